@@ -1,0 +1,58 @@
+// Accesses of a core in, lines that leave the core out. Lines are numbered in the simulated virtual address space
+// (address / line size). A model keeps what each cache holds and which core wrote each line last.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/ids.hpp"
+
+namespace homenode {
+
+using LineNumber = std::uint64_t;
+
+struct LineRange {
+  LineNumber first = 0, last = 0;    // [first, last)
+  std::uint64_t size() const { return last - first; }
+};
+
+// Streams of one lockstep group advance together (the operands of an inner loop), line by line.
+struct LineTouch {
+  LineRange lines;
+  bool reads = false, writes = false;
+  bool bypass = false;               // non-temporal store: no allocation, written to memory at once
+  float parallelism = 1;             // how many misses of this stream the core keeps in flight
+  std::uint64_t accesses = 0;        // words behind it, for hit rates
+};
+
+// A set of lines of equal fate. `parallelism` as in the touch that caused it.
+struct MissRange { LineRange lines; float parallelism = 1; };
+// The newest copy lies in `owner`'s caches.
+struct TransferRange { LineRange lines; CoreId owner; float parallelism = 1; };
+
+struct CacheOutcome {
+  std::vector<std::uint64_t> hit_lines;      // by cache level: lines served there
+  std::vector<double> hit_weight;            // by cache level: sum of lines / parallelism, for latency
+  std::vector<MissRange> reads;              // filled from memory
+  std::vector<LineRange> writebacks;         // dirty lines written to memory
+  std::vector<LineRange> bypassed_writes;    // non-temporal stores, full lines to memory
+  std::vector<TransferRange> transfers;      // served cache to cache
+  std::uint64_t upgrades = 0;                // lines held shared and now written: ownership request, no data
+  std::uint64_t accesses = 0;
+  void clear();
+};
+
+class CacheModel {
+public:
+  virtual ~CacheModel() = default;
+  // Adds to `outcome` what the group costs `core`. Same calls in the same order give the same outcome.
+  virtual void access(CoreId core, std::span<const LineTouch> group, CacheOutcome& outcome) = 0;
+  // Lines that no longer exist (freed) or whose contents moved (migrated page): dropped everywhere;
+  // dirty ones are written back unless `discard`.
+  virtual void drop(LineRange, bool discard, CacheOutcome& outcome) = 0;
+  // Everything dirty is written back (end of the run), so that bytes written can be accounted for.
+  virtual void flush(CacheOutcome& outcome) = 0;
+};
+
+}  // namespace homenode

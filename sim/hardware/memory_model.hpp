@@ -1,0 +1,60 @@
+// Work in, completion times out. All that the simulation loop knows of hardware.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/ids.hpp"
+#include "sim/units.hpp"
+#include "sim/workload.hpp"
+
+namespace homenode {
+
+class AddressSpace;
+
+struct Place { ThreadId thread; CoreId core; NodeId node; Time now; };
+
+// A slice of one execution's iterations, run by one thread without interruption.
+struct Work {
+  Place place;
+  ItemRange items;
+  Time overhead;                 // of the runtime system, before the first access (chunk, task, lock, fault costs are added by the model)
+};
+
+struct Completion { WorkId work; ThreadId thread; Time time; };
+
+struct EventCounts {
+  std::size_t nodes = 0;
+  std::vector<std::uint64_t> traffic_bytes;       // [initiator node * nodes + home node], real bytes at controllers
+  std::vector<std::uint64_t> read_bytes, write_bytes;   // by home node; their sum equals traffic_bytes' column sums
+  std::vector<std::uint64_t> link_bytes;          // by directed link, messages included
+  std::vector<std::uint64_t> hit_lines;           // by cache level
+  std::uint64_t accesses = 0, memory_lines = 0, transfer_lines = 0, upgrade_lines = 0, tlb_misses = 0;
+  std::vector<std::uint64_t> local_bytes, remote_bytes;   // by thread
+  std::map<std::string, std::map<std::int64_t, std::uint64_t>> latency_ns;   // source -> latency -> lines
+};
+
+// Which resource held up the work of one region longest; seconds are summed over threads.
+struct BindingTime { std::string resource; double seconds = 0; };
+
+class MemoryModel {
+public:
+  virtual ~MemoryModel() = default;
+  // Starts at the current time. One work at a time per thread.
+  virtual WorkId start(const Work&, AddressSpace&) = 0;
+  virtual std::optional<Time> next_event() = 0;
+  // Not beyond next_event. Completions by (time, thread).
+  virtual void advance(Time to, std::vector<Completion>& done) = 0;
+  virtual EventCounts counts() const = 0;
+  // By region: what bound it, largest first ("controller 0", "link 1->0", "core", "latency", "L3").
+  virtual std::vector<std::vector<BindingTime>> binding() const = 0;
+  // Lines that a freed or moved range held; called by the simulation when memory is released or migrated.
+  virtual void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) = 0;
+  // Writes everything dirty back, without taking time; at the end of a run.
+  virtual void flush(AddressSpace&) = 0;
+};
+
+}  // namespace homenode
