@@ -3,18 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
 #include "sim/ids.hpp"
+#include "sim/policy/page_placement.hpp"
 #include "sim/units.hpp"
 
 namespace homenode {
-
-class PagePlacement;
-struct Machine;
 
 struct AddressRange { std::uint64_t first = 0, last = 0; };
 
@@ -22,12 +20,18 @@ struct HomeShare { NodeId home; std::uint64_t lines = 0; };
 
 class AddressSpace {
 public:
-  AddressSpace(const Machine&, const Workload&, PagePlacement&, Bytes page, std::uint64_t seed);
+  AddressSpace(const Machine&, const Workload&, PagePlacement&, Bytes page);
 
-  // Gives an object its addresses (page-aligned from 128 KiB up, else packed by owner); done by the heap manager's default.
+  // From this size on a heap object gets pages of its own, given back on release (glibc's mmap threshold, malloc(3)).
+  static constexpr std::uint64_t own_pages_from = 128 * 1024;
+  // glibc's header in front of a block that has pages of its own: such arrays start 16 bytes into a page.
+  static constexpr std::uint64_t heap_header = 16;
+
+  // Gives an object its addresses: pages of its own when large, else packed with the owner's other small objects.
   AddressRange place_object(ObjectId, ThreadId owner);
-  void release_object(ObjectId);
-  bool placed(ObjectId object) const;
+  // Pages that were the object's own are unmapped: their next user faults again.
+  AddressRange release_object(ObjectId);
+  bool placed(ObjectId object) const { return shared_[object.index()].base != 0; }
   // Virtual address of byte 0 of an object, as `thread` sees it (private objects have one copy a thread).
   // Objects that the trace never allocates (globals, stacks) are placed on first use.
   std::uint64_t address(ObjectId, ThreadId);
@@ -39,29 +43,38 @@ public:
   void homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const;
 
   NodeId home_of(std::uint64_t address) const;    // none() if not placed
-  void migrate(std::uint64_t page_index, NodeId to);
+  void migrate(std::uint64_t page, NodeId to);
 
   std::uint64_t page_bytes() const { return page_bytes_; }
   std::uint64_t line_bytes() const { return line_bytes_; }
-  std::uint64_t page_faults() const { return page_faults_; }
+  std::uint64_t page_faults() const { return page_faults_; }   // that placed a page
   std::uint64_t migrated_pages() const { return migrated_pages_; }
   std::vector<std::uint64_t> pages_by_node() const;
 
 private:
   static constexpr std::uint8_t unmapped = 255, zero_page = 254;
-  struct Segment;                 // one contiguous arena of the virtual address space with its page table
-  std::uint8_t& entry(std::uint64_t page) { return page_table_[page - first_page_]; }
+  struct Placement {                  // of one object for one thread (private objects) or for all
+    std::uint64_t base = 0;           // 0 = not placed
+    std::uint64_t bytes = 0;
+    bool mapped_alone = false;        // own pages, given back on release
+  };
+  Placement& placement_of(ObjectId, ThreadId);
+  std::uint64_t reserve_pages(std::uint64_t bytes);
+  std::uint64_t pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner);
 
   const Machine& machine_;
   const Workload& workload_;
-  PagePlacement& placement_;
-  std::uint64_t page_bytes_, line_bytes_, seed_;
-  std::uint64_t first_page_, next_address_;
-  std::vector<std::uint8_t> page_table_;                 // home node by page from first_page_
-  std::vector<std::uint64_t> base_;                      // by object; 0 = not placed
-  std::vector<std::vector<std::uint64_t>> private_base_; // by object, thread
-  std::vector<std::uint64_t> packed_next_, packed_end_;  // by owner: small objects share pages of their owner
-  std::uint64_t page_faults_ = 0, migrated_pages_ = 0;
+  PagePlacement& policy_;
+  std::uint64_t page_bytes_, line_bytes_;
+  std::vector<std::uint8_t> page_table_;                    // by page from first_page: home node, zero_page or unmapped
+  std::vector<Placement> shared_;                           // by object
+  std::vector<std::vector<Placement>> private_;             // by object, thread; for thread-private objects only
+  struct Arena { std::uint64_t next = 0, end = 0; };        // pages that small objects of one owner share
+  std::vector<Arena> arenas_;                               // [0] globals, [1 + thread] heap and stack of a thread
+  std::map<std::uint64_t, std::vector<std::uint64_t>> free_ranges_;   // reusable address ranges by size in pages
+  std::vector<PageFault> faults_;                           // scratch of touch
+  std::vector<NodeId> homes_;
+  std::uint64_t page_faults_ = 0, zero_page_faults_ = 0, migrated_pages_ = 0;
 };
 
 }  // namespace homenode

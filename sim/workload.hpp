@@ -17,8 +17,9 @@ enum class AccessKind : std::uint8_t { read, write, read_modify_write, atomic };
 enum class ObjectKind : std::uint8_t { heap, global, stack, thread_local_storage, mapped, unknown };
 enum class RegionKind : std::uint8_t { serial, loop, task, section, single, thread };
 
-// Who may run an iteration: any thread; or rank r of a team of T (code partitioned by omp_get_thread_num()).
-enum class Binding : std::uint8_t { free, rank };
+// Who may run an iteration: any thread; or rank r of a team of T (code partitioned by omp_get_thread_num());
+// or every thread of whatever team runs it (code of a parallel construct that never asks for its rank; one iteration).
+enum class Binding : std::uint8_t { free, rank, replicated };
 
 struct RunDimension {
   std::uint32_t count = 1;
@@ -107,7 +108,7 @@ struct ExecutionBody {
 struct Execution {
   RegionId region;
   std::uint32_t ordinal = 0;          // of this region, from 0
-  std::int64_t iterations = 0;        // for Binding::rank: the team size, iteration r = rank r
+  std::int64_t iterations = 0;        // for Binding::rank: the team size, iteration r = rank r; for replicated: 1
   Binding binding = Binding::free;
   std::uint32_t team = 1;             // threads at capture
   std::uint32_t parallel = 0;         // serial number of the parallel construct it runs in; executions of one share a team; 0 = none

@@ -1,0 +1,176 @@
+#include "sim/address_space.hpp"
+
+#include <algorithm>
+
+#include "sim/errors.hpp"
+#include "sim/machine.hpp"
+#include "sim/workload.hpp"
+
+namespace homenode {
+namespace {
+
+constexpr std::uint64_t first_address = std::uint64_t{1} << 32;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+}  // namespace
+
+AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, PagePlacement& policy, Bytes page)
+    : machine_{machine},
+      workload_{workload},
+      policy_{policy},
+      page_bytes_{static_cast<std::uint64_t>(page.count())},
+      line_bytes_{static_cast<std::uint64_t>(machine.caches.empty() ? 64 : machine.caches.front().line.count())},
+      shared_(workload.objects.size()),
+      private_(workload.objects.size()) {
+  if (machine.nodes.size() >= zero_page) {
+    throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.nodes.size()) + " nodes; at most 253 are allowed");
+  }
+}
+
+std::uint64_t AddressSpace::reserve_pages(std::uint64_t bytes) {
+  const std::uint64_t pages = round_up(bytes, page_bytes_) / page_bytes_;
+  auto reusable = free_ranges_.find(pages);
+  if (reusable != free_ranges_.end() && !reusable->second.empty()) {
+    const std::uint64_t base = reusable->second.back();
+    reusable->second.pop_back();
+    return base;
+  }
+  const std::uint64_t base = first_address + page_table_.size() * page_bytes_;
+  page_table_.resize(page_table_.size() + pages, unmapped);
+  return base;
+}
+
+std::uint64_t AddressSpace::pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner) {
+  if (arenas_.size() <= owner) arenas_.resize(owner + 1);
+  Arena& arena = arenas_[owner];
+  std::uint64_t base = round_up(arena.next, alignment);
+  if (arena.next == 0 || base + bytes > arena.end) {
+    const std::uint64_t size = std::max(own_pages_from, round_up(bytes + alignment, page_bytes_));
+    arena.next = reserve_pages(size);
+    arena.end = arena.next + round_up(size, page_bytes_);
+    base = round_up(arena.next, alignment);
+  }
+  arena.next = base + bytes;
+  return base;
+}
+
+AddressSpace::Placement& AddressSpace::placement_of(ObjectId object, ThreadId thread) {
+  if (!workload_.objects[object.index()].thread_private) return shared_[object.index()];
+  auto& copies = private_[object.index()];
+  if (copies.size() <= thread.index()) copies.resize(thread.index() + 1);
+  return copies[thread.index()];
+}
+
+AddressRange AddressSpace::place_object(ObjectId id, ThreadId owner) {
+  const TracedObject& object = workload_.objects[id.index()];
+  Placement& placement = placement_of(id, owner);
+  if (placement.base == 0) {
+    const std::uint64_t bytes = std::max<std::uint64_t>(object.bytes, 1);
+    const std::uint64_t alignment = std::max<std::uint64_t>(object.alignment, 16);
+    if (object.kind == ObjectKind::heap && bytes >= own_pages_from) {
+      const std::uint64_t header = alignment <= heap_header ? heap_header : alignment % page_bytes_;
+      placement = {reserve_pages(bytes + header) + header, bytes, true};
+    } else if (object.kind == ObjectKind::mapped || bytes >= own_pages_from) {
+      placement = {reserve_pages(bytes), bytes, object.kind == ObjectKind::mapped};
+    } else {
+      const bool global = object.kind == ObjectKind::global || object.kind == ObjectKind::unknown;
+      placement = {pack(bytes, alignment, global ? 0 : 1 + owner.index()), bytes, false};
+    }
+  }
+  return {placement.base, placement.base + placement.bytes};
+}
+
+AddressRange AddressSpace::release_object(ObjectId id) {
+  Placement& placement = shared_[id.index()];
+  const AddressRange range{placement.base, placement.base + placement.bytes};
+  if (placement.base != 0 && placement.mapped_alone) {
+    const std::uint64_t first = (range.first - first_address) / page_bytes_;
+    const std::uint64_t last = (range.last - first_address + page_bytes_ - 1) / page_bytes_;
+    std::fill(page_table_.begin() + static_cast<std::ptrdiff_t>(first), page_table_.begin() + static_cast<std::ptrdiff_t>(last), unmapped);
+    free_ranges_[last - first].push_back(first_address + first * page_bytes_);
+  }
+  placement = {};
+  return range;
+}
+
+std::uint64_t AddressSpace::address(ObjectId object, ThreadId thread) {
+  const Placement& placement = placement_of(object, thread);
+  return placement.base != 0 ? placement.base : place_object(object, thread).first;
+}
+
+std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& place) {
+  if (range.last <= range.first) return 0;
+  std::uint64_t page = (range.first - first_address) / page_bytes_;
+  const std::uint64_t last = (range.last - 1 - first_address) / page_bytes_;
+  faults_.clear();
+  for (; page <= last; ++page) {
+    std::uint8_t& home = page_table_.at(page);
+    if (home < zero_page || (home == zero_page && !write)) continue;
+    if (!write) {
+      home = zero_page;
+      ++zero_page_faults_;
+      continue;
+    }
+    faults_.push_back({page, ObjectId::none(), place, write});
+  }
+  if (faults_.empty()) return 0;
+  homes_.assign(faults_.size(), NodeId::none());
+  policy_.fault(faults_, homes_);
+  for (std::size_t i = 0; i < faults_.size(); ++i) {
+    if (homes_[i].index() >= machine_.nodes.size()) {
+      throw PolicyError("placement gave page " + std::to_string(faults_[i].page) + " the home " +
+                        (homes_[i].is_none() ? "none" : std::to_string(homes_[i].value())) + "; allowed: nodes 0 to " +
+                        std::to_string(machine_.nodes.size() - 1));
+    }
+    page_table_[faults_[i].page] = static_cast<std::uint8_t>(homes_[i].value());
+  }
+  page_faults_ += faults_.size();
+  return faults_.size();
+}
+
+void AddressSpace::homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const {
+  const std::uint64_t lines_per_page = page_bytes_ / line_bytes_;
+  const std::uint64_t line_of_first_page = first_address / line_bytes_;
+  while (first_line < last_line) {
+    const std::uint64_t page = (first_line - line_of_first_page) / lines_per_page;
+    const std::uint8_t home = page_table_.at(page);
+    // Pages of one home in a row are one step.
+    std::uint64_t next_page = page + 1;
+    const std::uint64_t last_page = (last_line - 1 - line_of_first_page) / lines_per_page;
+    while (next_page <= last_page && page_table_[next_page] == home) ++next_page;
+    const std::uint64_t end = std::min(last_line, line_of_first_page + next_page * lines_per_page);
+    const NodeId node = home < zero_page ? NodeId{home} : reader;
+    auto share = std::find_if(shares.begin(), shares.end(), [node](const HomeShare& s) { return s.home == node; });
+    if (share == shares.end()) {
+      shares.push_back({node, end - first_line});
+    } else {
+      share->lines += end - first_line;
+    }
+    first_line = end;
+  }
+}
+
+NodeId AddressSpace::home_of(std::uint64_t address) const {
+  if (address < first_address) return NodeId::none();
+  const std::uint64_t page = (address - first_address) / page_bytes_;
+  if (page >= page_table_.size() || page_table_[page] >= zero_page) return NodeId::none();
+  return NodeId{page_table_[page]};
+}
+
+void AddressSpace::migrate(std::uint64_t page, NodeId to) {
+  std::uint8_t& home = page_table_.at(page);
+  if (home >= zero_page || home == to.value()) return;
+  home = static_cast<std::uint8_t>(to.value());
+  ++migrated_pages_;
+}
+
+std::vector<std::uint64_t> AddressSpace::pages_by_node() const {
+  std::vector<std::uint64_t> pages(machine_.nodes.size(), 0);
+  for (const std::uint8_t home : page_table_) {
+    if (home < zero_page) ++pages[home];
+  }
+  return pages;
+}
+
+}  // namespace homenode
