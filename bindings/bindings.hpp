@@ -1,0 +1,24 @@
+// The pieces of homenode._core: each bind_*.cpp adds one subject to the module.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sim/errors.hpp"
+
+namespace homenode::python {
+
+// An exception that left a policy written in Python. It travels through C++ with the original exception,
+// which becomes the __cause__ of the PolicyError that the user sees.
+struct PythonPolicyError : PolicyError {
+  PythonPolicyError(const std::string& message, pybind11::error_already_set original)
+      : PolicyError(message), cause(std::make_shared<pybind11::error_already_set>(std::move(original))) {}
+  std::shared_ptr<pybind11::error_already_set> cause;
+};
+
+void translate_exceptions();
+
+}  // namespace homenode::python

@@ -1,0 +1,95 @@
+"""What every command shares: JSON on stdout, tables, progress on stderr, files written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+
+def output() -> Console:
+    """Console of results. Never narrower than 100 columns when it is not a terminal, so that pipes get whole tables."""
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=160)
+
+
+def diagnostics() -> Console:
+    """Console of progress and remarks."""
+    return Console(stderr=True, highlight=False)
+
+
+def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option every command has."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")(command)
+
+
+def print_json(document: Any) -> None:
+    """Print a document as every ``--json`` does: keys in their promised order, no NaN."""
+    click.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
+    """A plain table; columns named in `right` are right-aligned."""
+    result = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        result.add_column(column, justify="right" if column in right else "left")
+    return result
+
+
+@contextmanager
+def progress(description: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A progress bar on stderr that appears only on a terminal; yields the function that advances it."""
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=diagnostics(),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with bar:
+        task = bar.add_task(description, total=total)
+        yield lambda steps: bar.advance(task, steps)
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A temporary name beside `path`, renamed to it when the block succeeds and removed when it does not."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        raise click.ClickException(f"cannot write '{path}': {error.strerror}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def quantity(value: float, unit: str, digits: int = 3) -> str:
+    """A number with the decimal prefix that leaves one to three digits before the point: 12.8 GB/s, 66 ns."""
+    if value == 0:
+        return f"0 {unit}"
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")):
+        if abs(value) >= factor * 0.9995:
+            return f"{value / factor:.{digits}g} {prefix}{unit}"
+    return f"{value / 1e-12:.{digits}g} p{unit}"
+
+
+def seconds(value: float) -> str:
+    """A duration for people."""
+    return quantity(value, "s", 4)
+
+
+def count(value: int) -> str:
+    """An integer with thin groups."""
+    return f"{value:,}"

@@ -1,0 +1,90 @@
+"""Entry of `homenode`. click rather than typer: the grammar (pass-through of `cc`, `--` of `capture`, repeated grid options) is plain in it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from homenode.errors import Error
+
+# Each command's module is imported only when it runs: `homenode --help` must not load NumPy.
+_COMMANDS = {
+    "kernels": "kernels",
+    "capture": "capture",
+    "cc": "cc",
+    "inspect": "inspect",
+    "check": "check",
+    "machines": "machines",
+    "machine": "machine",
+    "policies": "policies",
+    "replay": "replay",
+    "validate": "validate",
+    "doctor": "doctor",
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command = importlib.import_module(f"homenode.cli.{_COMMANDS[name]}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-"):
+            raise click.UsageError(f"unknown command '{name}'; allowed: {', '.join(_COMMANDS)}")
+        return super().resolve_command(context, args)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="homenode", message="homenode %(version)s")
+def command() -> None:
+    """Where pages, threads and chunks of work should live on a NUMA machine, told from a trace, before the program is edited."""
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns 0 (done), 1 (internal error) or 2 (bad usage or bad input, said in one line on stderr)."""
+    try:
+        result = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
+        status = result if isinstance(result, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        status = 2
+    except click.ClickException as error:
+        click.echo(f"homenode: {_one_line(error.format_message())}", err=True)
+        status = 2
+    except Error as error:
+        click.echo(f"homenode: {_one_line(str(error))}", err=True)
+        if error.__cause__ is not None and error.__cause__.__traceback__ is not None:
+            _print_cause(error.__cause__)
+        status = 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("homenode: interrupted", err=True)
+        status = 130
+    except BrokenPipeError:  # `homenode … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    if arguments is None:
+        sys.stdout.flush()
+        sys.exit(status)
+    return status
+
+
+def _print_cause(cause: BaseException) -> None:
+    import traceback
+
+    click.echo("".join(traceback.format_exception(cause)), err=True, nl=False)

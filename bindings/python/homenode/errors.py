@@ -1,0 +1,29 @@
+"""What can go wrong through the user's doing. Each class has its twin in sim/errors.hpp; bindings/translate_exceptions.cpp maps them."""
+
+
+class Error(Exception):
+    """Base of every error that homenode raises on purpose."""
+
+
+class UnitError(Error):
+    """A quantity without a unit, with an unknown unit, or out of range."""
+
+
+class InputError(Error):
+    """A file that cannot be used; the message says where, what was found and what is allowed."""
+
+
+class UsageError(Error):
+    """An unknown name or parameter, a value out of range, or a combination that makes no sense."""
+
+
+class PolicyError(Error):
+    """A policy broke its contract. An exception of a Python policy is its ``__cause__``, with the user's own traceback."""
+
+
+class DeadlockError(Error):
+    """The simulated program cannot go on; the message names the cycle of waits."""
+
+
+class CaptureError(Error):
+    """The program could not be compiled or traced, or its own check failed; nothing was written."""

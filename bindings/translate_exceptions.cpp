@@ -1,0 +1,45 @@
+// The only place where a C++ error becomes a Python one: the class of sim/errors.hpp to its twin in homenode/errors.py.
+#include "bindings/bindings.hpp"
+
+namespace homenode::python {
+namespace py = pybind11;
+
+namespace {
+
+void raise(const char* name, const Error& error) {
+  const py::object type = py::module_::import("homenode.errors").attr(name);
+  py::set_error(type, error.what());
+}
+
+void raise_with_cause(const PythonPolicyError& error) {
+  const py::object type = py::module_::import("homenode.errors").attr("PolicyError");
+  py::error_already_set original = *error.cause;
+  py::raise_from(original, type.ptr(), error.what());
+}
+
+}  // namespace
+
+void translate_exceptions() {
+  py::register_exception_translator([](std::exception_ptr pointer) {
+    if (!pointer) return;
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const PythonPolicyError& error) {
+      raise_with_cause(error);
+    } catch (const UnitError& error) {
+      raise("UnitError", error);
+    } catch (const InputError& error) {
+      raise("InputError", error);
+    } catch (const UsageError& error) {
+      raise("UsageError", error);
+    } catch (const PolicyError& error) {
+      raise("PolicyError", error);
+    } catch (const DeadlockError& error) {
+      raise("DeadlockError", error);
+    } catch (const Error& error) {
+      raise("Error", error);
+    }
+  });
+}
+
+}  // namespace homenode::python
