@@ -1,0 +1,17 @@
+// One declaration a distribution; its line in register.cpp makes it known by name.
+#pragma once
+
+#include "sim/policy/work_distribution.hpp"
+#include "sim/registry.hpp"
+
+namespace homenode {
+
+PolicyEntry<WorkDistribution> static_schedule();
+PolicyEntry<WorkDistribution> dynamic_schedule();
+PolicyEntry<WorkDistribution> guided_schedule();
+
+// Time of one atomic operation on a counter that the whole team shares: its line comes from another core each time,
+// from another socket when the team spans several.
+Time shared_counter_time(const Team&);
+
+}  // namespace homenode

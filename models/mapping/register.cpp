@@ -1,0 +1,17 @@
+#include "models/mapping/register.hpp"
+
+#include "models/policies.hpp"
+
+namespace homenode {
+
+const Registry<ThreadMapping>& thread_mappings() {
+  static const Registry<ThreadMapping> registry = [] {
+    Registry<ThreadMapping> r{"mapping"};
+    r.add(compact());
+    r.add(scatter());
+    return r;
+  }();
+  return registry;
+}
+
+}  // namespace homenode

@@ -1,0 +1,12 @@
+// One declaration a mapping; its line in register.cpp makes it known by name.
+#pragma once
+
+#include "sim/policy/thread_mapping.hpp"
+#include "sim/registry.hpp"
+
+namespace homenode {
+
+PolicyEntry<ThreadMapping> compact();
+PolicyEntry<ThreadMapping> scatter();
+
+}  // namespace homenode

@@ -1,0 +1,33 @@
+// Every page on one node, as numactl --membind does.
+#include "models/placement/register.hpp"
+
+namespace homenode {
+namespace {
+
+class Bind final : public PagePlacement {
+public:
+  explicit Bind(std::int64_t node) : node_{static_cast<std::size_t>(node)} {}
+  void prepare(const AccessSummary*, const Machine& machine) override {
+    if (node_.index() >= machine.nodes.size()) {
+      throw UsageError("placement 'bind:" + std::to_string(node_.value()) + "': machine '" + machine.name + "' has nodes 0 to " +
+                       std::to_string(machine.nodes.size() - 1));
+    }
+  }
+  void fault(std::span<const PageFault>, std::span<NodeId> home) override {
+    for (NodeId& node : home) node = node_;
+  }
+
+private:
+  NodeId node_;
+};
+
+}  // namespace
+
+PolicyEntry<PagePlacement> bind() {
+  return {"bind",
+          "every page on one node",
+          {{"node", "node number", "the node", 0, 0, 252, true}},
+          [](const Parameters& parameters) { return std::make_unique<Bind>(parameters.get("node")); }};
+}
+
+}  // namespace homenode

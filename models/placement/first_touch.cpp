@@ -1,0 +1,20 @@
+// A page lives where the thread runs that first writes it: Linux's default (S4 section 1.1, S0 section 2).
+#include "models/placement/register.hpp"
+
+namespace homenode {
+namespace {
+
+class FirstTouch final : public PagePlacement {
+public:
+  void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
+    for (std::size_t i = 0; i < faults.size(); ++i) home[i] = faults[i].place.node;
+  }
+};
+
+}  // namespace
+
+PolicyEntry<PagePlacement> first_touch() {
+  return {"first-touch", "on the node of the thread that first writes the page", {}, [](const Parameters&) { return std::make_unique<FirstTouch>(); }};
+}
+
+}  // namespace homenode

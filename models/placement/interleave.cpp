@@ -1,0 +1,24 @@
+// Pages go round the nodes by virtual page number, as mbind(MPOL_INTERLEAVE) does (measured in a real Linux: linux_guest.md).
+#include "models/placement/register.hpp"
+
+namespace homenode {
+namespace {
+
+class Interleave final : public PagePlacement {
+public:
+  void prepare(const AccessSummary*, const Machine& machine) override { nodes_ = machine.nodes.size(); }
+  void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
+    for (std::size_t i = 0; i < faults.size(); ++i) home[i] = NodeId{faults[i].page % nodes_};
+  }
+
+private:
+  std::size_t nodes_ = 1;
+};
+
+}  // namespace
+
+PolicyEntry<PagePlacement> interleave() {
+  return {"interleave", "round the nodes by page number", {}, [](const Parameters&) { return std::make_unique<Interleave>(); }};
+}
+
+}  // namespace homenode

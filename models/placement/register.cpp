@@ -1,0 +1,18 @@
+#include "models/placement/register.hpp"
+
+#include "models/policies.hpp"
+
+namespace homenode {
+
+const Registry<PagePlacement>& page_placements() {
+  static const Registry<PagePlacement> registry = [] {
+    Registry<PagePlacement> r{"placement"};
+    r.add(first_touch());
+    r.add(interleave());
+    r.add(bind());
+    return r;
+  }();
+  return registry;
+}
+
+}  // namespace homenode

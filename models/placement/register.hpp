@@ -1,0 +1,13 @@
+// One declaration a placement; its line in register.cpp makes it known by name.
+#pragma once
+
+#include "sim/policy/page_placement.hpp"
+#include "sim/registry.hpp"
+
+namespace homenode {
+
+PolicyEntry<PagePlacement> first_touch();
+PolicyEntry<PagePlacement> interleave();
+PolicyEntry<PagePlacement> bind();
+
+}  // namespace homenode

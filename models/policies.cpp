@@ -1,0 +1,47 @@
+#include "models/policies.hpp"
+
+#include <algorithm>
+
+namespace homenode {
+
+DistributionPlan::DistributionPlan(std::string_view text) {
+  bool rest_given = false;
+  std::size_t position = 0;
+  while (position < text.size()) {
+    const std::size_t space = std::min(text.find(' ', position), text.size());
+    const std::string part{text.substr(position, space - position)};
+    position = space + 1;
+    if (part.empty()) continue;
+    const std::size_t at = part.find('@');
+    const std::string spec = at == std::string::npos ? part : part.substr(at + 1);
+    work_distributions().make(spec);   // refuses it here, before anything runs
+    if (at == std::string::npos) {
+      if (rest_given) throw UsageError("two distributions for all regions in '" + std::string{text} + "'; allowed: one, and label@distribution for others");
+      rest_given = true;
+      rest_ = spec;
+      continue;
+    }
+    const std::string label = part.substr(0, at);
+    if (label.empty()) throw UsageError("no region label before '@' in '" + part + "'; allowed: label@distribution");
+    for (const auto& [other, unused] : by_label_) {
+      if (other == label) throw UsageError("region '" + label + "' has two distributions in '" + std::string{text} + "'; allowed: one");
+    }
+    by_label_.emplace_back(label, spec);
+  }
+  if (by_label_.empty() && !rest_given) throw UsageError("empty distribution; allowed: a name as 'homenode policies distribution' lists them");
+}
+
+void DistributionPlan::check_labels(const std::vector<std::string>& labels) const {
+  for (const auto& [label, spec] : by_label_) {
+    if (std::find(labels.begin(), labels.end(), label) == labels.end()) throw UsageError(unknown_name("region label", label, labels));
+  }
+}
+
+std::unique_ptr<WorkDistribution> DistributionPlan::make(const std::string& label) const {
+  for (const auto& [other, spec] : by_label_) {
+    if (other == label) return work_distributions().make(spec);
+  }
+  return work_distributions().make(rest_);
+}
+
+}  // namespace homenode

@@ -1,0 +1,29 @@
+// Everything that can be chosen by name, in one place.
+#pragma once
+
+#include "sim/policy/page_placement.hpp"
+#include "sim/policy/thread_mapping.hpp"
+#include "sim/policy/work_distribution.hpp"
+#include "sim/registry.hpp"
+
+namespace homenode {
+
+const Registry<PagePlacement>& page_placements();        // models/placement/register.cpp
+const Registry<ThreadMapping>& thread_mappings();        // models/mapping/register.cpp
+const Registry<WorkDistribution>& work_distributions();  // models/distribution/register.cpp
+
+// Distributions by region: "static" for all, or "init@static:1 sweep@dynamic:4" by label; a part without @ is for the rest.
+// Two parts for one label, or a label that the workload does not have, are UsageErrors.
+class DistributionPlan {
+public:
+  explicit DistributionPlan(std::string_view text);
+  // Throws UsageError naming the labels that exist.
+  void check_labels(const std::vector<std::string>& labels) const;
+  std::unique_ptr<WorkDistribution> make(const std::string& label) const;
+
+private:
+  std::vector<std::pair<std::string, std::string>> by_label_;
+  std::string rest_ = "static";
+};
+
+}  // namespace homenode
