@@ -79,6 +79,7 @@ struct Machine {
   Bytes prefetch_stride_limit{2048};     // largest stride a prefetcher follows
   SnoopMode snoop = SnoopMode::directory;
   Bytes data_message{72}, request_message{8}, snoop_message{8}, response_message{8};
+  Time between_nodes_of_socket;          // added when a core reaches another node of its own socket (sub-NUMA clusters)
   Time core_to_core_local, core_to_core_remote;   // newest copy in another core's cache: same socket, one hop
   Time fork_base, barrier_base;          // fork = base + b * ceil(log2 threads) * core-to-core latency; barrier likewise
   double fork_log_factor = 1, barrier_log_factor = 1, reduction_log_factor = 1;
