@@ -14,9 +14,11 @@ DistributionPlan::DistributionPlan(std::string_view text) {
     if (part.empty()) continue;
     const std::size_t at = part.find('@');
     const std::string spec = at == std::string::npos ? part : part.substr(at + 1);
-    work_distributions().make(spec);   // refuses it here, before anything runs
+    work_distributions().make(spec);  // refuses it here, before anything runs
     if (at == std::string::npos) {
-      if (rest_given) throw UsageError("two distributions for all regions in '" + std::string{text} + "'; allowed: one, and label@distribution for others");
+      if (rest_given)
+        throw UsageError("two distributions for all regions in '" + std::string{text} +
+                         "'; allowed: one, and label@distribution for others");
       rest_given = true;
       rest_ = spec;
       continue;
@@ -28,7 +30,8 @@ DistributionPlan::DistributionPlan(std::string_view text) {
     }
     by_label_.emplace_back(label, spec);
   }
-  if (by_label_.empty() && !rest_given) throw UsageError("empty distribution; allowed: a name as 'homenode policies distribution' lists them");
+  if (by_label_.empty() && !rest_given)
+    throw UsageError("empty distribution; allowed: a name as 'homenode policies distribution' lists them");
 }
 
 void DistributionPlan::check_labels(const std::vector<std::string>& labels) const {

@@ -109,7 +109,6 @@ std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& p
     if (home < zero_page || (home == zero_page && !write)) continue;
     if (!write) {
       home = zero_page;
-      ++zero_page_faults_;
       continue;
     }
     faults_.push_back({page, ObjectId::none(), place, write});
@@ -124,6 +123,7 @@ std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& p
                         std::to_string(machine_.nodes.size() - 1));
     }
     page_table_[faults_[i].page] = static_cast<std::uint8_t>(homes_[i].value());
+    if (homes_[i] != place.node) ++remote_pages_;
   }
   page_faults_ += faults_.size();
   return faults_.size();

@@ -14,9 +14,14 @@
 
 namespace homenode {
 
-struct AddressRange { std::uint64_t first = 0, last = 0; };
+struct AddressRange {
+  std::uint64_t first = 0, last = 0;
+};
 
-struct HomeShare { NodeId home; std::uint64_t lines = 0; };
+struct HomeShare {
+  NodeId home;
+  std::uint64_t lines = 0;
+};
 
 class AddressSpace {
 public:
@@ -42,21 +47,23 @@ public:
   // Lines of [first_line, last_line) by home node. Pages on the zero page count as local to `reader`.
   void homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const;
 
-  NodeId home_of(std::uint64_t address) const;    // none() if not placed
+  NodeId home_of(std::uint64_t address) const;  // none() if not placed
   void migrate(std::uint64_t page, NodeId to);
 
   std::uint64_t page_bytes() const { return page_bytes_; }
   std::uint64_t line_bytes() const { return line_bytes_; }
-  std::uint64_t page_faults() const { return page_faults_; }   // that placed a page
+  std::uint64_t page_faults() const { return page_faults_; }  // that placed a page
   std::uint64_t migrated_pages() const { return migrated_pages_; }
+  // Pages placed on another node than that of the thread that first wrote them.
+  std::uint64_t remote_pages() const { return remote_pages_; }
   std::vector<std::uint64_t> pages_by_node() const;
 
 private:
   static constexpr std::uint8_t unmapped = 255, zero_page = 254;
-  struct Placement {                  // of one object for one thread (private objects) or for all
-    std::uint64_t base = 0;           // 0 = not placed
+  struct Placement {         // of one object for one thread (private objects) or for all
+    std::uint64_t base = 0;  // 0 = not placed
     std::uint64_t bytes = 0;
-    bool mapped_alone = false;        // own pages, given back on release
+    bool mapped_alone = false;  // own pages, given back on release
   };
   Placement& placement_of(ObjectId, ThreadId);
   std::uint64_t reserve_pages(std::uint64_t bytes);
@@ -66,15 +73,17 @@ private:
   const Workload& workload_;
   PagePlacement& policy_;
   std::uint64_t page_bytes_, line_bytes_;
-  std::vector<std::uint8_t> page_table_;                    // by page from first_page: home node, zero_page or unmapped
-  std::vector<Placement> shared_;                           // by object
-  std::vector<std::vector<Placement>> private_;             // by object, thread; for thread-private objects only
-  struct Arena { std::uint64_t next = 0, end = 0; };        // pages that small objects of one owner share
-  std::vector<Arena> arenas_;                               // [0] globals, [1 + thread] heap and stack of a thread
-  std::map<std::uint64_t, std::vector<std::uint64_t>> free_ranges_;   // reusable address ranges by size in pages
-  std::vector<PageFault> faults_;                           // scratch of touch
+  std::vector<std::uint8_t> page_table_;         // by page from first_page: home node, zero_page or unmapped
+  std::vector<Placement> shared_;                // by object
+  std::vector<std::vector<Placement>> private_;  // by object, thread; for thread-private objects only
+  struct Arena {
+    std::uint64_t next = 0, end = 0;
+  };                                                                 // pages that small objects of one owner share
+  std::vector<Arena> arenas_;                                        // [0] globals, [1 + thread] heap and stack of a thread
+  std::map<std::uint64_t, std::vector<std::uint64_t>> free_ranges_;  // reusable address ranges by size in pages
+  std::vector<PageFault> faults_;                                    // scratch of touch
   std::vector<NodeId> homes_;
-  std::uint64_t page_faults_ = 0, zero_page_faults_ = 0, migrated_pages_ = 0;
+  std::uint64_t page_faults_ = 0, remote_pages_ = 0, migrated_pages_ = 0;
 };
 
 }  // namespace homenode

@@ -17,27 +17,31 @@ public:
   constexpr Representation value() const { return value_; }
   constexpr std::size_t index() const { return static_cast<std::size_t>(value_); }
   constexpr auto operator<=>(const Id&) const = default;
-  static constexpr Id none() { Id id; id.value_ = static_cast<Representation>(-1); return id; }
+  static constexpr Id none() {
+    Id id;
+    id.value_ = static_cast<Representation>(-1);
+    return id;
+  }
   constexpr bool is_none() const { return *this == none(); }
 
 private:
   Representation value_ = 0;
 };
 
-using ThreadId = Id<struct ThreadTag>;          // a software thread (OpenMP rank)
-using CoreId = Id<struct CoreTag>;              // a core of the machine, numbered socket by socket
+using ThreadId = Id<struct ThreadTag>;  // a software thread (OpenMP rank)
+using CoreId = Id<struct CoreTag>;      // a core of the machine, numbered socket by socket
 using SocketId = Id<struct SocketTag>;
-using NodeId = Id<struct NodeTag>;              // a NUMA node (locality domain)
+using NodeId = Id<struct NodeTag>;  // a NUMA node (locality domain)
 using ControllerId = Id<struct ControllerTag>;
-using LinkId = Id<struct LinkTag>;              // one direction of one interconnect link
-using CacheId = Id<struct CacheTag>;            // one physical cache
-using ObjectId = Id<struct ObjectTag>;          // heap block, global, stack frame ...
+using LinkId = Id<struct LinkTag>;      // one direction of one interconnect link
+using CacheId = Id<struct CacheTag>;    // one physical cache
+using ObjectId = Id<struct ObjectTag>;  // heap block, global, stack frame ...
 using RegionId = Id<struct RegionTag>;
-using ExecutionId = Id<struct ExecutionTag>;    // one execution of a region
+using ExecutionId = Id<struct ExecutionTag>;  // one execution of a region
 using PatternId = Id<struct PatternTag>;
-using SiteId = Id<struct SiteTag>;              // a place in the source
+using SiteId = Id<struct SiteTag>;  // a place in the source
 using LockId = Id<struct LockTag, std::uint64_t>;
-using ResourceId = Id<struct ResourceTag>;      // something with a bandwidth that activities share
+using ResourceId = Id<struct ResourceTag>;  // something with a bandwidth that activities share
 using ActivityId = Id<struct ActivityTag>;
 using WorkId = Id<struct WorkTag>;
 

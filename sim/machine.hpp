@@ -17,42 +17,45 @@ enum class Inclusion { inclusive, exclusive, non_inclusive };
 enum class SnoopMode { source, home, directory };
 // full: a slice takes max(core, memory); none: their sum (an in-order core that blocks).
 enum class Overlap { full, none };
-enum class StoreTreatment { regular, nontemporal };   // of stores that the trace marks streamable
+enum class StoreTreatment { regular, nontemporal };  // of stores that the trace marks streamable
 
 struct CacheDescription {
   unsigned level = 1;
   Bytes size;
   unsigned ways = 8;
   Bytes line{64};
-  unsigned cores_per_cache = 1;      // 1 = private; more = shared by that many consecutive cores of a socket
+  unsigned cores_per_cache = 1;  // 1 = private; more = shared by that many consecutive cores of a socket
   Inclusion inclusion = Inclusion::inclusive;
-  Time latency;                      // load-to-use of a hit, unloaded
-  Bandwidth bandwidth_per_core;      // of lines delivered to one core; 0 = the level binds by latency only
-  unsigned slices = 1;               // hashed banks (exact cache model)
+  Time latency;                  // load-to-use of a hit, unloaded
+  Bandwidth bandwidth_per_core;  // of lines delivered to one core; 0 = the level binds by latency only
+  unsigned slices = 1;           // hashed banks (exact cache model)
 };
 
 // Extra latency at a share of the controller's bandwidth in use (piecewise linear, from (0, 0)).
-struct LoadedLatencyPoint { double utilisation = 0; Time extra; };
+struct LoadedLatencyPoint {
+  double utilisation = 0;
+  Time extra;
+};
 
 struct ControllerDescription {
   NodeId node;
-  Bandwidth read_only;               // real bytes moved, reads only
-  Bandwidth one_to_one;              // real bytes moved, half reads, half writes
+  Bandwidth read_only;   // real bytes moved, reads only
+  Bandwidth one_to_one;  // real bytes moved, half reads, half writes
   std::vector<LoadedLatencyPoint> loaded_latency;
 };
 
 struct NodeDescription {
   SocketId socket;
   Bytes memory;
-  Time latency;                      // idle load-to-use from a core of this node; from the socket's first node for nodes without cores
+  Time latency;  // idle load-to-use from a core of this node; from the socket's first node for nodes without cores
   std::optional<Bytes> memory_side_cache;
 };
 
 // One physical link; both directions have this bandwidth each.
 struct LinkDescription {
   SocketId from, to;
-  Bandwidth bandwidth;               // raw, per direction
-  Time latency;                      // what one hop adds to a round trip
+  Bandwidth bandwidth;  // raw, per direction
+  Time latency;         // what one hop adds to a round trip
 };
 
 // Sustained instructions per cycle by class, for core time.
@@ -60,10 +63,14 @@ struct CoreThroughput {
   double issue = 4, integer = 3, fp_add = 1, fp_multiply = 1, fp_fma = 1, divide = 0.05, load = 1, store = 1, branch = 1;
 };
 
-struct TlbDescription { unsigned entries = 0; Bytes page{4096}; Time miss_penalty; };
+struct TlbDescription {
+  unsigned entries = 0;
+  Bytes page{4096};
+  Time miss_penalty;
+};
 
 struct Machine {
-  std::string name, description, hash;   // hash: of the canonical description, for provenance
+  std::string name, description, hash;  // hash: of the canonical description, for provenance
   Frequency clock;
   unsigned sockets = 1;
   std::vector<NodeDescription> nodes;
@@ -74,14 +81,14 @@ struct Machine {
   CoreThroughput core;
   Overlap overlap = Overlap::full;
   StoreTreatment streamable_stores = StoreTreatment::nontemporal;
-  unsigned miss_buffers = 10;            // outstanding demand misses of one core (line-fill buffers)
-  unsigned prefetched_lines = 16;        // outstanding lines of one core when a hardware prefetcher follows its streams
-  Bytes prefetch_stride_limit{2048};     // largest stride a prefetcher follows
+  unsigned miss_buffers = 10;         // outstanding demand misses of one core (line-fill buffers)
+  unsigned prefetched_lines = 16;     // outstanding lines of one core when a hardware prefetcher follows its streams
+  Bytes prefetch_stride_limit{2048};  // largest stride a prefetcher follows
   SnoopMode snoop = SnoopMode::directory;
   Bytes data_message{72}, request_message{8}, snoop_message{8}, response_message{8};
-  Time between_nodes_of_socket;          // added when a core reaches another node of its own socket (sub-NUMA clusters)
-  Time core_to_core_local, core_to_core_remote;   // newest copy in another core's cache: same socket, one hop
-  Time fork_base, barrier_base;          // fork = base + b * ceil(log2 threads) * core-to-core latency; barrier likewise
+  Time between_nodes_of_socket;                  // added when a core reaches another node of its own socket (sub-NUMA clusters)
+  Time core_to_core_local, core_to_core_remote;  // newest copy in another core's cache: same socket, one hop
+  Time fork_base, barrier_base;                  // fork = base + b * ceil(log2 threads) * core-to-core latency; barrier likewise
   double fork_log_factor = 1, barrier_log_factor = 1, reduction_log_factor = 1;
   TlbDescription tlb;
 
@@ -90,9 +97,7 @@ struct Machine {
   SocketId socket_of(CoreId core) const { return nodes.at(node_of(core).index()).socket; }
   SocketId socket_of(NodeId node) const { return nodes.at(node.index()).socket; }
   // Which physical cache of `level` (index in `caches`) a core uses.
-  CacheId cache_of(CoreId core, std::size_t level_index) const {
-    return CacheId{core.index() / caches[level_index].cores_per_cache};
-  }
+  CacheId cache_of(CoreId core, std::size_t level_index) const { return CacheId{core.index() / caches[level_index].cores_per_cache}; }
 };
 
 // Throws InputError: sizes and latencies positive, every node reachable, ids in range, caches growing outwards.

@@ -11,7 +11,8 @@ PolicySpec parse_policy_spec(std::string_view text) {
   PolicySpec spec;
   const std::size_t colon = text.find(':');
   spec.name = std::string{text.substr(0, colon)};
-  if (spec.name.empty()) throw UsageError("empty policy name in '" + std::string{text} + "'; allowed: name, name:value or name:key=value,key=value");
+  if (spec.name.empty())
+    throw UsageError("empty policy name in '" + std::string{text} + "'; allowed: name, name:value or name:key=value,key=value");
   if (colon == std::string_view::npos) return spec;
   std::string_view rest = text.substr(colon + 1);
   while (true) {
@@ -19,7 +20,8 @@ PolicySpec parse_policy_spec(std::string_view text) {
     const std::string_view item = rest.substr(0, comma);
     const std::size_t equals = item.find('=');
     if (item.empty() || equals == 0 || equals + 1 == item.size()) {
-      throw UsageError("malformed setting '" + std::string{item} + "' in '" + std::string{text} + "'; allowed: name:value or name:key=value,key=value");
+      throw UsageError("malformed setting '" + std::string{item} + "' in '" + std::string{text} +
+                       "'; allowed: name:value or name:key=value,key=value");
     }
     if (equals == std::string_view::npos) {
       spec.settings.emplace_back("", std::string{item});
@@ -40,7 +42,8 @@ Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, c
     if (allowed.empty()) throw UsageError(kind + " '" + spec.name + "' takes no parameters; found '" + text + "'");
     const ParameterSpec* parameter = nullptr;
     if (key.empty()) {
-      if (position != 0) throw UsageError(kind + " '" + spec.name + "': only the first value may stand without a key; found '" + text + "'");
+      if (position != 0)
+        throw UsageError(kind + " '" + spec.name + "': only the first value may stand without a key; found '" + text + "'");
       parameter = &allowed.front();
     } else {
       const auto found = std::find_if(allowed.begin(), allowed.end(), [&](const ParameterSpec& p) { return p.name == key; });

@@ -27,9 +27,9 @@ private:
   std::map<std::string, std::int64_t> values_;
 };
 
-struct PolicySpec {                       // parsed, not yet looked up
+struct PolicySpec {  // parsed, not yet looked up
   std::string name;
-  std::vector<std::pair<std::string, std::string>> settings;   // key empty: positional
+  std::vector<std::pair<std::string, std::string>> settings;  // key empty: positional
 };
 
 // Throws UsageError on a malformed text.

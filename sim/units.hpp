@@ -27,8 +27,14 @@ public:
   constexpr double nanoseconds() const { return static_cast<double>(picoseconds_) * 1e-3; }
 
   constexpr auto operator<=>(const Time&) const = default;
-  constexpr Time& operator+=(Time other) { picoseconds_ += other.picoseconds_; return *this; }
-  constexpr Time& operator-=(Time other) { picoseconds_ -= other.picoseconds_; return *this; }
+  constexpr Time& operator+=(Time other) {
+    picoseconds_ += other.picoseconds_;
+    return *this;
+  }
+  constexpr Time& operator-=(Time other) {
+    picoseconds_ -= other.picoseconds_;
+    return *this;
+  }
   friend constexpr Time operator+(Time a, Time b) { return a += b; }
   friend constexpr Time operator-(Time a, Time b) { return a -= b; }
   friend constexpr Time operator*(Time a, std::int64_t factor) { return Time{a.picoseconds_ * factor}; }
@@ -45,7 +51,10 @@ public:
   explicit constexpr Bytes(std::int64_t count) : count_{count} {}
   constexpr std::int64_t count() const { return count_; }
   constexpr auto operator<=>(const Bytes&) const = default;
-  constexpr Bytes& operator+=(Bytes other) { count_ += other.count_; return *this; }
+  constexpr Bytes& operator+=(Bytes other) {
+    count_ += other.count_;
+    return *this;
+  }
   friend constexpr Bytes operator+(Bytes a, Bytes b) { return a += b; }
   friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes{a.count_ - b.count_}; }
   friend constexpr Bytes operator*(Bytes a, std::int64_t factor) { return Bytes{a.count_ * factor}; }

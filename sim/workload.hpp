@@ -23,21 +23,21 @@ enum class Binding : std::uint8_t { free, rank, replicated };
 
 struct RunDimension {
   std::uint32_t count = 1;
-  std::int64_t stride = 0;               // bytes between two accesses along this dimension
-  std::uint32_t sequence_stride = 0;     // accesses of the iteration between them
+  std::int64_t stride = 0;            // bytes between two accesses along this dimension
+  std::uint32_t sequence_stride = 0;  // accesses of the iteration between them
 };
 
 // count[0] x count[1] x ... accesses, dimension 0 innermost. The address of an access is
 // base(slot) + offset + sum index[d] * stride[d]; its place in the iteration, sequence + sum index[d] * sequence_stride[d].
 struct AccessRun {
   static constexpr unsigned max_dimensions = 4;
-  std::uint16_t slot = 0;                // which object binding of the block
-  std::uint16_t width = 0;               // bytes of one access (bulk operations: bytes of the whole range, at most 64 an access)
+  std::uint16_t slot = 0;   // which object binding of the block
+  std::uint16_t width = 0;  // bytes of one access (bulk operations: bytes of the whole range, at most 64 an access)
   AccessKind kind = AccessKind::read;
-  bool streamable = false;               // a store that the program allows to bypass the caches
-  bool bulk = false;                     // memcpy, memset, calloc's zeroing ...
-  std::uint8_t dimensions = 0;           // used entries of `dimension`; 0 = one access
-  std::uint32_t producer_distance = 0;   // accesses back to the load that produced the address; 0 = independent
+  bool streamable = false;              // a store that the program allows to bypass the caches
+  bool bulk = false;                    // memcpy, memset, calloc's zeroing ...
+  std::uint8_t dimensions = 0;          // used entries of `dimension`; 0 = one access
+  std::uint32_t producer_distance = 0;  // accesses back to the load that produced the address; 0 = independent
   SiteId site;
   std::int64_t offset = 0;
   std::uint64_t sequence = 0;
@@ -69,29 +69,54 @@ struct WorkCounts {
 };
 
 enum class HeapOperation : std::uint8_t { allocate, release, reallocate, map, unmap };
-struct HeapEvent { std::uint64_t sequence = 0; HeapOperation operation{}; std::uint16_t slot = 0; bool zeroed = false; };
+struct HeapEvent {
+  std::uint64_t sequence = 0;
+  HeapOperation operation{};
+  std::uint16_t slot = 0;
+  bool zeroed = false;
+};
 
 enum class SyncOperation : std::uint8_t {
-  lock, try_lock, unlock, wait, signal, broadcast, barrier, create, join, task_submit, task_wait, depend,
-  critical_enter, critical_leave, ordered_enter, ordered_leave, atomic_wait
+  lock,
+  try_lock,
+  unlock,
+  wait,
+  signal,
+  broadcast,
+  barrier,
+  create,
+  join,
+  task_submit,
+  task_wait,
+  depend,
+  critical_enter,
+  critical_leave,
+  ordered_enter,
+  ordered_leave,
+  atomic_wait
 };
-struct SyncEvent { std::uint64_t sequence = 0; SyncOperation operation{}; std::uint64_t object = 0; std::uint64_t match = 0; };
+struct SyncEvent {
+  std::uint64_t sequence = 0;
+  SyncOperation operation{};
+  std::uint64_t object = 0;
+  std::uint64_t match = 0;
+};
 
 // What one iteration does, up to the objects it does it on.
 struct ItemPattern {
   std::uint16_t slots = 0;
-  std::uint64_t accesses = 0, reads = 0, writes = 0;   // of one iteration; read_modify_write and atomic count as both, once as an access
+  std::uint64_t accesses = 0, reads = 0, writes = 0;  // of one iteration; read_modify_write and atomic count as both, once as an access
   WorkCounts work;
-  std::vector<AccessRun> runs;                         // by sequence
+  std::vector<AccessRun> runs;  // by sequence
   std::vector<IrregularStream> streams;
-  std::vector<HeapEvent> heap_events;                  // by sequence
-  std::vector<SyncEvent> sync_events;                  // by sequence
+  std::vector<HeapEvent> heap_events;  // by sequence
+  std::vector<SyncEvent> sync_events;  // by sequence
 };
 
 struct SlotBinding {
   ObjectId object;
-  std::int64_t base = 0;    // byte offset in the object at the block's first iteration
-  std::int64_t shift = 0;   // added each iteration
+  std::int64_t base = 0;   // byte offset in the object at the block's first iteration
+  std::int64_t shift = 0;  // added each iteration
 };
 
 // Iterations [first, last) that follow one pattern: iteration k binds slot s to object at base + (k - first) * shift.
@@ -102,48 +127,63 @@ struct ItemBlock {
 };
 
 struct ExecutionBody {
-  std::vector<ItemBlock> blocks;                       // by first; no gaps, no overlaps
+  std::vector<ItemBlock> blocks;  // by first; no gaps, no overlaps
 };
 
 struct Execution {
   RegionId region;
-  std::uint32_t ordinal = 0;          // of this region, from 0
-  std::int64_t iterations = 0;        // for Binding::rank: the team size, iteration r = rank r; for replicated: 1
+  std::uint32_t ordinal = 0;    // of this region, from 0
+  std::int64_t iterations = 0;  // for Binding::rank: the team size, iteration r = rank r; for replicated: 1
   Binding binding = Binding::free;
-  std::uint32_t team = 1;             // threads at capture
-  std::uint32_t parallel = 0;         // serial number of the parallel construct it runs in; executions of one share a team; 0 = none
-  bool barrier_after = false;         // false for nowait
-  std::int64_t step = -1;             // program-marked step, -1 = none
+  std::uint32_t team = 1;      // threads at capture
+  std::uint32_t parallel = 0;  // serial number of the parallel construct it runs in; executions of one share a team; 0 = none
+  bool barrier_after = false;  // false for nowait
+  std::int64_t step = -1;      // program-marked step, -1 = none
   std::uint64_t accesses = 0, reads = 0, writes = 0;
 };
 
-struct LoopDimension { std::int64_t low = 0, high = 0, step = 1; };
+struct LoopDimension {
+  std::int64_t low = 0, high = 0, step = 1;
+};
 
 struct Region {
   RegionKind kind = RegionKind::serial;
-  std::string label;                  // marked in the program, else function#ordinal
+  std::string label;  // marked in the program, else function#ordinal
   SiteId site;
   std::vector<LoopDimension> dimensions;
   bool nowait = false, ordered = false, reduction = false;
-  std::string schedule_clause;        // the program's own, e.g. "static,1"; empty = none
+  std::string schedule_clause;  // the program's own, e.g. "static,1"; empty = none
 };
 
 struct TracedObject {
   ObjectKind kind = ObjectKind::unknown;
-  bool thread_private = false;        // belongs to the executing thread (its stack), whichever that is
+  bool thread_private = false;  // belongs to the executing thread (its stack), whichever that is
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 1;
   SiteId site;
-  std::string symbol;                 // global's name, frame's function, or "file:line" of the allocation
+  std::string symbol;  // global's name, frame's function, or "file:line" of the allocation
   ObjectId reallocated_from = ObjectId::none();
-  std::int32_t owner_hint = -1;       // rank marked as owner, -1 = none
+  std::int32_t owner_hint = -1;  // rank marked as owner, -1 = none
 };
 
-struct Site { std::uint64_t pc = 0; std::string file; std::uint32_t line = 0; std::string function; };
+struct Site {
+  std::uint64_t pc = 0;
+  std::string file;
+  std::uint32_t line = 0;
+  std::string function;
+};
 
-struct TracedThread { ThreadId parent = ThreadId::none(); std::string routine; std::int32_t rank = 0; };
+struct TracedThread {
+  ThreadId parent = ThreadId::none();
+  std::string routine;
+  std::int32_t rank = 0;
+};
 
-struct Loss { SiteId site; std::string reason; std::uint64_t count = 0; };
+struct Loss {
+  SiteId site;
+  std::string reason;
+  std::uint64_t count = 0;
+};
 
 // The whole of a trace but the bodies of its executions, which are loaded when they are needed:
 // memory does not grow with the length of a run.
@@ -156,7 +196,7 @@ public:
   std::uint64_t page_size = 4096;
   std::vector<TracedObject> objects;
   std::vector<Region> regions;
-  std::vector<Execution> executions;   // program order
+  std::vector<Execution> executions;  // program order
   std::vector<ItemPattern> patterns;
   std::vector<Site> sites;
   std::vector<TracedThread> threads;

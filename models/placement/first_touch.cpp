@@ -14,7 +14,9 @@ public:
 }  // namespace
 
 PolicyEntry<PagePlacement> first_touch() {
-  return {"first-touch", "on the node of the thread that first writes the page", {}, [](const Parameters&) { return std::make_unique<FirstTouch>(); }};
+  return {"first-touch", "on the node of the thread that first writes the page", {}, [](const Parameters&) {
+            return std::make_unique<FirstTouch>();
+          }};
 }
 
 }  // namespace homenode

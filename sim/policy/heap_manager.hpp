@@ -5,12 +5,17 @@
 
 namespace homenode {
 
-struct AllocationRequest { ObjectId object; std::uint64_t bytes = 0, alignment = 1; SiteId site; std::int32_t owner_hint = -1; };
+struct AllocationRequest {
+  ObjectId object;
+  std::uint64_t bytes = 0, alignment = 1;
+  SiteId site;
+  std::int32_t owner_hint = -1;
+};
 
 struct HeapEffect {
   AddressRange range;
-  Time cost;                            // of the call itself
-  LockId lock = LockId::none();         // held for `held` during it; none() = lock-free
+  Time cost;                     // of the call itself
+  LockId lock = LockId::none();  // held for `held` during it; none() = lock-free
   Time held;
 };
 

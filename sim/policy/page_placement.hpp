@@ -11,18 +11,22 @@
 
 namespace homenode {
 
-class AccessSummary;                    // bytes by thread and page from a stated pilot schedule; two-pass policies only
+class AccessSummary;  // bytes by thread and page from a stated pilot schedule; two-pass policies only
 
 struct PageFault {
-  std::uint64_t page = 0;               // virtual page number
+  std::uint64_t page = 0;  // virtual page number
   ObjectId object;
-  Place place;                          // who touched it, where, when
+  Place place;  // who touched it, where, when
   bool write = false;
 };
 
-struct PageUse { std::uint64_t page = 0; NodeId from; std::uint64_t bytes = 0; };
+struct PageUse {
+  std::uint64_t page = 0;
+  NodeId from;
+  std::uint64_t bytes = 0;
+};
 
-class PageActions {                     // what a placement may do to pages that exist
+class PageActions {  // what a placement may do to pages that exist
 public:
   virtual ~PageActions() = default;
   virtual void migrate(std::uint64_t page, NodeId to) = 0;

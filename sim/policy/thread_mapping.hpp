@@ -8,7 +8,7 @@
 
 namespace homenode {
 
-class ThreadGraph;                      // who created and who feeds whom; for mappings that use it
+class ThreadGraph;  // who created and who feeds whom; for mappings that use it
 
 class ThreadMapping {
 public:

@@ -10,9 +10,9 @@
 
 namespace homenode {
 
-class CostOracle;                       // closed-form estimates, for distributions that weigh threads
+class CostOracle;  // closed-form estimates, for distributions that weigh threads
 
-struct Team {                           // thread t of the team runs on core[t]
+struct Team {  // thread t of the team runs on core[t]
   std::vector<CoreId> core;
   const Machine* machine = nullptr;
   std::size_t size() const { return core.size(); }
@@ -25,7 +25,7 @@ struct RegionView {
 };
 
 struct Decision {
-  enum class Kind { run, wait, finished };   // wait: asked again at the next submit or complete
+  enum class Kind { run, wait, finished };  // wait: asked again at the next submit or complete
   Kind kind = Kind::finished;
   ItemRange items;
   Time overhead;

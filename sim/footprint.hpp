@@ -1,0 +1,11 @@
+// How much memory an iteration touches, for cutting work into slices.
+#pragma once
+
+#include "sim/workload.hpp"
+
+namespace homenode {
+
+// Bytes that one iteration of the pattern touches, overlapping runs counted once; irregular accesses count a line each.
+std::uint64_t footprint_bytes(const ItemPattern&);
+
+}  // namespace homenode

@@ -1,0 +1,46 @@
+// What a run yields. Equal inputs and seed give equal reports, bit for bit; what the simulator itself cost is not in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/hardware/memory_model.hpp"
+#include "sim/ids.hpp"
+#include "sim/units.hpp"
+
+namespace homenode {
+
+struct RegionReport {
+  std::string label;
+  Time time;  // from the first thread's entry to the last one's exit, over all executions
+  std::uint64_t executions = 0;
+  std::vector<BindingTime> binding;  // what held its work up, largest first
+};
+
+struct ThreadReport {
+  ThreadId thread;
+  CoreId core;
+  NodeId node;
+  Time busy, idle;  // busy + idle = the run's time
+  std::uint64_t local_bytes = 0, remote_bytes = 0;
+};
+
+// Which thread ran which iterations, in the order in which they were handed out.
+struct HandOut {
+  ItemRange items;
+  ThreadId thread;
+};
+
+struct RunReport {
+  Time time;
+  std::vector<RegionReport> regions;  // in the trace's order, regions that were executed
+  std::vector<ThreadReport> threads;
+  EventCounts counts;
+  std::vector<std::uint64_t> pages_by_node;
+  std::uint64_t page_faults = 0;  // that placed a page
+  std::uint64_t migrated_pages = 0;
+  std::uint64_t remote_pages = 0;  // placed on another node than that of the thread that first wrote them
+  std::vector<HandOut> log;        // only when asked for
+};
+
+}  // namespace homenode

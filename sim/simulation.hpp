@@ -1,0 +1,40 @@
+// The event loop in simulated time: threads ask for iterations, slices of them go to the memory model, completions move
+// the clock. It knows contracts only: no machine, policy or engine by name.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sim/address_space.hpp"
+#include "sim/machine.hpp"
+#include "sim/policy/thread_mapping.hpp"
+#include "sim/policy/work_distribution.hpp"
+#include "sim/report.hpp"
+#include "sim/workload.hpp"
+
+namespace homenode {
+
+struct SimulationInput {
+  const Workload& workload;
+  const Machine& machine;
+  ThreadMapping& mapping;
+  // A fresh distribution for the region with this label.
+  std::function<std::unique_ptr<WorkDistribution>(const std::string& label)> make_distribution;
+  MemoryModel& memory;
+  AddressSpace& addresses;
+  unsigned threads = 1;
+  bool oversubscribe = false;
+  // Work is cut so that one slice touches at most this much (contracts.md: at most 1/16 of the shared cache).
+  Bytes quantum{1 << 20};
+  bool keep_log = false;
+};
+
+// Throws UsageError (threads and cores do not fit, code bound to another team size), PolicyError (a distribution
+// that hands an iteration out twice or never), DeadlockError.
+RunReport simulate(const SimulationInput&);
+
+// 1/16 of the smallest last-level cache that a thread uses.
+Bytes default_quantum(const Machine&);
+
+}  // namespace homenode
