@@ -324,10 +324,12 @@ private:
   // Allocations take effect before the slice that makes them, releases after it.
   void heap_events(std::size_t t, bool before) {
     const ItemRange& items = threads_[t].running;
-    for (const ItemBlock& block : states_[items.execution.index()].body->blocks) {
-      if (block.last <= items.first || block.first >= items.last) continue;
-      for (const HeapEvent& event : in_.workload.patterns[block.pattern.index()].heap_events) {
-        const ObjectId object = block.slots[event.slot].object;
+    const std::vector<ItemBlock>& blocks = states_[items.execution.index()].body->blocks;
+    auto block = std::upper_bound(blocks.begin(), blocks.end(), items.first,
+                                  [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; });
+    for (; block != blocks.end() && block->first < items.last; ++block) {
+      for (const HeapEvent& event : in_.workload.patterns[block->pattern.index()].heap_events) {
+        const ObjectId object = block->slots[event.slot].object;
         const bool allocates = event.operation == HeapOperation::allocate || event.operation == HeapOperation::map ||
                                event.operation == HeapOperation::reallocate;
         if (allocates && before) in_.addresses.place_object(object, ThreadId{t});
