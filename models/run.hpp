@@ -1,0 +1,37 @@
+// One run, everything chosen by name: what `homenode replay` and hn.replay call.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/machine.hpp"
+#include "sim/policy/page_placement.hpp"
+#include "sim/report.hpp"
+#include "sim/workload.hpp"
+
+namespace homenode {
+
+struct RunOptions {
+  unsigned threads = 1;
+  std::string engine = "flow";            // flow | simgrid
+  std::string placement = "first-touch";  // models/placement
+  std::string mapping = "compact";        // models/mapping
+  std::string distribution = "static";    // models/distribution, by region if asked: "init@static:1 sweep@dynamic:4"
+  std::string stores = "machine";         // machine | regular | nt: treatment of stores marked streamable
+  std::uint64_t seed = 0;
+  bool oversubscribe = false;
+  bool keep_log = false;                         // fill RunReport::log
+  std::vector<HandOut> follow;                   // when not empty: hand out exactly this instead of `distribution`
+  std::shared_ptr<PagePlacement> own_placement;  // a placement object instead of a name (Python policies)
+  Bytes page{4096};
+  Bytes quantum{0};  // 0: default_quantum(machine)
+};
+
+// Throws UsageError before anything runs when a name, a parameter or a region label is unknown, or threads do not fit.
+RunReport run(const Workload&, const Machine&, const RunOptions&);
+
+// Names of the engines that `run` knows.
+std::vector<std::string> engine_names();
+
+}  // namespace homenode
