@@ -1,0 +1,142 @@
+"""The built-in programs, run natively: self-checks with one and two threads, refusals, kernels.toml against them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "traces" / "kernels"
+KERNELS: dict[str, dict[str, Any]] = {
+    kernel["name"]: kernel for kernel in tomllib.loads((FOLDER / "kernels.toml").read_text(encoding="utf-8"))["kernel"]
+}
+SMALL = {
+    "hotspot": ["size=64", "steps=3"],
+    "jacobi3d": ["ni=20", "nj=17", "nk=13", "bi=7", "bj=5", "bk=6", "sweeps=3"],
+    "stream": ["n=1001", "repeats=3"],
+    "chase": ["nodes=501", "steps=1200", "chains=4", "walks=3"],
+    "gather": ["n=777", "reads=5001", "repeats=2"],
+}
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("kernels")
+    for name, kernel in KERNELS.items():
+        warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+        source = FOLDER / kernel["file"]
+        command = ["gcc", *warnings, *kernel["flags"], "-o", str(folder / name), str(source)]
+        subprocess.run(command, check=True)
+    return {name: folder / name for name in KERNELS}
+
+
+def run(program: Path, *arguments: str, threads: int = 1, **environment: str) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, "OMP_NUM_THREADS": str(threads), **environment}
+    return subprocess.run([str(program), *arguments], env=variables, capture_output=True, text=True, check=False)
+
+
+def test_the_five_kernels_are_listed() -> None:
+    assert list(KERNELS) == ["hotspot", "jacobi3d", "stream", "chase", "gather"]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("small", [True, False])
+def test_self_check_passes(programs: dict[str, Path], name: str, threads: int, small: bool) -> None:
+    result = run(programs[name], *(SMALL[name] if small else []), threads=threads)
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{name}: self-check passed\n", "")
+
+
+@pytest.mark.parametrize("schedule", ["static", "static,1", "dynamic,2", "guided"])
+def test_jacobi3d_under_every_schedule(programs: dict[str, Path], schedule: str) -> None:
+    assert run(programs["jacobi3d"], *SMALL["jacobi3d"], threads=2, OMP_SCHEDULE=schedule).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["hotspot", "jacobi3d"])
+@pytest.mark.parametrize("initialisation", ["serial", "parallel"])
+def test_either_initialisation(programs: dict[str, Path], name: str, initialisation: str) -> None:
+    assert run(programs[name], f"init={initialisation}", threads=2).returncode == 0
+
+
+# One line each that breaks the algorithm: the self-check must see it.
+BREAKAGES = [
+    ("hotspot", "cell[1] + cell[-1]", "cell[1] + cell[1]"),
+    ("hotspot", "if (r > 0) vertical", "if (r > 1) vertical"),
+    ("jacobi3d", "from[k - row] + from[k + row]", "from[k - row] + from[k - row]"),
+    ("jacobi3d", "1.0 / 6.0", "1.0 / 6.1"),
+    ("stream", "c[i] = a[i];", "c[i] = b[i];"),
+    ("chase", "node[j].next = swap;", "node[j].next = node + j;"),
+    ("chase", "d = d->next;", "d = c->next;"),
+    ("gather", "sum += x[index[i]];", "sum += x[index[i] / 2];"),
+]
+
+
+@pytest.mark.parametrize(("name", "right", "wrong"), BREAKAGES)
+def test_self_check_sees_a_wrong_algorithm(tmp_path: Path, name: str, right: str, wrong: str) -> None:
+    source = (FOLDER / f"{name}.c").read_text(encoding="utf-8")
+    assert source.count(right) == 1
+    (tmp_path / "broken.c").write_text(source.replace(right, wrong), encoding="utf-8")
+    program = tmp_path / "broken"
+    subprocess.run(["gcc", *KERNELS[name]["flags"], f"-I{FOLDER}", "-o", program, tmp_path / "broken.c"], check=True)
+    result = run(program, *SMALL[name])
+    assert result.returncode == 1
+    assert re.fullmatch(rf"{name}: self-check failed: \d+ .+\n", result.stderr)
+
+
+REFUSALS = [
+    ("hotspot", ["size=50"], "hotspot: 'size' is a multiple of 16"),
+    ("hotspot", ["size=16"], "hotspot: wrong value in 'size=16': 'size' is an integer from 32 to 65536"),
+    ("hotspot", ["width=64"], "hotspot: unknown parameter 'width=64': allowed are size, steps, init, check"),
+    ("hotspot", ["init=both"], "hotspot: wrong value in 'init=both': 'init' is one of serial|parallel"),
+    ("jacobi3d", ["ni=2"], "jacobi3d: wrong value in 'ni=2': 'ni' is an integer from 3 to"),
+    ("jacobi3d", ["bk=0"], "jacobi3d: wrong value in 'bk=0'"),
+    ("stream", ["n=-5"], "stream: wrong value in 'n=-5'"),
+    ("stream", ["n=12x"], "stream: wrong value in 'n=12x'"),
+    ("stream", ["n="], "stream: wrong value in 'n='"),
+    ("chase", ["chains=3"], "chase: wrong value in 'chains=3': 'chains' is one of 1|4"),
+    ("chase", ["--walks"], "chase: no value in '--walks': 'walks' is an integer from 1 to"),
+    ("gather", ["reads=99999999999999999999"], "gather: wrong value in 'reads=99999999999999999999'"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "message"), REFUSALS)
+def test_wrong_parameters_are_refused(programs: dict[str, Path], name: str, arguments: list[str], message: str) -> None:
+    result = run(programs[name], *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_described_defaults_are_the_program_s(programs: dict[str, Path], name: str) -> None:
+    described = {key: str(value["default"]) for key, value in KERNELS[name]["parameters"].items()}
+    block = re.search(
+        r"kernel_parameter p\[COUNT\] = \{(.*?)\};", (FOLDER / f"{name}.c").read_text(encoding="utf-8"), re.S
+    )
+    assert block
+    found = {}
+    for key, value, words in re.findall(r'\{"(\w+)", (\d+), .*?, (NULL|"[^"]*")\}', block[1]):
+        found[key] = value if words == "NULL" else words.strip('"').split("|")[int(value)]
+    assert found == described
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_described_regions_are_the_program_s(programs: dict[str, Path], name: str) -> None:
+    parameters = {key: value["default"] for key, value in KERNELS[name]["parameters"].items()}
+    printed = re.findall(
+        r"^region=(\w+) time_seconds=\d+\.\d{9}$", run(programs[name], HOMENODE_TIMES="1").stdout, re.M
+    )
+    expected = {r["label"]: eval(r["executions"], {}, parameters) for r in KERNELS[name]["regions"]}
+    assert {label: printed.count(label) for label in printed} == expected
+    marked = re.findall(r'HOMENODE_LABEL\("(\w+)"\)', (FOLDER / f"{name}.c").read_text(encoding="utf-8"))
+    assert marked == list(expected)
+
+
+def test_both_ways_to_write_a_parameter(programs: dict[str, Path]) -> None:
+    for arguments in (["n=5"], ["--n=5"], ["--n", "5"]):
+        assert run(programs["stream"], *arguments).returncode == 0

@@ -1,0 +1,111 @@
+/* jacobi3d: six-point Jacobi solver with constant coefficients in three dimensions, blocked.
+ * Source: M. Wittmann, G. Hager, "Optimizing ccNUMA locality for task-parallel execution under OpenMP and TBB on
+ * multicore-based systems" (2010), section 1.4: F[t+1](i,j,k) = c * (the six neighbours of F[t](i,j,k)), worksharing over the
+ * three collapsed block loops with schedule(runtime), first-touch initialisation by the identical scheme, k the fast index.
+ * The paper's problem: ni=2400 nj=600 nk=600 bi=10 bj=10 bk=600 (two grids of 6.91 GB, 14400 blocks).
+ * The outermost layer of sites is a fixed boundary. The initialisation writes only; a sweep reads six neighbours and writes
+ * one site. A sweep's stores may bypass the caches (Table 1, "NT").
+ * Self-check: c = 1/6 and u = i*i - j*j + i*k + 3*k is a fixed point of the scheme (its discrete Laplacian is zero), so every
+ * sweep must turn the target grid, zero inside at first, into u.
+ */
+#include "kernel.h"
+
+/* Sites [low, high) of one block in each direction. */
+struct box {
+  int64_t i_low, i_high, j_low, j_high, k_low, k_high;
+};
+
+static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static inline double fixed_point(int64_t i, int64_t j, int64_t k) { return (double)(i * i - j * j + i * k + 3 * k); }
+
+KERNEL_INLINE static void initialise_block(double* restrict source, double* restrict target, int64_t ni, int64_t nj, int64_t nk,
+                                           struct box block) {
+  for (int64_t i = block.i_low; i < smaller(ni, block.i_high); ++i)
+    for (int64_t j = block.j_low; j < smaller(nj, block.j_high); ++j)
+      for (int64_t k = block.k_low; k < smaller(nk, block.k_high); ++k) {
+        const int inside = i > 0 && i < ni - 1 && j > 0 && j < nj - 1 && k > 0 && k < nk - 1;
+        const int64_t site = (i * nj + j) * nk + k;
+        source[site] = fixed_point(i, j, k);
+        target[site] = inside ? 0.0 : fixed_point(i, j, k);
+      }
+}
+
+KERNEL_INLINE static void sweep_block(const double* restrict source, double* restrict target, int64_t ni, int64_t nj, int64_t nk,
+                                      struct box block) {
+  const double c = 1.0 / 6.0;
+  const int64_t row = nk, layer = nj * nk;
+  for (int64_t i = larger(1, block.i_low); i < smaller(ni - 1, block.i_high); ++i)
+    for (int64_t j = larger(1, block.j_low); j < smaller(nj - 1, block.j_high); ++j) {
+      const double* from = source + i * layer + j * row;
+      double* to = target + i * layer + j * row;
+      for (int64_t k = larger(1, block.k_low); k < smaller(nk - 1, block.k_high); ++k)
+        to[k] = c * (from[k - layer] + from[k + layer] + from[k - row] + from[k + row] + from[k - 1] + from[k + 1]);
+    }
+}
+
+KERNEL_UNTRACED static int64_t wrong_sites(const double* grid, int64_t ni, int64_t nj, int64_t nk) {
+  const double tolerance = 1e-12 * (double)(ni * ni + nj * nj + ni * nk + 3 * nk);
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < ni; ++i)
+    for (int64_t j = 0; j < nj; ++j)
+      for (int64_t k = 0; k < nk; ++k) {
+        const double error = grid[(i * nj + j) * nk + k] - fixed_point(i, j, k);
+        if (!(error <= tolerance && error >= -tolerance)) ++wrong;
+      }
+  return wrong;
+}
+
+int main(int argc, char** argv) {
+  enum { NI, NJ, NK, BI, BJ, BK, SWEEPS, INIT, CHECK, COUNT };
+  struct kernel_parameter p[COUNT] = {{"ni", 48, 3, 1 << 20, NULL},    {"nj", 48, 3, 1 << 20, NULL},         {"nk", 48, 3, 1 << 20, NULL},
+                                      {"bi", 8, 1, 1 << 20, NULL},     {"bj", 8, 1, 1 << 20, NULL},          {"bk", 48, 1, 1 << 20, NULL},
+                                      {"sweeps", 2, 1, 1 << 20, NULL}, {"init", 1, 0, 0, "serial|parallel"}, {"check", 1, 0, 1, NULL}};
+  kernel_parameters(argc, argv, "jacobi3d", p, COUNT);
+  const int64_t ni = p[NI].value, nj = p[NJ].value, nk = p[NK].value;
+  const int64_t bi = p[BI].value, bj = p[BJ].value, bk = p[BK].value;
+  const int64_t i_blocks = (ni + bi - 1) / bi, j_blocks = (nj + bj - 1) / bj, k_blocks = (nk + bk - 1) / bk;
+  const size_t sites = (size_t)ni * (size_t)nj * (size_t)nk;
+  double* source = kernel_allocate("jacobi3d", sites, sizeof(double));
+  double* target = kernel_allocate("jacobi3d", sites, sizeof(double));
+
+  HOMENODE_LABEL("init");
+  double begin = kernel_clock();
+  if (p[INIT].value == 1) {
+#pragma omp parallel for collapse(3) schedule(runtime)
+    for (int64_t ib = 0; ib < i_blocks; ++ib)
+      for (int64_t jb = 0; jb < j_blocks; ++jb)
+        for (int64_t kb = 0; kb < k_blocks; ++kb)
+          initialise_block(source, target, ni, nj, nk,
+                           (struct box){ib * bi, (ib + 1) * bi, jb * bj, (jb + 1) * bj, kb * bk, (kb + 1) * bk});
+  } else {
+    for (int64_t ib = 0; ib < i_blocks; ++ib)
+      for (int64_t jb = 0; jb < j_blocks; ++jb)
+        for (int64_t kb = 0; kb < k_blocks; ++kb)
+          initialise_block(source, target, ni, nj, nk,
+                           (struct box){ib * bi, (ib + 1) * bi, jb * bj, (jb + 1) * bj, kb * bk, (kb + 1) * bk});
+  }
+  kernel_time("init", begin);
+
+  homenode_streamable(source, sites * sizeof(double));
+  homenode_streamable(target, sites * sizeof(double));
+  for (int64_t sweep = 0; sweep < p[SWEEPS].value; ++sweep) {
+    HOMENODE_LABEL("sweep");
+    begin = kernel_clock();
+#pragma omp parallel for collapse(3) schedule(runtime)
+    for (int64_t ib = 0; ib < i_blocks; ++ib)
+      for (int64_t jb = 0; jb < j_blocks; ++jb)
+        for (int64_t kb = 0; kb < k_blocks; ++kb)
+          sweep_block(source, target, ni, nj, nk, (struct box){ib * bi, (ib + 1) * bi, jb * bj, (jb + 1) * bj, kb * bk, (kb + 1) * bk});
+    kernel_time("sweep", begin);
+    double* swap = source;
+    source = target;
+    target = swap;
+  }
+
+  const int code = p[CHECK].value ? kernel_verdict("jacobi3d", wrong_sites(source, ni, nj, nk), "sites differ from the fixed point") : 0;
+  free(source);
+  free(target);
+  return code;
+}
