@@ -8,6 +8,34 @@
  * current, of the rank that is current. `sequence` counts the accesses of the current item from 0; HN_ITEM and every
  * message marked (new item) start again at 0.
  * The runtime finds the descriptor in HOMENODE_STREAM_FD; without it, it records nothing.
+ *
+ * Details that a consumer relies on:
+ * - Each pc has one `previous` address, 0 at first: HN_RUN and HN_RUN_SAME set it to their base, HN_COLUMN to each of its
+ *   addresses in turn. Sequence numbers of one item have no holes: when all runs are closed, the item's next access is
+ *   number (accesses received for it so far). So an HN_ALLOCATE, HN_RELEASE, HN_SYNC or HN_MARK stands at that number.
+ * - HN_MODULE and HN_PC close no runs; HN_FRAME closes only the runs on stacks; every other message closes all.
+ * - HN_RANK alone starts no item: after it, the rank goes on with the item it left, and with that item's sequence.
+ * - Each rank of a team sends its own HN_LOOP_BEGIN, HN_ITEM for its contiguous share (as static does), and HN_LOOP_END;
+ *   HN_LOOP_END with nowait = 0 is followed by that rank's HN_BARRIER. Each rank sends HN_BARRIER once as it arrives.
+ *   gcc compiles `parallel for` as a parallel region whose loop ends with nowait = 1: the join follows, which is
+ *   HN_PARALLEL_END. There is no HN_BARRIER for the join.
+ * - HN_SINGLE with taken = 1 is followed by HN_SINGLE_END when the rank reaches its next barrier, construct or join (gcc
+ *   marks no end); with taken = 0 there is no HN_SINGLE_END.
+ * - Constructs outside a parallel region, and those nested in a second level of parallelism, send no construct messages: they
+ *   are part of the item around them (a nested parallel region has a team of one, and an HN_LOSS at its first execution).
+ * - Tasks run at their creation, inside the creator's item: HN_SYNC task_submit (object = task number from 1, match = parent task,
+ *   0 = none) and depend (object, match = task) before, HN_SYNC task_wait (object = waiting task) where the program waits.
+ * - HN_SYNC objects are dense numbers in order of first use: 0 the unnamed critical section, 1 libgomp's atomic fallback,
+ *   2 and up named critical sections, locks and dependence addresses. `match` of lock, unlock, critical_enter, critical_leave,
+ *   ordered_enter and ordered_leave is the ordinal of that acquisition of the object, from 0. doacross: signal and wait with
+ *   object = linear iteration.
+ * - HN_USER_RANK is sent once for each rank and parallel region for a query outside loops, and once for each rank and loop for a query
+ *   inside a loop's items. Code outside parallel regions sends none.
+ * - A thread's HN_STACK range contains its HN_TLS range (glibc puts TLS at the top of the stack): look up TLS first.
+ * - HN_FRAME with site (0, 0): the argument vector and strings of the program. Bulk operations (memcpy, memset ...) are runs of at
+ *   most 64 bytes an access, cut at line boundaries, reads and writes of a copy interleaved.
+ * - Heap: only blocks whose HN_ALLOCATE was sent get an HN_RELEASE. A reallocation is one HN_ALLOCATE with the old address
+ *   (also when the block stayed where it was).
  */
 #ifndef HOMENODE_STREAM_H
 #define HOMENODE_STREAM_H
@@ -24,7 +52,7 @@ enum hn_opcode {
                           irregular accesses that formed no runs */
   HN_ALLOCATE,         /* address, bytes, operation (hn_heap), zeroed, old address (reallocate, else 0), alignment, site */
   HN_RELEASE,          /* address, operation, site */
-  HN_FRAME,            /* rank, low address, high address, site of the function; replaces every frame it overlaps */
+  HN_FRAME,            /* rank, low address, high address, site of the function; replaces every frame it overlaps; sent when a run first touches it */
   HN_TLS,              /* rank, low address, high address of the thread's static TLS block */
   HN_STACK,            /* rank, low address, high address of a thread's stack */
   HN_PARALLEL_BEGIN,   /* serial number, team size, site of the call (new item) */
