@@ -1,0 +1,258 @@
+#include "models/machines/machine_fields.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <type_traits>
+
+#include "sim/errors.hpp"
+
+namespace homenode {
+namespace {
+
+template <class Value>
+struct Named {
+  std::string_view name;
+  Value value;
+};
+
+constexpr std::array<Named<Inclusion>, 3> names_of(Inclusion) {
+  return {{{"inclusive", Inclusion::inclusive}, {"exclusive", Inclusion::exclusive}, {"non_inclusive", Inclusion::non_inclusive}}};
+}
+constexpr std::array<Named<SnoopMode>, 3> names_of(SnoopMode) {
+  return {{{"source", SnoopMode::source}, {"home", SnoopMode::home}, {"directory", SnoopMode::directory}}};
+}
+constexpr std::array<Named<Overlap>, 2> names_of(Overlap) { return {{{"full", Overlap::full}, {"none", Overlap::none}}}; }
+constexpr std::array<Named<StoreTreatment>, 2> names_of(StoreTreatment) {
+  return {{{"regular", StoreTreatment::regular}, {"nontemporal", StoreTreatment::nontemporal}}};
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+template <class Number>
+Number plain_number(std::string_view text, std::string_view kind) {
+  const std::string_view body = trimmed(text);
+  Number number{};
+  const auto [end, status] = std::from_chars(body.data(), body.data() + body.size(), number);
+  bool good = status == std::errc{} && end == body.data() + body.size();
+  if constexpr (std::is_floating_point_v<Number>) good = good && std::isfinite(number) && !std::signbit(number);
+  if (!good) throw UnitError("'" + std::string{text} + "' is not " + std::string{kind} + ", 0 or more, without a unit");
+  return number;
+}
+
+// "4 cycles" -> 4; nothing if the text is in another unit.
+std::optional<double> number_before(std::string_view text, std::string_view unit) {
+  const std::string_view body = trimmed(text);
+  if (!body.ends_with(unit)) return std::nullopt;
+  return plain_number<double>(body.substr(0, body.size() - unit.size()), "a number of " + std::string{unit});
+}
+
+void assign(Time& target, std::string_view text, Frequency clock) {
+  const auto cycles = number_before(text, "cycles");
+  target = cycles ? cycles_to_time(*cycles, clock) : parse_time(text);
+}
+void assign(Bytes& target, std::string_view text, Frequency) { target = parse_bytes(text); }
+void assign(std::optional<Bytes>& target, std::string_view text, Frequency) { target = parse_bytes(text); }
+void assign(Bandwidth& target, std::string_view text, Frequency clock) {
+  const auto per_cycle = number_before(text, "B/cycle");
+  target = per_cycle ? Bandwidth::bytes_per_second(*per_cycle * clock.hertz()) : parse_bandwidth(text);
+}
+void assign(Frequency& target, std::string_view text, Frequency) { target = parse_frequency(text); }
+void assign(unsigned& target, std::string_view text, Frequency) { target = plain_number<unsigned>(text, "a whole number"); }
+void assign(double& target, std::string_view text, Frequency) { target = plain_number<double>(text, "a number"); }
+
+template <class Choice>
+requires std::is_enum_v<Choice>
+void assign(Choice& target, std::string_view text, Frequency) {
+  std::string allowed;
+  for (const auto& [name, value] : names_of(Choice{})) {
+    if (name == text) {
+      target = value;
+      return;
+    }
+    allowed += (allowed.empty() ? "" : ", ") + std::string{name};
+  }
+  throw UnitError("'" + std::string{text} + "' is none of " + allowed);
+}
+
+// "0.5: 12 ns, 0.9: 60 ns"; an empty text is a flat curve.
+void assign(std::vector<LoadedLatencyPoint>& target, std::string_view text, Frequency clock) {
+  std::vector<LoadedLatencyPoint> curve;
+  for (std::string_view rest = trimmed(text); !rest.empty();) {
+    const std::string_view point = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), point.size() + 1));
+    const auto colon = point.find(':');
+    if (colon == std::string_view::npos) throw UnitError("'" + std::string{point} + "' is not a point 'utilisation: time'");
+    LoadedLatencyPoint parsed;
+    parsed.utilisation = plain_number<double>(point.substr(0, colon), "a utilisation");
+    assign(parsed.extra, point.substr(colon + 1), clock);
+    curve.push_back(parsed);
+  }
+  target = std::move(curve);
+}
+
+std::string shortest(double value) {
+  std::array<char, 64> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
+
+std::string text(Time value) { return to_string(value); }
+std::string text(Bytes value) { return to_string(value); }
+std::string text(const std::optional<Bytes>& value) { return value ? to_string(*value) : ""; }
+std::string text(Bandwidth value) { return to_string(value); }
+std::string text(Frequency value) { return to_string(value); }
+std::string text(unsigned value) { return std::to_string(value); }
+std::string text(double value) { return shortest(value); }
+template <class Choice>
+requires std::is_enum_v<Choice> std::string text(Choice choice) {
+  for (const auto& [name, value] : names_of(Choice{}))
+    if (value == choice) return std::string{name};
+  return "";
+}
+std::string text(const std::vector<LoadedLatencyPoint>& curve) {
+  std::string points;
+  for (const LoadedLatencyPoint& point : curve)
+    points += (points.empty() ? "" : ", ") + shortest(point.utilisation) + ": " + to_string(point.extra);
+  return points;
+}
+
+std::optional<double> magnitude(Time value) { return static_cast<double>(value.count()); }
+std::optional<double> magnitude(Bytes value) { return static_cast<double>(value.count()); }
+std::optional<double> magnitude(const std::optional<Bytes>& value) { return value ? magnitude(*value) : std::nullopt; }
+std::optional<double> magnitude(Bandwidth value) { return value.bytes_per_second(); }
+std::optional<double> magnitude(Frequency value) { return value.hertz(); }
+std::optional<double> magnitude(unsigned value) { return value; }
+std::optional<double> magnitude(double value) { return value; }
+template <class Other>
+requires std::is_enum_v<Other> std::optional<double> magnitude(Other) { return std::nullopt; }
+std::optional<double> magnitude(const std::vector<LoadedLatencyPoint>&) { return std::nullopt; }
+
+void append(std::vector<MachineField>& all, const std::string& place, std::vector<MachineField> fields) {
+  for (MachineField& field : fields) {
+    if (!place.empty()) field.name = place + "." + field.name;
+    all.push_back(std::move(field));
+  }
+}
+
+}  // namespace
+
+std::vector<MachineField> fields_of(NodeDescription& node) {
+  return {{"memory", &node.memory, true}, {"latency", &node.latency, true}, {"memory_side_cache", &node.memory_side_cache}};
+}
+
+std::vector<MachineField> fields_of(ControllerDescription& controller) {
+  return {{"read_only", &controller.read_only, true},
+          {"one_to_one", &controller.one_to_one, true},
+          {"loaded_latency", &controller.loaded_latency}};
+}
+
+std::vector<MachineField> fields_of(CacheDescription& cache) {
+  return {{"size", &cache.size, true},
+          {"ways", &cache.ways, true},
+          {"line", &cache.line},
+          {"cores_per_cache", &cache.cores_per_cache, true},
+          {"inclusion", &cache.inclusion, true},
+          {"latency", &cache.latency, true},
+          {"bandwidth_per_core", &cache.bandwidth_per_core},
+          {"slices", &cache.slices}};
+}
+
+std::vector<MachineField> fields_of(LinkDescription& link) {
+  return {{"bandwidth", &link.bandwidth, true}, {"latency", &link.latency, true}};
+}
+
+std::vector<MachineSection> sections_of(Machine& machine) {
+  CoreThroughput& core = machine.core;
+  return {{"", {{"clock", &machine.clock, true}}},
+          {"core",
+           {{"issue", &core.issue},
+            {"integer", &core.integer},
+            {"fp_add", &core.fp_add},
+            {"fp_multiply", &core.fp_multiply},
+            {"fp_fma", &core.fp_fma},
+            {"divide", &core.divide},
+            {"load", &core.load},
+            {"store", &core.store},
+            {"branch", &core.branch},
+            {"overlap", &machine.overlap},
+            {"streamable_stores", &machine.streamable_stores},
+            {"miss_buffers", &machine.miss_buffers, true},
+            {"prefetched_lines", &machine.prefetched_lines, true},
+            {"prefetch_stride_limit", &machine.prefetch_stride_limit}}},
+          {"coherence",
+           {{"snoop", &machine.snoop, true},
+            {"core_to_core_local", &machine.core_to_core_local, true},
+            {"core_to_core_remote", &machine.core_to_core_remote, true},
+            {"between_nodes_of_socket", &machine.between_nodes_of_socket}}},
+          {"messages",
+           {{"data", &machine.data_message},
+            {"request", &machine.request_message},
+            {"snoop", &machine.snoop_message},
+            {"response", &machine.response_message}}},
+          {"threads",
+           {{"fork_base", &machine.fork_base},
+            {"fork_log_factor", &machine.fork_log_factor},
+            {"barrier_base", &machine.barrier_base},
+            {"barrier_log_factor", &machine.barrier_log_factor},
+            {"reduction_log_factor", &machine.reduction_log_factor}}},
+          {"tlb", {{"entries", &machine.tlb.entries}, {"page", &machine.tlb.page}, {"miss_penalty", &machine.tlb.miss_penalty}}}};
+}
+
+std::vector<MachineField> fields_of(Machine& machine) {
+  std::vector<MachineField> all;
+  for (MachineSection& section : sections_of(machine)) append(all, section.name, std::move(section.fields));
+  for (std::size_t index = 0; index < machine.nodes.size(); ++index)
+    append(all, "nodes." + std::to_string(index), fields_of(machine.nodes[index]));
+  for (std::size_t index = 0; index < machine.controllers.size(); ++index)
+    append(all, "controllers." + std::to_string(index), fields_of(machine.controllers[index]));
+  for (CacheDescription& cache : machine.caches) append(all, "caches." + std::to_string(cache.level), fields_of(cache));
+  for (std::size_t index = 0; index < machine.links.size(); ++index)
+    append(all, "links." + std::to_string(index), fields_of(machine.links[index]));
+  return all;
+}
+
+void set_from_text(const MachineField& field, std::string_view text, Frequency clock) {
+  std::visit([&](auto* target) { assign(*target, text, clock); }, field.target);
+}
+
+std::string text_of(const MachineField& field) {
+  return std::visit([](const auto* target) { return text(*target); }, field.target);
+}
+
+std::optional<double> magnitude_of(const MachineField& field) {
+  return std::visit([](const auto* target) { return magnitude(*target); }, field.target);
+}
+
+std::string canonical_description(const Machine& described) {
+  Machine machine = described;  // fields point into something that could be changed
+  std::string lines = "homenode.machine/1\nsockets = " + std::to_string(machine.sockets) + "\n";
+  for (std::size_t core = 0; core < machine.core_node.size(); ++core)
+    lines += "cores." + std::to_string(core) + ".node = " + std::to_string(machine.core_node[core].value()) + "\n";
+  for (std::size_t node = 0; node < machine.nodes.size(); ++node)
+    lines += "nodes." + std::to_string(node) + ".socket = " + std::to_string(machine.nodes[node].socket.value()) + "\n";
+  for (std::size_t index = 0; index < machine.controllers.size(); ++index)
+    lines += "controllers." + std::to_string(index) + ".node = " + std::to_string(machine.controllers[index].node.value()) + "\n";
+  for (std::size_t index = 0; index < machine.links.size(); ++index)
+    lines += "links." + std::to_string(index) + ".between = " + std::to_string(machine.links[index].from.value()) + " " +
+             std::to_string(machine.links[index].to.value()) + "\n";
+  for (const MachineField& field : fields_of(machine)) lines += field.name + " = " + text_of(field) + "\n";
+  return lines;
+}
+
+std::string machine_hash(const Machine& machine) {
+  const std::string description = canonical_description(machine);
+  static constexpr std::string_view digits = "0123456789abcdef";
+  std::string hexadecimal(16, '0');
+  XXH64_hash_t value = XXH3_64bits(description.data(), description.size());
+  for (auto digit = hexadecimal.rbegin(); digit != hexadecimal.rend(); ++digit, value >>= 4) *digit = digits[value & 15];
+  return hexadecimal;
+}
+
+}  // namespace homenode

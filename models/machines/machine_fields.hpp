@@ -1,0 +1,51 @@
+// Every single value of a Machine under its dotted name: the reader, the writer, the hash and `with_changes` share this
+// one list, so that a new field of Machine is one line here and known to all of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "sim/machine.hpp"
+
+namespace homenode {
+
+using FieldTarget = std::variant<Time*, Bytes*, std::optional<Bytes>*, Bandwidth*, Frequency*, unsigned*, double*, Inclusion*, SnoopMode*,
+                                 Overlap*, StoreTreatment*, std::vector<LoadedLatencyPoint>*>;
+
+struct MachineField {
+  std::string name;  // "latency"; in the list of a whole machine with its place, "nodes.0.latency"
+  FieldTarget target;
+  bool required = false;
+};
+
+// Of one part. The targets point into the argument.
+std::vector<MachineField> fields_of(NodeDescription&);
+std::vector<MachineField> fields_of(ControllerDescription&);
+std::vector<MachineField> fields_of(CacheDescription&);
+std::vector<MachineField> fields_of(LinkDescription&);
+struct MachineSection {
+  std::string name;  // "" = the top of the file
+  std::vector<MachineField> fields;
+};
+// What a machine has once: clock, core, coherence, messages, threads, tlb.
+std::vector<MachineSection> sections_of(Machine&);
+
+// All of a machine: sections, "nodes.0.latency", "controllers.0.read_only", "caches.3.size" (by level), "links.0.bandwidth".
+std::vector<MachineField> fields_of(Machine&);
+
+// Throws UnitError. Times may also be written in cycles of `clock` ("4 cycles"), bandwidths in bytes a cycle ("32 B/cycle").
+void set_from_text(const MachineField&, std::string_view text, Frequency clock);
+// Reads back as the same value.
+std::string text_of(const MachineField&);
+// For comparing bounds; nothing for names and curves.
+std::optional<double> magnitude_of(const MachineField&);
+
+// What decides the behaviour, one "name = value" a line; names and descriptions of machines are left out.
+std::string canonical_description(const Machine&);
+// XXH3 (64 bit, hexadecimal) of the canonical description.
+std::string machine_hash(const Machine&);
+
+}  // namespace homenode
