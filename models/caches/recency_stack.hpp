@@ -1,0 +1,140 @@
+// What a chain of caches with the same users holds, as one LRU stack. Lines touched by one lockstep group share one
+// stretch of time, the group; within it a line's place is a fraction, so that streams which advance together are evicted
+// together. A line is held by the cache of capacity C while fewer than C other lines were touched since it was (stack
+// distance: Mattson et al., IBM Systems Journal 9(2), 1970); so one stack serves several capacities, each with a cursor:
+// the group in which its oldest line lies. Distances are worked out only for lines near a cursor, as a linear function of
+// the position in the group.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/caches/line_segments.hpp"
+
+namespace homenode {
+
+// A part of a touched range with one past and one fate.
+struct StackPiece {
+  LineRange lines;
+  unsigned touch = 0;    // which stream of the group
+  unsigned level = 0;    // smallest capacity that holds it; the number of capacities = none
+  bool present = false;  // in the stack, if perhaps beyond every capacity
+  bool dirty = false;
+  std::uint64_t group = 0;  // when it was touched last, and when within the group
+  float start = 0, step = 0;
+  float now = 0, pace = 0;  // when the present group touches it
+};
+
+class RecencyStack {
+public:
+  explicit RecencyStack(std::vector<std::uint64_t> capacities);  // in lines, increasing
+
+  // The protocol of an access: look every stream up, classify, then touch every stream between begin and end.
+  void look_up(LineRange, unsigned touch, std::vector<StackPiece>&) const;
+  void classify(std::vector<StackPiece>&, std::uint64_t group_lines) const;  // may split pieces
+  void begin_group();
+  void touch(LineRange, bool writes, std::uint16_t writer);
+  void end_group();
+  // Hands over what lies wholly beyond the last capacity: evicted(const Segment&).
+  template <class Evicted>
+  void evict(Evicted&& evicted) {
+    while (oldest_ != no_segment && segments_[oldest_].group < cursors_.back().group) {
+      const SegmentIndex index = oldest_;
+      const Segment segment = segments_[index];
+      leave(index);
+      segments_.erase(index);
+      evicted(segment);
+    }
+  }
+
+  bool any(LineRange range) const { return segments_.first_in(range.first, range.last) != no_segment; }
+  bool any_dirty(LineRange) const;
+  // Every held part of the range: part(LineRange, bool dirty, std::uint16_t writer). None of them changes the recency.
+  template <class Part>
+  void remove(LineRange range, Part&& part) {
+    for (SegmentIndex s = segments_.first_in(range.first, range.last), next; s != no_segment; s = next) {
+      next = segments_.next_in(s, range.last);
+      const LineRange lines = intersection(s, range);
+      const bool dirty = segments_[s].dirty;
+      const std::uint16_t writer = segments_[s].writer;
+      remove_part(s, lines);
+      part(lines, dirty, writer);
+    }
+  }
+  template <class Part>
+  void clean(LineRange range, Part&& part) {
+    for (SegmentIndex s = segments_.first_in(range.first, range.last), next; s != no_segment; s = next) {
+      next = segments_.next_in(s, range.last);
+      if (!segments_[s].dirty) continue;
+      const LineRange lines = intersection(s, range);
+      const std::uint16_t writer = segments_[s].writer;
+      segments_[isolate(s, lines)].dirty = false;
+      part(lines, writer);
+    }
+  }
+  // Marks what is held; absent(LineRange) gets the rest.
+  template <class Absent>
+  void mark_dirty(LineRange range, std::uint16_t writer, Absent&& absent) {
+    LineNumber at = range.first;
+    for (SegmentIndex s = segments_.first_in(range.first, range.last), next; s != no_segment; s = next) {
+      next = segments_.next_in(s, range.last);
+      const LineRange lines = intersection(s, range);
+      if (lines.first > at) absent(LineRange{at, lines.first});
+      at = lines.last;
+      Segment& segment = segments_[segments_[s].dirty && segments_[s].writer == writer ? s : isolate(s, lines)];
+      segment.dirty = true;
+      segment.writer = writer;
+    }
+    if (at < range.last) absent(LineRange{at, range.last});
+  }
+  template <class Each>
+  void for_each(Each&& each) const {  // oldest first
+    for (SegmentIndex s = oldest_; s != no_segment; s = segments_[s].newer) each(segments_[s]);
+  }
+
+  std::uint64_t lines() const { return lines_; }
+  std::size_t segments() const { return segments_.size(); }
+
+private:
+  struct Cursor {
+    std::uint64_t capacity = 0;
+    std::uint64_t group = 0;  // the capacity ends somewhere in this group
+    std::uint64_t newer = 0;  // lines in groups after it, at most `capacity`
+  };
+
+  LineRange intersection(SegmentIndex s, LineRange range) const {
+    return {std::max(segments_[s].first, range.first), std::min(segments_[s].last, range.last)};
+  }
+  std::uint64_t& live(std::uint64_t group) { return live_[group & (live_.size() - 1)]; }
+  std::uint64_t live(std::uint64_t group) const { return live_[group & (live_.size() - 1)]; }
+  LineRange held(const StackPiece&, const Cursor&, std::span<const StackPiece> pieces, std::uint64_t group_lines) const;
+  void forget(std::uint64_t group, std::uint64_t lines);  // from the counts
+  void unlink(SegmentIndex);
+  void leave(SegmentIndex index) {
+    forget(segments_[index].group, segments_[index].size());
+    unlink(index);
+  }
+  void enter(SegmentIndex, LineRange touched);
+  void remove_part(SegmentIndex, LineRange);
+  SegmentIndex isolate(SegmentIndex, LineRange);    // cuts the part out of its segment, at the same age
+  SegmentIndex split(SegmentIndex, LineNumber at);  // returns the right part
+  void make_room_for_group();
+
+  struct Run {
+    LineRange lines;
+    bool dirty;
+    std::uint16_t writer;
+  };
+
+  LineSegments segments_;
+  SegmentIndex newest_ = no_segment, oldest_ = no_segment;
+  std::vector<Cursor> cursors_;
+  std::vector<std::uint64_t> live_;  // ring by group: lines whose last touch it was
+  std::uint64_t current_ = 0;        // newest group
+  std::uint64_t lines_ = 0;
+  std::vector<Run> runs_;  // scratch of touch()
+};
+
+}  // namespace homenode

@@ -1,0 +1,95 @@
+// Caches of a whole machine by ranges of lines (run-granular): a row of a stencil costs the same whatever its length.
+//
+// Consecutive levels with the same users form a tier with one LRU stack (recency_stack.hpp); a core's path leads from its
+// private tier to the tier shared most widely, its domain. What the `inclusion` of a tier's first level means:
+//   inclusive       filled on the way in; what it evicts leaves the inner tiers too
+//   exclusive       filled by what the inner tier evicts; a hit moves the line inwards
+//   non_inclusive   as exclusive, but a hit leaves the line when other cores of the domain hold it as well (AMD family 10h:
+//                   "the L3 is a non-inclusive victim cache", BIOS and Kernel Developer's Guide 31116, section 2.9.4)
+// Within a tier an exclusive level adds its capacity to the inner ones, another replaces it.
+//
+// Coherence: newest data lie where a segment is dirty; nobody else holds these lines then. A read of lines that another core
+// has dirty is a transfer; inside a domain the outer tier keeps them dirty; between domains an inclusive outer tier writes
+// them to memory (MESI with implicit write-back), another keeps them (MOESI, state Owned). A write removes all other copies;
+// of lines that the writer held it counts an upgrade.
+//
+// Tolerances: LRU over the whole cache instead of over sets (docs in tests/unit/models_caches: 2 % of memory lines against an
+// exact oracle with random frames and hashed slices); evictions are handed out by whole groups, so a write-back can be late
+// by one group; an inner hit refreshes the line in all levels of its tier.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/caches/recency_stack.hpp"
+#include "models/caches/sharing_directory.hpp"
+#include "sim/hardware/cache_model.hpp"
+#include "sim/machine.hpp"
+
+namespace homenode {
+
+class RunLru final : public CacheModel {
+public:
+  explicit RunLru(const Machine&);
+
+  void access(CoreId, std::span<const LineTouch> group, CacheOutcome&) override;
+  void drop(LineRange, bool discard, CacheOutcome&) override;
+  void flush(CacheOutcome&) override;
+
+  // Lines held in the caches of a level's tier that `core` uses; for tests and diagnosis.
+  std::uint64_t held_lines(CoreId, std::size_t level_index) const;
+
+private:
+  struct Tier {
+    unsigned cores_per_cache = 1, first_level = 0, levels = 0;
+    Inclusion inclusion = Inclusion::inclusive;
+    std::vector<RecencyStack> stacks;
+    std::vector<StackPiece> pieces;  // scratch
+    std::vector<Segment> evicted;
+    std::vector<LineTouch> chunk;
+  };
+  struct Demand {  // lines that an inner tier did not hold
+    LineRange lines;
+    unsigned touch = 0;
+    bool served = false;   // by a transfer already: this tier only learns of it
+    bool spilled = false;  // the inner tier still lists it, beyond its capacity
+  };
+  struct Newest {
+    LineRange lines;
+    std::uint16_t writer = 0;
+  };
+
+  std::size_t stack_of(std::size_t tier, CoreId core) const { return core.index() / tiers_[tier].cores_per_cache; }
+  bool victim(std::size_t tier) const { return tiers_[tier].inclusion != Inclusion::inclusive; }
+  bool same_domain(CoreId a, CoreId b) const { return stack_of(tiers_.size() - 1, a) == stack_of(tiers_.size() - 1, b); }
+
+  void step(CoreId, std::span<const LineTouch> group, std::uint64_t lines, CacheOutcome&);
+  void innermost(CoreId, std::span<const LineTouch> group, std::uint64_t lines, CacheOutcome&);
+  void outer(std::size_t tier, CoreId, std::span<const LineTouch> group, CacheOutcome&);
+  void fetch(CoreId, LineRange, unsigned touch, bool writes, bool spilled, float parallelism, CacheOutcome&);
+  void upgrade(CoreId, LineRange, CacheOutcome&);
+  void bypass(LineRange, CacheOutcome&);
+  // The cores that may hold (or hold newer data of) lines in the range, with the part of it where that is so; notes `core`.
+  CoreMask contenders(CoreId core, LineRange&, bool writes);
+  // Caches that `other` uses and `core` does not.
+  template <class Each>
+  void for_each_foreign_stack(CoreId core, CoreMask, Each&&);
+  void take(CoreId, LineRange, CoreMask);                  // removes all other copies; fills held_ and newest_
+  void share(CoreId, LineRange, CoreMask, CacheOutcome&);  // cleans them; fills newest_
+  void tidy(CoreId, LineRange, CoreMask);
+  void keep_only_union(std::vector<Newest>&);
+  void merge_dirty(std::size_t tier, std::size_t stack, LineRange, std::uint16_t writer, CacheOutcome&);
+  void evict(std::size_t tier, std::size_t stack, CacheOutcome&);
+
+  SharingDirectory directory_;
+  std::vector<Tier> tiers_;
+  std::size_t levels_;
+  std::uint64_t group_limit_;  // larger groups are done in steps
+  std::vector<Demand> demands_, missed_;
+  std::vector<Newest> newest_, held_;
+  std::vector<LineRange> absent_;
+};
+
+}  // namespace homenode

@@ -1,0 +1,17 @@
+#include "sim/hardware/cache_model.hpp"
+
+#include <algorithm>
+
+namespace homenode {
+
+void CacheOutcome::clear() {
+  std::fill(hit_lines.begin(), hit_lines.end(), 0);
+  std::fill(hit_weight.begin(), hit_weight.end(), 0.0);
+  reads.clear();
+  writebacks.clear();
+  bypassed_writes.clear();
+  transfers.clear();
+  upgrades = accesses = 0;
+}
+
+}  // namespace homenode
