@@ -1,164 +1,204 @@
-// The reference programs as workloads in memory, in the form in which their captures come: loops over rows or blocks.
+// The programs of traces/kernels as workloads in memory, in the form that a capture of them yields: the accesses, their order
+// and their blocks are the real ones; sizes are whatever a test asks for.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
-#include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/workload_builder.hpp"
 
 namespace homenode::test {
 
-inline RunDimension along(std::uint32_t count, std::int64_t stride) { return {count, stride, 0}; }
-
-// Work of a stencil point: the six-point or five-point update as gcc -O2 emits it (loads, store, additions, a multiplication).
-inline WorkCounts stencil_work(double points, double loads) {
-  WorkCounts work;
-  work.load = points * loads;
-  work.store = points;
-  work.fp_add = points * (loads - 1);
-  work.fp_multiply = points;
-  work.integer = points;
-  work.branch = points;
-  work.instructions = work.load + work.store + work.fp_add + work.fp_multiply + work.integer + work.branch;
-  return work;
-}
-
-// The reference work of architecture.md: 2D five-point Jacobi, double, n x n, rows in parallel; `power` adds hotspot's third stream.
-inline std::shared_ptr<Workload> jacobi2d(std::uint32_t n, int sweeps, bool init = false, bool power = false) {
+// 5-point Jacobi on n x n doubles: `init` writes both arrays, row by row; each sweep reads 5 and writes 1 double a point of
+// the interior. Rows are the iterations. Accesses: 2 n^2 + 6 (n - 2)^2 a sweep.
+inline std::shared_ptr<Workload> jacobi2d(std::int64_t n, unsigned sweeps) {
   WorkloadBuilder builder;
-  const std::int64_t row = 8 * static_cast<std::int64_t>(n);
-  ObjectId a = builder.heap("a", static_cast<std::uint64_t>(row) * n), b = builder.heap("b", static_cast<std::uint64_t>(row) * n);
-  const ObjectId p = power ? builder.heap("power", static_cast<std::uint64_t>(row) * n) : ObjectId::none();
-  if (init) {
-    auto rows = builder.pattern();
-    rows.write(a, 0, 8, {along(n, 8)}, row).write(b, 0, 8, {along(n, 8)}, row);
-    if (power) rows.write(p, 0, 8, {along(n, 8)}, row);
-    builder.loop("init", n, {{0, n, rows.end(), {}}});
-  }
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
-    auto point = builder.pattern();
-    const std::vector<RunDimension> inner{along(n - 2, 8)};
-    const std::int64_t first = row + 8;  // iteration 0 is row 1
-    if (power) point.read(p, first, 8, inner, row);
-    point.read(a, first, 8, inner, row).read(a, first - 8, 8, inner, row).read(a, first + 8, 8, inner, row);
-    point.read(a, first - row, 8, inner, row).read(a, first + row, 8, inner, row).write(b, first, 8, inner, row);
-    const PatternId pattern = point.work(stencil_work(n - 2, power ? 6 : 5)).end();
-    builder.loop("sweep", n - 2, {{0, n - 2, pattern, {}}});
-    std::swap(a, b);
+  const std::int64_t row = n * 8;
+  const ObjectId a = builder.object("a", static_cast<std::uint64_t>(n * row)), b = builder.object("b", static_cast<std::uint64_t>(n * row));
+  const RegionId init = builder.loop("init", n);
+  builder.nest(init, {static_cast<std::uint32_t>(n)}, {write(a, 0, {8}, row), write(b, 0, {8}, row)});
+  builder.repeat(init);
+  const RegionId sweep = builder.loop("sweep", n - 2);
+  ObjectId from = a, to = b;
+  for (unsigned s = 0; s < sweeps; ++s) {
+    builder.clear(sweep);
+    const std::int64_t centre = row + 8;
+    builder.nest(sweep, {static_cast<std::uint32_t>(n - 2)},
+                 {read(from, centre, {8}, row), read(from, centre - 8, {8}, row), read(from, centre + 8, {8}, row),
+                  read(from, centre - row, {8}, row), read(from, centre + row, {8}, row), write(to, centre, {8}, row)});
+    builder.repeat(sweep);
+    std::swap(from, to);
   }
   return builder.build();
 }
 
-// S4's six-point Jacobi: ni x nj x nk points, k fastest, blocks of bi x bj x bk collapsed over i, j, k; initialised over the
-// same blocks in parallel, or serially; stores streamable. Blocks at the lattice's surface leave out the boundary points.
+// Jacobi on ni x nj x nk doubles (k fastest) in blocks of bi x bj x bk, collapsed over (i, j, k) with k fastest: `init` writes
+// both arrays block by block; a sweep reads the six neighbours and writes the interior points of each block, with streamable stores.
 inline std::shared_ptr<Workload> jacobi3d(std::int64_t ni, std::int64_t nj, std::int64_t nk, std::int64_t bi, std::int64_t bj,
-                                          std::int64_t bk, int sweeps = 1, bool serial_init = false) {
+                                          std::int64_t bk, unsigned sweeps) {
   WorkloadBuilder builder;
-  const std::int64_t plane = 8 * nj * nk, row = 8 * nk;
-  ObjectId source = builder.heap("source", static_cast<std::uint64_t>(plane * ni));
-  ObjectId target = builder.heap("target", static_cast<std::uint64_t>(plane * ni));
+  const std::int64_t plane = nj * nk * 8, row = nk * 8;
+  const auto bytes = static_cast<std::uint64_t>(ni * plane);
+  const ObjectId a = builder.object("a", bytes), b = builder.object("b", bytes);
   struct Box {
-    std::int64_t i0, i1, j0, j1, k0, k1;
+    std::int64_t offset;
+    std::vector<std::uint32_t> counts;
   };
-  const auto block = [&](std::int64_t n, bool inner) {
-    const std::int64_t blocks_j = nj / bj, blocks_k = nk / bk;
-    const std::int64_t i = n / (blocks_j * blocks_k) * bi, j = n / blocks_k % blocks_j * bj, k = n % blocks_k * bk;
-    Box box{i, i + bi, j, j + bj, k, k + bk};
-    if (inner) {
-      box.i0 = std::max<std::int64_t>(box.i0, 1), box.i1 = std::min(box.i1, ni - 1);
-      box.j0 = std::max<std::int64_t>(box.j0, 1), box.j1 = std::min(box.j1, nj - 1);
-      box.k0 = std::max<std::int64_t>(box.k0, 1), box.k1 = std::min(box.k1, nk - 1);
-    }
-    return box;
+  std::vector<Box> whole, interior;
+  const auto box = [&](std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1, std::int64_t k0, std::int64_t k1) {
+    const auto count = [](std::int64_t low, std::int64_t high) {
+      return static_cast<std::uint32_t>(std::max<std::int64_t>(high - low, 0));
+    };
+    return Box{i0 * plane + j0 * row + k0 * 8, {count(k0, k1), count(j0, j1), count(i0, i1)}};
   };
-  const auto dimensions = [&](const Box& box) {
-    return std::vector<RunDimension>{along(static_cast<std::uint32_t>(box.k1 - box.k0), 8),
-                                     along(static_cast<std::uint32_t>(box.j1 - box.j0), row),
-                                     along(static_cast<std::uint32_t>(box.i1 - box.i0), plane)};
-  };
-  const std::int64_t blocks = ni / bi * (nj / bj) * (nk / bk);
-  const auto loop = [&](const std::string& label, bool sweep) {
-    std::vector<WorkloadBuilder::Part> parts;
-    std::vector<std::pair<Box, PatternId>> shapes;  // relative to the block's first point
-    for (std::int64_t n = 0; n < blocks; ++n) {
-      const Box box = block(n, sweep);
-      const Box shape{0, box.i1 - box.i0, 0, box.j1 - box.j0, 0, box.k1 - box.k0};
-      auto found = std::find_if(shapes.begin(), shapes.end(),
-                                [&](const auto& s) { return s.first.i1 == shape.i1 && s.first.j1 == shape.j1 && s.first.k1 == shape.k1; });
-      if (found == shapes.end()) {
-        auto pattern = builder.pattern();
-        const auto inner = dimensions(shape);
-        if (sweep) {
-          for (const std::int64_t offset : {-plane, plane, -row, row, std::int64_t{-8}, std::int64_t{8}})
-            pattern.read(source, offset, 8, inner);
-          pattern.write(target, 0, 8, inner, 0, true);
-          pattern.work(stencil_work(static_cast<double>(shape.i1 * shape.j1 * shape.k1), 6));
-        } else {
-          pattern.write(source, 0, 8, inner).write(target, 0, 8, inner);
-        }
-        shapes.emplace_back(shape, pattern.end());
-        found = shapes.end() - 1;
+  for (std::int64_t i = 0; i < ni; i += bi) {
+    for (std::int64_t j = 0; j < nj; j += bj) {
+      for (std::int64_t k = 0; k < nk; k += bk) {
+        const std::int64_t i1 = std::min(i + bi, ni), j1 = std::min(j + bj, nj), k1 = std::min(k + bk, nk);
+        whole.push_back(box(i, i1, j, j1, k, k1));
+        interior.push_back(box(std::max<std::int64_t>(i, 1), std::min(i1, ni - 1), std::max<std::int64_t>(j, 1), std::min(j1, nj - 1),
+                               std::max<std::int64_t>(k, 1), std::min(k1, nk - 1)));
       }
-      const std::int64_t start = box.i0 * plane + box.j0 * row + box.k0 * 8;
-      parts.push_back({n, n + 1, found->second, {start, start}});
     }
-    builder.loop(label, blocks, std::move(parts));
+  }
+  // Consecutive boxes of equal shape at a constant distance are one block.
+  const auto describe = [&](RegionId region, const std::vector<Box>& boxes,
+                            const std::function<std::vector<Reference>(std::int64_t offset, std::int64_t shift)>& references) {
+    for (std::size_t first = 0; first < boxes.size();) {
+      std::size_t last = first + 1;
+      std::int64_t shift = 0;
+      while (last < boxes.size() && boxes[last].counts == boxes[first].counts) {
+        const std::int64_t distance = boxes[last].offset - boxes[last - 1].offset;
+        if (last == first + 1) shift = distance;
+        if (distance != shift) break;
+        ++last;
+      }
+      builder.nest(region, boxes[first].counts, references(boxes[first].offset, last > first + 1 ? shift : 0));
+      builder.next_block(region, static_cast<std::int64_t>(last));
+      first = last;
+    }
   };
-  if (serial_init) {
-    const std::uint32_t points = static_cast<std::uint32_t>(nj * nk);
-    builder.serial("init", builder.pattern()
-                               .write(source, 0, 8, {along(points, 8), along(static_cast<std::uint32_t>(ni), plane)})
-                               .write(target, 0, 8, {along(points, 8), along(static_cast<std::uint32_t>(ni), plane)})
-                               .end());
-  } else {
-    loop("init", false);
-  }
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
-    loop("sweep", true);
-    std::swap(source, target);
+  const auto items = static_cast<std::int64_t>(whole.size());
+  const RegionId init = builder.loop("init", items);
+  const std::vector<std::int64_t> strides{8, row, plane};
+  describe(init, whole, [&](std::int64_t offset, std::int64_t shift) {
+    return std::vector<Reference>{write(a, offset, strides, shift), write(b, offset, strides, shift)};
+  });
+  builder.repeat(init);
+  const RegionId sweep = builder.loop("sweep", items);
+  ObjectId from = a, to = b;
+  for (unsigned s = 0; s < sweeps; ++s) {
+    builder.clear(sweep);
+    describe(sweep, interior, [&](std::int64_t offset, std::int64_t shift) {
+      std::vector<Reference> references;
+      for (const std::int64_t neighbour : {-plane, plane, -row, row, std::int64_t{-8}, std::int64_t{8}}) {
+        references.push_back(read(from, offset + neighbour, strides, shift));
+      }
+      references.push_back(streamed_write(to, offset, strides, shift));
+      return references;
+    });
+    builder.repeat(sweep);
+    std::swap(from, to);
   }
   return builder.build();
 }
 
-// STREAM copy (c = a) or triad (a = b + s c) on n doubles, in `chunks` iterations, initialised in parallel; stores streamable.
-inline std::shared_ptr<Workload> stream(std::uint64_t n, std::int64_t chunks, bool triad, int repeats = 1) {
+// STREAM on arrays of `elements` doubles, in `blocks` iterations of equal size: `init`, then `repeats` times copy c = a
+// or triad a = b + s c. Accesses an element: copy 2 in init and 2 a repeat, triad 3 and 3.
+inline std::shared_ptr<Workload> stream_copy(std::int64_t elements, std::int64_t blocks, unsigned repeats, bool streamable = false) {
   WorkloadBuilder builder;
-  const auto elements = static_cast<std::uint32_t>(n / static_cast<std::uint64_t>(chunks));
-  const std::int64_t bytes = 8 * static_cast<std::int64_t>(elements);
-  const ObjectId a = builder.heap("a", n * 8), b = builder.heap("b", n * 8), c = builder.heap("c", n * 8);
-  const std::vector<RunDimension> inner{along(elements, 8)};
-  auto init = builder.pattern();
-  init.write(a, 0, 8, inner, bytes).write(b, 0, 8, inner, bytes).write(c, 0, 8, inner, bytes);
-  builder.loop("init", chunks, {{0, chunks, init.end(), {}}});
-  for (int repeat = 0; repeat < repeats; ++repeat) {
-    auto body = builder.pattern();
-    if (triad) {
-      body.read(b, 0, 8, inner, bytes).read(c, 0, 8, inner, bytes).write(a, 0, 8, inner, bytes, true);
-    } else {
-      body.read(a, 0, 8, inner, bytes).write(c, 0, 8, inner, bytes, true);
+  const std::int64_t chunk = elements / blocks;
+  const auto count = static_cast<std::uint32_t>(chunk);
+  const auto bytes = static_cast<std::uint64_t>(chunk * blocks * 8);
+  const ObjectId a = builder.object("a", bytes), c = builder.object("c", bytes);
+  const RegionId init = builder.loop("init", blocks), copy = builder.loop("copy", blocks);
+  builder.nest(init, {count}, {write(a, 0, {8}, chunk * 8), write(c, 0, {8}, chunk * 8)});
+  builder.repeat(init);
+  builder.nest(copy, {count},
+               {read(a, 0, {8}, chunk * 8), streamable ? streamed_write(c, 0, {8}, chunk * 8) : write(c, 0, {8}, chunk * 8)});
+  builder.repeat(copy, repeats);
+  return builder.build();
+}
+
+inline std::shared_ptr<Workload> stream_triad(std::int64_t elements, std::int64_t blocks, unsigned repeats, bool streamable = false) {
+  WorkloadBuilder builder;
+  const std::int64_t chunk = elements / blocks;
+  const auto count = static_cast<std::uint32_t>(chunk);
+  const auto bytes = static_cast<std::uint64_t>(chunk * blocks * 8);
+  const ObjectId a = builder.object("a", bytes), b = builder.object("b", bytes), c = builder.object("c", bytes);
+  const RegionId init = builder.loop("init", blocks), triad = builder.loop("triad", blocks);
+  builder.nest(init, {count}, {write(a, 0, {8}, chunk * 8), write(b, 0, {8}, chunk * 8), write(c, 0, {8}, chunk * 8)});
+  builder.repeat(init);
+  builder.nest(triad, {count},
+               {read(b, 0, {8}, chunk * 8), read(c, 0, {8}, chunk * 8),
+                streamable ? streamed_write(a, 0, {8}, chunk * 8) : write(a, 0, {8}, chunk * 8)});
+  builder.repeat(triad, repeats);
+  return builder.build();
+}
+
+// A full-period walk through 0 .. count-1 in an order without locality (a linear congruential step).
+inline std::vector<std::int64_t> scattered_order(std::int64_t count) {
+  std::int64_t step = count * 5 / 8 | 1;
+  while (std::gcd(step, count) != 1) step += 2;
+  std::vector<std::int64_t> order;
+  std::int64_t position = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    order.push_back(position);
+    position = (position + step) % count;
+  }
+  return order;
+}
+
+// `chains` pointer chases in step through `nodes` nodes of `node_bytes`: the address of each load comes from the load `chains`
+// accesses before it. `init` writes the nodes in order, in one iteration; the chase is serial.
+inline std::shared_ptr<Workload> chase(std::int64_t nodes, std::int64_t steps, unsigned chains = 1, std::int64_t node_bytes = 64) {
+  WorkloadBuilder builder;
+  const ObjectId list = builder.object("nodes", static_cast<std::uint64_t>(nodes * node_bytes));
+  const RegionId init = builder.serial("init"), walk = builder.serial("chase");
+  builder.nest(init, {static_cast<std::uint32_t>(nodes)}, {write(list, 0, {node_bytes})});
+  builder.repeat(init);
+  const std::vector<std::int64_t> order = scattered_order(nodes);
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t s = 0; s < steps; ++s) {
+    for (unsigned chain = 0; chain < chains; ++chain) {
+      offsets.push_back(order[static_cast<std::size_t>((s + chain * nodes / chains) % nodes)] * node_bytes);
     }
-    builder.loop(triad ? "triad" : "copy", chunks, {{0, chunks, body.end(), {}}});
   }
+  builder.stream(walk, AccessKind::read, list, offsets, chains);
+  builder.repeat(walk);
   return builder.build();
 }
 
-// Random reads of `elements` lines: each address from the read `distance` accesses before (1 = a chase, 0 = independent).
-inline std::shared_ptr<Workload> random_reads(std::uint32_t elements, std::uint32_t distance, std::uint64_t seed = 1) {
+// y[i] = x[index[i]] in `blocks` iterations: index (4 bytes) is read in order, x without locality, y written in order. The
+// address of each read of x comes from the read of index just before it; the reads of x do not depend on each other.
+inline std::shared_ptr<Workload> gather(std::int64_t elements, std::int64_t table, std::int64_t blocks) {
   WorkloadBuilder builder;
-  const ObjectId table = builder.heap("table", std::uint64_t{64} * elements);
-  std::vector<std::int64_t> order(elements);
-  std::iota(order.begin(), order.end(), 0);
-  std::mt19937_64 generator{seed};
-  for (std::size_t i = elements; i > 1; --i) std::swap(order[i - 1], order[generator() % i]);
-  for (std::int64_t& line : order) line *= 64;
-  builder.serial("init", builder.pattern().write(table, 0, 8, {along(elements, 64)}).end());
-  builder.serial(
-      distance == 0 ? "gather" : "chase",
-      builder.pattern().irregular(AccessKind::read, table, 8, std::move(order), std::vector<std::uint32_t>(elements, distance)).end());
+  const std::int64_t chunk = elements / blocks;
+  const ObjectId index = builder.object("index", static_cast<std::uint64_t>(chunk * blocks * 4)),
+                 x = builder.object("x", static_cast<std::uint64_t>(table * 8)),
+                 y = builder.object("y", static_cast<std::uint64_t>(chunk * blocks * 8));
+  const RegionId init = builder.loop("init", blocks), region = builder.loop("gather", blocks);
+  const auto count = static_cast<std::uint32_t>(chunk);
+  builder.nest(init, {count}, {write(index, 0, {4}, chunk * 4, 4), write(y, 0, {8}, chunk * 8)});
+  builder.repeat(init);
+  const RegionId fill = builder.serial("fill");
+  builder.nest(fill, {static_cast<std::uint32_t>(table)}, {write(x, 0, {8})});
+  builder.repeat(fill);
+  const std::vector<std::int64_t> order = scattered_order(table);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    // Three references in step; the irregular one is a column whose sequence numbers lie between those of the other two.
+    builder.interleaved(region, count, {read(index, block * chunk * 4, {4}, 0, 4)}, x,
+                        [&](std::int64_t i) { return order[static_cast<std::size_t>((block * chunk + i) % table)] * 8; },
+                        {write(y, block * chunk * 8, {8})});
+    builder.next_block(region, block + 1);
+  }
+  builder.repeat(region);
   return builder.build();
 }
 
