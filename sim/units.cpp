@@ -49,7 +49,7 @@ std::string allowed(std::span<const Unit> units) {
 }
 
 [[noreturn]] void refuse(std::string_view kind, std::string_view text, const std::string& reason, std::span<const Unit> units) {
-  throw UnitError("'" + std::string{text} + "' is not a " + std::string{kind} + ": " + reason + "; write a number and one of " +
+  throw UnitError("'" + std::string{text} + "' is not a " + std::string{kind} + ": " + reason + "; allowed: a number and one of " +
                   allowed(units));
 }
 
@@ -67,7 +67,7 @@ double parse(std::string_view kind, std::string_view text, std::span<const Unit>
     if (number * unit.factor > limit) refuse(kind, text, "it is too large", units);
     return number * unit.factor;
   }
-  refuse(kind, text, "'" + std::string{name} + "' is no unit of it", units);
+  refuse(kind, text, std::string{"'"}.append(name) + "' is no unit of it", units);
 }
 
 std::string number_text(double value) {
@@ -117,12 +117,12 @@ Bandwidth parse_bandwidth(std::string_view text) { return Bandwidth::bytes_per_s
 Frequency parse_frequency(std::string_view text) { return Frequency::hertz(parse("frequency", text, frequency_units, 1e300)); }
 
 std::string to_string(Time time) {
-  if (time.count() < 0) return "-" + to_string(Time{} - time);
+  if (time.count() < 0) return std::string{"-"}.append(to_string(Time{} - time));
   return readable(time, static_cast<double>(time.count()), time_units, parse_time);
 }
 
 std::string to_string(Bytes size) {
-  if (size.count() < 0) return "-" + to_string(Bytes{} - size);
+  if (size.count() < 0) return std::string{"-"}.append(to_string(Bytes{} - size));
   for (auto unit = byte_units.rbegin(); unit != byte_units.rend(); ++unit) {  // whole multiples only: "5118 KiB", "8 GB", "100 B"
     const auto factor = static_cast<std::int64_t>(unit->factor);
     if (size.count() >= factor && size.count() % factor == 0) return std::to_string(size.count() / factor) + " " + std::string{unit->name};
