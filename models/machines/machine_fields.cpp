@@ -43,7 +43,7 @@ Number plain_number(std::string_view text, std::string_view kind) {
   const auto [end, status] = std::from_chars(body.data(), body.data() + body.size(), number);
   bool good = status == std::errc{} && end == body.data() + body.size();
   if constexpr (std::is_floating_point_v<Number>) good = good && std::isfinite(number) && !std::signbit(number);
-  if (!good) throw UnitError("'" + std::string{text} + "' is not " + std::string{kind} + ", 0 or more, without a unit");
+  if (!good) throw UnitError("'" + std::string{text} + "' is not " + std::string{kind} + "; allowed: 0 or more, without a unit");
   return number;
 }
 
@@ -79,7 +79,7 @@ void assign(Choice& target, std::string_view text, Frequency) {
     }
     allowed += (allowed.empty() ? "" : ", ") + std::string{name};
   }
-  throw UnitError("'" + std::string{text} + "' is none of " + allowed);
+  throw UnitError("'" + std::string{text} + "' is unknown; allowed: " + allowed);
 }
 
 // "0.5: 12 ns, 0.9: 60 ns"; an empty text is a flat curve.
@@ -89,7 +89,7 @@ void assign(std::vector<LoadedLatencyPoint>& target, std::string_view text, Freq
     const std::string_view point = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), point.size() + 1));
     const auto colon = point.find(':');
-    if (colon == std::string_view::npos) throw UnitError("'" + std::string{point} + "' is not a point 'utilisation: time'");
+    if (colon == std::string_view::npos) throw UnitError("'" + std::string{point} + "' is no point; allowed: utilisation: time");
     LoadedLatencyPoint parsed;
     parsed.utilisation = plain_number<double>(point.substr(0, colon), "a utilisation");
     assign(parsed.extra, point.substr(colon + 1), clock);

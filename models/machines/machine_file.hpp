@@ -41,5 +41,4 @@ std::vector<std::string> machine_names(const std::vector<std::filesystem::path>&
 std::filesystem::path find_machine(const std::string& name, const std::vector<std::filesystem::path>& directories);
 Machine load_machine_by_name(const std::string& name, const std::vector<std::filesystem::path>& directories);
 
-
 }  // namespace homenode
