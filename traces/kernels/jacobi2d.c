@@ -1,0 +1,52 @@
+/* jacobi2d: five-point Jacobi sweep over rows, the reference work of homenode's speed figures (n = 2048, 2 sweeps).
+ * Source: the textbook method; the access pattern (5 loads, 1 store a point, double) is that of the stencil codes of S0 and S4.
+ * Self-check: with weights 0.2 a constant field stays what it is to rounding.
+ */
+#include "kernel.h"
+
+KERNEL_UNTRACED static int64_t wrong_points(const double* a, int64_t n) {
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      if (a[i * n + j] < 1 - 1e-12 || a[i * n + j] > 1 + 1e-12) ++wrong;
+  return wrong;
+}
+
+int main(int argc, char** argv) {
+  enum { N, SWEEPS, CHECK, COUNT };
+  struct kernel_parameter p[COUNT] = {{"n", 256, 3, 1 << 20, NULL}, {"sweeps", 2, 1, 1 << 20, NULL}, {"check", 1, 0, 1, NULL}};
+  kernel_parameters(argc, argv, "jacobi2d", p, COUNT);
+  const int64_t n = p[N].value;
+  double* a = kernel_allocate("jacobi2d", (size_t)(n * n), sizeof(double));
+  double* b = kernel_allocate("jacobi2d", (size_t)(n * n), sizeof(double));
+
+  HOMENODE_LABEL("init");
+  double begin = kernel_clock();
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      a[i * n + j] = 1;
+      b[i * n + j] = 1;
+    }
+  kernel_time("init", begin);
+
+  for (int64_t sweep = 0; sweep < p[SWEEPS].value; ++sweep) {
+    const double* restrict from = a;
+    double* restrict to = b;
+    HOMENODE_LABEL("sweep");
+    begin = kernel_clock();
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 1; i < n - 1; ++i)
+      for (int64_t j = 1; j < n - 1; ++j)
+        to[i * n + j] = 0.2 * (from[i * n + j] + from[i * n + j - 1] + from[i * n + j + 1] + from[(i - 1) * n + j] + from[(i + 1) * n + j]);
+    kernel_time("sweep", begin);
+    double* swap = a;
+    a = b;
+    b = swap;
+  }
+
+  const int code = p[CHECK].value ? kernel_verdict("jacobi2d", wrong_points(a, n), "points left the constant field") : 0;
+  free(a);
+  free(b);
+  return code;
+}
