@@ -21,6 +21,7 @@ SMALL = {
     "stream": ["n=1001", "repeats=3"],
     "chase": ["nodes=501", "steps=1200", "chains=4", "walks=3"],
     "gather": ["n=777", "reads=5001", "repeats=2"],
+    "jacobi2d": ["n=37", "sweeps=3"],
 }
 
 
@@ -41,7 +42,7 @@ def run(program: Path, *arguments: str, threads: int = 1, **environment: str) ->
 
 
 def test_the_five_kernels_are_listed() -> None:
-    assert list(KERNELS) == ["hotspot", "jacobi3d", "stream", "chase", "gather"]
+    assert {"hotspot", "jacobi3d", "stream", "chase", "gather"} <= set(KERNELS)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -73,6 +74,7 @@ BREAKAGES = [
     ("chase", "node[j].next = swap;", "node[j].next = node + j;"),
     ("chase", "d = d->next;", "d = c->next;"),
     ("gather", "sum += x[index[i]];", "sum += x[index[i] / 2];"),
+    ("jacobi2d", "from[(i - 1) * n + j] +", "from[(i + 1) * n + j] +"),
 ]
 
 

@@ -1,0 +1,190 @@
+"""The arithmetic and the verdicts of validation/, on figures made up for it; nothing is captured or replayed here."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from validation.native.cases import CASES, SMALLEST  # noqa: E402
+from validation.native.measure import region_seconds, summarise, timed_regions  # noqa: E402
+from validation.published import s4  # noqa: E402
+from validation.published.reference import read_references  # noqa: E402
+from validation.published.s4_arithmetic import (  # noqa: E402
+    Problem,
+    bytes_per_update,
+    expected_updates_per_second,
+    static_share,
+)
+from validation.rows import NativeRow, Row  # noqa: E402
+
+PRINTED = s4.references()
+PAPER = s4.paper_problem(PRINTED)
+
+
+def test_static_shares_are_contiguous_and_the_first_get_the_rest() -> None:
+    # 10 = 3 + 3 + 2 + 2
+    assert [list(static_share(10, 4, thread)) for thread in range(4)] == [[0, 1, 2], [3, 4, 5], [6, 7], [8, 9]]
+
+
+def test_the_paper_s_problem() -> None:
+    # 2400/10 x 600/10 = 240 x 60 = 14400 blocks; 2 x 8 B x 2400 x 600 x 600 = 13.824 GB
+    assert PAPER.blocks == (240, 60)
+    assert PAPER.footprint_bytes == 13_824_000_000
+    assert PAPER.updates == 2398 * 598 * 598
+
+
+# 4 x 4 rows of 8 sites (one line each): 4 rows are updated, 12 are read (all but the corners).
+TINY = Problem(ni=4, nj=4, nk=8, bi=4, bj=4, bk=8)
+
+
+def test_bytes_with_a_cache_that_holds_all() -> None:
+    # (12 read + 4 written) x 64 B / (4 rows x 6 sites); ordinary stores fetch the 4 rows as well
+    assert bytes_per_update(TINY, 1, 1e6, True) == (12 + 4) * 64 / 24
+    assert bytes_per_update(TINY, 1, 1e6, False) == (12 + 4 + 4) * 64 / 24
+
+
+def test_bytes_with_a_cache_of_one_row() -> None:
+    # nothing is found again: each updated row reads 5 rows
+    assert bytes_per_update(TINY, 1, 64, True) == (4 * 5 + 4) * 64 / 24
+
+
+def test_threads_read_their_common_rows_once_each() -> None:
+    # blocks of 2 x 4 rows: thread 0 updates i=1 and reads 2 rows of i=0, 4 of i=1, 2 of i=2; thread 1 likewise:
+    # 16 rows in all, not 12
+    halves = Problem(ni=4, nj=4, nk=8, bi=2, bj=4, bk=8)
+    assert bytes_per_update(halves, 2, 1e6, True) == (16 + 4) * 64 / 24
+
+
+@pytest.mark.parametrize("machine", s4.MACHINES)
+def test_the_halo_across_blocks_is_loaded_again(machine: str) -> None:
+    # the j halo is still cached, the i halo is 60 blocks away: 12 layers read for 10 updated, 8 x 12/10 + 8 B an update
+    # (+ 8 B without non-temporal stores); lines of 600 sites for 598 updates add 0.3 %, the boundary a little
+    nontemporal = bool(PRINTED[machine, "nontemporal_stores"].value)
+    ideal = (8 * 12 / 10 + 8 if nontemporal else 8 * 12 / 10 + 16) * 600 / 598
+    share, threads = s4.cache_share(PRINTED, machine), s4.threads_of(PRINTED, machine)
+    assert bytes_per_update(PAPER, threads, share, nontemporal) == pytest.approx(ideal, rel=0.003)
+    # and twice the cache would not keep the i halo either
+    assert bytes_per_update(PAPER, threads, share * 2, nontemporal) == bytes_per_update(
+        PAPER, threads, share, nontemporal
+    )
+
+
+def test_expected_updates() -> None:
+    # 32 GB/s of copy are 2 G elements/s; at 20 B an update instead of 16, 1.6 G updates/s.
+    # Without non-temporal stores copy really moves 24 B.
+    assert expected_updates_per_second(32e9, True, 20) == pytest.approx(1.6e9)
+    assert expected_updates_per_second(32e9, False, 30) == pytest.approx(1.6e9)
+
+
+def test_expected_ratios_of_the_paper() -> None:
+    # about 0.91 of STREAM/16 B with non-temporal stores, 0.94 without
+    ratios = [s4.expected_static(PRINTED, machine, PAPER)[1] for machine in s4.MACHINES]
+    assert ratios == pytest.approx([0.909 * 598 / 600, 0.909 * 598 / 600, 0.9375 * 598 / 600], rel=0.003)
+
+
+def figures(machine: str, static: float, middle: float, serial: float) -> s4.MachineFigures:
+    rates = {"static": static, "round robin": middle, "serial": serial}
+    lines = {name: s4.Line(rate, "link 0 -> 1", f"command of {name}") for name, rate in rates.items()}
+    system, socket = PRINTED[machine, "stream_copy_system"].value, PRINTED[machine, "stream_copy_socket"].value
+    return s4.MachineFigures(lines, system, socket, "stream command")
+
+
+def verdicts(rows: list[Row]) -> dict[str, str]:
+    return {f"{row.claim} {row.what.split()[0]}": row.verdict for row in rows}
+
+
+def test_a_machine_that_does_as_printed_agrees() -> None:
+    # 38.6 GB/s / 17.69 B = 2182 M; one domain 9.9 GB/s / 16 B = 619 M
+    rows = list(s4.machine_rows(PRINTED, "opteron-8431-4s", figures("opteron-8431-4s", 2182e6, 1500e6, 540e6), PAPER))
+    assert {row.verdict for row in rows} == {"agrees"}
+    assert {row.claim for row in rows} == {"C57", "C58", "C59", "C60"}
+
+
+def test_a_machine_that_does_not_deviates_row_by_row() -> None:
+    rows = list(s4.machine_rows(PRINTED, "opteron-8431-4s", figures("opteron-8431-4s", 2000e6, 2000e6, 700e6), PAPER))
+    assert verdicts(rows) == {
+        "C57 STREAM": "agrees",
+        "C58 serial": "deviates",
+        "C59 parallel": "deviates",
+        "C60 serial": "deviates",
+        "C60 static": "deviates",
+    }
+
+
+def test_which_machine_loses_most() -> None:
+    opteron, ep, ex = s4.MACHINES
+    like_printed = {opteron: figures(opteron, 10, 8, 3), ep: figures(ep, 10, 7, 5), ex: figures(ex, 8, 7.5, 2)}
+    assert [row.verdict for row in s4.comparison_rows(like_printed)] == ["agrees", "agrees"]
+    other = {opteron: figures(opteron, 10, 6, 1), ep: figures(ep, 10, 7, 5), ex: figures(ex, 8, 7.5, 2)}
+    assert [row.verdict for row in s4.comparison_rows(other)] == ["deviates", "deviates"]
+
+
+def test_one_domain() -> None:
+    def lines(*rates: float) -> dict[str, s4.Line]:
+        return {
+            name: s4.Line(rate, "", "") for name, rate in zip(("static", "round robin", "serial"), rates, strict=True)
+        }
+
+    assert s4.one_domain_row(lines(1000, 1000.9, 1000), "m").verdict == "agrees"
+    assert s4.one_domain_row(lines(1000, 1001.1, 1000), "m").verdict == "deviates"
+
+
+def test_code_balance_and_footprint() -> None:
+    # 16 B / 6 flop = 8/3
+    rows = list(s4.arithmetic_rows(PRINTED, PAPER, 13_824_000_000, 6.0, "command"))
+    assert [(row.claim, row.verdict) for row in rows] == [("C63", "agrees"), ("C77", "agrees")]
+    rows = list(s4.arithmetic_rows(PRINTED, PAPER, 13_000_000_000, 7.0, "command"))
+    assert [row.verdict for row in rows] == ["deviates", "deviates"]
+
+
+def test_rows_have_the_keys_of_the_schema() -> None:
+    row = Row("C57", "m", "w", "fitted", 1.0, 2.0, "GB/s", "agrees", "c").as_json()
+    assert {"claim", "class", "published", "model", "unit", "verdict", "command"} <= set(row)
+    native = NativeRow("stream", {"n": 1}, 2, "static", 2.0, 3.0, 0.1, 7).as_json()
+    assert native["error"] == pytest.approx(0.5)
+    keys = {"kernel", "parameters", "threads", "distribution", "measured_seconds", "predicted_seconds", "error"}
+    assert keys <= set(native)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("m,q,1,GB,S4\nm,q,2,GB,S4", r":3: q of m stands there twice"),
+        ("m,q,1,GB,", r":2: no source for q of m"),
+        ("m,q,1,furlong,S4", r":2: unit 'furlong'; allowed: 1, kB"),
+    ],
+)
+def test_bad_references_are_refused(tmp_path: Path, row: str, message: str) -> None:
+    (tmp_path / "r.csv").write_text(f"machine,quantity,value,unit,source\n{row}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_references(tmp_path / "r.csv")
+
+
+def test_printed_times_are_summed_by_region() -> None:
+    text = "region=copy time_seconds=0.5\nregion=triad time_seconds=1.0\nregion=copy time_seconds=0.25\nother\n"
+    assert region_seconds(text) == {"copy": 0.75, "triad": 1.0}
+
+
+def test_medians_and_spread() -> None:
+    # totals 1, 2, 3, 4, 100: median 3, quartiles 2 and 4
+    runs = [{"a": total - 0.5, "b": 0.5, "init": 9.0} for total in (3.0, 1.0, 100.0, 2.0, 4.0)]
+    measured = summarise(runs, ["a", "b"])
+    assert (measured.seconds, measured.repeats) == (3.0, 5)
+    assert measured.spread == pytest.approx(2 / 3)
+    assert measured.by_region == {"a": 2.5, "b": 0.5}
+
+
+def test_native_cases_name_real_parameters() -> None:
+    text = (ROOT / "traces" / "kernels" / "kernels.toml").read_text(encoding="utf-8")
+    kernels = {kernel["name"]: kernel for kernel in tomllib.loads(text)["kernel"]}
+    assert [case.kernel for case in SMALLEST] == ["hotspot", "jacobi3d", "stream", "chase", "gather"]
+    assert len(CASES) == 3 * len(SMALLEST)
+    for case in CASES:
+        assert set(case.parameters) <= set(kernels[case.kernel]["parameters"])
+        assert timed_regions(kernels[case.kernel])

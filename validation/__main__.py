@@ -1,0 +1,74 @@
+"""`python -m validation published|native`: prints a table, or JSON of schema homenode.validation/1."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from validation.rows import NativeRow, Row
+
+FOLDER = Path(__file__).parents[1] / "build" / "validation"
+
+
+def published_rows(paper: str | None, folder: Path, small: bool) -> Iterator[Row]:
+    """Rows of the papers' cases; of one paper if named."""
+    if paper in (None, "S4"):
+        from validation.published import run_s4
+
+        yield from run_s4.rows(folder, small)
+
+
+def native_rows(folder: Path, machine: Path | None, repeats: int, small: bool) -> Iterator[NativeRow]:
+    """Rows of the native runs; the host is calibrated first if no description of it is given."""
+    from validation.native.cases import CASES, SMALLEST
+    from validation.native.compare import compare
+
+    if machine is None:
+        machine = folder / "host.toml"
+        if not machine.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            command = [str(Path(sys.executable).with_name("homenode")), "machine", "calibrate", "-o", str(machine)]
+            subprocess.run(command, check=True)
+    yield from compare(SMALLEST if small else CASES, machine, folder, (1, 2), repeats)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the cases; what deviates is a result, not a failure."""
+    parser = argparse.ArgumentParser(prog="python -m validation", description=main.__doc__)
+    parser.add_argument("kind", choices=["published", "native"])
+    parser.add_argument("--paper", choices=["S4"], help="only this paper's cases")
+    parser.add_argument(
+        "--small", action="store_true", help="a reduced problem, or only the smallest size of each kernel"
+    )
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where traces and programs are kept")
+    parser.add_argument("--machine", type=Path, help="native: a calibrated description of this machine")
+    parser.add_argument("--repeats", type=int, default=7, help="native: timed runs of each case")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    rows: Iterator[Row] | Iterator[NativeRow]
+    if options.kind == "published":
+        rows = published_rows(options.paper, options.folder, options.small)
+    else:
+        rows = native_rows(options.folder, options.machine, options.repeats, options.small)
+    collected = []
+    for row in rows:
+        values = row.as_json()
+        collected.append(values)
+        if not options.json:
+            print("  ".join(_text(value) for key, value in values.items() if key != "command"), flush=True)
+    if options.json:
+        print(json.dumps({"schema": "homenode.validation/1", "rows": collected}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Native runs of the kernels on the machine at hand, against replays on its calibrated description."""

@@ -1,0 +1,93 @@
+"""Builds the packaged kernels with the compiler at hand and times their regions."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+_TIME = re.compile(r"^region=(\S+) time_seconds=(\d+\.\d+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Seconds in the timed regions of a run: median of the repeats, and their interquartile range over it."""
+
+    seconds: float
+    spread: float
+    repeats: int
+    by_region: dict[str, float]  # medians
+
+
+def descriptions() -> dict[str, dict[str, Any]]:
+    """The kernels of kernels.toml by name."""
+    text = files("homenode").joinpath("kernels", "kernels.toml").read_text(encoding="utf-8")
+    return {kernel["name"]: kernel for kernel in tomllib.loads(text)["kernel"]}
+
+
+def timed_regions(description: Mapping[str, Any]) -> list[str]:
+    """Labels of the regions whose times are compared."""
+    return [region["label"] for region in description["regions"] if region["timed"]]
+
+
+def build(kernel: str, folder: Path) -> Path:
+    """Compile a kernel with its own flags, without any instrumentation."""
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        raise RuntimeError("no gcc on the path")
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / kernel
+    description = descriptions()[kernel]
+    with as_file(files("homenode").joinpath("kernels")) as sources:
+        subprocess.run([compiler, *description["flags"], "-o", program, sources / description["file"]], check=True)
+    return program
+
+
+def region_seconds(output: str) -> dict[str, float]:
+    """Sum the times that a kernel printed, by region."""
+    seconds: dict[str, float] = {}
+    for label, value in _TIME.findall(output):
+        seconds[label] = seconds.get(label, 0.0) + float(value)
+    return seconds
+
+
+def summarise(runs: Iterable[Mapping[str, float]], labels: Iterable[str]) -> Measurement:
+    """Medians over runs, each given by its seconds a region."""
+    runs, labels = list(runs), list(labels)
+    totals = sorted(sum(run[label] for label in labels) for run in runs)
+    median = statistics.median(totals)
+    low, _, high = (
+        statistics.quantiles(totals, n=4, method="inclusive") if len(totals) > 1 else (median, median, median)
+    )
+    by_region = {label: statistics.median(run[label] for run in runs) for label in labels}
+    return Measurement(median, (high - low) / median, len(totals), by_region)
+
+
+def measure(
+    program: Path, parameters: Mapping[str, int | str], threads: int, labels: Iterable[str], repeats: int
+) -> Measurement:
+    """Run a native kernel once to warm up, then `repeats` times; a core for each thread, schedule(static)."""
+    environment = {
+        **os.environ,
+        "HOMENODE_TIMES": "1",
+        "OMP_NUM_THREADS": str(threads),
+        "OMP_PLACES": "cores",
+        "OMP_PROC_BIND": "close",
+        "OMP_SCHEDULE": "static",
+        "OMP_DYNAMIC": "false",
+    }
+    command = [str(program), *(f"{name}={value}" for name, value in parameters.items())]
+    runs = []
+    for repeat in range(repeats + 1):
+        result = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        if repeat > 0:
+            runs.append(region_seconds(result.stdout))
+    return summarise(runs, labels)

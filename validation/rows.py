@@ -1,0 +1,65 @@
+"""One compared figure: what was published, what the model says, and how they agree."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+# fitted: the number set a parameter. identity: follows from a definition or a choice of ours. predicted: the rest, and
+# the only evidence.
+Class = Literal["fitted", "identity", "predicted"]
+Verdict = Literal["agrees", "deviates"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim and the model's answer to it."""
+
+    claim: str
+    machine: str
+    what: str
+    cls: Class
+    published: float | str
+    model: float | str
+    unit: str
+    verdict: Verdict
+    command: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row under the keys of schema homenode.validation/1."""
+        row = asdict(self)
+        row["class"] = row.pop("cls")
+        return row
+
+
+@dataclass(frozen=True)
+class NativeRow:
+    """A kernel's timed regions, measured on this machine and predicted for it."""
+
+    kernel: str
+    parameters: dict[str, int | str]
+    threads: int
+    distribution: str
+    measured_seconds: float
+    predicted_seconds: float
+    spread: float  # interquartile range of the repeats over their median
+    repeats: int
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured, minus one."""
+        return self.predicted_seconds / self.measured_seconds - 1
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row under the keys of schema homenode.validation/1."""
+        return {**asdict(self), "error": self.error}
+
+
+def agrees(condition: bool) -> Verdict:
+    """Name the outcome of a check."""
+    return "agrees" if condition else "deviates"
+
+
+def within(model: float, reference: float, tolerance: float) -> bool:
+    """Tell whether |model / reference - 1| <= tolerance."""
+    return abs(model / reference - 1) <= tolerance
