@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/memory/engines.hpp"
 #include "sim/machine.hpp"
 #include "sim/policy/page_placement.hpp"
 #include "sim/report.hpp"
@@ -30,8 +31,5 @@ struct RunOptions {
 
 // Throws UsageError before anything runs when a name, a parameter or a region label is unknown, or threads do not fit.
 RunReport run(const Workload&, const Machine&, const RunOptions&);
-
-// Names of the engines that `run` knows.
-std::vector<std::string> engine_names();
 
 }  // namespace homenode

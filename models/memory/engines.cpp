@@ -1,0 +1,26 @@
+#include "models/memory/engines.hpp"
+
+#include "models/caches/run_lru.hpp"
+#include "models/memory/flow_sharing.hpp"
+#include "models/memory/simgrid_sharing.hpp"
+#include "sim/errors.hpp"
+
+namespace homenode {
+
+std::vector<std::string> engine_names() { return {"flow", "simgrid"}; }
+
+std::unique_ptr<MemoryModel> make_engine(const std::string& name, const Workload& workload, const Machine& machine,
+                                         const Topology& topology, std::size_t threads, StagedOptions options) {
+  const std::size_t resources = shared_resources(machine, topology);
+  std::unique_ptr<BandwidthSharing> sharing;
+  if (name == "flow") {
+    sharing = std::make_unique<FlowSharing>(resources);
+  } else if (name == "simgrid") {
+    sharing = std::make_unique<SimgridSharing>(resources, threads);
+  } else {
+    throw UsageError(unknown_name("engine", name, engine_names()));
+  }
+  return std::make_unique<StagedMemoryModel>(workload, machine, topology, std::make_unique<RunLru>(machine), std::move(sharing), options);
+}
+
+}  // namespace homenode

@@ -1,0 +1,47 @@
+#include "models/run.hpp"
+
+#include "models/distribution/follow_log.hpp"
+#include "models/policies.hpp"
+#include "sim/errors.hpp"
+#include "sim/simulation.hpp"
+
+namespace homenode {
+namespace {
+
+StoreTreatment store_treatment(const std::string& stores, const Machine& machine) {
+  if (stores == "machine") return machine.streamable_stores;
+  if (stores == "regular") return StoreTreatment::regular;
+  if (stores == "nt") return StoreTreatment::nontemporal;
+  throw UsageError(unknown_name("store treatment", stores, std::vector<std::string>{"machine", "regular", "nt"}));
+}
+
+}  // namespace
+
+RunReport run(const Workload& workload, const Machine& machine, const RunOptions& options) {
+  std::unique_ptr<PagePlacement> named_placement;
+  PagePlacement* placement = options.own_placement.get();
+  if (placement == nullptr) {
+    named_placement = page_placements().make(options.placement);
+    placement = named_placement.get();
+  }
+  const auto mapping = thread_mappings().make(options.mapping);
+  const DistributionPlan plan{options.distribution};
+  std::vector<std::string> labels;
+  for (const Region& region : workload.regions) labels.push_back(region.label);
+  plan.check_labels(labels);
+
+  const Topology topology{machine};
+  StagedOptions staged;
+  staged.stores = store_treatment(options.stores, machine);
+  const auto memory = make_engine(options.engine, workload, machine, topology, options.threads, staged);
+  placement->prepare(nullptr, machine);
+  AddressSpace addresses{machine, workload, *placement, options.page};
+  const auto make_distribution = [&](const std::string& label) {
+    return options.follow.empty() ? plan.make(label) : follow_log(options.follow);
+  };
+  const Bytes quantum = options.quantum.count() > 0 ? options.quantum : default_quantum(machine);
+  return simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe, quantum,
+                   options.keep_log});
+}
+
+}  // namespace homenode

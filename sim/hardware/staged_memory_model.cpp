@@ -1,0 +1,389 @@
+#include "sim/hardware/staged_memory_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/core_time.hpp"
+#include "sim/errors.hpp"
+
+namespace homenode {
+namespace {
+
+// Causes beyond the shared resources, in this order after them.
+enum PrivateCause : std::size_t { core_cause, latency_cause, cache_cause, overhead_cause, private_causes };
+constexpr const char* private_names[private_causes] = {"core", "latency", "cache", "overhead"};
+
+constexpr double picosecond = 1e-12;
+
+}  // namespace
+
+std::size_t shared_resources(const Machine& machine, const Topology& topology) {
+  return machine.controllers.size() + topology.directed_links();
+}
+
+StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& machine, const Topology& topology,
+                                     std::unique_ptr<CacheModel> caches, std::unique_ptr<BandwidthSharing> sharing, StagedOptions options)
+    : workload_{workload},
+      machine_{machine},
+      topology_{topology},
+      caches_{std::move(caches)},
+      sharing_{std::move(sharing)},
+      options_{options},
+      messages_{machine, topology},
+      touches_{LineTouchOptions::of(machine, options.stores)},
+      controllers_of_(machine.nodes.size()),
+      seconds_per_iteration_(workload.patterns.size(), -1.0),
+      demand_(machine.nodes.size()),
+      use_(shared_resources(machine, topology), 0.0),
+      offered_(shared_resources(machine, topology), 0.0),
+      binding_(workload.regions.size()) {
+  const double line = static_cast<double>(line_bytes());
+  for (std::size_t c = 0; c < machine.controllers.size(); ++c) {
+    const ControllerDescription& controller = machine.controllers[c];
+    controllers_of_[controller.node.index()].push_back(c);
+    const double read = 1 / controller.read_only.bytes_per_second();
+    const double write = 2 / controller.one_to_one.bytes_per_second() - read;
+    if (!(write > 0)) {
+      throw InputError("machine '" + machine.name + "', controller " + std::to_string(c) + ": bandwidth one to one is " +
+                       to_string(controller.one_to_one) + " beside " + to_string(controller.read_only) +
+                       " for reads only; allowed: less than twice as much");
+    }
+    read_cost_.push_back(read * line);
+    write_cost_.push_back(write * line);
+  }
+  const std::size_t nodes = machine.nodes.size();
+  counts_.nodes = nodes;
+  counts_.traffic_bytes.assign(nodes * nodes, 0);
+  counts_.read_bytes.assign(nodes, 0);
+  counts_.write_bytes.assign(nodes, 0);
+  counts_.link_bytes.assign(topology.directed_links(), 0);
+  counts_.hit_lines.assign(machine.caches.size(), 0);
+}
+
+std::uint64_t StagedMemoryModel::line_bytes() const {
+  return static_cast<std::uint64_t>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
+}
+
+WorkId StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
+  const Execution& execution = workload_.executions[work.items.execution.index()];
+  if (body_of_ != work.items.execution) {
+    body_ = workload_.body(work.items.execution);
+    body_of_ = work.items.execution;
+  }
+  const Place& place = work.place;
+  if (counts_.local_bytes.size() <= place.thread.index()) {
+    counts_.local_bytes.resize(place.thread.index() + 1, 0);
+    counts_.remote_bytes.resize(place.thread.index() + 1, 0);
+  }
+  double walks = 0;
+  std::uint64_t faults = 0;
+  access_caches(work, addresses, walks, faults);
+  collect_demand(place.node, addresses);
+  const double transfers = transfer_seconds(place, addresses);
+  use_resources(place);
+
+  // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
+  const double core = core_time(work.items, *body_);
+  double hits = 0;
+  for (std::size_t level = 1; level < outcome_.hit_weight.size() && level < machine_.caches.size(); ++level) {
+    hits += outcome_.hit_weight[level] * machine_.caches[level].latency.seconds();
+  }
+  double idle = 0;
+  for (std::size_t home = 0; home < demand_.size(); ++home) {
+    if (demand_[home].reads != 0) idle += demand_[home].read_weight * topology_.latency(place.node, NodeId{home}).seconds();
+  }
+  const auto busy = [&](double memory) { return machine_.overlap == Overlap::full ? std::max(core, memory) : core + memory; };
+  const double alone = busy(hits + transfers + idle);
+  if (alone > 0) {
+    for (const std::uint32_t resource : used_) offered_[resource] += use_[resource] / alone;
+  }
+  double loaded = 0;
+  for (std::size_t home = 0; home < demand_.size(); ++home) {
+    const HomeDemand& demand = demand_[home];
+    if (demand.reads == 0) continue;
+    const Time latency = topology_.latency(place.node, NodeId{home});
+    Time extra;
+    for (const std::size_t controller : controllers_of_[home]) extra = std::max(extra, extra_latency(controller, offered_[controller]));
+    loaded += demand.read_weight * (latency + extra).seconds();
+    count_latency(memory_source(place.node, NodeId{home}), latency + extra, demand.reads);
+  }
+  const double memory = hits + transfers + loaded;
+  const double overhead = work.overhead.seconds() + static_cast<double>(faults) * options_.page_fault_cost.seconds() + walks;
+  const double private_seconds = busy(memory) + overhead;
+
+  Running running;
+  running.thread = place.thread;
+  running.region = execution.region;
+  running.begin = place.now;
+  running.minimum = Time::from_seconds(private_seconds);
+  running.private_cause = overhead > busy(memory)     ? overhead_cause
+                          : core >= memory            ? core_cause
+                          : hits > loaded + transfers ? cache_cause
+                                                      : latency_cause;
+  Activity activity;
+  activity.minimum = running.minimum;
+  for (const std::uint32_t resource : used_) {
+    activity.uses.push_back({ResourceId{resource}, use_[resource]});
+    // The offered load counts until the end with the latency under load, overheads included.
+    if (alone > 0) offered_[resource] -= use_[resource] / alone;
+    running.share_of_second = 1 / std::max(private_seconds, picosecond);
+    offered_[resource] += use_[resource] * running.share_of_second;
+    use_[resource] = 0;
+  }
+  used_.clear();
+  running.uses = activity.uses;
+  count_traffic(place);
+  for (HomeDemand& demand : demand_) demand = {};
+  const ActivityId id = sharing_->start(activity);
+  running.activity = id;
+  running_.emplace(id, std::move(running));
+  return WorkId{id.index()};
+}
+
+void StagedMemoryModel::access_caches(const Work& work, AddressSpace& addresses, double& walks, std::uint64_t& faults) {
+  outcome_.clear();
+  outcome_.hit_lines.resize(machine_.caches.size(), 0);
+  outcome_.hit_weight.resize(machine_.caches.size(), 0.0);
+  const std::uint64_t line = line_bytes(), page = addresses.page_bytes();
+  const ThreadId thread = work.place.thread;
+  const std::uint64_t reach = machine_.tlb.entries * static_cast<std::uint64_t>(machine_.tlb.page.count());
+  std::uint64_t bytes = 0;
+  double weighted_pages = 0;
+  std::uint64_t pages = 0;
+  touches_.start(workload_.patterns, *body_, work.items.first, work.items.last,
+                 [&addresses, thread](ObjectId object) { return addresses.address(object, thread); });
+  while (touches_.next(group_)) {
+    for (const LineTouch& touch : group_) {
+      const AddressRange range{touch.lines.first * line, touch.lines.last * line};
+      faults += addresses.touch(range, touch.writes, work.place);
+      const std::uint64_t crossed = (range.last - 1) / page - range.first / page + 1;
+      bytes += range.last - range.first;
+      pages += crossed;
+      weighted_pages += static_cast<double>(crossed) / touch.parallelism;
+    }
+    caches_->access(work.place.core, group_, outcome_);
+  }
+  // Reach model of the TLB: a slice that touches more than the entries cover walks the page table once a page it comes to;
+  // walks overlap as the misses of their stream do.
+  if (reach != 0 && bytes > reach) {
+    counts_.tlb_misses += pages;
+    walks = weighted_pages * machine_.tlb.miss_penalty.seconds();
+  }
+}
+
+void StagedMemoryModel::collect_demand(NodeId reader, const AddressSpace& addresses) {
+  const auto by_home = [&](const LineRange& lines, auto add) {
+    shares_.clear();
+    addresses.homes(lines.first, lines.last, reader, shares_);
+    for (const HomeShare& share : shares_) add(demand_[share.home.index()], share.lines);
+  };
+  for (const MissRange& miss : outcome_.reads) {
+    by_home(miss.lines, [&](HomeDemand& demand, std::uint64_t lines) {
+      demand.reads += lines;
+      demand.read_weight += static_cast<double>(lines) / miss.parallelism;
+    });
+  }
+  for (const LineRange& lines : outcome_.writebacks) {
+    by_home(lines, [](HomeDemand& demand, std::uint64_t count) { demand.writebacks += count; });
+  }
+  for (const LineRange& lines : outcome_.bypassed_writes) {
+    by_home(lines, [](HomeDemand& demand, std::uint64_t count) { demand.bypassed += count; });
+  }
+}
+
+void StagedMemoryModel::remember(ResourceId resource, double seconds) {
+  if (seconds <= 0) return;
+  if (use_[resource.index()] == 0) used_.push_back(resource.value());
+  use_[resource.index()] += seconds;
+}
+
+void StagedMemoryModel::use_link_bytes(const std::vector<LinkBytes>& costs, std::uint64_t lines) {
+  for (const LinkBytes& cost : costs) {
+    const double bytes = cost.bytes * static_cast<double>(lines);
+    const double bandwidth = machine_.links[cost.link.index() / 2].bandwidth.bytes_per_second();
+    remember(ResourceId{machine_.controllers.size() + cost.link.index()}, bytes / bandwidth);
+    counts_.link_bytes[cost.link.index()] += static_cast<std::uint64_t>(std::llround(bytes));
+  }
+}
+
+void StagedMemoryModel::use_resources(const Place& place) {
+  const SocketId socket = machine_.socket_of(place.node);
+  for (std::size_t home = 0; home < demand_.size(); ++home) {
+    const HomeDemand& demand = demand_[home];
+    const std::uint64_t writes = demand.writebacks + demand.bypassed;
+    if (demand.reads + writes == 0) continue;
+    const auto& controllers = controllers_of_[home];
+    for (const std::size_t c : controllers) {  // lines are spread evenly over a node's controllers
+      const double seconds = static_cast<double>(demand.reads) * read_cost_[c] + static_cast<double>(writes) * write_cost_[c];
+      remember(ResourceId{c}, seconds / static_cast<double>(controllers.size()));
+    }
+    const SocketId there = machine_.socket_of(NodeId{home});
+    if (demand.reads != 0) use_link_bytes(messages_.read(socket, there), demand.reads);
+    if (demand.bypassed != 0) use_link_bytes(messages_.bypassed_write(socket, there), demand.bypassed);
+    if (demand.writebacks != 0) use_link_bytes(messages_.writeback(socket, there), demand.writebacks);
+  }
+  if (outcome_.upgrades != 0) use_link_bytes(messages_.upgrade(socket), outcome_.upgrades);
+  std::sort(used_.begin(), used_.end());
+}
+
+double StagedMemoryModel::transfer_seconds(const Place& place, const AddressSpace& addresses) {
+  double seconds = 0;
+  const SocketId socket = machine_.socket_of(place.node);
+  for (const TransferRange& transfer : outcome_.transfers) {
+    const SocketId owner = machine_.socket_of(transfer.owner);
+    const std::uint64_t lines = transfer.lines.size();
+    const auto hops = static_cast<std::int64_t>(std::max<std::size_t>(topology_.hops(socket, owner), 1));
+    const Time latency = owner == socket ? machine_.core_to_core_local : machine_.core_to_core_remote * hops;
+    seconds += static_cast<double>(lines) / transfer.parallelism * latency.seconds();
+    shares_.clear();
+    addresses.homes(transfer.lines.first, transfer.lines.last, place.node, shares_);
+    for (const HomeShare& share : shares_) use_link_bytes(messages_.transfer(socket, machine_.socket_of(share.home), owner), share.lines);
+    count_latency("transfer", latency, lines);
+    counts_.transfer_lines += lines;
+  }
+  return seconds;
+}
+
+void StagedMemoryModel::count_traffic(const Place& place) {
+  const std::uint64_t line = line_bytes();
+  for (std::size_t home = 0; home < demand_.size(); ++home) {
+    const HomeDemand& demand = demand_[home];
+    const std::uint64_t writes = demand.writebacks + demand.bypassed, bytes = (demand.reads + writes) * line;
+    counts_.traffic_bytes[place.node.index() * counts_.nodes + home] += bytes;
+    counts_.read_bytes[home] += demand.reads * line;
+    counts_.write_bytes[home] += writes * line;
+    counts_.memory_lines += demand.reads + writes;
+    auto& by_thread = home == place.node.index() ? counts_.local_bytes : counts_.remote_bytes;
+    by_thread[place.thread.index()] += bytes;
+  }
+  for (std::size_t level = 0; level < outcome_.hit_lines.size(); ++level) {
+    counts_.hit_lines[level] += outcome_.hit_lines[level];
+    if (level > 0)
+      count_latency(level + 1 == outcome_.hit_lines.size() && level >= 2 ? "L3" : "L2", machine_.caches[level].latency,
+                    outcome_.hit_lines[level]);
+  }
+  counts_.accesses += outcome_.accesses;
+  counts_.upgrade_lines += outcome_.upgrades;
+}
+
+void StagedMemoryModel::count_latency(const char* source, Time latency, std::uint64_t lines) {
+  if (lines == 0) return;
+  counts_.latency_ns[source][static_cast<std::int64_t>(std::llround(latency.nanoseconds()))] += lines;
+}
+
+const char* StagedMemoryModel::memory_source(NodeId reader, NodeId home) const {
+  if (reader == home) return "local";
+  switch (topology_.hops(machine_.socket_of(reader), machine_.socket_of(home))) {
+    case 0:
+      return "same socket";
+    case 1:
+      return "1 hop";
+    case 2:
+      return "2 hops";
+    default:
+      return "more hops";
+  }
+}
+
+Time StagedMemoryModel::extra_latency(std::size_t controller, double offered) const {
+  const ControllerDescription& description = machine_.controllers[controller];
+  const double idle = topology_.latency(description.node, description.node).seconds();
+  double before = 0, extra_before = 0;  // the curve's last point that the system has passed
+  for (const LoadedLatencyPoint& point : description.loaded_latency) {
+    const double extra = point.extra.seconds();
+    const double equilibrium = offered * idle / (idle + extra);
+    if (equilibrium < point.utilisation) {
+      // r (L0 + extra(r)) = r0 L0 with extra linear between the points: a quadratic in r.
+      const double slope = (extra - extra_before) / (point.utilisation - before);
+      const double constant = idle + extra_before - slope * before;
+      if (slope <= 0) return Time::from_seconds(extra_before);
+      const double r = (-constant + std::sqrt(constant * constant + 4 * slope * offered * idle)) / (2 * slope);
+      return Time::from_seconds(extra_before + slope * std::max(0.0, r - before));
+    }
+    before = point.utilisation;
+    extra_before = extra;
+  }
+  return Time::from_seconds(extra_before);
+}
+
+double StagedMemoryModel::core_time(const ItemRange& items, const ExecutionBody& body) {
+  double seconds = 0;
+  auto block = std::upper_bound(body.blocks.begin(), body.blocks.end(), items.first,
+                                [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; });
+  for (; block != body.blocks.end() && block->first < items.last; ++block) {
+    double& each = seconds_per_iteration_[block->pattern.index()];
+    if (each < 0) each = core_seconds(workload_.patterns[block->pattern.index()].work, machine_.core, machine_.clock);
+    seconds += each * static_cast<double>(std::min(items.last, block->last) - std::max(items.first, block->first));
+  }
+  return seconds;
+}
+
+void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
+  ended_.clear();
+  sharing_->advance(to, ended_);
+  const std::size_t first = done.size();
+  for (const ActivityEnd& end : ended_) {
+    auto found = running_.find(end.activity);
+    const Running& running = found->second;
+    done.push_back({WorkId{end.activity.index()}, running.thread, end.time});
+    const Time duration = end.time - running.begin;
+    std::size_t cause = offered_.size() + running.private_cause;
+    // Stretched beyond what it needs alone: by the resource on which it met the greatest load.
+    if (duration > running.minimum + Time::picoseconds(1 + running.minimum.count() / 1000)) {
+      double greatest = -1;
+      for (const ResourceUse& use : running.uses) {
+        if (offered_[use.resource.index()] > greatest) {
+          greatest = offered_[use.resource.index()];
+          cause = use.resource.index();
+        }
+      }
+    }
+    binding_[running.region.index()][cause] += duration.seconds();
+    for (const ResourceUse& use : running.uses)
+      offered_[use.resource.index()] = std::max(0.0, offered_[use.resource.index()] - use.seconds * running.share_of_second);
+    running_.erase(found);
+  }
+  std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
+            [](const Completion& a, const Completion& b) { return std::tie(a.time, a.thread) < std::tie(b.time, b.thread); });
+}
+
+std::string StagedMemoryModel::resource_name(std::size_t resource) const {
+  if (resource >= offered_.size()) return private_names[resource - offered_.size()];
+  if (resource < machine_.controllers.size()) return "controller " + std::to_string(resource);
+  const std::size_t link = resource - machine_.controllers.size();
+  const LinkDescription& description = machine_.links[link / 2];
+  const SocketId from = link % 2 == 0 ? description.from : description.to, to = link % 2 == 0 ? description.to : description.from;
+  return "link " + std::to_string(from.value()) + "->" + std::to_string(to.value());
+}
+
+std::vector<std::vector<BindingTime>> StagedMemoryModel::binding() const {
+  std::vector<std::vector<BindingTime>> result(binding_.size());
+  for (std::size_t region = 0; region < binding_.size(); ++region) {
+    for (const auto& [cause, seconds] : binding_[region]) result[region].push_back({resource_name(cause), seconds});
+    std::stable_sort(result[region].begin(), result[region].end(),
+                     [](const BindingTime& a, const BindingTime& b) { return a.seconds > b.seconds; });
+  }
+  return result;
+}
+
+void StagedMemoryModel::drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) {
+  const std::uint64_t line = line_bytes();
+  outcome_.clear();
+  caches_->drop({first_address / line, (last_address + line - 1) / line}, discard, outcome_);
+}
+
+void StagedMemoryModel::flush(AddressSpace& addresses) {
+  outcome_.clear();
+  caches_->flush(outcome_);
+  const std::uint64_t line = line_bytes();
+  shares_.clear();
+  for (const LineRange& lines : outcome_.writebacks) addresses.homes(lines.first, lines.last, NodeId{0}, shares_);
+  for (const HomeShare& share : shares_) {  // counted as written by the home's own node: nobody waits for it
+    const std::size_t home = share.home.index();
+    counts_.traffic_bytes[home * counts_.nodes + home] += share.lines * line;
+    counts_.write_bytes[home] += share.lines * line;
+    counts_.memory_lines += share.lines;
+  }
+}
+
+}  // namespace homenode

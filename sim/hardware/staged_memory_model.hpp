@@ -1,0 +1,114 @@
+// Work in stages: accesses -> lines that leave the core (CacheModel) -> home nodes (AddressSpace) -> one Activity, whose
+// progress the shared resources decide (BandwidthSharing). `flow` and `simgrid` differ in the last stage only.
+//
+// An activity's private minimum is what its core needs when nothing else runs:
+//   overhead + faults x fault cost + page walks + max(core time, memory time)          (their sum for Overlap::none)
+//   memory time = sum over levels of hit lines / parallelism x latency
+//               + sum over homes of lines / parallelism x latency(node, home) under load     (Little's law, line by line)
+//               + transferred lines / parallelism x core-to-core latency
+// Shared: each controller for read bytes / B_read + write bytes / B_write, with B_write from 1/B_1:1 = (1/B_read + 1/B_write)/2;
+// each directed link for the bytes of its messages over its raw bandwidth.
+//
+// Latency under load: the controllers' curves are taken at the equilibrium of a closed system. If the running activities would
+// use a share r0 of a controller at idle latency L0, they use r = r0 L0 / (L0 + extra(r)), at most 1 (a fixed point; extra
+// grows, so there is one). It is taken when an activity starts and holds for its life, which a quantum bounds.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "sim/address_space.hpp"
+#include "sim/hardware/bandwidth_sharing.hpp"
+#include "sim/hardware/cache_model.hpp"
+#include "sim/hardware/memory_model.hpp"
+#include "sim/hardware/message_costs.hpp"
+#include "sim/line_touches.hpp"
+#include "sim/machine.hpp"
+#include "sim/topology.hpp"
+
+namespace homenode {
+
+struct StagedOptions {
+  StoreTreatment stores = StoreTreatment::regular;  // of streamable stores
+  // Kernel time of a fault that places a page, zeroing included. Assumed: 0.5 us, the least that machines.md lists for a
+  // minor fault (575 ns at 3.2 GHz); issue 4's operating-system model replaces it.
+  Time page_fault_cost = Time::nanoseconds(500);
+};
+
+// Controllers come first, then directed links.
+std::size_t shared_resources(const Machine&, const Topology&);
+
+class StagedMemoryModel final : public MemoryModel {
+public:
+  // Workload, machine and topology must outlive the model.
+  StagedMemoryModel(const Workload&, const Machine&, const Topology&, std::unique_ptr<CacheModel>, std::unique_ptr<BandwidthSharing>,
+                    StagedOptions);
+
+  WorkId start(const Work&, AddressSpace&) override;
+  std::optional<Time> next_event() override { return sharing_->next_event(); }
+  void advance(Time to, std::vector<Completion>& done) override;
+  EventCounts counts() const override { return counts_; }
+  std::vector<std::vector<BindingTime>> binding() const override;
+  void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
+  void flush(AddressSpace&) override;
+
+private:
+  // Lines that one slice exchanges with the memory of one node.
+  struct HomeDemand {
+    double read_weight = 0;  // sum of lines / parallelism
+    std::uint64_t reads = 0, writebacks = 0, bypassed = 0;
+  };
+  struct Running {
+    ActivityId activity;
+    ThreadId thread;
+    RegionId region;
+    Time begin, minimum;
+    std::size_t private_cause = 0;  // index in cause_names_
+    std::vector<ResourceUse> uses;
+    double share_of_second = 0;  // 1 / minimum, for the offered load
+  };
+
+  std::uint64_t line_bytes() const;
+  void access_caches(const Work&, AddressSpace&, double& walks, std::uint64_t& faults);
+  void collect_demand(NodeId reader, const AddressSpace&);
+  void use_link_bytes(const std::vector<LinkBytes>&, std::uint64_t lines);
+  void use_resources(const Place&);
+  double transfer_seconds(const Place&, const AddressSpace&);
+  void count_traffic(const Place&);
+  void count_latency(const char* source, Time latency, std::uint64_t lines);
+  const char* memory_source(NodeId reader, NodeId home) const;
+  Time extra_latency(std::size_t controller, double offered) const;
+  double core_time(const ItemRange&, const ExecutionBody&);
+  void remember(ResourceId resource, double seconds);
+  std::string resource_name(std::size_t resource) const;
+
+  const Workload& workload_;
+  const Machine& machine_;
+  const Topology& topology_;
+  std::unique_ptr<CacheModel> caches_;
+  std::unique_ptr<BandwidthSharing> sharing_;
+  StagedOptions options_;
+  MessageCosts messages_;
+  LineTouches touches_;
+  std::vector<std::vector<std::size_t>> controllers_of_;  // by node
+  std::vector<double> read_cost_, write_cost_;            // seconds a line, by controller
+  std::vector<double> seconds_per_iteration_;             // core time by pattern, computed once; negative = not yet
+
+  // Scratch of one slice.
+  std::vector<LineTouch> group_;
+  CacheOutcome outcome_;
+  std::vector<HomeDemand> demand_;
+  std::vector<HomeShare> shares_;
+  std::vector<double> use_;  // seconds by resource
+  std::vector<std::uint32_t> used_;
+
+  std::map<ActivityId, Running> running_;
+  std::vector<double> offered_;                         // by resource: seconds a second that running activities would use alone
+  std::vector<std::map<std::size_t, double>> binding_;  // by region: cause -> seconds; resources first, then private causes
+  std::vector<ActivityEnd> ended_;
+  ExecutionId body_of_ = ExecutionId::none();
+  std::shared_ptr<const ExecutionBody> body_;
+  EventCounts counts_;
+};
+
+}  // namespace homenode
