@@ -29,6 +29,7 @@ struct ThreadReport {
 struct HandOut {
   ItemRange items;
   ThreadId thread;
+  Time overhead;
 };
 
 struct RunReport {

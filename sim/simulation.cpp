@@ -245,7 +245,7 @@ private:
       throw PolicyError("the distribution of region '" + region_of(ex).label + "' handed out more iterations than the " +
                         std::to_string(ex.iterations) + " there are");
     }
-    if (in_.keep_log) log_.push_back({items, ThreadId{t}});
+    if (in_.keep_log) log_.push_back({items, ThreadId{t}, decision.overhead});
     cut(items, *state.body, threads_[t].slices);
     threads_[t].overhead = decision.overhead;
   }

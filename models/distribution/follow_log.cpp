@@ -11,7 +11,7 @@ public:
     by_thread_.assign(team.size(), {});
     taken_.assign(team.size(), 0);
     for (const HandOut& out : log_) {
-      if (out.items.execution == region.execution && out.thread.index() < team.size()) by_thread_[out.thread.index()].push_back(out.items);
+      if (out.items.execution == region.execution && out.thread.index() < team.size()) by_thread_[out.thread.index()].push_back(out);
     }
   }
 
@@ -19,12 +19,13 @@ public:
     const auto& items = by_thread_[thread.index()];
     std::size_t& taken = taken_[thread.index()];
     if (taken == items.size()) return {};
-    return {Decision::Kind::run, items[taken++], Time{}};
+    const HandOut& out = items[taken++];
+    return {Decision::Kind::run, out.items, out.overhead};
   }
 
 private:
   const std::vector<HandOut>& log_;
-  std::vector<std::vector<ItemRange>> by_thread_;
+  std::vector<std::vector<HandOut>> by_thread_;
   std::vector<std::size_t> taken_;
 };
 

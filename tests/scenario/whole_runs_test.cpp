@@ -1,0 +1,188 @@
+// Whole runs of the reference programs on the papers' machines: what must hold whatever the numbers are, and S4's orders.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "models/machines/machine_file.hpp"
+#include "models/run.hpp"
+#include "sim/errors.hpp"
+#include "sim/simulation.hpp"
+#include "tests/support/workloads.hpp"
+
+namespace homenode::test {
+namespace {
+
+Machine paper_machine(const std::string& name) {
+  return load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/" + name + ".toml");
+}
+
+const std::vector<std::string> s4_machines{"opteron-8431-4s", "xeon-x5550-2s", "xeon-x7560-4s"};
+
+RunOptions all_cores(const Machine& machine, std::string placement, std::string distribution = "static") {
+  RunOptions options;
+  options.threads = machine.cores();
+  options.placement = std::move(placement);
+  options.distribution = std::move(distribution);
+  return options;
+}
+
+std::uint64_t sum(const std::vector<std::uint64_t>& values) { return std::accumulate(values.begin(), values.end(), std::uint64_t{0}); }
+
+double seconds_of(const RunReport& report, const std::string& label) {
+  for (const RegionReport& region : report.regions) {
+    if (region.label == label) return region.time.seconds();
+  }
+  throw std::out_of_range("no region " + label);
+}
+
+// S4's grid, shortened in its slowest direction to a multiple of every team: 96 layers of blocks / 24, 8 and 32 threads.
+std::shared_ptr<Workload> s4_short() { return jacobi3d(960, 600, 600, 10, 10, 600, 1); }
+
+class OnS4Machines : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(all, OnS4Machines, ::testing::ValuesIn(s4_machines));
+
+TEST_P(OnS4Machines, bytesAreConserved) {
+  const Machine machine = paper_machine(GetParam());
+  const auto workload = jacobi2d(1024, 2);
+  for (const char* placement : {"first-touch", "interleave", "bind:0"}) {
+    const RunReport report = run(*workload, machine, all_cores(machine, placement));
+    const EventCounts& counts = report.counts;
+    // Bytes by (initiator, home) = bytes read + bytes written by home = 64 B for every line that memory moved.
+    for (std::size_t home = 0; home < counts.nodes; ++home) {
+      std::uint64_t column = 0;
+      for (std::size_t node = 0; node < counts.nodes; ++node) column += counts.traffic_bytes[node * counts.nodes + home];
+      EXPECT_EQ(column, counts.read_bytes[home] + counts.write_bytes[home]);
+    }
+    EXPECT_EQ(sum(counts.read_bytes) + sum(counts.write_bytes), 64 * counts.memory_lines);
+    // Every access of the program was made.
+    std::uint64_t accesses = 0;
+    for (const Execution& execution : workload->executions) accesses += execution.accesses;
+    EXPECT_EQ(counts.accesses, accesses);
+  }
+}
+
+TEST_P(OnS4Machines, noRunIsFasterThanItsBandwidthBound) {
+  const Machine machine = paper_machine(GetParam());
+  const auto workload = s4_short();
+  for (const char* placement : {"first-touch", "interleave", "bind:0"}) {
+    const RunReport report = run(*workload, machine, all_cores(machine, placement));
+    for (std::size_t home = 0; home < machine.nodes.size(); ++home) {
+      // T >= reads / B_r + writes / B_w for each controller, 1 / B_w = 2 / B_11 - 1 / B_r. What is still in the caches
+      // at the end is flushed outside the run's time: at most the capacity of all last levels.
+      const ControllerDescription& controller = machine.controllers[home];
+      const double read = 1 / controller.read_only.bytes_per_second(), write = 2 / controller.one_to_one.bytes_per_second() - read;
+      const double flushed = static_cast<double>(machine.caches.back().size.count()) * static_cast<double>(machine.sockets);
+      const double bound = static_cast<double>(report.counts.read_bytes[home]) * read +
+                           std::max(0.0, static_cast<double>(report.counts.write_bytes[home]) - flushed) * write;
+      EXPECT_GE(report.time.seconds(), bound * (1 - 1e-9)) << placement << ", node " << home;
+    }
+  }
+}
+
+TEST_P(OnS4Machines, theSameRunTwiceIsTheSame) {
+  const Machine machine = paper_machine(GetParam());
+  const auto workload = jacobi2d(512, 2);
+  const RunReport first = run(*workload, machine, all_cores(machine, "interleave", "dynamic:4"));
+  const RunReport second = run(*workload, machine, all_cores(machine, "interleave", "dynamic:4"));
+  EXPECT_EQ(first.time, second.time);
+  EXPECT_EQ(first.counts.traffic_bytes, second.counts.traffic_bytes);
+  for (std::size_t t = 0; t < first.threads.size(); ++t) EXPECT_EQ(first.threads[t].busy, second.threads[t].busy);
+}
+
+TEST_P(OnS4Machines, serialPlacementIsBelowInterleavedAndInterleavedNotAboveParallelFirstTouch) {
+  const Machine machine = paper_machine(GetParam());
+  const auto workload = s4_short();
+  const double parallel = seconds_of(run(*workload, machine, all_cores(machine, "first-touch")), "sweep");
+  const double interleaved = seconds_of(run(*workload, machine, all_cores(machine, "interleave")), "sweep");
+  const double serial = seconds_of(run(*workload, machine, all_cores(machine, "bind:0")), "sweep");
+  // C60: all data on one of n domains: one controller serves what n could, so at least 0.97 n times as long.
+  EXPECT_GE(serial / parallel, 0.97 * static_cast<double>(machine.nodes.size()));
+  EXPECT_LT(interleaved, serial);
+  EXPECT_GE(interleaved, parallel * 0.995);
+}
+
+TEST(S4, interleavingCostsMostOnTheX5550AndItsLinkBinds) {
+  // C61: "the penalty for round-robin placement is especially large for the Nehalem EP system".
+  double greatest = 0;
+  std::string loser;
+  for (const std::string& name : s4_machines) {
+    const Machine machine = paper_machine(name);
+    const auto workload = s4_short();
+    const double parallel = seconds_of(run(*workload, machine, all_cores(machine, "first-touch")), "sweep");
+    const RunReport interleaved = run(*workload, machine, all_cores(machine, "interleave"));
+    const double loss = 1 - parallel / seconds_of(interleaved, "sweep");
+    if (loss > greatest) {
+      greatest = loss;
+      loser = name;
+      EXPECT_THAT(interleaved.regions.back().binding.front().resource, ::testing::StartsWith(name == "xeon-x5550-2s" ? "link" : ""));
+    }
+  }
+  EXPECT_EQ(loser, "xeon-x5550-2s");
+}
+
+TEST(S4, onOneDomainAllPlacementsCoincide) {
+  // C76: with a single locality domain the three lines match, within 0.1 %.
+  Machine machine = paper_machine("xeon-x5550-2s");
+  machine.sockets = 1;
+  machine.nodes.resize(1);
+  machine.core_node.resize(machine.core_node.size() / 2);
+  machine.controllers.resize(1);
+  machine.links.clear();
+  const auto workload = jacobi3d(120, 600, 600, 10, 10, 600, 1);
+  const double parallel = run(*workload, machine, all_cores(machine, "first-touch")).time.seconds();
+  for (const char* placement : {"interleave", "bind:0"}) {
+    EXPECT_NEAR(run(*workload, machine, all_cores(machine, placement)).time.seconds(), parallel, 1e-3 * parallel);
+  }
+}
+
+TEST(Quantum, halvingItChangesAMemoryBoundRunByLessThanTwoPercent) {
+  const Machine machine = paper_machine("xeon-x5550-2s");
+  const auto workload = jacobi3d(240, 600, 600, 10, 10, 600, 1);
+  RunOptions options = all_cores(machine, "interleave");
+  const double whole = run(*workload, machine, options).time.seconds();
+  options.quantum = Bytes{default_quantum(machine).count() / 2};
+  EXPECT_NEAR(run(*workload, machine, options).time.seconds(), whole, 0.02 * whole);
+}
+
+// When both follow the same item-to-thread log, the engines' totals agree within 0.5 %.
+class FlowAgainstSimgrid : public ::testing::TestWithParam<std::tuple<std::string, std::string, std::string>> {};
+
+TEST_P(FlowAgainstSimgrid, totalsAgreeOnOneLog) {
+  const auto& [name, placement, distribution] = GetParam();
+  const Machine machine = paper_machine(name);
+  const auto workload = jacobi3d(120, 600, 600, 10, 10, 600, 1);
+  RunOptions options = all_cores(machine, placement, distribution);
+  options.keep_log = true;
+  const RunReport flow = run(*workload, machine, options);
+  options.follow = flow.log;
+  options.engine = "simgrid";
+  EXPECT_NEAR(run(*workload, machine, options).time.seconds() / flow.time.seconds(), 1, 0.005);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, FlowAgainstSimgrid,
+                         ::testing::Combine(::testing::ValuesIn(s4_machines), ::testing::Values("first-touch", "interleave", "bind:0"),
+                                            ::testing::Values("static", "dynamic:4")));
+
+TEST(Run, refusesWhatItDoesNotKnowBeforeAnythingRuns) {
+  const Machine machine = paper_machine("xeon-x5550-2s");
+  const auto workload = jacobi2d(64, 1);
+  const auto message = [&](auto change) {
+    RunOptions options = all_cores(machine, "first-touch");
+    change(options);
+    try {
+      run(*workload, machine, options);
+    } catch (const Error& error) { return std::string{error.what()}; }
+    return std::string{"accepted"};
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(message([](RunOptions& o) { o.engine = "flows"; }), HasSubstr("unknown engine 'flows'; allowed: flow, simgrid"));
+  EXPECT_THAT(message([](RunOptions& o) { o.stores = "non-temporal"; }), HasSubstr("allowed: machine, regular, nt"));
+  EXPECT_THAT(message([](RunOptions& o) { o.threads = 9; }), HasSubstr("9 threads on machine 'xeon-x5550-2s' with 8 cores"));
+  EXPECT_THAT(message([](RunOptions& o) { o.distribution = "swep@static"; }), HasSubstr("unknown region label 'swep'; allowed: "));
+  EXPECT_THAT(message([](RunOptions& o) { o.placement = "bind:2"; }), HasSubstr("has nodes 0 to 1"));
+}
+
+}  // namespace
+}  // namespace homenode::test
