@@ -67,9 +67,7 @@ TEST_P(PapersMachine, LatencyGrowsWithTheHops) {
     for (std::size_t to = 0; to < machine.nodes.size(); ++to) {
       const auto hops = topology.hops(machine.socket_of(NodeId{from}), machine.socket_of(NodeId{to}));
       const double ratio = topology.latency(NodeId{from}, NodeId{to}).seconds() / topology.latency(NodeId{from}, NodeId{from}).seconds();
-      if (hops == 0) {
-        EXPECT_EQ(ratio, 1);
-      }
+      if (hops == 0) { EXPECT_EQ(ratio, 1); }
       if (hops == 1) {
         EXPECT_GE(ratio, 1.3);
         EXPECT_LE(ratio, 1.9);

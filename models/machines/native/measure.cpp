@@ -1,0 +1,436 @@
+#include "models/machines/native/measure.hpp"
+
+#include <hwloc.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "sim/errors.hpp"
+
+namespace homenode::native {
+namespace {
+
+constexpr std::size_t line_bytes = 64;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Keeps a value that nothing else uses.
+template <class Value>
+void keep(Value value) {
+  asm volatile("" : : "r"(value) : "memory");
+}
+
+template <class Work>
+double seconds_of(Work&& work) {
+  const double begin = now_seconds();
+  work();
+  return now_seconds() - begin;
+}
+
+// Threads that start together: sense-reversing, spinning; gives way when there are more threads than CPUs.
+class SpinBarrier {
+public:
+  explicit SpinBarrier(unsigned threads) : threads_{threads} {}
+  void wait() {
+    const unsigned round = round_.load(std::memory_order_relaxed);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      round_.store(round + 1, std::memory_order_release);
+      return;
+    }
+    for (unsigned spins = 0; round_.load(std::memory_order_acquire) == round; ++spins)
+      if (spins % 4096 == 4095) std::this_thread::yield();
+  }
+
+private:
+  alignas(line_bytes) std::atomic<unsigned> arrived_{0};
+  alignas(line_bytes) std::atomic<unsigned> round_{0};
+  const unsigned threads_;
+};
+
+// Runs work(rank) on one pinned thread a CPU.
+void on_each(const std::vector<unsigned>& cpus, const std::function<void(unsigned)>& work) {
+  std::vector<std::jthread> threads;
+  for (unsigned rank = 0; rank < cpus.size(); ++rank)
+    threads.emplace_back([&, rank] {
+      pin_this_thread(cpus[rank]);
+      work(rank);
+    });
+}
+
+// Line i holds the address of line (multiplier * i + increment) mod lines: one cycle through all of them (Hull and Dobell:
+// lines a power of two, multiplier = 1 mod 4, increment odd), and it is written in order, which takes no time to speak of.
+constexpr std::uint64_t multiplier = 6364136223846793005u, increment = 1442695040888963407u;
+
+// `place` gives the address of a line by its number.
+template <class Place>
+void link_lines(std::size_t lines, Place place) {
+  for (std::size_t line = 0; line < lines; ++line) {
+    char* next = place((multiplier * line + increment) & (lines - 1));
+    std::memcpy(place(line), &next, sizeof next);
+  }
+}
+
+Spread nanoseconds_of_a_chase(const char* start, std::size_t lines, unsigned repeats) {
+  const std::size_t loads = std::clamp<std::size_t>(lines, 200'000, 1'500'000);
+  const char* at = start;
+  std::vector<double> samples;
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {  // the first round warms up
+    const double seconds = seconds_of([&] {
+      for (std::size_t load = 0; load < loads; ++load) at = *reinterpret_cast<const char* const*>(at);
+      keep(at);
+    });
+    if (repeat > 0) samples.push_back(seconds / static_cast<double>(loads) * 1e9);
+  }
+  return least(samples);
+}
+
+#if defined(__SSE2__)
+void read_array(const char* from, std::size_t bytes) {
+  __m128i sum = _mm_setzero_si128();
+  for (std::size_t at = 0; at < bytes; at += line_bytes)
+    for (std::size_t part = 0; part < line_bytes; part += 16)
+      sum = _mm_xor_si128(sum, _mm_load_si128(reinterpret_cast<const __m128i*>(from + at + part)));
+  keep(_mm_cvtsi128_si64(sum));
+}
+void copy_regular(char* to, const char* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += 16)
+    _mm_store_si128(reinterpret_cast<__m128i*>(to + at), _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
+  keep(to);
+}
+void copy_nontemporal(char* to, const char* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += 16)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
+  _mm_sfence();
+  keep(to);
+}
+#else
+void read_array(const char* from, std::size_t bytes) {
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at < bytes; at += sizeof sum) sum ^= *reinterpret_cast<const std::uint64_t*>(from + at);
+  keep(sum);
+}
+void copy_regular(char* to, const char* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += sizeof(double))
+    *reinterpret_cast<double*>(to + at) = *reinterpret_cast<const double*>(from + at);
+  keep(to);
+}
+void copy_nontemporal(char* to, const char* from, std::size_t bytes) { copy_regular(to, from, bytes); }
+#endif
+
+void triad(char* to, const char* first, const char* second, std::size_t bytes) {
+  auto* result = reinterpret_cast<double*>(to);
+  const auto* left = reinterpret_cast<const double*>(first);
+  const auto* right = reinterpret_cast<const double*>(second);
+  for (std::size_t index = 0; index < bytes / sizeof(double); ++index) result[index] = left[index] + 3.0 * right[index];
+  keep(to);
+}
+
+}  // namespace
+
+Spread least(const std::vector<double>& times) {
+  if (times.empty()) return {};
+  const auto [low, high] = std::minmax_element(times.begin(), times.end());
+  return {*low, *low, *high};
+}
+
+Spread most(const std::vector<double>& rates) {
+  const Spread spread = least(rates);
+  return {spread.high, spread.low, spread.high};
+}
+
+Buffer::Buffer(std::size_t bytes, Pages pages) : bytes_{(bytes + huge_page - 1) / huge_page * huge_page} {
+  void* memory = std::aligned_alloc(huge_page, bytes_);
+  if (memory == nullptr)
+    throw Error("calibration needs " + to_string(Bytes{static_cast<std::int64_t>(bytes_)}) + " of memory, more than there is");
+  data_ = static_cast<char*>(memory);
+  // A wish: where the system does not grant it, the figures contain TLB misses.
+  madvise(data_, bytes_, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  std::memset(data_, 0, bytes_);
+}
+Buffer::~Buffer() { std::free(data_); }
+Buffer::Buffer(Buffer&& other) noexcept : data_{std::exchange(other.data_, nullptr)}, bytes_{std::exchange(other.bytes_, 0)} {}
+
+std::vector<unsigned> usable_cpus() {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0) throw Error("hwloc cannot read the topology of this host");
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  std::vector<unsigned> cpus;
+  const bool has_cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
+  for (hwloc_obj_t core = nullptr;
+       (core = hwloc_get_next_obj_by_type(topology, has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU, core)) != nullptr;) {
+    const int cpu = hwloc_bitmap_first(core->cpuset);
+    if (cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed)) cpus.push_back(static_cast<unsigned>(cpu));
+  }
+  hwloc_topology_destroy(topology);
+  if (cpus.empty()) throw Error("this process may use no CPU that hwloc knows");
+  return cpus;
+}
+
+void pin_this_thread(unsigned cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) throw Error("the system does not let a thread be pinned to CPU " + std::to_string(cpu));
+}
+
+Spread core_hertz(unsigned repeats) {
+  std::vector<double> samples;
+  constexpr std::uint64_t rounds = 200'000, additions = 100;
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+    std::uint64_t value = 1;
+    const double seconds = seconds_of([&value] {
+      std::uint64_t sum = value;  // in a register
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+#if defined(__x86_64__)
+        asm volatile(".rept 100\n add %0, %0\n .endr" : "+r"(sum) : : "cc");
+#elif defined(__aarch64__)
+        asm volatile(".rept 100\n add %0, %0, %0\n .endr" : "+r"(sum));
+#else
+        for (std::uint64_t addition = 0; addition < additions; ++addition) {
+          sum += sum;
+          asm volatile("" : "+r"(sum));
+        }
+#endif
+      }
+      value = sum;
+    });
+    keep(value);
+    if (repeat > 0) samples.push_back(static_cast<double>(rounds * additions) / seconds);
+  }
+  return most(samples);
+}
+
+Spread chase_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigned repeats) {
+  const std::size_t lines = std::bit_floor(std::max<std::size_t>(4, std::min(working_set, buffer.size()) / line_bytes));
+  link_lines(lines, [&](std::size_t line) { return buffer.data() + line * line_bytes; });
+  return nanoseconds_of_a_chase(buffer.data(), lines, repeats);
+}
+
+TranslationBuffer translation_buffer(std::size_t page, unsigned repeats) {
+  constexpr std::size_t most_pages = 8192;
+  const Buffer sparse{most_pages * page, Buffer::Pages::small}, dense{most_pages * line_bytes};
+  std::vector<std::pair<std::size_t, Spread>> excess;  // of one line a page over lines side by side, by number of pages
+  for (std::size_t pages = 16; pages <= most_pages; pages *= 2) {
+    link_lines(pages, [&](std::size_t line) { return dense.data() + line * line_bytes; });
+    const double side_by_side = nanoseconds_of_a_chase(dense.data(), pages, repeats).value;
+    // Line p lies at another place of page p, so that the pages' lines do not fall into the same sets.
+    const auto place = [&](std::size_t number) { return sparse.data() + number * page + number * line_bytes % page; };
+    link_lines(pages, place);
+    const Spread one_a_page = nanoseconds_of_a_chase(place(0), pages, repeats);
+    excess.push_back({pages, least({one_a_page.low - side_by_side, one_a_page.high - side_by_side})});
+  }
+  const Spread last = excess.back().second;
+  TranslationBuffer buffer;
+  if (last.low <= 1) return buffer;  // less than a nanosecond is noise
+  buffer.miss_nanoseconds = last;
+  for (const auto& [pages, cost] : excess)
+    if (cost.value < last.value / 2) buffer.entries = static_cast<unsigned>(pages);
+  return buffer;
+}
+
+Spread gather_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigned repeats) {
+  const std::size_t lines = std::bit_floor(std::max<std::size_t>(4, std::min(working_set, buffer.size()) / line_bytes));
+  constexpr std::size_t loads = 2'000'000;
+  std::uint64_t state = 1, sum = 0;
+  std::vector<double> samples;
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+    const double seconds = seconds_of([&] {
+      for (std::size_t load = 0; load < loads; ++load) {
+        state = state * multiplier + increment;
+        sum += *reinterpret_cast<const std::uint64_t*>(buffer.data() + ((state >> 24) & (lines - 1)) * line_bytes);
+      }
+      keep(sum);
+    });
+    if (repeat > 0) samples.push_back(seconds / static_cast<double>(loads) * 1e9);
+  }
+  return least(samples);
+}
+
+std::string name_of(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::read:
+      return "read";
+    case Kernel::copy_regular:
+      return "copy";
+    case Kernel::copy_nontemporal:
+      return "copy, non-temporal stores";
+    case Kernel::triad:
+      return "triad";
+  }
+  return "";
+}
+
+double read_bytes(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::read:
+      return 8;
+    case Kernel::copy_regular:
+      return 16;
+    case Kernel::copy_nontemporal:
+      return 8;
+    case Kernel::triad:
+      return 24;
+  }
+  return 0;
+}
+
+double write_bytes(Kernel kernel) { return kernel == Kernel::read ? 0 : 8; }
+
+Spread bandwidth(Kernel kernel, const std::vector<unsigned>& cpus, std::size_t array, unsigned repeats) {
+  array = std::max<std::size_t>(array / line_bytes, 1) * line_bytes;
+  SpinBarrier together{static_cast<unsigned>(cpus.size())};
+  std::vector<double> samples;
+  double begin = 0;
+  on_each(cpus, [&](unsigned rank) {
+    // First touched by the thread that uses it.
+    const Buffer from{array};
+    const Buffer to{kernel == Kernel::read ? line_bytes : array};
+    const Buffer second{kernel == Kernel::triad ? array : line_bytes};
+    for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+      together.wait();
+      if (rank == 0) begin = now_seconds();
+      switch (kernel) {
+        case Kernel::read:
+          read_array(from.data(), array);
+          break;
+        case Kernel::copy_regular:
+          copy_regular(to.data(), from.data(), array);
+          break;
+        case Kernel::copy_nontemporal:
+          copy_nontemporal(to.data(), from.data(), array);
+          break;
+        case Kernel::triad:
+          triad(to.data(), from.data(), second.data(), array);
+          break;
+      }
+      together.wait();
+      const double real_bytes =
+          (read_bytes(kernel) + write_bytes(kernel)) / 8 * static_cast<double>(array) * static_cast<double>(cpus.size());
+      if (rank == 0 && repeat > 0) samples.push_back(real_bytes / (now_seconds() - begin));
+    }
+  });
+  return most(samples);
+}
+
+Spread core_to_core_nanoseconds(unsigned first_cpu, unsigned second_cpu, unsigned repeats) {
+  constexpr unsigned round_trips = 20'000;
+  struct alignas(line_bytes) Flag {
+    std::atomic<unsigned> value{0};
+  };
+  Flag flag;
+  std::vector<double> samples;
+  const auto wait_for = [&](unsigned expected) {
+    for (unsigned spins = 0; flag.value.load(std::memory_order_acquire) != expected; ++spins)
+      if (spins % 4096 == 4095) std::this_thread::yield();
+  };
+  on_each({first_cpu, second_cpu}, [&](unsigned rank) {
+    for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+      const unsigned base = repeat * 2 * round_trips;
+      const double begin = now_seconds();
+      for (unsigned trip = 0; trip < round_trips; ++trip) {
+        wait_for(base + 2 * trip + rank);
+        flag.value.store(base + 2 * trip + rank + 1, std::memory_order_release);
+      }
+      if (rank == 0 && repeat > 0) samples.push_back((now_seconds() - begin) / round_trips / 2 * 1e9);
+    }
+  });
+  return least(samples);
+}
+
+Spread barrier_nanoseconds(const std::vector<unsigned>& cpus, unsigned repeats) {
+  constexpr unsigned rounds = 20'000;
+  SpinBarrier barrier{static_cast<unsigned>(cpus.size())};
+  std::vector<double> samples;
+  on_each(cpus, [&](unsigned rank) {
+    for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+      barrier.wait();
+      const double begin = now_seconds();
+      for (unsigned round = 0; round < rounds; ++round) barrier.wait();
+      if (rank == 0 && repeat > 0) samples.push_back((now_seconds() - begin) / rounds * 1e9);
+    }
+  });
+  return least(samples);
+}
+
+#if defined(__x86_64__)
+namespace {
+
+// A loop of 32 instructions over eight independent registers, so that no latency binds; registers start at 1.
+#define HOMENODE_LOOP(body)                                                                                                             \
+  [](std::uint64_t rounds, std::uint64_t* cell) {                                                                                       \
+    double one = 1;                                                                                                                     \
+    asm volatile(                                                                                                                       \
+        "movsd %[one], %%xmm0\n movsd %[one], %%xmm1\n movsd %[one], %%xmm2\n movsd %[one], %%xmm3\n"                                   \
+        "movsd %[one], %%xmm4\n movsd %[one], %%xmm5\n movsd %[one], %%xmm6\n movsd %[one], %%xmm7\n"                                   \
+        "movsd %[one], %%xmm8\n .p2align 6\n 1:\n .rept 4\n" body ".endr\n dec %[rounds]\n jnz 1b\n"                                    \
+        : [rounds] "+r"(rounds)                                                                                                         \
+        : [one] "m"(one), "D"(cell)                                                                                                     \
+        : "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", \
+          "cc", "memory");                                                                                                              \
+  }
+#define HOMENODE_SSE(operation)                                                                                     \
+  HOMENODE_LOOP(operation " %%xmm8, %%xmm0\n" operation " %%xmm8, %%xmm1\n" operation " %%xmm8, %%xmm2\n" operation \
+                          " %%xmm8, %%xmm3\n" operation " %%xmm8, %%xmm4\n" operation " %%xmm8, %%xmm5\n" operation \
+                          " %%xmm8, %%xmm6\n" operation " %%xmm8, %%xmm7\n")
+
+struct InstructionLoop {
+  const char* name;
+  void (*run)(std::uint64_t rounds, std::uint64_t* cell);
+};
+const InstructionLoop instruction_loops[] = {
+    {"issue", HOMENODE_LOOP(".rept 8\n xchg %%ax, %%ax\n .endr\n")},  // a no-operation of two bytes
+    {"integer", HOMENODE_LOOP("add %%rdi, %%rax\n add %%rdi, %%rcx\n add %%rdi, %%rdx\n add %%rdi, %%rsi\n"
+                              "add %%rdi, %%r8\n add %%rdi, %%r9\n add %%rdi, %%r10\n add %%rdi, %%r11\n")},
+    {"fp_add", HOMENODE_SSE("addsd")},
+    {"fp_multiply", HOMENODE_SSE("mulsd")},
+    {"divide", HOMENODE_SSE("divsd")},
+    {"load", HOMENODE_LOOP("mov (%%rdi), %%rax\n mov 8(%%rdi), %%rcx\n mov 16(%%rdi), %%rdx\n mov 24(%%rdi), %%rsi\n"
+                           "mov 32(%%rdi), %%r8\n mov 40(%%rdi), %%r9\n mov 48(%%rdi), %%r10\n mov 56(%%rdi), %%r11\n")},
+    {"store", HOMENODE_LOOP("mov %%rdi, (%%rdi)\n mov %%rdi, 8(%%rdi)\n mov %%rdi, 16(%%rdi)\n mov %%rdi, 24(%%rdi)\n"
+                            "mov %%rdi, 32(%%rdi)\n mov %%rdi, 40(%%rdi)\n mov %%rdi, 48(%%rdi)\n mov %%rdi, 56(%%rdi)\n")},
+};
+#undef HOMENODE_SSE
+#undef HOMENODE_LOOP
+
+}  // namespace
+#endif
+
+std::vector<Throughput> core_throughput(double hertz, unsigned repeats) {
+  std::vector<Throughput> measured;
+#if defined(__x86_64__)
+  constexpr std::uint64_t rounds = 100'000, instructions = 32;
+  alignas(line_bytes) std::uint64_t cell[8] = {};
+  for (const InstructionLoop& loop : instruction_loops) {
+    std::vector<double> samples;
+    for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+      const double seconds = seconds_of([&] { loop.run(rounds, cell); });
+      if (repeat > 0) samples.push_back(static_cast<double>(rounds * instructions) / (seconds * hertz));
+    }
+    measured.push_back({loop.name, most(samples)});
+  }
+#else
+  (void)hertz;
+  (void)repeats;
+#endif
+  return measured;
+}
+
+}  // namespace homenode::native

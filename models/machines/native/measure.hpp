@@ -1,0 +1,81 @@
+// Small measurements on this host, each a few milliseconds to a second. Several samples each.
+// They use real time and real threads: nothing here is repeatable to the last digit, and nothing in the simulation calls it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/units.hpp"
+
+namespace homenode::native {
+
+// The best of the samples, with the smallest and largest: what else runs on a host only ever makes it slower (as STREAM
+// and lmbench report).
+struct Spread {
+  double value = 0, low = 0, high = 0;
+};
+Spread least(const std::vector<double>& times);
+Spread most(const std::vector<double>& rates);
+
+// Memory of whole huge pages where the system gives them, zeroed, on the node of the thread that first writes.
+class Buffer {
+public:
+  enum class Pages { huge, small };
+  explicit Buffer(std::size_t bytes, Pages = Pages::huge);
+  ~Buffer();
+  Buffer(Buffer&& other) noexcept;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  Buffer& operator=(Buffer&&) = delete;
+  char* data() const { return data_; }
+  std::size_t size() const { return bytes_; }
+
+private:
+  char* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// CPUs of this host that this process may use, one a core, in the system's numbering.
+std::vector<unsigned> usable_cpus();
+// Throws Error if the system refuses.
+void pin_this_thread(unsigned cpu);
+
+// A chain of dependent additions: one a cycle on every core of today.
+Spread core_hertz(unsigned repeats);
+
+// Nanoseconds of a load that waits for the one before, over `working_set` bytes in an order that no prefetcher follows.
+// The working set is rounded down to a power of two.
+Spread chase_nanoseconds(const Buffer&, std::size_t working_set, unsigned repeats);
+// Nanoseconds of a load at random places that waits for none: the core keeps as many misses in flight as it can.
+Spread gather_nanoseconds(const Buffer&, std::size_t working_set, unsigned repeats);
+
+// The translation buffer for pages of `page` bytes: how many pages it reaches, and what a miss costs more than a hit.
+// Found by dependent loads, one line a page, against the same number of lines side by side; entries = 0 if nothing shows.
+struct TranslationBuffer {
+  unsigned entries = 0;
+  Spread miss_nanoseconds;
+};
+TranslationBuffer translation_buffer(std::size_t page, unsigned repeats);
+
+enum class Kernel { read, copy_regular, copy_nontemporal, triad };
+std::string name_of(Kernel);
+// Real bytes an element of 8 B: a regular store reads its line first.
+double read_bytes(Kernel);
+double write_bytes(Kernel);
+// Real bytes a second that one pinned thread on each of `cpus` moves together, each in arrays of its own of `array` bytes.
+Spread bandwidth(Kernel, const std::vector<unsigned>& cpus, std::size_t array, unsigned repeats);
+
+// Nanoseconds from one core's store to another's load of it: half a round trip.
+Spread core_to_core_nanoseconds(unsigned first_cpu, unsigned second_cpu, unsigned repeats);
+// Nanoseconds of a barrier among pinned threads that spin.
+Spread barrier_nanoseconds(const std::vector<unsigned>& cpus, unsigned repeats);
+
+// Scalar instructions a cycle from the first-level cache and registers; empty where this architecture has no measurement.
+struct Throughput {
+  std::string name;  // of the field in [core]
+  Spread per_cycle;
+};
+std::vector<Throughput> core_throughput(double hertz, unsigned repeats);
+
+}  // namespace homenode::native
