@@ -1,0 +1,156 @@
+"""Speed as ratios in one run: the native program, cachegrind, capture and the engines on the reference work.
+
+Reference work: two sweeps of the five-point Jacobi kernel on 2048 x 2048 doubles, 50.23 million accesses (`jacobi2d`).
+`python -m homenode.bench`, or `./dev bench`; `--json` for the rows alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+N, SWEEPS = 2048, 2
+ACCESSES_PER_SWEEP = 6 * (N - 2) ** 2
+MACHINE = "xeon-e5-2697v2-2s"
+NATIVE_FLAGS = ("-O2", "-fopenmp", "-fno-tree-vectorize", "-fno-tree-loop-distribute-patterns")
+ROUNDS = 7
+
+
+def _row(name: str, accesses: float, seconds: float, rss_bytes: int = 0, bytes_per_access: float | None = None) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": name, "accesses_per_second": accesses / seconds, "ratio_to_native": None, "peak_rss_bytes": rss_bytes}
+    if bytes_per_access is not None:
+        row["bytes_per_access"] = bytes_per_access
+    return row
+
+
+def _run(command: list[str], **variables: str) -> tuple[str, float]:
+    """The standard output and the seconds of one process."""
+    begin = time.perf_counter()
+    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=True)
+    return done.stdout, time.perf_counter() - begin
+
+
+def native(folder: Path) -> dict[str, Any]:
+    """The program itself on one thread: the fastest of several runs, by its own clock around each sweep."""
+    from homenode.resources import KERNELS
+
+    program = folder / "jacobi2d"
+    source = KERNELS / "jacobi2d.c"
+    subprocess.run(["gcc", *NATIVE_FLAGS, str(source), "-o", str(program)], check=True)
+    fastest = float("inf")
+    for _ in range(ROUNDS):
+        text, _ = _run([str(program), f"n={N}", "sweeps=8"], OMP_NUM_THREADS="1", HOMENODE_TIMES="1")
+        times = [float(line.split("time_seconds=")[1]) for line in text.splitlines() if line.startswith("region=sweep")]
+        fastest = min(fastest, *times)
+    return _row("native", ACCESSES_PER_SWEEP, fastest)
+
+
+def cachegrind(folder: Path) -> dict[str, Any] | None:
+    """The same program under cachegrind, which keeps no time: the difference of two lengths, so that start-up drops out."""
+    if shutil.which("valgrind") is None:
+        return None
+    command = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null", str(folder / "jacobi2d"), f"n={N}", "check=0"]
+    seconds = [min(_run([*command, f"sweeps={sweeps}"], OMP_NUM_THREADS="1")[1] for _ in range(2)) for sweeps in (1, 1 + SWEEPS)]
+    return _row("cachegrind", ACCESSES_PER_SWEEP * SWEEPS, seconds[1] - seconds[0])
+
+
+def capture(folder: Path) -> tuple[dict[str, Any], Path]:
+    """Capture of the program: again the difference of two lengths; bytes from the trace of the reference work."""
+    import homenode as hn
+
+    trace = folder / "reference.hnt"
+    seconds = {}
+    for sweeps in (SWEEPS, 10 * SWEEPS):
+        hn.capture("jacobi2d", n=64, sweeps=1, output=folder / "compiled.hnt")  # compiles, so that no compiler is timed
+        fastest = float("inf")
+        for _ in range(3):
+            begin = time.perf_counter()
+            captured = hn.capture("jacobi2d", n=N, sweeps=sweeps, check=0, output=trace if sweeps == SWEEPS else folder / "long.hnt")
+            fastest = min(fastest, time.perf_counter() - begin)
+        seconds[sweeps] = fastest
+        if sweeps == SWEEPS:
+            bytes_per_access = trace.stat().st_size / captured.accesses
+    row = _row(
+        "capture",
+        ACCESSES_PER_SWEEP * 9 * SWEEPS,
+        seconds[10 * SWEEPS] - seconds[SWEEPS],
+        resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024,
+        bytes_per_access,
+    )
+    return row, trace
+
+
+def engine(name: str, trace: Path) -> dict[str, Any]:
+    """A replay on all cores of a machine, in a process of its own so that its memory is its own."""
+    text, _ = _run([sys.executable, "-m", "homenode.bench", "--engine", name, "--trace", str(trace)])
+    measured = json.loads(text)
+    return _row(name, measured["accesses"], measured["seconds"], measured["peak_rss_bytes"])
+
+
+def _measure_engine(name: str, trace: str) -> dict[str, Any]:
+    import homenode as hn
+    from homenode import _core, replaying
+
+    opened, machine = hn.Trace.open(trace), hn.Machine.load(MACHINE)
+    choice = replaying.Choice(machine, threads=machine.cores, engine=name)
+    fastest, accesses = float("inf"), 0
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        raw = _core.replay(opened._core, machine._core, **choice.options(), place=None, keep_log=False, follow=None)
+        fastest = min(fastest, time.perf_counter() - begin)
+        accesses = raw["counts"]["accesses"]
+    return {"accesses": accesses, "seconds": fastest, "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+
+
+def rows() -> list[dict[str, Any]]:
+    """Every row, in one run, so that their ratios are of one machine in one state."""
+    with tempfile.TemporaryDirectory(prefix="homenode-bench-") as name:
+        folder = Path(name)
+        result = [native(folder)]
+        if (under_cachegrind := cachegrind(folder)) is not None:
+            result.append(under_cachegrind)
+        captured, trace = capture(folder)
+        result += [captured, engine("flow", trace), engine("simgrid", trace)]
+    for row in result:
+        row["ratio_to_native"] = row["accesses_per_second"] / result[0]["accesses_per_second"]
+    return result
+
+
+def main() -> None:
+    """Print the rows as a table or as JSON."""
+    parser = argparse.ArgumentParser(prog="homenode.bench", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="only the rows, as JSON")
+    parser.add_argument("--engine", help=argparse.SUPPRESS)
+    parser.add_argument("--trace", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.engine:
+        print(json.dumps(_measure_engine(arguments.engine, arguments.trace)))
+        return
+    measured = rows()
+    if arguments.json:
+        print(json.dumps({"rows": measured}, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"Reference work: five-point Jacobi, {N} x {N} doubles (engines: all cores of {MACHINE})")
+    for column in ("", "M accesses/s", "x native", "bytes/access", "peak MB"):
+        table.add_column(column, justify="left" if column == "" else "right")
+    for row in measured:
+        stored = f"{row['bytes_per_access']:.6f}" if "bytes_per_access" in row else ""
+        memory = f"{row['peak_rss_bytes'] / 1e6:.0f}" if row["peak_rss_bytes"] else ""
+        table.add_row(row["name"], f"{row['accesses_per_second'] / 1e6:,.1f}", f"{row['ratio_to_native']:.4g}", stored, memory)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
