@@ -298,6 +298,19 @@ TEST_P(BandwidthSharingContract, TheSameRunGivesTheSameEnds) {
   }
 }
 
+TEST_P(BandwidthSharingContract, ARunMayBeGivenUpHalfWay) {
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    auto sharing = make(1);
+    std::vector<ActivityEnd> ended;
+    sharing->start(activity(0.1, {{0, 0.1}}));
+    sharing->start({});
+    sharing->start(activity(0, {{0, 0.05}}));
+    sharing->advance(*sharing->next_event(), ended);
+    EXPECT_EQ(ended.size(), 1u);
+    EXPECT_TRUE(sharing->next_event().has_value());
+  }
+}
+
 TEST_P(BandwidthSharingContract, WrongUsesAreRefused) {
   auto sharing = make(1);
   EXPECT_THROW(sharing->start(activity(0, {{1, 0.1}})), std::invalid_argument);
