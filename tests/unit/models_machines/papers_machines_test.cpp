@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/machines/machine_file.hpp"
+#include "sim/hardware/message_costs.hpp"
 #include "sim/topology.hpp"
 
 namespace homenode {
@@ -138,25 +139,21 @@ struct LinkUse {
   double mean = 0, largest = 0;
 };
 
-// What S4's sweep at STREAM's rate, with pages interleaved over all n nodes, takes of the links. A socket misses
-// `reads` and `writes` lines a second (the lines that stores fetch are reads); 1/n of them have each home. Over the route between
-// initiator i and home h go, for a read: a request i->h, the line h->i; for a write: the line i->h. With source snoops each
-// line, wherever its home, sends a snoop to every other socket and a response comes back.
-LinkUse interleaved_link_use(const Machine& machine, double update_rate, double read_bytes, double write_bytes, bool raw) {
+// What S4's sweep at STREAM's rate, with pages interleaved over all n nodes, takes of the links: a socket reads and writes so many
+// lines a second (those that stores fetch are reads), 1/n of them at each home, and each costs the model's messages.
+LinkUse interleaved_link_use(const Machine& machine, double update_rate, double read_bytes, double write_bytes) {
   const Topology topology{machine};
-  const double line = 64, data = raw ? line : static_cast<double>(machine.data_message.count());
-  const double request = raw ? 0 : static_cast<double>(machine.request_message.count());
-  const bool snoops = !raw && machine.snoop == SnoopMode::source;
-  const double snoop = snoops ? static_cast<double>(machine.snoop_message.count()) : 0;
-  const double response = snoops ? static_cast<double>(machine.response_message.count()) : 0;
-  const double reads = update_rate * read_bytes / line / machine.sockets, writes = update_rate * write_bytes / line / machine.sockets;
+  const MessageCosts costs{machine, topology};
+  const double line = 64, homes = machine.sockets;
+  const double reads = update_rate * read_bytes / line / homes, writes = update_rate * write_bytes / line / homes;  // of a socket
   std::vector<double> bytes(topology.directed_links());
   for (std::size_t initiator = 0; initiator < machine.sockets; ++initiator) {
     for (std::size_t home = 0; home < machine.sockets; ++home) {
-      const double out = (reads * request + writes * data) / machine.sockets + (reads + writes) * snoop;
-      const double in = reads * data / machine.sockets + (reads + writes) * response;
-      for (const LinkId link : topology.route(SocketId{initiator}, SocketId{home})) bytes[link.index()] += out;
-      for (const LinkId link : topology.route(SocketId{home}, SocketId{initiator})) bytes[link.index()] += in;
+      const SocketId from{initiator}, to{home};
+      for (const LinkBytes& cost : costs.read(from, to)) bytes[cost.link.index()] += reads / homes * cost.bytes;
+      const bool bypass = machine.streamable_stores == StoreTreatment::nontemporal;
+      for (const LinkBytes& cost : bypass ? costs.bypassed_write(from, to) : costs.writeback(from, to))
+        bytes[cost.link.index()] += writes / homes * cost.bytes;
     }
   }
   LinkUse use;
@@ -168,25 +165,34 @@ LinkUse interleaved_link_use(const Machine& machine, double update_rate, double 
   return use;
 }
 
+// The same with lines alone: no header, request, response or snoop.
+Machine raw(Machine machine) {
+  machine.data_message = Bytes{64};
+  machine.request_message = machine.response_message = machine.snoop_message = Bytes{0};
+  return machine;
+}
+
 // At the raw rate no link binds: 0.71, 0.50, 0.24 of it are used (claims, "Arithmetic that a check must respect").
 TEST(PapersMachines, RawBytesAloneDoNotFillTheLinks) {
   // X5550: 36.6 GB/s, half of it to the other socket, half of that each way: 36.6 / 4 = 9.15 of 12.8 GB/s
-  EXPECT_NEAR(interleaved_link_use(machine_named("xeon-x5550-2s"), 36.6e9 / 16, 8, 8, true).mean, 9.15 / 12.8, 0.001);
+  EXPECT_NEAR(interleaved_link_use(raw(machine_named("xeon-x5550-2s")), 36.6e9 / 16, 8, 8).mean, 9.15 / 12.8, 0.001);
   // 8431: 12 pairs of sockets over 16 hops, 2 a link: 2 x 38.6 / 16 = 4.83 of 9.6 GB/s
-  EXPECT_NEAR(interleaved_link_use(machine_named("opteron-8431-4s"), 38.6e9 / 16, 8, 8, true).mean, 2 * 38.6 / 16 / 9.6, 0.001);
+  EXPECT_NEAR(interleaved_link_use(raw(machine_named("opteron-8431-4s")), 38.6e9 / 16, 8, 8).mean, 2 * 38.6 / 16 / 9.6, 0.001);
   // X7560: 50.1 GB/s, one pair a link: 50.1 / 16 = 3.13 of 12.8 GB/s
-  EXPECT_NEAR(interleaved_link_use(machine_named("xeon-x7560-4s"), 33.4e9 / 16, 16, 8, true).mean, 50.1 / 16 / 12.8, 0.001);
+  EXPECT_NEAR(interleaved_link_use(raw(machine_named("xeon-x7560-4s")), 33.4e9 / 16, 16, 8).mean, 50.1 / 16 / 12.8, 0.001);
 }
 
-// With headers, requests and source snoops the X5550's link would be 1.2 times full, the others' not: C61's likely mechanism.
+// With headers, requests, completions and source snoops the X5550's link would be about 1.2 times full, the others' not: C61's
+// likely mechanism.
 TEST(PapersMachines, MessagesAndSnoopsFillOnlyTheLinkOfTheX5550) {
-  // each way, per line missed of 36.6 GB/s / 64 B / 4: 2 x 72 B of lines, 8 B request, 4 x 8 B snoops, 4 x 8 B responses = 216 B
-  const double each_way = 36.6e9 / 64 / 8 * 216;
-  const LinkUse nehalem_ep = interleaved_link_use(machine_named("xeon-x5550-2s"), 36.6e9 / 16, 8, 8, false);
+  // Of 36.6 GB/s / 64 B lines, an eighth each: local and remote reads and writes of a socket. Each way go, for one of each and the
+  // peer's: 2 lines x 72 B, 1 request, 1 completion, 4 snoops and 4 responses x 8 B = 224 B
+  const double each_way = 36.6e9 / 64 / 8 * (2 * 72 + 8 + 8 + 4 * 8 + 4 * 8);
+  const LinkUse nehalem_ep = interleaved_link_use(machine_named("xeon-x5550-2s"), 36.6e9 / 16, 8, 8);
   EXPECT_NEAR(nehalem_ep.largest, each_way / 12.8e9, 0.001);
-  EXPECT_NEAR(nehalem_ep.largest, 1.2, 0.02);
-  EXPECT_LT(interleaved_link_use(machine_named("opteron-8431-4s"), 38.6e9 / 16, 8, 8, false).largest, 1);
-  EXPECT_LT(interleaved_link_use(machine_named("xeon-x7560-4s"), 33.4e9 / 16, 16, 8, false).largest, 1);
+  EXPECT_NEAR(nehalem_ep.largest, 1.2, 0.06);
+  EXPECT_LT(interleaved_link_use(machine_named("opteron-8431-4s"), 38.6e9 / 16, 8, 8).largest, 1);
+  EXPECT_LT(interleaved_link_use(machine_named("xeon-x7560-4s"), 33.4e9 / 16, 16, 8).largest, 1);
 }
 
 }  // namespace
