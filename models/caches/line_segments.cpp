@@ -75,12 +75,13 @@ SegmentIndex LineSegments::next_in(SegmentIndex current, LineNumber end) const {
 
 SegmentIndex LineSegments::insert(LineRange range) {
   SegmentIndex index;
-  if (free_.empty()) {
+  if (free_count_ == 0) {
     index = static_cast<SegmentIndex>(pool_.size());
     pool_.emplace_back();
   } else {
-    index = free_.back();
-    free_.pop_back();
+    index = free_first_;
+    free_first_ = pool_[index].next;
+    --free_count_;
   }
   const Block first_block = block_of(range.first), last_block = block_of(range.last - 1);
   const SegmentIndex before = predecessor(first_block, range.first);
@@ -110,7 +111,11 @@ void LineSegments::erase(SegmentIndex index) {
     fill_heads(first_block + 1, last_block, no_segment);
     set_head(last_block, segment.next);
   }
-  free_.push_back(index);
+  if (free_count_++ == 0)
+    free_first_ = index;
+  else
+    pool_[free_last_].next = index;
+  free_last_ = index;
 }
 
 void LineSegments::trim(SegmentIndex index, LineNumber first, LineNumber last) {

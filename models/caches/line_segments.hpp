@@ -1,4 +1,4 @@
-// Disjoint ranges of lines with what a cache knows of them, found by address. Addresses are cut into blocks of 32 lines;
+// Disjoint ranges of lines with what a cache knows of them, found by address. Addresses are cut into blocks of 16 lines;
 // a flat table (allocated piecewise where lines occur) names the first segment of each block, and the segments of a block
 // form a chain by address. A row of a stencil is one segment, whatever its length; a gathered line is a segment of its own.
 #pragma once
@@ -46,10 +46,16 @@ public:
   // Shortens a segment to [first, last), which must be a non-empty part of it.
   void trim(SegmentIndex, LineNumber first, LineNumber last);
 
-  std::size_t size() const { return pool_.size() - 1 - free_.size(); }
+  std::size_t size() const { return pool_.size() - 1 - free_count_; }
+
+  // Asks the host for what looking the line up will need: first the table, later the segment it names.
+  void prefetch_table(LineNumber line) const {
+    if (const Chunk* found = chunk(block_of(line) >> chunk_shift)) __builtin_prefetch(&(*found)[block_of(line) & (chunk_blocks - 1)]);
+  }
+  void prefetch_segment(LineNumber line) const { __builtin_prefetch(&pool_[head(block_of(line))]); }
 
 private:
-  static constexpr unsigned block_shift = 5, chunk_shift = 10;  // lines a block, blocks a chunk (2 MiB of 64-byte lines)
+  static constexpr unsigned block_shift = 4, chunk_shift = 11;  // lines a block, blocks a chunk (2 MiB of 64-byte lines)
   static constexpr std::size_t chunk_blocks = std::size_t{1} << chunk_shift;
   using Block = std::uint64_t;
   using Chunk = std::array<SegmentIndex, chunk_blocks>;
@@ -73,7 +79,10 @@ private:
   static constexpr std::size_t cached_chunks = 64;
 
   std::vector<Segment> pool_;  // [0] is no_segment
-  std::vector<SegmentIndex> free_;
+  // Free entries, first in first out, linked by `next`: what is made at about the same time lies together, which is also the
+  // order of eviction.
+  SegmentIndex free_first_ = no_segment, free_last_ = no_segment;
+  std::size_t free_count_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
   mutable std::array<CachedChunk, cached_chunks> recent_{};  // hot part of chunks_
 };

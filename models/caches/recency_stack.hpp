@@ -40,7 +40,9 @@ public:
   // Hands over what lies wholly beyond the last capacity: evicted(const Segment&).
   template <class Evicted>
   void evict(Evicted&& evicted) {
-    while (oldest_ != no_segment && segments_[oldest_].group < cursors_.back().group) {
+    const Cursor& last = cursors_.back();
+    const std::uint64_t kept = last.newer >= last.capacity ? last.group + 1 : last.group;  // the oldest group in reach
+    while (oldest_ != no_segment && segments_[oldest_].group < kept) {
       const SegmentIndex index = oldest_;
       const Segment segment = segments_[index];
       leave(index);
@@ -48,6 +50,9 @@ public:
       evicted(segment);
     }
   }
+
+  void prefetch_table(LineNumber line) const { segments_.prefetch_table(line); }
+  void prefetch_segment(LineNumber line) const { segments_.prefetch_segment(line); }
 
   bool any(LineRange range) const { return segments_.first_in(range.first, range.last) != no_segment; }
   bool any_dirty(LineRange) const;

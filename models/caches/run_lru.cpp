@@ -14,6 +14,9 @@ constexpr std::size_t most_tiers = 8;
 // lines that a group re-reads of itself need smaller steps.
 constexpr std::uint64_t group_share = 4;
 
+// Groups of so many streams are gathers: the host waits for memory there, and need not.
+constexpr std::size_t many_streams = 8;
+
 bool overlap(LineRange a, LineRange b) { return a.first < b.last && b.first < a.last; }
 
 }  // namespace
@@ -91,6 +94,15 @@ void RunLru::step(CoreId core, std::span<const LineTouch> group, std::uint64_t l
   }
 }
 
+void RunLru::prefetch(CoreId core, std::span<const LineTouch> group) {
+  for (const LineTouch& touch : group) {
+    for (std::size_t t = 0; t < tiers_.size(); ++t) tiers_[t].stacks[stack_of(t, core)].prefetch_table(touch.lines.first);
+    directory_.prefetch(SharingDirectory::block_of(touch.lines.first));
+  }
+  for (std::size_t t = 0; t < tiers_.size(); ++t)
+    for (const LineTouch& touch : group) tiers_[t].stacks[stack_of(t, core)].prefetch_segment(touch.lines.first);
+}
+
 void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint64_t lines, CacheOutcome& outcome) {
   Tier& tier = tiers_[0];
   const std::size_t own = stack_of(0, core);
@@ -98,6 +110,7 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
   const auto self = static_cast<std::uint16_t>(core.index());
   const auto cached = [](const LineTouch& touch) { return !touch.bypass || touch.reads; };
 
+  if (group.size() > many_streams) prefetch(core, group);
   tier.pieces.clear();
   bool any_bypass = false;
   for (unsigned i = 0; i < group.size(); ++i) {
@@ -129,12 +142,15 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
   for (const LineTouch& touch : group)
     if (cached(touch)) stack.touch(touch.lines, touch.writes && !touch.bypass, self);
   stack.end_group();
-  evict(0, own, outcome);
+  // Lines that move inwards from a tier of victims leave room there for what they push out.
+  const bool swaps = tiers_.size() > 1 && victim(1);
+  if (!swaps) evict(0, own, outcome);
 
   for (std::size_t t = 1; t < tiers_.size() && !demands_.empty(); ++t) {
     outer(t, core, group, outcome);
     std::swap(demands_, missed_);
   }
+  if (swaps) evict(0, own, outcome);
   for (const Demand& demand : demands_)
     if (!demand.served) outcome.reads.push_back({demand.lines, group[demand.touch].parallelism});
 
@@ -157,6 +173,10 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
   tier.pieces.clear();
   std::uint64_t lines = 0;
   for (unsigned i = 0; i < demands_.size(); ++i) {
+    if (demands_[i].served && filled_by_victims) {  // what was transferred passes by; a store makes an old copy useless
+      if (group[demands_[i].touch].writes) stack.remove(demands_[i].lines, [](LineRange, bool, std::uint16_t) {});
+      continue;
+    }
     if (demands_[i].spilled && filled_by_victims) {
       hit(demands_[i], demands_[i].lines.size(), 0);
       continue;
@@ -178,14 +198,7 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
     const bool held = piece.level < tier.levels;
     if (held) hit(demand, piece.lines.size(), piece.level);
     if (filled_by_victims && piece.present) {
-      bool stays = false;
-      if (held && tier.inclusion == Inclusion::non_inclusive) {
-        LineRange range = piece.lines;
-        for (auto block = SharingDirectory::block_of(range.first); block <= SharingDirectory::block_of(range.last - 1); ++block)
-          directory_.for_each_core(directory_.block(block).holders & ~directory_.only(core), [&](CoreId other) {
-            stays |= stack_of(t, other) == own && tiers_[0].stacks[stack_of(0, other)].any(range);
-          });
-      }
+      const bool stays = held && !group[demand.touch].writes && stays_for_others(t, core, piece);
       if (stays) {
         if (!group_begun) stack.begin_group();
         group_begun = true;
@@ -193,10 +206,13 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
       } else {
         stack.remove(piece.lines, [&](LineRange part, bool dirty, std::uint16_t writer) {
           if (!dirty) return;
-          if (held || !last)
+          if (held || !last) {
             innermost_stack.mark_dirty(part, writer, [&](LineRange absent) { outcome.writebacks.push_back(absent); });
-          else
+            for (auto block = SharingDirectory::block_of(part.first); block <= SharingDirectory::block_of(part.last - 1); ++block)
+              directory_.block(block).writers |= directory_.bit(core);
+          } else {
             outcome.writebacks.push_back(part);
+          }
         });
       }
     }
@@ -211,6 +227,20 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
     stack.end_group();
     evict(t, own, outcome);
   }
+}
+
+// A hit in a tier of victims leaves the line when other cores of the domain hold it as well (non_inclusive), and when it is
+// the newest copy of lines that anybody else holds: newest data lie in an inner tier only while nobody else holds them.
+bool RunLru::stays_for_others(std::size_t t, CoreId core, const StackPiece& piece) {
+  if (!piece.dirty && tiers_[t].inclusion != Inclusion::non_inclusive) return false;
+  CoreMask mask = 0;
+  for (auto block = SharingDirectory::block_of(piece.lines.first); block <= SharingDirectory::block_of(piece.lines.last - 1); ++block)
+    mask |= directory_.block(block).holders;
+  bool stays = false;
+  for_each_foreign_stack(core, mask & ~directory_.only(core), [&](RecencyStack& stack, CoreId other) {
+    if (!stays && (piece.dirty || stack_of(t, other) == stack_of(t, core))) stays = stack.any(piece.lines);
+  });
+  return stays;
 }
 
 // Lines that the innermost tier misses: those whose newest copy another core has come from there.
@@ -236,7 +266,10 @@ void RunLru::fetch(CoreId core, LineRange lines, unsigned touch, bool writes, bo
   tidy(core, contested, mask);
 }
 
+// A store to lines that the core holds clean: an older copy in a tier of victims is of no more use, other cores' go.
 void RunLru::upgrade(CoreId core, LineRange lines, CacheOutcome& outcome) {
+  for (std::size_t t = 1; t < tiers_.size(); ++t)
+    if (victim(t)) tiers_[t].stacks[stack_of(t, core)].remove(lines, [](LineRange, bool, std::uint16_t) {});
   const CoreMask mask = contenders(core, lines, true);
   if (mask == 0) return;
   take(core, lines, mask);
@@ -283,7 +316,7 @@ void RunLru::for_each_foreign_stack(CoreId core, CoreMask mask, Each&& each) {
       if (stack == stack_of(t, core)) break;  // from here on the paths are one
       if (stack == previous[t]) continue;
       previous[t] = stack;
-      each(tiers_[t].stacks[stack]);
+      each(tiers_[t].stacks[stack], other);
     }
   });
 }
@@ -291,7 +324,7 @@ void RunLru::for_each_foreign_stack(CoreId core, CoreMask mask, Each&& each) {
 void RunLru::take(CoreId core, LineRange lines, CoreMask mask) {
   newest_.clear();
   held_.clear();
-  for_each_foreign_stack(core, mask, [&](RecencyStack& stack) {
+  for_each_foreign_stack(core, mask, [&](RecencyStack& stack, CoreId) {
     stack.remove(lines, [&](LineRange part, bool dirty, std::uint16_t writer) {
       held_.push_back({part, writer});
       if (dirty) newest_.push_back({part, writer});
@@ -303,11 +336,26 @@ void RunLru::take(CoreId core, LineRange lines, CoreMask mask) {
 
 void RunLru::share(CoreId core, LineRange lines, CoreMask mask, CacheOutcome& outcome) {
   newest_.clear();
-  for_each_foreign_stack(core, mask, [&](RecencyStack& stack) {
-    stack.clean(lines, [&](LineRange part, std::uint16_t writer) { newest_.push_back({part, writer}); });
+  const std::size_t outermost = tiers_.size() - 1;
+  // A copy in the own domain is good even while another domain owns the line.
+  held_.clear();
+  if (victim(outermost)) {
+    Tier& tier = tiers_[outermost];
+    tier.pieces.clear();
+    tier.stacks[stack_of(outermost, core)].look_up(lines, 0, tier.pieces);
+    for (const StackPiece& piece : tier.pieces)
+      if (!piece.present) held_.push_back({piece.lines, 0});
+  } else {
+    held_.push_back({lines, 0});
+  }
+  for_each_foreign_stack(core, mask, [&](RecencyStack& stack, CoreId other) {
+    const auto found = [&](LineRange part, std::uint16_t writer) { newest_.push_back({part, writer}); };
+    if (same_domain(core, other))
+      stack.clean(lines, found);
+    else
+      for (const Newest& part : held_) stack.clean(part.lines, found);
   });
   keep_only_union(newest_);
-  const std::size_t outermost = tiers_.size() - 1;
   for (const Newest& part : newest_) {
     const CoreId owner{part.writer};
     std::size_t t = 0;

@@ -66,8 +66,10 @@ private:
   bool same_domain(CoreId a, CoreId b) const { return stack_of(tiers_.size() - 1, a) == stack_of(tiers_.size() - 1, b); }
 
   void step(CoreId, std::span<const LineTouch> group, std::uint64_t lines, CacheOutcome&);
+  void prefetch(CoreId, std::span<const LineTouch> group);
   void innermost(CoreId, std::span<const LineTouch> group, std::uint64_t lines, CacheOutcome&);
   void outer(std::size_t tier, CoreId, std::span<const LineTouch> group, CacheOutcome&);
+  bool stays_for_others(std::size_t tier, CoreId, const StackPiece&);
   void fetch(CoreId, LineRange, unsigned touch, bool writes, bool spilled, float parallelism, CacheOutcome&);
   void upgrade(CoreId, LineRange, CacheOutcome&);
   void bypass(LineRange, CacheOutcome&);

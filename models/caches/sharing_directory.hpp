@@ -48,6 +48,7 @@ public:
     }
     return (*recent.chunk)[number & (chunk_blocks - 1)];
   }
+  void prefetch(std::uint64_t number) { __builtin_prefetch(&block(number)); }
   // Null if nobody ever touched it or its neighbours.
   SharedBlock* find(std::uint64_t number) {
     const std::uint64_t chunk = number >> chunk_shift;

@@ -103,6 +103,11 @@ private:
 
   std::size_t cache_of(unsigned core, unsigned level) const { return first_cache_[level] + core / levels_[level].cores_per_cache; }
 
+  bool same_domain(unsigned core, std::size_t cache) const {
+    const unsigned width = levels_.back().cores_per_cache;
+    return caches_[cache].group * levels_[caches_[cache].level].cores_per_cache / width == core / width;
+  }
+
   Way* set_of(std::size_t cache, std::uint64_t line) {
     Cache& c = caches_[cache];
     const std::uint64_t physical = frames_[line / 64] * 64 + line % 64;
@@ -179,12 +184,14 @@ private:
     }
     const std::uint64_t foreign = holders_[line] & ~path_[core];
     bool transferred = false;
-    bool private_hit = level < levels_.size() && levels_[level].cores_per_cache == 1;
+    const bool private_hit = level < levels_.size() && levels_[level].cores_per_cache == 1;
     if (foreign != 0) {
       bool dirty = false;
       std::size_t dirty_cache = 0;
       for (std::size_t cache = 0; cache < caches_.size(); ++cache) {
         if (!(foreign >> cache & 1)) continue;
+        // A copy in the own domain is good even while another domain owns the line.
+        if (!writes && level < levels_.size() && !same_domain(core, cache)) continue;
         if (writes) {
           dirty |= remove(cache, line);
         } else if (Way* other = find(cache, line); other->dirty) {
@@ -211,6 +218,9 @@ private:
           ++counts.writebacks;
       }
     }
+    if (writes && private_hit)
+      for (unsigned outer = 1; outer < levels_.size(); ++outer)
+        if (levels_[outer].cores_per_cache > 1 && by_evictions(outer)) remove(cache_of(core, outer), line);  // old from now on
     if (!transferred) {
       if (level < levels_.size())
         ++counts.hits[level];
@@ -222,15 +232,13 @@ private:
     if (level < levels_.size()) {
       way = find(cache_of(core, level), line);
       if (level > 0 && by_evictions(level)) {
-        bool stays = false;
-        if (levels_[level].filling == Filling::by_evictions_shared)
-          for (unsigned other = 0; other < cores_; ++other)
-            if (other != core && cache_of(other, level) == cache_of(core, level))
-              for (unsigned inner = 0; inner < level; ++inner)
-                stays |= holders_[line] >> cache_of(other, inner) & 1 && cache_of(other, inner) != cache_of(core, inner);
-        if (stays)
+        // Newest data move inwards only when nobody else holds them; what was transferred passes by.
+        bool stays = !writes && ((way->dirty && foreign != 0) || transferred);
+        if (levels_[level].filling == Filling::by_evictions_shared && !writes)
+          for (std::size_t cache = 0; cache < caches_.size(); ++cache) stays |= (foreign >> cache & 1) != 0 && same_domain(core, cache);
+        if (stays && !transferred)
           way->stamp = ++clock_;
-        else
+        else if (!stays)
           dirty |= remove(cache_of(core, level), line);
       } else {
         way->stamp = ++clock_;
