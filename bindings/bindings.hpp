@@ -20,5 +20,10 @@ struct PythonPolicyError : PolicyError {
 };
 
 void translate_exceptions();
+void bind_machine(pybind11::module_&);
+void bind_native(pybind11::module_&);
+void bind_policies(pybind11::module_&);
+void bind_trace(pybind11::module_&);
+void bind_replay(pybind11::module_&);
 
 }  // namespace homenode::python

@@ -5,4 +5,9 @@ PYBIND11_MODULE(_core, module) {
   using namespace homenode::python;
   translate_exceptions();
   module.attr("version") = HOMENODE_VERSION;
+  bind_machine(module);
+  bind_native(module);
+  bind_policies(module);
+  bind_trace(module);
+  bind_replay(module);
 }

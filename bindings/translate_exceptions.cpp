@@ -24,21 +24,13 @@ void translate_exceptions() {
     if (!pointer) return;
     try {
       std::rethrow_exception(pointer);
-    } catch (const PythonPolicyError& error) {
-      raise_with_cause(error);
-    } catch (const UnitError& error) {
+    } catch (const PythonPolicyError& error) { raise_with_cause(error); } catch (const UnitError& error) {
       raise("UnitError", error);
-    } catch (const InputError& error) {
-      raise("InputError", error);
-    } catch (const UsageError& error) {
+    } catch (const InputError& error) { raise("InputError", error); } catch (const UsageError& error) {
       raise("UsageError", error);
-    } catch (const PolicyError& error) {
-      raise("PolicyError", error);
-    } catch (const DeadlockError& error) {
+    } catch (const PolicyError& error) { raise("PolicyError", error); } catch (const DeadlockError& error) {
       raise("DeadlockError", error);
-    } catch (const Error& error) {
-      raise("Error", error);
-    }
+    } catch (const Error& error) { raise("Error", error); }
   });
 }
 

@@ -1,5 +1,33 @@
-"""homenode: where pages, threads and chunks of work should live on a NUMA machine."""
+"""homenode: where pages, threads and chunks of work should live on a NUMA machine, told from a trace of the program.
+
+import homenode as hn
+trace = hn.capture("jacobi3d", ni=96, nj=96, nk=96)
+machine = hn.Machine.load("xeon-x7560-4s").with_changes(link_bandwidth="25 GB/s")
+result = hn.replay(trace, machine, threads=32, placement="first-touch", distribution="static")
+"""
 
 from homenode import errors
+from homenode._core import version as __version__
+from homenode.capturing import capture
+from homenode.kernel_sources import Kernel, kernels
+from homenode.machine import Machine
+from homenode.policies import PageFaults, page_placement, policies
+from homenode.replaying import Result, grid, replay, replay_grid
+from homenode.trace import Trace
 
-__all__ = ["errors"]
+__all__ = [
+    "Kernel",
+    "Machine",
+    "PageFaults",
+    "Result",
+    "Trace",
+    "__version__",
+    "capture",
+    "errors",
+    "grid",
+    "kernels",
+    "page_placement",
+    "policies",
+    "replay",
+    "replay_grid",
+]

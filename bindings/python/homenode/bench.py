@@ -25,8 +25,15 @@ NATIVE_FLAGS = ("-O2", "-fopenmp", "-fno-tree-vectorize", "-fno-tree-loop-distri
 ROUNDS = 7
 
 
-def _row(name: str, accesses: float, seconds: float, rss_bytes: int = 0, bytes_per_access: float | None = None) -> dict[str, Any]:
-    row: dict[str, Any] = {"name": name, "accesses_per_second": accesses / seconds, "ratio_to_native": None, "peak_rss_bytes": rss_bytes}
+def _row(
+    name: str, accesses: float, seconds: float, rss_bytes: int = 0, bytes_per_access: float | None = None
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "name": name,
+        "accesses_per_second": accesses / seconds,
+        "ratio_to_native": None,
+        "peak_rss_bytes": rss_bytes,
+    }
     if bytes_per_access is not None:
         row["bytes_per_access"] = bytes_per_access
     return row
@@ -58,8 +65,19 @@ def cachegrind(folder: Path) -> dict[str, Any] | None:
     """The same program under cachegrind, which keeps no time: the difference of two lengths, so that start-up drops out."""
     if shutil.which("valgrind") is None:
         return None
-    command = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null", str(folder / "jacobi2d"), f"n={N}", "check=0"]
-    seconds = [min(_run([*command, f"sweeps={sweeps}"], OMP_NUM_THREADS="1")[1] for _ in range(2)) for sweeps in (1, 1 + SWEEPS)]
+    command = [
+        "valgrind",
+        "--tool=cachegrind",
+        "--cache-sim=yes",
+        "--cachegrind-out-file=/dev/null",
+        str(folder / "jacobi2d"),
+        f"n={N}",
+        "check=0",
+    ]
+    seconds = [
+        min(_run([*command, f"sweeps={sweeps}"], OMP_NUM_THREADS="1")[1] for _ in range(2))
+        for sweeps in (1, 1 + SWEEPS)
+    ]
     return _row("cachegrind", ACCESSES_PER_SWEEP * SWEEPS, seconds[1] - seconds[0])
 
 
@@ -74,7 +92,9 @@ def capture(folder: Path) -> tuple[dict[str, Any], Path]:
         fastest = float("inf")
         for _ in range(3):
             begin = time.perf_counter()
-            captured = hn.capture("jacobi2d", n=N, sweeps=sweeps, check=0, output=trace if sweeps == SWEEPS else folder / "long.hnt")
+            captured = hn.capture(
+                "jacobi2d", n=N, sweeps=sweeps, check=0, output=trace if sweeps == SWEEPS else folder / "long.hnt"
+            )
             fastest = min(fastest, time.perf_counter() - begin)
         seconds[sweeps] = fastest
         if sweeps == SWEEPS:
@@ -108,7 +128,11 @@ def _measure_engine(name: str, trace: str) -> dict[str, Any]:
         raw = _core.replay(opened._core, machine._core, **choice.options(), place=None, keep_log=False, follow=None)
         fastest = min(fastest, time.perf_counter() - begin)
         accesses = raw["counts"]["accesses"]
-    return {"accesses": accesses, "seconds": fastest, "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+    return {
+        "accesses": accesses,
+        "seconds": fastest,
+        "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
 
 
 def rows() -> list[dict[str, Any]]:
@@ -148,7 +172,9 @@ def main() -> None:
     for row in measured:
         stored = f"{row['bytes_per_access']:.6f}" if "bytes_per_access" in row else ""
         memory = f"{row['peak_rss_bytes'] / 1e6:.0f}" if row["peak_rss_bytes"] else ""
-        table.add_row(row["name"], f"{row['accesses_per_second'] / 1e6:,.1f}", f"{row['ratio_to_native']:.4g}", stored, memory)
+        table.add_row(
+            row["name"], f"{row['accesses_per_second'] / 1e6:,.1f}", f"{row['ratio_to_native']:.4g}", stored, memory
+        )
     Console().print(table)
 
 

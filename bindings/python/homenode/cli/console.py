@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -79,7 +80,16 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
     """A number with the decimal prefix that leaves one to three digits before the point: 12.8 GB/s, 66 ns."""
     if value == 0:
         return f"0 {unit}"
-    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")):
+    for factor, prefix in (
+        (1e12, "T"),
+        (1e9, "G"),
+        (1e6, "M"),
+        (1e3, "k"),
+        (1.0, ""),
+        (1e-3, "m"),
+        (1e-6, "µ"),
+        (1e-9, "n"),
+    ):
         if abs(value) >= factor * 0.9995:
             return f"{value / factor:.{digits}g} {prefix}{unit}"
     return f"{value / 1e-12:.{digits}g} p{unit}"
@@ -88,6 +98,11 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
 def seconds(value: float) -> str:
     """A duration for people."""
     return quantity(value, "s", 4)
+
+
+def plain(text: object) -> str:
+    """Text of the user's or of a file's, in which square brackets mean nothing."""
+    return escape(str(text))
 
 
 def count(value: int) -> str:

@@ -1,4 +1,4 @@
-"""Entry of `homenode`. click rather than typer: the grammar (pass-through of `cc`, `--` of `capture`, repeated grid options) is plain in it."""
+"""Entry of `homenode`. click, not typer: pass-through of `cc`, `--` of `capture` and repeated grid options are plain in it."""
 
 from __future__ import annotations
 

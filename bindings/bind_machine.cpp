@@ -1,0 +1,105 @@
+// Machines: loading, what-if changes, what the model computes from them.
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "bindings/bindings.hpp"
+#include "bindings/machine_handle.hpp"
+#include "models/machines/machine_changes.hpp"
+#include "models/machines/machine_writer.hpp"
+#include "models/machines/topology_tables.hpp"
+#include "sim/topology.hpp"
+
+namespace homenode::python {
+namespace py = pybind11;
+
+namespace {
+
+py::dict topology_of(const MachineHandle& handle) {
+  const TopologyTables tables = topology_tables(handle.file.machine, Topology{handle.file.machine});
+  py::list links;
+  for (const auto& link : tables.links) {
+    links.append(py::dict(py::arg("from") = link.from, py::arg("to") = link.to, py::arg("bandwidth") = link.bandwidth,
+                          py::arg("latency") = link.latency));
+  }
+  py::dict result;
+  result["latency_ns"] = tables.latency_ns;
+  result["bandwidth_bytes_per_s"] = tables.bandwidth_bytes_per_s;
+  result["hops"] = tables.hops;
+  result["socket_of_node"] = tables.socket_of_node;
+  result["cores_of_node"] = tables.cores_of_node;
+  result["links"] = links;
+  return result;
+}
+
+py::list parameters_of(const MachineHandle& handle) {
+  py::list result;
+  for (const MachineParameter& parameter : handle.file.parameters) {
+    py::dict entry;
+    entry["path"] = parameter.path;
+    entry["value"] = parameter.value;
+    entry["source"] = parameter.source;
+    entry["confidence"] = parameter.confidence;
+    entry["assumed"] = parameter.assumed;
+    entry["low"] = parameter.low;
+    entry["high"] = parameter.high;
+    entry["note"] = parameter.note;
+    result.append(std::move(entry));
+  }
+  return result;
+}
+
+// "32 KiB" etc. of one field of a part, as the description language writes it.
+py::list caches_of(const MachineHandle& handle) {
+  py::list result;
+  for (const CacheDescription& cache : handle.file.machine.caches) {
+    result.append(py::dict(py::arg("level") = cache.level, py::arg("size") = to_string(cache.size), py::arg("ways") = cache.ways,
+                           py::arg("cores_per_cache") = cache.cores_per_cache, py::arg("latency") = to_string(cache.latency)));
+  }
+  return result;
+}
+
+MachineHandle changed(const MachineHandle& handle, const std::map<std::string, std::string>& changes) {
+  MachineHandle result = handle;
+  result.file.machine = with_changes(handle.file.machine, changes);
+  for (const auto& [name, value] : changes) {
+    std::erase_if(result.file.parameters, [&name = name](const MachineParameter& parameter) { return parameter.path == name; });
+    MachineParameter parameter;
+    parameter.path = name;
+    parameter.value = value;
+    parameter.source = "what-if";
+    parameter.assumed = true;
+    result.file.parameters.push_back(std::move(parameter));
+  }
+  return result;
+}
+
+}  // namespace
+
+void bind_machine(py::module_& module) {
+  py::class_<MachineHandle, std::shared_ptr<MachineHandle>>(module, "Machine")
+      .def_property_readonly("name", [](const MachineHandle& handle) { return handle.file.machine.name; })
+      .def_property_readonly("description", [](const MachineHandle& handle) { return handle.file.machine.description; })
+      .def_property_readonly("hash", [](const MachineHandle& handle) { return handle.file.machine.hash; })
+      .def_property_readonly("sockets", [](const MachineHandle& handle) { return handle.file.machine.sockets; })
+      .def_property_readonly("nodes", [](const MachineHandle& handle) { return handle.file.machine.nodes.size(); })
+      .def_property_readonly("cores", [](const MachineHandle& handle) { return handle.file.machine.cores(); })
+      .def_property_readonly("clock", [](const MachineHandle& handle) { return to_string(handle.file.machine.clock); })
+      .def_property_readonly("sources", [](const MachineHandle& handle) { return handle.file.sources; })
+      .def("topology", &topology_of)
+      .def("parameters", &parameters_of)
+      .def("caches", &caches_of)
+      .def("changeable_names", [](const MachineHandle& handle) { return changeable_names(handle.file.machine); })
+      .def("with_changes", &changed, py::arg("changes"))
+      .def("to_toml", [](const MachineHandle& handle) {
+        return write_machine_toml(handle.file.machine, handle.file.parameters, handle.file.sources);
+      });
+  module.def("machine_names", &machine_names, py::arg("directories"));
+  module.def("find_machine", &find_machine, py::arg("name"), py::arg("directories"));
+  module.def(
+      "read_machine", [](const std::filesystem::path& path) { return MachineHandle{read_machine_file(path)}; }, py::arg("path"));
+  module.def(
+      "parse_machine", [](const std::string& text, const std::string& file) { return MachineHandle{parse_machine(text, file)}; },
+      py::arg("text"), py::arg("file_name"));
+}
+
+}  // namespace homenode::python

@@ -1,0 +1,59 @@
+// The names that can be chosen, with their parameters.
+#include <pybind11/stl.h>
+
+#include "bindings/bindings.hpp"
+#include "models/memory/engines.hpp"
+#include "models/policies.hpp"
+
+namespace homenode::python {
+namespace py = pybind11;
+
+namespace {
+
+template <class Interface>
+void describe(const Registry<Interface>& registry, py::list& result) {
+  for (const auto& entry : registry.entries()) {
+    py::list parameters;
+    for (const ParameterSpec& parameter : entry.parameters) {
+      py::dict description;
+      description["name"] = parameter.name;
+      description["unit"] = parameter.unit;
+      description["description"] = parameter.description;
+      description["required"] = parameter.required;
+      description["default"] = parameter.required ? py::object(py::none()) : py::object(py::int_(parameter.default_value));
+      description["minimum"] = parameter.minimum;
+      description["maximum"] = parameter.maximum == INT64_MAX ? py::object(py::none()) : py::object(py::int_(parameter.maximum));
+      parameters.append(std::move(description));
+    }
+    py::dict policy;
+    policy["kind"] = registry.kind();
+    policy["name"] = entry.name;
+    policy["description"] = entry.description;
+    policy["parameters"] = parameters;
+    result.append(std::move(policy));
+  }
+}
+
+}  // namespace
+
+void bind_policies(py::module_& module) {
+  module.def("policies", [] {
+    py::list result;
+    describe(page_placements(), result);
+    describe(thread_mappings(), result);
+    describe(work_distributions(), result);
+    return result;
+  });
+  module.def("engine_names", &engine_names);
+  // Each throws UsageError for a text that names nothing; used to refuse a grid before its first run.
+  module.def(
+      "check_placement", [](const std::string& text) { page_placements().make(text); }, py::arg("text"));
+  module.def(
+      "check_mapping", [](const std::string& text) { thread_mappings().make(text); }, py::arg("text"));
+  module.def(
+      "check_distribution",
+      [](const std::string& text, const std::vector<std::string>& labels) { DistributionPlan{text}.check_labels(labels); }, py::arg("text"),
+      py::arg("labels"));
+}
+
+}  // namespace homenode::python

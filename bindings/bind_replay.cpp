@@ -1,0 +1,135 @@
+// One run of a trace on a machine, and its report as plain Python values.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include "bindings/bindings.hpp"
+#include "bindings/machine_handle.hpp"
+#include "bindings/python_placement.hpp"
+#include "models/run.hpp"
+
+namespace homenode::python {
+namespace py = pybind11;
+
+namespace {
+
+py::list regions_of(const RunReport& report) {
+  py::list result;
+  for (const RegionReport& region : report.regions) {
+    py::list binding;
+    for (const BindingTime& entry : region.binding) {
+      binding.append(py::dict(py::arg("resource") = entry.resource, py::arg("seconds") = entry.seconds));
+    }
+    py::dict entry;
+    entry["label"] = region.label;
+    entry["seconds"] = region.time.seconds();
+    entry["executions"] = region.executions;
+    entry["binding"] = binding;
+    result.append(std::move(entry));
+  }
+  return result;
+}
+
+py::list threads_of(const RunReport& report) {
+  py::list result;
+  for (const ThreadReport& thread : report.threads) {
+    py::dict entry;
+    entry["thread"] = thread.thread.value();
+    entry["core"] = thread.core.value();
+    entry["node"] = thread.node.value();
+    entry["busy_seconds"] = thread.busy.seconds();
+    entry["idle_seconds"] = thread.idle.seconds();
+    entry["local_bytes"] = thread.local_bytes;
+    entry["remote_bytes"] = thread.remote_bytes;
+    result.append(std::move(entry));
+  }
+  return result;
+}
+
+py::dict counts_of(const EventCounts& counts) {
+  py::dict result;
+  result["nodes"] = counts.nodes;
+  result["traffic_bytes"] = counts.traffic_bytes;
+  result["read_bytes"] = counts.read_bytes;
+  result["write_bytes"] = counts.write_bytes;
+  result["link_bytes"] = counts.link_bytes;
+  result["hit_lines"] = counts.hit_lines;
+  result["accesses"] = counts.accesses;
+  result["memory_lines"] = counts.memory_lines;
+  result["transfer_lines"] = counts.transfer_lines;
+  result["upgrade_lines"] = counts.upgrade_lines;
+  result["tlb_misses"] = counts.tlb_misses;
+  result["latency_ns"] = counts.latency_ns;
+  return result;
+}
+
+// Columns execution, first iteration, last iteration, thread, overhead in picoseconds.
+py::array_t<std::int64_t> log_of(const RunReport& report) {
+  py::array_t<std::int64_t> result({static_cast<py::ssize_t>(report.log.size()), py::ssize_t{5}});
+  auto values = result.mutable_unchecked<2>();
+  for (py::ssize_t i = 0; i < values.shape(0); ++i) {
+    const HandOut& entry = report.log[static_cast<std::size_t>(i)];
+    values(i, 0) = entry.items.execution.value();
+    values(i, 1) = entry.items.first;
+    values(i, 2) = entry.items.last;
+    values(i, 3) = entry.thread.value();
+    values(i, 4) = entry.overhead.count();
+  }
+  return result;
+}
+
+std::vector<HandOut> log_from(const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>& columns) {
+  if (columns.ndim() != 2 || columns.shape(1) != 5) {
+    throw UsageError("a log has five columns: execution, first iteration, last iteration, thread, overhead in picoseconds");
+  }
+  const auto values = columns.unchecked<2>();
+  std::vector<HandOut> result;
+  for (py::ssize_t i = 0; i < values.shape(0); ++i) {
+    const ExecutionId execution{static_cast<std::size_t>(values(i, 0))};
+    result.push_back({ItemRange{execution, values(i, 1), values(i, 2)}, ThreadId{static_cast<std::size_t>(values(i, 3))},
+                      Time::picoseconds(values(i, 4))});
+  }
+  return result;
+}
+
+py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
+                const std::string& mapping, const std::string& distribution, const std::string& engine, const std::string& stores,
+                std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log, const py::object& follow) {
+  RunOptions options;
+  options.threads = threads;
+  options.placement = placement;
+  options.mapping = mapping;
+  options.distribution = distribution;
+  options.engine = engine;
+  options.stores = stores;
+  options.seed = seed;
+  options.oversubscribe = oversubscribe;
+  options.keep_log = keep_log;
+  if (!follow.is_none()) options.follow = log_from(follow);
+  if (!place.is_none()) options.own_placement = std::make_shared<PythonPlacement>(placement, place);
+  RunReport report;
+  {
+    const py::gil_scoped_release released;
+    report = run(workload, machine.file.machine, options);
+  }
+  py::dict result;
+  result["seconds"] = report.time.seconds();
+  result["regions"] = regions_of(report);
+  result["threads"] = threads_of(report);
+  result["counts"] = counts_of(report.counts);
+  result["pages_by_node"] = report.pages_by_node;
+  result["page_faults"] = report.page_faults;
+  result["migrated_pages"] = report.migrated_pages;
+  result["remote_pages"] = report.remote_pages;
+  if (keep_log) result["log"] = log_of(report);
+  return result;
+}
+
+}  // namespace
+
+void bind_replay(py::module_& module) {
+  module.def("replay", &replay, py::arg("trace"), py::arg("machine"), py::kw_only(), py::arg("threads"), py::arg("placement"),
+             py::arg("mapping"), py::arg("distribution"), py::arg("engine"), py::arg("stores"), py::arg("seed"), py::arg("oversubscribe"),
+             py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none());
+}
+
+}  // namespace homenode::python

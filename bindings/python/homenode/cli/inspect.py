@@ -1,0 +1,53 @@
+"""`homenode inspect`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from homenode.cli import console
+from homenode.trace import Trace
+
+
+@click.command("inspect")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--all", "every", is_flag=True, help="List every object, not the twenty largest.")
+@console.json_option
+def command(file: Path, every: bool, as_json: bool) -> None:
+    """Show what a trace holds: objects, regions, items, accesses, footprint."""
+    trace = Trace.open(file)
+    found = trace.inspect()
+    if as_json:
+        console.print_json(found)
+        return
+    screen = console.output()
+    screen.print(f"[bold]{console.plain(trace.program)}[/bold] {console.plain(trace.arguments)}")
+    whole = "complete" if found["complete"] else "[red]truncated[/red]: the program was killed or crashed"
+    screen.print(f"hash {found['hash']}, {whole}")
+    screen.print(
+        f"{console.count(found['accesses'])} accesses ({console.count(found['reads'])} reads, {console.count(found['writes'])} writes), "
+        f"footprint {console.quantity(found['footprint_bytes'], 'B')}, {console.quantity(file.stat().st_size, 'B')} on disk"
+    )
+    numbers = ("executions", "items", "accesses", "reads", "writes")
+    regions = console.table("region", "kind", *numbers, title="\nRegions", right=numbers)
+    for region in found["regions"]:
+        regions.add_row(
+            console.plain(region["label"]), region["kind"], *(console.count(region[name]) for name in numbers)
+        )
+    screen.print(regions)
+    largest = sorted(found["objects"], key=lambda entry: -entry["bytes"])
+    shown = largest if every else largest[:20]
+    objects = console.table(
+        "object", "kind", "bytes", "symbol", title="\nObjects, largest first", right=("object", "bytes")
+    )
+    for entry in shown:
+        objects.add_row(str(entry["id"]), entry["kind"], console.count(entry["bytes"]), console.plain(entry["symbol"]))
+    screen.print(objects)
+    if len(shown) < len(largest):
+        screen.print(f"… and {len(largest) - len(shown)} smaller ones; --all shows them.")
+    if found["losses"]:
+        losses = console.table("site", "reason", "count", title="\nNot recorded", right=("count",))
+        for loss in found["losses"]:
+            losses.add_row(console.plain(loss["site"]), console.plain(loss["reason"]), console.count(loss["count"]))
+        screen.print(losses)

@@ -1,0 +1,35 @@
+"""`homenode kernels`."""
+
+from __future__ import annotations
+
+import click
+
+from homenode.cli import console
+from homenode.kernel_sources import kernels
+
+
+@click.command("kernels")
+@console.json_option
+def command(as_json: bool) -> None:
+    """List the built-in programs and their parameters."""
+    if as_json:
+        entries = [
+            {
+                "name": kernel.name,
+                "language": kernel.language,
+                "parameters": {name: parameter.default for name, parameter in kernel.parameters.items()},
+                "paper": kernel.paper,
+                "summary": kernel.summary,
+                "regions": [region["label"] for region in kernel.regions],
+            }
+            for kernel in kernels().values()
+        ]
+        console.print_json({"kernels": entries})
+        return
+    table = console.table("kernel", "what it is", "parameters (default)", "regions", "paper")
+    for kernel in kernels().values():
+        parameters = "\n".join(f"{name}={parameter.default}" for name, parameter in kernel.parameters.items())
+        regions = "\n".join(region["label"] for region in kernel.regions)
+        table.add_row(f"[bold]{kernel.name}[/bold]", console.plain(kernel.summary), parameters, regions, kernel.paper)
+        table.add_section()
+    console.output().print(table)

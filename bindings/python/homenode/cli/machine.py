@@ -1,0 +1,82 @@
+"""`homenode machine`: descriptions made on the spot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from homenode import _core
+from homenode.cli import console
+from homenode.machine import Machine
+
+
+@click.group("machine")
+def command() -> None:
+    """Describe the machine at hand: `detect` what it has, `calibrate` what it does."""
+
+
+def _write(machine: Machine, output: Path | None) -> None:
+    if output is None:
+        click.echo(machine.to_toml(), nl=False)
+        return
+    with console.written_whole(output) as temporary:
+        temporary.write_text(machine.to_toml(), encoding="utf-8")
+    click.echo(f"{output}: {machine.sockets} sockets, {machine.nodes} nodes, {machine.cores} cores", err=True)
+
+
+def _document(machine: Machine) -> dict[str, Any]:
+    entry = {"name": machine.name, "sockets": machine.sockets, "nodes": machine.nodes, "cores": machine.cores}
+    tables = {name: machine.topology[name] for name in ("latency_ns", "bandwidth_bytes_per_s")}
+    return {"machines": [{**entry, **tables, "hash": machine.hash, "parameters": machine.parameters}]}
+
+
+_output = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write the description there, not to stdout."
+)
+
+
+@command.command()
+@_output
+@console.json_option
+def detect(output: Path | None, as_json: bool) -> None:
+    """Describe this host as libhwloc sees it; what it cannot see is guessed and marked as such."""
+    machine = Machine(_core.detect())
+    if as_json:
+        console.print_json(_document(machine))
+    if output is not None or not as_json:
+        _write(machine, output)
+
+
+@command.command()
+@_output
+@click.option("--quick", is_flag=True, help="Smaller arrays, fewer samples: half a minute rather than several.")
+@console.json_option
+def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
+    """Measure this host: latency by level, bandwidth by threads and read share, barriers. Run it on an idle machine."""
+    working_set, array, repeats = (256 << 20, 256 << 20, 3) if quick else (2 << 30, 1 << 30, 5)
+    screen = console.diagnostics()
+    core, measured = _core.calibrate(working_set, array, repeats, lambda step: screen.print(f"measuring {step}"))
+    machine = Machine(core)
+    if as_json:
+        console.print_json({**_document(machine), "measured": measured})
+    if output is not None or not as_json:
+        _write(machine, output)
+    if not as_json:
+        _summary(measured)
+
+
+def _summary(measured: dict[str, Any]) -> None:
+    screen = console.diagnostics()
+    latency = console.table("working set", "latency", "least … largest", right=("working set", "latency"))
+    for row in measured["latency"]:
+        spread = row["nanoseconds"]
+        size = console.quantity(row["working_set_bytes"], "B")
+        latency.add_row(size, f"{spread['value']:.3g} ns", f"{spread['low']:.3g} … {spread['high']:.3g}")
+    screen.print(latency)
+    bandwidth = console.table("kernel", "threads", "bandwidth", "least … largest", right=("threads", "bandwidth"))
+    for row in measured["bandwidth"]:
+        value, low, high = (row["bytes_per_second"][key] / 1e9 for key in ("value", "low", "high"))
+        bandwidth.add_row(row["kernel"], str(row["threads"]), f"{value:.4g} GB/s", f"{low:.4g} … {high:.4g}")
+    screen.print(bandwidth)

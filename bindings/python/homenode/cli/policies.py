@@ -1,0 +1,36 @@
+"""`homenode policies`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from homenode.cli import console
+from homenode.policies import policies
+
+
+def _parameter(parameter: dict[str, Any]) -> str:
+    default = "required" if parameter["required"] else f"default {parameter['default']}"
+    highest = "…" if parameter["maximum"] is None else parameter["maximum"]
+    unit = f" {parameter['unit']}" if parameter["unit"] else ""
+    return f"{parameter['name']}: {parameter['description']} ({default}, {parameter['minimum']} to {highest}{unit})"
+
+
+@click.command("policies")
+@click.argument("kind", required=False)
+@console.json_option
+def command(kind: str | None, as_json: bool) -> None:
+    """List every policy with its parameters, units and defaults. KIND: placement, mapping or distribution."""
+    found = policies(kind)
+    if as_json:
+        console.print_json({"policies": found})
+        return
+    table = console.table("kind", "policy", "what it does", "parameters")
+    for policy in found:
+        parameters = "\n".join(_parameter(parameter) for parameter in policy["parameters"])
+        table.add_row(policy["kind"], f"[bold]{policy['name']}[/bold]", policy["description"], parameters)
+    console.output().print(table)
+    console.output().print(
+        "\nWritten as name, name:value or name:key=value,key=value; a distribution may name regions: 'init@static:1 sweep@guided'."
+    )

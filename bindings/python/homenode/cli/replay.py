@@ -1,0 +1,198 @@
+"""`homenode replay`: a grid of choices, ranked."""
+
+from __future__ import annotations
+
+import json
+import resource
+import runpy
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from homenode import report
+from homenode.cli import console
+from homenode.machine import Machine
+from homenode.replaying import STORES, Result, grid, replay_grid
+from homenode.trace import Trace
+
+_VARYING = ("threads", "placement", "mapping", "distribution")
+
+
+def _machine(name: str, changes: tuple[str, ...]) -> Machine:
+    machine = Machine.load(name)
+    replaced = {}
+    for change in changes:
+        key, equals, value = change.partition("=")
+        if not equals or not key.strip():
+            raise click.UsageError(f"--change '{change}'; allowed: NAME=VALUE, such as link_bandwidth=25 GB/s")
+        replaced[key.strip()] = value.strip()
+    return machine.with_changes(replaced) if replaced else machine
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def _bound_by(run: dict[str, Any]) -> str:
+    """The resource that held up the region which took longest."""
+    longest = max(run["regions"], key=lambda region: region["seconds"], default=None)
+    return f"{longest['binding_resource']} ({longest['label']})" if longest and longest["binding_resource"] else "–"
+
+
+def _remote_traffic(run: dict[str, Any]) -> tuple[int, int]:
+    traffic = run["traffic_bytes"]
+    every = sum(sum(row) for row in traffic)
+    return every - sum(traffic[node][node] for node in range(len(traffic))), every
+
+
+def print_ranking(screen: Console, results: list[Result]) -> None:
+    """One table for each set of comparable runs, best first; equal times keep the order in which they were asked for."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for result in results:
+        groups.setdefault(report.comparable(result.run), []).append(result.run)
+    for runs in groups.values():
+        first = runs[0]
+        changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
+        title = f"\n{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine"
+        numbers = ("rank", "time", "regret", "remote pages", "remote traffic")
+        table = console.table(
+            "rank", "placement", "mapping", "distribution", "time", "regret", "remote pages", "remote traffic", "bound by",
+            title=title, right=numbers,
+        )  # fmt: skip
+        for rank, run in enumerate(sorted(runs, key=lambda run: run["seconds"]), start=1):
+            table.add_row(
+                str(rank),
+                run["placement"],
+                run["mapping"],
+                run["distribution"],
+                console.seconds(run["seconds"]),
+                f"+{100 * run['regret']:.1f} %",
+                _share(run["remote_pages"], sum(run["pages_by_node"])),
+                _share(*_remote_traffic(run)),
+                _bound_by(run),
+                style="bold" if rank == 1 else None,
+            )
+        screen.print(table)
+
+
+def _explain(screen: Console, results: list[Result]) -> None:
+    for result in results:
+        run = result.run
+        names = " · ".join([run["machine"], *(str(run[key]) for key in _VARYING)])
+        table = console.table(
+            "region", "time", "executions", "held up by", title=f"\n{names}", right=("time", "executions")
+        )
+        for region in run["regions"]:
+            total = sum(entry["seconds"] for entry in region["binding"])
+            shares = ", ".join(
+                f"{entry['resource']} {_share(entry['seconds'], total)}" for entry in region["binding"][:4]
+            )
+            table.add_row(region["label"], console.seconds(region["seconds"]), str(region["executions"]), shares or "–")
+        screen.print(table)
+    screen.print("\nShares are of the threads' busy time, by the resource that each slice of work waited for.")
+
+
+def _cost(results: list[Result], wall: float) -> dict[str, Any]:
+    accesses = sum(result.run["accesses"] for result in results)
+    memory = 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return {
+        "schema": "homenode.cost/1",
+        "seconds": wall,
+        "accesses_per_second": accesses / wall if wall > 0 else 0.0,
+        "peak_rss_bytes": memory,
+        "runs": [{"seconds": result.cost_seconds} for result in results],
+    }
+
+
+@click.command("replay")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--machine", "machines", multiple=True, required=True, metavar="M", help="Name or TOML file; repeat for a grid."
+)
+@click.option(
+    "--change", "changes", multiple=True, metavar="NAME=VALUE", help="What-if: replace a value of every machine."
+)
+@click.option("--threads", multiple=True, type=int, required=True, metavar="N", help="Team size; repeat for a grid.")
+@click.option(
+    "--placement", multiple=True, default=("first-touch",), metavar="P", help="Page placement; repeat for a grid."
+)
+@click.option("--mapping", multiple=True, default=("compact",), metavar="A", help="Thread mapping; repeat for a grid.")
+@click.option(
+    "--distribution",
+    multiple=True,
+    default=("static",),
+    metavar="D",
+    help="For all regions, or 'init@static:1 sweep@guided'.",
+)
+@click.option("--engine", default="flow", metavar="E", help="flow (fast) or simgrid (reference).")
+@click.option("--stores", default="machine", metavar="|".join(STORES), help="Treatment of stores marked streamable.")
+@click.option("--seed", default=0, type=int, help="Seed of everything random.")
+@click.option("--oversubscribe", is_flag=True, help="Allow more threads than cores.")
+@click.option(
+    "--python",
+    "python_files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Python file that registers placements.",
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Runs at the same time; results do not depend on it.")
+@click.option("--explain", is_flag=True, help="Name what holds up each region.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write the report there, and its cost to OUTPUT.cost."
+)
+@console.json_option
+def command(
+    file: Path,
+    machines: tuple[str, ...],
+    changes: tuple[str, ...],
+    threads: tuple[int, ...],
+    placement: tuple[str, ...],
+    mapping: tuple[str, ...],
+    distribution: tuple[str, ...],
+    engine: str,
+    stores: str,
+    seed: int,
+    oversubscribe: bool,
+    python_files: tuple[Path, ...],
+    workers: int | None,
+    explain: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Replay a trace under every combination of the given choices and rank them."""
+    for python_file in python_files:
+        if not python_file.is_file():
+            raise click.UsageError(f"no Python file '{python_file}'")
+        runpy.run_path(str(python_file))
+    begin = time.perf_counter()
+    trace = Trace.open(file)
+    choices = grid(
+        [_machine(name, changes) for name in machines], threads, placement=placement, mapping=mapping, distribution=distribution,
+        engine=engine, seed=seed, stores=stores, oversubscribe=oversubscribe,
+    )  # fmt: skip
+    with console.progress("replaying", len(choices)) as advance:
+        results = replay_grid(trace, choices, workers=workers, advance=advance)
+    cost = _cost(results, time.perf_counter() - begin)
+    document = report.document(trace, [result.run for result in results])
+    if output is not None:
+        with console.written_whole(output) as temporary:
+            temporary.write_text(report.to_text(document), encoding="utf-8")
+        cost_file = output.with_name(output.name + ".cost")
+        with console.written_whole(cost_file) as temporary:
+            temporary.write_text(json.dumps(cost, indent=2) + "\n", encoding="utf-8")
+    if as_json:
+        sys.stdout.write(report.to_text(document))
+    else:
+        screen = console.output()
+        print_ranking(screen, results)
+        if explain:
+            _explain(screen, results)
+    rate = console.quantity(cost["accesses_per_second"], "accesses/s")
+    memory = console.quantity(cost["peak_rss_bytes"], "B")
+    console.diagnostics().print(
+        f"{len(results)} runs in {console.seconds(cost['seconds'])}, {rate}, {memory} of memory at most"
+    )

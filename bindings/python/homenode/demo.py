@@ -1,0 +1,67 @@
+"""`./dev demo`: capture a real kernel, rank policies for it on two machines, and say in words what was learnt."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from homenode.capturing import capture
+from homenode.cli import console
+from homenode.cli.replay import print_ranking
+from homenode.machine import Machine
+from homenode.replaying import Result, grid, replay_grid
+
+MACHINES = {"xeon-x7560-4s": 32, "opteron-8431-4s": 24}  # with all their cores
+PLACEMENTS = ("first-touch", "interleave", "bind:0")
+DISTRIBUTIONS = ("static", "dynamic:4")
+UNTOUCHED = ("first-touch", "static")  # what Linux and the program do when nobody interferes
+
+
+def lesson(runs: list[dict[str, Any]]) -> str:
+    """What the runs of one machine say about the program as it stands, in one sentence made from their figures."""
+    best = min(runs, key=lambda run: run["seconds"])
+    untouched = next(run for run in runs if (run["placement"], run["distribution"]) == UNTOUCHED)
+    gain = untouched["seconds"] / best["seconds"]
+    choice = f"'{best['placement']}' with '{best['distribution']}'"
+    if gain < 1.02:
+        return f"on {best['machine']} leave it as it is: no choice here gains more than {100 * (gain - 1):.1f} %"
+    held = max(untouched["regions"], key=lambda region: region["seconds"])
+    pages = untouched["pages_by_node"]
+    fullest = max(range(len(pages)), key=pages.__getitem__)
+    share = 100 * pages[fullest] / sum(pages)
+    return (
+        f"on {best['machine']} {choice} makes it {gain:.2f} times as fast as '{UNTOUCHED[0]}' with '{UNTOUCHED[1]}', "
+        f"which puts {share:.0f} % of the pages on node {fullest} and is held up in '{held['label']}' by {held['binding_resource']}"
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the demo."""
+    parser = argparse.ArgumentParser(prog="./dev demo", description=main.__doc__)
+    parser.add_argument("--size", type=int, default=2048, help="cells of hotspot in each direction, a multiple of 16")
+    parser.add_argument("--steps", type=int, default=10, help="time steps of hotspot")
+    options = parser.parse_args(arguments)
+    screen = console.output()
+    with tempfile.TemporaryDirectory(prefix="homenode-demo-") as folder:
+        file = Path(folder) / "hotspot.hnt"
+        screen.print(f"$ homenode capture hotspot --set size={options.size} --set steps={options.steps} -o hotspot.hnt")
+        trace = capture("hotspot", output=file, size=options.size, steps=options.steps, progress=lambda step: screen.print(f"{step} …"))
+        size = console.quantity(file.stat().st_size, "B")
+        screen.print(f"{console.count(trace.accesses)} accesses, {size} on disk")
+        many = [f"--placement {name}" for name in PLACEMENTS] + [f"--distribution {name}" for name in DISTRIBUTIONS]
+        results: list[Result] = []
+        for name, threads in MACHINES.items():
+            screen.print(f"\n$ homenode replay hotspot.hnt --machine {name} --threads {threads} {' '.join(many)}")
+            choices = grid([Machine.load(name)], [threads], placement=PLACEMENTS, distribution=DISTRIBUTIONS)
+            with console.progress("replaying", len(choices)) as advance:
+                of_machine = replay_grid(trace, choices, advance=advance)
+            print_ranking(screen, of_machine)
+            results += of_machine
+    learnt = [lesson([result.run for result in results if result.run["machine"] == name]) for name in MACHINES]
+    screen.print(f"\nWhat this says about hotspot (its arrays are initialised by one thread): {'; '.join(learnt)}.", soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()

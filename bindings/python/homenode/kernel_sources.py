@@ -1,0 +1,90 @@
+"""The built-in programs, as traces/kernels/kernels.toml lists them."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from homenode.errors import UsageError
+from homenode.resources import KERNELS
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel; `allowed` is empty when any integer may be tried (the program itself knows its range)."""
+
+    name: str
+    default: int | str
+    meaning: str
+    allowed: tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built-in program."""
+
+    name: str
+    language: str
+    summary: str
+    paper: str
+    source: Path
+    flags: tuple[str, ...]
+    parameters: dict[str, Parameter]
+    regions: tuple[dict[str, Any], ...]
+
+    def settings(self, given: dict[str, Any]) -> dict[str, int | str]:
+        """All parameters: the defaults, replaced by those given. Unknown names and values are refused."""
+        result: dict[str, int | str] = {name: parameter.default for name, parameter in self.parameters.items()}
+        for name, value in given.items():
+            if name not in self.parameters:
+                raise UsageError(
+                    f"unknown parameter '{name}' of kernel '{self.name}'; allowed: {', '.join(self.parameters)}"
+                )
+            result[name] = self._checked(self.parameters[name], value)
+        return result
+
+    def _checked(self, parameter: Parameter, value: Any) -> int | str:
+        place = f"parameter '{parameter.name}' of kernel '{self.name}'"
+        if isinstance(parameter.default, int):
+            try:
+                value = int(str(value))
+            except ValueError:
+                raise UsageError(f"{place} is '{value}'; allowed: an integer") from None
+        if parameter.allowed and value not in parameter.allowed:
+            raise UsageError(f"{place} is '{value}'; allowed: {', '.join(str(word) for word in parameter.allowed)}")
+        return value  # type: ignore[no-any-return]
+
+
+@cache
+def kernels() -> dict[str, Kernel]:
+    """All built-in programs by name."""
+    with (KERNELS / "kernels.toml").open("rb") as file:
+        listed = tomllib.load(file)["kernel"]
+    result = {}
+    for entry in listed:
+        parameters = {
+            name: Parameter(name, value["default"], value["meaning"], tuple(value.get("allowed", ())))
+            for name, value in entry["parameters"].items()
+        }
+        result[entry["name"]] = Kernel(
+            name=entry["name"],
+            language=entry["language"],
+            summary=entry["summary"],
+            paper=entry["paper"],
+            source=KERNELS / entry["file"],
+            flags=tuple(entry["flags"]),
+            parameters=parameters,
+            regions=tuple(entry["regions"]),
+        )
+    return result
+
+
+def kernel(name: str) -> Kernel:
+    """One built-in program."""
+    known = kernels()
+    if name not in known:
+        raise UsageError(f"unknown kernel '{name}'; allowed: {', '.join(known)}")
+    return known[name]

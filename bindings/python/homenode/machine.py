@@ -1,0 +1,130 @@
+"""Machines: described in TOML, each number with its source; changed for what-if studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homenode import _core
+from homenode.resources import MACHINES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Machine:
+    """A machine to replay on. Immutable: `with_changes` gives a new one."""
+
+    def __init__(self, core: _core.Machine, changes: dict[str, str] | None = None) -> None:
+        """Use `Machine.load`."""
+        self._core = core
+        self._changes = dict(changes or {})
+
+    @staticmethod
+    def names() -> list[str]:
+        """The machines that `load` knows by name."""
+        return _core.machine_names([MACHINES])
+
+    @staticmethod
+    def load(name: str | Path) -> Machine:
+        """Load a described machine by its name, or by the path of its TOML file (anything with a slash or ending in .toml)."""
+        text = str(name)
+        path = Path(text) if text.endswith(".toml") or "/" in text else _core.find_machine(text, [MACHINES])
+        return Machine(_core.read_machine(path))
+
+    @staticmethod
+    def from_toml(text: str, file_name: str = "<text>") -> Machine:
+        """Read a description from a string."""
+        return Machine(_core.parse_machine(text, file_name))
+
+    def with_changes(self, changes: dict[str, str] | None = None, /, **by_name: object) -> Machine:
+        """A machine with some values replaced: ``with_changes(link_bandwidth="25 GB/s")``, ``with_changes({"caches.3.size": "12 MiB"})``.
+
+        `changeable_names` lists what can be changed. Unknown names, wrong units and machines that make no sense are refused.
+        """
+        merged = {key: str(value) for key, value in {**(changes or {}), **by_name}.items()}
+        return Machine(self._core.with_changes(merged), {**self._changes, **merged})
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._core.name
+
+    @property
+    def description(self) -> str:
+        """One line about it."""
+        return self._core.description
+
+    @property
+    def hash(self) -> str:
+        """Hash of everything that decides its behaviour."""
+        return self._core.hash
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """What `with_changes` replaced, as given."""
+        return dict(self._changes)
+
+    @property
+    def sockets(self) -> int:
+        """Number of sockets."""
+        return self._core.sockets
+
+    @property
+    def nodes(self) -> int:
+        """Number of NUMA nodes."""
+        return self._core.nodes
+
+    @property
+    def cores(self) -> int:
+        """Number of cores."""
+        return self._core.cores
+
+    @property
+    def changeable_names(self) -> list[str]:
+        """The names that `with_changes` takes, short ones first."""
+        return self._core.changeable_names()
+
+    @property
+    def parameters(self) -> list[dict[str, Any]]:
+        """Every value with its source, confidence and whether it is assumed."""
+        return self._core.parameters()
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """What the keys in `parameters`' sources stand for."""
+        return self._core.sources
+
+    @property
+    def caches(self) -> list[dict[str, Any]]:
+        """The cache levels."""
+        return self._core.caches()
+
+    @property
+    def topology(self) -> dict[str, Any]:
+        """Links, hops, and the node-to-node matrices as the model computes them."""
+        return self._core.topology()
+
+    @property
+    def latency_ns(self) -> NDArray[np.float64]:
+        """Idle latency of memory on the second node for a core of the first."""
+        import numpy
+
+        return numpy.asarray(self.topology["latency_ns"], dtype=numpy.float64)
+
+    @property
+    def bandwidth(self) -> NDArray[np.float64]:
+        """Bytes a second that all cores of the first node together read from the second, on an idle machine."""
+        import numpy
+
+        return numpy.asarray(self.topology["bandwidth_bytes_per_s"], dtype=numpy.float64)
+
+    def to_toml(self) -> str:
+        """Its description; reading it gives the same hash."""
+        return self._core.to_toml()
+
+    def __repr__(self) -> str:
+        """Name, size and changes."""
+        changed = "".join(f", {key}={value!r}" for key, value in self._changes.items())
+        return f"Machine({self.name!r}: {self.sockets} sockets, {self.nodes} nodes, {self.cores} cores{changed})"

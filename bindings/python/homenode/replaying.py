@@ -1,0 +1,320 @@
+"""Replaying a trace: one run, or a grid of runs over several workers, with the same bytes whatever their number."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homenode import _core, report
+from homenode.errors import Error, UsageError
+from homenode.machine import Machine
+from homenode.policies import python_placement
+from homenode.trace import Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+STORES = ("machine", "regular", "nt")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What one run is asked to do."""
+
+    machine: Machine
+    threads: int
+    placement: str = "first-touch"
+    mapping: str = "compact"
+    distribution: str = "static"
+    engine: str = "flow"
+    stores: str = "machine"
+    seed: int = 0
+    oversubscribe: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """The extension's arguments."""
+        return {
+            "threads": self.threads,
+            "placement": self.placement,
+            "mapping": self.mapping,
+            "distribution": self.distribution,
+            "engine": self.engine,
+            "stores": self.stores,
+            "seed": self.seed,
+            "oversubscribe": self.oversubscribe,
+        }
+
+    def keys(self) -> dict[str, Any]:
+        """The report's keys, in its order."""
+        return {
+            "machine": self.machine.name,
+            "machine_hash": self.machine.hash,
+            "machine_changes": self.machine.changes,
+            "seed": self.seed,
+            "engine": self.engine,
+            "threads": self.threads,
+            "placement": self.placement,
+            "mapping": self.mapping,
+            "distribution": self.distribution,
+            "heap": "default",
+            "system": "default",
+            "stores": self.stores,
+        }
+
+
+class Result:
+    """What a run yields."""
+
+    def __init__(
+        self, trace: Trace, run: dict[str, Any], cost_seconds: float, log: NDArray[np.int64] | None = None
+    ) -> None:
+        """`run` is an entry of the report's `runs`."""
+        self._trace = trace
+        self.run = run
+        self.cost_seconds = cost_seconds
+        self.log = log
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time of the whole program."""
+        return float(self.run["seconds"])
+
+    @property
+    def threads(self) -> pd.DataFrame:
+        """By thread: core, node, busy and idle seconds, local and remote bytes."""
+        import pandas
+
+        return pandas.DataFrame(self.run["threads_detail"]).set_index("thread")
+
+    @property
+    def regions(self) -> pd.DataFrame:
+        """By region: seconds, executions, the resource that held it up longest."""
+        import pandas
+
+        columns = ["label", "seconds", "executions", "binding_resource"]
+        return pandas.DataFrame(self.run["regions"], columns=columns).set_index("label")
+
+    @property
+    def traffic(self) -> NDArray[np.int64]:
+        """Bytes moved at memory controllers: initiating node by home node."""
+        import numpy
+
+        return numpy.asarray(self.run["traffic_bytes"], dtype=numpy.int64)
+
+    def to_json(self) -> str:
+        """The report document with this one run."""
+        return report.to_text(report.document(self._trace, [self.run]))
+
+    def __repr__(self) -> str:
+        """The choice and the time."""
+        names = ("machine", "threads", "placement", "mapping", "distribution")
+        return f"Result({', '.join(f'{name}={self.run[name]!r}' for name in names)}: {self.seconds:.6g} s)"
+
+
+def replay(
+    trace: Trace | str | Path,
+    machine: Machine | str | Path,
+    *,
+    threads: int,
+    placement: str = "first-touch",
+    mapping: str = "compact",
+    distribution: str = "static",
+    engine: str = "flow",
+    seed: int = 0,
+    stores: str = "machine",
+    oversubscribe: bool = False,
+    keep_log: bool = False,
+    follow: NDArray[np.int64] | None = None,
+) -> Result:
+    """Replay a trace on a machine under one choice of policies.
+
+    `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps);
+    asking the distribution.
+    """
+    trace = trace if isinstance(trace, Trace) else Trace.open(trace)
+    machine = machine if isinstance(machine, Machine) else Machine.load(machine)
+    choice = Choice(machine, threads, placement, mapping, distribution, engine, stores, seed, oversubscribe)
+    check(trace, [choice])
+    if keep_log or follow is not None:
+        begin = time.perf_counter()
+        raw = _run_here(trace, choice, keep_log=keep_log, follow=follow)
+        run = report.run_entry(choice.keys(), raw)
+        return Result(trace, run, time.perf_counter() - begin, raw.get("log"))
+    return replay_grid(trace, [choice], workers=1)[0]
+
+
+def grid(
+    machines: Sequence[Machine],
+    threads: Sequence[int],
+    *,
+    placement: Sequence[str] = ("first-touch",),
+    mapping: Sequence[str] = ("compact",),
+    distribution: Sequence[str] = ("static",),
+    engine: str = "flow",
+    seed: int = 0,
+    stores: str = "machine",
+    oversubscribe: bool = False,
+) -> list[Choice]:
+    """Every combination, the last named varying fastest."""
+    return [
+        Choice(*combination, engine=engine, stores=stores, seed=seed, oversubscribe=oversubscribe)
+        for combination in itertools.product(machines, threads, placement, mapping, distribution)
+    ]
+
+
+def check(trace: Trace, choices: Iterable[Choice]) -> None:
+    """Refuse what can be refused before anything runs: unknown names, parameters and labels, threads that do not fit."""
+    for choice in choices:
+        if choice.threads < 1:
+            raise UsageError(f"{choice.threads} threads; allowed: at least 1")
+        if not 0 <= choice.seed < 2**64:
+            raise UsageError(f"seed {choice.seed}; allowed: 0 to 2^64-1")
+        if choice.threads > choice.machine.cores and not choice.oversubscribe:
+            raise UsageError(
+                f"{choice.threads} threads on the {choice.machine.cores} cores of '{choice.machine.name}'; "
+                f"allowed: 1 to {choice.machine.cores}, or more with --oversubscribe (oversubscribe=True)"
+            )
+        if choice.engine not in _core.engine_names():
+            raise UsageError(f"unknown engine '{choice.engine}'; allowed: {', '.join(_core.engine_names())}")
+        if choice.stores not in STORES:
+            raise UsageError(f"unknown treatment of stores '{choice.stores}'; allowed: {', '.join(STORES)}")
+        if python_placement(choice.placement, choice.machine) is None:
+            _core.check_placement(choice.placement)
+        _core.check_mapping(choice.mapping)
+        _core.check_distribution(choice.distribution, trace.labels)
+
+
+def replay_grid(
+    trace: Trace,
+    choices: Sequence[Choice],
+    *,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> list[Result]:
+    """Replay each choice; results in the order of `choices`, with `regret` filled in, whatever the number of workers."""
+    check(trace, choices)
+    workers = max(1, min(workers or os.cpu_count() or 1, len(choices)))
+    processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+    started: list[_Worker] = []
+
+    def run(choice: Choice) -> Result:
+        begin = time.perf_counter()
+        raw = _run_in_worker(choice) if _needs_process(choice) else _run_here(trace, choice)
+        result = Result(trace, report.run_entry(choice.keys(), raw), time.perf_counter() - begin)
+        advance(1)
+        return result
+
+    def _run_in_worker(choice: Choice) -> dict[str, Any]:
+        try:
+            worker = processes.get_nowait()
+        except queue.Empty:
+            worker = _Worker(trace.path)
+            started.append(worker)
+        raw = worker.run(choice)
+        processes.put(worker)
+        return raw
+
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            futures = [pool.submit(run, choice) for choice in choices]
+            try:
+                results = [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+    finally:
+        for worker in started:
+            worker.close()
+    report.fill_regrets(result.run for result in results)
+    return results
+
+
+def _needs_process(choice: Choice) -> bool:
+    """SimGrid has one engine a process and aborts on its own errors: it runs in processes of its own, unless Python decides."""
+    return choice.engine == "simgrid" and python_placement(choice.placement, choice.machine) is None
+
+
+_simgrid_lock = threading.Lock()
+
+
+def _run_here(
+    trace: Trace, choice: Choice, *, keep_log: bool = False, follow: NDArray[np.int64] | None = None
+) -> dict[str, Any]:
+    def run() -> dict[str, Any]:
+        return _core.replay(
+            trace._core,
+            choice.machine._core,
+            **choice.options(),
+            place=python_placement(choice.placement, choice.machine),
+            keep_log=keep_log,
+            follow=follow,
+        )
+
+    if choice.engine != "simgrid":
+        return run()
+    with _simgrid_lock:
+        return run()
+
+
+class _Worker:
+    """A process that replays choices of one trace, one JSON line each way."""
+
+    def __init__(self, trace: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "homenode.worker", str(trace)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, choice: Choice) -> dict[str, Any]:
+        from homenode import errors
+
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        job = {"machine": choice.machine.to_toml(), "options": choice.options()}
+        try:
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            assert self._process.stderr is not None
+            said = self._process.stderr.read().strip().splitlines()
+            status = self._process.wait()
+            raise Error(
+                f"the {choice.engine} engine ended with status {status} in {choice.keys()}: {said[-1] if said else 'no message'}"
+            )
+        answer = json.loads(line)
+        if "error" in answer:
+            raise getattr(errors, answer["error"])(answer["message"])
+        raw: dict[str, Any] = answer["raw"]
+        by_source = raw["counts"]["latency_ns"]
+        raw["counts"]["latency_ns"] = {
+            source: {int(latency): lines for latency, lines in column.items()} for source, column in by_source.items()
+        }
+        return raw
+
+    def close(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert stream is not None
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue
+        self._process.wait()

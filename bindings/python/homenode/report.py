@@ -1,0 +1,121 @@
+"""The report document: what `homenode replay --json` prints and `Result.to_json` gives. Keys are only ever added."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from homenode import _core
+
+SCHEMA = "homenode.report/1"
+
+
+def _matrix(flat: Sequence[int], nodes: int) -> list[list[int]]:
+    return [list(flat[row * nodes : (row + 1) * nodes]) for row in range(nodes)]
+
+
+def _hit_rates(counts: dict[str, Any]) -> dict[str, float]:
+    """Share of the lines arriving at each level that it serves; what it does not serve arrives at the next."""
+    arriving = sum(counts["hit_lines"]) + counts["memory_lines"] + counts["transfer_lines"]
+    rates = {}
+    for level, hits in enumerate(counts["hit_lines"], start=1):
+        rates[f"L{level}"] = hits / arriving if arriving else 0.0
+        arriving -= hits
+    return rates
+
+
+def _histogram(by_source: dict[str, dict[int, int]]) -> dict[str, Any]:
+    """Lines by latency in equal bins of 10 ns, or of the power-of-two multiple of it that keeps them under 1000."""
+    latencies = [latency for lines in by_source.values() for latency in lines]
+    if not latencies:
+        return {"edges": [0, 10], "counts": [0], "by_source": {}}
+    width = 10
+    while max(latencies) // width >= 1000:
+        width *= 2
+    bins = max(latencies) // width + 1
+    columns = {}
+    for source, lines in by_source.items():
+        column = [0] * bins
+        for latency, number in lines.items():
+            column[latency // width] += number
+        columns[source] = column
+    totals = [sum(column[index] for column in columns.values()) for index in range(bins)]
+    return {"edges": [width * index for index in range(bins + 1)], "counts": totals, "by_source": columns}
+
+
+def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
+    """One run: `choice` is what was asked for, in the report's keys; `raw` is what the extension returned."""
+    counts = raw["counts"]
+    regions = [
+        {
+            "label": region["label"],
+            "seconds": region["seconds"],
+            "executions": region["executions"],
+            "binding_resource": region["binding"][0]["resource"] if region["binding"] else None,
+            "binding": region["binding"],
+        }
+        for region in raw["regions"]
+    ]
+    return {
+        **choice,
+        "seconds": raw["seconds"],
+        "regret": 0.0,
+        "regions": regions,
+        "threads_detail": raw["threads"],
+        "traffic_bytes": _matrix(counts["traffic_bytes"], counts["nodes"]),
+        "pages_by_node": raw["pages_by_node"],
+        "remote_pages": raw["remote_pages"],
+        "page_faults": raw["page_faults"],
+        "migrated_pages": raw["migrated_pages"],
+        "cache_hit_rates": _hit_rates(counts),
+        "latency_histogram_ns": _histogram(counts["latency_ns"]),
+        "energy_joules": {},
+        "read_bytes_by_node": counts["read_bytes"],
+        "write_bytes_by_node": counts["write_bytes"],
+        "link_bytes": counts["link_bytes"],
+        "hit_lines": counts["hit_lines"],
+        "memory_lines": counts["memory_lines"],
+        "transfer_lines": counts["transfer_lines"],
+        "upgrade_lines": counts["upgrade_lines"],
+        "tlb_misses": counts["tlb_misses"],
+        "accesses": counts["accesses"],
+    }
+
+
+def comparable(run: dict[str, Any]) -> tuple[Any, ...]:
+    """Runs with the same key compete with each other; regret is the time lost to the best of them."""
+    return (run["machine_hash"], run["threads"], run["engine"], run["seed"], run["stores"])
+
+
+def fill_regrets(runs: Iterable[dict[str, Any]]) -> None:
+    """regret = seconds / (seconds of the best comparable run) - 1."""
+    runs = list(runs)
+    best: dict[tuple[Any, ...], float] = {}
+    for run in runs:
+        best[comparable(run)] = min(run["seconds"], best.get(comparable(run), math.inf))
+    for run in runs:
+        least = best[comparable(run)]
+        run["regret"] = run["seconds"] / least - 1 if least > 0 else 0.0
+
+
+def document(trace: Any, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The whole report."""
+    return {
+        "schema": SCHEMA,
+        "homenode_version": _core.version,
+        "trace": {
+            "hash": trace.hash,
+            "program": trace.program,
+            "arguments": trace.arguments,
+            "complete": trace.complete,
+            "accesses": trace.accesses,
+        },
+        "runs": runs,
+    }
+
+
+def to_text(document: dict[str, Any]) -> str:
+    """The bytes of a report: the same inputs and seed give the same ones."""
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,21 @@
+"""Where the package keeps what it ships: machine descriptions, kernel sources, the capture runtime."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+MACHINES = _PACKAGE / "machines"
+KERNELS = _PACKAGE / "kernels"
+CAPTURE_RUNTIME = _PACKAGE / "capture_runtime"
+
+
+def capture_runtime() -> Path:
+    """The folder of the recording runtime; the environment's HOMENODE_CAPTURE_RUNTIME comes first."""
+    return Path(os.environ.get("HOMENODE_CAPTURE_RUNTIME") or CAPTURE_RUNTIME)
+
+
+def cache_directory() -> Path:
+    """The user's cache: compiled kernels, by the hash of what they were made from."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "homenode"
