@@ -36,6 +36,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       demand_(machine.nodes.size()),
       use_(shared_resources(machine, topology), 0.0),
       offered_(shared_resources(machine, topology), 0.0),
+      load_(shared_resources(machine, topology), 0.0),
       binding_(workload.regions.size()) {
   const double line = static_cast<double>(line_bytes());
   for (std::size_t c = 0; c < machine.controllers.size(); ++c) {
@@ -122,12 +123,15 @@ WorkId StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
                                                       : latency_cause;
   Activity activity;
   activity.minimum = running.minimum;
+  activity.uses.reserve(used_.size());
+  running.load_before.reserve(used_.size());
   for (const std::uint32_t resource : used_) {
     activity.uses.push_back({ResourceId{resource}, use_[resource]});
-    // The offered load counts until the end with the latency under load, overheads included.
     if (alone > 0) offered_[resource] -= use_[resource] / alone;
-    running.share_of_second = 1 / std::max(private_seconds, picosecond);
+    // Until its end it offers what it would draw at idle latency, overheads included: what the equilibrium asks for.
+    running.share_of_second = 1 / std::max(alone + overhead, picosecond);
     offered_[resource] += use_[resource] * running.share_of_second;
+    running.load_before.push_back(load_[resource]);
     use_[resource] = 0;
   }
   used_.clear();
@@ -321,6 +325,9 @@ double StagedMemoryModel::core_time(const ItemRange& items, const ExecutionBody&
 void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
   ended_.clear();
   sharing_->advance(to, ended_);
+  const double passed = (to - now_).seconds();
+  for (std::size_t resource = 0; resource < load_.size(); ++resource) load_[resource] += offered_[resource] * passed;
+  now_ = to;
   const std::size_t first = done.size();
   for (const ActivityEnd& end : ended_) {
     auto found = running_.find(end.activity);
@@ -328,13 +335,15 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
     done.push_back({WorkId{end.activity.index()}, running.thread, end.time});
     const Time duration = end.time - running.begin;
     std::size_t cause = offered_.size() + running.private_cause;
-    // Stretched beyond what it needs alone: by the resource on which it met the greatest load.
+    // Stretched beyond what it needs alone: by the resource that was in most demand during its life.
     if (duration > running.minimum + Time::picoseconds(1 + running.minimum.count() / 1000)) {
       double greatest = -1;
-      for (const ResourceUse& use : running.uses) {
-        if (offered_[use.resource.index()] > greatest) {
-          greatest = offered_[use.resource.index()];
-          cause = use.resource.index();
+      for (std::size_t u = 0; u < running.uses.size(); ++u) {
+        const std::size_t resource = running.uses[u].resource.index();
+        const double load = load_[resource] - running.load_before[u];
+        if (load > greatest) {
+          greatest = load;
+          cause = resource;
         }
       }
     }

@@ -65,7 +65,8 @@ private:
     Time begin, minimum;
     std::size_t private_cause = 0;  // index in cause_names_
     std::vector<ResourceUse> uses;
-    double share_of_second = 0;  // 1 / minimum, for the offered load
+    double share_of_second = 0;       // 1 / its time at idle latency, for the offered load
+    std::vector<double> load_before;  // by use: load_ when it began
   };
 
   std::uint64_t line_bytes() const;
@@ -103,7 +104,9 @@ private:
   std::vector<std::uint32_t> used_;
 
   std::map<ActivityId, Running> running_;
-  std::vector<double> offered_;                         // by resource: seconds a second that running activities would use alone
+  std::vector<double> offered_;  // by resource: seconds a second that running activities would use at idle latency
+  std::vector<double> load_;     // by resource: the integral of offered_ over time
+  Time now_;
   std::vector<std::map<std::size_t, double>> binding_;  // by region: cause -> seconds; resources first, then private causes
   std::vector<ActivityEnd> ended_;
   ExecutionId body_of_ = ExecutionId::none();
