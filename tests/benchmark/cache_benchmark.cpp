@@ -79,5 +79,3 @@ BENCHMARK_CAPTURE(random_reads, gather, 0U)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(random_reads, chase, 1U)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-
-BENCHMARK_MAIN();
