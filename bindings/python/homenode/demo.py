@@ -47,7 +47,13 @@ def main(arguments: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="homenode-demo-") as folder:
         file = Path(folder) / "hotspot.hnt"
         screen.print(f"$ homenode capture hotspot --set size={options.size} --set steps={options.steps} -o hotspot.hnt")
-        trace = capture("hotspot", output=file, size=options.size, steps=options.steps, progress=lambda step: screen.print(f"{step} …"))
+        trace = capture(
+            "hotspot",
+            output=file,
+            size=options.size,
+            steps=options.steps,
+            progress=lambda step: screen.print(f"{step} …"),
+        )
         size = console.quantity(file.stat().st_size, "B")
         screen.print(f"{console.count(trace.accesses)} accesses, {size} on disk")
         many = [f"--placement {name}" for name in PLACEMENTS] + [f"--distribution {name}" for name in DISTRIBUTIONS]
@@ -60,7 +66,10 @@ def main(arguments: list[str] | None = None) -> None:
             print_ranking(screen, of_machine)
             results += of_machine
     learnt = [lesson([result.run for result in results if result.run["machine"] == name]) for name in MACHINES]
-    screen.print(f"\nWhat this says about hotspot (its arrays are initialised by one thread): {'; '.join(learnt)}.", soft_wrap=True)
+    screen.print(
+        f"\nWhat this says about hotspot (its arrays are initialised by one thread): {'; '.join(learnt)}.",
+        soft_wrap=True,
+    )
 
 
 if __name__ == "__main__":

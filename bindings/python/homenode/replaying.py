@@ -141,8 +141,8 @@ def replay(
 ) -> Result:
     """Replay a trace on a machine under one choice of policies.
 
-    `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps);
-    asking the distribution.
+    `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps); `follow` hands out exactly
+    such a log instead of asking the distribution.
     """
     trace = trace if isinstance(trace, Trace) else Trace.open(trace)
     machine = machine if isinstance(machine, Machine) else Machine.load(machine)

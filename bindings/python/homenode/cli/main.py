@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from homenode._core import version
 from homenode.errors import Error
 
 # Each command's module is imported only when it runs: `homenode --help` must not load NumPy.
@@ -47,7 +48,7 @@ class _LazyGroup(click.Group):
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="homenode", message="homenode %(version)s")
+@click.version_option(version, message="homenode %(version)s")
 def command() -> None:
     """Where pages, threads and chunks of work should live on a NUMA machine, told from a trace, before the program is edited."""
 
@@ -68,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         click.echo(f"homenode: {_one_line(error.format_message())}", err=True)
         status = 2
     except Error as error:
-        click.echo(f"homenode: {_one_line(str(error))}", err=True)
+        click.echo(f"homenode: {error}", err=True)
         if error.__cause__ is not None and error.__cause__.__traceback__ is not None:
             _print_cause(error.__cause__)
         status = 2

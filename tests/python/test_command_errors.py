@@ -1,0 +1,164 @@
+"""Bad usage and bad input: exit code 2, one line on stderr that names what is allowed, nothing written."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support import Ended
+
+Run = Callable[..., Ended]
+X7560 = ("--machine", "xeon-x7560-4s")
+
+
+def refused(ended: Ended, *expected: str) -> None:
+    """One line, no traceback, exit code 2, nothing on stdout."""
+    assert ended.status == 2, ended
+    assert ended.stdout == ""
+    assert ended.stderr.count("\n") == 1, ended.stderr
+    assert ended.stderr.startswith("homenode: ")
+    for text in expected:
+        assert text in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["bogus"], ["unknown command 'bogus'", "allowed: kernels, capture"]),
+        (["kernels", "--bogus"], ["--bogus"]),
+        (["machines", "bogus"], ["unknown machine 'bogus'", "xeon-x7560-4s"]),
+        (["policies", "bogus"], ["unknown kind of policy 'bogus'", "placement, mapping, distribution"]),
+        (["inspect", "missing.hnt"], ["no trace 'missing.hnt'"]),
+        (["inspect"], ["FILE"]),
+        (["check", "."], ["is a folder"]),
+        (["capture", "-o", "x.hnt"], ["nothing to capture", "hotspot"]),
+        (["capture", "bogus", "-o", "x.hnt"], ["unknown kernel 'bogus'", "hotspot"]),
+        (["capture", "hotspot"], ["--output"]),
+        (["capture", "hotspot", "-o", "x.hnt", "--", "true"], ["both a kernel", "one of them"]),
+        (["capture", "hotspot", "--set", "bogus=1", "-o", "x.hnt"], ["unknown parameter 'bogus'", "size, steps"]),
+        (["capture", "hotspot", "--set", "size", "-o", "x.hnt"], ["--set 'size'", "NAME=VALUE"]),
+        (["capture", "hotspot", "--set", "size=big", "-o", "x.hnt"], ["'big'", "an integer"]),
+        (["capture", "hotspot", "--set", "init=late", "-o", "x.hnt"], ["'late'", "serial, parallel"]),
+        (["capture", "hotspot", "--threads", "0", "-o", "x.hnt"], ["0 threads", "1 to 1024"]),
+        (["capture", "hotspot", "-o", "missing/x.hnt"], ["no folder 'missing'"]),
+        (["capture", "-o", "x.hnt", "--", "./missing"], ["no program './missing'"]),
+        (["validate", "bogus"], ["unknown kind of validation 'bogus'", "published, native"]),
+    ],
+)
+def test_bad_usage(homenode: Run, tmp_path: Path, arguments: list[str], expected: list[str]) -> None:
+    refused(homenode(*arguments), *expected)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([*X7560], ["--threads"]),
+        (["--threads", "8"], ["--machine"]),
+        ([*X7560, "--threads", "33"], ["33 threads", "32 cores", "--oversubscribe"]),
+        ([*X7560, "--threads", "0"], ["0 threads", "at least 1"]),
+        ([*X7560, "--threads", "eight"], ["eight"]),
+        (["--machine", "bogus", "--threads", "8"], ["unknown machine 'bogus'", "xeon-x7560-4s"]),
+        (
+            [*X7560, "--threads", "8", "--placement", "bogus"],
+            ["unknown placement 'bogus'", "first-touch, interleave, bind"],
+        ),
+        ([*X7560, "--threads", "8", "--placement", "bind:9"], ["'bind:9'", "nodes 0 to 3"]),
+        ([*X7560, "--threads", "8", "--placement", "bind:node=x"], ["x"]),
+        ([*X7560, "--threads", "8", "--placement", "bind:bogus=1"], ["bogus", "node"]),
+        ([*X7560, "--threads", "8", "--mapping", "bogus"], ["unknown mapping 'bogus'", "compact, scatter"]),
+        (
+            [*X7560, "--threads", "8", "--distribution", "bogus"],
+            ["unknown distribution 'bogus'", "static, dynamic, guided"],
+        ),
+        ([*X7560, "--threads", "8", "--distribution", "static:-1"], ["-1"]),
+        ([*X7560, "--threads", "8", "--distribution", "bogus@static"], ["unknown region label 'bogus'", "sweep"]),
+        ([*X7560, "--threads", "8", "--distribution", "sweep@static sweep@guided"], ["two distributions"]),
+        ([*X7560, "--threads", "8", "--engine", "bogus"], ["unknown engine 'bogus'", "flow, simgrid"]),
+        ([*X7560, "--threads", "8", "--stores", "bogus"], ["'bogus'", "machine, regular, nt"]),
+        ([*X7560, "--threads", "8", "--seed", "-1"], ["seed -1"]),
+        ([*X7560, "--threads", "8", "--change", "bogus=1 ns"], ["bogus"]),
+        ([*X7560, "--threads", "8", "--change", "link_bandwidth"], ["NAME=VALUE"]),
+        ([*X7560, "--threads", "8", "--change", "link_bandwidth=25"], ["25"]),
+        ([*X7560, "--threads", "8", "--change", "link_bandwidth=-25 GB/s"], ["-25 GB/s"]),
+        ([*X7560, "--threads", "8", "--python", "missing.py"], ["no Python file 'missing.py'"]),
+        ([*X7560, "--threads", "8", "-o", "missing/report.json"], ["missing/report.json"]),
+    ],
+)
+def test_bad_replay(homenode: Run, tmp_path: Path, trace_file: Path, arguments: list[str], expected: list[str]) -> None:
+    refused(homenode("replay", trace_file, *arguments), *expected)
+    assert list(tmp_path.iterdir()) == []
+
+
+def damaged(trace_file: Path, kind: str) -> bytes:
+    good = trace_file.read_bytes()
+    middle = len(good) // 2
+    match kind:
+        case "empty":
+            return b""
+        case "text":
+            return b"not a trace\n" * 100
+        case "truncated":
+            return good[:middle]
+        case "without its last byte":
+            return good[:-1]
+        case "bit-flipped":
+            return good[:middle] + struct.pack("B", good[middle] ^ 0x10) + good[middle + 1 :]
+    raise AssertionError(kind)
+
+
+@pytest.mark.parametrize("kind", ["empty", "text", "truncated", "without its last byte", "bit-flipped"])
+@pytest.mark.parametrize("command", ["inspect", "check", "replay"])
+def test_damaged_trace(homenode: Run, tmp_path: Path, trace_file: Path, command: str, kind: str) -> None:
+    bad = tmp_path / "bad.hnt"
+    bad.write_bytes(damaged(trace_file, kind))
+    more = (*X7560, "--threads", "8") if command == "replay" else ()
+    refused(homenode(command, bad, *more), "bad.hnt")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('name = "xeon-x5550-2s"', 'name = "xeon-x5550-2s"\nbogus = 1', "bogus"),
+        ("GB/s", "", ""),
+        ('latency = { value = "', 'latency = { value = "-', "-"),
+    ],
+)
+def test_bad_machine_file(homenode: Run, tmp_path: Path, old: str, new: str, expected: str) -> None:
+    import homenode as hn
+
+    good = hn.Machine.load("xeon-x5550-2s").to_toml()
+    assert old in good
+    (tmp_path / "bad.toml").write_text(good.replace(old, new, 1))
+    ended = homenode("machines", "./bad.toml")
+    assert ended.status == 2
+    assert ended.stdout == ""
+    message, *quoted = ended.stderr.splitlines()
+    assert re.match(r"homenode: \S*bad.toml:\d+:\d+: ", message)  # where, then the user's own line and a caret
+    assert expected in ended.stderr
+    assert any("^" in line for line in quoted)
+
+
+def test_failed_self_check_writes_nothing(homenode: Run, tmp_path: Path) -> None:
+    ended = homenode("capture", "hotspot", "--set", "size=17", "-o", "x.hnt")
+    assert ended.status == 2
+    assert "nothing was written" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_python_policy_errors_keep_the_users_traceback(homenode: Run, tmp_path: Path, trace_file: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import homenode as hn\n"
+        "@hn.page_placement('broken')\n"
+        "def place(faults):\n"
+        "    return faults.page / nothing_of_this_name\n"
+    )
+    ended = homenode("replay", trace_file, *X7560, "--threads", "4", "--python", "mine.py", "--placement", "broken")
+    assert ended.status == 2
+    assert ended.stderr.startswith("homenode: placement 'broken' raised NameError")
+    assert "return faults.page / nothing_of_this_name" in ended.stderr

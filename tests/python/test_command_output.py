@@ -1,0 +1,195 @@
+"""What commands print: the documented keys of every --json, and tables that name what was asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import Ended
+
+Run = Callable[..., Ended]
+
+
+def document(ended: Ended) -> Any:
+    assert ended.status == 0, ended
+    return json.loads(ended.stdout)
+
+
+def test_kernels(homenode: Run) -> None:
+    kernels = document(homenode("kernels", "--json"))["kernels"]
+    assert {"hotspot", "jacobi3d", "stream", "chase", "gather"} <= {kernel["name"] for kernel in kernels}
+    for kernel in kernels:
+        assert {"name", "language", "parameters", "paper"} <= set(kernel)
+        assert all(isinstance(value, int | str) for value in kernel["parameters"].values())
+
+
+def test_machines(homenode: Run) -> None:
+    machines = document(homenode("machines", "--json"))["machines"]
+    names = {machine["name"] for machine in machines}
+    assert names >= {"opteron-8431-4s", "xeon-x5550-2s", "xeon-x7560-4s", "xeon-l7555-4s", "xeon-e5-2697v2-2s"}
+    for machine in machines:
+        nodes = machine["nodes"]
+        for name in ("latency_ns", "bandwidth_bytes_per_s"):
+            assert [len(row) for row in machine[name]] == [nodes] * nodes
+        for node in range(nodes):  # local is nearest
+            assert machine["latency_ns"][node][node] == min(machine["latency_ns"][node])
+
+
+def test_one_machine_is_drawn(homenode: Run) -> None:
+    drawn = homenode("machines", "xeon-x5550-2s")
+    assert drawn.status == 0
+    for text in ("socket 0", "socket 1", "node 1", "Idle latency", "GB/s"):
+        assert text in drawn.stdout
+    entry = document(homenode("machines", "xeon-x5550-2s", "--json"))["machines"][0]
+    assert all(parameter["source"] for parameter in entry["parameters"])
+
+
+def test_policies(homenode: Run) -> None:
+    policies = document(homenode("policies", "--json"))["policies"]
+    known = {(policy["kind"], policy["name"]) for policy in policies}
+    assert {("placement", "first-touch"), ("mapping", "scatter"), ("distribution", "guided")} <= known
+    only = document(homenode("policies", "mapping", "--json"))["policies"]
+    assert only == [policy for policy in policies if policy["kind"] == "mapping"]
+
+
+def test_doctor(homenode: Run) -> None:
+    found = document(homenode("doctor", "--json"))
+    assert found["healthy"] is True
+    assert {check["name"] for check in found["checks"]} >= {"gcc", "capture runtime", "engines"}
+
+
+def test_inspect(homenode: Run, trace_file: Path) -> None:
+    # hotspot, n x n cells, t steps (kernels.toml): init writes 2 n^2; sweep reads t (6 n^2 - 4 n), writes t n^2.
+    n, t = 128, 2
+    found = document(homenode("inspect", trace_file, "--json"))
+    keys = {
+        "schema",
+        "hash",
+        "complete",
+        "accesses",
+        "reads",
+        "writes",
+        "footprint_bytes",
+        "objects",
+        "regions",
+        "threads",
+        "losses",
+    }
+    assert keys <= set(found)
+    assert found["schema"] == "homenode.inspect/1"
+    assert found["complete"] is True
+    regions = {region["label"]: region for region in found["regions"]}
+    assert (regions["init"]["reads"], regions["init"]["writes"]) == (0, 2 * n**2)
+    assert (regions["sweep"]["reads"], regions["sweep"]["writes"]) == (t * (6 * n**2 - 4 * n), t * n**2)
+    assert regions["sweep"]["executions"] == t
+    assert {"label", "kind", "executions", "items", "accesses", "reads", "writes"} <= set(regions["sweep"])
+    assert all({"id", "kind", "bytes", "symbol"} <= set(entry) for entry in found["objects"])
+    table = homenode("inspect", trace_file)
+    assert table.status == 0
+    assert "sweep" in table.stdout
+
+
+def test_check(homenode: Run, trace_file: Path) -> None:
+    assert document(homenode("check", trace_file, "--json"))["problems"] == []
+    assert "every invariant holds" in homenode("check", trace_file).stdout
+
+
+GRID = ("--machine", "xeon-x7560-4s", "--machine", "xeon-x5550-2s", "--threads", "4", "--threads", "8")
+CHOICES = (
+    "--placement",
+    "first-touch",
+    "--placement",
+    "interleave",
+    "--distribution",
+    "static",
+    "--distribution",
+    "dynamic:2",
+)
+
+
+def test_replay_report(homenode: Run, trace_file: Path) -> None:
+    report = document(homenode("replay", trace_file, *GRID, *CHOICES, "--json"))
+    assert report["schema"] == "homenode.report/1"
+    assert report["trace"]["hash"]
+    # 2 machines x 2 teams x 2 placements x 2 distributions
+    assert len(report["runs"]) == 16
+    keys = {
+        "machine", "machine_hash", "seed", "engine", "threads", "placement", "mapping", "distribution", "heap", "system", "seconds",
+        "regret", "regions", "threads_detail", "traffic_bytes", "pages_by_node", "remote_pages", "page_faults", "migrated_pages",
+        "cache_hit_rates", "latency_histogram_ns", "energy_joules",
+    }  # fmt: skip
+    for run in report["runs"]:
+        assert keys <= set(run)
+        assert run["seconds"] > 0
+        assert run["regret"] >= 0
+        assert len(run["threads_detail"]) == run["threads"]
+        # busy + idle of a thread = the run's time (both rounded to doubles)
+        for thread in run["threads_detail"]:
+            assert thread["busy_seconds"] + thread["idle_seconds"] == pytest.approx(run["seconds"], rel=1e-9)
+        # what threads moved is what controllers moved, but for what is written back at the end for nobody
+        assert sum(map(sum, run["traffic_bytes"])) == sum(run["read_bytes_by_node"]) + sum(run["write_bytes_by_node"])
+        assert len(run["latency_histogram_ns"]["edges"]) == len(run["latency_histogram_ns"]["counts"]) + 1
+        assert {"label", "seconds", "executions", "binding_resource"} <= set(run["regions"][0])
+    # in each set of comparable runs the best has no regret
+    for machine in ("xeon-x7560-4s", "xeon-x5550-2s"):
+        for threads in (4, 8):
+            regrets = [
+                run["regret"] for run in report["runs"] if (run["machine"], run["threads"]) == (machine, threads)
+            ]
+            assert min(regrets) == 0
+
+
+def test_replay_table_ranks(homenode: Run, trace_file: Path) -> None:
+    table = homenode("replay", trace_file, *GRID, *CHOICES, "--explain")
+    assert table.status == 0
+    for text in ("rank", "regret", "xeon-x5550-2s · 8 threads", "held up by", "sweep"):
+        assert text in table.stdout
+    assert "runs in" in table.stderr
+
+
+@pytest.mark.parametrize("engine", ["flow", "simgrid"])
+def test_same_bytes_for_any_number_of_workers(homenode: Run, tmp_path: Path, trace_file: Path, engine: str) -> None:
+    reports = []
+    for workers in ("1", "2"):
+        name = f"{engine}-{workers}.json"
+        ended = homenode("replay", trace_file, *GRID, *CHOICES, "--engine", engine, "--workers", workers, "-o", name)
+        assert ended.status == 0, ended.stderr
+        reports.append((tmp_path / name).read_bytes())
+        cost = json.loads((tmp_path / f"{name}.cost").read_text())
+        assert cost["seconds"] > 0
+        assert len(cost["runs"]) == 16
+    assert reports[0] == reports[1]
+
+
+def test_oversubscribed(homenode: Run, trace_file: Path) -> None:
+    ended = homenode("replay", trace_file, "--machine", "xeon-x5550-2s", "--threads", "12", "--oversubscribe", "--json")
+    assert len(document(ended)["runs"][0]["threads_detail"]) == 12
+
+
+def test_detected_host_can_be_replayed_on(homenode: Run, tmp_path: Path, trace_file: Path) -> None:
+    assert homenode("machine", "detect", "-o", "host.toml").status == 0
+    ended = homenode("replay", trace_file, "--machine", "./host.toml", "--threads", "1", "--json")
+    assert document(ended)["runs"][0]["seconds"] > 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["host.toml"]
+
+
+def test_help_and_version(homenode: Run) -> None:
+    assert homenode("--version").stdout.startswith("homenode ")
+    for command in (
+        "kernels",
+        "capture",
+        "inspect",
+        "check",
+        "machines",
+        "machine",
+        "policies",
+        "replay",
+        "validate",
+        "doctor",
+    ):
+        assert homenode(command, "--help").status == 0
+        assert command in homenode("--help").stdout

@@ -1,0 +1,89 @@
+"""Every command and every example in README.md and docs/ runs; every path that a README lists exists."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import ROOT, SCRIPTS
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def examples() -> list[tuple[str, Path, str]]:
+    """One entry a page and language: later blocks of a page may use what earlier ones made."""
+    found = []
+    for page in PAGES:
+        blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+        for language in ("sh", "python"):
+            text = "\n".join(body for kind, body in blocks if kind == language)
+            if text:
+                found.append((language, page, text))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("language", "page", "text"), examples(), ids=lambda value: value.name if isinstance(value, Path) else None
+)
+def test_examples_run(language: str, page: Path, text: str, tmp_path: Path) -> None:
+    command = ["sh", "-eu", "-c", text] if language == "sh" else [sys.executable, "-W", "error", "-c", text]
+    environment = {**os.environ, "PATH": f"{SCRIPTS}:{os.environ['PATH']}"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+
+
+def listed_paths(readme: Path) -> list[str]:
+    """Paths in backticks in the first column of a README's tables: words with a dot or a slash."""
+    found = []
+    for line in readme.read_text(encoding="utf-8").splitlines():
+        if line.startswith("|"):
+            words = re.findall(r"`([\w./-]+)`", line.split("|")[1])
+            found += [word for word in words if "/" in word or re.search(r"\.(c|h|cpp|hpp|py|toml|md|csv)$", word)]
+    return found
+
+
+READMES = sorted(
+    path
+    for path in ROOT.rglob("README.md")
+    if not {"build", ".venv", ".dev", ".git"} & set(path.relative_to(ROOT).parts)
+)
+
+
+@pytest.mark.parametrize("readme", READMES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_listed_paths_exist(readme: Path) -> None:
+    missing = [word for word in listed_paths(readme) if not (readme.parent / word).exists()]
+    assert missing == []
+
+
+def test_contributing_names_what_exists() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    words = {
+        word
+        for word in re.findall(r"`([\w./-]+)`", text)
+        if "/" in word and not word.startswith("./") and word.upper() != word
+    }
+    named = {word for word in words if "NAME" not in word and "FOLDER" not in word}
+    assert named
+    assert [word for word in sorted(named) if not (ROOT / word).exists()] == []
+
+
+def test_demo_ends_with_a_lesson() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "homenode.demo", "--size", "256", "--steps", "2"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("rank") == 2  # a table for each machine
+    lesson = done.stdout.strip().splitlines()[-1]
+    assert lesson.startswith("What this says about hotspot")
+    assert "xeon-x7560-4s" in lesson
+    assert "opteron-8431-4s" in lesson

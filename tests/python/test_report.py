@@ -1,0 +1,74 @@
+"""The report's arithmetic, on made-up runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from homenode import report
+
+counts = st.integers(min_value=0, max_value=10**9)
+histograms = st.dictionaries(
+    st.sampled_from(["memory 0", "memory 1", "cache"]),
+    st.dictionaries(st.integers(min_value=0, max_value=10**6), counts, min_size=1, max_size=8),
+    max_size=3,
+)
+
+
+def raw(latency: dict[str, dict[int, int]], hit_lines: list[int], memory: int, transfers: int) -> dict[str, Any]:
+    counts: dict[str, Any] = dict.fromkeys(("accesses", "upgrade_lines", "tlb_misses"), 0)
+    counts |= {"nodes": 1, "traffic_bytes": [64], "read_bytes": [64], "write_bytes": [0], "link_bytes": []}
+    counts |= {"hit_lines": hit_lines, "memory_lines": memory, "transfer_lines": transfers, "latency_ns": latency}
+    return {
+        "seconds": 1.0, "regions": [], "threads": [], "counts": counts, "pages_by_node": [1], "page_faults": 1,
+        "migrated_pages": 0, "remote_pages": 0,
+    }  # fmt: skip
+
+
+@given(histograms)
+def test_histogram_keeps_every_line(latency: dict[str, dict[int, int]]) -> None:
+    histogram = report.run_entry({}, raw(latency, [], 0, 0))["latency_histogram_ns"]
+    edges, totals = histogram["edges"], histogram["counts"]
+    assert len(edges) == len(totals) + 1 <= 1001
+    # every latency l lies in the bin with edge <= l < next edge, so sums over bins = sums over latencies
+    assert sum(totals) == sum(sum(lines.values()) for lines in latency.values())
+    for source, lines in latency.items():
+        assert sum(histogram["by_source"][source]) == sum(lines.values())
+        assert max(lines) < edges[-1]
+
+
+@given(st.lists(counts, min_size=1, max_size=4), counts, counts)
+def test_hit_rates_lose_no_line(hit_lines: list[int], memory: int, transfers: int) -> None:
+    rates = report.run_entry({}, raw({}, hit_lines, memory, transfers))["cache_hit_rates"]
+    # missing every level with rates r1, r2, ...: (1-r1)(1-r2)... = (memory + transfers) / all
+    arriving = sum(hit_lines) + memory + transfers
+    missed = 1.0
+    for rate in rates.values():
+        assert 0 <= rate <= 1
+        missed *= 1 - rate
+    if arriving:
+        assert abs(missed - (memory + transfers) / arriving) < 1e-9
+
+
+@given(st.lists(st.floats(min_value=1e-9, max_value=1e6), min_size=1, max_size=20))
+def test_regret_is_the_time_lost_to_the_best(seconds: list[float]) -> None:
+    key = {"machine_hash": "m", "threads": 1, "engine": "flow", "seed": 0, "stores": "machine"}
+    runs = [{**key, "seconds": value, "regret": 0.0} for value in seconds]
+    report.fill_regrets(runs)
+    for run in runs:
+        assert run["regret"] == run["seconds"] / min(seconds) - 1
+    assert json.loads(report.to_text({"runs": runs})) == {"runs": runs}
+
+
+def test_regret_compares_like_with_like() -> None:
+    base = {"machine_hash": "m", "threads": 1, "engine": "flow", "seed": 0, "stores": "machine", "regret": 0.0}
+    runs: list[dict[str, Any]] = [
+        {**base, "seconds": 1.0},
+        {**base, "threads": 2, "seconds": 4.0},
+        {**base, "threads": 2, "seconds": 5.0},
+    ]
+    report.fill_regrets(runs)
+    assert [run["regret"] for run in runs] == [0.0, 0.0, 0.25]
