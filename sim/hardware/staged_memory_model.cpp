@@ -87,7 +87,11 @@ WorkId StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const double core = core_time(work.items, *body_);
   double hits = 0;
   for (std::size_t level = 1; level < outcome_.hit_weight.size() && level < machine_.caches.size(); ++level) {
-    hits += outcome_.hit_weight[level] * machine_.caches[level].latency.seconds();
+    // By latency, as many lines in flight as the stream allows, or by what the level delivers to one core.
+    const CacheDescription& cache = machine_.caches[level];
+    const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
+    const double delivery = bandwidth > 0 ? static_cast<double>(outcome_.hit_lines[level] * line_bytes()) / bandwidth : 0;
+    hits += std::max(outcome_.hit_weight[level] * cache.latency.seconds(), delivery);
   }
   double idle = 0;
   for (std::size_t home = 0; home < demand_.size(); ++home) {

@@ -3,7 +3,7 @@
 //
 // An activity's private minimum is what its core needs when nothing else runs:
 //   overhead + faults x fault cost + page walks + max(core time, memory time)          (their sum for Overlap::none)
-//   memory time = sum over levels of hit lines / parallelism x latency
+//   memory time = sum over levels of max(hit lines / parallelism x latency, hit bytes / the level's bandwidth to one core)
 //               + sum over homes of lines / parallelism x latency(node, home) under load     (Little's law, line by line)
 //               + transferred lines / parallelism x core-to-core latency
 // Shared: each controller for read bytes / B_read + write bytes / B_write, with B_write from 1/B_1:1 = (1/B_read + 1/B_write)/2;
