@@ -106,20 +106,20 @@ void FlowSharing::set_rate(Running& activity, double rate) {
 // New rates for every activity that shares, directly or through others, a resource on which something changed.
 void FlowSharing::solve() {
   connected_.clear();
-  growing_.assign(active_.begin(), active_.end());
+  others_ = active_;
   for (bool found = true; found;) {
     found = false;
     std::size_t kept = 0;
-    for (const auto slot : growing_) {
+    for (const auto slot : others_) {
       if (running_[slot].resource_set & changed_) {
         changed_ |= running_[slot].resource_set;
         connected_.push_back(slot);
         found = true;
       } else {
-        growing_[kept++] = slot;
+        others_[kept++] = slot;
       }
     }
-    growing_.resize(kept);
+    others_.resize(kept);
   }
   changed_ = 0;
   if (connected_.empty()) return;
@@ -146,21 +146,34 @@ bool FlowSharing::all_at_bound() {
         resource = {1, 0, 0, 0, stamp_};
         touched_.push_back(use.resource);
       }
-      ++resource.growing;
       resource.used += use.seconds * activity.bound;
     }
     unbounded = unbounded || activity.bound == infinite;
   }
   if (unbounded) return false;
-  for (const auto resource : touched_)
-    if (resources_[resource].used > 1) return false;
+  std::erase_if(touched_, [&](std::uint32_t index) { return resources_[index].used <= 1; });
+  if (!touched_.empty()) return false;
   for (const auto slot : connected_) set_rate(running_[slot], running_[slot].bound);
   return true;
 }
 
+// touched_ holds the resources that can be used up; the others hold nobody back and are left out.
 void FlowSharing::fill() {
-  growing_ = connected_;
-  for (const auto slot : growing_) running_[slot].rate = 0;
+  growing_.clear();
+  growing_uses_.clear();
+  for (const auto slot : connected_) {
+    Growing activity{slot, static_cast<std::uint32_t>(growing_uses_.size()), 0, running_[slot].bound, 0, 0};
+    for (const Use& use : uses(slot)) {
+      if (!(resources_[use.resource].used > 1)) continue;
+      growing_uses_.push_back(use);
+      ++resources_[use.resource].growing;
+    }
+    activity.last_use = static_cast<std::uint32_t>(growing_uses_.size());
+    growing_.push_back(activity);
+  }
+  const auto uses_of = [this](const Growing& activity) {
+    return std::span<const Use>{growing_uses_}.subspan(activity.first_use, activity.last_use - activity.first_use);
+  };
   for (int round = 0; !growing_.empty(); ++round) {
     for (const auto index : touched_) {
       Resource& resource = resources_[index];
@@ -168,12 +181,11 @@ void FlowSharing::fill() {
       resource.used = 0;
     }
     double step = infinite;  // times the equal increments, until something is used up
-    for (const auto slot : growing_) {
-      Running& activity = running_[slot];
+    for (Growing& activity : growing_) {
       const double room = activity.bound - activity.rate;
       double increment = room;
-      for (const Use& use : uses(slot)) increment = std::min(increment, resources_[use.resource].share * use.inverse);
-      for (const Use& use : uses(slot)) resources_[use.resource].used += use.seconds * increment;
+      for (const Use& use : uses_of(activity)) increment = std::min(increment, resources_[use.resource].share * use.inverse);
+      for (const Use& use : uses_of(activity)) resources_[use.resource].used += use.seconds * increment;
       activity.increment = increment;
       if (room < step * increment) step = room / increment;
     }
@@ -182,28 +194,33 @@ void FlowSharing::fill() {
       if (resource.left < step * resource.used) step = resource.left / resource.used;
     }
     if (step > last_step && round < plain_rounds) step = 1;
+    bool used_up = false;
     for (const auto index : touched_) {
       Resource& resource = resources_[index];
       resource.left -= step * resource.used;
-      if (resource.left <= saturated) resource.left = 0;
+      if (resource.left > saturated) continue;
+      resource.left = 0;
+      used_up = true;
     }
     std::size_t kept = 0;
-    for (const auto slot : growing_) {
-      Running& activity = running_[slot];
+    for (Growing& activity : growing_) {
       activity.rate += step * activity.increment;
       bool grows = activity.rate < activity.bound * (1 - saturated);
       if (!grows) activity.rate = activity.bound;
-      for (const Use& use : uses(slot)) grows = grows && resources_[use.resource].left > 0;
-      if (grows) {
-        growing_[kept++] = slot;
-      } else {
-        for (const Use& use : uses(slot)) --resources_[use.resource].growing;
+      if (used_up) {
+        for (const Use& use : uses_of(activity)) grows = grows && resources_[use.resource].left > 0;
       }
+      if (grows) {
+        growing_[kept++] = activity;
+        continue;
+      }
+      for (const Use& use : uses_of(activity)) --resources_[use.resource].growing;
+      set_rate(running_[activity.slot], activity.rate);
     }
+    if (kept == growing_.size()) continue;
     growing_.resize(kept);
     std::erase_if(touched_, [&](std::uint32_t index) { return resources_[index].growing == 0; });
   }
-  for (const auto slot : connected_) set_rate(running_[slot], running_[slot].rate);
 }
 
 }  // namespace homenode

@@ -32,8 +32,13 @@ private:
     std::uint64_t resource_set = 0;  // bit r % 64: a superset of the resources, enough to find what is connected
     double bound = 0;                // 1 / minimum, infinite without a minimum
     double remaining = 1;            // of the whole activity, at `since`
-    double rate = 0, increment = 0;
+    double rate = 0;
     Time since, end;
+  };
+  // An activity while rates are found, and its uses of resources that can be used up, side by side in memory.
+  struct Growing {
+    std::uint32_t slot = 0, first_use = 0, last_use = 0;
+    double bound = 0, rate = 0, increment = 0;
   };
   struct Resource {
     double left = 1, share = 0, used = 0;
@@ -57,7 +62,9 @@ private:
   std::uint64_t changed_ = 0;                       // resources (mod 64) whose activities need new rates
   std::vector<Resource> resources_;
   std::uint32_t stamp_ = 0;
-  std::vector<std::uint32_t> connected_, growing_, touched_;  // kept to avoid allocation
+  std::vector<std::uint32_t> connected_, others_, touched_;  // these are kept to avoid allocation
+  std::vector<Growing> growing_;
+  std::vector<Use> growing_uses_;
 };
 
 }  // namespace homenode
