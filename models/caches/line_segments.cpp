@@ -1,76 +1,87 @@
 #include "models/caches/line_segments.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace homenode {
 
-LineSegments::Chunk* LineSegments::chunk(std::uint64_t number) const {
-  CachedChunk& cached = recent_[number % cached_chunks];
-  if (cached.number == number) return cached.chunk;
+LineSegments::Chunk* LineSegments::search_chunk(std::uint64_t number) const {
   const auto found = chunks_.find(number);
   if (found == chunks_.end()) return nullptr;
-  cached = {number, found->second.get()};
-  return cached.chunk;
+  recent_[number % cached_chunks] = {number, found->second.get()};
+  return found->second.get();
 }
 
 LineSegments::Chunk& LineSegments::make_chunk(std::uint64_t number) {
-  if (Chunk* found = chunk(number)) return *found;
   auto& slot = chunks_[number];
   slot = std::make_unique<Chunk>();
-  slot->fill(no_segment);
   recent_[number % cached_chunks] = {number, slot.get()};
   return *slot;
 }
 
-void LineSegments::fill_heads(Block first, Block last, SegmentIndex index) {
+void LineSegments::add(Block& block, SegmentIndex index, std::uint32_t lines) {
+  if (block.held == 0) {
+    block.index = index;
+  } else if (block.several || block.index != index) {
+    if (!block.several) {
+      std::uint32_t list = static_cast<std::uint32_t>(lists_.size());
+      if (free_lists_.empty()) {
+        lists_.emplace_back();
+      } else {
+        list = free_lists_.back();
+        free_lists_.pop_back();
+      }
+      lists_[list].segment.fill(block.index);
+      block.index = list;
+      block.several = true;
+    }
+    auto& segments = lists_[block.index].segment;
+    for (std::uint32_t rest = lines; rest != 0; rest &= rest - 1) segments[static_cast<std::size_t>(std::countr_zero(rest))] = index;
+  }
+  block.held = static_cast<std::uint16_t>(block.held | lines);
+}
+
+void LineSegments::clear(Block& block, std::uint32_t lines) {
+  block.held = static_cast<std::uint16_t>(block.held & ~lines);
+  if (block.held != 0 || !block.several) return;
+  free_lists_.push_back(block.index);
+  block.several = false;
+}
+
+void LineSegments::add_all(BlockNumber first, BlockNumber last, SegmentIndex index) {
   while (first < last) {
-    const Block chunk_end = ((first >> chunk_shift) + 1) << chunk_shift;
-    const Block end = std::min(last, chunk_end);
-    auto begin = make_chunk(first >> chunk_shift).begin() + static_cast<std::ptrdiff_t>(first & (chunk_blocks - 1));
-    std::fill(begin, begin + static_cast<std::ptrdiff_t>(end - first), index);
+    const BlockNumber end = std::min(last, ((first >> chunk_shift) + 1) << chunk_shift);
+    Block* begin = &at(first);
+    std::fill(begin, begin + (end - first), Block{index, static_cast<std::uint16_t>(all_lines), false});
     first = end;
   }
 }
 
-SegmentIndex LineSegments::predecessor(Block block, LineNumber line) const {
-  SegmentIndex before = no_segment;
-  for (SegmentIndex s = head(block); s != no_segment && pool_[s].first < line; s = pool_[s].next) {
-    before = s;
-    if (block_of(pool_[s].last - 1) != block) break;
+void LineSegments::clear_all(BlockNumber first, BlockNumber last) {
+  while (first < last) {
+    const BlockNumber end = std::min(last, ((first >> chunk_shift) + 1) << chunk_shift);
+    Block* block = &at(first);
+    for (; first < end; ++first, ++block) {
+      if (block->several) free_lists_.push_back(block->index);
+      *block = Block{};
+    }
   }
-  return before;
-}
-
-void LineSegments::link(SegmentIndex before, Block block, SegmentIndex index) {
-  if (before != no_segment)
-    pool_[before].next = index;
-  else
-    set_head(block, index);
 }
 
 SegmentIndex LineSegments::first_in(LineNumber line, LineNumber end) const {
-  const Block last_block = block_of(end - 1);
-  Block block = block_of(line);
-  SegmentIndex s = head(block);
-  while (s != no_segment && pool_[s].last <= line) s = pool_[s].next;
-  while (s == no_segment && block < last_block) {
-    ++block;
-    const Chunk* found = chunk(block >> chunk_shift);
-    if (!found) {
-      block = (((block >> chunk_shift) + 1) << chunk_shift) - 1;
-      continue;
+  const BlockNumber last_block = block_of(end - 1);
+  BlockNumber number = block_of(line);
+  std::uint32_t wanted = from(line);
+  for (;; ++number, wanted = all_lines) {
+    if (number == last_block) wanted &= up_to(end);
+    const Block* block = find(number);
+    if (block && (block->held & wanted) != 0) {
+      if (!block->several) return block->index;
+      return lists_[block->index].segment[static_cast<std::size_t>(std::countr_zero(block->held & wanted))];
     }
-    s = (*found)[block & (chunk_blocks - 1)];
+    if (!block) number = (((number >> chunk_shift) + 1) << chunk_shift) - 1;  // nothing in the whole chunk
+    if (number >= last_block) return no_segment;
   }
-  return s != no_segment && pool_[s].first < end ? s : no_segment;
-}
-
-SegmentIndex LineSegments::next_in(SegmentIndex current, LineNumber end) const {
-  const Segment& segment = pool_[current];
-  if (segment.last >= end) return no_segment;
-  if (segment.next != no_segment) return pool_[segment.next].first < end ? segment.next : no_segment;
-  const LineNumber next_block = (block_of(segment.last - 1) + 1) << block_shift;
-  return next_block < end ? first_in(next_block, end) : no_segment;
 }
 
 SegmentIndex LineSegments::insert(LineRange range) {
@@ -80,62 +91,50 @@ SegmentIndex LineSegments::insert(LineRange range) {
     pool_.emplace_back();
   } else {
     index = free_first_;
-    free_first_ = pool_[index].next;
+    free_first_ = pool_[index].newer;
     --free_count_;
   }
-  const Block first_block = block_of(range.first), last_block = block_of(range.last - 1);
-  const SegmentIndex before = predecessor(first_block, range.first);
-  SegmentIndex after;
-  if (first_block == last_block)
-    after = before != no_segment ? pool_[before].next : head(first_block);
-  else
-    after = head(last_block);
   Segment& segment = pool_[index];
   segment = Segment{};
   segment.first = range.first;
   segment.last = range.last;
-  segment.next = after;
-  link(before, first_block, index);
-  if (last_block > first_block) fill_heads(first_block + 1, last_block + 1, index);
+  const BlockNumber first_block = block_of(range.first), last_block = block_of(range.last - 1);
+  if (first_block == last_block) {
+    add(at(first_block), index, from(range.first) & up_to(range.last));
+  } else {
+    add(at(first_block), index, from(range.first));
+    add_all(first_block + 1, last_block, index);
+    add(at(last_block), index, up_to(range.last));
+  }
   return index;
 }
 
 void LineSegments::erase(SegmentIndex index) {
-  const Segment& segment = pool_[index];
-  const Block first_block = block_of(segment.first), last_block = block_of(segment.last - 1);
-  const SegmentIndex before = predecessor(first_block, segment.first);
-  if (first_block == last_block) {
-    link(before, first_block, segment.next);
-  } else {
-    link(before, first_block, no_segment);
-    fill_heads(first_block + 1, last_block, no_segment);
-    set_head(last_block, segment.next);
-  }
+  clear_lines(pool_[index].first, pool_[index].last);
   if (free_count_++ == 0)
     free_first_ = index;
   else
-    pool_[free_last_].next = index;
+    pool_[free_last_].newer = index;
   free_last_ = index;
+}
+
+void LineSegments::clear_lines(LineNumber first, LineNumber last) {
+  const BlockNumber first_block = block_of(first), last_block = block_of(last - 1);
+  if (first_block == last_block) return clear(at(first_block), from(first) & up_to(last));
+  clear(at(first_block), from(first));
+  clear_all(first_block + 1, last_block);
+  clear(at(last_block), up_to(last));
 }
 
 void LineSegments::trim(SegmentIndex index, LineNumber first, LineNumber last) {
   Segment& segment = pool_[index];
   if (first > segment.first) {
-    const Block from = block_of(segment.first), to = block_of(first);
-    if (to > from) {
-      link(predecessor(from, segment.first), from, no_segment);
-      fill_heads(from + 1, to, no_segment);
-    }
+    clear_lines(segment.first, first);
     segment.start += segment.step * static_cast<float>(first - segment.first);
     segment.first = first;
   }
   if (last < segment.last) {
-    const Block from = block_of(last - 1), to = block_of(segment.last - 1);
-    if (to > from) {
-      fill_heads(from + 1, to, no_segment);
-      set_head(to, segment.next);
-      segment.next = no_segment;
-    }
+    clear_lines(last, segment.last);
     segment.last = last;
   }
 }

@@ -1,6 +1,7 @@
-// Disjoint ranges of lines with what a cache knows of them, found by address. Addresses are cut into blocks of 16 lines;
-// a flat table (allocated piecewise where lines occur) names the first segment of each block, and the segments of a block
-// form a chain by address. A row of a stencil is one segment, whatever its length; a gathered line is a segment of its own.
+// Disjoint ranges of lines with what a cache knows of them, found by address. Addresses are cut into blocks of 16 lines; a
+// flat table (allocated piecewise where lines occur) says which lines of a block are held and by which segment, or, if there
+// are several, where the list of them by line is. A row of a stencil is one segment, whatever its length; a gathered line is
+// a segment of its own.
 #pragma once
 
 #include <array>
@@ -20,7 +21,6 @@ struct Segment {
   LineNumber first = 0, last = 0;                       // [first, last)
   std::uint64_t group = 0;                              // lockstep group that touched it last
   float start = 0, step = 0;                            // when within that group, as a fraction: line first + i at start + i * step
-  SegmentIndex next = no_segment;                       // the next segment by address, if it begins in the block where this one ends
   SegmentIndex newer = no_segment, older = no_segment;  // all segments by time
   std::uint16_t writer = 0;                             // core of the newest store, while dirty
   bool dirty = false;
@@ -38,7 +38,10 @@ public:
   // The first segment by address that ends behind `line` and begins before `end`, or no_segment.
   SegmentIndex first_in(LineNumber line, LineNumber end) const;
   // The next one by address that begins before `end`.
-  SegmentIndex next_in(SegmentIndex current, LineNumber end) const;
+  SegmentIndex next_in(SegmentIndex current, LineNumber end) const {
+    const LineNumber last = pool_[current].last;
+    return last < end ? first_in(last, end) : no_segment;
+  }
 
   // The range must hold no segment. The caller fills in the rest.
   SegmentIndex insert(LineRange);
@@ -48,29 +51,57 @@ public:
 
   std::size_t size() const { return pool_.size() - 1 - free_count_; }
 
-  // Asks the host for what looking the line up will need: first the table, later the segment it names.
-  void prefetch_table(LineNumber line) const {
-    if (const Chunk* found = chunk(block_of(line) >> chunk_shift)) __builtin_prefetch(&(*found)[block_of(line) & (chunk_blocks - 1)]);
+  // Asks the host for what looking the line up will need: first the table, later what it names.
+  void prefetch_table(LineNumber line) const { __builtin_prefetch(find(block_of(line))); }
+  void prefetch_segment(LineNumber line) const {
+    const Block* block = find(block_of(line));
+    if (!block || block->held == 0) return;
+    if (block->several)
+      __builtin_prefetch(&lists_[block->index]);
+    else
+      __builtin_prefetch(&pool_[block->index]);
   }
-  void prefetch_segment(LineNumber line) const { __builtin_prefetch(&pool_[head(block_of(line))]); }
 
 private:
   static constexpr unsigned block_shift = 4, chunk_shift = 11;  // lines a block, blocks a chunk (2 MiB of 64-byte lines)
-  static constexpr std::size_t chunk_blocks = std::size_t{1} << chunk_shift;
-  using Block = std::uint64_t;
-  using Chunk = std::array<SegmentIndex, chunk_blocks>;
+  static constexpr std::uint64_t block_lines = std::uint64_t{1} << block_shift, chunk_blocks = std::uint64_t{1} << chunk_shift;
+  static constexpr std::uint32_t all_lines = (std::uint32_t{1} << block_lines) - 1;
+  struct Block {
+    std::uint32_t index = no_segment;  // of the only segment, or of the list
+    std::uint16_t held = 0;            // a bit a line
+    bool several = false;              // never while nothing is held
+  };
+  using BlockNumber = std::uint64_t;
+  using Chunk = std::array<Block, chunk_blocks>;
+  struct alignas(64) List {
+    std::array<SegmentIndex, block_lines> segment;  // by line, where held
+  };
 
-  static Block block_of(LineNumber line) { return line >> block_shift; }
-  Chunk* chunk(std::uint64_t number) const;
-  Chunk& make_chunk(std::uint64_t number);
-  SegmentIndex head(Block block) const {
-    const Chunk* found = chunk(block >> chunk_shift);
-    return found ? (*found)[block & (chunk_blocks - 1)] : no_segment;
+  static BlockNumber block_of(LineNumber line) { return line >> block_shift; }
+  // Bits of the lines from (up to, but not) the given one to the end (from the beginning) of its block.
+  static std::uint32_t from(LineNumber line) { return all_lines & (all_lines << (line & (block_lines - 1))); }
+  static std::uint32_t before(LineNumber line) { return all_lines & ~(all_lines << (line & (block_lines - 1))); }
+  static std::uint32_t up_to(LineNumber last) { return before(last - 1) | std::uint32_t{1} << ((last - 1) & (block_lines - 1)); }
+
+  Chunk* chunk(std::uint64_t number) const {
+    const CachedChunk& cached = recent_[number % cached_chunks];
+    return cached.number == number ? cached.chunk : search_chunk(number);
   }
-  void set_head(Block block, SegmentIndex index) { make_chunk(block >> chunk_shift)[block & (chunk_blocks - 1)] = index; }
-  void fill_heads(Block first, Block last, SegmentIndex);  // [first, last)
-  SegmentIndex predecessor(Block, LineNumber) const;       // the last segment of the block's chain that begins before the line
-  void link(SegmentIndex predecessor, Block, SegmentIndex);
+  Chunk* search_chunk(std::uint64_t number) const;
+  Chunk& make_chunk(std::uint64_t number);
+  const Block* find(BlockNumber number) const {
+    const Chunk* found = chunk(number >> chunk_shift);
+    return found ? &(*found)[number & (chunk_blocks - 1)] : nullptr;
+  }
+  Block& at(BlockNumber number) {
+    Chunk* found = chunk(number >> chunk_shift);
+    return (found ? *found : make_chunk(number >> chunk_shift))[number & (chunk_blocks - 1)];
+  }
+  void add(Block&, SegmentIndex, std::uint32_t lines);
+  void clear(Block&, std::uint32_t lines);
+  void clear_lines(LineNumber first, LineNumber last);              // of one segment
+  void add_all(BlockNumber first, BlockNumber last, SegmentIndex);  // of empty blocks [first, last)
+  void clear_all(BlockNumber first, BlockNumber last);              // of blocks that one segment fills
 
   struct CachedChunk {
     std::uint64_t number = ~std::uint64_t{0};
@@ -79,10 +110,12 @@ private:
   static constexpr std::size_t cached_chunks = 64;
 
   std::vector<Segment> pool_;  // [0] is no_segment
-  // Free entries, first in first out, linked by `next`: what is made at about the same time lies together, which is also the
+  // Free entries, first in first out, linked by `newer`: what is made at about the same time lies together, which is also the
   // order of eviction.
   SegmentIndex free_first_ = no_segment, free_last_ = no_segment;
   std::size_t free_count_ = 0;
+  std::vector<List> lists_;
+  std::vector<std::uint32_t> free_lists_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
   mutable std::array<CachedChunk, cached_chunks> recent_{};  // hot part of chunks_
 };

@@ -54,6 +54,12 @@ public:
   void prefetch_table(LineNumber line) const { segments_.prefetch_table(line); }
   void prefetch_segment(LineNumber line) const { segments_.prefetch_segment(line); }
 
+  // The `count` segments that leave next: oldest(LineNumber first).
+  template <class Oldest>
+  void for_each_oldest(std::size_t count, Oldest&& oldest) const {
+    for (SegmentIndex s = oldest_; s != no_segment && count > 0; s = segments_[s].newer, --count) oldest(segments_[s].first);
+  }
+
   bool any(LineRange range) const { return segments_.first_in(range.first, range.last) != no_segment; }
   bool any_dirty(LineRange) const;
   // Every held part of the range: part(LineRange, bool dirty, std::uint16_t writer). None of them changes the recency.

@@ -99,8 +99,16 @@ void RunLru::prefetch(CoreId core, std::span<const LineTouch> group) {
     for (std::size_t t = 0; t < tiers_.size(); ++t) tiers_[t].stacks[stack_of(t, core)].prefetch_table(touch.lines.first);
     directory_.prefetch(SharingDirectory::block_of(touch.lines.first));
   }
+  // What they will push out, if the caches are full.
   for (std::size_t t = 0; t < tiers_.size(); ++t)
-    for (const LineTouch& touch : group) tiers_[t].stacks[stack_of(t, core)].prefetch_segment(touch.lines.first);
+    tiers_[t].stacks[stack_of(t, core)].for_each_oldest(group.size(), [&](LineNumber line) {
+      for (std::size_t inner = 0; inner <= t; ++inner) tiers_[inner].stacks[stack_of(inner, core)].prefetch_table(line);
+      if (t > 0) directory_.prefetch(SharingDirectory::block_of(line));
+    });
+  for (std::size_t t = 0; t < tiers_.size(); ++t) {
+    const RecencyStack& stack = tiers_[t].stacks[stack_of(t, core)];
+    for (const LineTouch& touch : group) stack.prefetch_segment(touch.lines.first);
+  }
 }
 
 void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint64_t lines, CacheOutcome& outcome) {
