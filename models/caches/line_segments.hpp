@@ -4,12 +4,14 @@
 // a segment of its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "models/caches/large_page_allocator.hpp"
 #include "sim/hardware/cache_model.hpp"
 
 namespace homenode {
@@ -62,6 +64,12 @@ public:
       __builtin_prefetch(&pool_[block->index]);
   }
 
+  // What was made soon after it, which lies behind it in memory.
+  void prefetch_followers(SegmentIndex index, std::size_t count) const {
+    const std::size_t end = std::min(pool_.size(), index + count);
+    for (std::size_t i = index; i < end; i += 64 / sizeof(Segment)) __builtin_prefetch(&pool_[i]);
+  }
+
 private:
   static constexpr unsigned block_shift = 4, chunk_shift = 11;  // lines a block, blocks a chunk (2 MiB of 64-byte lines)
   static constexpr std::uint64_t block_lines = std::uint64_t{1} << block_shift, chunk_blocks = std::uint64_t{1} << chunk_shift;
@@ -109,12 +117,12 @@ private:
   };
   static constexpr std::size_t cached_chunks = 64;
 
-  std::vector<Segment> pool_;  // [0] is no_segment
+  std::vector<Segment, LargePageAllocator<Segment>> pool_;  // [0] is no_segment
   // Free entries, first in first out, linked by `newer`: what is made at about the same time lies together, which is also the
   // order of eviction.
   SegmentIndex free_first_ = no_segment, free_last_ = no_segment;
   std::size_t free_count_ = 0;
-  std::vector<List> lists_;
+  std::vector<List, LargePageAllocator<List>> lists_;
   std::vector<std::uint32_t> free_lists_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
   mutable std::array<CachedChunk, cached_chunks> recent_{};  // hot part of chunks_

@@ -54,6 +54,7 @@ public:
   void prefetch_table(LineNumber line) const { segments_.prefetch_table(line); }
   void prefetch_segment(LineNumber line) const { segments_.prefetch_segment(line); }
 
+  void prefetch_oldest(std::size_t count) const { segments_.prefetch_followers(oldest_, count); }
   // The `count` segments that leave next: oldest(LineNumber first).
   template <class Oldest>
   void for_each_oldest(std::size_t count, Oldest&& oldest) const {

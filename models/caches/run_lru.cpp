@@ -159,6 +159,8 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
     std::swap(demands_, missed_);
   }
   if (swaps) evict(0, own, outcome);
+  if (group.size() > many_streams)
+    for (std::size_t t = 0; t < tiers_.size(); ++t) tiers_[t].stacks[stack_of(t, core)].prefetch_oldest(2 * group.size());
   for (const Demand& demand : demands_)
     if (!demand.served) outcome.reads.push_back({demand.lines, group[demand.touch].parallelism});
 

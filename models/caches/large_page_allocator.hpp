@@ -1,0 +1,37 @@
+// Memory for tables that are read at random places: asks the host for large pages, so that its address translation keeps up.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+
+namespace homenode {
+
+template <class Value>
+struct LargePageAllocator {
+  using value_type = Value;
+  static constexpr std::size_t page = std::size_t{2} << 20;
+
+  LargePageAllocator() = default;
+  template <class Other>
+  LargePageAllocator(const LargePageAllocator<Other>&) {}
+
+  Value* allocate(std::size_t count) {
+    const std::size_t bytes = count * sizeof(Value);
+    if (bytes < page) return static_cast<Value*>(::operator new (bytes, std::align_val_t{alignof(Value)}));
+    void* memory = ::operator new (bytes, std::align_val_t{page});
+    // Advice only: where it is refused, small pages do.
+    static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));
+    return static_cast<Value*>(memory);
+  }
+  void deallocate(Value* memory, std::size_t count) {
+    ::operator delete (memory, std::align_val_t{count * sizeof(Value) < page ? alignof(Value) : page});
+  }
+  template <class Other>
+  bool operator==(const LargePageAllocator<Other>&) const {
+    return true;
+  }
+};
+
+}  // namespace homenode
