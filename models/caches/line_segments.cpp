@@ -72,16 +72,21 @@ SegmentIndex LineSegments::first_in(LineNumber line, LineNumber end) const {
   const BlockNumber last_block = block_of(end - 1);
   BlockNumber number = block_of(line);
   std::uint32_t wanted = from(line);
-  for (;; ++number, wanted = all_lines) {
-    if (number == last_block) wanted &= up_to(end);
-    const Block* block = find(number);
-    if (block && (block->held & wanted) != 0) {
-      if (!block->several) return block->index;
-      return lists_[block->index].segment[static_cast<std::size_t>(std::countr_zero(block->held & wanted))];
+  while (number <= last_block) {
+    const BlockNumber chunk_end = ((number >> chunk_shift) + 1) << chunk_shift;
+    if (const Block* block = find(number)) {
+      for (const BlockNumber stop = std::min(last_block + 1, chunk_end); number < stop; ++number, ++block, wanted = all_lines) {
+        if (block->held == 0) continue;
+        if (number == last_block) wanted &= up_to(end);
+        const std::uint32_t held = block->held & wanted;
+        if (held == 0) continue;
+        return block->several ? lists_[block->index].segment[static_cast<std::size_t>(std::countr_zero(held))] : block->index;
+      }
     }
-    if (!block) number = (((number >> chunk_shift) + 1) << chunk_shift) - 1;  // nothing in the whole chunk
-    if (number >= last_block) return no_segment;
+    number = chunk_end;
+    wanted = all_lines;
   }
+  return no_segment;
 }
 
 SegmentIndex LineSegments::insert(LineRange range) {

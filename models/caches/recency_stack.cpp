@@ -179,7 +179,14 @@ void RecencyStack::enter(SegmentIndex index, LineRange touched) {
   for (auto& cursor : cursors_) cursor.newer += size;
 }
 
-void RecencyStack::touch(LineRange range, bool writes, std::uint16_t writer) {
+void RecencyStack::touch(LineRange range, bool writes, std::uint16_t writer, bool absent) {
+  if (absent) {
+    const SegmentIndex index = segments_.insert(range);
+    segments_[index].dirty = writes;
+    segments_[index].writer = writer;
+    enter(index, range);
+    return;
+  }
   SegmentIndex s = segments_.first_in(range.first, range.last);
   if (s != no_segment && segments_[s].first == range.first && segments_[s].last == range.last) {
     leave(s);

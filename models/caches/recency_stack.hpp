@@ -35,7 +35,8 @@ public:
   void look_up(LineRange, unsigned touch, std::vector<StackPiece>&) const;
   void classify(std::vector<StackPiece>&, std::uint64_t group_lines) const;  // may split pieces
   void begin_group();
-  void touch(LineRange, bool writes, std::uint16_t writer);
+  // `absent`: look_up found nothing, and nothing was put there since.
+  void touch(LineRange, bool writes, std::uint16_t writer, bool absent = false);
   void end_group();
   // Hands over what lies wholly beyond the last capacity: evicted(const Segment&).
   template <class Evicted>

@@ -131,8 +131,10 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
   stack.classify(tier.pieces, lines);
 
   demands_.clear();
+  tier.absent.assign(group.size(), false);
   for (const StackPiece& piece : tier.pieces) {
     const LineTouch& touch = group[piece.touch];
+    tier.absent[piece.touch] = !piece.present && piece.lines.size() == touch.lines.size();
     const bool writes = touch.writes && !touch.bypass;
     if (piece.level < tier.levels) {
       outcome.hit_lines[piece.level] += piece.lines.size();
@@ -147,8 +149,8 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
   }
 
   stack.begin_group();
-  for (const LineTouch& touch : group)
-    if (cached(touch)) stack.touch(touch.lines, touch.writes && !touch.bypass, self);
+  for (std::size_t i = 0; i < group.size(); ++i)
+    if (cached(group[i])) stack.touch(group[i].lines, group[i].writes && !group[i].bypass, self, tier.absent[i] != 0);
   stack.end_group();
   // Lines that move inwards from a tier of victims leave room there for what they push out.
   const bool swaps = tiers_.size() > 1 && victim(1);
@@ -197,6 +199,7 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
   stack.classify(tier.pieces, lines);
 
   missed_.clear();
+  tier.absent.assign(demands_.size(), false);
   bool group_begun = false;
   if (!filled_by_victims) {
     stack.begin_group();
@@ -205,6 +208,7 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
   RecencyStack& innermost_stack = tiers_[0].stacks[stack_of(0, core)];
   for (const StackPiece& piece : tier.pieces) {
     const Demand& demand = demands_[piece.touch];
+    tier.absent[piece.touch] = !piece.present && piece.lines.size() == demand.lines.size();
     const bool held = piece.level < tier.levels;
     if (held) hit(demand, piece.lines.size(), piece.level);
     if (filled_by_victims && piece.present) {
@@ -232,7 +236,7 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
     missed_.push_back({piece.lines, demand.touch, demand.served, piece.present && !last});
   }
   if (!filled_by_victims)
-    for (const Demand& demand : demands_) stack.touch(demand.lines, false, 0);
+    for (std::size_t i = 0; i < demands_.size(); ++i) stack.touch(demands_[i].lines, false, 0, tier.absent[i] != 0);
   if (group_begun) {
     stack.end_group();
     evict(t, own, outcome);

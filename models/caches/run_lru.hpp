@@ -47,6 +47,7 @@ private:
     Inclusion inclusion = Inclusion::inclusive;
     std::vector<RecencyStack> stacks;
     std::vector<StackPiece> pieces;  // scratch
+    std::vector<char> absent;        // by stream: nothing of it is held
     std::vector<Segment> evicted;
     std::vector<LineTouch> chunk;
   };
