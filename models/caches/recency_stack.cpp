@@ -1,17 +1,75 @@
 #include "models/caches/recency_stack.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace homenode {
 
 namespace {
 constexpr std::size_t initial_groups = 1024;
+constexpr unsigned block_shift = 6;  // groups summed together
+constexpr std::uint64_t block_groups = std::uint64_t{1} << block_shift;
 // Beyond this many pieces (gathers: many streams of one line) the lines that the present group adds are not told apart.
 constexpr std::size_t pieces_told_apart = 16;
+constexpr double certain = 1e-3;  // chances within this of 0 or 1 are taken for certain
+constexpr std::size_t chance_steps = 128;
+
+// P(Binomial(d, 1 / sets) < ways)
+double chance_of_a_hit(double d, double sets, unsigned ways) {
+  const double share = 1.0 / sets;
+  double log_term = d * std::log1p(-share);  // of i = 0
+  double sum = 0;
+  for (unsigned i = 0; i < ways; ++i) {
+    if (static_cast<double>(i) > d) break;
+    sum += std::exp(log_term);
+    log_term += std::log((d - i) / (i + 1.0)) + std::log(share) - std::log1p(-share);
+    if (static_cast<double>(i) >= d) break;
+  }
+  return std::min(sum, 1.0);
+}
+
+// The distance at which the chance has fallen to `bound`.
+double distance_at(double bound, double sets, unsigned ways) {
+  double low = 0, high = 8.0 * sets * ways + 64;
+  while (high - low > 0.5) {
+    const double middle = (low + high) / 2;
+    (chance_of_a_hit(middle, sets, ways) > bound ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+// Which lines of a level share crowded sets is settled once for all: in every stretch of so many lines those are held whose
+// place, counted from a start of the stretch's own, is below the chance.
+constexpr std::uint64_t stretch = 256;
+std::uint64_t place_in_stretch(LineNumber line) {
+  std::uint64_t x = line / stretch * 0x9e3779b97f4a7c15ULL;
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93ULL;
+  return (line + (x >> 32)) % stretch;
+}
 }  // namespace
 
-RecencyStack::RecencyStack(std::vector<std::uint64_t> capacities) : live_(initial_groups, 0) {
-  for (const auto capacity : capacities) cursors_.push_back({capacity, 0, 0});
+RecencyStack::RecencyStack(const std::vector<StackLevel>& levels) : live_(initial_groups, 0), blocks_(initial_groups / block_groups, 0) {
+  std::uint64_t farthest = 0;
+  for (const StackLevel& description : levels) {
+    Level& level = levels_.emplace_back();
+    level.near = level.far = cursors_.size();
+    if (description.ways == 0 || description.ways >= description.lines) {
+      farthest = std::max(farthest, description.lines);
+      cursors_.push_back({farthest, 0, 0});
+      continue;
+    }
+    const double sets = static_cast<double>(description.lines) / description.ways;
+    const double near = distance_at(1 - certain, sets, description.ways);
+    const double far = std::max(distance_at(certain, sets, description.ways), static_cast<double>(farthest));
+    for (std::size_t i = 0; i <= chance_steps; ++i)
+      level.chance.push_back(static_cast<float>(
+          chance_of_a_hit(near + (far - near) * static_cast<double>(i) / static_cast<double>(chance_steps), sets, description.ways)));
+    farthest = static_cast<std::uint64_t>(far);
+    cursors_.push_back({static_cast<std::uint64_t>(near), 0, 0});
+    level.far = cursors_.size();
+    cursors_.push_back({farthest, 0, 0});
+  }
 }
 
 void RecencyStack::look_up(LineRange range, unsigned touch, std::vector<StackPiece>& pieces) const {
@@ -21,7 +79,7 @@ void RecencyStack::look_up(LineRange range, unsigned touch, std::vector<StackPie
     StackPiece& piece = pieces.emplace_back();
     piece.lines = {at, end};
     piece.touch = touch;
-    piece.level = static_cast<unsigned>(cursors_.size());
+    piece.level = static_cast<unsigned>(levels_.size());
     piece.now = pace * static_cast<float>(at - range.first);
     piece.pace = pace;
   };
@@ -44,115 +102,156 @@ void RecencyStack::look_up(LineRange range, unsigned touch, std::vector<StackPie
   if (at < range.last) absent(range.last);
 }
 
-// The part of the piece that a capacity holds: all, none, a head or a tail.
-LineRange RecencyStack::held(const StackPiece& piece, const Cursor& cursor, std::span<const StackPiece> pieces,
-                             std::uint64_t group_lines) const {
-  const LineRange all = piece.lines, none{piece.lines.first, piece.lines.first};
-  if (piece.group < cursor.group) return none;
+std::uint64_t RecencyStack::lines_of_groups(std::uint64_t first, std::uint64_t last) const {
+  std::uint64_t sum = 0;
+  while (first < last) {
+    if (first % block_groups == 0 && first + block_groups <= last) {
+      sum += blocks_[(first >> block_shift) & (blocks_.size() - 1)];
+      first += block_groups;
+    } else {
+      sum += live(first++);
+    }
+  }
+  return sum;
+}
+
+namespace {
+
+// What the present group adds to the distance of a piece: its lines but those that count already, being younger than the piece.
+std::uint64_t added_lines(const StackPiece& piece, std::span<const StackPiece> pieces, std::uint64_t group_lines) {
+  if (pieces.size() > pieces_told_apart) return group_lines;
+  for (const auto& other : pieces)
+    if (other.present && other.group > piece.group) group_lines -= other.lines.size();
+  return group_lines;
+}
+
+}  // namespace
+
+// Sets at random: of the lines the share that the chance leaves.
+RecencyStack::Fate RecencyStack::fate_by_chance(const StackPiece& piece, const Level& level, std::span<const StackPiece> pieces,
+                                                std::uint64_t group_lines) const {
+  const Cursor &near = cursors_[level.near], &far = cursors_[level.far];
+  const std::uint64_t size = piece.lines.size();
+  if (piece.group < far.group) return {false, size};
+  if (piece.group > near.group) return {true, size};
+  const double middle = static_cast<double>(size) / 2;
+  const double distance = static_cast<double>(far.newer - lines_of_groups(far.group + 1, piece.group + 1)) +
+                          static_cast<double>(live(piece.group)) * std::max(0.0, 1.0 - (piece.start + piece.step * middle)) +
+                          static_cast<double>(added_lines(piece, pieces, group_lines)) * (piece.now + piece.pace * middle);
+  const double at = (distance - static_cast<double>(near.capacity)) / static_cast<double>(far.capacity - near.capacity) *
+                    static_cast<double>(chance_steps);
+  if (at <= 0) return {true, size};
+  if (at >= static_cast<double>(chance_steps)) return {false, size};
+  const auto step = static_cast<std::size_t>(at);
+  const double chance = level.chance[step] + (level.chance[step + 1] - level.chance[step]) * (at - static_cast<double>(step));
+  const auto held = static_cast<std::uint64_t>(chance * stretch + 0.5);
+  const std::uint64_t place = place_in_stretch(piece.lines.first);
+  const std::uint64_t run = std::min((place < held ? held : stretch) - place, stretch - piece.lines.first % stretch);
+  return {place < held, std::min(run, size)};
+}
+
+// Whether a level holds the first lines of the piece, and how many lines share that fate.
+RecencyStack::Fate RecencyStack::fate(const StackPiece& piece, const Level& level, std::span<const StackPiece> pieces,
+                                      std::uint64_t group_lines) const {
+  if (level.near != level.far) return fate_by_chance(piece, level, pieces, group_lines);
+  const Cursor& cursor = cursors_[level.far];
+  const std::uint64_t all = piece.lines.size();
+  if (piece.group < cursor.group) return {false, all};
   const std::uint64_t own = live(piece.group);
   std::uint64_t newer = cursor.newer;  // lines in groups after the walked one
-  if (newer + (piece.group == cursor.group ? own : 0) + group_lines <= cursor.capacity) return all;
+  if (newer + (piece.group == cursor.group ? own : 0) + group_lines <= cursor.capacity) return {true, all};
   for (std::uint64_t group = cursor.group + 1; group <= piece.group; ++group) {
     newer -= live(group);
-    if (newer + (group == piece.group ? own : 0) + group_lines <= cursor.capacity) return all;
+    if (newer + (group == piece.group ? own : 0) + group_lines <= cursor.capacity) return {true, all};
   }
-  if (newer > cursor.capacity) return none;
+  if (newer > cursor.capacity) return {false, all};
   // distance(y) = newer groups + the rest of its own group + what the present group has touched that is not counted there
-  std::uint64_t added = group_lines;
-  if (pieces.size() <= pieces_told_apart)
-    for (const auto& other : pieces)
-      if (other.present && other.group > piece.group) added -= other.lines.size();
-  const auto size = static_cast<double>(all.size());
+  const std::uint64_t added = added_lines(piece, pieces, group_lines);
+  const auto size = static_cast<double>(all);
   const auto distance = [&](double line) {
     return static_cast<double>(newer) + static_cast<double>(own) * std::max(0.0, 1.0 - (piece.start + piece.step * line)) +
            static_cast<double>(added) * (piece.now + piece.pace * line);
   };
   const double first = distance(0), last = distance(size), capacity = static_cast<double>(cursor.capacity);
   const double slack = 1e-3 * capacity;  // rounding of the fractions
-  if (first <= capacity + slack && last <= capacity + slack) return all;
-  if (first >= capacity && last >= capacity) return none;
+  if (first <= capacity + slack && last <= capacity + slack) return {true, all};
+  if (first >= capacity && last >= capacity) return {false, all};
   const auto cut = static_cast<std::uint64_t>(size * (capacity - first) / (last - first) + 0.5);
-  const LineNumber at = all.first + std::min(cut, all.size());
-  return first < last ? LineRange{all.first, at} : LineRange{at, all.last};
+  if (cut == 0) return {first > last, all};
+  return {first < last, std::min(cut, all)};
 }
 
 void RecencyStack::classify(std::vector<StackPiece>& pieces, std::uint64_t group_lines) const {
-  const auto levels = static_cast<unsigned>(cursors_.size());
+  const auto levels = static_cast<unsigned>(levels_.size());
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!pieces[i].present) continue;
+    pieces[i].level = 0;
     while (pieces[i].level < levels) {
-      const LineRange hit = held(pieces[i], cursors_[pieces[i].level], pieces, group_lines);
-      if (hit.size() == pieces[i].lines.size()) break;
-      if (hit.size() == 0) {
-        ++pieces[i].level;
-        continue;
+      const Fate fate = this->fate(pieces[i], levels_[pieces[i].level], pieces, group_lines);
+      if (fate.lines < pieces[i].lines.size()) {
+        // The rest is a piece of its own right behind this one, looked at anew.
+        StackPiece rest = pieces[i];
+        const auto skipped = static_cast<float>(fate.lines);
+        rest.start += rest.step * skipped;
+        rest.now += rest.pace * skipped;
+        rest.lines.first += fate.lines;
+        pieces[i].lines.last = rest.lines.first;
+        pieces.insert(pieces.begin() + static_cast<std::ptrdiff_t>(i) + 1, rest);
       }
-      // The part that misses goes on to the next capacity, as a piece of its own right behind this one.
-      StackPiece rest = pieces[i];
-      const bool head = hit.first == rest.lines.first;
-      StackPiece& second = head ? rest : pieces[i];
-      StackPiece& first = head ? pieces[i] : rest;
-      const LineNumber at = head ? hit.last : hit.first;
-      const auto skipped = static_cast<float>(at - second.lines.first);
-      second.start += second.step * skipped;
-      second.now += second.pace * skipped;
-      first.lines.last = second.lines.first = at;
-      ++rest.level;
-      pieces.insert(pieces.begin() + static_cast<std::ptrdiff_t>(i) + 1, rest);
+      if (fate.held) break;
+      ++pieces[i].level;
     }
   }
 }
 
 void RecencyStack::begin_group() {
-  if (current_ + 1 - cursors_.back().group >= live_.size()) make_room_for_group();
+  if (current_ + 1 + block_groups - cursors_.back().group >= live_.size()) make_room_for_group();
   ++current_;
   live(current_) = 0;
 }
 
-// The ring is full: groups without lines lose their numbers; if few have none, the ring grows.
+// The ring is full: groups without lines lose their numbers, unless a cursor stands there; if few have none, the ring grows.
 void RecencyStack::make_room_for_group() {
+  std::vector<std::size_t> order(cursors_.size());  // cursors by age
+  for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cursors_[a].group < cursors_[b].group; });
   std::vector<std::uint64_t> counts(1, 0);
-  std::vector<Cursor> moved = cursors_;
-  std::vector<bool> done(cursors_.size(), false);
-  std::uint64_t previous = ~std::uint64_t{0};
-  const auto place_cursors = [&](std::uint64_t before) {  // cursors on groups older than `before`
-    for (std::size_t c = cursors_.size(); c-- > 0;) {     // outermost is oldest
-      if (done[c] || cursors_[c].group >= before) continue;
-      done[c] = true;
-      if (previous != cursors_[c].group) {
-        previous = cursors_[c].group;
-        counts.push_back(live(previous));
-      }
-      moved[c].group = counts.size() - 1;
+  std::vector<std::uint64_t> moved(cursors_.size(), 0);
+  std::uint64_t previous = ~std::uint64_t{0};  // the old number of the last group that got a new one
+  const auto renumber = [&](std::uint64_t group) {
+    if (group == previous) return;
+    previous = group;
+    counts.push_back(live(group));
+  };
+  auto cursor = order.begin();
+  const auto place_cursors = [&](std::uint64_t up_to) {
+    for (; cursor != order.end() && cursors_[*cursor].group <= up_to; ++cursor) {
+      renumber(cursors_[*cursor].group);
+      moved[*cursor] = counts.size() - 1;
     }
   };
   for (SegmentIndex s = oldest_; s != no_segment; s = segments_[s].newer) {
     Segment& segment = segments_[s];
     if (segment.group != previous) {
       place_cursors(segment.group);
-      previous = segment.group;
-      counts.push_back(live(previous));
-      for (std::size_t c = 0; c < cursors_.size(); ++c)
-        if (!done[c] && cursors_[c].group == previous) {
-          done[c] = true;
-          moved[c].group = counts.size() - 1;
-        }
+      renumber(segment.group);
     }
     segment.group = counts.size() - 1;
   }
   place_cursors(~std::uint64_t{0});
-  // `previous` compared old numbers while segments got new ones: both lists are walked in the same order, so each old group
-  // is met exactly once.
   std::size_t size = initial_groups;
   while (size < 4 * counts.size()) size *= 2;
   live_.assign(size, 0);
   std::copy(counts.begin(), counts.end(), live_.begin());
-  cursors_ = std::move(moved);
+  blocks_.assign(size / block_groups, 0);
+  for (std::size_t group = 0; group < counts.size(); ++group) blocks_[group >> block_shift] += counts[group];
+  for (std::size_t c = 0; c < cursors_.size(); ++c) cursors_[c].group = moved[c];
   current_ = counts.size() - 1;
 }
 
 void RecencyStack::forget(std::uint64_t group, std::uint64_t lines) {
   live(group) -= lines;
+  blocks_[(group >> block_shift) & (blocks_.size() - 1)] -= lines;
   lines_ -= lines;
   for (auto& cursor : cursors_)
     if (group > cursor.group) cursor.newer -= lines;
@@ -175,6 +274,7 @@ void RecencyStack::enter(SegmentIndex index, LineRange touched) {
   newest_ = index;
   const std::uint64_t size = segment.size();
   live(current_) += size;
+  blocks_[(current_ >> block_shift) & (blocks_.size() - 1)] += size;
   lines_ += size;
   for (auto& cursor : cursors_) cursor.newer += size;
 }

@@ -1,9 +1,12 @@
 // What a chain of caches with the same users holds, as one LRU stack. Lines touched by one lockstep group share one
 // stretch of time, the group; within it a line's place is a fraction, so that streams which advance together are evicted
-// together. A line is held by the cache of capacity C while fewer than C other lines were touched since it was (stack
-// distance: Mattson et al., IBM Systems Journal 9(2), 1970); so one stack serves several capacities, each with a cursor:
-// the group in which its oldest line lies. Distances are worked out only for lines near a cursor, as a linear function of
-// the position in the group.
+// together. Whether a cache still holds a line depends on its stack distance d, the number of other lines touched since
+// (Mattson et al., IBM Systems Journal 9(2), 1970); so one stack serves several caches.
+//   - A fully associative LRU cache of C lines holds it while d < C.
+//   - With S sets of W ways and lines spread over the sets at random (page frames, hashed slices) it holds it when fewer than W
+//     of the d lines fell into its set: with the chance P(Binomial(d, 1/S) < W) (A. J. Smith, IEEE TSE 4(2), 1978; M. D. Hill
+//     and A. J. Smith, IEEE TC 38(12), 1989, equation 1). Of a range that share of the lines is held.
+// Cursors mark the groups where d passes the bounds of certainty; distances are worked out only between them.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +22,22 @@ namespace homenode {
 struct StackPiece {
   LineRange lines;
   unsigned touch = 0;    // which stream of the group
-  unsigned level = 0;    // smallest capacity that holds it; the number of capacities = none
-  bool present = false;  // in the stack, if perhaps beyond every capacity
+  unsigned level = 0;    // innermost level that holds it; the number of levels = none
+  bool present = false;  // in the stack, if perhaps beyond every level
   bool dirty = false;
   std::uint64_t group = 0;  // when it was touched last, and when within the group
   float start = 0, step = 0;
   float now = 0, pace = 0;  // when the present group touches it
 };
 
+struct StackLevel {
+  std::uint64_t lines = 0;
+  unsigned ways = 0;  // 0 = fully associative
+};
+
 class RecencyStack {
 public:
-  explicit RecencyStack(std::vector<std::uint64_t> capacities);  // in lines, increasing
+  explicit RecencyStack(const std::vector<StackLevel>&);  // increasing
 
   // The protocol of an access: look every stream up, classify, then touch every stream between begin and end.
   void look_up(LineRange, unsigned touch, std::vector<StackPiece>&) const;
@@ -38,7 +46,7 @@ public:
   // `absent`: look_up found nothing, and nothing was put there since.
   void touch(LineRange, bool writes, std::uint16_t writer, bool absent = false);
   void end_group();
-  // Hands over what lies wholly beyond the last capacity: evicted(const Segment&).
+  // Hands over what lies wholly beyond the last level: evicted(const Segment&).
   template <class Evicted>
   void evict(Evicted&& evicted) {
     const Cursor& last = cursors_.back();
@@ -116,14 +124,25 @@ private:
     std::uint64_t group = 0;  // the capacity ends somewhere in this group
     std::uint64_t newer = 0;  // lines in groups after it, at most `capacity`
   };
+  // Certainly held before the near cursor, certainly not behind the far one; one and the same if fully associative.
+  struct Level {
+    std::size_t near = 0, far = 0;  // in cursors_
+    std::vector<float> chance;      // at equal steps from near to far
+  };
 
   LineRange intersection(SegmentIndex s, LineRange range) const {
     return {std::max(segments_[s].first, range.first), std::min(segments_[s].last, range.last)};
   }
   std::uint64_t& live(std::uint64_t group) { return live_[group & (live_.size() - 1)]; }
   std::uint64_t live(std::uint64_t group) const { return live_[group & (live_.size() - 1)]; }
-  LineRange held(const StackPiece&, const Cursor&, std::span<const StackPiece> pieces, std::uint64_t group_lines) const;
-  void forget(std::uint64_t group, std::uint64_t lines);  // from the counts
+  struct Fate {
+    bool held = false;
+    std::uint64_t lines = 0;  // from the first on
+  };
+  Fate fate(const StackPiece&, const Level&, std::span<const StackPiece> pieces, std::uint64_t group_lines) const;
+  Fate fate_by_chance(const StackPiece&, const Level&, std::span<const StackPiece> pieces, std::uint64_t group_lines) const;
+  std::uint64_t lines_of_groups(std::uint64_t first, std::uint64_t last) const;  // [first, last)
+  void forget(std::uint64_t group, std::uint64_t lines);                         // from the counts
   void unlink(SegmentIndex);
   void leave(SegmentIndex index) {
     forget(segments_[index].group, segments_[index].size());
@@ -143,9 +162,11 @@ private:
 
   LineSegments segments_;
   SegmentIndex newest_ = no_segment, oldest_ = no_segment;
-  std::vector<Cursor> cursors_;
-  std::vector<std::uint64_t> live_;  // ring by group: lines whose last touch it was
-  std::uint64_t current_ = 0;        // newest group
+  std::vector<Level> levels_;
+  std::vector<Cursor> cursors_;        // the last one decides what leaves
+  std::vector<std::uint64_t> live_;    // ring by group: lines whose last touch it was
+  std::vector<std::uint64_t> blocks_;  // the same by 64 groups
+  std::uint64_t current_ = 0;          // newest group
   std::uint64_t lines_ = 0;
   std::vector<Run> runs_;  // scratch of touch()
 };

@@ -22,14 +22,14 @@ bool overlap(LineRange a, LineRange b) { return a.first < b.last && b.first < a.
 }  // namespace
 
 RunLru::RunLru(const Machine& machine) : directory_(machine.cores()), levels_(machine.caches.size()) {
-  std::vector<std::uint64_t> capacities;
+  std::vector<StackLevel> levels;
   const auto finish_tier = [&] {
     Tier& tier = tiers_.back();
-    tier.levels = static_cast<unsigned>(capacities.size());
+    tier.levels = static_cast<unsigned>(levels.size());
     const std::size_t count = (machine.cores() + tier.cores_per_cache - 1) / tier.cores_per_cache;
     tier.stacks.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) tier.stacks.emplace_back(capacities);
-    capacities.clear();
+    for (std::size_t i = 0; i < count; ++i) tier.stacks.emplace_back(levels);
+    levels.clear();
   };
   for (std::size_t level = 0; level < levels_; ++level) {
     const CacheDescription& cache = machine.caches[level];
@@ -41,8 +41,10 @@ RunLru::RunLru(const Machine& machine) : directory_(machine.cores()), levels_(ma
       tier.inclusion = level == 0 ? Inclusion::inclusive : cache.inclusion;
     }
     const auto lines = static_cast<std::uint64_t>(cache.size.count() / cache.line.count());
-    const std::uint64_t inner = capacities.empty() ? 0 : capacities.back();
-    capacities.push_back(cache.inclusion == Inclusion::exclusive ? inner + lines : std::max(inner, lines));
+    const std::uint64_t inner = levels.empty() ? 0 : levels.back().lines;
+    capacities_.push_back(cache.inclusion == Inclusion::exclusive ? inner + lines : std::max(inner, lines));
+    // The first level is indexed within a page: nothing about its sets is random.
+    levels.push_back({capacities_.back(), level == 0 ? 0 : cache.ways});
   }
   finish_tier();
   std::uint64_t private_lines = 0;
@@ -531,12 +533,6 @@ void RunLru::flush(CacheOutcome& outcome) {
     }
   keep_only_union(newest_);
   for (const Newest& newest : newest_) outcome.writebacks.push_back(newest.lines);
-}
-
-std::uint64_t RunLru::held_lines(CoreId core, std::size_t level_index) const {
-  for (std::size_t t = tiers_.size(); t-- > 0;)
-    if (level_index >= tiers_[t].first_level) return tiers_[t].stacks[stack_of(t, core)].lines();
-  return 0;
 }
 
 }  // namespace homenode

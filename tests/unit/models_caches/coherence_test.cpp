@@ -20,6 +20,7 @@ Machine tiny(unsigned sockets, unsigned cores, std::int64_t private_lines, std::
   m.caches.erase(m.caches.begin() + 1);
   m.caches[0].size = Bytes{private_lines * 64};
   m.caches[1].size = Bytes{shared_lines * 64};
+  m.caches[1].ways = static_cast<unsigned>(shared_lines);  // fully associative
   m.caches[1].inclusion = outer;
   return m;
 }

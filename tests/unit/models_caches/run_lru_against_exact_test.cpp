@@ -119,6 +119,14 @@ TEST(RunLruAgainstExact, HotspotOnAnExclusiveHierarchy) { check_stencil({1024, 4
 TEST(RunLruAgainstExact, RowsOfAPowerOfTwo) { check_stencil({2048, 8, false, 2, 1, nehalem, 0.02}); }
 TEST(RunLruAgainstExact, RowsOfAPowerOfTwoOnAnExclusiveHierarchy) { check_stencil({2048, 8, false, 1, 1, istanbul, 0.02}); }
 
+// Working sets of 0.5 to 1.5 times the last level: sets overflow one by one there, by the binomial law of their filling.
+TEST(RunLruAgainstExact, SetsOverflowOneByOneAroundTheCapacity) {
+  Caches many_ways = nehalem;
+  many_ways.l3_ways = 32;
+  for (const Caches& caches : {nehalem, many_ways})
+    for (const std::uint32_t n : {512U, 600U, 680U, 724U, 780U, 900U}) check_stencil({n, 8, false, 4, 1, caches, 0.02, 7});
+}
+
 TEST(RunLruAgainstExact, EightThreadsShareTheLastLevel) {
   check_stencil({1536, 8, false, 2, 8, nehalem_ex, 0.05});
   check_stencil({1024, 8, true, 2, 8, nehalem, 0.05});
