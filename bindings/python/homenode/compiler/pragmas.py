@@ -1,0 +1,70 @@
+"""OpenMP worksharing loops rewritten to schedule(runtime), so that every iteration passes through the runtime's own shims."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+_PRAGMA = re.compile(r"^\s*#\s*pragma\s+omp\s+(?P<text>.*)$")
+_MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\]|\\.)*)"')
+_LOOP = re.compile(r"^(?:parallel\s+)?for\b")
+_SCHEDULE = re.compile(r"\bschedule\s*\((?P<schedule>[^()]*(?:\([^()]*\)[^()]*)*)\)")
+
+
+@dataclass
+class Rewritten:
+    """The source with its loops rewritten, and a note on each for the trace."""
+
+    text: str
+    notes: list[dict[str, Any]]
+
+
+def rewrite(preprocessed: str, directory: str) -> Rewritten:
+    """Give every worksharing loop schedule(runtime); note its own clause by file and line (of the pragma and of the loop)."""
+    notes: list[dict[str, Any]] = []
+    out: list[str] = []
+    file, line = "", 0
+    waiting: dict[str, Any] | None = None
+    lines = preprocessed.split("\n")
+    position = 0
+    while position < len(lines):
+        text = lines[position]
+        position += 1
+        if (marker := _MARKER.match(text)) is not None:
+            file, line = marker["file"], int(marker["line"]) - 1
+            out.append(text)
+            continue
+        line += 1
+        if waiting is not None and re.search(r"\bfor\b", text):
+            waiting["for_line"] = line
+            waiting = None
+        pragma = _PRAGMA.match(text)
+        if pragma is None or _LOOP.match(pragma["text"]) is None:
+            out.append(text)
+            continue
+        first, extra = line, 0
+        while text.endswith("\\") and position < len(lines):  # gcc -E joins them, other preprocessors may not
+            text = text[:-1] + lines[position]
+            position += 1
+            extra += 1
+            line += 1
+        clauses = _PRAGMA.match(text)["text"]  # type: ignore[index]
+        schedule = _SCHEDULE.search(clauses)
+        collapse = re.search(r"\bcollapse\s*\(\s*(\d+)\s*\)", clauses)
+        waiting = {
+            "file": file,
+            "directory": directory,
+            "line": first,
+            "for_line": first + 1,
+            "directive": "parallel for" if clauses.startswith("parallel") else "for",
+            "schedule": re.sub(r"\s+", "", schedule["schedule"]) if schedule else None,
+            "nowait": re.search(r"\bnowait\b", clauses) is not None,
+            "ordered": re.search(r"\bordered\b", clauses) is not None,
+            "reduction": re.search(r"\breduction\s*\(", clauses) is not None,
+            "collapse": int(collapse[1]) if collapse else 1,
+        }
+        notes.append(waiting)
+        stripped = _SCHEDULE.sub("", text) if schedule else text
+        out.append(stripped.rstrip() + " schedule(runtime)" + "\n" * extra)
+    return Rewritten("\n".join(out), notes)
