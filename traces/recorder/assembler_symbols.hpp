@@ -1,0 +1,40 @@
+// What a program's file knows: functions and variables by address, lines by address, the wrapper's notes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace homenode {
+
+struct Variable {
+  std::uint64_t address = 0, bytes = 0;
+  std::string name;
+  bool thread_local_storage = false;
+};
+
+class ModuleSymbols {
+public:
+  // An unreadable or foreign file has no symbols; never throws for one.
+  explicit ModuleSymbols(const std::filesystem::path&);
+  std::string function(std::uint64_t offset) const;  // "" if unknown
+  const std::vector<Variable>& variables() const { return variables_; }
+  // Content of a section that is not loaded, without zero bytes; "" if absent.
+  std::string section(const std::string& name) const;
+  // file and line of each offset, by binutils' addr2line; empty where it is missing.
+  std::vector<std::pair<std::string, std::uint32_t>> lines(const std::vector<std::uint64_t>& offsets) const;
+
+private:
+  struct Function {
+    std::uint64_t end;
+    std::string name;
+  };
+  std::filesystem::path path_;
+  std::map<std::uint64_t, Function> functions_;
+  std::vector<Variable> variables_;
+  std::map<std::string, std::string> sections_;
+};
+
+}  // namespace homenode

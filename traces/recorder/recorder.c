@@ -1,0 +1,264 @@
+/* Lossless detection of runs behind gcc's ThreadSanitizer entry points: consecutive accesses of one instruction with constant
+ * steps in address and in sequence are one run. And for an access that breaks its stride, the load its address came from:
+ * a pointer loaded a moment ago points at its line, or its address is linear in a value that one load delivers.
+ */
+#include <string.h>
+
+#include "runtime.h"
+
+enum { ENTRIES = 8192, POINTERS = 1024, SITES = 65536 };
+
+struct entry {
+  uintptr_t pc;
+  uint32_t id, info; /* info = width << 4 | kind << 1 | bulk */
+  uint64_t base, last, sequence0, last_sequence, count, dsequence, distance;
+  int64_t stride;
+  uint64_t sent_base; /* of the last message of this site */
+  uint64_t sent_count, sent_dsequence, sent_distance;
+  int64_t sent_stride;
+  bool open;
+  /* dependence */
+  int64_t value, x0, v0, scale, step;
+  uint64_t value_sequence, last_address;
+  struct entry* producer;
+  uint32_t confidence, tries, candidate;
+};
+
+uint64_t hn_sequence;
+uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
+static struct entry entries[ENTRIES];
+static uint32_t active[ENTRIES], active_count, next_id;
+static struct {
+  uintptr_t pc;
+  uint32_t info, id;
+  uint64_t sent_base;
+} sites[SITES];
+static struct {
+  uint64_t line, sequence;
+  int64_t value;
+} pointers[POINTERS];
+static uint64_t clock_now = 1; /* accesses in all: sequence numbers that survive items, for dependence */
+
+static void send(struct entry* e) {
+  if (e->count == 0) return;
+  const bool same = e->count == e->sent_count && e->count > 1 && e->stride == e->sent_stride && e->dsequence == e->sent_dsequence &&
+                    e->distance == e->sent_distance;
+  hn_begin(same ? HN_RUN_SAME : HN_RUN);
+  hn_u(e->id);
+  if (!same) hn_u(e->count);
+  hn_z((int64_t)(e->base - e->sent_base));
+  hn_u(e->sequence0);
+  if (!same) {
+    if (e->count > 1) {
+      hn_z(e->stride);
+      hn_u(e->dsequence);
+    }
+    hn_u(e->distance);
+    e->sent_count = e->count, e->sent_stride = e->stride, e->sent_dsequence = e->dsequence, e->sent_distance = e->distance;
+  }
+  e->sent_base = e->base;
+  e->count = 0;
+}
+
+void hn_close_runs(void) {
+  for (uint32_t i = 0; i < active_count; ++i) {
+    struct entry* e = &entries[active[i]];
+    send(e);
+    e->open = false;
+  }
+  active_count = 0;
+}
+void hn_control(int opcode) {
+  hn_close_runs();
+  hn_begin(opcode);
+}
+void hn_new_item(void) { hn_sequence = 0; }
+
+/* Another instruction takes the slot: what was sent of the old one is kept, it may come back. */
+static __attribute__((noinline)) void take(struct entry* e, uintptr_t pc, uint32_t info) {
+  send(e);
+  const bool open = e->open;
+  if (e->pc) {
+    uint32_t h = (uint32_t)((e->pc * 0x9E3779B97F4A7C15ul) >> 48);
+    while (sites[h].pc != e->pc || sites[h].info != e->info) h = (h + 1) % SITES;
+    sites[h].sent_base = e->sent_base;
+  }
+  *e = (struct entry){0};
+  e->open = open;
+  e->pc = pc;
+  e->info = info;
+  uint32_t h = (uint32_t)((pc * 0x9E3779B97F4A7C15ul) >> 48);
+  while (sites[h].pc && (sites[h].pc != pc || sites[h].info != info)) h = (h + 1) % SITES;
+  if (!sites[h].pc) {
+    sites[h].pc = pc, sites[h].info = info, sites[h].id = next_id++;
+    hn_begin(HN_PC);
+    hn_u(sites[h].id);
+    hn_u(info >> 1 & 7);
+    hn_u(info >> 4);
+    hn_u(info & 1);
+    hn_site((const void*)pc);
+  }
+  e->id = sites[h].id;
+  e->sent_base = sites[h].sent_base;
+}
+
+static uint64_t producer_of(struct entry* e, uint64_t address) {
+  const int64_t step = (int64_t)(address - e->last_address);
+  const bool regular = step == e->step;
+  e->step = step;
+  e->last_address = address;
+  if (regular) return 0;
+  for (uint64_t line = address >> 6, k = 0; k < 2; ++k, --line) {
+    const unsigned h = (unsigned)(line * 0x9E3779B97F4A7C15ul >> 54);
+    if (pointers[h].line == line && pointers[h].sequence && clock_now - pointers[h].sequence < 60000)
+      return clock_now - pointers[h].sequence;
+  }
+  uint64_t found = 0;
+  if (e->producer) {
+    const int64_t dv = e->producer->value - e->v0, dx = (int64_t)address - e->x0;
+    if (dv && dx % dv == 0 && dx / dv > 0 && dx / dv <= 512 && (e->confidence == 0 || dx / dv == e->scale)) {
+      e->scale = dx / dv;
+      if (e->confidence < 8) ++e->confidence;
+      if (e->confidence >= 3) found = e->producer->value_sequence;
+    } else if (!dv && !dx) {
+      if (e->confidence >= 3) found = e->producer->value_sequence;
+    } else if (e->confidence >= 4) {
+      e->confidence -= 2;
+    } else {
+      e->producer = 0, e->confidence = 0;
+    }
+  }
+  if (!e->producer && active_count && (e->tries < 64 || !(e->tries & 255))) {
+    e->candidate = (e->candidate + 1) % active_count;
+    struct entry* c = &entries[active[e->candidate]];
+    const unsigned width = c->info >> 4;
+    if ((c->info >> 1 & 7) == HN_READ && (width == 4 || width == 8) && c->value_sequence + 16 > clock_now)
+      e->producer = c, e->confidence = 0;
+  }
+  ++e->tries;
+  if (e->producer) e->x0 = (int64_t)address, e->v0 = e->producer->value;
+  return found ? clock_now - found : 0;
+}
+
+static inline void note_value(struct entry* e, uintptr_t address, unsigned width) {
+  e->value = width == 8 ? *(const int64_t*)address : *(const int32_t*)address;
+  e->value_sequence = clock_now;
+  if (width == 8 && (uint64_t)e->value >> 47 == 0 && e->value >= 65536) {
+    const uint64_t line = (uint64_t)e->value >> 6;
+    const unsigned h = (unsigned)(line * 0x9E3779B97F4A7C15ul >> 54);
+    if (!(pointers[h].value == e->value && clock_now - pointers[h].sequence < 256))
+      pointers[h].line = line, pointers[h].value = e->value, pointers[h].sequence = clock_now;
+  }
+}
+
+__attribute__((always_inline)) static inline void record(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags) {
+  if (__builtin_expect(!hn_on, 0)) return;
+  if (kind == HN_READ &&
+      __builtin_expect(
+          (address - hn_closure_low < hn_closure_high - hn_closure_low) | (address == hn_bound_low) | (address == hn_bound_high), 0))
+    return;
+  const uint64_t sequence = hn_sequence++;
+  ++clock_now;
+  const uint32_t info = width << 4 | kind << 1 | flags;
+  struct entry* e = &entries[(pc ^ pc >> 13 ^ kind) & (ENTRIES - 1)];
+  if (__builtin_expect(e->pc != pc || e->info != info, 0)) take(e, pc, info);
+  if (__builtin_expect(!e->open, 0)) {
+    e->open = true;
+    active[active_count++] = (uint32_t)(e - entries);
+  }
+  const bool value = kind == HN_READ && (width == 8 || width == 4) && !flags;
+  if (e->count > 1) {
+    if (address - e->last == (uint64_t)e->stride && sequence - e->last_sequence == e->dsequence) {
+      ++e->count;
+      e->last = e->last_address = address;
+      e->last_sequence = sequence;
+      if (value) note_value(e, address, width);
+      return;
+    }
+    send(e);
+  }
+  if (__builtin_expect(address - hn_stacks_low < hn_stacks_high - hn_stacks_low, 0)) {
+    hn_announce_frame(address);
+    if (!e->open) { /* the announcement closed all runs */
+      e->open = true;
+      active[active_count++] = (uint32_t)(e - entries);
+    }
+  }
+  const uint64_t distance = producer_of(e, address);
+  if (e->count == 1) {
+    const int64_t stride = (int64_t)(address - e->base);
+    if (stride < 65536 && stride > -65536 && distance == 0 && e->distance == 0) {
+      e->stride = stride, e->dsequence = sequence - e->sequence0, e->count = 2, e->last = address, e->last_sequence = sequence;
+      if (value) note_value(e, address, width);
+      return;
+    }
+    send(e);
+  }
+  e->base = e->last = address;
+  e->sequence0 = e->last_sequence = sequence;
+  e->count = 1, e->stride = 0, e->dsequence = 0, e->distance = distance;
+  if (value) note_value(e, address, width);
+}
+
+void hn_access(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags) { record(address, pc, kind, width, flags); }
+void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsigned flags) {
+  const uintptr_t end = address + bytes;
+  while (address < end) {
+    uintptr_t next = (address | 63) + 1;
+    if (next > end) next = end;
+    record(address, pc, kind, (unsigned)(next - address), flags);
+    address = next;
+  }
+}
+
+#define PC ((uintptr_t)__builtin_return_address(0))
+#define ACCESS(n)                                                                      \
+  void __tsan_read##n(void* a) { record((uintptr_t)a, PC, HN_READ, n, 0); }            \
+  void __tsan_write##n(void* a) { record((uintptr_t)a, PC, HN_WRITE, n, 0); }          \
+  void __tsan_volatile_read##n(void* a) { record((uintptr_t)a, PC, HN_READ, n, 0); }   \
+  void __tsan_volatile_write##n(void* a) { record((uintptr_t)a, PC, HN_WRITE, n, 0); } \
+  void __tsan_unaligned_read##n(void* a) { record((uintptr_t)a, PC, HN_READ, n, 0); }  \
+  void __tsan_unaligned_write##n(void* a) { record((uintptr_t)a, PC, HN_WRITE, n, 0); }
+ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16) void __tsan_read_range(void* a, size_t n) { hn_range((uintptr_t)a, n, PC, HN_READ, 0); }
+void __tsan_write_range(void* a, size_t n) { hn_range((uintptr_t)a, n, PC, HN_WRITE, 0); }
+void __tsan_vptr_update(void** a, void* v) { (void)v, record((uintptr_t)a, PC, HN_WRITE, 8, 0); }
+void __tsan_vptr_read(void** a) { record((uintptr_t)a, PC, HN_READ, 8, 0); }
+void __tsan_init(void) { hn_open(); }
+
+static const volatile void* spun;
+static unsigned spins;
+#define ATOMIC(bits, type)                                                                                   \
+  type __tsan_atomic##bits##_load(const volatile type* a, int order) {                                       \
+    (void)order;                                                                                             \
+    if (spun != a) spun = a, spins = 0;                                                                      \
+    if (++spins >= 16) spins = 0, hn_yield();                                                                \
+    record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                                        \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                             \
+  }                                                                                                          \
+  void __tsan_atomic##bits##_store(volatile type* a, type v, int order) {                                    \
+    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0), __atomic_store_n(a, v, __ATOMIC_SEQ_CST); \
+  }                                                                                                          \
+  type __tsan_atomic##bits##_exchange(volatile type* a, type v, int order) {                                 \
+    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                           \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                      \
+  }                                                                                                          \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile type* a, type* c, type v, int s, int f) {       \
+    (void)s, (void)f, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                      \
+    return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                      \
+  }                                                                                                          \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* a, type* c, type v, int s, int f) {         \
+    (void)s, (void)f, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                      \
+    return __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                      \
+  }
+#define FETCH(bits, type, op)                                                  \
+  type __tsan_atomic##bits##_fetch_##op(volatile type* a, type v, int order) { \
+    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);             \
+    return __atomic_fetch_##op(a, v, __ATOMIC_SEQ_CST);                        \
+  }
+#define ATOMICS(bits, type) \
+  ATOMIC(bits, type)        \
+  FETCH(bits, type, add) FETCH(bits, type, sub) FETCH(bits, type, and) FETCH(bits, type, or) FETCH(bits, type, xor) FETCH(bits, type, nand)
+ATOMICS(8, uint8_t) ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t) void __tsan_atomic_thread_fence(int order) {
+  (void)order, __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int order) { (void)order; }

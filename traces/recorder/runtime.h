@@ -1,0 +1,48 @@
+/* What the runtime's own files know of each other. One thread runs at a time (a token), so the recorder has one state. */
+#ifndef HOMENODE_RUNTIME_H
+#define HOMENODE_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stream.h"
+
+/* stream.c: the pipe. A message is begun with its opcode; fields follow. Nothing is sent while `hn_on` is false. */
+extern bool hn_on;
+void hn_open(void);
+void hn_begin(int opcode);
+void hn_u(uint64_t value);
+void hn_z(int64_t value);
+void hn_s(const char* text);
+void hn_site(const void* pc); /* sends HN_MODULE first where needed: call before hn_begin */
+uint64_t hn_module_of(uintptr_t pc, uintptr_t* offset);
+void hn_flush(void);
+void hn_copy(void* to, const void* from, size_t bytes);
+
+/* recorder.c */
+extern uint64_t hn_sequence; /* accesses of the current item so far */
+void hn_access(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags);
+void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsigned flags);
+void hn_close_runs(void);
+void hn_control(int opcode); /* closes the runs, then begins the message */
+void hn_new_item(void);      /* the next access is number 0 */
+/* Reads that only the compiler's splitting into iterations makes: of the closure of a parallel region, and of the bounds that
+ * a loop shim hands out. They are not the program's, so they are not recorded. */
+extern uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
+
+/* frames.c */
+void hn_stack_of(unsigned number, uintptr_t low, uintptr_t high, uintptr_t base);
+void hn_stack_base(unsigned number, uintptr_t base); /* the rank's outermost frame ends here from now on */
+void hn_runs_on_rank(unsigned number);
+void hn_announce_frame(uintptr_t address);      /* nothing if the address is on no stack, or its frame is known */
+extern uintptr_t hn_stacks_low, hn_stacks_high; /* around all stacks, for a quick no */
+void* hn_pages(size_t bytes);                   /* zeroed, for the runtime itself; null without memory */
+
+/* work.c, in the twin only: at the begin and the end of an outermost parallel region. */
+void hn_work_parallel(uint64_t serial, bool begins);
+
+/* team.c */
+void hn_yield(void); /* an atomic spin gives the token away */
+
+#endif

@@ -1,0 +1,164 @@
+/* The pipe to the assembler: one buffer, varints, the modules that addresses belong to, the end of the program. */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+bool hn_on;
+static int descriptor = -1;
+static uint8_t buffer[1 << 16];
+static size_t used;
+static uint64_t accesses_before;
+
+void hn_copy(void* to, const void* from, size_t bytes) {
+  char* t = to;
+  const char* f = from;
+  while (bytes--) {
+    *t++ = *f++;
+    __asm__ volatile("" ::: "memory"); /* stays a loop: memcpy is what we record */
+  }
+}
+
+void* hn_pages(size_t bytes) {
+  void* p = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? 0 : p;
+}
+
+void hn_flush(void) {
+  size_t sent = 0;
+  while (sent < used) {
+    const ssize_t n = write(descriptor, buffer + sent, used - sent);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) { /* the reader is gone: go on untraced */
+      hn_on = false;
+      break;
+    }
+    sent += (size_t)n;
+  }
+  used = 0;
+}
+
+void hn_u(uint64_t value) {
+  if (used + 16 > sizeof buffer) hn_flush();
+  while (value >= 128) {
+    buffer[used++] = (uint8_t)(value | 128);
+    value >>= 7;
+  }
+  buffer[used++] = (uint8_t)value;
+}
+void hn_z(int64_t value) { hn_u(((uint64_t)value << 1) ^ (uint64_t)(value >> 63)); }
+void hn_begin(int opcode) { hn_u((uint64_t)opcode); }
+void hn_s(const char* text) {
+  size_t n = 0;
+  while (text[n]) ++n;
+  hn_u(n);
+  for (size_t i = 0; i < n; ++i) {
+    if (used + 16 > sizeof buffer) hn_flush();
+    buffer[used++] = (uint8_t)text[i];
+  }
+}
+
+/* Loaded modules, found once: programs that load more later have their sites in module 0 with an absolute offset. */
+static struct module {
+  uintptr_t low, high, bias;
+  char path[512];
+} modules[64];
+static unsigned module_count;
+static int add_module(struct dl_phdr_info* info, size_t size, void* unused) {
+  (void)size, (void)unused;
+  if (module_count == 64) return 1;
+  struct module* m = &modules[module_count];
+  m->low = UINTPTR_MAX, m->high = 0, m->bias = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+    const uintptr_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, high = low + info->dlpi_phdr[i].p_memsz;
+    if (low < m->low) m->low = low;
+    if (high > m->high) m->high = high;
+  }
+  if (module_count == 0) {
+    const ssize_t n = readlink("/proc/self/exe", m->path, sizeof m->path - 1);
+    m->path[n < 0 ? 0 : n] = 0;
+  } else {
+    size_t n = 0;
+    for (; info->dlpi_name[n] && n < sizeof m->path - 1; ++n) m->path[n] = info->dlpi_name[n];
+    m->path[n] = 0;
+  }
+  ++module_count;
+  return 0;
+}
+uint64_t hn_module_of(uintptr_t pc, uintptr_t* offset) {
+  for (unsigned i = 0; i < module_count; ++i)
+    if (pc >= modules[i].low && pc < modules[i].high) {
+      *offset = pc - modules[i].bias;
+      return i;
+    }
+  *offset = pc;
+  return 0;
+}
+/* A return address lies behind the call: one byte less is on the call's own line. */
+void hn_site(const void* pc) {
+  uintptr_t offset;
+  const uint64_t module = hn_module_of((uintptr_t)pc - 1, &offset);
+  hn_u(module);
+  hn_u(offset);
+}
+
+static void fatal(int signal_number) {
+  if (hn_on) {
+    hn_close_runs();
+    hn_flush();
+  }
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
+static void finish(int status, void* unused) {
+  (void)unused;
+  if (!hn_on) return;
+  hn_control(HN_END);
+  hn_u((uint64_t)(unsigned)status);
+  hn_u(accesses_before);
+  hn_flush();
+  hn_on = false;
+}
+
+void hn_open(void) {
+  static bool opened;
+  if (opened) return;
+  opened = true;
+  const char* text = getenv("HOMENODE_STREAM_FD");
+  if (!text || !*text) return;
+  descriptor = atoi(text);
+  unsetenv("HOMENODE_STREAM_FD");
+  dl_iterate_phdr(add_module, 0);
+  hn_on = true;
+  const char* team = getenv("HOMENODE_TEAM");
+  {
+    extern void* __libc_stack_end;
+    const uintptr_t top = ((uintptr_t)__libc_stack_end + 0xfffff) & ~(uintptr_t)0xfff;
+    hn_begin(HN_HELLO);
+    hn_u(HN_STREAM_VERSION);
+    hn_u((uint64_t)sysconf(_SC_PAGESIZE));
+    hn_u(team && atoi(team) > 0 ? (uint64_t)atoi(team) : 1);
+    hn_u(top - (8u << 20));
+    hn_u(top);
+    hn_stack_of(0, top - (8u << 20), top, (uintptr_t)__libc_stack_end);
+  }
+  for (unsigned i = 0; i < module_count; ++i) {
+    hn_begin(HN_MODULE);
+    hn_u(i);
+    hn_u(modules[i].bias);
+    hn_s(modules[i].path);
+  }
+  on_exit(finish, 0);
+  const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGINT};
+  for (unsigned i = 0; i < sizeof signals / sizeof *signals; ++i) signal(signals[i], fatal);
+  signal(SIGPIPE, SIG_IGN);
+}
