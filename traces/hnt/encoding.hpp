@@ -1,136 +1,92 @@
-// Bytes of records: LEB128 varints, zigzag for signed values, doubles as 8 little-endian bytes.
-// A record is (type << 1 | critical), length, fields. Fields are only ever appended: an old reader ignores what it does not
-// know, a new one takes defaults for what is missing.
+// Bytes of a frame: varints, zigzag, strings; the decoder refuses to run past its end.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "traces/hnt/records.hpp"
+#include "sim/errors.hpp"
 
 namespace homenode::format {
 
-// What is wrong with the bytes; the frame reader adds file and offset.
-struct DecodeError {
-  std::string message;
-};
-
-class ByteWriter {
+class Encoder {
 public:
-  void byte(std::uint8_t value) { bytes_.push_back(value); }
-  void unsigned_value(std::uint64_t value) {
+  void u64(std::uint64_t value) {
     while (value >= 128) {
       bytes_.push_back(static_cast<std::uint8_t>(value | 128));
       value >>= 7;
     }
     bytes_.push_back(static_cast<std::uint8_t>(value));
   }
-  void signed_value(std::int64_t value) {
-    unsigned_value((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
-  }
+  void i64(std::int64_t value) { u64((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63)); }
   void real(double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    for (unsigned i = 0; i < 8; ++i) bytes_.push_back(static_cast<std::uint8_t>(bits >> (8 * i)));
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    for (int i = 0; i < 8; ++i) bytes_.push_back(static_cast<std::uint8_t>(bits >> (8 * i)));
   }
   void text(std::string_view value) {
-    unsigned_value(value.size());
+    u64(value.size());
     bytes_.insert(bytes_.end(), value.begin(), value.end());
   }
-  template <class Tag, class Representation>
-  void id(Id<Tag, Representation> value) {   // none() is 0
-    unsigned_value(value.is_none() ? 0 : std::uint64_t{value.value()} + 1);
-  }
-  void record(RecordType type, const ByteWriter& fields, bool critical = true) {
-    record(static_cast<std::uint16_t>(type), fields, critical);
-  }
-  void record(std::uint16_t type, const ByteWriter& fields, bool critical) {
-    unsigned_value(std::uint64_t{type} << 1 | (critical ? 1 : 0));
-    unsigned_value(fields.bytes_.size());
-    bytes_.insert(bytes_.end(), fields.bytes_.begin(), fields.bytes_.end());
-  }
-  std::size_t size() const { return bytes_.size(); }
-  bool empty() const { return bytes_.empty(); }
-  void clear() { bytes_.clear(); }
   const std::vector<std::uint8_t>& bytes() const { return bytes_; }
 
 private:
   std::vector<std::uint8_t> bytes_;
 };
 
-class ByteReader {
+class Decoder {
 public:
-  explicit ByteReader(std::span<const std::uint8_t> bytes) : bytes_{bytes} {}
-  bool at_end() const { return position_ == bytes_.size(); }
-  std::size_t remaining() const { return bytes_.size() - position_; }
-  std::uint8_t byte() {
-    if (at_end()) throw DecodeError{"a record ends in the middle of a field"};
-    return bytes_[position_++];
-  }
-  std::uint64_t unsigned_value() {
+  // `place` names file and frame for errors.
+  Decoder(const std::uint8_t* data, std::size_t size, std::string place) : data_{data}, end_{data + size}, place_{std::move(place)} {}
+  std::uint64_t u64() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
-      const std::uint8_t next = byte();
-      if (shift == 63 && next > 1) break;
-      value |= std::uint64_t{next & 127u} << shift;
-      if (next < 128) return value;
+      if (data_ == end_) fail("ends within a number");
+      const std::uint8_t byte = *data_++;
+      value |= static_cast<std::uint64_t>(byte & 127) << shift;
+      if (byte < 128) return value;
     }
-    throw DecodeError{"a number has more than 64 bits"};
+    fail("has a number of more than 64 bits");
   }
-  std::int64_t signed_value() {
-    const std::uint64_t value = unsigned_value();
-    return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
+  std::int64_t i64() {
+    const std::uint64_t value = u64();
+    return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
-  // A value that must be at most `limit`; the error names the field.
-  template <class Value>
-  Value bounded(const char* field, std::uint64_t limit) {
-    const std::uint64_t value = unsigned_value();
-    if (value > limit) {
-      throw DecodeError{std::string(field) + " is " + std::to_string(value) + "; at most " + std::to_string(limit) + " is allowed"};
-    }
-    return static_cast<Value>(value);
-  }
-  // The number of elements of a column, each of which takes at least one byte: a wrong count never allocates much.
-  std::size_t count(const char* field) { return bounded<std::size_t>(field, remaining()); }
   double real() {
+    if (end_ - data_ < 8) fail("ends within a number");
     std::uint64_t bits = 0;
-    for (unsigned i = 0; i < 8; ++i) bits |= std::uint64_t{byte()} << (8 * i);
-    return std::bit_cast<double>(bits);
-  }
-  std::string text() {
-    const std::size_t length = count("a text's length");
-    std::string value(reinterpret_cast<const char*>(bytes_.data()) + position_, length);
-    position_ += length;
+    for (int i = 0; i < 8; ++i) bits |= static_cast<std::uint64_t>(*data_++) << (8 * i);
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
     return value;
   }
-  template <class Identifier>
-  Identifier id(const char* field) {
-    const auto value = bounded<std::uint64_t>(field, 0xFFFFFFFFu);
-    return value == 0 ? Identifier::none() : Identifier{static_cast<std::size_t>(value - 1)};
+  std::string text() {
+    const std::uint64_t size = count(1);
+    std::string value{reinterpret_cast<const char*>(data_), size};
+    data_ += size;
+    return value;
   }
-  ByteReader part(std::size_t length) {
-    if (length > remaining()) {
-      throw DecodeError{"a record of " + std::to_string(length) + " bytes where " + std::to_string(remaining()) + " remain"};
-    }
-    ByteReader part{bytes_.subspan(position_, length)};
-    position_ += length;
-    return part;
+  // A number of things that take at least `least` bytes each: never more than what is left can hold.
+  std::uint64_t count(std::uint64_t least = 1) {
+    const std::uint64_t value = u64();
+    if (value > static_cast<std::uint64_t>(end_ - data_) / least)
+      fail("announces " + std::to_string(value) + " entries, more than it has bytes for");
+    return value;
   }
+  std::uint64_t below(std::uint64_t limit, const char* what) {
+    const std::uint64_t value = u64();
+    if (value >= limit) fail(std::string{"has "} + what + " " + std::to_string(value) + "; allowed: below " + std::to_string(limit));
+    return value;
+  }
+  bool finished() const { return data_ == end_; }
+  [[noreturn]] void fail(const std::string& what) const { throw InputError(place_ + " " + what); }
 
 private:
-  std::span<const std::uint8_t> bytes_;
-  std::size_t position_ = 0;
+  const std::uint8_t* data_;
+  const std::uint8_t* end_;
+  std::string place_;
 };
-
-void encode(ByteWriter&, const WorkCounts&);
-WorkCounts decode_work(ByteReader&);
-
-// PATTERN's payload: its counts, then its segments, runs, streams, heap and sync events as records of their own.
-void encode_pattern(ByteWriter&, RegionId, const ItemPattern&, const std::vector<Segment>& extra_segments,
-                    const std::function<std::uint64_t(const std::string&)>& intern);
 
 }  // namespace homenode::format
