@@ -1,82 +1,36 @@
-// What a trace holds beyond sim/workload.hpp: the parts of trace schema v1 that no model reads today but that a file keeps.
+// How each table of a workload is laid out in a frame. Version 1.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "sim/workload.hpp"
+#include "traces/hnt/encoding.hpp"
 
-namespace homenode {
+namespace homenode::format {
 
-// Numbers are the file format: never reuse one.
-enum class RecordType : std::uint16_t {
-  meta = 1, string, site, thread, region, execution, item, segment, object, heap, run, stream, pattern, instance, sync, edge, mark,
-  calibration, loss, index, footer
-};
-inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::footer);
-const char* name_of(RecordType);
+enum class FrameType : std::uint16_t { meta = 1, sites, threads, objects, regions, patterns, execution, losses, index };
+constexpr const char* frame_name(FrameType type) {
+  constexpr const char* names[] = {"?", "META", "SITE", "THREAD", "OBJECT", "REGION", "PATTERN", "EXECUTION", "LOSS", "INDEX"};
+  const auto value = static_cast<std::size_t>(type);
+  return value < std::size(names) ? names[value] : "?";
+}
 
-struct TraceMeta {
-  std::string tool, compiler, compiler_flags, program, arguments;
-  std::uint32_t capture_threads = 1;
-  std::uint64_t page_size = 4096;
-  std::vector<std::string> features;
-  bool complete = true;
-};
+void put(Encoder&, const Site&);
+void put(Encoder&, const TracedThread&);
+void put(Encoder&, const TracedObject&);
+void put(Encoder&, const Region&);
+void put(Encoder&, const ItemPattern&);
+void put(Encoder&, const Loss&);
+void put(Encoder&, const Execution&);
+void put(Encoder&, const ExecutionBody&);
+void put_meta(Encoder&, const Workload&);
 
-struct SiteExtra { SiteId inline_parent = SiteId::none(); };
-struct ThreadExtra { std::uint64_t create_event = 0, join_event = 0; };
+void get(Decoder&, Site&);
+void get(Decoder&, TracedThread&);
+void get(Decoder&, TracedObject&);
+void get(Decoder&, Region&);
+void get(Decoder&, ItemPattern&);
+void get(Decoder&, Loss&);
+void get(Decoder&, Execution&, std::size_t regions);
+void get(Decoder&, ExecutionBody&, const Workload&);
+void get_meta(Decoder&, Workload&);
 
-// Which iteration of which execution; none() as execution = nobody.
-struct ItemReference {
-  ExecutionId execution = ExecutionId::none();
-  std::int64_t iteration = 0;
-  bool operator==(const ItemReference&) const = default;
-};
-struct ExecutionExtra { ItemReference parent; };
-
-// Where items come from, if not from the execution alone (tasks, thread bodies); of the block that starts at `first`.
-struct ItemOrigin {
-  std::int64_t first = 0;
-  ItemReference parent;
-  ThreadId creator = ThreadId::none();
-  std::uint64_t first_sequence = 0;
-  bool thread_body = false;
-};
-
-// A stretch of one iteration with its own work counts and cost class (e.g. "fp", "memory"; empty = the region's).
-struct Segment {
-  std::uint32_t ordinal = 0;
-  WorkCounts work;
-  std::string cost_class;
-};
-
-// How a region's counted work is spread over its iterations: by their accesses, or evenly where it accesses nothing.
-struct WorkRate {
-  WorkCounts per_access, per_iteration;
-};
-
-enum class EdgeKind : std::uint8_t { order, data, creation, join, match };
-struct Edge { ItemReference predecessor, successor; EdgeKind kind{}; };
-
-enum class MarkOperation : std::uint8_t { label, step, streamable, owner, thread_type };
-struct Mark {
-  ItemReference item;
-  std::uint64_t sequence = 0;
-  MarkOperation operation{};
-  std::int64_t value = 0;
-  ObjectId object = ObjectId::none();
-  std::string text;
-};
-
-// Outside the content hash: it belongs to a host, not to the program.
-struct Calibration {
-  RegionId region = RegionId::none();       // or a cost class
-  std::string cost_class;
-  double cycles = 0, clock_hertz = 0;
-  std::string host;
-  bool measured = false;                    // else assumed
-};
-
-}  // namespace homenode
+}  // namespace homenode::format
