@@ -26,6 +26,7 @@ struct team {
   void (*function)(void*);
   void* data;
   struct loop combined; /* of a combined parallel loop: bounds before they are split */
+  int sections;
   bool has_combined, user_rank;
   const void* site;
 };
@@ -197,6 +198,12 @@ static void run_rank(struct rank* r) {
     const struct loop c = t->combined;
     split(c.next, c.end, c.step, (int64_t)c.step > 0, false, false, t->site);
   }
+  if (t->sections && hn_on && announced(r)) {
+    hn_control(HN_SECTIONS_BEGIN);
+    hn_site(t->site);
+    hn_u((uint64_t)t->sections);
+    hn_new_item();
+  }
   t->function(t->data);
   end_single(r);
   barrier(false);
@@ -251,7 +258,7 @@ static void parallel(void (*function)(void*), void* data, unsigned wanted, int s
   t.ranks = outer->level ? 1 : wanted ? (int)wanted : team_size();
   if (t.ranks > MOST_RANKS) t.ranks = MOST_RANKS;
   t.level = outer->level + 1;
-  t.function = function, t.data = data, t.site = site;
+  t.function = function, t.data = data, t.site = site, t.sections = sections;
   hn_on = was_on;
   if (hn_on && t.level == 1) {
     for (int i = 1; i < t.ranks; ++i)
