@@ -1,6 +1,7 @@
 #include "sim/address_space.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/errors.hpp"
 #include "sim/machine.hpp"
@@ -77,6 +78,7 @@ AddressRange AddressSpace::place_object(ObjectId id, ThreadId owner) {
       const bool global = object.kind == ObjectKind::global || object.kind == ObjectKind::unknown;
       placement = {pack(bytes, alignment, global ? 0 : 1 + owner.index()), bytes, false};
     }
+    object_at_[placement.base] = {placement.base + bytes, id};
   }
   return {placement.base, placement.base + placement.bytes};
 }
@@ -90,6 +92,7 @@ AddressRange AddressSpace::release_object(ObjectId id) {
     std::fill(page_table_.begin() + static_cast<std::ptrdiff_t>(first), page_table_.begin() + static_cast<std::ptrdiff_t>(last), unmapped);
     free_ranges_[last - first].push_back(first_address + first * page_bytes_);
   }
+  if (placement.base != 0) object_at_.erase(placement.base);
   placement = {};
   return range;
 }
@@ -99,11 +102,21 @@ std::uint64_t AddressSpace::address(ObjectId object, ThreadId thread) {
   return placement.base != 0 ? placement.base : place_object(object, thread).first;
 }
 
+ObjectId AddressSpace::object_in(AddressRange range) const {
+  const auto after = object_at_.upper_bound(range.first);
+  if (after != object_at_.begin() && std::prev(after)->second.first > range.first) return std::prev(after)->second.second;
+  return after != object_at_.end() && after->first < range.last ? after->second.second : ObjectId::none();
+}
+
 std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& place) {
-  if (range.last <= range.first) return 0;
+  note_touch(range, write, place);
+  return settle();
+}
+
+void AddressSpace::note_touch(AddressRange range, bool write, const Place& place) {
+  if (range.last <= range.first) return;
   std::uint64_t page = (range.first - first_address) / page_bytes_;
   const std::uint64_t last = (range.last - 1 - first_address) / page_bytes_;
-  faults_.clear();
   for (; page <= last; ++page) {
     std::uint8_t& home = page_table_.at(page);
     if (home < zero_page || (home == zero_page && !write)) continue;
@@ -111,9 +124,16 @@ std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& p
       home = zero_page;
       continue;
     }
-    faults_.push_back({page, ObjectId::none(), place, write});
+    home = pending;
+    const std::uint64_t begin = first_address + page * page_bytes_;
+    const ObjectId object = object_in({std::max(begin, range.first), std::min(begin + page_bytes_, range.last)});
+    faults_.push_back({page, object, place, write});
   }
+}
+
+std::uint64_t AddressSpace::settle() {
   if (faults_.empty()) return 0;
+  std::sort(faults_.begin(), faults_.end(), [](const PageFault& a, const PageFault& b) { return a.page < b.page; });
   homes_.assign(faults_.size(), NodeId::none());
   policy_.fault(faults_, homes_);
   for (std::size_t i = 0; i < faults_.size(); ++i) {
@@ -123,10 +143,12 @@ std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& p
                         std::to_string(machine_.nodes.size() - 1));
     }
     page_table_[faults_[i].page] = static_cast<std::uint8_t>(homes_[i].value());
-    if (homes_[i] != place.node) ++remote_pages_;
+    if (homes_[i] != faults_[i].place.node) ++remote_pages_;
   }
-  page_faults_ += faults_.size();
-  return faults_.size();
+  const std::uint64_t settled = faults_.size();
+  page_faults_ += settled;
+  faults_.clear();
+  return settled;
 }
 
 void AddressSpace::homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
@@ -44,6 +45,9 @@ public:
   // Makes [first, last) accessible: faults on pages not there yet are decided by the placement, in address order.
   // Returns how many pages faulted.
   std::uint64_t touch(AddressRange, bool write, const Place&);
+  // The same for several ranges, so that the placement is asked once for all of them: note each, then settle.
+  void note_touch(AddressRange, bool write, const Place&);
+  std::uint64_t settle();
   // Lines of [first_line, last_line) by home node. Pages on the zero page count as local to `reader`.
   void homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const;
 
@@ -59,13 +63,15 @@ public:
   std::vector<std::uint64_t> pages_by_node() const;
 
 private:
-  static constexpr std::uint8_t unmapped = 255, zero_page = 254;
+  static constexpr std::uint8_t unmapped = 255, zero_page = 254, pending = 253;  // pending: noted, to be settled
   struct Placement {         // of one object for one thread (private objects) or for all
     std::uint64_t base = 0;  // 0 = not placed
     std::uint64_t bytes = 0;
     bool mapped_alone = false;  // own pages, given back on release
   };
   Placement& placement_of(ObjectId, ThreadId);
+  // The object that [first, last) of one page belongs to; the range may be rounded to lines.
+  ObjectId object_in(AddressRange) const;
   std::uint64_t reserve_pages(std::uint64_t bytes);
   std::uint64_t pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner);
 
@@ -78,10 +84,11 @@ private:
   std::vector<std::vector<Placement>> private_;  // by object, thread; for thread-private objects only
   struct Arena {
     std::uint64_t next = 0, end = 0;
-  };                                                                 // pages that small objects of one owner share
-  std::vector<Arena> arenas_;                                        // [0] globals, [1 + thread] heap and stack of a thread
-  std::map<std::uint64_t, std::vector<std::uint64_t>> free_ranges_;  // reusable address ranges by size in pages
-  std::vector<PageFault> faults_;                                    // scratch of touch
+  };                                                                       // pages that small objects of one owner share
+  std::vector<Arena> arenas_;                                              // [0] globals, [1 + thread] heap and stack of a thread
+  std::map<std::uint64_t, std::vector<std::uint64_t>> free_ranges_;        // reusable address ranges by size in pages
+  std::map<std::uint64_t, std::pair<std::uint64_t, ObjectId>> object_at_;  // first address -> end and object
+  std::vector<PageFault> faults_;                                          // noted, not yet settled
   std::vector<NodeId> homes_;
   std::uint64_t page_faults_ = 0, remote_pages_ = 0, migrated_pages_ = 0;
 };

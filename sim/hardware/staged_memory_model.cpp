@@ -163,7 +163,7 @@ void StagedMemoryModel::access_caches(const Work& work, AddressSpace& addresses,
   while (touches_.next(group_)) {
     for (const LineTouch& touch : group_) {
       const AddressRange range{touch.lines.first * line, touch.lines.last * line};
-      faults += addresses.touch(range, touch.writes, work.place);
+      addresses.note_touch(range, touch.writes, work.place);
       const std::uint64_t crossed = (range.last - 1) / page - range.first / page + 1;
       bytes += range.last - range.first;
       pages += crossed;
@@ -171,6 +171,7 @@ void StagedMemoryModel::access_caches(const Work& work, AddressSpace& addresses,
     }
     caches_->access(work.place.core, group_, outcome_);
   }
+  faults += addresses.settle();  // the placement is asked once for the whole slice
   // Reach model of the TLB: a slice that touches more than the entries cover walks the page table once a page it comes to;
   // walks overlap as the misses of their stream do.
   if (reach != 0 && bytes > reach) {
