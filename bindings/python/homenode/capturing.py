@@ -166,7 +166,7 @@ def _work_counts(
     words: list[str], environment: dict[str, str], folder: Path, must_succeed: bool, progress: Progress
 ) -> Path | None:
     """Instructions by class, counted by the uninstrumented twin; None when the program has none."""
-    twin = Path(words[0] + ".twin")
+    twin = Path(words[0] + ".twin").absolute()
     if not twin.is_file():
         return None
     progress(f"counting instructions of {Path(words[0]).name}")
