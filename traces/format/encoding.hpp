@@ -5,7 +5,7 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,7 +42,7 @@ public:
     bytes_.insert(bytes_.end(), value.begin(), value.end());
   }
   template <class Tag, class Representation>
-  void id(Id<Tag, Representation> value) {   // none() is 0
+  void id(Id<Tag, Representation> value) {  // none() is 0
     unsigned_value(value.is_none() ? 0 : std::uint64_t{value.value()} + 1);
   }
   void record(RecordType type, const ByteWriter& fields, bool critical = true) {
@@ -126,11 +126,34 @@ private:
   std::size_t position_ = 0;
 };
 
+[[noreturn]] void refuse_record(std::uint64_t type, const std::vector<std::string>& names);
+// Calls handle(type, fields) for each record; handle returns false for a type it does not know. Such a record is skipped, or
+// refused by its name (from the file's own META where it knows one) if it is critical.
+template <class Handle>
+void for_each_record(ByteReader bytes, const std::vector<std::string>& names, Handle&& handle) {
+  while (!bytes.at_end()) {
+    const std::uint64_t tag = bytes.unsigned_value();
+    ByteReader fields = bytes.part(bytes.count("a record's length"));
+    const std::uint64_t type = tag >> 1;
+    if ((type > last_record_type || !handle(static_cast<RecordType>(type), fields)) && (tag & 1) != 0) refuse_record(type, names);
+  }
+}
+
 void encode(ByteWriter&, const WorkCounts&);
 WorkCounts decode_work(ByteReader&);
 
-// PATTERN's payload: its counts, then its segments, runs, streams, heap and sync events as records of their own.
-void encode_pattern(ByteWriter&, RegionId, const ItemPattern&, const std::vector<Segment>& extra_segments,
-                    const std::function<std::uint64_t(const std::string&)>& intern);
+// A pattern with what belongs to it in the file only. Cost classes are texts here, string ids in the file.
+struct StoredPattern {
+  RegionId region = RegionId::none();
+  ItemPattern pattern;            // work: the sum of the segments
+  std::vector<Segment> segments;  // as stored; a pattern with work but no segments is written as one segment
+};
+
+using Intern = std::function<std::uint64_t(const std::string&)>;
+using LookUp = std::function<const std::string&(std::uint64_t)>;
+
+// PATTERN's payload: counts, then SEGMENT, RUN, STREAM, HEAP and SYNC as records of their own.
+void encode_pattern(ByteWriter&, const StoredPattern&, const Intern&);
+StoredPattern decode_pattern(ByteReader, const std::vector<std::string>& names, const LookUp&);
 
 }  // namespace homenode::format

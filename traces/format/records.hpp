@@ -11,8 +11,27 @@ namespace homenode {
 
 // Numbers are the file format: never reuse one.
 enum class RecordType : std::uint16_t {
-  meta = 1, string, site, thread, region, execution, item, segment, object, heap, run, stream, pattern, instance, sync, edge, mark,
-  calibration, loss, index, footer
+  meta = 1,
+  string,
+  site,
+  thread,
+  region,
+  execution,
+  item,
+  segment,
+  object,
+  heap,
+  run,
+  stream,
+  pattern,
+  instance,
+  sync,
+  edge,
+  mark,
+  calibration,
+  loss,
+  index,
+  footer
 };
 inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::footer);
 const char* name_of(RecordType);
@@ -25,8 +44,12 @@ struct TraceMeta {
   bool complete = true;
 };
 
-struct SiteExtra { SiteId inline_parent = SiteId::none(); };
-struct ThreadExtra { std::uint64_t create_event = 0, join_event = 0; };
+struct SiteExtra {
+  SiteId inline_parent = SiteId::none();
+};
+struct ThreadExtra {
+  std::uint64_t create_event = 0, join_event = 0;
+};
 
 // Which iteration of which execution; none() as execution = nobody.
 struct ItemReference {
@@ -34,7 +57,9 @@ struct ItemReference {
   std::int64_t iteration = 0;
   bool operator==(const ItemReference&) const = default;
 };
-struct ExecutionExtra { ItemReference parent; };
+struct ExecutionExtra {
+  ItemReference parent;
+};
 
 // Where items come from, if not from the execution alone (tasks, thread bodies); of the block that starts at `first`.
 struct ItemOrigin {
@@ -58,7 +83,10 @@ struct WorkRate {
 };
 
 enum class EdgeKind : std::uint8_t { order, data, creation, join, match };
-struct Edge { ItemReference predecessor, successor; EdgeKind kind{}; };
+struct Edge {
+  ItemReference predecessor, successor;
+  EdgeKind kind{};
+};
 
 enum class MarkOperation : std::uint8_t { label, step, streamable, owner, thread_type };
 struct Mark {
@@ -72,11 +100,11 @@ struct Mark {
 
 // Outside the content hash: it belongs to a host, not to the program.
 struct Calibration {
-  RegionId region = RegionId::none();       // or a cost class
+  RegionId region = RegionId::none();  // or a cost class
   std::string cost_class;
   double cycles = 0, clock_hertz = 0;
   std::string host;
-  bool measured = false;                    // else assumed
+  bool measured = false;  // else assumed
 };
 
 }  // namespace homenode

@@ -1,192 +1,509 @@
 #include "traces/format/trace_writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <map>
+#include <unordered_map>
+#include <utility>
 
-#include "traces/format/frames.hpp"
+#include "sim/errors.hpp"
+#include "traces/format/content_hash.hpp"
+#include "traces/format/frame.hpp"
 
 namespace homenode {
-using namespace format;
+
+using format::ByteWriter;
 
 namespace {
+constexpr std::size_t frame_target = 256 << 10;  // raw bytes of a frame: large enough for zstd, small enough for random access
+constexpr std::size_t blocks_a_record = 4096;
 
-template <class Entry>
-std::vector<std::uint8_t> encoded(const Entry& entry) {
-  Encoder out;
-  put(out, entry);
-  return out.bytes();
-}
-
-// Over program order, objects renumbered by first use and told by kind, size and symbol; patterns by content. No sites'
-// addresses, no calibration, nothing of the host.
-class CanonicalHash {
-public:
-  CanonicalHash() : state_{XXH3_createState()} { XXH3_128bits_reset(state_); }
-  ~CanonicalHash() { XXH3_freeState(state_); }
-  CanonicalHash(const CanonicalHash&) = delete;
-  CanonicalHash& operator=(const CanonicalHash&) = delete;
-
-  void add(const Workload& workload, const Execution& execution, const ExecutionBody& body) {
-    Encoder out;
-    const Region& region = workload.regions[execution.region.index()];
-    out.text(region.label);
-    out.u64(static_cast<std::uint64_t>(region.kind));
-    Execution plain = execution;
-    plain.region = RegionId{0};
-    put(out, plain);
-    for (const ItemBlock& block : body.blocks) {
-      out.i64(block.first), out.i64(block.last);
-      out.u64(pattern(workload, block.pattern));
-      for (const SlotBinding& slot : block.slots) {
-        const auto [found, fresh] = objects_.try_emplace(slot.object.value(), objects_.size());
-        out.u64(found->second);
-        if (fresh) {
-          const TracedObject& object = workload.objects[slot.object.index()];
-          out.u64(static_cast<std::uint64_t>(object.kind)), out.u64(object.bytes), out.text(object.symbol), out.u64(object.thread_private);
-        }
-        out.i64(slot.base), out.i64(slot.shift);
-      }
-    }
-    XXH3_128bits_update(state_, out.bytes().data(), out.bytes().size());
-  }
-  std::string text() const {
-    const XXH128_hash_t hash = XXH3_128bits_digest(state_);
-    char digits[33];
-    std::snprintf(digits, sizeof digits, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
-                  static_cast<unsigned long long>(hash.low64));
-    return digits;
-  }
-
-private:
-  std::uint64_t pattern(const Workload& workload, PatternId id) {
-    auto [found, fresh] = patterns_.try_emplace(id.value(), 0);
-    if (fresh) {
-      ItemPattern plain = workload.patterns[id.index()];
-      for (AccessRun& run : plain.runs) run.site = SiteId{0};
-      for (IrregularStream& stream : plain.streams) stream.site = SiteId{0};
-      plain.work = {};
-      const auto bytes = encoded(plain);
-      found->second = XXH3_64bits(bytes.data(), bytes.size());
-    }
-    return found->second;
-  }
-  XXH3_state_t* state_;
-  std::map<std::uint32_t, std::uint64_t> objects_, patterns_;
+struct Digest128 {
+  std::uint64_t low, high;
+  bool operator==(const Digest128&) const = default;
 };
-
+struct Digest128Hash {
+  std::size_t operator()(const Digest128& digest) const { return digest.low; }
+};
 }  // namespace
 
 struct TraceWriter::State {
-  std::filesystem::path path, part;
-  int descriptor = -1;
-  std::uint64_t offset = 0;
-  std::size_t sites = 0, objects = 0, regions = 0, patterns = 0;
-  std::vector<std::pair<std::uint64_t, Execution>> executions;  // offset of the body's frame
-  std::vector<std::uint64_t> tables;                            // offsets of table frames, in order
-  CanonicalHash hash;
-  bool finished = false;
+  explicit State(std::filesystem::path target) : frames{std::move(target)} {}
 
-  void write(const void* data, std::size_t size) {
-    const auto* at = static_cast<const char*>(data);
-    while (size > 0) {
-      const ssize_t put = ::write(descriptor, at, size);
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) throw InputError(part.string() + ": cannot be written: " + std::strerror(errno));
-      at += put, size -= static_cast<std::size_t>(put), offset += static_cast<std::uint64_t>(put);
+  struct Body {
+    Execution execution;
+    ExecutionExtra extra;
+    std::uint64_t order = 0;
+    bool open = true;
+    std::int64_t next = 0;  // first iteration not yet described
+    std::vector<ItemBlock> pending;
+    std::vector<ItemOrigin> origins;
+    std::vector<std::uint64_t> frame_offsets;
+    format::BodyDigest digest;
+    std::string finished_digest;
+  };
+  struct KnownPattern {
+    std::uint64_t accesses, reads, writes;
+    std::uint16_t slots;
+  };
+
+  format::FrameWriter frames;
+  TraceMeta meta;
+  std::map<std::string, std::uint64_t> string_ids;
+  ByteWriter strings, patterns, items;  // frames in the making
+  std::vector<std::uint32_t> executions_in_items;
+  std::vector<std::pair<Site, SiteExtra>> sites;
+  std::vector<std::pair<TracedThread, ThreadExtra>> threads;
+  std::vector<Region> regions;
+  std::vector<TracedObject> objects;
+  std::size_t sites_written = 0, threads_written = 0, regions_written = 0, objects_written = 0;
+  format::ObjectIdentities identities;
+  std::vector<std::uint64_t> object_identity;
+  std::unordered_map<Digest128, std::uint32_t, Digest128Hash> pattern_ids;
+  std::vector<KnownPattern> known_patterns;
+  std::vector<format::CanonicalPattern> canonical_patterns;
+  std::vector<Body> bodies;
+  ByteWriter losses, edges, marks, calibrations, rates;
+
+  std::uint64_t intern(const std::string& text) {
+    const auto [entry, fresh] = string_ids.emplace(text, string_ids.size());
+    if (fresh) {
+      ByteWriter fields;
+      fields.unsigned_value(entry->second);
+      fields.text(text);
+      strings.record(RecordType::string, fields);
     }
+    return entry->second;
   }
-  std::uint64_t frame(FrameType type, const Encoder& payload) {
-    const std::uint64_t at = offset;
-    const auto bytes = seal(type, payload.bytes());
-    write(bytes.data(), bytes.size());
-    return at;
+  void flush(ByteWriter& buffer, RecordType type, bool critical = true) {
+    if (buffer.empty()) return;
+    frames.write(type, buffer.bytes(), critical);
+    buffer.clear();
   }
-  template <class Entry>
-  void grow(FrameType type, const std::vector<Entry>& table, std::size_t& done) {
-    if (done == table.size()) return;
-    Encoder out;
-    out.u64(table.size() - done);
-    for (; done < table.size(); ++done) put(out, table[done]);
-    tables.push_back(frame(type, out));
+  void write_table(RecordType type, std::size_t from, std::size_t to, const auto& encode_row) {
+    ByteWriter table;
+    for (std::size_t row = from; row < to; ++row) {
+      ByteWriter fields;
+      fields.unsigned_value(row);
+      encode_row(fields, row);
+      table.record(type, fields);
+      if (table.size() >= frame_target) {
+        flush(strings, RecordType::string);
+        flush(table, type);
+      }
+    }
+    flush(strings, RecordType::string);
+    flush(table, type);
   }
-  void tables_of(const Workload& workload) {
-    grow(FrameType::sites, workload.sites, sites);
-    grow(FrameType::objects, workload.objects, objects);
-    grow(FrameType::regions, workload.regions, regions);
-    grow(FrameType::patterns, workload.patterns, patterns);
-  }
+  void write_meta(bool complete);
+  void write_sites(std::size_t from);
+  void write_threads(std::size_t from);
+  void write_regions(std::size_t from);
+  void write_objects(std::size_t from);
+  void write_execution(ByteWriter&, std::size_t);
+  void checkpoint();
+  void encode_blocks(std::size_t body);
+  void flush_items();
 };
 
-TraceWriter::TraceWriter(std::filesystem::path path) : state_{std::make_unique<State>()} {
-  state_->path = std::move(path);
-  state_->part = state_->path;
-  state_->part += ".part";
-  state_->descriptor = ::open(state_->part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (state_->descriptor < 0) throw InputError(state_->part.string() + ": cannot be created: " + std::strerror(errno));
-  Encoder header;
-  std::uint8_t bytes[file_header_bytes] = {};
-  std::memcpy(bytes, magic, sizeof magic);
-  bytes[8] = version;
-  state_->write(bytes, sizeof bytes);
+void TraceWriter::State::write_meta(bool complete) {
+  ByteWriter fields, out;
+  for (const std::string* text : {&meta.tool, &meta.compiler, &meta.compiler_flags, &meta.program, &meta.arguments}) fields.text(*text);
+  fields.unsigned_value(meta.capture_threads);
+  fields.unsigned_value(meta.page_size);
+  fields.unsigned_value(meta.features.size());
+  for (const std::string& feature : meta.features) fields.text(feature);
+  fields.byte(complete ? 1 : 0);
+  // The names of this version's records, so that an older reader refuses an unknown one by its name.
+  fields.unsigned_value(last_record_type);
+  for (std::uint16_t type = 1; type <= last_record_type; ++type) fields.text(name_of(static_cast<RecordType>(type)));
+  out.record(RecordType::meta, fields);
+  frames.write(RecordType::meta, out.bytes());
 }
 
-TraceWriter::~TraceWriter() {
-  if (state_->descriptor >= 0) ::close(state_->descriptor);
-  std::error_code ignored;
-  if (!state_->finished) std::filesystem::remove(state_->part, ignored);
+void TraceWriter::State::write_sites(std::size_t from) {
+  write_table(RecordType::site, from, sites.size(), [&](ByteWriter& fields, std::size_t row) {
+    const auto& [site, extra] = sites[row];
+    fields.unsigned_value(site.pc);
+    fields.unsigned_value(intern(site.file));
+    fields.unsigned_value(site.line);
+    fields.unsigned_value(intern(site.function));
+    fields.id(extra.inline_parent);
+  });
 }
 
-void TraceWriter::add(const Workload& workload, const Execution& execution, const ExecutionBody& body) {
-  state_->tables_of(workload);
-  state_->hash.add(workload, execution, body);
-  Encoder out;
-  put(out, execution);
-  put(out, body);
-  state_->executions.emplace_back(state_->frame(FrameType::execution, out), execution);
+void TraceWriter::State::write_threads(std::size_t from) {
+  write_table(RecordType::thread, from, threads.size(), [&](ByteWriter& fields, std::size_t row) {
+    const auto& [thread, extra] = threads[row];
+    fields.id(thread.parent);
+    fields.unsigned_value(intern(thread.routine));
+    fields.signed_value(thread.rank);
+    fields.unsigned_value(extra.create_event);
+    fields.unsigned_value(extra.join_event);
+  });
 }
 
-std::string TraceWriter::finish(const Workload& workload) {
-  State& s = *state_;
-  s.tables_of(workload);
-  std::size_t none = 0, no_losses = 0;
-  s.grow(FrameType::threads, workload.threads, none);
-  s.grow(FrameType::losses, workload.losses, no_losses);
-  Encoder meta;
-  const std::string hash = s.hash.text();
-  meta.text(workload.program), meta.text(workload.compiler), meta.text(workload.arguments), meta.text(hash);
-  meta.u64(workload.complete), meta.u64(workload.page_size);
-  s.tables.push_back(s.frame(FrameType::meta, meta));
-  Encoder index;
-  index.u64(s.tables.size());
-  for (const std::uint64_t table : s.tables) index.u64(table);
-  index.u64(s.executions.size());
-  for (const auto& [offset, execution] : s.executions) {
-    index.u64(offset);
-    put(index, execution);
+void TraceWriter::State::write_regions(std::size_t from) {
+  write_table(RecordType::region, from, regions.size(), [&](ByteWriter& fields, std::size_t row) {
+    const Region& region = regions[row];
+    fields.byte(static_cast<std::uint8_t>(region.kind));
+    fields.unsigned_value(intern(region.label));
+    fields.id(region.site);
+    fields.unsigned_value(region.dimensions.size());
+    for (const LoopDimension& dimension : region.dimensions) {
+      fields.signed_value(dimension.low);
+      fields.signed_value(dimension.high);
+      fields.signed_value(dimension.step);
+    }
+    fields.byte(static_cast<std::uint8_t>((region.nowait ? 1 : 0) | (region.ordered ? 2 : 0) | (region.reduction ? 4 : 0)));
+    fields.unsigned_value(intern(region.schedule_clause));
+  });
+}
+
+void TraceWriter::State::write_objects(std::size_t from) {
+  write_table(RecordType::object, from, objects.size(), [&](ByteWriter& fields, std::size_t row) {
+    const TracedObject& object = objects[row];
+    fields.byte(static_cast<std::uint8_t>(object.kind));
+    fields.byte(object.thread_private ? 1 : 0);
+    fields.unsigned_value(object.bytes);
+    fields.unsigned_value(object.alignment);
+    fields.id(object.site);
+    fields.unsigned_value(intern(object.symbol));
+    fields.id(object.reallocated_from);
+    fields.signed_value(object.owner_hint);
+  });
+}
+
+void TraceWriter::State::write_execution(ByteWriter& fields, std::size_t row) {
+  const Body& body = bodies[row];
+  const Execution& execution = body.execution;
+  fields.unsigned_value(body.order);
+  fields.id(execution.region);
+  fields.unsigned_value(execution.ordinal);
+  fields.signed_value(execution.iterations);
+  fields.byte(static_cast<std::uint8_t>(execution.binding));
+  fields.unsigned_value(execution.team);
+  fields.unsigned_value(execution.parallel);
+  fields.byte(execution.barrier_after ? 1 : 0);
+  fields.signed_value(execution.step);
+  fields.unsigned_value(execution.accesses);
+  fields.unsigned_value(execution.reads);
+  fields.unsigned_value(execution.writes);
+  fields.id(body.extra.parent.execution);
+  fields.signed_value(body.extra.parent.iteration);
+}
+
+// Everything that the blocks about to be written refer to, so that a killed capture's file can be read up to here.
+void TraceWriter::State::checkpoint() {
+  write_sites(std::exchange(sites_written, sites.size()));
+  write_threads(std::exchange(threads_written, threads.size()));
+  write_regions(std::exchange(regions_written, regions.size()));
+  write_objects(std::exchange(objects_written, objects.size()));
+  flush(strings, RecordType::string);
+  flush(patterns, RecordType::pattern);
+}
+
+// ITEM: execution, origins, columns of blocks; INSTANCE inside it: the slots' objects, bases and shifts, as differences to the
+// same slot of the block before.
+void TraceWriter::State::encode_blocks(std::size_t row) {
+  Body& body = bodies[row];
+  if (body.pending.empty() && body.origins.empty()) return;
+  ByteWriter fields, instances;
+  fields.unsigned_value(row);
+  fields.unsigned_value(body.pending.size());
+  fields.signed_value(body.pending.empty() ? body.next : body.pending.front().first);
+  for (const ItemBlock& block : body.pending) fields.unsigned_value(static_cast<std::uint64_t>(block.last - block.first));
+  std::int64_t pattern = 0;
+  for (const ItemBlock& block : body.pending) {
+    fields.signed_value(std::int64_t{block.pattern.value()} - pattern);
+    pattern = block.pattern.value();
   }
-  const std::uint64_t at = s.frame(FrameType::index, index);
-  std::uint8_t trailer[trailer_bytes];
-  for (int i = 0; i < 8; ++i) trailer[i] = static_cast<std::uint8_t>(at >> (8 * i));
-  const std::uint64_t sum = checksum(trailer, 8);
-  for (int i = 0; i < 8; ++i) trailer[8 + i] = static_cast<std::uint8_t>(sum >> (8 * i));
-  std::memcpy(trailer + 16, magic, sizeof magic);
-  s.write(trailer, sizeof trailer);
-  if (::fsync(s.descriptor) != 0 || ::close(s.descriptor) != 0)
-    throw InputError(s.part.string() + ": cannot be written: " + std::strerror(errno));
-  s.descriptor = -1;
-  std::filesystem::rename(s.part, s.path);
-  s.finished = true;
+  for (const ItemBlock& block : body.pending) fields.unsigned_value(block.slots.size());
+  static const std::vector<SlotBinding> nothing;
+  const std::vector<SlotBinding>* previous = &nothing;
+  const auto column = [&](const auto& difference) {
+    previous = &nothing;
+    for (const ItemBlock& block : body.pending) {
+      for (std::size_t s = 0; s < block.slots.size(); ++s) {
+        const SlotBinding before = s < previous->size() ? (*previous)[s] : SlotBinding{ObjectId{0}, 0, 0};
+        instances.signed_value(difference(block.slots[s], before));
+      }
+      previous = &block.slots;
+    }
+  };
+  const auto minus = [](std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+  };
+  column([](const SlotBinding& now, const SlotBinding& before) { return std::int64_t{now.object.value()} - before.object.value(); });
+  column([&](const SlotBinding& now, const SlotBinding& before) { return minus(now.base, before.base); });
+  column([&](const SlotBinding& now, const SlotBinding& before) { return minus(now.shift, before.shift); });
+  fields.record(RecordType::instance, instances);
+  for (const ItemOrigin& origin : body.origins) {
+    ByteWriter nested;
+    nested.signed_value(origin.first);
+    nested.id(origin.parent.execution);
+    nested.signed_value(origin.parent.iteration);
+    nested.id(origin.creator);
+    nested.unsigned_value(origin.first_sequence);
+    nested.byte(origin.thread_body ? 1 : 0);
+    fields.record(RecordType::item, nested);
+  }
+  items.record(RecordType::item, fields);
+  executions_in_items.push_back(static_cast<std::uint32_t>(row));
+  body.pending.clear();
+  body.origins.clear();
+  if (items.size() >= frame_target) flush_items();
+}
+
+void TraceWriter::State::flush_items() {
+  if (items.empty()) return;
+  checkpoint();
+  ByteWriter table;  // what is known of the executions in this frame, for a recovery
+  for (const std::uint32_t row : executions_in_items) {
+    ByteWriter fields;
+    fields.unsigned_value(row);
+    write_execution(fields, row);
+    table.record(RecordType::execution, fields);
+  }
+  flush(table, RecordType::execution);
+  const std::uint64_t offset = frames.write(RecordType::item, items.bytes());
+  for (const std::uint32_t row : executions_in_items) {
+    std::vector<std::uint64_t>& offsets = bodies[row].frame_offsets;
+    if (offsets.empty() || offsets.back() != offset) offsets.push_back(offset);
+  }
+  executions_in_items.clear();
+  items.clear();
+}
+
+TraceWriter::TraceWriter(std::filesystem::path target) : state_{std::make_unique<State>(std::move(target))} { state_->intern(""); }
+TraceWriter::~TraceWriter() = default;
+
+void TraceWriter::meta(const TraceMeta& meta) {
+  state_->meta = meta;
+  state_->write_meta(false);
+}
+
+SiteId TraceWriter::add(const Site& site, const SiteExtra& extra) {
+  state_->sites.emplace_back(site, extra);
+  return SiteId{state_->sites.size() - 1};
+}
+ThreadId TraceWriter::add(const TracedThread& thread, const ThreadExtra& extra) {
+  state_->threads.emplace_back(thread, extra);
+  return ThreadId{state_->threads.size() - 1};
+}
+RegionId TraceWriter::add(const Region& region) {
+  state_->regions.push_back(region);
+  return RegionId{state_->regions.size() - 1};
+}
+ObjectId TraceWriter::add(const TracedObject& object) {
+  const bool known = object.site.index() < state_->sites.size();
+  state_->objects.push_back(object);
+  state_->object_identity.push_back(
+      state_->identities.add(object, known ? state_->sites[object.site.index()].first.function : std::string{}));
+  return ObjectId{state_->objects.size() - 1};
+}
+void TraceWriter::update(SiteId id, const Site& site) { state_->sites.at(id.index()).first = site; }
+void TraceWriter::update(RegionId id, const Region& region) { state_->regions.at(id.index()) = region; }
+void TraceWriter::update(ObjectId id, const TracedObject& object) { state_->objects.at(id.index()) = object; }
+
+PatternId TraceWriter::add(RegionId region, const ItemPattern& pattern, const std::vector<Segment>& segments) {
+  ByteWriter fields;
+  format::encode_pattern(fields, {region, pattern, segments}, [this](const std::string& text) { return state_->intern(text); });
+  const XXH128_hash_t digest = XXH3_128bits(fields.bytes().data(), fields.size());
+  const auto [entry, fresh] =
+      state_->pattern_ids.emplace(Digest128{digest.low64, digest.high64}, static_cast<std::uint32_t>(state_->known_patterns.size()));
+  if (fresh) {
+    state_->known_patterns.push_back({pattern.accesses, pattern.reads, pattern.writes, pattern.slots});
+    state_->canonical_patterns.push_back(format::canonical(pattern));
+    state_->patterns.record(RecordType::pattern, fields);
+    if (state_->patterns.size() >= frame_target) state_->checkpoint();
+  }
+  return PatternId{entry->second};
+}
+
+ExecutionId TraceWriter::open_execution(RegionId region, std::uint64_t order) {
+  State::Body body;
+  body.execution.region = region;
+  body.order = order;
+  state_->bodies.push_back(std::move(body));
+  return ExecutionId{state_->bodies.size() - 1};
+}
+
+void TraceWriter::append(ExecutionId id, const ItemBlock& block) {
+  State::Body& body = state_->bodies.at(id.index());
+  const State::KnownPattern& pattern = state_->known_patterns.at(block.pattern.index());
+  if (!body.open || block.first != body.next || block.last <= block.first || block.slots.size() != pattern.slots) {
+    throw Error("a block of iterations " + std::to_string(block.first) + " to " + std::to_string(block.last) + " with " +
+                std::to_string(block.slots.size()) + " slots was appended to a body that goes on at " + std::to_string(body.next) +
+                ", for a pattern of " + std::to_string(pattern.slots) + " slots");
+  }
+  const auto iterations = static_cast<std::uint64_t>(block.last - block.first);
+  body.execution.accesses += iterations * pattern.accesses;
+  body.execution.reads += iterations * pattern.reads;
+  body.execution.writes += iterations * pattern.writes;
+  body.execution.iterations = body.next = block.last;
+  body.digest.append(block, state_->canonical_patterns[block.pattern.index()], state_->object_identity);
+  body.pending.push_back(block);
+  if (body.pending.size() >= blocks_a_record) state_->encode_blocks(id.index());
+}
+
+void TraceWriter::origin(ExecutionId id, const ItemOrigin& origin) { state_->bodies.at(id.index()).origins.push_back(origin); }
+
+void TraceWriter::close_execution(ExecutionId id, const Execution& execution, const ExecutionExtra& extra) {
+  State::Body& body = state_->bodies.at(id.index());
+  if (!body.open) throw Error("execution " + std::to_string(id.value()) + " was closed twice");
+  if (execution.iterations != body.next) {
+    throw Error("execution " + std::to_string(id.value()) + " has " + std::to_string(execution.iterations) + " iterations, its blocks " +
+                std::to_string(body.next));
+  }
+  const Execution counted = body.execution;
+  body.execution = execution;
+  body.execution.region = counted.region;
+  body.execution.accesses = counted.accesses;
+  body.execution.reads = counted.reads;
+  body.execution.writes = counted.writes;
+  body.extra = extra;
+  state_->encode_blocks(id.index());
+  body.finished_digest = body.digest.finish();
+  body.digest = format::BodyDigest{};
+  body.open = false;
+}
+
+const Execution& TraceWriter::execution(ExecutionId id) const { return state_->bodies.at(id.index()).execution; }
+
+void TraceWriter::add(const Loss& loss) {
+  ByteWriter fields;
+  fields.id(loss.site);
+  fields.unsigned_value(state_->intern(loss.reason));
+  fields.unsigned_value(loss.count);
+  state_->losses.record(RecordType::loss, fields);
+}
+
+void TraceWriter::add(const Edge& edge) {
+  ByteWriter fields;
+  for (const ItemReference* item : {&edge.predecessor, &edge.successor}) {
+    fields.id(item->execution);
+    fields.signed_value(item->iteration);
+  }
+  fields.byte(static_cast<std::uint8_t>(edge.kind));
+  state_->edges.record(RecordType::edge, fields);
+}
+
+void TraceWriter::add(const Mark& mark) {
+  ByteWriter fields;
+  fields.id(mark.item.execution);
+  fields.signed_value(mark.item.iteration);
+  fields.unsigned_value(mark.sequence);
+  fields.byte(static_cast<std::uint8_t>(mark.operation));
+  fields.signed_value(mark.value);
+  fields.id(mark.object);
+  fields.unsigned_value(state_->intern(mark.text));
+  state_->marks.record(RecordType::mark, fields);
+}
+
+void TraceWriter::add(const Calibration& calibration) {
+  ByteWriter fields;
+  fields.id(calibration.region);
+  fields.unsigned_value(state_->intern(calibration.cost_class));
+  fields.real(calibration.cycles);
+  fields.real(calibration.clock_hertz);
+  fields.unsigned_value(state_->intern(calibration.host));
+  fields.byte(calibration.measured ? 1 : 0);
+  state_->calibrations.record(RecordType::calibration, fields, false);
+}
+
+void TraceWriter::work_rate(RegionId region, const WorkRate& rate) {
+  ByteWriter fields;
+  fields.id(region);
+  format::encode(fields, rate.per_access);
+  format::encode(fields, rate.per_iteration);
+  state_->rates.record(RecordType::segment, fields);
+}
+
+std::uint64_t TraceWriter::bytes() const { return state_->frames.bytes(); }
+
+std::string TraceWriter::finish(bool complete) {
+  State& state = *state_;
+  for (std::size_t row = 0; row < state.bodies.size(); ++row) {
+    if (state.bodies[row].open) close_execution(ExecutionId{row}, Execution{state.bodies[row].execution});
+  }
+  state.flush_items();
+  state.checkpoint();
+  // The final tables: rows that were written before come again, and the last one counts.
+  state.write_sites(0);
+  state.write_regions(0);
+  state.write_objects(0);
+  std::vector<std::size_t> order(state.bodies.size());
+  for (std::size_t row = 0; row < order.size(); ++row) order[row] = row;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return state.bodies[a].order < state.bodies[b].order; });
+  std::vector<std::uint32_t> executions_of(state.regions.size(), 0);
+  std::vector<Execution> executions;
+  std::vector<std::string> digests;
+  std::uint64_t accesses = 0, reads = 0, writes = 0;
+  for (const std::size_t row : order) {
+    Execution& execution = state.bodies[row].execution;
+    execution.ordinal = executions_of.at(execution.region.index())++;
+    executions.push_back(execution);
+    digests.push_back(state.bodies[row].finished_digest);
+    accesses += execution.accesses;
+    reads += execution.reads;
+    writes += execution.writes;
+  }
+  state.write_table(RecordType::execution, 0, state.bodies.size(),
+                    [&](ByteWriter& fields, std::size_t row) { state.write_execution(fields, row); });
+  state.flush(state.strings, RecordType::string);
+  state.flush(state.losses, RecordType::loss);
+  state.flush(state.edges, RecordType::edge);
+  state.flush(state.marks, RecordType::mark);
+  state.flush(state.calibrations, RecordType::calibration, false);
+  state.flush(state.rates, RecordType::segment);
+  state.write_meta(complete);
+  state.write_table(RecordType::index, 0, state.bodies.size(), [&](ByteWriter& fields, std::size_t row) {
+    const std::vector<std::uint64_t>& offsets = state.bodies[row].frame_offsets;
+    fields.unsigned_value(offsets.size());
+    std::uint64_t previous = 0;
+    for (const std::uint64_t offset : offsets) fields.unsigned_value(offset - std::exchange(previous, offset));
+  });
+  const std::string hash = format::content_hash(state.regions, executions, digests);
+  ByteWriter fields, footer;
+  fields.byte(complete ? 1 : 0);
+  fields.unsigned_value(state.bodies.size());
+  fields.unsigned_value(state.known_patterns.size());
+  fields.unsigned_value(state.objects.size());
+  fields.unsigned_value(accesses);
+  fields.unsigned_value(reads);
+  fields.unsigned_value(writes);
+  fields.text(hash);
+  footer.record(RecordType::footer, fields);
+  state.frames.finish(state.frames.write(RecordType::footer, footer.bytes()));
   return hash;
 }
 
-std::string write_trace(const Workload& workload, const std::filesystem::path& path) {
-  TraceWriter writer{path};
-  for (std::size_t i = 0; i < workload.executions.size(); ++i) writer.add(workload, workload.executions[i], *workload.body(ExecutionId{i}));
-  return writer.finish(workload);
+std::string write_trace(const std::filesystem::path& target, const Workload& workload) {
+  TraceWriter writer{target};
+  TraceMeta meta;
+  meta.tool = "homenode";
+  meta.compiler = workload.compiler;
+  meta.program = workload.program;
+  meta.arguments = workload.arguments;
+  meta.page_size = workload.page_size;
+  writer.meta(meta);
+  for (const Site& site : workload.sites) writer.add(site);
+  for (const TracedThread& thread : workload.threads) writer.add(thread);
+  for (const Region& region : workload.regions) writer.add(region);
+  for (const TracedObject& object : workload.objects) writer.add(object);
+  for (const Loss& loss : workload.losses) writer.add(loss);
+  for (std::size_t e = 0; e < workload.executions.size(); ++e) {
+    const Execution& execution = workload.executions[e];
+    const ExecutionId id = writer.open_execution(execution.region, e);
+    for (ItemBlock block : workload.body(ExecutionId{e})->blocks) {
+      block.pattern = writer.add(execution.region, workload.patterns.at(block.pattern.index()));
+      writer.append(id, block);
+    }
+    writer.close_execution(id, execution);
+  }
+  return writer.finish(workload.complete);
 }
 
 }  // namespace homenode

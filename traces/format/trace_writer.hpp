@@ -1,36 +1,60 @@
-// Writes a .hnt file: frames of zstd-compressed records, each with a checksum, an index at the end. Tables go out in the order
-// in which executions need them, so that a file whose writer was killed can be recovered to its last whole frame.
-// Written to PATH.part and renamed by finish().
+// Writes a trace in one pass, in memory that does not grow with its length: bodies go to the file block by block, several
+// executions may be open at once; tables (objects, regions ...) are small and written as they grow, and again at the end.
+// Until finish() the file is called TARGET.part and keeps whole frames, from which recover() makes a truncated trace.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "sim/workload.hpp"
+#include "traces/format/records.hpp"
 
 namespace homenode {
 
 class TraceWriter {
 public:
-  // Throws InputError when the file cannot be created.
-  explicit TraceWriter(std::filesystem::path);
-  ~TraceWriter();  // without finish(): the .part file is removed
-  TraceWriter(const TraceWriter&) = delete;
-  TraceWriter& operator=(const TraceWriter&) = delete;
+  explicit TraceWriter(std::filesystem::path target);
+  ~TraceWriter();
 
-  // The next execution in program order. Tables of `workload` that it refers to (objects, regions, sites, patterns) may only
-  // have grown since the last call.
-  void add(const Workload& workload, const Execution&, const ExecutionBody&);
-  // Rest of the tables, metadata, index; renames. Returns the content hash.
-  std::string finish(const Workload& workload);
+  void meta(const TraceMeta&);
+  SiteId add(const Site&, const SiteExtra& = {});
+  ThreadId add(const TracedThread&, const ThreadExtra& = {});
+  RegionId add(const Region&);
+  ObjectId add(const TracedObject&);
+  // Later knowledge (lines, labels, symbols of heap objects, who touched an object); what identifies an object stays.
+  void update(SiteId, const Site&);
+  void update(RegionId, const Region&);
+  void update(ObjectId, const TracedObject&);
+  // The same pattern of one region is stored once.
+  PatternId add(RegionId, const ItemPattern&, const std::vector<Segment>& = {});
+
+  // An execution is known by the returned id while it is written; its place in program order comes from `order`.
+  ExecutionId open_execution(RegionId, std::uint64_t order);
+  // Blocks in the order of their iterations, without gaps.
+  void append(ExecutionId, const ItemBlock&);
+  void origin(ExecutionId, const ItemOrigin&);
+  // Its counts are computed from its blocks; region and ordinal are known.
+  void close_execution(ExecutionId, const Execution&, const ExecutionExtra& = {});
+  const Execution& execution(ExecutionId) const;
+
+  void add(const Loss&);
+  void add(const Edge&);
+  void add(const Mark&);
+  void add(const Calibration&);
+  // Added to the work of the region's patterns in proportion to their accesses.
+  void work_rate(RegionId, const WorkRate&);
+
+  // Closes what is open, writes tables, index and footer, renames. Returns the content hash.
+  std::string finish(bool complete);
+  std::uint64_t bytes() const;
 
 private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// Writes a whole workload; returns its content hash.
-std::string write_trace(const Workload&, const std::filesystem::path&);
+// Writes any workload: what is read back has the same content hash.
+std::string write_trace(const std::filesystem::path& target, const Workload&);
 
 }  // namespace homenode
