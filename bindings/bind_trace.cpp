@@ -11,7 +11,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/inspect_trace.hpp"
 #include "sim/workload.hpp"
-#include "traces/hnt/trace_file.hpp"
+#include "traces/format/trace_file.hpp"
 #include "traces/recorder/assembler.hpp"
 
 namespace homenode::python {

@@ -13,9 +13,9 @@
 #include <set>
 
 #include "sim/errors.hpp"
+#include "traces/format/trace_writer.hpp"
 #include "traces/recorder/assembler_symbols.hpp"
 #include "traces/recorder/folding.hpp"
-#include "traces/hnt/trace_writer.hpp"
 
 extern "C" {
 #include "traces/recorder/stream.h"
@@ -128,7 +128,8 @@ public:
     if (in_parallel_) end_parallel();
     end_serial();
     tables_.complete = result_.complete;
-    result_.content_hash = writer_.finish(tables_);
+    finish_tables();
+    result_.content_hash = writer_.finish(result_.complete);
     return result_;
   }
 
@@ -696,8 +697,44 @@ private:
     }
     std::sort(body.blocks.begin(), body.blocks.end(), [](const ItemBlock& a, const ItemBlock& b) { return a.first < b.first; });
     name_objects();
-    tables_.executions.push_back(execution);
-    writer_.add(tables_, execution, body);
+    write_tables();
+    const ExecutionId id = writer_.open_execution(execution.region, executions_++);
+    std::int64_t next = 0;
+    for (ItemBlock& block : body.blocks) {
+      if (block.first != next) break;  // a killed program: what arrived without a gap is kept
+      const auto [stored, unseen] = stored_patterns_.try_emplace({execution.region.value(), block.pattern.value()}, PatternId{});
+      if (unseen) stored->second = writer_.add(execution.region, tables_.patterns[block.pattern.index()]);
+      block.pattern = stored->second;
+      next = block.last;
+      writer_.append(id, block);
+    }
+    execution.iterations = next;
+    writer_.close_execution(id, execution);
+  }
+
+  // Rows that the writer has not seen yet; their numbers are the same there.
+  void write_tables() {
+    for (; sites_written_ < tables_.sites.size(); ++sites_written_) writer_.add(tables_.sites[sites_written_]);
+    for (; regions_written_ < tables_.regions.size(); ++regions_written_) writer_.add(tables_.regions[regions_written_]);
+    for (; objects_written_ < tables_.objects.size(); ++objects_written_) writer_.add(tables_.objects[objects_written_]);
+  }
+
+  void finish_tables() {
+    name_objects();
+    write_tables();
+    for (std::size_t object = 0; object < tables_.objects.size(); ++object)
+      writer_.update(ObjectId{object}, tables_.objects[object]);  // marks came later
+    for (const TracedThread& thread : tables_.threads) writer_.add(thread);
+    for (const Loss& loss : tables_.losses) writer_.add(loss);
+    TraceMeta meta;
+    meta.tool = "homenode";
+    meta.compiler = tables_.compiler;
+    meta.program = tables_.program;
+    meta.arguments = tables_.arguments;
+    meta.capture_threads = team_;
+    meta.page_size = tables_.page_size;
+    meta.complete = result_.complete;
+    writer_.meta(meta);
   }
 
   // --- names and notes ------------------------------------------------------------------------------------------------------
@@ -830,6 +867,9 @@ private:
   std::vector<nlohmann::json> clauses_;
   std::map<std::pair<std::string, std::uint64_t>, WorkCounts> work_;
   std::int64_t step_ = -1;
+  std::size_t sites_written_ = 0, regions_written_ = 0, objects_written_ = 0;
+  std::uint64_t executions_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, PatternId> stored_patterns_;  // by region and pattern
 };
 
 }  // namespace

@@ -20,14 +20,14 @@ TEST(WorkloadBuilder, theReferenceWorkHasItsHandCount) {
 }
 
 TEST(WorkloadBuilder, blocksOfTheSixPointStencilCoverTheInnerPointsOnce) {
-  const auto workload = jacobi3d(40, 30, 20, 10, 10, 20);
+  const auto workload = jacobi3d(40, 30, 20, 10, 10, 20, 1);
   EXPECT_EQ(workload->executions[0].writes, 2ull * 40 * 30 * 20);
   EXPECT_EQ(workload->executions[1].writes, 38ull * 28 * 18);
   EXPECT_EQ(workload->executions[1].reads, 6ull * 38 * 28 * 18);
 }
 
 TEST(WorkloadBuilder, operandsOfOneBodyInterleave) {
-  const auto workload = stream(64, 1, true);
+  const auto workload = stream_triad(64, 1, 1);
   const ItemPattern& triad = workload->patterns.back();
   // b[0] c[0] a[0] b[1] ...: sequence of run r's access n is r + 3 n.
   for (std::size_t r = 0; r < 3; ++r) {
