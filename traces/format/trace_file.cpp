@@ -173,7 +173,8 @@ void TraceFile::decode_table(const format::Frame& frame) {
         execution.region = in.id<RegionId>("an execution's region");
         execution.ordinal = in.bounded<std::uint32_t>("an execution's ordinal", 0xFFFFFFFF);
         execution.iterations = in.signed_value();
-        execution.binding = static_cast<Binding>(in.bounded<std::uint8_t>("an execution's binding", 1));
+        execution.binding =
+            static_cast<Binding>(in.bounded<std::uint8_t>("an execution's binding", static_cast<std::uint64_t>(Binding::replicated)));
         execution.team = in.bounded<std::uint32_t>("an execution's team", 0xFFFFFFFF);
         execution.parallel = in.bounded<std::uint32_t>("an execution's parallel construct", 0xFFFFFFFF);
         execution.barrier_after = in.byte() != 0;
