@@ -22,6 +22,12 @@ Integer fetch(const std::uint8_t* from) {
   return value;
 }
 
+// Seeded with the checksum of what stands before it in the header: a damaged type or length is as noticeable as damaged bytes.
+constexpr std::size_t checked_header_bytes = 12;
+std::uint64_t checksum_of_frame(const std::uint8_t* header, const std::vector<std::uint8_t>& compressed) {
+  return XXH64(compressed.data(), compressed.size(), XXH64(header, checked_header_bytes, 0));
+}
+
 }  // namespace
 
 std::uint64_t checksum(const void* data, std::size_t size) { return XXH64(data, size, 0); }
@@ -40,7 +46,7 @@ std::vector<std::uint8_t> seal(FrameType type, const std::vector<std::uint8_t>& 
   store(frame, critical);
   store(frame, static_cast<std::uint32_t>(payload.size()));
   store(frame, static_cast<std::uint32_t>(size));
-  store(frame, checksum(compressed.data(), size));
+  store(frame, checksum_of_frame(frame.data(), compressed));
   frame.insert(frame.end(), compressed.begin(), compressed.end());
   return frame;
 }
@@ -92,7 +98,7 @@ Frame FrameReader::read(std::uint64_t offset) const {
   frame.next = offset + frame_header_bytes + compressed;
   std::vector<std::uint8_t> bytes(compressed);
   load(offset + frame_header_bytes, bytes.data(), bytes.size());
-  if (checksum(bytes.data(), bytes.size()) != fetch<std::uint64_t>(header + 12))
+  if (checksum_of_frame(header, bytes) != fetch<std::uint64_t>(header + checked_header_bytes))
     throw InputError(place(path_, offset, "is damaged: its checksum does not match"));
   frame.bytes.resize(raw);
   const std::size_t size = ZSTD_decompress(frame.bytes.data(), raw, bytes.data(), bytes.size());

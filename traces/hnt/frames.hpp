@@ -1,4 +1,5 @@
-// Frames: [type u16][flags u16][raw u32][compressed u32][xxh64 of the compressed bytes u64][bytes], little-endian.
+// Frames: [type u16][flags u16][raw u32][compressed u32][xxh64 u64][bytes], little-endian. The checksum covers
+// the compressed bytes and the header before it.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,10 @@ public:
     Decoder in = decoder(path_, index);
     if (index.type != FrameType::index) in.fail("stands where the index should be");
     const std::uint64_t tables = in.count(1);
-    for (std::uint64_t i = 0; i < tables; ++i) read_table(frames_.read(in.u64()));
+    for (std::uint64_t i = 0; i < tables; ++i) {
+      const Frame table = frames_.read(in.u64());
+      if (!read_table(table)) decoder(path_, table).fail("stands where a table should be");
+    }
     const std::uint64_t n = in.count(8);
     for (std::uint64_t i = 0; i < n; ++i) {
       offsets_.push_back(in.u64());
