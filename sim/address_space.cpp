@@ -23,8 +23,9 @@ AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, Pag
       page_bytes_{static_cast<std::uint64_t>(page.count())},
       line_bytes_{static_cast<std::uint64_t>(machine.caches.empty() ? 64 : machine.caches.front().line.count())},
       shared_(workload.objects.size()),
-      private_(workload.objects.size()) {
-  if (machine.nodes.size() >= zero_page) {
+      private_(workload.objects.size()),
+      pages_by_node_(machine.nodes.size(), 0) {
+  if (machine.nodes.size() > pending) {
     throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.nodes.size()) + " nodes; at most 253 are allowed");
   }
 }
@@ -143,6 +144,7 @@ std::uint64_t AddressSpace::settle() {
                         std::to_string(machine_.nodes.size() - 1));
     }
     page_table_[faults_[i].page] = static_cast<std::uint8_t>(homes_[i].value());
+    ++pages_by_node_[homes_[i].index()];
     if (homes_[i] != faults_[i].place.node) ++remote_pages_;
   }
   const std::uint64_t settled = faults_.size();
@@ -183,16 +185,10 @@ NodeId AddressSpace::home_of(std::uint64_t address) const {
 void AddressSpace::migrate(std::uint64_t page, NodeId to) {
   std::uint8_t& home = page_table_.at(page);
   if (home >= zero_page || home == to.value()) return;
+  --pages_by_node_[home];
   home = static_cast<std::uint8_t>(to.value());
+  ++pages_by_node_[home];
   ++migrated_pages_;
-}
-
-std::vector<std::uint64_t> AddressSpace::pages_by_node() const {
-  std::vector<std::uint64_t> pages(machine_.nodes.size(), 0);
-  for (const std::uint8_t home : page_table_) {
-    if (home < zero_page) ++pages[home];
-  }
-  return pages;
 }
 
 }  // namespace homenode

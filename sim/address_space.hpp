@@ -60,7 +60,8 @@ public:
   std::uint64_t migrated_pages() const { return migrated_pages_; }
   // Pages placed on another node than that of the thread that first wrote them.
   std::uint64_t remote_pages() const { return remote_pages_; }
-  std::vector<std::uint64_t> pages_by_node() const;
+  // Pages placed during the run by where they are, or were when they were given back.
+  const std::vector<std::uint64_t>& pages_by_node() const { return pages_by_node_; }
 
 private:
   static constexpr std::uint8_t unmapped = 255, zero_page = 254, pending = 253;  // pending: noted, to be settled
@@ -90,6 +91,7 @@ private:
   std::map<std::uint64_t, std::pair<std::uint64_t, ObjectId>> object_at_;  // first address -> end and object
   std::vector<PageFault> faults_;                                          // noted, not yet settled
   std::vector<NodeId> homes_;
+  std::vector<std::uint64_t> pages_by_node_;
   std::uint64_t page_faults_ = 0, remote_pages_ = 0, migrated_pages_ = 0;
 };
 
