@@ -213,6 +213,8 @@ private:
         break;
       case HN_RANK:
         rank_ = static_cast<std::uint32_t>(in_.u64());
+        if (in_parallel_ && rank_ >= ranks_.size())
+          throw InputError("the capture stream has a rank " + std::to_string(rank_) + " in a team of " + std::to_string(ranks_.size()));
         break;
       case HN_LOOP_BEGIN: {
         const CallSite site = call_site();
@@ -365,7 +367,9 @@ private:
   }
 
   void column() {
-    Pc& pc = pcs_.at(in_.u64());
+    const std::uint64_t id = in_.u64();
+    if (id >= pcs_.size()) throw InputError("the capture stream has accesses of unknown site " + std::to_string(id));
+    Pc& pc = pcs_[id];
     const std::uint64_t n = in_.u64();
     std::uint64_t sequence = 0;
     for (std::uint64_t i = 0; i < n; ++i) {
@@ -495,7 +499,7 @@ private:
   }
 
   void heap_event(Rank& rank, HeapOperation operation, ObjectId object, bool zeroed) {
-    rank.item.heap_events.push_back({rank.accesses, operation, static_cast<std::uint16_t>(rank.item.heap_objects.size()), zeroed});
+    rank.item.heap_events.push_back({rank.accesses, operation, 0, zeroed});
     rank.item.heap_objects.push_back(object);
   }
 
