@@ -18,7 +18,8 @@ struct table {
 };
 extern struct table __start_homenode_blocks[] __attribute__((weak)), __stop_homenode_blocks[] __attribute__((weak));
 
-bool hn_on;
+__thread bool hn_on __attribute__((tls_model("initial-exec")));
+bool hn_recording;
 uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
 static FILE* file;
@@ -85,4 +86,10 @@ void* hn_pages(size_t bytes) {
 }
 void hn_stack_of(unsigned number, uintptr_t low, uintptr_t high, uintptr_t base) { (void)number, (void)low, (void)high, (void)base; }
 void hn_stack_base(unsigned number, uintptr_t base) { (void)number, (void)base; }
+void hn_tls_block(unsigned rank) { (void)rank; }
+bool hn_is_libc(uintptr_t pc) { return pc == 0; }
+void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsigned flags) {
+  (void)address, (void)bytes, (void)pc, (void)kind, (void)flags;
+}
+uintptr_t hn_stacks_low, hn_stacks_high;
 void hn_runs_on_rank(unsigned number) { (void)number; }

@@ -20,7 +20,7 @@ from homenode.compiler.pragmas import rewrite
 from homenode.compiler.twin import with_counters
 from homenode.resources import capture_runtime
 
-_WRAPPED = ("memcpy", "memmove", "memset")
+_WRAPPED = ("memcpy", "memmove", "memset", "strdup", "strndup", "mmap", "munmap", "_exit", "_Exit")
 # gcc's own choice among equals would differ between a program and its twin.
 _TRACED = ("-g", "-fsanitize=thread", "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset")
 
