@@ -562,6 +562,18 @@ bool GOMP_loop_doacross_runtime_start(unsigned n, long* c, long* a, long* b) {
 bool GOMP_loop_ull_doacross_runtime_start(unsigned n, uint64_t* c, uint64_t* a, uint64_t* b) {
   return doacross_start(n, c, a, b, true, RA);
 }
+#define DOACROSS(name)                                                                                            \
+  bool GOMP_loop_doacross_##name##_start(unsigned n, long* c, long chunk, long* a, long* b) {                     \
+    (void)chunk;                                                                                                  \
+    return doacross_start(n, (uint64_t*)c, (uint64_t*)a, (uint64_t*)b, false, RA);                                \
+  }                                                                                                               \
+  bool GOMP_loop_ull_doacross_##name##_start(unsigned n, uint64_t* c, uint64_t chunk, uint64_t* a, uint64_t* b) { \
+    (void)chunk;                                                                                                  \
+    return doacross_start(n, c, a, b, true, RA);                                                                  \
+  }
+DOACROSS(static)
+DOACROSS(dynamic)
+DOACROSS(guided)
 void GOMP_doacross_post(long* c) {
   uint64_t x = 0;
   for (unsigned i = 0; i < nest_dimensions; ++i) x = x * nest[i] + (uint64_t)c[i];

@@ -113,23 +113,52 @@ def _twin_inputs(words: list[str], folder: Path) -> tuple[list[str], bool]:
     """The link line with each traced object, also those in archives, replaced by its twin; whether any had one."""
     result: list[str] = []
     number, found = 0, False
-    for word in words:
+    folders = [Path(word[2:]) for word in _joined(words, "-L") if word.startswith("-L")]
+    for word in _joined(_joined(words, "-L"), "-l"):
         path = Path(word)
-        if word.startswith("-") or not path.is_file() or path.suffix not in (".o", ".a"):
+        if word.startswith("-l"):
+            # as the linker looks: a shared library in an earlier folder, or beside the archive, comes first
+            kinds = (f"lib{word[2:]}.so", f"lib{word[2:]}.a")
+            path = next((place / kind for place in folders for kind in kinds if (place / kind).is_file()), path)
+        if not path.is_file() or path.suffix not in (".o", ".a"):
             result.append(word)
             continue
-        members = [path]
-        if path.suffix == ".a":
-            unpacked = folder / f"archive{number}"
-            unpacked.mkdir()
-            _run("ar", "x", "--output", unpacked, path)
-            members = sorted(unpacked.iterdir())
-        for member in members:
-            number += 1
-            twin = _twin_of(member, folder, number)
+        number += 1
+        if path.suffix == ".o":
+            twin = _twin_of(path, folder, number)
             found |= twin is not None
-            result.append(str(twin or member))
+            result.append(str(twin or path))
+            continue
+        # an archive stays an archive: only the members that are needed are linked
+        unpacked = folder / f"archive{number}"
+        unpacked.mkdir()
+        _run("ar", "x", "--output", unpacked, path)
+        twins = []
+        for member in sorted(unpacked.iterdir()):
+            number += 1
+            if (twin := _twin_of(member, folder, number)) is not None:
+                member.write_bytes(twin.read_bytes())
+                twins.append(member)
+        if not twins:
+            result.append(word)
+            continue
+        found = True
+        changed = folder / f"{number}-{path.name}"
+        changed.write_bytes(path.read_bytes())
+        _run("ar", "r", changed, *twins)
+        result.append(str(changed))
     return result, found
+
+
+def _joined(words: list[str], option: str) -> list[str]:
+    """The words with `-L FOLDER` written as `-LFOLDER`."""
+    result: list[str] = []
+    for word in words:
+        if result and result[-1] == option:
+            result[-1] += word
+        else:
+            result.append(word)
+    return result
 
 
 def _link(objects: list[Path], line: CommandLine, target: Path) -> None:

@@ -1,0 +1,355 @@
+"""`homenode cc` and the recording runtime, by the stream that a traced program sends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from homenode.compiler.stream_dump import Access, Message, messages, record
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def compile_with(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "homenode.compiler", "cc", *(str(word) for word in words)],
+        cwd=cwd, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def build(folder: Path, name: str, *flags: str) -> Path:
+    program = folder / name
+    ended = compile_with("-fopenmp", *(flags or ("-O2",)), PROGRAMS / f"{name}.c", "-o", program, cwd=folder)
+    assert ended.returncode == 0, ended.stderr
+    return program
+
+
+def stream(program: Path, *arguments: str, **environment: str) -> list[Message]:
+    data, _, status = record([program, *arguments], environment)
+    assert status == 0
+    found = list(messages(data))
+    assert found[-1].name == "end"
+    # the runtime's own count of all it recorded
+    assert found[-1].fields[1] == sum(len(message.accesses) for message in found)
+    return found
+
+
+def regions(found: list[Message]) -> list[list[Message]]:
+    """The messages of each parallel region, in order."""
+    result: list[list[Message]] = []
+    inside = False
+    for message in found:
+        if message.name == "parallel_begin":
+            result.append([])
+            inside = True
+        elif message.name == "parallel_end":
+            inside = False
+        if inside:
+            result[-1].append(message)
+    return result
+
+
+def accesses(found: list[Message]) -> Iterator[Access]:
+    return (access for message in found for access in message.accesses)
+
+
+def kinds(found: list[Message]) -> dict[str, int]:
+    return dict(Counter(access.kind for access in accesses(found)))
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
+def test_stencil_counts_are_the_hand_counts(tmp_path: Path, level: str) -> None:
+    n = 20
+    fill, sweep = regions(stream(build(tmp_path, "stencil", level), str(n)))
+    # n^2 cells written once
+    assert kinds(fill) == {"write": n * n}
+    # (n - 2)^2 inner points: 5 reads, 1 write each
+    assert kinds(sweep) == {"read": 5 * (n - 2) ** 2, "write": (n - 2) ** 2}
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
+def test_matrix_vector_counts_are_the_hand_counts(tmp_path: Path, level: str) -> None:
+    n = 20
+    (product,) = regions(stream(build(tmp_path, "matvec", level), str(n)))
+    # n rows: n elements of A, n of x, one write of y
+    assert kinds(product) == {"read": 2 * n * n, "write": n}
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
+def test_chase_counts_and_distances(tmp_path: Path, level: str) -> None:
+    one, four, gather = regions(stream(build(tmp_path, "chase", level)))
+    steps, elements = 20000, 4096
+    # one chain: each of the 20000 loads takes its address from the load before it
+    distances = Counter(access.distance for access in accesses(one) if access.kind == "read")
+    assert distances.total() == steps
+    assert distances[1] >= 0.99 * steps
+    # four chains interleaved: from the load four before
+    distances = Counter(access.distance for access in accesses(four) if access.kind == "read")
+    assert distances.total() == 4 * steps
+    assert distances[4] >= 0.99 * 4 * steps
+    # a gather: an index, which streams (0), and the element it names (1)
+    distances = Counter(
+        access.distance for access in accesses(gather) if access.width in (4, 8) and access.kind == "read"
+    )
+    assert distances[0] >= elements
+    assert distances[1] >= 0.99 * elements
+    assert distances[0] + distances[1] >= 2 * elements
+
+
+def test_every_iteration_is_an_item_with_its_own_accesses(tmp_path: Path) -> None:
+    n = 20
+    _, sweep = regions(stream(build(tmp_path, "stencil"), str(n)))
+    items = [message for message in sweep if message.name == "item"]
+    assert [item.fields[0] for item in items] == list(range(n - 2))
+    for item in items:
+        # sequence numbers without holes: 6 (n - 2) accesses a row
+        assert [access.sequence for access in item.accesses] == list(range(6 * (n - 2)))
+
+
+@pytest.mark.parametrize("team", [1, 2, 7, 32])
+def test_constructs_come_out_right_for_any_team(tmp_path: Path, team: int) -> None:
+    # sum of i + j over 40 x 40: 40 * 2 * (0 + ... + 39) = 62400; tasks in order of dependence: 1234
+    expected = "sum 62400 ranks 0 named 0 singles 11 ordered 1 doacross 1 tasks 1234 sections 111 locked 0\n"
+    program = build(tmp_path, "constructs")
+    _, output, status = record([program], {"HOMENODE_TEAM": str(team)})
+    assert (output, status) == (expected, 0)
+    twin = subprocess.run(
+        [f"{program}.twin"], env={"HOMENODE_TEAM": str(team)}, capture_output=True, text=True, check=True
+    )
+    assert twin.stdout == expected
+
+
+@pytest.mark.parametrize("team", [1, 2, 7])
+def test_streams_repeat_byte_for_byte(tmp_path: Path, team: int) -> None:
+    program = build(tmp_path, "constructs")
+    # setarch -R: the same addresses, so that whole streams can be compared
+    first, second = (record(["setarch", "-R", program], {"HOMENODE_TEAM": str(team)})[0] for _ in range(2))
+    assert first == second
+    # and the team is what was asked for, each rank with its barriers
+    found = list(messages(first))
+    assert {message.fields[1] for message in found if message.name == "parallel_begin"} == {team}
+    assert len([m for m in found if m.name == "user_rank"]) == team
+
+
+def test_variables_behind_a_closure_are_the_programs(tmp_path: Path) -> None:
+    found = stream(build(tmp_path, "heap"))
+    # 8 iterations: near[i] written, far[i] read and written
+    assert kinds(regions(found)[0]) == {"read": 8, "write": 16}
+
+
+def test_heap_events_and_bulk_copies(tmp_path: Path) -> None:
+    found = stream(build(tmp_path, "heap"))
+    allocations = [message.fields for message in found if message.name == "allocate"]
+    # malloc, realloc, strdup; libc's own buffers are not the program's
+    assert [fields[1] for fields in allocations][:2] == [1000, 100000]
+    assert len(allocations) == 3
+    assert allocations[1][4] == allocations[0][0]
+    assert len([message for message in found if message.name == "release"]) == 2
+    copied = next(message for message in found if message.name == "allocate").accesses
+    base = allocations[0][0]
+    # memcpy of 512 bytes: each byte of the target written once
+    target = [a for a in copied if a.kind == "write" and isinstance(base, int) and base <= a.address < base + 1000]
+    assert sum(access.width for access in target) == 512
+
+
+def test_separate_compilation_archives_and_dependencies(tmp_path: Path) -> None:
+    (tmp_path / "part.h").write_text("double part(double* a, int n);\n")
+    (tmp_path / "part.c").write_text(
+        '#include "part.h"\ndouble part(double* a, int n) {\n  double s = 0;\n'
+        "#pragma omp parallel for reduction(+ : s) schedule(dynamic, 2)\n  for (int i = 0; i < n; i++) s += a[i];\n  return s;\n}\n"
+    )
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\n#include "part.h"\nint main(void) { double a[SIZE]; for (int i = 0; i < SIZE; i++) a[i] = i; '
+        'printf("%g\\n", part(a, SIZE)); return 0; }\n'
+    )
+    (tmp_path / "Makefile").write_text(
+        "CFLAGS = -O2 -fopenmp -MMD -DSIZE=100\n"
+        "program: main.o libpart.a\n\t$(CC) -fopenmp main.o -L. -lpart -lm -o $@\n"
+        "libpart.a: part.o\n\tar rcs $@ $^\n"
+    )
+    make = subprocess.run(
+        ["make", f"CC={sys.executable} -m homenode.compiler cc"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert make.returncode == 0, make.stderr
+    assert "part.h" in (tmp_path / "part.d").read_text()
+    assert (tmp_path / "part.d").read_text().startswith("part.o:")
+    found = stream(tmp_path / "program")
+    # 100 elements read once
+    assert kinds(regions(found)[0])["read"] == 100
+    assert subprocess.run([tmp_path / "program.twin"], capture_output=True, text=True, check=True).stdout == "4950\n"
+    work = work_of(tmp_path / "program.twin", tmp_path)
+    # the loop stands in the archive: 100 floating-point additions there, and the reduction's own
+    assert 100 <= work[1]["fp_add"] <= 104
+
+
+def work_of(twin: Path, folder: Path, *arguments: str) -> list[dict[str, int]]:
+    subprocess.run(
+        [twin, *arguments], env={"HOMENODE_WORK": str(folder / "work")}, stdout=subprocess.DEVNULL, check=True
+    )
+    lines = [json.loads(line) for line in (folder / "work").read_text().splitlines()]
+    assert lines.pop() == {"kind": "end"}
+    return lines
+
+
+@pytest.mark.parametrize("program", ["stencil", "matvec"])
+def test_work_counts_are_the_instructions_executed(tmp_path: Path, program: str) -> None:
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    flags = ("-O2", "-fno-openmp")
+    twin = Path(f"{build(tmp_path, program, *flags)}.twin")
+    subprocess.run(["gcc", "-O2", PROGRAMS / f"{program}.c", "-o", tmp_path / "native"], check=True)
+    totals = []
+    for size in ("300", "500"):
+        counted = sum(line["instructions"] for line in work_of(twin, tmp_path, size))
+        subprocess.run(
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={tmp_path}/out", tmp_path / "native", size],
+            capture_output=True, check=True,
+        )  # fmt: skip
+        summary = next(
+            line for line in (tmp_path / "out").read_text().splitlines() if line.startswith(("summary:", "totals:"))
+        )
+        totals.append((counted, int(summary.split()[1])))
+    # what start-up and libc execute is the same for both sizes (the arrays come zeroed from the kernel): the difference is the program's
+    counted = totals[1][0] - totals[0][0]
+    executed = totals[1][1] - totals[0][1]
+    assert counted == pytest.approx(executed, rel=0.03)
+
+
+def test_work_counts_are_the_hand_counts(tmp_path: Path) -> None:
+    n = 50
+    work = work_of(Path(f"{build(tmp_path, 'stencil', '-O2', '-fno-tree-vectorize')}.twin"), tmp_path, str(n))
+    assert [line["kind"] for line in work] == ["serial", "parallel", "serial", "parallel", "serial"]
+    # 4 additions, 1 multiplication for each of (n - 2)^2 points
+    assert work[3]["fp_add"] == 4 * (n - 2) ** 2
+    assert work[3]["fp_multiply"] == (n - 2) ** 2
+    assert work[3]["flops"] == 5 * (n - 2) ** 2
+
+
+def test_original_schedules_travel_in_the_program(tmp_path: Path) -> None:
+    program = build(tmp_path, "constructs")
+    subprocess.run(
+        ["objcopy", "-O", "binary", "--only-section=.homenode.clauses", "--set-section-flags", ".homenode.clauses=alloc",
+         program, tmp_path / "clauses"], check=True,
+    )  # fmt: skip
+    text = (tmp_path / "clauses").read_text().replace("\0", "")
+    notes = [json.loads(line) for line in text.splitlines()]
+    assert [note["schedule"] for note in notes] == ["dynamic,3", "guided", "static,2", "auto", "dynamic", None]
+    source = (PROGRAMS / "constructs.c").read_text().splitlines()
+    for note in notes:
+        assert "#pragma omp" in source[note["line"] - 1]
+        assert source[note["for_line"] - 1].strip().startswith("for ")
+    assert [note["collapse"] for note in notes] == [2, 1, 1, 1, 1, 1]
+    assert notes[1]["reduction"] and notes[2]["nowait"] and notes[4]["ordered"]
+
+
+def test_losses_are_noted(tmp_path: Path) -> None:
+    (tmp_path / "vector.c").write_text(
+        "#include <immintrin.h>\n__attribute__((noinline)) void twice(double* a) {\n"
+        "  _mm256_storeu_pd(a, _mm256_add_pd(_mm256_loadu_pd(a), _mm256_loadu_pd(a + 4)));\n}\n"
+        "__attribute__((noinline)) void add(double* s) {\n#pragma omp atomic\n  *s += 1;\n}\n"
+        "int main(void) { double a[8] = {0}; twice(a); add(a); return 0; }\n"
+    )
+    ended = compile_with("-O2", "-mavx", "-fopenmp", "-c", "vector.c", "-o", "vector.o", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    subprocess.run(
+        ["objcopy", "-O", "binary", "--only-section=.homenode.loss", "--set-section-flags", ".homenode.loss=alloc",
+         "vector.o", "loss"], cwd=tmp_path, check=True,
+    )  # fmt: skip
+    losses = [json.loads(line) for line in (tmp_path / "loss").read_text().splitlines()]
+    assert {loss["function"] for loss in losses} >= {"twice"}
+
+
+def test_aliased_arrays_take_little_memory(tmp_path: Path) -> None:
+    program = build(tmp_path, "large")
+    data, output, status = record([program], {"HOMENODE_ALIAS_OVER": "1000000000"})
+    assert status == 0
+    (copies,) = regions(list(messages(data)))
+    # 16 pieces of 256 MiB, one byte read and one written every 64 KiB
+    assert kinds(copies) == {"read": 16 * 4096, "write": 16 * 4096}
+    # 8 GiB of addresses; the windows are 4 MiB
+    assert 0 < int(output) < 100_000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--version"], ["-dumpversion"], ["-print-file-name=libc.so"], ["-E", "empty.c"], ["-S", "empty.c", "-o", "-"]],
+)
+def test_probes_pass_through(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "empty.c").write_text("int main(void) { return 0; }\n")
+    ended = compile_with(*words, cwd=tmp_path)
+    plain = subprocess.run(["gcc", *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (ended.returncode, ended.stdout) == (0, plain.stdout)
+
+
+ENDINGS = """
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+int a[1000];
+int main(int count, char** words) {
+  for (int i = 0; i < 1000; i++) a[i] = i * count;
+  switch (atoi(words[1])) {
+    case 0: abort();
+    case 1: *(volatile int*)0 = 1;
+    case 2: _exit(3);
+    case 3: raise(SIGTERM);
+    case 4: exit(5);
+  }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("ending", "status"), [(0, -6), (1, -11), (2, 3), (3, -15), (4, 5), (5, 0)])
+def test_what_was_recorded_arrives_however_a_program_ends(tmp_path: Path, ending: int, status: int) -> None:
+    (tmp_path / "ending.c").write_text(ENDINGS)
+    assert compile_with("-O2", "ending.c", "-o", "ending", cwd=tmp_path).returncode == 0
+    data, _, ended = record([tmp_path / "ending", str(ending)])
+    assert ended == status
+    found = list(messages(data))
+    # the 1000 writes of the loop
+    assert kinds(found)["write"] >= 1000
+    if status >= 0:
+        assert found[-1].name == "end"
+        assert found[-1].fields[0] == status
+
+
+def test_a_program_without_a_reader_runs_as_ever(tmp_path: Path) -> None:
+    program = build(tmp_path, "stencil")
+    with_pipe = record([program, "20"])[1]
+    plain = subprocess.run([program, "20"], capture_output=True, text=True, check=True).stdout
+    gone = subprocess.run(
+        ["bash", "-c", f"exec {{fd}}> >(exec true); HOMENODE_STREAM_FD=$fd {program} 20"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert with_pipe == plain == gone
+
+
+def test_threads_and_children_of_the_programs_own_do_not_disturb_the_stream(tmp_path: Path) -> None:
+    (tmp_path / "own.c").write_text(
+        "#include <pthread.h>\n#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
+        "static long other[1000], mine[1000];\n"
+        "static void* body(void* nothing) { for (int k = 0; k < 100; k++) for (int i = 0; i < 1000; i++) other[i] += i; free(malloc(100)); return nothing; }\n"
+        "int main(void) { pthread_t id; pthread_create(&id, 0, body, 0); for (int k = 0; k < 100; k++) for (int i = 0; i < 1000; i++) mine[i] += i;\n"
+        "  pthread_join(id, 0); if (fork() == 0) { mine[0] = 1; exit(0); } wait(0); return 0; }\n"
+    )
+    assert compile_with("-O2", "own.c", "-pthread", "-o", "own", cwd=tmp_path).returncode == 0
+    found = stream(tmp_path / "own")
+    # 100 sweeps over 1000 elements of the main thread, each read and written
+    counts = kinds(found)
+    assert counts["write"] - 100_000 in range(10)
+    assert counts["read"] - 100_000 in range(10)
+    assert len([message for message in found if message.name == "end"]) == 1
