@@ -12,7 +12,7 @@
 #include "bindings/inspect_trace.hpp"
 #include "sim/workload.hpp"
 #include "traces/format/trace_file.hpp"
-#include "traces/recorder/assembler.hpp"
+#include "traces/capture/assembler.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
