@@ -11,7 +11,7 @@
 #include <vector>
 
 extern "C" {
-#include "traces/recorder/stream.h"
+#include "traces/capture/stream.h"
 }
 
 namespace homenode::test {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
+
+#include "sim/errors.hpp"
 
 namespace homenode {
 namespace {
@@ -60,7 +62,7 @@ void bytes(std::string& key, const Value& value) {
 std::string key_of(const ItemPattern& p) {
   std::string key;
   key.reserve(64 + p.runs.size() * 96);
-  bytes(key, p.slots);
+  bytes(key, p.slots), bytes(key, p.runs.size()), bytes(key, p.heap_events.size());
   for (const double w : {p.work.instructions, p.work.integer, p.work.fp_add, p.work.fp_multiply, p.work.fp_fma, p.work.divide, p.work.load,
                          p.work.store, p.work.branch})
     bytes(key, w);
@@ -104,9 +106,9 @@ PatternId PatternTable::intern(ItemPattern pattern) {
 void BlockFolder::add(std::int64_t iteration, const Item& item) {
   ItemPattern shape;
   Draft draft{iteration, iteration + 1, 0, {}};
+  // Here, run i has slot i and heap event i slot runs + i, too many for the slot numbers of a pattern: those are given by finish().
   for (const PlacedRun& placed : item.runs) {
     AccessRun run = placed.run;
-    run.slot = static_cast<std::uint16_t>(draft.slots.size());
     draft.slots.push_back({placed.object, run.offset, 0});
     run.offset = 0;
     const std::uint64_t n = run.accesses();
@@ -116,12 +118,11 @@ void BlockFolder::add(std::int64_t iteration, const Item& item) {
     shape.runs.push_back(run);
   }
   for (HeapEvent event : item.heap_events) {
-    draft.slots.push_back({item.heap_objects[event.slot], 0, 0});
-    event.slot = static_cast<std::uint16_t>(draft.slots.size() - 1);
+    draft.slots.push_back({item.heap_objects[shape.heap_events.size()], 0, 0});
+    event.slot = 0;
     shape.heap_events.push_back(event);
   }
   shape.sync_events = item.sync_events;
-  shape.slots = static_cast<std::uint16_t>(draft.slots.size());
   accesses_ += shape.accesses, reads_ += shape.reads, writes_ += shape.writes;
   const auto [found, fresh] = known_.try_emplace(key_of(shape), shapes_.size());
   if (fresh) shapes_.push_back(std::move(shape));
@@ -155,20 +156,21 @@ std::vector<ItemBlock> BlockFolder::finish(PatternTable& patterns, const WorkCou
     const bool single = draft.last - draft.first == 1;
     std::vector<std::uint16_t> joined(draft.slots.size());
     std::vector<std::int64_t> moved(draft.slots.size());
+    std::map<std::pair<ObjectId, std::int64_t>, std::size_t> slot_of;
     for (std::size_t s = 0; s < draft.slots.size(); ++s) {
       const SlotBinding& binding = draft.slots[s];
       const std::int64_t shift = single ? 0 : binding.shift;
-      auto found = std::find_if(block.slots.begin(), block.slots.end(),
-                                [&](const SlotBinding& b) { return b.object == binding.object && b.shift == shift; });
-      if (found == block.slots.end()) found = block.slots.insert(block.slots.end(), {binding.object, binding.base, shift});
-      joined[s] = static_cast<std::uint16_t>(found - block.slots.begin());
-      moved[s] = binding.base - found->base;
+      const auto [found, fresh] = slot_of.try_emplace({binding.object, shift}, block.slots.size());
+      if (fresh) block.slots.push_back({binding.object, binding.base, shift});
+      joined[s] = static_cast<std::uint16_t>(found->second);
+      moved[s] = binding.base - block.slots[found->second].base;
     }
-    for (AccessRun& run : pattern.runs) {
-      run.offset = moved[run.slot];
-      run.slot = joined[run.slot];
+    if (block.slots.size() > UINT16_MAX) {
+      throw InputError("iteration " + std::to_string(draft.first) + " accesses, allocates or releases " +
+                       std::to_string(block.slots.size()) + " objects; a trace allows " + std::to_string(UINT16_MAX));
     }
-    for (HeapEvent& event : pattern.heap_events) event.slot = joined[event.slot];
+    for (std::size_t r = 0; r < pattern.runs.size(); ++r) pattern.runs[r].offset = moved[r], pattern.runs[r].slot = joined[r];
+    for (std::size_t e = 0; e < pattern.heap_events.size(); ++e) pattern.heap_events[e].slot = joined[pattern.runs.size() + e];
     pattern.slots = static_cast<std::uint16_t>(block.slots.size());
     pattern.work = per_access.scaled(static_cast<double>(pattern.accesses));
     block.pattern = patterns.intern(std::move(pattern));

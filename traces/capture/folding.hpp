@@ -34,8 +34,8 @@ private:
 // What one iteration did.
 struct Item {
   std::vector<PlacedRun> runs;
-  std::vector<HeapEvent> heap_events;  // slot = index in heap_objects
-  std::vector<ObjectId> heap_objects;
+  std::vector<HeapEvent> heap_events;  // their slots are not yet given
+  std::vector<ObjectId> heap_objects;  // by heap event
   std::vector<SyncEvent> sync_events;
 };
 

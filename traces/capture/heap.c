@@ -1,4 +1,5 @@
-/* Blocks of memory: who made them, their size; bulk copies as accesses; large blocks on one small window when asked. */
+/* Blocks of memory: who made them, their size; bulk copies as accesses. Blocks that libc allocates for itself (stdio buffers)
+ * are not the program's objects: their number and size depend on where its output goes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -6,136 +7,136 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "blocks.h"
 #include "runtime.h"
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void*, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void*);
-
-enum { KNOWN = 1 << 16 };
-static struct block {
-  uintptr_t address;
-  size_t bytes, mapped;
-} blocks[KNOWN]; /* open addressing; 1 = removed */
-static struct block* find(uintptr_t address, bool insert) {
-  size_t h = (address >> 4) * 0x9E3779B97F4A7C15ul >> 48, free_slot = KNOWN;
-  for (size_t i = 0; i < KNOWN; ++i, h = (h + 1) % KNOWN) {
-    if (blocks[h].address == address) return &blocks[h];
-    if (blocks[h].address == 1 && free_slot == KNOWN) free_slot = h;
-    if (blocks[h].address == 0) {
-      if (!insert) return 0;
-      return &blocks[free_slot != KNOWN ? free_slot : h];
-    }
-  }
-  return insert && free_slot != KNOWN ? &blocks[free_slot] : 0;
-}
+/* glibc maps blocks from this size on: calloc does not clear them, realloc moves them without a copy. */
+enum { MAPPED_FROM = 128 * 1024 };
 
 static size_t alias_over, window_bytes;
-static int window = -1;
-static bool asked;
+static int window = -1, window_zero = -1;
+static int make_window(double value) {
+  const int made = memfd_create("homenode-window", MFD_CLOEXEC);
+  if (made < 0 || ftruncate(made, (off_t)window_bytes)) _exit(1);
+  double* content = mmap(0, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
+  if (content == MAP_FAILED) _exit(1);
+  for (size_t i = 0; i < window_bytes / sizeof value; ++i) content[i] = value;
+  munmap(content, window_bytes);
+  return made;
+}
+/* Fill 0 keeps calloc's promise of zeros; fill 1 breaks it on purpose, so that a program that relies on it gives another trace. */
 static void ask(void) {
+  static bool asked;
+  if (asked) return;
   asked = true;
   const char* text = getenv("HOMENODE_ALIAS_OVER");
   if (!text || atoll(text) <= 0) return;
   alias_over = (size_t)atoll(text);
   window_bytes = 4u << 20; /* 13.8 GB take 3300 mappings of it; vm.max_map_count is 65530 */
-  window = memfd_create("homenode-window", MFD_CLOEXEC);
-  if (window < 0 || ftruncate(window, (off_t)window_bytes)) _exit(1);
-  double* content = mmap(0, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, window, 0);
   const char* fill = getenv("HOMENODE_ALIAS_FILL");
-  const double value = fill && fill[0] == '1' ? 1.5 : 1.0;
-  for (size_t i = 0; i < window_bytes / sizeof value; ++i) content[i] = value;
-  munmap(content, window_bytes);
+  const bool other = fill && fill[0] == '1';
+  window = make_window(other ? 1.5 : 1.0);
+  window_zero = other ? window : make_window(0.0);
 }
-static void* aliased(size_t bytes) {
-  const size_t size = (bytes + window_bytes - 1) / window_bytes * window_bytes;
+static size_t mapped_size(size_t bytes) { return (bytes + window_bytes - 1) / window_bytes * window_bytes; }
+static void* aliased(size_t bytes, bool zeroed) {
+  const size_t size = mapped_size(bytes);
   char* base = mmap(0, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) return 0;
   for (size_t at = 0; at < size; at += window_bytes)
-    if (mmap(base + at, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, window, 0) == MAP_FAILED) return 0;
+    if (mmap(base + at, window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, zeroed ? window_zero : window, 0) == MAP_FAILED) {
+      munmap(base, size);
+      errno = ENOMEM;
+      return 0;
+    }
   return base;
 }
 
-static void* announce(void* p, size_t bytes, size_t align, int operation, bool zeroed, void* old, const void* site, size_t mapped) {
-  if (!p) return p;
-  if (!hn_on && !mapped) return p;
-  struct block* b = find((uintptr_t)p, true);
-  if (!b) return p;
-  *b = (struct block){(uintptr_t)p, bytes, mapped};
+static void* announce(void* p, size_t bytes, size_t align, int operation, bool zeroed, const void* old, const void* site, size_t mapped) {
+  if (!p || (!mapped && (!hn_on || hn_is_libc((uintptr_t)site)))) return p;
+  hn_blocks_add((uintptr_t)p, bytes, mapped);
   if (hn_on) {
     hn_control(HN_ALLOCATE);
     hn_u((uintptr_t)p), hn_u(bytes), hn_u((uint64_t)operation), hn_u(zeroed), hn_u((uintptr_t)old), hn_u(align), hn_site(site);
   }
   return p;
 }
-static void* obtain(size_t bytes, size_t align, bool zeroed, const void* site) {
+static void* obtain(size_t bytes, size_t align, const void* site) {
   hn_open();
-  if (!asked) ask();
+  ask();
   if (alias_over && bytes >= alias_over)
-    return announce(aliased(bytes), bytes, align, HN_HEAP_ALLOCATE, zeroed, 0, site,
-                    (bytes + window_bytes - 1) / window_bytes * window_bytes);
-  void* p = align > 16 ? __libc_memalign(align, bytes) : __libc_malloc(bytes);
-  if (p && zeroed)
-    for (size_t i = 0; i < bytes; ++i) {
-      ((char*)p)[i] = 0;
-      __asm__ volatile("" ::: "memory");
-    }
-  return announce(p, bytes, align, HN_HEAP_ALLOCATE, zeroed, 0, site, 0);
+    return announce(aliased(bytes, false), bytes, align, HN_HEAP_ALLOCATE, false, 0, site, mapped_size(bytes));
+  return announce(align > 16 ? __libc_memalign(align, bytes) : __libc_malloc(bytes), bytes, align, HN_HEAP_ALLOCATE, false, 0, site, 0);
 }
 #define SITE __builtin_return_address(0)
-void* malloc(size_t n) { return obtain(n, 16, false, SITE); }
-void* memalign(size_t a, size_t n) { return obtain(n, a, false, SITE); }
-void* aligned_alloc(size_t a, size_t n) { return obtain(n, a, false, SITE); }
-int posix_memalign(void** out, size_t a, size_t n) { return (*out = obtain(n, a, false, SITE)) ? 0 : ENOMEM; }
+void* malloc(size_t n) { return obtain(n, 16, SITE); }
+void* memalign(size_t a, size_t n) { return obtain(n, a, SITE); }
+void* aligned_alloc(size_t a, size_t n) { return obtain(n, a, SITE); }
+int posix_memalign(void** out, size_t a, size_t n) {
+  if (a < sizeof(void*) || (a & (a - 1))) return EINVAL;
+  void* p = obtain(n, a, SITE);
+  if (!p) return ENOMEM;
+  *out = p;
+  return 0;
+}
 void* calloc(size_t a, size_t n) {
   hn_open();
-  if (!asked) ask();
+  ask();
   size_t bytes;
   if (__builtin_mul_overflow(a, n, &bytes)) {
     errno = ENOMEM;
     return 0;
   }
-  if (alias_over && bytes >= alias_over) return obtain(bytes, 16, true, SITE);
+  if (alias_over && bytes >= alias_over)
+    return announce(aliased(bytes, true), bytes, 16, HN_HEAP_ALLOCATE, true, 0, SITE, mapped_size(bytes));
   void* p = announce(__libc_calloc(a, n), bytes, 16, HN_HEAP_ALLOCATE, true, 0, SITE, 0);
-  if (p && hn_on && bytes < 128 * 1024)
-    hn_range((uintptr_t)p, bytes, (uintptr_t)SITE, HN_WRITE, HN_FLAG_BULK); /* larger ones come zeroed from the kernel */
+  if (p && hn_on && bytes < MAPPED_FROM && !hn_is_libc((uintptr_t)SITE))
+    hn_range((uintptr_t)p, bytes, (uintptr_t)SITE, HN_WRITE, HN_FLAG_BULK);
   return p;
 }
-static void forget(void* p, const void* site) {
-  struct block* b = find((uintptr_t)p, false);
-  if (!b) {
+static void release(void* p, const void* site) {
+  struct block b;
+  if (!p) return;
+  if (!hn_blocks_take((uintptr_t)p, &b)) {
     __libc_free(p);
     return;
   }
-  const size_t mapped = b->mapped;
   if (hn_on) hn_control(HN_RELEASE), hn_u((uintptr_t)p), hn_u(HN_HEAP_RELEASE), hn_site(site);
-  b->address = 1;
-  if (mapped)
-    munmap(p, mapped);
+  if (b.mapped)
+    munmap(p, b.mapped);
   else
     __libc_free(p);
 }
-void free(void* p) {
-  if (p) forget(p, SITE);
-}
+void free(void* p) { release(p, SITE); }
 void* realloc(void* old, size_t n) {
-  if (!old) return obtain(n, 16, false, SITE);
-  struct block* b = find((uintptr_t)old, false);
-  if (b && (b->mapped || (alias_over && n >= alias_over))) {
-    void* p = obtain(n, 16, false, SITE);
-    if (p) forget(old, SITE);
+  struct block b;
+  if (!old) return obtain(n, 16, SITE);
+  if (!hn_blocks_find((uintptr_t)old, &b)) return __libc_realloc(old, n);
+  if (b.mapped || (alias_over && n >= alias_over)) {
+    void* p = obtain(n, 16, SITE);
+    if (!p) return 0;
+    hn_copy(p, old, b.bytes < n ? b.bytes : n);
+    release(old, SITE);
     return p;
   }
-  const size_t before = b ? b->bytes : 0;
-  if (b) b->address = 1;
   void* p = __libc_realloc(old, n);
-  if (b && p) {
-    announce(p, n, 16, HN_HEAP_REALLOCATE, false, old, SITE, 0);
-    if (p != old && hn_on) hn_range((uintptr_t)p, before < n ? before : n, (uintptr_t)SITE, HN_WRITE, HN_FLAG_BULK);
+  if (!p) {
+    if (n == 0) hn_blocks_take((uintptr_t)old, &b);
+    return 0;
   }
+  const size_t kept = b.bytes < n ? b.bytes : n;
+  const bool copies = p != old && hn_on && kept < MAPPED_FROM;
+  hn_blocks_take((uintptr_t)old, &b);
+  if (copies) hn_range((uintptr_t)old, kept, (uintptr_t)SITE, HN_READ, HN_FLAG_BULK);
+  announce(p, n, 16, HN_HEAP_REALLOCATE, false, old, SITE, 0);
+  if (copies) hn_range((uintptr_t)p, kept, (uintptr_t)SITE, HN_WRITE, HN_FLAG_BULK);
   return p;
 }
 
-/* The program's copies: linked with --wrap. */
+#ifndef HOMENODE_TWIN
+/* What the program calls by these names is linked with --wrap: calls from inside libc stay as they are. */
 static void copied(void* to, const void* from, size_t n, const void* site) {
   for (size_t at = 0; hn_on && at < n;) {
     size_t piece = 64 - (((uintptr_t)to + at) & 63);
@@ -148,6 +149,9 @@ static void copied(void* to, const void* from, size_t n, const void* site) {
 void* __real_memcpy(void*, const void*, size_t);
 void* __real_memmove(void*, const void*, size_t);
 void* __real_memset(void*, int, size_t);
+void* __real_mmap(void*, size_t, int, int, int, off_t);
+int __real_munmap(void*, size_t);
+void __real__exit(int) __attribute__((noreturn));
 void* __wrap_memcpy(void* d, const void* s, size_t n) {
   copied(d, s, n, SITE);
   return __real_memcpy(d, s, n);
@@ -160,3 +164,29 @@ void* __wrap_memset(void* d, int c, size_t n) {
   if (hn_on) hn_range((uintptr_t)d, n, (uintptr_t)SITE, HN_WRITE, HN_FLAG_BULK);
   return __real_memset(d, c, n);
 }
+static char* duplicate(const char* text, size_t length, const void* site) {
+  char* p = obtain(length + 1, 16, site);
+  if (!p) return 0;
+  copied(p, text, length, site);
+  hn_copy(p, text, length);
+  p[length] = 0;
+  return p;
+}
+char* __wrap_strdup(const char* text) { return duplicate(text, strlen(text), SITE); }
+char* __wrap_strndup(const char* text, size_t n) { return duplicate(text, strnlen(text, n), SITE); }
+void* __wrap_mmap(void* near, size_t bytes, int protection, int flags, int file, off_t offset) {
+  void* p = __real_mmap(near, bytes, protection, flags, file, offset);
+  if (p != MAP_FAILED) announce(p, bytes, (size_t)sysconf(_SC_PAGESIZE), HN_HEAP_MAP, flags & MAP_ANONYMOUS, 0, SITE, 0);
+  return p;
+}
+int __wrap_munmap(void* p, size_t bytes) {
+  struct block b;
+  if (hn_on && hn_blocks_take((uintptr_t)p, &b)) hn_control(HN_RELEASE), hn_u((uintptr_t)p), hn_u(HN_HEAP_UNMAP), hn_site(SITE);
+  return __real_munmap(p, bytes);
+}
+void __wrap__exit(int status) {
+  hn_finish(status);
+  __real__exit(status);
+}
+void __wrap__Exit(int status) { __wrap__exit(status); }
+#endif

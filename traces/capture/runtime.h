@@ -9,7 +9,9 @@
 #include "stream.h"
 
 /* stream.c: the pipe. A message is begun with its opcode; fields follow. Nothing is sent while `hn_on` is false. */
-extern bool hn_on;
+/* Per thread: threads that the program creates by itself are not recorded. Initial-exec: no call, no allocation behind it. */
+extern __thread bool hn_on __attribute__((tls_model("initial-exec")));
+extern bool hn_recording; /* the pipe is open: threads of the team record */
 void hn_open(void);
 void hn_begin(int opcode);
 void hn_u(uint64_t value);
@@ -18,6 +20,9 @@ void hn_s(const char* text);
 void hn_site(const void* pc); /* sends HN_MODULE first where needed: call before hn_begin */
 uint64_t hn_module_of(uintptr_t pc, uintptr_t* offset);
 void hn_flush(void);
+void hn_finish(int status);       /* the last message */
+void hn_tls_block(unsigned rank); /* announces where this thread has the program's thread-local variables */
+bool hn_is_libc(uintptr_t pc);
 void hn_copy(void* to, const void* from, size_t bytes);
 
 /* recorder.c */
@@ -26,6 +31,7 @@ void hn_access(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, u
 void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsigned flags);
 void hn_close_runs(void);
 void hn_control(int opcode); /* closes the runs, then begins the message */
+uint64_t hn_accesses(void);  /* in all */
 void hn_new_item(void);      /* the next access is number 0 */
 /* Reads that only the compiler's splitting into iterations makes: of the closure of a parallel region, and of the bounds that
  * a loop shim hands out. They are not the program's, so they are not recorded. */

@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +13,11 @@
 
 #include "runtime.h"
 
-bool hn_on;
+__thread bool hn_on __attribute__((tls_model("initial-exec")));
+bool hn_recording;
 static int descriptor = -1;
 static uint8_t buffer[1 << 16];
 static size_t used;
-static uint64_t accesses_before;
 
 void hn_copy(void* to, const void* from, size_t bytes) {
   char* t = to;
@@ -37,7 +39,7 @@ void hn_flush(void) {
     const ssize_t n = write(descriptor, buffer + sent, used - sent);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) { /* the reader is gone: go on untraced */
-      hn_on = false;
+      hn_on = hn_recording = false;
       break;
     }
     sent += (size_t)n;
@@ -71,12 +73,15 @@ static struct module {
   char path[512];
 } modules[64];
 static unsigned module_count;
+static uintptr_t tls_bytes; /* of the program itself */
 static int add_module(struct dl_phdr_info* info, size_t size, void* unused) {
   (void)size, (void)unused;
   if (module_count == 64) return 1;
   struct module* m = &modules[module_count];
   m->low = UINTPTR_MAX, m->high = 0, m->bias = info->dlpi_addr;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const uintptr_t align = info->dlpi_phdr[i].p_align;
+    if (info->dlpi_phdr[i].p_type == PT_TLS && module_count == 0) tls_bytes = (info->dlpi_phdr[i].p_memsz + align - 1) & -align;
     if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
     const uintptr_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, high = low + info->dlpi_phdr[i].p_memsz;
     if (low < m->low) m->low = low;
@@ -110,6 +115,24 @@ void hn_site(const void* pc) {
   hn_u(offset);
 }
 
+/* x86-64: the program's own block ends at the thread pointer. */
+void hn_tls_block(unsigned rank) {
+  if (!hn_on || !tls_bytes) return;
+  const uintptr_t end = (uintptr_t)__builtin_thread_pointer();
+  hn_control(HN_TLS);
+  hn_u(rank), hn_u(end - tls_bytes), hn_u(end);
+}
+extern void* __libc_malloc(size_t);
+bool hn_is_libc(uintptr_t pc) {
+  static uintptr_t low, high;
+  uintptr_t offset;
+  if (!low) {
+    const struct module* m = &modules[hn_module_of((uintptr_t)&__libc_malloc, &offset)];
+    low = m->low, high = m->high;
+  }
+  return pc - low < high - low;
+}
+
 static void fatal(int signal_number) {
   if (hn_on) {
     hn_close_runs();
@@ -119,15 +142,20 @@ static void fatal(int signal_number) {
   raise(signal_number);
 }
 
-static void finish(int status, void* unused) {
-  (void)unused;
+void hn_finish(int status) {
   if (!hn_on) return;
   hn_control(HN_END);
   hn_u((uint64_t)(unsigned)status);
-  hn_u(accesses_before);
+  hn_u(hn_accesses());
   hn_flush();
-  hn_on = false;
+  hn_on = hn_recording = false;
 }
+static void finish(int status, void* unused) {
+  (void)unused;
+  hn_finish(status);
+}
+/* A child writes into no pipe of its parent's. */
+static void forget(void) { hn_on = hn_recording = false; }
 
 void hn_open(void) {
   static bool opened;
@@ -138,7 +166,9 @@ void hn_open(void) {
   descriptor = atoi(text);
   unsetenv("HOMENODE_STREAM_FD");
   dl_iterate_phdr(add_module, 0);
-  hn_on = true;
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  pthread_atfork(0, 0, forget);
+  hn_on = hn_recording = true;
   const char* team = getenv("HOMENODE_TEAM");
   {
     extern void* __libc_stack_end;
@@ -157,6 +187,7 @@ void hn_open(void) {
     hn_u(modules[i].bias);
     hn_s(modules[i].path);
   }
+  hn_tls_block(0);
   on_exit(finish, 0);
   const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGINT};
   for (unsigned i = 0; i < sizeof signals / sizeof *signals; ++i) signal(signals[i], fatal);

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "runtime.h"
 
@@ -17,7 +18,8 @@ struct table {
 };
 extern struct table __start_homenode_blocks[] __attribute__((weak)), __stop_homenode_blocks[] __attribute__((weak));
 
-bool hn_on;
+__thread bool hn_on __attribute__((tls_model("initial-exec")));
+bool hn_recording;
 uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
 static FILE* file;
@@ -78,6 +80,16 @@ void hn_copy(void* to, const void* from, size_t bytes) {
   const char* f = from;
   while (bytes--) *t++ = *f++;
 }
+void* hn_pages(size_t bytes) {
+  void* p = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? 0 : p;
+}
 void hn_stack_of(unsigned number, uintptr_t low, uintptr_t high, uintptr_t base) { (void)number, (void)low, (void)high, (void)base; }
 void hn_stack_base(unsigned number, uintptr_t base) { (void)number, (void)base; }
+void hn_tls_block(unsigned rank) { (void)rank; }
+bool hn_is_libc(uintptr_t pc) { return pc == 0; }
+void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsigned flags) {
+  (void)address, (void)bytes, (void)pc, (void)kind, (void)flags;
+}
+uintptr_t hn_stacks_low, hn_stacks_high;
 void hn_runs_on_rank(unsigned number) { (void)number; }

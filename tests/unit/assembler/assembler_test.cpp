@@ -1,4 +1,4 @@
-#include "traces/recorder/assembler.hpp"
+#include "traces/capture/assembler.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

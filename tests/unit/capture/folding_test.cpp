@@ -1,5 +1,5 @@
 // Folding loses nothing: what is unfolded again, by sequence, is what went in.
-#include "traces/recorder/folding.hpp"
+#include "traces/capture/folding.hpp"
 
 #include <gtest/gtest.h>
 
