@@ -339,15 +339,7 @@ def test_a_program_without_a_reader_runs_as_ever(tmp_path: Path) -> None:
 
 
 def test_threads_and_children_of_the_programs_own_do_not_disturb_the_stream(tmp_path: Path) -> None:
-    (tmp_path / "own.c").write_text(
-        "#include <pthread.h>\n#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
-        "static long other[1000], mine[1000];\n"
-        "static void* body(void* nothing) { for (int k = 0; k < 100; k++) for (int i = 0; i < 1000; i++) other[i] += i; free(malloc(100)); return nothing; }\n"
-        "int main(void) { pthread_t id; pthread_create(&id, 0, body, 0); for (int k = 0; k < 100; k++) for (int i = 0; i < 1000; i++) mine[i] += i;\n"
-        "  pthread_join(id, 0); if (fork() == 0) { mine[0] = 1; exit(0); } wait(0); return 0; }\n"
-    )
-    assert compile_with("-O2", "own.c", "-pthread", "-o", "own", cwd=tmp_path).returncode == 0
-    found = stream(tmp_path / "own")
+    found = stream(build(tmp_path, "own_threads", "-O2", "-pthread"))
     # 100 sweeps over 1000 elements of the main thread, each read and written
     counts = kinds(found)
     assert counts["write"] - 100_000 in range(10)
