@@ -11,11 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "sim/errors.hpp"
-#include "traces/format/trace_writer.hpp"
+#include "traces/capture/assembler_folding.hpp"
 #include "traces/capture/assembler_symbols.hpp"
-#include "traces/capture/folding.hpp"
+#include "traces/format/trace_writer.hpp"
 
 extern "C" {
 #include "traces/capture/stream.h"
@@ -56,25 +57,61 @@ public:
     }
     return value;
   }
+  // The bytes that are there without waiting for more than one read; at least `least` of them unless the file ends.
+  std::span<const std::uint8_t> ahead(std::size_t least) {
+    while (end_ - at_ < least) {
+      if (at_ > 0) {
+        std::memmove(buffer_.data(), buffer_.data() + at_, end_ - at_);
+        end_ -= at_, at_ = 0, ++generation_;
+      }
+      if (buffer_.size() < least) buffer_.resize(least);
+      const std::size_t got = get(end_);
+      if (got == 0) break;
+      end_ += got;
+    }
+    return {buffer_.data() + at_, end_ - at_};
+  }
+  void skip(std::size_t bytes) { at_ += bytes; }
+  // A place in the buffer, for since(); the text in between is lost when the buffer was filled anew.
+  struct Bookmark {
+    std::uint64_t generation = ~std::uint64_t{0};
+    std::size_t at = 0;
+  };
+  Bookmark bookmark() const { return {generation_, at_}; }
+  std::span<const std::uint8_t> since(const Bookmark& mark) const {
+    if (mark.generation != generation_ || mark.at > at_) return {};
+    return {buffer_.data() + mark.at, at_ - mark.at};
+  }
   struct Ended {};  // in the middle of a message: the program was killed
 
 private:
   bool fill() {
+    at_ = 0, ++generation_;
+    end_ = get(0);
+    return end_ > 0;
+  }
+  std::size_t get(std::size_t at) {
     ssize_t got;
-    do got = ::read(descriptor_, buffer_.data(), buffer_.size());
+    do got = ::read(descriptor_, buffer_.data() + at, buffer_.size() - at);
     while (got < 0 && errno == EINTR);
     if (got < 0) throw InputError(std::string{"the capture stream cannot be read: "} + std::strerror(errno));
-    at_ = 0, end_ = static_cast<std::size_t>(got);
-    return got > 0;
+    return static_cast<std::size_t>(got);
   }
   int descriptor_;
   std::vector<std::uint8_t> buffer_;
   std::size_t at_ = 0, end_ = 0;
+  std::uint64_t generation_ = 0;
 };
 
-class Tables final : public Workload {
-public:
-  std::shared_ptr<const ExecutionBody> body(ExecutionId) const override { throw Error("bodies are in the file"); }
+// The tables as they grow; rows that blocks refer to are handed to the writer before them.
+struct Tables {
+  std::string program, arguments, compiler;
+  std::uint64_t page_size = 4096;
+  std::vector<TracedObject> objects;
+  std::vector<Region> regions;
+  std::vector<Site> sites;
+  std::vector<TracedThread> threads;
+  std::vector<Loss> losses;
 };
 
 struct CallSite {
@@ -90,6 +127,13 @@ struct LiveObject {
   bool frame = false;
 };
 
+// What one rank did of a phase.
+struct Share {
+  BlockFolder folder;
+  std::vector<ItemBlock> blocks;  // finished, by iteration
+  std::uint64_t accesses = 0;
+};
+
 // A stretch of a parallel construct: a loop, sections, a single, or the code between them.
 struct Phase {
   RegionKind kind = RegionKind::thread;
@@ -97,21 +141,31 @@ struct Phase {
   std::string label;
   std::int64_t low = 0, high = 0, step = 1, iterations = 0;
   bool nowait = true, ordered = false;
-  std::map<std::uint32_t, BlockFolder> by_rank;
+  RegionId region = RegionId::none();           // once a block of it is finished
+  ExecutionId execution = ExecutionId::none();  // once a block of it is written
+  std::int64_t written = 0;                     // iterations in the file
+  std::map<std::uint32_t, Share> by_rank;
+  std::uint64_t accesses() const {
+    std::uint64_t sum = 0;
+    for (const auto& [rank, share] : by_rank) sum += share.accesses;
+    return sum;
+  }
 };
 
 struct Rank {
   std::size_t phase = 0;
-  Item item;
+  ItemFolder folder;
   std::int64_t iteration = 0;
   bool in_item = false;  // accesses belong to an iteration or to code
   std::uint64_t accesses = 0;
+  // Of an iteration that consists of runs only: where its bytes begin, and which sites made runs in it.
+  bool only_runs = false;
+  Stream::Bookmark begin;
 };
 
 class Assembler {
 public:
-  Assembler(int descriptor, const AssembleOptions& options)
-      : in_{descriptor}, options_{options}, writer_{options.output}, patterns_{tables_.patterns} {
+  Assembler(int descriptor, const AssembleOptions& options) : in_{descriptor}, options_{options}, writer_{options.output} {
     tables_.program = options.label.empty() ? std::filesystem::path{options.program}.filename().string() : options.label;
     for (const std::string& word : options.arguments) tables_.arguments += (tables_.arguments.empty() ? "" : " ") + word;
     tables_.compiler = "gcc -fsanitize=thread (homenode cc)";
@@ -127,15 +181,14 @@ public:
     } catch (const Stream::Ended&) { result_.complete = false; }
     if (in_parallel_) end_parallel();
     end_serial();
-    tables_.complete = result_.complete;
-    finish_tables();
-    result_.content_hash = writer_.finish(result_.complete);
+    finish();
     return result_;
   }
 
 private:
   // --- messages -------------------------------------------------------------------------------------------------------------
   void message(std::uint8_t opcode) {
+    if (opcode != HN_RUN && opcode != HN_RUN_SAME && opcode != HN_ITEM && opcode != HN_PC) current().only_runs = false;
     switch (opcode) {
       case HN_HELLO: {
         const std::uint64_t version = in_.u64();
@@ -211,11 +264,14 @@ private:
         end_parallel();
         begin_serial();
         break;
-      case HN_RANK:
-        rank_ = static_cast<std::uint32_t>(in_.u64());
-        if (in_parallel_ && rank_ >= ranks_.size())
-          throw InputError("the capture stream has a rank " + std::to_string(rank_) + " in a team of " + std::to_string(ranks_.size()));
+      case HN_RANK: {
+        const std::uint64_t rank = in_.u64();
+        if (in_parallel_ && rank >= ranks_.size())
+          throw InputError("the capture stream goes on with rank " + std::to_string(rank) + " in a team of " +
+                           std::to_string(ranks_.size()));
+        rank_ = static_cast<std::uint32_t>(rank);
         break;
+      }
       case HN_LOOP_BEGIN: {
         const CallSite site = call_site();
         Phase phase;
@@ -238,10 +294,7 @@ private:
       case HN_ITEM: {
         const auto iteration = static_cast<std::int64_t>(in_.u64());
         if (!in_parallel_) break;
-        Rank& rank = ranks_[rank_];
-        close_item(rank);
-        rank.iteration = iteration;
-        rank.in_item = true;
+        next_item(iteration);
         break;
       }
       case HN_LOOP_END: {
@@ -285,7 +338,7 @@ private:
         event.sequence = current().accesses;
         event.operation = static_cast<SyncOperation>(in_.u64());
         event.object = in_.u64(), event.match = in_.u64();
-        current().item.sync_events.push_back(event);
+        current().folder.sync_event(event);
         break;
       }
       case HN_USER_RANK:
@@ -348,12 +401,14 @@ private:
     std::uint64_t low = 1, high = 0;
     ObjectId object = ObjectId::none();
     std::uint64_t epoch = 0;
+    std::uint64_t at_item = 0;  // `previous` when the current iteration began
   };
 
   void run_message(bool same) {
     const std::uint64_t id = in_.u64();
     if (id >= pcs_.size()) throw InputError("the capture stream has a run of unknown site " + std::to_string(id));
     Pc& pc = pcs_[id];
+    if (current().only_runs) pcs_of_item_.push_back(static_cast<std::uint32_t>(id));
     if (!same) pc.count = in_.u64();
     const std::uint64_t base = pc.previous + static_cast<std::uint64_t>(in_.i64());
     const std::uint64_t sequence = in_.u64();
@@ -368,7 +423,7 @@ private:
 
   void column() {
     const std::uint64_t id = in_.u64();
-    if (id >= pcs_.size()) throw InputError("the capture stream has accesses of unknown site " + std::to_string(id));
+    if (id >= pcs_.size()) throw InputError("the capture stream has a column of unknown site " + std::to_string(id));
     Pc& pc = pcs_[id];
     const std::uint64_t n = in_.u64();
     std::uint64_t sequence = 0;
@@ -379,28 +434,40 @@ private:
     }
   }
 
+  // A run that walks over several objects is cut at their borders.
   void place(Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride, std::uint64_t dsequence,
              std::uint64_t distance) {
-    const std::uint64_t lowest = stride < 0 ? base + static_cast<std::uint64_t>(stride) * (count - 1) : base;
-    if (pc.epoch != epoch_ || lowest < pc.low || lowest >= pc.high) find(pc, lowest);
-    PlacedRun placed;
-    placed.object = pc.object;
-    placed.run.width = pc.width;
-    placed.run.kind = pc.kind;
-    placed.run.bulk = pc.bulk;
-    placed.run.site = pc.site;
-    placed.run.producer_distance = static_cast<std::uint32_t>(std::min<std::uint64_t>(distance, UINT32_MAX));
-    placed.run.offset = static_cast<std::int64_t>(base - pc.low);
-    placed.run.sequence = sequence;
-    placed.run.streamable = pc.kind == AccessKind::write && streamable_.contains(pc.object.value());
-    if (count > 1) {
-      placed.run.dimensions = 1;
-      placed.run.dimension[0] = {static_cast<std::uint32_t>(count), stride, static_cast<std::uint32_t>(dsequence)};
-    }
     Rank& rank = current();
-    rank.item.runs.push_back(placed);
     rank.accesses += count;
     result_.accesses += count;
+    while (count > 0) {
+      if (pc.epoch != epoch_ || base < pc.low || base >= pc.high) find(pc, base);
+      std::uint64_t here = count;
+      if (stride > 0) {
+        here = std::min(count, (pc.high - 1 - base) / static_cast<std::uint64_t>(stride) + 1);
+      } else if (stride < 0) {
+        here = std::min(count, (base - pc.low) / (~static_cast<std::uint64_t>(stride) + 1) + 1);
+      }
+      here = std::min<std::uint64_t>(here, UINT32_MAX);
+      PlacedRun placed;
+      placed.object = pc.object;
+      placed.run.width = pc.width;
+      placed.run.kind = pc.kind;
+      placed.run.bulk = pc.bulk;
+      placed.run.site = pc.site;
+      placed.run.producer_distance = static_cast<std::uint32_t>(std::min<std::uint64_t>(distance, UINT32_MAX));
+      placed.run.offset = static_cast<std::int64_t>(base - pc.low);
+      placed.run.sequence = sequence;
+      placed.run.streamable = pc.kind == AccessKind::write && !streamable_.empty() && streamable_.contains(pc.object.value());
+      if (here > 1) {
+        placed.run.dimensions = 1;
+        placed.run.dimension[0] = {static_cast<std::uint32_t>(here), stride, static_cast<std::uint32_t>(dsequence)};
+      }
+      rank.folder.add(static_cast<std::size_t>(&pc - pcs_.data()), placed);
+      count -= here;
+      base += here * static_cast<std::uint64_t>(stride);
+      sequence += here * dsequence;
+    }
   }
 
   // --- objects --------------------------------------------------------------------------------------------------------------
@@ -499,8 +566,7 @@ private:
   }
 
   void heap_event(Rank& rank, HeapOperation operation, ObjectId object, bool zeroed) {
-    rank.item.heap_events.push_back({rank.accesses, operation, 0, zeroed});
-    rank.item.heap_objects.push_back(object);
+    rank.folder.heap_event({rank.accesses, operation, 0, zeroed}, object);
   }
 
   void mark() {
@@ -540,21 +606,24 @@ private:
 
   void end_serial() {
     if (pending_label_ && ended_) serial_label_ = std::exchange(pending_label_, std::nullopt);
-    if (serial_.item.runs.empty() && serial_.item.heap_events.empty()) return;
-    fold_runs(serial_.item.runs);
-    BlockFolder folder;
-    folder.add(0, serial_.item);
-    const std::string label = serial_label_ ? *serial_label_ : "main:serial#" + std::to_string(serial_ordinal_);
+    if (serial_.folder.empty()) return;
+    Phase phase;
+    phase.kind = RegionKind::serial;
+    phase.label = serial_label_ ? *serial_label_ : "main:serial#" + std::to_string(serial_ordinal_);
     ++serial_ordinal_;
-    Region region;
-    region.kind = RegionKind::serial;
-    region.label = label;
+    phase.region = region_of(phase, phase.label);
+    Share& share = phase.by_rank[0];
+    add_item(phase, share, 0, serial_);
     Execution execution;
     execution.iterations = 1;
-    execution.barrier_after = false;
-    emit(region, execution, {&folder}, work_of("serial", parallel_count_), serial_accesses_of_gap_);
+    write(phase, execution, serial_place());
+    note_work("serial", parallel_count_, {{phase.region, share.accesses}});
     serial_ = {};
   }
+
+  // Program order: the serial code before parallel construct k, then the phases of k.
+  std::uint64_t serial_place() { return parallel_count_ << 24 | serial_parts_++; }
+  std::uint64_t phase_place(std::size_t phase) const { return parallel_count_ << 24 | 1u << 23 | phase; }
 
   void begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site) {
     end_serial();
@@ -564,7 +633,8 @@ private:
     parallel_team_ = team;
     parallel_site_ = site;
     parallel_label_ = std::exchange(pending_label_, std::nullopt);
-    ranks_.assign(team, Rank{});
+    ranks_ = std::vector<Rank>(team);
+    pcs_of_item_.clear();
     phases_.clear();
     expect_barrier_.clear();
     team_frame_.clear();
@@ -603,65 +673,224 @@ private:
   }
 
   void close_item(Rank& rank) {
-    if (rank.in_item && !(rank.item.runs.empty() && rank.item.heap_events.empty() && rank.item.sync_events.empty() &&
-                          phases_[rank.phase].kind == RegionKind::thread)) {
-      fold_runs(rank.item.runs);
+    Phase& phase = phases_[rank.phase];
+    if (rank.in_item && !(rank.folder.empty() && phase.kind == RegionKind::thread)) {
       const auto index = static_cast<std::uint32_t>(&rank - ranks_.data());
-      const std::int64_t iteration = phases_[rank.phase].kind == RegionKind::thread ? index : rank.iteration;
-      phases_[rank.phase].by_rank[index].add(iteration, rank.item);
+      const std::int64_t iteration = phase.kind == RegionKind::thread ? index : rank.iteration;
+      add_item(phase, phase.by_rank[index], iteration, rank);
+    } else {
+      rank.folder.finish(item_);
     }
-    rank.item = {};
     rank.accesses = 0;
     rank.in_item = false;
   }
 
+  void add_item(Phase& phase, Share& share, std::int64_t iteration, Rank& rank) {
+    rank.folder.finish(item_);
+    share.accesses += item_.pattern.accesses;
+    share.folder.add(iteration, item_, intern(phase), keep(phase, share));
+  }
+
+  BlockFolder::Intern intern(Phase& phase) {
+    return [this, &phase](const ItemPattern& pattern) {
+      if (phase.region.is_none()) phase.region = region_of(phase, label_of(phase));
+      hand_over_tables();
+      return writer_.add(phase.region, pattern);
+    };
+  }
+  // Many blocks are written on the way, if they are the next ones.
+  BlockFolder::Emit keep(Phase& phase, Share& share) {
+    return [this, &phase, &share](ItemBlock block) {
+      share.blocks.push_back(std::move(block));
+      if (share.blocks.size() >= 65536 && phase.kind == RegionKind::loop && share.blocks.front().first == phase.written) {
+        write_blocks(phase, share.blocks, phase_place(static_cast<std::size_t>(&phase - phases_.data())));
+        share.blocks.clear();
+      }
+    };
+  }
+
+  void write_blocks(Phase& phase, const std::vector<ItemBlock>& blocks, std::uint64_t place) {
+    hand_over_tables();
+    if (phase.execution.is_none()) phase.execution = writer_.open_execution(phase.region, place);
+    for (const ItemBlock& block : blocks) writer_.append(phase.execution, block);
+    if (!blocks.empty()) phase.written = blocks.back().last;
+  }
+
+  // Of a killed program's loop the iterations that came without a gap are kept; ranks without code of their own do nothing.
+  void write(Phase& phase, Execution execution, std::uint64_t place) {
+    std::vector<ItemBlock> blocks;
+    for (auto& [rank, share] : phase.by_rank) {
+      share.folder.finish(intern(phase), keep(phase, share));
+      blocks.insert(blocks.end(), std::make_move_iterator(share.blocks.begin()), std::make_move_iterator(share.blocks.end()));
+      share.blocks.clear();
+    }
+    std::sort(blocks.begin(), blocks.end(), [](const ItemBlock& a, const ItemBlock& b) { return a.first < b.first; });
+    std::vector<ItemBlock> whole;
+    std::int64_t next = phase.written;
+    const auto fill = [&](std::int64_t until) {
+      if (next < until) whole.push_back({next, until, intern(phase)(ItemPattern{}), {}});
+      next = until;
+    };
+    for (ItemBlock& block : blocks) {
+      if (block.first < next) throw InputError("the capture stream runs iteration " + std::to_string(block.first) + " of a loop twice");
+      if (block.first > next && phase.kind != RegionKind::thread) break;
+      fill(block.first);
+      next = block.last;
+      whole.push_back(std::move(block));
+    }
+    if (phase.kind == RegionKind::thread) fill(execution.iterations);
+    if (phase.region.is_none()) phase.region = region_of(phase, label_of(phase));
+    write_blocks(phase, whole, place);
+    execution.region = phase.region;
+    execution.iterations = next;
+    execution.step = step_;
+    writer_.close_execution(phase.execution, execution);
+  }
+
   void end_parallel() {
     for (Rank& rank : ranks_) close_item(rank);
-    std::uint64_t total = 0;
-    for (const Phase& phase : phases_) {
-      for (const auto& [rank, folder] : phase.by_rank) total += folder.accesses();
-    }
-    const auto work = work_of("parallel", parallel_serial_);
     std::size_t last = 0;  // phase that something was done in: the join follows it
     for (std::size_t p = 0; p < phases_.size(); ++p) {
       if (phases_[p].kind != RegionKind::thread || !phases_[p].by_rank.empty()) last = p;
     }
+    std::vector<std::pair<RegionId, std::uint64_t>> shares;
     for (std::size_t p = 0; p < phases_.size(); ++p) {
       Phase& phase = phases_[p];
       const bool code = phase.kind == RegionKind::thread;
       if (code && phase.by_rank.empty()) continue;
-      Region region;
-      region.kind = phase.kind;
-      region.site = site_id(phase.site);
-      const std::string base = parallel_label_ ? *parallel_label_ : numbered(parallel_site_);
-      region.label = !phase.label.empty() ? phase.label : code ? base + ":code" + suffix(p) : base + suffix_of_loop(p);
-      region.nowait = phase.nowait;
-      region.ordered = phase.ordered;
-      if (phase.kind == RegionKind::loop) region.dimensions.push_back({phase.low, phase.high, phase.step});
-      note_clause(region, phase.site);
+      const std::uint64_t accesses = phase.accesses();
       Execution execution;
       execution.team = parallel_team_;
       execution.parallel = static_cast<std::uint32_t>(parallel_serial_ + 1);
       execution.barrier_after = !phase.nowait || p == last;
       execution.iterations = code ? (bound_ ? parallel_team_ : 1) : phase.iterations;
       if (code) execution.binding = bound_ ? Binding::rank : Binding::replicated;
-      std::vector<BlockFolder*> folders;
       if (code && !bound_) {
-        folders.push_back(&phase.by_rank.begin()->second);
+        // Every thread does the same: the first rank's share stands for all.
         if (phase.by_rank.begin()->first != 0) continue;
-      } else if (code) {
-        for (std::uint32_t r = 0; r < parallel_team_; ++r) {
-          if (!phase.by_rank.contains(r)) phase.by_rank[r].add(r, Item{});
-          folders.push_back(&phase.by_rank[r]);
-        }
-      } else {
-        for (auto& [rank, folder] : phase.by_rank) folders.push_back(&folder);
+        phase.by_rank.erase(std::next(phase.by_rank.begin()), phase.by_rank.end());
       }
-      emit(region, execution, folders, work, total);
+      write(phase, execution, phase_place(p));
+      shares.emplace_back(phase.region, accesses);
     }
+    note_work("parallel", parallel_serial_, shares);
     in_parallel_ = false;
     rank_ = 0;
     ++parallel_count_;
+    serial_parts_ = 0;
+  }
+
+  std::string label_of(const Phase& phase) {
+    if (!phase.label.empty()) return phase.label;
+    const auto index = static_cast<std::size_t>(&phase - phases_.data());
+    const std::string base = parallel_label_ ? *parallel_label_ : numbered(parallel_site_);
+    return phase.kind == RegionKind::thread ? base + ":code" + suffix(index) : base + suffix_of_loop(index);
+  }
+
+  RegionId region_of(const Phase& phase, const std::string& label) {
+    const auto [known, fresh] = regions_.try_emplace(std::make_pair(label, phase.kind), RegionId{tables_.regions.size()});
+    if (fresh) {
+      Region region;
+      region.kind = phase.kind;
+      region.label = label;
+      if (phase.kind != RegionKind::serial) region.site = site_id(phase.site);
+      region.ordered = phase.ordered;
+      if (phase.kind == RegionKind::loop) region.dimensions.push_back({phase.low, phase.high, phase.step});
+      tables_.regions.push_back(region);
+    }
+    return known->second;
+  }
+
+  // --- the same iteration again and again -----------------------------------------------------------------------------------
+  // A loop whose iterations do the same a constant distance further sends the same bytes for each of them, as bases are sent as
+  // differences. Such iterations are recognised by their bytes, without folding them.
+  void next_item(std::int64_t iteration) {
+    Rank& rank = ranks_[rank_];
+    Phase& phase = phases_[rank.phase];
+    const bool simple = rank.only_runs && rank.in_item && phase.kind == RegionKind::loop;
+    if (simple) {
+      // Before the opcode and its number, whose length is that of a varint.
+      std::size_t tail = 2;
+      for (std::uint64_t rest = static_cast<std::uint64_t>(iteration) >> 7; rest != 0; rest >>= 7) ++tail;
+      const auto bytes = in_.since(rank.begin);
+      if (bytes.size() > tail && bytes.size() <= (64u << 10)) {
+        template_.assign(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(tail));
+      } else {
+        template_.clear();
+      }
+    }
+    const std::uint64_t accesses = rank.accesses;
+    close_item(rank);
+    if (simple && !template_.empty() && iteration == rank.iteration + 1) {
+      Share& share = phase.by_rank[rank_];
+      const std::int64_t room = repeatable(share.folder);
+      std::int64_t repeated = 0;
+      const std::uint64_t generation_step = template_.size() + 12;
+      while (repeated < room) {
+        const auto bytes = in_.ahead(generation_step);
+        if (bytes.size() < template_.size() + 2 || std::memcmp(bytes.data(), template_.data(), template_.size()) != 0 ||
+            bytes[template_.size()] != HN_ITEM) {
+          break;
+        }
+        std::size_t at = template_.size() + 1;
+        std::uint64_t number = 0;
+        for (unsigned shift = 0; at < bytes.size() && shift < 64; shift += 7) {
+          number |= static_cast<std::uint64_t>(bytes[at] & 127) << shift;
+          if (bytes[at++] < 128) break;
+        }
+        if (bytes[at - 1] >= 128 || number != static_cast<std::uint64_t>(iteration) + 1) break;
+        in_.skip(at);
+        ++iteration;
+        ++repeated;
+      }
+      if (repeated > 0) {
+        share.folder.repeat(repeated);
+        const std::uint64_t more = static_cast<std::uint64_t>(repeated) * accesses;
+        share.accesses += more;
+        result_.accesses += more;
+        for (const std::uint32_t id : pcs_of_item_) {
+          Pc& pc = pcs_[id];
+          if (pc.at_item == pc.previous) continue;
+          const std::uint64_t step = pc.previous - pc.at_item;
+          pc.previous += step * static_cast<std::uint64_t>(repeated);
+          pc.at_item = pc.previous;  // a site that made several runs moves once
+        }
+      }
+    }
+    for (const std::uint32_t id : pcs_of_item_) pcs_[id].at_item = pcs_[id].previous;
+    pcs_of_item_.clear();
+    rank.iteration = iteration;
+    rank.in_item = true;
+    rank.only_runs = true;
+    rank.begin = in_.bookmark();
+  }
+
+  // How many more iterations may repeat the last one: none unless the shift of each run is the distance that the bytes
+  // of an iteration move its site by; and only while all stays within its objects.
+  std::int64_t repeatable(const BlockFolder& folder) const {
+    if (!folder.steady()) return 0;
+    const Item& item = folder.open_item();
+    if (!item.pattern.streams.empty() || !item.pattern.heap_events.empty() || !item.pattern.sync_events.empty()) return 0;
+    std::int64_t room = INT64_MAX;
+    for (const AccessRun& run : item.pattern.runs) {
+      const auto pc = std::find_if(pcs_of_item_.begin(), pcs_of_item_.end(), [&](std::uint32_t id) { return pcs_[id].site == run.site; });
+      const std::int64_t shift = folder.shifts()[run.slot];
+      // Sites of one place in the source may be several sites of the stream; all of them must move alike.
+      if (pc == pcs_of_item_.end()) return 0;
+      for (const std::uint32_t id : pcs_of_item_) {
+        if (pcs_[id].site == run.site && static_cast<std::int64_t>(pcs_[id].previous - pcs_[id].at_item) != shift) return 0;
+      }
+      std::int64_t low = item.positions[run.slot].offset + run.offset, high = low + run.width;
+      for (unsigned d = 0; d < run.dimensions; ++d) {
+        const std::int64_t reach = (static_cast<std::int64_t>(run.dimension[d].count) - 1) * run.dimension[d].stride;
+        (reach < 0 ? low : high) += reach;
+      }
+      const std::int64_t done = folder.last() - folder.first() - 1;
+      const auto bytes = static_cast<std::int64_t>(tables_.objects[item.positions[run.slot].object.index()].bytes);
+      if (shift > 0) room = std::min(room, (bytes - high) / shift - done);
+      if (shift < 0) room = std::min(room, low / -shift - done);
+    }
+    return std::max<std::int64_t>(room, 0);
   }
 
   static std::string suffix(std::size_t phase) { return phase == 0 ? "" : std::to_string(phase); }
@@ -679,56 +908,49 @@ private:
     return function + "#" + std::to_string(known->second);
   }
 
-  void emit(Region region, Execution execution, const std::vector<BlockFolder*>& folders, const std::optional<WorkCounts>& work,
-            std::uint64_t accesses_of_work) {
-    const auto [known, fresh] = regions_.try_emplace(std::make_pair(region.label, region.kind), RegionId{tables_.regions.size()});
-    if (fresh) tables_.regions.push_back(region);
-    execution.region = known->second;
-    execution.ordinal = executions_of_[known->second.value()]++;
-    execution.step = step_;
-    WorkCounts per_access;
-    std::uint64_t own = 0;
-    for (const BlockFolder* folder : folders) own += folder->accesses();
-    const std::uint64_t total = accesses_of_work != 0 ? accesses_of_work : own;
-    if (work && total != 0) per_access = work->scaled(1 / static_cast<double>(total));
-    ExecutionBody body;
-    for (BlockFolder* folder : folders) {
-      execution.accesses += folder->accesses();
-      execution.reads += folder->reads();
-      execution.writes += folder->writes();
-      auto blocks = folder->finish(patterns_, per_access);
-      body.blocks.insert(body.blocks.end(), std::make_move_iterator(blocks.begin()), std::make_move_iterator(blocks.end()));
+  // The twin's counts of a stretch of the program, shared among its regions by their accesses.
+  void note_work(const std::string& kind, std::uint64_t ordinal, const std::vector<std::pair<RegionId, std::uint64_t>>& shares) {
+    std::uint64_t total = 0;
+    for (const auto& [region, accesses] : shares) {
+      total += accesses;
+      region_work_[region].accesses += accesses;
     }
-    std::sort(body.blocks.begin(), body.blocks.end(), [](const ItemBlock& a, const ItemBlock& b) { return a.first < b.first; });
-    name_objects();
-    write_tables();
-    const ExecutionId id = writer_.open_execution(execution.region, executions_++);
-    std::int64_t next = 0;
-    for (ItemBlock& block : body.blocks) {
-      if (block.first != next) break;  // a killed program: what arrived without a gap is kept
-      const auto [stored, unseen] = stored_patterns_.try_emplace({execution.region.value(), block.pattern.value()}, PatternId{});
-      if (unseen) stored->second = writer_.add(execution.region, tables_.patterns[block.pattern.index()]);
-      block.pattern = stored->second;
-      next = block.last;
-      writer_.append(id, block);
+    if (work_.empty() || shares.empty()) return;
+    const auto work = work_.find({kind, ordinal});
+    if (work == work_.end()) {
+      ++without_work_;
+      return;
     }
-    execution.iterations = next;
-    writer_.close_execution(id, execution);
+    if (kind == "serial" && !serial_work_used_.insert(ordinal).second) return;  // a mark cut this serial code: see finish()
+    for (const auto& [region, accesses] : shares) {
+      const double part =
+          total == 0 ? 1.0 / static_cast<double>(shares.size()) : static_cast<double>(accesses) / static_cast<double>(total);
+      region_work_[region].work += work->second.scaled(part);
+    }
   }
 
-  // Rows that the writer has not seen yet; their numbers are the same there.
-  void write_tables() {
-    for (; sites_written_ < tables_.sites.size(); ++sites_written_) writer_.add(tables_.sites[sites_written_]);
-    for (; regions_written_ < tables_.regions.size(); ++regions_written_) writer_.add(tables_.regions[regions_written_]);
-    for (; objects_written_ < tables_.objects.size(); ++objects_written_) writer_.add(tables_.objects[objects_written_]);
+  // --- the end --------------------------------------------------------------------------------------------------------------
+  void hand_over_tables() {
+    for (; sites_handed_over_ < tables_.sites.size(); ++sites_handed_over_) writer_.add(tables_.sites[sites_handed_over_]);
+    for (; regions_handed_over_ < tables_.regions.size(); ++regions_handed_over_) writer_.add(tables_.regions[regions_handed_over_]);
+    for (; objects_handed_over_ < tables_.objects.size(); ++objects_handed_over_) writer_.add(tables_.objects[objects_handed_over_]);
   }
 
-  void finish_tables() {
+  void finish() {
+    look_up_lines();
     name_objects();
-    write_tables();
-    for (std::size_t object = 0; object < tables_.objects.size(); ++object)
-      writer_.update(ObjectId{object}, tables_.objects[object]);  // marks came later
+    for (Region& region : tables_.regions) note_clause(region);
+    hand_over_tables();
+    for (std::size_t i = 0; i < tables_.sites.size(); ++i) writer_.update(SiteId{i}, tables_.sites[i]);
+    for (std::size_t i = 0; i < tables_.regions.size(); ++i) writer_.update(RegionId{i}, tables_.regions[i]);
+    for (std::size_t i = 0; i < tables_.objects.size(); ++i) writer_.update(ObjectId{i}, tables_.objects[i]);
     for (const TracedThread& thread : tables_.threads) writer_.add(thread);
+    for (const auto& [region, sum] : region_work_) {
+      if (sum.work.instructions == 0 || sum.accesses == 0) continue;
+      writer_.work_rate(region, {sum.work.scaled(1 / static_cast<double>(sum.accesses)), {}});
+    }
+    if (without_work_ > 0)
+      tables_.losses.push_back({SiteId{0}, "stretches of the program without work counts from its twin", without_work_});
     for (const Loss& loss : tables_.losses) writer_.add(loss);
     TraceMeta meta;
     meta.tool = "homenode";
@@ -737,8 +959,8 @@ private:
     meta.arguments = tables_.arguments;
     meta.capture_threads = team_;
     meta.page_size = tables_.page_size;
-    meta.complete = result_.complete;
     writer_.meta(meta);
+    result_.content_hash = writer_.finish(result_.complete);
   }
 
   // --- names and notes ------------------------------------------------------------------------------------------------------
@@ -753,13 +975,29 @@ private:
       Site entry;
       entry.pc = site.offset;
       entry.function = function_of(site);
-      if (site.module < modules_.size() && modules_[site.module]) {
-        const auto lines = modules_[site.module]->lines({site.offset});
-        entry.file = lines[0].first, entry.line = lines[0].second;
-      }
       tables_.sites.push_back(entry);
     }
     return known->second;
+  }
+
+  // Files and lines of all sites, in one batch a module.
+  void look_up_lines() {
+    for (std::size_t module = 0; module < modules_.size(); ++module) {
+      if (!modules_[module]) continue;
+      std::vector<std::uint64_t> offsets;
+      std::vector<SiteId> ids;
+      for (const auto& [site, id] : site_ids_) {
+        if (site.module != module) continue;
+        offsets.push_back(site.offset);
+        ids.push_back(id);
+      }
+      if (offsets.empty()) continue;
+      const auto lines = modules_[module]->lines(offsets);
+      for (std::size_t i = 0; i < ids.size() && i < lines.size(); ++i) {
+        Site& site = tables_.sites[ids[i].index()];
+        site.file = lines[i].first, site.line = lines[i].second;
+      }
+    }
   }
 
   // Heap blocks are named by the place that allocated them.
@@ -790,8 +1028,9 @@ private:
     });
   }
 
-  void note_clause(Region& region, const CallSite& site) {
-    const Site& entry = tables_.sites[site_id(site).index()];
+  void note_clause(Region& region) {
+    if (region.kind != RegionKind::loop) return;
+    const Site& entry = tables_.sites[region.site.index()];
     for (const nlohmann::json& note : clauses_) {
       const std::string file = std::filesystem::path{note.at("file").get<std::string>()}.filename().string();
       const auto line = note.at("line").get<std::uint32_t>(), for_line = note.at("for_line").get<std::uint32_t>();
@@ -824,11 +1063,6 @@ private:
     if (!whole) tables_.losses.push_back({SiteId{0}, "the work counts of the twin end early: it was killed", 1});
   }
 
-  std::optional<WorkCounts> work_of(const std::string& kind, std::uint64_t ordinal) const {
-    const auto found = work_.find({kind, ordinal});
-    return found == work_.end() ? std::nullopt : std::optional{found->second};
-  }
-
   struct StackRange {
     std::uint64_t high = 0;
     std::uint32_t rank = 0;
@@ -839,7 +1073,6 @@ private:
   const AssembleOptions& options_;
   Tables tables_;
   TraceWriter writer_;
-  PatternTable patterns_;
   AssembleResult result_;
   bool ended_ = false;
 
@@ -857,7 +1090,18 @@ private:
 
   std::uint32_t team_ = 1, rank_ = 0, parallel_team_ = 1;
   Rank serial_;
-  std::uint64_t serial_ordinal_ = 0, serial_accesses_of_gap_ = 0, parallel_serial_ = 0, parallel_count_ = 0;
+  Item item_;                               // scratch
+  std::vector<std::uint32_t> pcs_of_item_;  // sites that made runs in the current iteration
+  std::vector<std::uint8_t> template_;
+  std::size_t sites_handed_over_ = 0, regions_handed_over_ = 0, objects_handed_over_ = 0;
+  struct RegionWork {
+    WorkCounts work;
+    std::uint64_t accesses = 0;
+  };
+  std::map<RegionId, RegionWork> region_work_;
+  std::set<std::uint64_t> serial_work_used_;
+  std::uint64_t without_work_ = 0;
+  std::uint64_t serial_ordinal_ = 0, serial_parts_ = 0, parallel_serial_ = 0, parallel_count_ = 0;
   std::optional<std::string> pending_label_, serial_label_, parallel_label_;
   CallSite parallel_site_;
   bool in_parallel_ = false, bound_ = false;
@@ -865,15 +1109,11 @@ private:
   std::vector<Phase> phases_;
   std::set<std::uint32_t> expect_barrier_;
   std::map<std::pair<std::string, RegionKind>, RegionId> regions_;
-  std::map<std::uint32_t, std::uint32_t> executions_of_;
   std::map<CallSite, std::uint32_t> ordinals_;
   std::map<std::string, std::uint32_t> constructs_in_;
   std::vector<nlohmann::json> clauses_;
   std::map<std::pair<std::string, std::uint64_t>, WorkCounts> work_;
   std::int64_t step_ = -1;
-  std::size_t sites_written_ = 0, regions_written_ = 0, objects_written_ = 0;
-  std::uint64_t executions_ = 0;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, PatternId> stored_patterns_;  // by region and pattern
 };
 
 }  // namespace
