@@ -345,3 +345,38 @@ def test_threads_and_children_of_the_programs_own_do_not_disturb_the_stream(tmp_
     assert counts["write"] - 100_000 in range(10)
     assert counts["read"] - 100_000 in range(10)
     assert len([message for message in found if message.name == "end"]) == 1
+
+
+def test_programs_without_openmp_may_stub_its_functions(tmp_path: Path) -> None:
+    (tmp_path / "stub.c").write_text(
+        "int omp_get_thread_num(void) { return 0; }\nint main(void) { return omp_get_thread_num(); }\n"
+    )
+    (tmp_path / "words").write_text("-O2 stub.c\n-o 'stub'")
+    ended = compile_with("@words", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert stream(tmp_path / "stub")
+
+
+def test_shared_libraries_record_through_the_program_that_loads_them(tmp_path: Path) -> None:
+    (tmp_path / "fill.c").write_text("void fill(int* a, int n) { for (int i = 0; i < n; i++) a[i] = i; }\n")
+    (tmp_path / "main.c").write_text("void fill(int*, int);\nint a[500];\nint main(void) { fill(a, 500); return 0; }\n")
+    for words in (
+        ["-O2", "-fPIC", "-shared", "fill.c", "-o", "libfill.so"],
+        ["-O2", "main.c", "-L.", "-lfill", "-Wl,-rpath,$ORIGIN", "-o", "main"],
+    ):
+        ended = compile_with(*words, cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+    # 500 elements written once, and whatever the call itself stores
+    assert kinds(stream(tmp_path / "main"))["write"] == 500
+
+
+def test_assembly_beside_c_is_linked(tmp_path: Path) -> None:
+    (tmp_path / "seven.s").write_text(
+        '\t.globl seven\n\t.text\nseven:\n\tmovl $7, %eax\n\tret\n\t.section .note.GNU-stack,"",@progbits\n'
+    )
+    (tmp_path / "main.c").write_text(
+        "int seven(void);\nint a[7];\nint main(void) { for (int i = 0; i < seven(); i++) a[i] = i; return a[6] != 6; }\n"
+    )
+    ended = compile_with("-O1", "main.c", "seven.s", "-o", "main", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert kinds(stream(tmp_path / "main")) == {"read": 1, "write": 7}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,6 +39,8 @@ _WITH_VALUE = frozenset(
     ]
 )
 _SOURCE = (".c",)
+_ASSEMBLY = (".s", ".S")
+_OTHER_LANGUAGES = (".cpp", ".cc", ".cxx", ".C", ".f", ".f90", ".F90")
 # Seen in the preprocessor's stage only: their effects are in its output.
 _PREPROCESSOR_VALUES = (
     "-I",
@@ -55,6 +58,17 @@ _PREPROCESSOR_VALUES = (
 _LINK_VALUES = ("-L", "-l", "-T", "-u", "-z", "-e", "-Xlinker")
 
 
+def expanded(words: list[str]) -> list[str]:
+    """The words with each @FILE replaced by the words in that file, as gcc reads them."""
+    result: list[str] = []
+    for word in words:
+        if word.startswith("@") and Path(word[1:]).is_file():
+            result += expanded(shlex.split(Path(word[1:]).read_text()))
+        else:
+            result.append(word)
+    return result
+
+
 @dataclass
 class CommandLine:
     """A gcc command line, taken apart. `rest` keeps objects, libraries and link options in their order."""
@@ -66,6 +80,7 @@ class CommandLine:
     output: Path | None = None
     compile_only: bool = False
     passes_through: bool = False
+    untraced: list[str] = field(default_factory=list)
 
     @staticmethod
     def parse(words: list[str]) -> CommandLine:
@@ -83,11 +98,15 @@ class CommandLine:
                 line._option(word, [word])
             elif word.endswith(_SOURCE):
                 line.sources.append(Path(word))
-            elif word == "-" or word.endswith((".s", ".S", ".i", ".cpp", ".cc", ".cxx", ".C", ".f", ".f90", ".F90")):
+            elif word.endswith(_OTHER_LANGUAGES):
+                line.passes_through = True
+                line.untraced.append(word)
+            elif word == "-" or word.endswith(".i"):
                 line.passes_through = True
             else:
                 line.link.append(word)
-        if not line.sources and not line.link:
+        # assembly goes along when C is linked; by itself it is gcc's
+        if not line.sources and (line.compile_only or not line.link):
             line.passes_through = True
         return line
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from homenode.compiler.command_line import CommandLine
+from homenode.compiler.command_line import CommandLine, expanded
 from homenode.compiler.losses import losses_of
 from homenode.compiler.pragmas import rewrite
 from homenode.compiler.twin import with_counters
@@ -49,7 +49,7 @@ def _compile(source: Path, line: CommandLine, target: Path) -> None:
         folder = Path(name)
         text = folder / "source.i"
         # The program's own question for its rank is told from the compiler's by its name.
-        asked = ["-Domp_get_thread_num=homenode_user_thread_num"]
+        asked = ["-Domp_get_thread_num=homenode_user_thread_num"] if "-fopenmp" in line.compile else []
         dependencies = [word for word in line.preprocess if word in ("-MD", "-MMD")]
         names: list[str | Path] = (
             ["-MF", target.with_suffix(".d")] if dependencies and "-MF" not in line.preprocess else []
@@ -70,7 +70,7 @@ def _compile(source: Path, line: CommandLine, target: Path) -> None:
             "-o",
             text,
         )
-        rewritten = rewrite(text.read_text(), os.getcwd())
+        rewritten = rewrite(text.read_text(), str(Path.cwd()))
         traced_text = folder / "traced.i"
         traced_text.write_text(rewritten.text)
         traced = folder / "traced.o"
@@ -103,8 +103,8 @@ def _compile(source: Path, line: CommandLine, target: Path) -> None:
 def _twin_of(object_file: Path, folder: Path, number: int) -> Path | None:
     twin = folder / f"twin{number}.o"
     ended = subprocess.run(
-        ["objcopy", "-O", "binary", "--only-section=.homenode.twin", "--set-section-flags", ".homenode.twin=alloc", str(object_file), str(twin)],
-        capture_output=True, check=False,
+        ["objcopy", "-O", "binary", "--only-section=.homenode.twin", "--set-section-flags", ".homenode.twin=alloc",
+         str(object_file), str(twin)], capture_output=True, check=False,
     )  # fmt: skip
     return twin if ended.returncode == 0 and twin.exists() and twin.stat().st_size else None
 
@@ -163,6 +163,10 @@ def _joined(words: list[str], option: str) -> list[str]:
 
 def _link(objects: list[Path], line: CommandLine, target: Path) -> None:
     runtime = capture_runtime()
+    if "-shared" in line.link:
+        # the program that loads it brings the runtime; a library has no twin of its own
+        _run(_gcc(), *line.compile, "-fsanitize=thread", f"-B{runtime}", *map(str, objects), *line.link, "-o", target)
+        return
     inputs = [*map(str, objects), *line.link]
     wraps = [f"-Wl,--wrap={name}" for name in _WRAPPED]
     flags = [word for word in line.compile if word not in ("-MD", "-MMD")]
@@ -173,7 +177,7 @@ def _link(objects: list[Path], line: CommandLine, target: Path) -> None:
         if not found:
             return
         # libgomp stays out: the empty archive of the runtime's folder stands for it, the shims come from twin.o.
-        _run(
+        words = [
             _gcc(),
             *[word for word in flags if word != "-flto"],
             f"-L{runtime}",
@@ -181,13 +185,24 @@ def _link(objects: list[Path], line: CommandLine, target: Path) -> None:
             runtime / "twin.o",
             "-o",
             f"{target}.twin",
-        )
+        ]
+        ended = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+        if ended.returncode:
+            # the program itself is linked; a shared library that was traced, for one, has no twin
+            Path(f"{target}.twin").unlink(missing_ok=True)
+            print(
+                f"homenode cc: {target} has no work counts, for its twin does not link:\n{ended.stderr}",
+                file=sys.stderr,
+                end="",
+            )
 
 
 def main(words: list[str]) -> int:
     """Do what gcc was asked to do, for tracing; returns gcc's exit status."""
-    line = CommandLine.parse(words)
+    line = CommandLine.parse(expanded(words))
     if line.passes_through:
+        for other in line.untraced:
+            print(f"homenode cc: {other} is not C: compiled without tracing", file=sys.stderr)
         return subprocess.run([_gcc(), *words], check=False).returncode
     try:
         if line.compile_only:

@@ -40,7 +40,7 @@ def classify(mnemonic: str, text: str) -> dict[str, int]:
     counts["instructions"] = 1
     while mnemonic in _PREFIXES:
         parts = text.split(None, 1)
-        mnemonic, text = (parts + [""])[0], (parts + ["", ""])[1]
+        mnemonic, text = [*parts, ""][0], [*parts, "", ""][1]
     names = operands(text.split("#")[0].split("<")[0])
     memory = ["(" in name or re.match(r"^[A-Za-z_.][\w.@+-]*$", name) is not None for name in names]
     branch = mnemonic.startswith(("j", "call", "ret", "loop"))
