@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
@@ -186,6 +187,17 @@ def _how(status: int) -> str:
     return f"signal {-status}" if status < 0 else f"exit code {status}"
 
 
+@functools.cache
+def _without_randomisation() -> tuple[str, ...]:
+    """Which load produced an address is told from values, which include addresses: they must not differ between captures."""
+    prefix = ("setarch", "-R")
+    try:
+        allowed = subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        allowed = False
+    return prefix if allowed else ()
+
+
 def _trace(
     words: list[str],
     environment: dict[str, str],
@@ -210,7 +222,7 @@ def _trace(
 
     try:
         process = subprocess.Popen(
-            words,
+            [*_without_randomisation(), *words],
             env={**environment, "HOMENODE_STREAM_FD": str(writer)},
             pass_fds=[writer],
             stdin=subprocess.DEVNULL,

@@ -1,0 +1,137 @@
+"""What the compiler wrapper, the recording runtime and the assembler make of small programs, against counts by hand."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import homenode as hn
+from homenode import _core, compiler
+from support import ROOT
+
+PROGRAMS = ROOT / "tests" / "python" / "tracing_programs"
+LEVELS = ("-O1", "-O2", "-O3")
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Callable[..., Path]:
+    """Compile a program of tracing_programs for tracing."""
+
+    def compiled(name: str, *flags: str) -> Path:
+        program = tmp_path / (name + "".join(flags).replace("/", "_"))
+        status = compiler.main(
+            [*(flags or ("-O2",)), "-g", "-fopenmp", str(PROGRAMS / f"{name}.c"), "-o", str(program)]
+        )
+        assert status == 0
+        return program
+
+    return compiled
+
+
+def captured(program: Path, *arguments: str, threads: int = 1, **settings: Any) -> hn.Trace:
+    return hn.capture(command=[program, *arguments], threads=threads, **settings)
+
+
+def region(trace: hn.Trace, label: str) -> dict[str, Any]:
+    found = [entry for entry in trace.inspect()["regions"] if entry["label"] == label]
+    assert len(found) == 1, f"{label}: {trace.labels}"
+    return found[0]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_stencil_counts(build: Callable[..., Path], level: str) -> None:
+    n = 18
+    trace = captured(build("stencil", level), str(n))
+    init, sweep = region(trace, "init"), region(trace, "sweep")
+    # init: two arrays of n^2; sweep: five reads and a write for each of (n - 2)^2 inner points
+    assert (init["reads"], init["writes"]) == (0, 2 * n**2)
+    assert (sweep["reads"], sweep["writes"]) == (5 * (n - 2) ** 2, (n - 2) ** 2)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_matrix_vector_counts(build: Callable[..., Path], level: str) -> None:
+    n = 24
+    multiply = region(captured(build("matrix_vector", level), str(n)), "multiply")
+    assert (multiply["reads"], multiply["writes"]) == (2 * n**2, n)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_chase_counts(build: Callable[..., Path], level: str) -> None:
+    steps, nodes = 3000, 1024
+    trace = captured(build("chase", level))
+    # each step of a chain is one read; the results are written once a chain; a gather reads index and table
+    assert (region(trace, "one")["reads"], region(trace, "one")["writes"]) == (steps, 1)
+    assert (region(trace, "four")["reads"], region(trace, "four")["writes"]) == (4 * steps, 4)
+    assert region(trace, "gather")["reads"] - 2 * nodes in (0, 1)  # and, depending on the level, the sum
+
+
+@pytest.mark.parametrize("program", ["stencil", "chase", "constructs"])
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_the_same_program_has_the_same_hash(build: Callable[..., Path], program: str, threads: int) -> None:
+    executable = build(program)
+    assert captured(executable, threads=threads).hash == captured(executable, threads=threads).hash
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_a_traced_program_computes_what_it_should(
+    build: Callable[..., Path], capfd: pytest.CaptureFixture[str], threads: int
+) -> None:
+    captured(build("constructs"), threads=threads)
+    assert f"team {threads}, ordered 1, parts 123, tasks 12345" in capfd.readouterr().err
+
+
+def test_free_loops_do_not_depend_on_the_team(build: Callable[..., Path]) -> None:
+    executable = build("stencil")
+    one, seven = (region(captured(executable, threads=threads), "sweep") for threads in (1, 7))
+    assert (one["items"], one["accesses"]) == (seven["items"], seven["accesses"])
+
+
+def test_objects_archives_and_preprocessor_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = ["-O2", "-g", "-fopenmp", f"-I{PROGRAMS}", "-DCOUNT=500"]
+    assert compiler.main([*flags, str(PROGRAMS / "uses_library.c"), str(PROGRAMS / "library.c"), "-o", "together"]) == 0
+    assert compiler.main([*flags, "-c", str(PROGRAMS / "uses_library.c"), "-o", "main.o"]) == 0
+    assert compiler.main([*flags, "-c", str(PROGRAMS / "library.c")]) == 0
+    assert compiler.main([*flags, "main.o", "library.o", "-o", "objects"]) == 0
+    subprocess.run(["ar", "rcs", "liblibrary.a", "library.o"], check=True)
+    assert compiler.main([*flags, "main.o", "liblibrary.a", "-o", "archive"]) == 0
+    traces = [captured(tmp_path / name) for name in ("together", "objects", "archive")]
+    # the call reads 500 values, however the program was put together
+    assert [region(trace, "call")["accesses"] for trace in traces] == [region(traces[0], "call")["accesses"]] * 3
+    assert 500 <= region(traces[0], "call")["reads"] <= 502
+
+
+def test_the_schedule_clause_is_kept(build: Callable[..., Path]) -> None:
+    trace = captured(build("stencil"))
+    clauses = [region(trace, label)["schedule"].replace(" ", "") for label in ("init", "sweep")]
+    assert clauses == ["static,1", "dynamic,3"]
+
+
+def test_chains_of_loads_cost_their_latency(build: Callable[..., Path]) -> None:
+    """A chain waits for each of its loads; four chains in step overlap four of them; a gather's are independent."""
+    trace = captured(build("chase"))
+    seconds = hn.replay(trace, "xeon-x7560-4s", threads=1).regions.seconds
+    # equal numbers of steps: without any overlap, four chains would take four times as long as one
+    assert seconds["four"] < 3 * seconds["one"]
+
+
+def test_eight_gigabytes_can_be_captured(build: Callable[..., Path]) -> None:
+    trace = captured(build("enormous"), alias_over=1 << 20)
+    assert region(trace, "touch")["writes"] == 1024 * 1024
+    assert max(entry["bytes"] for entry in trace.inspect()["objects"]) == 8 << 30
+
+
+def test_a_killed_program_leaves_a_truncated_trace(build: Callable[..., Path], tmp_path: Path) -> None:
+    trace = captured(build("killed"), output=tmp_path / "killed.hnt")
+    assert not trace.complete
+    # what had left the program before the signal, which is at most all that it did
+    assert _core.Trace.open(tmp_path / "killed.hnt").accesses <= 2000
+
+
+def test_vector_accesses_are_reported_as_lost(build: Callable[..., Path]) -> None:
+    losses = captured(build("intrinsics", "-O2", "-mavx")).inspect()["losses"]
+    assert any("32-byte vector access" in loss["reason"] for loss in losses)

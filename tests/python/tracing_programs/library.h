@@ -1,0 +1,1 @@
+double twice(const double* values, int count);
