@@ -11,8 +11,8 @@
 #include "bindings/bindings.hpp"
 #include "bindings/inspect_trace.hpp"
 #include "sim/workload.hpp"
-#include "traces/format/trace_file.hpp"
 #include "traces/capture/assembler.hpp"
+#include "traces/format/trace_file.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;

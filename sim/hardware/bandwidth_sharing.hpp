@@ -12,14 +12,20 @@
 
 namespace homenode {
 
-struct ResourceUse { ResourceId resource; double seconds = 0; };   // that the activity needs when alone
+struct ResourceUse {
+  ResourceId resource;
+  double seconds = 0;
+};  // that the activity needs when alone
 
 struct Activity {
-  Time minimum;                      // core and load/store-unit time: private, shared with nobody
-  std::vector<ResourceUse> uses;     // each resource at most once, seconds > 0
+  Time minimum;                   // core and load/store-unit time: private, shared with nobody
+  std::vector<ResourceUse> uses;  // each resource at most once, seconds > 0
 };
 
-struct ActivityEnd { ActivityId activity; Time time; };
+struct ActivityEnd {
+  ActivityId activity;
+  Time time;
+};
 
 class BandwidthSharing {
 public:

@@ -13,7 +13,7 @@ namespace homenode {
 using LineNumber = std::uint64_t;
 
 struct LineRange {
-  LineNumber first = 0, last = 0;    // [first, last)
+  LineNumber first = 0, last = 0;  // [first, last)
   std::uint64_t size() const { return last - first; }
 };
 
@@ -21,24 +21,31 @@ struct LineRange {
 struct LineTouch {
   LineRange lines;
   bool reads = false, writes = false;
-  bool bypass = false;               // non-temporal store: no allocation, written to memory at once
-  float parallelism = 1;             // how many misses of this stream the core keeps in flight
-  std::uint64_t accesses = 0;        // words behind it, for hit rates
+  bool bypass = false;         // non-temporal store: no allocation, written to memory at once
+  float parallelism = 1;       // how many misses of this stream the core keeps in flight
+  std::uint64_t accesses = 0;  // words behind it, for hit rates
 };
 
 // A set of lines of equal fate. `parallelism` as in the touch that caused it.
-struct MissRange { LineRange lines; float parallelism = 1; };
+struct MissRange {
+  LineRange lines;
+  float parallelism = 1;
+};
 // The newest copy lies in `owner`'s caches.
-struct TransferRange { LineRange lines; CoreId owner; float parallelism = 1; };
+struct TransferRange {
+  LineRange lines;
+  CoreId owner;
+  float parallelism = 1;
+};
 
 struct CacheOutcome {
-  std::vector<std::uint64_t> hit_lines;      // by cache level: lines served there
-  std::vector<double> hit_weight;            // by cache level: sum of lines / parallelism, for latency
-  std::vector<MissRange> reads;              // filled from memory
-  std::vector<LineRange> writebacks;         // dirty lines written to memory
-  std::vector<LineRange> bypassed_writes;    // non-temporal stores, full lines to memory
-  std::vector<TransferRange> transfers;      // served cache to cache
-  std::uint64_t upgrades = 0;                // lines held shared and now written: ownership request, no data
+  std::vector<std::uint64_t> hit_lines;    // by cache level: lines served there
+  std::vector<double> hit_weight;          // by cache level: sum of lines / parallelism, for latency
+  std::vector<MissRange> reads;            // filled from memory
+  std::vector<LineRange> writebacks;       // dirty lines written to memory
+  std::vector<LineRange> bypassed_writes;  // non-temporal stores, full lines to memory
+  std::vector<TransferRange> transfers;    // served cache to cache
+  std::uint64_t upgrades = 0;              // lines held shared and now written: ownership request, no data
   std::uint64_t accesses = 0;
   void clear();
 };

@@ -15,30 +15,42 @@ namespace homenode {
 
 class AddressSpace;
 
-struct Place { ThreadId thread; CoreId core; NodeId node; Time now; };
+struct Place {
+  ThreadId thread;
+  CoreId core;
+  NodeId node;
+  Time now;
+};
 
 // A slice of one execution's iterations, run by one thread without interruption.
 struct Work {
   Place place;
   ItemRange items;
-  Time overhead;                 // of the runtime system, before the first access (chunk, task, lock, fault costs are added by the model)
+  Time overhead;  // of the runtime system, before the first access (chunk, task, lock, fault costs are added by the model)
 };
 
-struct Completion { WorkId work; ThreadId thread; Time time; };
+struct Completion {
+  WorkId work;
+  ThreadId thread;
+  Time time;
+};
 
 struct EventCounts {
   std::size_t nodes = 0;
-  std::vector<std::uint64_t> traffic_bytes;       // [initiator node * nodes + home node], real bytes at controllers
-  std::vector<std::uint64_t> read_bytes, write_bytes;   // by home node; their sum equals traffic_bytes' column sums
-  std::vector<std::uint64_t> link_bytes;          // by directed link, messages included
-  std::vector<std::uint64_t> hit_lines;           // by cache level
+  std::vector<std::uint64_t> traffic_bytes;            // [initiator node * nodes + home node], real bytes at controllers
+  std::vector<std::uint64_t> read_bytes, write_bytes;  // by home node; their sum equals traffic_bytes' column sums
+  std::vector<std::uint64_t> link_bytes;               // by directed link, messages included
+  std::vector<std::uint64_t> hit_lines;                // by cache level
   std::uint64_t accesses = 0, memory_lines = 0, transfer_lines = 0, upgrade_lines = 0, tlb_misses = 0;
-  std::vector<std::uint64_t> local_bytes, remote_bytes;   // by thread
-  std::map<std::string, std::map<std::int64_t, std::uint64_t>> latency_ns;   // source -> latency -> lines
+  std::vector<std::uint64_t> local_bytes, remote_bytes;                     // by thread
+  std::map<std::string, std::map<std::int64_t, std::uint64_t>> latency_ns;  // source -> latency -> lines
 };
 
 // Which resource held up the work of one region longest; seconds are summed over threads.
-struct BindingTime { std::string resource; double seconds = 0; };
+struct BindingTime {
+  std::string resource;
+  double seconds = 0;
+};
 
 class MemoryModel {
 public:

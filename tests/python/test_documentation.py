@@ -76,7 +76,7 @@ def test_contributing_names_what_exists() -> None:
 
 def test_demo_ends_with_a_lesson() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "homenode.demo", "--size", "256", "--steps", "2"],
+        [sys.executable, "-m", "homenode.demo", "--size", "40", "--sweeps", "2"],
         capture_output=True,
         text=True,
         check=False,
@@ -84,6 +84,6 @@ def test_demo_ends_with_a_lesson() -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("rank") == 2  # a table for each machine
     lesson = done.stdout.strip().splitlines()[-1]
-    assert lesson.startswith("What this says about hotspot")
+    assert lesson.startswith("What this says about jacobi3d")
     assert "xeon-x7560-4s" in lesson
     assert "opteron-8431-4s" in lesson

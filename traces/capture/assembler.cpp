@@ -617,7 +617,7 @@ private:
     Execution execution;
     execution.iterations = 1;
     write(phase, execution, serial_place());
-    note_work("serial", parallel_count_, {{phase.region, share.accesses}});
+    serial_shares_.emplace_back(phase.region, share.accesses);
     serial_ = {};
   }
 
@@ -627,6 +627,7 @@ private:
 
   void begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site) {
     end_serial();
+    note_serial_work();
     in_parallel_ = true;
     bound_ = false;
     parallel_serial_ = serial;
@@ -772,6 +773,7 @@ private:
       }
       write(phase, execution, phase_place(p));
       shares.emplace_back(phase.region, accesses);
+      if (!code) tables_.regions[phase.region.index()].nowait = phase.nowait;
     }
     note_work("parallel", parallel_serial_, shares);
     in_parallel_ = false;
@@ -921,12 +923,16 @@ private:
       ++without_work_;
       return;
     }
-    if (kind == "serial" && !serial_work_used_.insert(ordinal).second) return;  // a mark cut this serial code: see finish()
     for (const auto& [region, accesses] : shares) {
       const double part =
           total == 0 ? 1.0 / static_cast<double>(shares.size()) : static_cast<double>(accesses) / static_cast<double>(total);
       region_work_[region].work += work->second.scaled(part);
     }
+  }
+
+  void note_serial_work() {
+    note_work("serial", parallel_count_, serial_shares_);
+    serial_shares_.clear();
   }
 
   // --- the end --------------------------------------------------------------------------------------------------------------
@@ -937,6 +943,7 @@ private:
   }
 
   void finish() {
+    note_serial_work();
     look_up_lines();
     name_objects();
     for (Region& region : tables_.regions) note_clause(region);
@@ -1099,7 +1106,7 @@ private:
     std::uint64_t accesses = 0;
   };
   std::map<RegionId, RegionWork> region_work_;
-  std::set<std::uint64_t> serial_work_used_;
+  std::vector<std::pair<RegionId, std::uint64_t>> serial_shares_;  // of the code since the last parallel construct, which marks may cut
   std::uint64_t without_work_ = 0;
   std::uint64_t serial_ordinal_ = 0, serial_parts_ = 0, parallel_serial_ = 0, parallel_count_ = 0;
   std::optional<std::string> pending_label_, serial_label_, parallel_label_;

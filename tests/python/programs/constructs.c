@@ -79,8 +79,7 @@ int main(void) {
     omp_set_lock(&lock);
     locked++;
     omp_unset_lock(&lock);
-    while (!omp_test_lock(&lock)) {
-    }
+    while (!omp_test_lock(&lock)) {}
     omp_unset_lock(&lock);
     omp_set_nest_lock(&nested);
     omp_set_nest_lock(&nested);
