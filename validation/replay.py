@@ -34,10 +34,17 @@ def replayed(
     threads: int,
     placement: str,
     distribution: str = "static",
+    stores: str = "machine",
 ) -> Replayed:
     """Replay with compact mapping on the fast engine."""
     result = hn.replay(
-        trace, machine, threads=threads, placement=placement, mapping="compact", distribution=distribution
+        trace,
+        machine,
+        threads=threads,
+        placement=placement,
+        mapping="compact",
+        distribution=distribution,
+        stores=stores,
     )
     regions = {
         region["label"]: RegionFigures(region["seconds"], region["executions"], str(region["binding_resource"]))
@@ -45,6 +52,6 @@ def replayed(
     }
     command = (
         f"homenode replay {path} --machine {machine_name} --threads {threads} --placement {placement} "
-        f"--mapping compact --distribution {distribution} --explain"
+        f"--mapping compact --distribution {distribution} --stores {stores} --explain"
     )
     return Replayed(regions, float(result.traffic.sum()), command)
