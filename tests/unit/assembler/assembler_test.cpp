@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "sim/errors.hpp"
@@ -29,10 +30,11 @@ protected:
     AssembleOptions options;
     options.output = folder_ / "trace.hnt";
     options.program = "program";
+    options.work = work_;
     stream.send([&](int descriptor) { result_ = assemble(descriptor, options); });
     return open_trace(options.output);
   }
-  std::filesystem::path folder_;
+  std::filesystem::path folder_, work_;
   AssembleResult result_;
 };
 
@@ -269,6 +271,38 @@ TEST_F(Assembler, TheSameProgramElsewhereInMemoryHasTheSameHash) {
   EXPECT_EQ(hash_at(0x10000, 0x40000000), hash_at(0x7770000, 0x5550000));
   // The other array as the source is another program.
   EXPECT_NE(hash_at(0x10000, 0x40000000), hash_at(0x10000, 0x40000000, true));
+}
+
+TEST_F(Assembler, TheTwinsCountsAreSharedByAccesses) {
+  StreamWriter stream;
+  stream.hello();
+  for (std::uint64_t p = 0; p < 6; ++p) stream.pc(p, p == 5 ? HN_WRITE : HN_READ, 8);
+  stream.allocate(a_address, 50 * 50 * 8);
+  stream.allocate(b_address, 50 * 50 * 8);
+  jacobi(stream, 50, 0, a_address, b_address);
+  jacobi(stream, 50, 1, b_address, a_address);
+  stream.end();
+  work_ = folder_ / "work";
+  std::ofstream file{work_};
+  const auto line = [&](const std::string& kind, unsigned ordinal, unsigned instructions) {
+    file << R"({"kind": ")" << kind << R"(", "ordinal": )" << ordinal << R"(, "instructions": )" << instructions
+         << R"(, "integer": 1, "fp_add": 2, "fp_multiply": 3, "fp_fma": 4, "divide": 5, "load": 6, "store": 7, "branch": 8})"
+         << "\n";
+  };
+  line("serial", 0, 100), line("parallel", 0, 20000), line("serial", 1, 100), line("parallel", 1, 20000), line("serial", 2, 100);
+  file << R"({"kind": "end"})"
+       << "\n";
+  file.close();
+  const auto workload = assembled(stream);
+  // The sum over executions, blocks and iterations of a pattern's instructions = 20000 + 20000, those of the loop's two executions.
+  double instructions = 0;
+  for (std::size_t e = 0; e < workload->executions.size(); ++e) {
+    if (workload->regions[workload->executions[e].region.index()].kind != RegionKind::loop) continue;
+    for (const ItemBlock& block : workload->body(ExecutionId{e})->blocks) {
+      instructions += workload->patterns[block.pattern.index()].work.instructions * static_cast<double>(block.last - block.first);
+    }
+  }
+  EXPECT_NEAR(instructions, 40000, 1e-6);
 }
 
 TEST_F(Assembler, AKilledProgramLeavesWhatArrived) {
