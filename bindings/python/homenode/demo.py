@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="homenode-demo-") as folder:
         file = Path(folder) / "jacobi3d.hnt"
         sides = dict.fromkeys(("ni", "nj", "nk", "bk"), options.size)
-        settings: dict[str, int | str] = {**sides, "sweeps": options.sweeps, "init": "serial"}
+        settings: dict[str, Any] = {**sides, "sweeps": options.sweeps, "init": "serial"}
         words = " ".join(f"--set {name}={value}" for name, value in settings.items())
         screen.print(f"$ homenode capture jacobi3d {words} -o jacobi3d.hnt", soft_wrap=True)
         trace = capture("jacobi3d", output=file, progress=lambda step: screen.print(f"{step} …"), **settings)
