@@ -38,7 +38,8 @@ Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, c
   std::map<std::string, bool> given;
   for (const ParameterSpec& parameter : allowed) parameters.set(parameter.name, parameter.default_value);
   for (std::size_t position = 0; position < spec.settings.size(); ++position) {
-    const auto& [key, text] = spec.settings[position];
+    const std::string& key = spec.settings[position].first;
+    const std::string& text = spec.settings[position].second;
     if (allowed.empty()) throw UsageError(kind + " '" + spec.name + "' takes no parameters; found '" + text + "'");
     const ParameterSpec* parameter = nullptr;
     if (key.empty()) {
