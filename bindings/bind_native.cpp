@@ -13,7 +13,8 @@ namespace py = pybind11;
 namespace {
 
 py::dict spread(const native::Spread& value) {
-  return py::dict(py::arg("value") = value.value, py::arg("low") = value.low, py::arg("high") = value.high);
+  return py::dict(py::arg("value") = value.value, py::arg("low") = value.low, py::arg("high") = value.high,
+                  py::arg("disturbance") = value.disturbance);
 }
 
 py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, unsigned repeats, const py::object& progress) {
@@ -32,7 +33,7 @@ py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, u
     const py::gil_scoped_release released;
     result = calibrate(options);
   }
-  py::list latency, bandwidth, barriers;
+  py::list latency, bandwidth, barriers, disturbances;
   for (const auto& entry : result.latency) {
     latency.append(py::dict(py::arg("working_set_bytes") = entry.working_set.count(), py::arg("nanoseconds") = spread(entry.nanoseconds)));
   }
@@ -43,10 +44,13 @@ py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, u
   for (const auto& entry : result.barriers) {
     barriers.append(py::dict(py::arg("threads") = entry.threads, py::arg("nanoseconds") = spread(entry.nanoseconds)));
   }
+  for (const DisturbedStep& entry : result.disturbances)
+    disturbances.append(py::dict(py::arg("step") = entry.step, py::arg("reason") = entry.reason));
   py::dict measured;
   measured["latency"] = latency;
   measured["bandwidth"] = bandwidth;
   measured["barriers"] = barriers;
+  measured["disturbances"] = disturbances;
   return py::make_tuple(MachineHandle{std::move(result.file)}, measured);
 }
 

@@ -10,6 +10,7 @@
 
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/native/detect.hpp"
+#include "models/machines/native/host_load.hpp"
 
 namespace homenode {
 namespace {
@@ -26,7 +27,13 @@ std::size_t at_most(Bytes wish, double limit) { return static_cast<std::size_t>(
 // Through a function that rises or falls all the way.
 Spread mapped(const Spread& spread, const std::function<double(double)>& function) {
   const auto [low, high] = std::minmax({function(spread.low), function(spread.high)});
-  return {function(spread.value), low, high};
+  return {function(spread.value), low, high, function(spread.median), spread.disturbance};
+}
+
+// A figure that also rests on another one is no better than that.
+Spread resting_on(Spread spread, const Spread& other) {
+  if (spread.disturbance.empty()) spread.disturbance = other.disturbance;
+  return spread;
 }
 
 class Calibrator {
@@ -59,8 +66,17 @@ public:
   }
 
 private:
-  void step(const std::string& name) const {
+  void step(const std::string& name) {
     if (options_.progress) options_.progress(name);
+    step_ = name;
+    at_step_ = native::usage_now();
+  }
+
+  // A figure of the step in hand, with what disturbed it.
+  Spread judged(Spread spread) {
+    spread.disturbance = native::disturbance(spread, native::usage_now() - at_step_);
+    if (!spread.disturbance.empty()) result_.disturbances.push_back({step_, spread.disturbance});
+    return spread;
   }
 
   // All fields of that name, "nodes.latency" for those of every node, become the measured value with its bounds.
@@ -76,10 +92,14 @@ private:
       const std::string high = text_of(field);
       set_from_text(field, text(spread.value), machine_.clock);
       for (MachineParameter& parameter : result_.file.parameters)
-        if (parameter.path == field.name) parameter = {field.name, text_of(field), measured_source, "A", false, low, high, note};
+        if (parameter.path == field.name)
+          parameter = {field.name, text_of(field), source_of(spread), spread.disturbance.empty() ? "A" : "C", false, low, high, note};
     }
   }
 
+  static std::string source_of(const Spread& spread) {
+    return spread.disturbance.empty() ? measured_source : std::string{measured_source} + " while " + spread.disturbance;
+  }
   static std::string time_text(double nanoseconds) { return to_string(Time::nanoseconds(std::max(0.0, nanoseconds))); }
   static std::string bandwidth_text(double bytes_per_second) {
     return to_string(Bandwidth::bytes_per_second(std::round(std::max(1e6, bytes_per_second) / 1e6) * 1e6));
@@ -89,14 +109,15 @@ private:
 
   void core() {
     step("clock");
-    const Spread clock = native::core_hertz(4 * options_.repeats);
+    const Spread clock = judged(native::core_hertz(4 * options_.repeats));
     set(
         "clock", clock, [](double hertz) { return to_string(Frequency::hertz(std::round(hertz / 1e6) * 1e6)); },
         "one dependent addition a cycle");
     step("instructions a cycle");
     for (const native::Throughput& throughput : native::core_throughput(clock.value, 2 * options_.repeats)) {
-      set("core." + throughput.name, throughput.per_cycle, number_text);
-      if (throughput.name == "fp_multiply") set("core.fp_fma", throughput.per_cycle, number_text, "as multiplications");
+      const Spread per_cycle = resting_on(judged(throughput.per_cycle), clock);
+      set("core." + throughput.name, per_cycle, number_text);
+      if (throughput.name == "fp_multiply") set("core.fp_fma", per_cycle, number_text, "as multiplications");
     }
   }
 
@@ -113,7 +134,7 @@ private:
     for (std::size_t working_set = std::min<std::size_t>(8 << 10, largest); working_set <= largest; working_set *= 2) {
       const Bytes size{static_cast<std::int64_t>(working_set)};
       step("latency of " + to_string(size));
-      result_.latency.push_back({size, native::chase_nanoseconds(buffer, working_set, options_.repeats)});
+      result_.latency.push_back({size, judged(native::chase_nanoseconds(buffer, working_set, options_.repeats))});
     }
     for (std::size_t index = 0; index < machine_.caches.size(); ++index) {
       const CacheDescription& cache = machine_.caches[index];
@@ -126,7 +147,7 @@ private:
     set("nodes.latency", memory, time_text, "dependent loads over " + size_text(memory_set));
 
     step("independent loads");
-    const Spread gather = native::gather_nanoseconds(buffer, memory_set, options_.repeats);
+    const Spread gather = resting_on(judged(native::gather_nanoseconds(buffer, memory_set, options_.repeats)), memory);
     set("core.miss_buffers", mapped(gather, [&](double nanoseconds) { return memory.value / nanoseconds; }), count_text,
         "latency over the time of an independent load");
   }
@@ -170,11 +191,12 @@ private:
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const native::TranslationBuffer buffer = native::translation_buffer(page, options_.repeats);
     if (buffer.entries == 0) return;
+    const Spread penalty = judged(buffer.miss_nanoseconds);
     const double entries = buffer.entries;
     const double bytes = static_cast<double>(page);
     set("tlb.page", {bytes, bytes, bytes}, [](double size) { return to_string(Bytes{static_cast<std::int64_t>(size)}); });
-    set("tlb.entries", {entries, entries, 2 * entries}, count_text, "to a power of two: the next one misses");
-    set("tlb.miss_penalty", buffer.miss_nanoseconds, time_text, "one line a page against lines side by side");
+    set("tlb.entries", {entries, entries, 2 * entries, entries, penalty.disturbance}, count_text, "to a power of two: the next one misses");
+    set("tlb.miss_penalty", penalty, time_text, "one line a page against lines side by side");
   }
 
   // Of lines that one core streams out of each level but the first, whose hits are work of the core.
@@ -183,8 +205,8 @@ private:
       const std::string place = "caches." + std::to_string(machine_.caches[index].level) + ".";
       const std::size_t working_set = working_set_of_level(index);
       step("bandwidth of cache level " + std::to_string(index + 1));
-      set(place + "bandwidth_per_core", native::bandwidth(Kernel::read, {cpus_.front()}, working_set, 4 * options_.repeats), bandwidth_text,
-          "one thread reads " + size_text(working_set) + " again and again");
+      set(place + "bandwidth_per_core", judged(native::bandwidth(Kernel::read, {cpus_.front()}, working_set, 4 * options_.repeats)),
+          bandwidth_text, "one thread reads " + size_text(working_set) + " again and again");
     }
   }
 
@@ -196,7 +218,7 @@ private:
            threads = threads < cpus_.size() ? std::min(2 * threads, cpus_.size()) : threads + 1) {
         step("bandwidth: " + native::name_of(kernel) + ", " + std::to_string(threads) + " threads");
         const std::vector<unsigned> cpus(cpus_.begin(), cpus_.begin() + static_cast<std::ptrdiff_t>(threads));
-        const Spread spread = native::bandwidth(kernel, cpus, array, options_.repeats);
+        const Spread spread = judged(native::bandwidth(kernel, cpus, array, options_.repeats));
         result_.bandwidth.push_back({kernel, static_cast<unsigned>(threads), spread});
         if (kernel == Kernel::read && threads == 1) one_thread_read = spread;
         if (kernel == Kernel::read) read = spread;
@@ -221,22 +243,22 @@ private:
   void synchronisation() {
     if (cpus_.size() < 2) return;
     step("core to core");
-    const Spread pair = native::core_to_core_nanoseconds(cpus_[0], cpus_[1], options_.repeats);
+    const Spread pair = judged(native::core_to_core_nanoseconds(cpus_[0], cpus_[1], options_.repeats));
     set("coherence.core_to_core_local", pair, time_text, "half a round trip between the first two cores");
-    const Spread far = cpus_.size() == 2 ? pair : native::core_to_core_nanoseconds(cpus_.front(), cpus_.back(), options_.repeats);
+    const Spread far = cpus_.size() == 2 ? pair : judged(native::core_to_core_nanoseconds(cpus_.front(), cpus_.back(), options_.repeats));
     set("coherence.core_to_core_remote", far, time_text, "half a round trip between the first and the last core");
     for (std::size_t threads = 2; threads <= cpus_.size();
          threads = threads < cpus_.size() ? std::min(2 * threads, cpus_.size()) : threads + 1) {
       step("barrier, " + std::to_string(threads) + " threads");
       const std::vector<unsigned> cpus(cpus_.begin(), cpus_.begin() + static_cast<std::ptrdiff_t>(threads));
-      result_.barriers.push_back({static_cast<unsigned>(threads), native::barrier_nanoseconds(cpus, options_.repeats)});
+      result_.barriers.push_back({static_cast<unsigned>(threads), judged(native::barrier_nanoseconds(cpus, options_.repeats))});
     }
     // cost = base + factor x ceil(log2 threads) x core-to-core latency; the factor is the tree's two ways.
     const BarrierByThreads& widest = result_.barriers.back();
     const double levels = std::ceil(std::log2(static_cast<double>(widest.threads)));
     set("threads.barrier_log_factor", {2, 2, 2}, number_text, "a tree's way up and down");
-    set("threads.barrier_base", mapped(widest.nanoseconds, [&](double total) { return total - 2 * levels * pair.value; }), time_text,
-        "a spinning barrier of " + std::to_string(widest.threads) + " threads less 2 x levels x core-to-core latency");
+    set("threads.barrier_base", mapped(resting_on(widest.nanoseconds, pair), [&](double total) { return total - 2 * levels * pair.value; }),
+        time_text, "a spinning barrier of " + std::to_string(widest.threads) + " threads less 2 x levels x core-to-core latency");
   }
 
   // Noise must not make an outer level faster than an inner one, nor writes free.
@@ -269,6 +291,8 @@ private:
   Calibration result_;
   Machine& machine_ = result_.file.machine;
   std::exception_ptr failure_;
+  std::string step_;  // in hand
+  native::Usage at_step_;
 };
 
 }  // namespace

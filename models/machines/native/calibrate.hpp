@@ -31,8 +31,14 @@ struct BarrierByThreads {
   native::Spread nanoseconds;
 };
 
+// A measurement that did not have its processors to itself: the figures that rest on it have confidence C, not A.
+struct DisturbedStep {
+  std::string step, reason;
+};
+
 struct Calibration {
-  MachineFile file;  // the detected machine with the measured figures; each says so in its source
+  MachineFile file;  // the detected machine with the measured figures; each says in its source so, and what disturbed it
+  std::vector<DisturbedStep> disturbances;  // empty on an idle host
   std::vector<LatencyByWorkingSet> latency;
   std::vector<BandwidthByThreads> bandwidth;
   std::vector<BarrierByThreads> barriers;

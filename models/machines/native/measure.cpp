@@ -145,13 +145,17 @@ void triad(char* to, const char* first, const char* second, std::size_t bytes) {
 
 Spread least(const std::vector<double>& times) {
   if (times.empty()) return {};
-  const auto [low, high] = std::minmax_element(times.begin(), times.end());
-  return {*low, *low, *high};
+  std::vector<double> sorted = times;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t half = sorted.size() / 2;
+  const double median = sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  return {sorted.front(), sorted.front(), sorted.back(), median};
 }
 
 Spread most(const std::vector<double>& rates) {
-  const Spread spread = least(rates);
-  return {spread.high, spread.low, spread.high};
+  Spread spread = least(rates);
+  spread.value = spread.high;
+  return spread;
 }
 
 Buffer::Buffer(std::size_t bytes, Pages pages) : bytes_{(bytes + huge_page - 1) / huge_page * huge_page} {

@@ -14,6 +14,8 @@ namespace homenode::native {
 // and lmbench report).
 struct Spread {
   double value = 0, low = 0, high = 0;
+  double median = 0;
+  std::string disturbance = {};  // why they may not be the host's own figures (host_load.hpp); empty = nothing known against them
 };
 Spread least(const std::vector<double>& times);
 Spread most(const std::vector<double>& rates);

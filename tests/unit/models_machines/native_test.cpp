@@ -7,6 +7,7 @@
 #include "models/machines/machine_writer.hpp"
 #include "models/machines/native/calibrate.hpp"
 #include "models/machines/native/detect.hpp"
+#include "models/machines/native/host_load.hpp"
 #include "sim/errors.hpp"
 #include "sim/topology.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 using testing::ThrowsMessage;
 
 MachineParameter parameter(const MachineFile& file, const std::string& path) {
@@ -82,7 +84,8 @@ TEST(Calibrate, ReplacesGuessesByFiguresWithTheirBounds) {
   for (const std::string path : {"clock", "nodes.0.latency", "controllers.0.read_only", "controllers.0.one_to_one", "caches.1.latency",
                                  "core.miss_buffers", "core.prefetched_lines"}) {
     const MachineParameter known = parameter(calibration.file, path);
-    EXPECT_EQ(known.source, "measured on this host by homenode calibrate") << path;
+    EXPECT_THAT(known.source, StartsWith("measured on this host by homenode calibrate")) << path;
+    EXPECT_EQ(known.confidence, known.source.find(" while ") == std::string::npos ? "A" : "C") << path;
     EXPECT_FALSE(known.assumed) << path;
   }
   // a reader of the file sees the same values as a user of the machine
@@ -103,11 +106,35 @@ TEST(Calibrate, CountsTheRealBytesOfItsKernels) {
 TEST(Calibrate, TheBestSampleCountsAndAllBoundIt) {
   const native::Spread time = native::least({3, 1, 2}), rate = native::most({3, 1, 2});
   EXPECT_EQ(time.value, 1);
+  EXPECT_EQ(time.median, 2);
+  EXPECT_EQ(rate.median, 2);
   EXPECT_EQ(rate.value, 3);
   EXPECT_EQ(time.low, 1);
   EXPECT_EQ(time.high, 3);
   EXPECT_EQ(rate.low, 1);
   EXPECT_EQ(rate.high, 3);
+}
+
+// A figure is trusted while switches <= 50 x CPU seconds, or fewer than 5, and its median is within 1.25 of the best sample.
+TEST(HostLoad, AnIdleHostsFiguresAreTrusted) {
+  EXPECT_EQ(native::disturbance({10, 10, 11, 10}, {2.0, 3}), "");
+  EXPECT_EQ(native::disturbance({10, 10, 12.5, 12.5}, {2.0, 100}), "");  // on both limits
+  EXPECT_EQ(native::disturbance({10, 10, 10, 10}, {0.001, 4}), "");      // 4000 a second, but only four in all
+  EXPECT_EQ(native::disturbance({10, 10, 90, 11}, {2.0, 0}), "");        // one slow sample of many
+}
+
+TEST(HostLoad, LostProcessorsAndDisturbedSamplesAreSaid) {
+  EXPECT_EQ(native::disturbance({10, 10, 11, 10}, {2.0, 101}), "other work took its processors away 101 times in 2 s");
+  EXPECT_EQ(native::disturbance({10, 10, 11, 10}, {0.01, 5}), "other work took its processors away 5 times in 0.01 s");
+  EXPECT_EQ(native::disturbance({10, 10, 15, 13}, {2.0, 0}), "its samples' median was off the best by a factor of 1.3");
+  EXPECT_EQ(native::disturbance({30, 10, 30, 15}, {2.0, 0}), "its samples' median was off the best by a factor of 2");  // a rate
+}
+
+TEST(HostLoad, UsageGrowsWithTheProcessorsTime) {
+  const native::Usage before = native::usage_now();
+  native::core_hertz(1);
+  const native::Usage spent = native::usage_now() - before;
+  EXPECT_GT(spent.cpu_seconds, 0);
 }
 
 }  // namespace

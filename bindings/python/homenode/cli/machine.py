@@ -65,6 +65,20 @@ def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
         _write(machine, output)
     if not as_json:
         _summary(measured)
+    for line in disturbance_warning(measured["disturbances"]):
+        click.echo(line, err=True)
+
+
+def disturbance_warning(disturbances: list[dict[str, str]]) -> list[str]:
+    """What a user must know of measurements that did not have the host to themselves; no line if all had."""
+    if not disturbances:
+        return []
+    by_step = {entry["step"]: entry["reason"] for entry in disturbances}
+    return [
+        "warning: this host was not idle; the figures of these measurements have confidence C and say why in their source.",
+        "Calibrate again when nothing else runs:",
+        *(f"  {step}: {reason}" for step, reason in by_step.items()),
+    ]
 
 
 def _summary(measured: dict[str, Any]) -> None:
