@@ -7,6 +7,8 @@
 namespace homenode {
 namespace {
 
+constexpr std::uint64_t line = 64;
+
 struct Piece {
   std::uint16_t slot;
   std::int64_t offset;
@@ -52,7 +54,23 @@ std::uint64_t footprint_bytes(const ItemPattern& pattern) {
       covered = end;
     }
   }
-  constexpr std::uint64_t line = 64;
+  for (const IrregularStream& stream : pattern.streams) total += line * stream.offset.size();
+  return total;
+}
+
+std::uint64_t traversed_bytes(const ItemPattern& pattern) {
+  std::uint64_t total = 0;
+  for (const AccessRun& run : pattern.runs) {
+    std::uint64_t times = 1, extent = run.width;
+    for (unsigned d = 0; d < run.dimensions; ++d) {
+      if (d == 0)
+        extent +=
+            std::min<std::uint64_t>(static_cast<std::uint64_t>(std::llabs(run.dimension[d].stride)), line) * (run.dimension[d].count - 1);
+      else
+        times *= run.dimension[d].count;
+    }
+    total += times * extent;
+  }
   for (const IrregularStream& stream : pattern.streams) total += line * stream.offset.size();
   return total;
 }

@@ -66,8 +66,22 @@ void LineTouches::start(const std::vector<ItemPattern>& patterns, const Executio
   unfinished_ = 0;
   sequence_base_ = 0;
   irregular_count_ = 0;
+  limit_ = to_the_end;
   last_address_.clear();
   restart_chains();
+}
+
+void LineTouches::go_on_until(std::uint64_t limit) {
+  limit_ = limit;
+  ++epoch_;
+}
+
+std::uint64_t LineTouches::position() const {
+  std::uint64_t first = to_the_end;
+  for (const Cursor& cursor : cursors_) first = std::min(first, cursor.sequence);
+  for (const IrregularCursor& irregular : irregular_) first = std::min(first, irregular.sequence);
+  const bool begun = block_ >= body_->blocks.size() || body_->blocks[block_].first >= last_ || first_ >= last_;
+  return first == to_the_end && !begun ? 0 : first;
 }
 
 std::uint64_t LineTouches::base_of(const ItemBlock& block, std::size_t slot, std::int64_t iteration) const {
@@ -80,7 +94,7 @@ bool LineTouches::next(std::vector<LineTouch>& group) {
   touches_.clear();
   while (touches_.empty()) {
     if (unfinished_ > 0 || !irregular_.empty()) {
-      window();
+      if (!window()) return false;
     } else if (!next_block()) {
       return false;
     }
@@ -107,7 +121,7 @@ bool LineTouches::next_block() {
 bool LineTouches::scattered(const ItemBlock& block) const {
   if (block.last - block.first > scattered_iterations) return false;
   const ItemPattern& pattern = (*patterns_)[block.pattern.index()];
-  if (!pattern.streams.empty()) return false;
+  if (!pattern.streams.empty() || !pattern.heap_events.empty()) return false;
   return std::all_of(pattern.runs.begin(), pattern.runs.end(), [](const AccessRun& run) { return run.accesses() == 1; });
 }
 
@@ -115,11 +129,20 @@ void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::
   cursors_.clear();
   irregular_.clear();
   restart_chains();
+  open_pattern_ = &pattern;
+  open_block_ = &block;
+  open_from_ = from;
+  moving_objects_.clear();
+  for (const HeapEvent& event : pattern.heap_events) moving_objects_.push_back(block.slots[event.slot].object);
+  std::sort(moving_objects_.begin(), moving_objects_.end());
   bases_.resize(block.slots.size());
+  base_epochs_.resize(block.slots.size());
   shifts_.resize(block.slots.size());
   for (std::size_t slot = 0; slot < block.slots.size(); ++slot) {
-    bases_[slot] = base_of(block, slot, from);
     shifts_[slot] = block.slots[slot].shift;
+    const bool moves = std::binary_search(moving_objects_.begin(), moving_objects_.end(), block.slots[slot].object);
+    base_epochs_[slot] = moves ? 0 : never;
+    if (!moves) bases_[slot] = base_of(block, slot, from);
   }
   std::uint64_t span = pattern.accesses;
   for (const AccessRun& run : pattern.runs) {
@@ -137,6 +160,25 @@ void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::
     if (!stream.offset.empty()) irregular_.push_back({&stream, iterations, 0, 0, stream.sequence.front()});
 }
 
+// Where the slot's object lies now: it may come and go while the iteration runs.
+std::uint64_t LineTouches::base_of_slot(std::size_t slot) {
+  if (base_epochs_[slot] < epoch_) {
+    bases_[slot] = base_of(*open_block_, slot, open_from_);
+    base_epochs_[slot] = epoch_;
+  }
+  return bases_[slot];
+}
+
+// Whether a heap event takes effect between accesses of the run, which then has to be followed access by access.
+bool LineTouches::interrupted(const AccessRun& run) const {
+  std::uint64_t last = run.sequence;
+  for (unsigned d = 0; d < run.dimensions; ++d) last += (std::uint64_t{run.dimension[d].count} - 1) * run.dimension[d].sequence_stride;
+  const auto& events = open_pattern_->heap_events;
+  const auto next = std::upper_bound(events.begin(), events.end(), run.sequence,
+                                     [](std::uint64_t sequence, const HeapEvent& event) { return sequence < event.sequence; });
+  return next != events.end() && next->sequence <= last;
+}
+
 void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
   std::array<Dimension, most_dimensions> dimensions{};
   unsigned count = 0;
@@ -148,7 +190,8 @@ void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
   if (iterations > 1) dimensions[count++] = {iterations, shifts_[run.slot], iteration_span_};
 
   Cursor cursor;
-  cursor.address = bases_[run.slot] + static_cast<std::uint64_t>(run.offset);
+  cursor.slot = run.slot;
+  cursor.address = static_cast<std::uint64_t>(run.offset);
   cursor.sequence = run.sequence;
   cursor.extent = std::max<std::uint64_t>(run.width, 1);
   cursor.reads = run.kind != AccessKind::write;
@@ -179,7 +222,8 @@ void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
   cursor.parallelism = static_cast<float>(std::max<std::uint64_t>(in_flight, 1));
 
   // A short inner loop over neighbouring bytes is one wide element.
-  while (count > 1) {
+  const bool whole = !interrupted(run);
+  while (whole && count > 1) {
     const Dimension& inner = dimensions[0];
     const std::uint64_t step = magnitude(inner.stride), extent = (inner.count - 1) * step + cursor.extent;
     if (extent > wide_element || step >= cursor.extent + options_.line_bytes) break;
@@ -222,8 +266,8 @@ void LineTouches::place(Cursor cursor, std::span<const Dimension> dimensions) {
   cursors_.push_back(cursor);
 }
 
-// One stretch of the sequence in which no loop ends and none begins.
-void LineTouches::window() {
+// A part of the sequence in which no loop ends and none begins; false if it would begin at the limit.
+bool LineTouches::window() {
   std::uint64_t begin = never, slack = 0;
   for (const Cursor& cursor : cursors_) {
     if (cursor.sequence >= begin) continue;
@@ -235,6 +279,7 @@ void LineTouches::window() {
     begin = irregular.sequence;
     slack = 0;
   }
+  if (begin >= limit_) return false;
   slack = std::max(slack, statement_accesses);
   std::uint64_t end = never;
   for (const Cursor& cursor : cursors_) {
@@ -252,6 +297,7 @@ void LineTouches::window() {
     end = std::min(end, iteration_begin + (behind < sequence.size() ? sequence[behind] : sequence.back() + 1));
   }
   if (end == never) end = begin + slack + 1;
+  end = std::min(end, limit_);
 
   for (Cursor& cursor : cursors_) {
     if (cursor.sequence >= end) continue;
@@ -269,6 +315,7 @@ void LineTouches::window() {
     }
   }
   if (!irregular_.empty()) irregular_until(end);
+  return true;
 }
 
 void LineTouches::advance_row(Cursor& cursor) {
@@ -295,16 +342,17 @@ void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
   touch.writes = cursor.writes;
   touch.bypass = cursor.bypass;
   touch.parallelism = cursor.parallelism;
+  const std::uint64_t begin = base_of_slot(cursor.slot) + cursor.address;
   if (cursor.separate) {
     touch.accesses = cursor.accesses;
     for (std::uint64_t i = 0; i < elements; ++i) {
-      const std::uint64_t address = cursor.address + i * static_cast<std::uint64_t>(cursor.inner.stride);
+      const std::uint64_t address = begin + i * static_cast<std::uint64_t>(cursor.inner.stride);
       touch.lines = {address >> line_shift_, ((address + cursor.extent - 1) >> line_shift_) + 1};
       touches_.push_back(touch);
     }
     return;
   }
-  std::uint64_t low = cursor.address;
+  std::uint64_t low = begin;
   const std::uint64_t travel = (elements - 1) * magnitude(cursor.inner.stride);
   if (cursor.inner.stride < 0) low -= travel;
   touch.lines = {low >> line_shift_, ((low + travel + cursor.extent - 1) >> line_shift_) + 1};
@@ -364,7 +412,7 @@ void LineTouches::irregular_until(std::uint64_t end) {
     const std::size_t at = first->position;
     const std::uint16_t slot = stream.slot[at];
     const std::uint64_t address =
-        bases_[slot] + first->iteration * static_cast<std::uint64_t>(shifts_[slot]) + static_cast<std::uint64_t>(stream.offset[at]);
+        base_of_slot(slot) + first->iteration * static_cast<std::uint64_t>(shifts_[slot]) + static_cast<std::uint64_t>(stream.offset[at]);
     add_irregular(first->sequence, address, stream.width, stream.producer_distance[at], stream.kind, false);
     if (++first->position == stream.offset.size()) {
       first->position = 0;

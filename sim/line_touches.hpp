@@ -52,6 +52,13 @@ public:
   // The next group, in address order and without a line twice; false at the end (and the group is empty).
   bool next(std::vector<LineTouch>& group);
 
+  // A single iteration can be followed in stretches. `next` gives what lies before access number `limit`, then false; after
+  // another call it goes on. Objects that the iteration allocates or releases are asked for their address anew.
+  static constexpr std::uint64_t to_the_end = ~std::uint64_t{0};
+  void go_on_until(std::uint64_t limit);
+  // Number of the first access that is not out yet; to_the_end after the last.
+  std::uint64_t position() const;
+
 private:
   static constexpr unsigned most_dimensions = AccessRun::max_dimensions + 1;  // and the iterations
 
@@ -63,7 +70,7 @@ private:
   // One access run, part way through its nest.
   struct Cursor {
     std::uint64_t sequence = 0;  // of the next access; the largest number when finished
-    std::uint64_t address = 0;   // of its first byte
+    std::uint64_t address = 0;   // of its first byte, from the slot's base on
     std::uint64_t left = 0;      // elements left in the innermost loop
     Dimension inner;
     std::uint64_t extent = 0;    // bytes of one element
@@ -71,7 +78,8 @@ private:
     std::uint64_t most = 0;      // elements in one group
     float parallelism = 1;
     bool reads = false, writes = false, bypass = false;
-    bool separate = false;          // lines between elements are not touched
+    bool separate = false;  // lines between elements are not touched
+    std::uint16_t slot = 0;
     unsigned outer_dimensions = 0;  // loops around the innermost one
     std::array<Dimension, most_dimensions> outer{};
     std::array<std::uint64_t, most_dimensions> index{};
@@ -96,9 +104,11 @@ private:
   bool scattered(const ItemBlock&) const;
   void gather_blocks();
   std::uint64_t base_of(const ItemBlock&, std::size_t slot, std::int64_t iteration) const;
+  std::uint64_t base_of_slot(std::size_t slot);
+  bool interrupted(const AccessRun&) const;
   void add_cursors(const AccessRun&, std::uint64_t iterations);
   void place(Cursor, std::span<const Dimension>);
-  void window();
+  bool window();
   static void advance_row(Cursor&);
   void emit(const Cursor&, std::uint64_t elements);
   void add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance, AccessKind,
@@ -123,7 +133,14 @@ private:
   std::vector<IrregularCursor> irregular_;
   std::vector<std::uint64_t> bases_;  // by slot
   std::vector<std::int64_t> shifts_;
-  std::uint64_t iteration_span_ = 0;  // sequence numbers of one iteration
+  std::vector<std::uint64_t> base_epochs_;  // by slot: epoch that the base is of; of objects that stay, every one
+  std::uint64_t epoch_ = 1;
+  std::uint64_t limit_ = to_the_end;
+  const ItemPattern* open_pattern_ = nullptr;
+  const ItemBlock* open_block_ = nullptr;
+  std::int64_t open_from_ = 0;
+  std::vector<ObjectId> moving_objects_;  // that the open iteration allocates or releases
+  std::uint64_t iteration_span_ = 0;      // sequence numbers of one iteration
 
   std::vector<LineTouch> touches_, combined_;  // of the group in hand
   std::array<Irregular, 64> recent_{};         // the last irregular accesses

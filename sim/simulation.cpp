@@ -26,7 +26,7 @@ public:
     states_.resize(in_.workload.executions.size());
     region_time_.resize(in_.workload.regions.size());
     region_executions_.resize(in_.workload.regions.size(), 0);
-    footprint_.assign(in_.workload.patterns.size(), 0);
+    cuts_.resize(in_.workload.patterns.size());
   }
 
   RunReport run() {
@@ -58,12 +58,24 @@ public:
 private:
   struct Thread {
     CoreId core;
-    std::size_t execution = 0;      // where it is in the program
-    bool in_construct = false;      // member of the running team's construct; the master always is between them
-    std::vector<ItemRange> slices;  // of the current decision, last one next
-    Time overhead;                  // of the next slice
-    ItemRange running;
+    std::size_t execution = 0;       // where it is in the program
+    bool in_construct = false;       // member of the running team's construct; the master always is between them
+    ItemRange handed_out;            // the current decision
+    std::int64_t next = 0;           // its first iteration that is not done
+    std::size_t block = 0;           // where that one is
+    std::uint64_t sequence = 0;      // how far it is done, when it is cut
+    std::size_t heap_events = 0;     // of it that took effect
+    Time overhead;                   // of the next slice
+    std::int64_t running_until = 0;  // end of the slice that runs; equal to `next` when that is a stretch of one iteration
+    std::uint64_t reached = 0;       // where the stretch ends
     Time started, busy;
+
+    bool idle() const { return next == handed_out.last; }
+  };
+  // How iterations of a pattern become slices.
+  struct Cut {
+    std::uint64_t footprint = 0;  // bytes of one iteration; 0 = not yet known
+    bool inside = false;          // an iteration is more than one slice
   };
   struct Core {
     std::optional<std::size_t> running;
@@ -139,7 +151,7 @@ private:
   // The thread has nothing to run: finds its next work, or the barrier it has to wait at.
   void go_on(std::size_t t) {
     Thread& thread = threads_[t];
-    while (thread.slices.empty()) {
+    while (thread.idle()) {
       if (thread.execution == in_.workload.executions.size()) return;
       const Execution& ex = execution(thread.execution);
       if (ex.parallel == 0) {
@@ -246,42 +258,44 @@ private:
                         std::to_string(ex.iterations) + " there are");
     }
     if (in_.keep_log) log_.push_back({items, ThreadId{t}, decision.overhead});
-    cut(items, *state.body, threads_[t].slices);
-    threads_[t].overhead = decision.overhead;
+    Thread& thread = threads_[t];
+    thread.handed_out = items;
+    thread.next = items.first;
+    const std::vector<ItemBlock>& blocks = state.body->blocks;
+    const auto behind = [](std::int64_t iteration, const ItemBlock& block) { return iteration < block.last; };
+    thread.block = static_cast<std::size_t>(std::upper_bound(blocks.begin(), blocks.end(), items.first, behind) - blocks.begin());
+    thread.overhead = decision.overhead;
   }
 
-  // Slices of at most a quantum, last one first.
-  void cut(const ItemRange& items, const ExecutionBody& body, std::vector<ItemRange>& slices) {
-    auto block = std::upper_bound(body.blocks.begin(), body.blocks.end(), items.first,
-                                  [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; });
-    const auto quantum = static_cast<std::uint64_t>(in_.quantum.count());
-    std::int64_t first = items.first, position = items.first;
-    std::uint64_t bytes = 0;
-    while (position < items.last && block != body.blocks.end()) {
-      const std::uint64_t each = std::max<std::uint64_t>(footprint(block->pattern), 1);
-      const std::int64_t end = std::min(items.last, block->last);
-      while (position < end) {
-        const std::uint64_t room = bytes < quantum ? (quantum - bytes) / each : 0;
-        if (room == 0 && position > first) {
-          slices.push_back({items.execution, first, position});
-          first = position;
-          bytes = 0;
-          continue;
-        }
-        const std::int64_t take = std::min<std::int64_t>(end - position, static_cast<std::int64_t>(std::max<std::uint64_t>(room, 1)));
-        position += take;
-        bytes += each * static_cast<std::uint64_t>(take);
-      }
-      ++block;
+  const ItemPattern& pattern_of(const ItemBlock& block) const { return in_.workload.patterns[block.pattern.index()]; }
+
+  // An iteration is cut at its heap calls, if it touches more than a quantum, and if it goes over less so often that it would
+  // hold the caches for as long as a pass over all of them.
+  const Cut& cut(const ItemBlock& block) {
+    constexpr std::uint64_t quanta_of_a_cache = 16;
+    Cut& cut = cuts_[block.pattern.index()];
+    if (cut.footprint == 0) {
+      const ItemPattern& pattern = pattern_of(block);
+      const auto quantum = static_cast<std::uint64_t>(in_.quantum.count());
+      cut.footprint = footprint_bytes(pattern) + 1;
+      cut.inside = !pattern.heap_events.empty() || cut.footprint > quantum || traversed_bytes(pattern) > quanta_of_a_cache * quantum;
     }
-    slices.push_back({items.execution, first, items.last});
-    std::reverse(slices.begin(), slices.end());
+    return cut;
   }
 
-  std::uint64_t footprint(PatternId pattern) {
-    std::uint64_t& bytes = footprint_[pattern.index()];
-    if (bytes == 0) bytes = footprint_bytes(in_.workload.patterns[pattern.index()]) + 1;
-    return bytes;
+  // The longest row of whole iterations that touches at most a quantum, from the thread's next one on; empty if that is cut inside.
+  std::int64_t end_of_slice(const Thread& thread, const std::vector<ItemBlock>& blocks) {
+    std::uint64_t room = static_cast<std::uint64_t>(in_.quantum.count());
+    std::int64_t end = thread.next;
+    for (std::size_t b = thread.block; b < blocks.size() && end < thread.handed_out.last; ++b) {
+      const Cut& cut = this->cut(blocks[b]);
+      if (cut.inside) return end;
+      const std::int64_t last = std::min(thread.handed_out.last, blocks[b].last);
+      end += std::min<std::int64_t>(last - end, static_cast<std::int64_t>(room / cut.footprint));
+      if (end < last) return end;
+      room -= cut.footprint * static_cast<std::uint64_t>(last - std::max(thread.next, blocks[b].first));
+    }
+    return thread.handed_out.last;
   }
 
   void start_slice(std::size_t t) {
@@ -292,11 +306,20 @@ private:
     }
     Thread& thread = threads_[t];
     core.running = t;
-    thread.running = thread.slices.back();
-    thread.slices.pop_back();
     thread.started = now_;
-    heap_events(t, true);
-    in_.memory.start({place_of(t), thread.running, thread.overhead}, in_.addresses);
+    const ExecutionId execution = thread.handed_out.execution;
+    const std::vector<ItemBlock>& blocks = states_[execution.index()].body->blocks;
+    while (thread.block < blocks.size() && blocks[thread.block].last <= thread.next) ++thread.block;
+    thread.running_until = thread.sequence == 0 ? end_of_slice(thread, blocks) : thread.next;
+    Work work{place_of(t), {execution, thread.next, thread.running_until}, thread.overhead};
+    if (thread.running_until == thread.next) {
+      heap_events_until(t, thread.sequence);
+      work.items.last = thread.next + 1;
+      const std::vector<HeapEvent>& events = pattern_of(blocks[thread.block]).heap_events;
+      const bool more = thread.heap_events < events.size();
+      work.stretch = {thread.sequence, more ? events[thread.heap_events].sequence : Stretch::to_the_end, in_.quantum};
+    }
+    thread.reached = in_.memory.start(work, in_.addresses).reached;
     thread.overhead = Time{};
   }
 
@@ -304,7 +327,17 @@ private:
     const std::size_t t = completion.thread.index();
     Thread& thread = threads_[t];
     thread.busy += now_ - thread.started;
-    heap_events(t, false);
+    if (thread.running_until > thread.next) {
+      thread.next = thread.running_until;
+    } else {
+      heap_events_until(t, thread.reached);
+      thread.sequence = thread.reached;
+      if (thread.reached == Stretch::to_the_end) {
+        ++thread.next;
+        thread.sequence = 0;
+        thread.heap_events = 0;
+      }
+    }
     Core& core = cores_[thread.core.index()];
     core.running.reset();
     if (!core.waiting.empty()) {
@@ -312,33 +345,44 @@ private:
       core.waiting.pop_front();
       start_slice(next);
     }
-    if (thread.slices.empty()) {
-      ExecutionState& state = states_[thread.running.execution.index()];
-      if (state.distribution) state.distribution->complete(thread.running, completion.thread, now_);
+    if (thread.idle()) {
+      ExecutionState& state = states_[thread.handed_out.execution.index()];
+      if (state.distribution) state.distribution->complete(thread.handed_out, completion.thread, now_);
       for (const std::size_t waiting : state.waiting) make_ready(waiting, now_);
       state.waiting.clear();
     }
     make_ready(t, now_);
   }
 
-  // Allocations take effect before the slice that makes them, releases after it.
-  void heap_events(std::size_t t, bool before) {
-    const ItemRange& items = threads_[t].running;
-    const std::vector<ItemBlock>& blocks = states_[items.execution.index()].body->blocks;
-    auto block = std::upper_bound(blocks.begin(), blocks.end(), items.first,
-                                  [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; });
-    for (; block != blocks.end() && block->first < items.last; ++block) {
-      for (const HeapEvent& event : in_.workload.patterns[block->pattern.index()].heap_events) {
-        const ObjectId object = block->slots[event.slot].object;
-        const bool allocates = event.operation == HeapOperation::allocate || event.operation == HeapOperation::map ||
-                               event.operation == HeapOperation::reallocate;
-        if (allocates && before) in_.addresses.place_object(object, ThreadId{t});
-        if (!allocates && !before && in_.addresses.placed(object)) {
-          const AddressRange range = in_.addresses.release_object(object);
-          in_.memory.drop(range.first, range.last, true);
-        }
+  // Calls before the access of this number take effect, in order.
+  void heap_events_until(std::size_t t, std::uint64_t sequence) {
+    Thread& thread = threads_[t];
+    const ItemBlock& block = states_[thread.handed_out.execution.index()].body->blocks[thread.block];
+    const std::vector<HeapEvent>& events = pattern_of(block).heap_events;
+    for (; thread.heap_events < events.size() && events[thread.heap_events].sequence <= sequence; ++thread.heap_events) {
+      const HeapEvent& event = events[thread.heap_events];
+      const ObjectId object = block.slots[event.slot].object;
+      switch (event.operation) {
+        case HeapOperation::allocate:
+        case HeapOperation::map:
+          in_.addresses.place_object(object, ThreadId{t});
+          break;
+        case HeapOperation::reallocate:
+          in_.addresses.place_object(object, ThreadId{t});
+          if (const ObjectId old = in_.workload.objects[object.index()].reallocated_from; !old.is_none() && old != object) release(old);
+          break;
+        case HeapOperation::release:
+        case HeapOperation::unmap:
+          release(object);
+          break;
       }
     }
+  }
+
+  void release(ObjectId object) {
+    if (!in_.addresses.placed(object)) return;
+    const AddressRange range = in_.addresses.release_object(object);
+    in_.memory.drop(range.first, range.last, true);
   }
 
   // Thread t found the execution finished.
@@ -419,7 +463,7 @@ private:
   std::vector<ExecutionState> states_;
   std::vector<Time> region_time_;
   std::vector<std::uint64_t> region_executions_;
-  std::vector<std::uint64_t> footprint_;
+  std::vector<Cut> cuts_;  // by pattern
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   std::vector<Completion> done_;
   std::vector<HandOut> log_;

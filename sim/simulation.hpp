@@ -25,7 +25,8 @@ struct SimulationInput {
   AddressSpace& addresses;
   unsigned threads = 1;
   bool oversubscribe = false;
-  // Work is cut so that one slice touches at most this much (contracts.md: at most 1/16 of the shared cache).
+  // Work is cut so that one slice touches at most this much (contracts.md: at most 1/16 of the shared cache); an iteration
+  // that touches more is cut inside, as it is at its heap calls.
   Bytes quantum{1 << 20};
   bool keep_log = false;
 };

@@ -22,11 +22,26 @@ struct Place {
   Time now;
 };
 
-// A slice of one execution's iterations, run by one thread without interruption.
+// Part of one iteration, by the numbers of its accesses. A thread runs the stretches of an iteration one after the other, from
+// access 0 on, each where the last one ended.
+struct Stretch {
+  static constexpr std::uint64_t to_the_end = ~std::uint64_t{0};
+  std::uint64_t first = 0;
+  std::uint64_t last = to_the_end;  // it ends before the access of this number, where a heap event takes effect,
+  Bytes quantum;                    // or as soon as it has touched so much; an access is never cut
+};
+
+// A slice of one execution's iterations, run by one thread without interruption: whole ones, or a stretch of a single one.
 struct Work {
   Place place;
   ItemRange items;
   Time overhead;  // of the runtime system, before the first access (chunk, task, lock, fault costs are added by the model)
+  std::optional<Stretch> stretch = std::nullopt;
+};
+
+struct Started {
+  WorkId work;
+  std::uint64_t reached = Stretch::to_the_end;  // first access of the iteration that the slice leaves to the next stretch
 };
 
 struct Completion {
@@ -56,7 +71,7 @@ class MemoryModel {
 public:
   virtual ~MemoryModel() = default;
   // Starts at the current time. One work at a time per thread.
-  virtual WorkId start(const Work&, AddressSpace&) = 0;
+  virtual Started start(const Work&, AddressSpace&) = 0;
   virtual std::optional<Time> next_event() = 0;
   // Not beyond next_event. Completions by (time, thread).
   virtual void advance(Time to, std::vector<Completion>& done) = 0;

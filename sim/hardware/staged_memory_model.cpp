@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "sim/core_time.hpp"
 #include "sim/errors.hpp"
@@ -14,6 +15,10 @@ enum PrivateCause : std::size_t { core_cause, latency_cause, cache_cause, overhe
 constexpr const char* private_names[private_causes] = {"core", "latency", "cache", "overhead"};
 
 constexpr double picosecond = 1e-12;
+
+LineTouches::AddressOf addresses_for(AddressSpace& addresses, ThreadId thread) {
+  return [&addresses, thread](ObjectId object) { return addresses.address(object, thread); };
+}
 
 }  // namespace
 
@@ -65,7 +70,7 @@ std::uint64_t StagedMemoryModel::line_bytes() const {
   return static_cast<std::uint64_t>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
 }
 
-WorkId StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
+Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const Execution& execution = workload_.executions[work.items.execution.index()];
   if (body_of_ != work.items.execution) {
     body_ = workload_.body(work.items.execution);
@@ -76,15 +81,19 @@ WorkId StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     counts_.local_bytes.resize(place.thread.index() + 1, 0);
     counts_.remote_bytes.resize(place.thread.index() + 1, 0);
   }
-  double walks = 0;
-  std::uint64_t faults = 0;
-  access_caches(work, addresses, walks, faults);
+  Opened* stretch = nullptr;
+  if (work.stretch)
+    stretch = &opened(work, addresses);
+  else
+    touches_.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, place.thread));
+  const Accessed accessed = access_caches(work, stretch ? stretch->touches : touches_, addresses);
   collect_demand(place.node, addresses);
   const double transfers = transfer_seconds(place, addresses);
   use_resources(place);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
-  const double core = core_time(work.items, *body_);
+  if (stretch) stretch->reached = accessed.reached;
+  const double core = stretch ? core_time_of_stretch(*stretch, accessed.accesses) : core_time(work.items, *body_);
   double hits = 0;
   for (std::size_t level = 1; level < outcome_.hit_weight.size() && level < machine_.caches.size(); ++level) {
     // By latency, as many lines in flight as the stream allows, or by what the level delivers to one core.
@@ -113,7 +122,8 @@ WorkId StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     count_latency(memory_source(place.node, NodeId{home}), latency + extra, demand.reads);
   }
   const double memory = hits + transfers + loaded;
-  const double overhead = work.overhead.seconds() + static_cast<double>(faults) * options_.page_fault_cost.seconds() + walks;
+  const double overhead =
+      work.overhead.seconds() + static_cast<double>(accessed.faults) * options_.page_fault_cost.seconds() + accessed.walk_seconds;
   const double private_seconds = busy(memory) + overhead;
 
   Running running;
@@ -145,39 +155,59 @@ WorkId StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const ActivityId id = sharing_->start(activity);
   running.activity = id;
   running_.emplace(id, std::move(running));
-  return WorkId{id.index()};
+  return {WorkId{id.index()}, accessed.reached};
 }
 
-void StagedMemoryModel::access_caches(const Work& work, AddressSpace& addresses, double& walks, std::uint64_t& faults) {
+StagedMemoryModel::Opened& StagedMemoryModel::opened(const Work& work, AddressSpace& addresses) {
+  const std::size_t thread = work.place.thread.index();
+  if (opened_.size() <= thread) opened_.resize(thread + 1);
+  if (!opened_[thread]) opened_[thread] = std::make_unique<Opened>(LineTouchOptions::of(machine_, options_.stores));
+  Opened& opened = *opened_[thread];
+  if (work.stretch->first == 0) {
+    opened.body = body_;
+    opened.item = work.items;
+    opened.done = 0;
+    opened.touches.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, work.place.thread));
+  } else if (opened.item != work.items || opened.reached != work.stretch->first) {
+    throw std::logic_error("a stretch that does not follow the thread's last one");
+  }
+  opened.touches.go_on_until(work.stretch->last);
+  return opened;
+}
+
+StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, LineTouches& touches, AddressSpace& addresses) {
+  Accessed accessed;
   outcome_.clear();
   outcome_.hit_lines.resize(machine_.caches.size(), 0);
   outcome_.hit_weight.resize(machine_.caches.size(), 0.0);
   const std::uint64_t line = line_bytes(), page = addresses.page_bytes();
-  const ThreadId thread = work.place.thread;
+  const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) : 0;
   const std::uint64_t reach = machine_.tlb.entries * static_cast<std::uint64_t>(machine_.tlb.page.count());
   std::uint64_t bytes = 0;
   double weighted_pages = 0;
   std::uint64_t pages = 0;
-  touches_.start(workload_.patterns, *body_, work.items.first, work.items.last,
-                 [&addresses, thread](ObjectId object) { return addresses.address(object, thread); });
-  while (touches_.next(group_)) {
+  while (touches.next(group_)) {
     for (const LineTouch& touch : group_) {
       const AddressRange range{touch.lines.first * line, touch.lines.last * line};
       addresses.note_touch(range, touch.writes, work.place);
       const std::uint64_t crossed = (range.last - 1) / page - range.first / page + 1;
       bytes += range.last - range.first;
       pages += crossed;
+      accessed.accesses += touch.accesses;
       weighted_pages += static_cast<double>(crossed) / touch.parallelism;
     }
     caches_->access(work.place.core, group_, outcome_);
+    if (quantum != 0 && bytes >= quantum) break;
   }
-  faults += addresses.settle();  // the placement is asked once for the whole slice
+  accessed.faults = addresses.settle();  // the placement is asked once for the whole slice
   // Reach model of the TLB: a slice that touches more than the entries cover walks the page table once a page it comes to;
   // walks overlap as the misses of their stream do.
   if (reach != 0 && bytes > reach) {
     counts_.tlb_misses += pages;
-    walks = weighted_pages * machine_.tlb.miss_penalty.seconds();
+    accessed.walk_seconds = weighted_pages * machine_.tlb.miss_penalty.seconds();
   }
+  if (work.stretch) accessed.reached = touches.position();
+  return accessed;
 }
 
 void StagedMemoryModel::collect_demand(NodeId reader, const AddressSpace& addresses) {
@@ -325,6 +355,19 @@ double StagedMemoryModel::core_time(const ItemRange& items, const ExecutionBody&
     seconds += each * static_cast<double>(std::min(items.last, block->last) - std::max(items.first, block->first));
   }
   return seconds;
+}
+
+// The iteration's core time is spread evenly over its accesses; its end takes what is left.
+double StagedMemoryModel::core_time_of_stretch(Opened& opened, std::uint64_t accesses) {
+  const auto block = std::upper_bound(opened.body->blocks.begin(), opened.body->blocks.end(), opened.item.first,
+                                      [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; });
+  double share = 1 - opened.done;
+  if (opened.reached != Stretch::to_the_end) {
+    const std::uint64_t all = std::max<std::uint64_t>(workload_.patterns[block->pattern.index()].accesses, 1);
+    share = std::min(share, static_cast<double>(accesses) / static_cast<double>(all));
+  }
+  opened.done += share;
+  return share * core_time(opened.item, *opened.body);
 }
 
 void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {

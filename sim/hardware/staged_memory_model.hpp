@@ -44,7 +44,7 @@ public:
   StagedMemoryModel(const Workload&, const Machine&, const Topology&, std::unique_ptr<CacheModel>, std::unique_ptr<BandwidthSharing>,
                     StagedOptions);
 
-  WorkId start(const Work&, AddressSpace&) override;
+  Started start(const Work&, AddressSpace&) override;
   std::optional<Time> next_event() override { return sharing_->next_event(); }
   void advance(Time to, std::vector<Completion>& done) override;
   EventCounts counts() const override { return counts_; }
@@ -58,6 +58,15 @@ private:
     double read_weight = 0;  // sum of lines / parallelism
     std::uint64_t reads = 0, writebacks = 0, bypassed = 0;
   };
+  // An iteration that its thread has run in part.
+  struct Opened {
+    explicit Opened(const LineTouchOptions& options) : touches{options} {}
+    LineTouches touches;
+    std::shared_ptr<const ExecutionBody> body;  // which `touches` refers to
+    ItemRange item;
+    std::uint64_t reached = Stretch::to_the_end;
+    double done = 0;  // share of its accesses
+  };
   struct Running {
     ActivityId activity;
     ThreadId thread;
@@ -70,7 +79,12 @@ private:
   };
 
   std::uint64_t line_bytes() const;
-  void access_caches(const Work&, AddressSpace&, double& walks, std::uint64_t& faults);
+  struct Accessed {  // what a slice did beside filling outcome_
+    double walk_seconds = 0;
+    std::uint64_t faults = 0, accesses = 0, reached = Stretch::to_the_end;
+  };
+  Opened& opened(const Work&, AddressSpace&);
+  Accessed access_caches(const Work&, LineTouches&, AddressSpace&);
   void collect_demand(NodeId reader, const AddressSpace&);
   void use_link_bytes(const std::vector<LinkBytes>&, std::uint64_t lines);
   void use_resources(const Place&);
@@ -80,6 +94,7 @@ private:
   const char* memory_source(NodeId reader, NodeId home) const;
   Time extra_latency(std::size_t controller, double offered) const;
   double core_time(const ItemRange&, const ExecutionBody&);
+  double core_time_of_stretch(Opened&, std::uint64_t accesses);
   void remember(ResourceId resource, double seconds);
   std::string resource_name(std::size_t resource) const;
 
@@ -90,7 +105,8 @@ private:
   std::unique_ptr<BandwidthSharing> sharing_;
   StagedOptions options_;
   MessageCosts messages_;
-  LineTouches touches_;
+  LineTouches touches_;                                   // of whole iterations
+  std::vector<std::unique_ptr<Opened>> opened_;           // by thread
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node
   std::vector<double> read_cost_, write_cost_;            // seconds a line, by controller
   std::vector<double> seconds_per_iteration_;             // core time by pattern, computed once; negative = not yet
