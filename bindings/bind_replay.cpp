@@ -93,7 +93,8 @@ std::vector<HandOut> log_from(const py::array_t<std::int64_t, py::array::c_style
 
 py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
                 const std::string& mapping, const std::string& distribution, const std::string& engine, const std::string& stores,
-                std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log, const py::object& follow) {
+                const std::string& caches, std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log,
+                const py::object& follow) {
   RunOptions options;
   options.threads = threads;
   options.placement = placement;
@@ -101,6 +102,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
   options.distribution = distribution;
   options.engine = engine;
   options.stores = stores;
+  options.caches = caches;
   options.seed = seed;
   options.oversubscribe = oversubscribe;
   options.keep_log = keep_log;
@@ -120,6 +122,9 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
   result["page_faults"] = report.page_faults;
   result["migrated_pages"] = report.migrated_pages;
   result["remote_pages"] = report.remote_pages;
+  result["caches"] = report.caches;
+  result["caches_region"] = report.caches_region;
+  result["caches_lines_per_touch"] = report.caches_lines_per_touch;
   if (keep_log) result["log"] = log_of(report);
   return result;
 }
@@ -128,8 +133,8 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
 
 void bind_replay(py::module_& module) {
   module.def("replay", &replay, py::arg("trace"), py::arg("machine"), py::kw_only(), py::arg("threads"), py::arg("placement"),
-             py::arg("mapping"), py::arg("distribution"), py::arg("engine"), py::arg("stores"), py::arg("seed"), py::arg("oversubscribe"),
-             py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none());
+             py::arg("mapping"), py::arg("distribution"), py::arg("engine"), py::arg("stores"), py::arg("caches"), py::arg("seed"),
+             py::arg("oversubscribe"), py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none());
 }
 
 }  // namespace homenode::python

@@ -1,5 +1,6 @@
 #include "models/run.hpp"
 
+#include "models/caches/choose_caches.hpp"
 #include "models/distribution/follow_log.hpp"
 #include "models/policies.hpp"
 #include "sim/errors.hpp"
@@ -33,15 +34,21 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   const Topology topology{machine};
   StagedOptions staged;
   staged.stores = store_treatment(options.stores, machine);
-  const auto memory = make_engine(options.engine, workload, machine, topology, options.threads, staged);
+  const CacheChoice caches = choose_caches(options.caches, workload, LineTouchOptions::of(machine, staged.stores));
+  const auto memory =
+      make_engine(options.engine, workload, machine, topology, options.threads, staged, make_caches(caches.name, machine, options.seed));
   placement->prepare(nullptr, machine);
   AddressSpace addresses{machine, workload, *placement, options.page};
   const auto make_distribution = [&](const std::string& label) {
     return options.follow.empty() ? plan.make(label) : follow_log(options.follow);
   };
   const Bytes quantum = options.quantum.count() > 0 ? options.quantum : default_quantum(machine);
-  return simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe, quantum,
-                   options.keep_log});
+  RunReport report = simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe,
+                               quantum, options.keep_log});
+  report.caches = caches.name;
+  report.caches_region = caches.region;
+  report.caches_lines_per_touch = caches.lines_per_touch;
+  return report;
 }
 
 }  // namespace homenode

@@ -20,7 +20,8 @@ struct RunOptions {
   std::string mapping = "compact";        // models/mapping
   std::string distribution = "static";    // models/distribution, by region if asked: "init@static:1 sweep@dynamic:4"
   std::string stores = "machine";         // machine | regular | nt: treatment of stores marked streamable
-  std::uint64_t seed = 0;
+  std::string caches = "auto";            // auto | runs | lines: models/caches/choose_caches.hpp
+  std::uint64_t seed = 0;                 // page frames of the caches by lines
   bool oversubscribe = false;
   bool keep_log = false;                         // fill RunReport::log
   std::vector<HandOut> follow;                   // when not empty: hand out exactly this instead of `distribution`

@@ -42,6 +42,10 @@ struct RunReport {
   std::uint64_t migrated_pages = 0;
   std::uint64_t remote_pages = 0;  // placed on another node than that of the thread that first wrote them
   std::vector<HandOut> log;        // only when asked for
+  // How the caches were modelled: "runs" (ranges of lines, LRU by stack distance) or "lines" (every set); the region that
+  // decided it, empty if it was asked for, and how many lines its touches cover on average.
+  std::string caches, caches_region;
+  double caches_lines_per_touch = 0;
 };
 
 }  // namespace homenode

@@ -10,7 +10,8 @@ namespace homenode {
 std::vector<std::string> engine_names() { return {"flow", "simgrid"}; }
 
 std::unique_ptr<MemoryModel> make_engine(const std::string& name, const Workload& workload, const Machine& machine,
-                                         const Topology& topology, std::size_t threads, StagedOptions options) {
+                                         const Topology& topology, std::size_t threads, StagedOptions options,
+                                         std::unique_ptr<CacheModel> caches) {
   const std::size_t resources = shared_resources(machine, topology);
   std::unique_ptr<BandwidthSharing> sharing;
   if (name == "flow") {
@@ -20,7 +21,8 @@ std::unique_ptr<MemoryModel> make_engine(const std::string& name, const Workload
   } else {
     throw UsageError(unknown_name("engine", name, engine_names()));
   }
-  return std::make_unique<StagedMemoryModel>(workload, machine, topology, std::make_unique<RunLru>(machine), std::move(sharing), options);
+  if (!caches) caches = std::make_unique<RunLru>(machine);
+  return std::make_unique<StagedMemoryModel>(workload, machine, topology, std::move(caches), std::move(sharing), options);
 }
 
 }  // namespace homenode

@@ -10,8 +10,8 @@
 namespace homenode {
 
 std::vector<std::string> engine_names();
-// Throws UsageError for an unknown name. `threads`: how many activities run at a time at most.
+// Throws UsageError for an unknown name. `threads`: how many activities run at a time at most. Without caches: by runs.
 std::unique_ptr<MemoryModel> make_engine(const std::string& name, const Workload&, const Machine&, const Topology&, std::size_t threads,
-                                         StagedOptions);
+                                         StagedOptions, std::unique_ptr<CacheModel> caches = nullptr);
 
 }  // namespace homenode

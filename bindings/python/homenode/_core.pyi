@@ -68,6 +68,7 @@ def replay(
     distribution: str,
     engine: str,
     stores: str,
+    caches: str,
     seed: int,
     oversubscribe: bool,
     place: Any = None,

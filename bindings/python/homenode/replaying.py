@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STORES = ("machine", "regular", "nt")
+CACHES = ("auto", "runs", "lines")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Choice:
     stores: str = "machine"
     seed: int = 0
     oversubscribe: bool = False
+    caches: str = "auto"
 
     def options(self) -> dict[str, Any]:
         """The extension's arguments."""
@@ -53,6 +55,7 @@ class Choice:
             "distribution": self.distribution,
             "engine": self.engine,
             "stores": self.stores,
+            "caches": self.caches,
             "seed": self.seed,
             "oversubscribe": self.oversubscribe,
         }
@@ -135,6 +138,7 @@ def replay(
     engine: str = "flow",
     seed: int = 0,
     stores: str = "machine",
+    caches: str = "auto",
     oversubscribe: bool = False,
     keep_log: bool = False,
     follow: NDArray[np.int64] | None = None,
@@ -142,11 +146,12 @@ def replay(
     """Replay a trace on a machine under one choice of policies.
 
     `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps); `follow` hands out exactly
-    such a log instead of asking the distribution.
+    such a log instead of asking the distribution. `caches`: ``"runs"`` models them by ranges of lines, ``"lines"`` set by
+    set, ``"auto"`` takes what suits the trace (``Result.run["caches"]`` says which).
     """
     trace = trace if isinstance(trace, Trace) else Trace.open(trace)
     machine = machine if isinstance(machine, Machine) else Machine.load(machine)
-    choice = Choice(machine, threads, placement, mapping, distribution, engine, stores, seed, oversubscribe)
+    choice = Choice(machine, threads, placement, mapping, distribution, engine, stores, seed, oversubscribe, caches)
     check(trace, [choice])
     if keep_log or follow is not None:
         begin = time.perf_counter()
@@ -166,11 +171,12 @@ def grid(
     engine: str = "flow",
     seed: int = 0,
     stores: str = "machine",
+    caches: str = "auto",
     oversubscribe: bool = False,
 ) -> list[Choice]:
     """Every combination, the last named varying fastest."""
     return [
-        Choice(*combination, engine=engine, stores=stores, seed=seed, oversubscribe=oversubscribe)
+        Choice(*combination, engine=engine, stores=stores, seed=seed, oversubscribe=oversubscribe, caches=caches)
         for combination in itertools.product(machines, threads, placement, mapping, distribution)
     ]
 
@@ -191,6 +197,8 @@ def check(trace: Trace, choices: Iterable[Choice]) -> None:
             raise UsageError(f"unknown engine '{choice.engine}'; allowed: {', '.join(_core.engine_names())}")
         if choice.stores not in STORES:
             raise UsageError(f"unknown treatment of stores '{choice.stores}'; allowed: {', '.join(STORES)}")
+        if choice.caches not in CACHES:
+            raise UsageError(f"unknown cache model '{choice.caches}'; allowed: {', '.join(CACHES)}")
         if python_placement(choice.placement, choice.machine) is None:
             _core.check_placement(choice.placement)
         _core.check_mapping(choice.mapping)

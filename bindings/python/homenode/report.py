@@ -81,12 +81,14 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "upgrade_lines": counts["upgrade_lines"],
         "tlb_misses": counts["tlb_misses"],
         "accesses": counts["accesses"],
+        "caches": raw["caches"],
+        "caches_reason": {"region": raw["caches_region"], "lines_per_touch": raw["caches_lines_per_touch"]},
     }
 
 
 def comparable(run: dict[str, Any]) -> tuple[Any, ...]:
     """Runs with the same key compete with each other; regret is the time lost to the best of them."""
-    return (run["machine_hash"], run["threads"], run["engine"], run["seed"], run["stores"])
+    return (run["machine_hash"], run["threads"], run["engine"], run["seed"], run["stores"], run["caches"])
 
 
 def fill_regrets(runs: Iterable[dict[str, Any]]) -> None:

@@ -103,6 +103,32 @@ void walk_stencil_row(std::uint64_t n, std::uint64_t width, std::uint64_t source
   }
 }
 
+// The same sweep (with power) by square blocks, as Rodinia's hotspot does it: one iteration a block, row by row of blocks.
+// n - 2 is a multiple of `block`.
+inline Program blocked_stencil(std::uint32_t n, std::uint16_t width, std::uint32_t block, std::uint32_t source, std::uint32_t target) {
+  Program program;
+  ItemPattern pattern;
+  const std::int64_t row = std::int64_t{width} * n, first = row + width;
+  const std::vector<RunDimension> nest{{block, width, 7}, {block, row, 7 * block}};
+  std::uint64_t sequence = 0;
+  for (const auto offset : {first, first - width, first + width, first - row, first + row})
+    pattern.runs.push_back(run(0, AccessKind::read, offset, sequence++, nest, false, width));
+  pattern.runs.push_back(run(2, AccessKind::read, first, sequence++, nest, false, width));
+  pattern.runs.push_back(run(1, AccessKind::write, first, sequence++, nest, false, width));
+  pattern.accesses = std::uint64_t{7} * block * block;
+  pattern.slots = 3;
+  program.patterns.push_back(pattern);
+  const std::int64_t blocks = (n - 2) / block, step = std::int64_t{width} * block;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const std::int64_t start = i * block * row;
+    program.body.blocks.push_back({i * blocks,
+                                   (i + 1) * blocks,
+                                   PatternId{0u},
+                                   {{ObjectId{source}, start, step}, {ObjectId{target}, start, step}, {ObjectId{2u}, start, step}}});
+  }
+  return program;
+}
+
 // S4's six-point Jacobi: doubles, blocks of bi x bj x bk collapsed over i, j, k with k fastest; one iteration a block.
 struct Lattice {
   std::int64_t ni, nj, nk, bi, bj, bk;

@@ -16,7 +16,7 @@ from rich.console import Console
 from homenode import report
 from homenode.cli import console
 from homenode.machine import Machine
-from homenode.replaying import STORES, Result, grid, replay_grid
+from homenode.replaying import CACHES, STORES, Result, grid, replay_grid
 from homenode.trace import Trace
 
 _VARYING = ("threads", "placement", "mapping", "distribution")
@@ -57,7 +57,7 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
     for runs in groups.values():
         first = runs[0]
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
-        title = f"\n{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine"
+        title = f"\n{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine, caches by {first['caches']}"
         numbers = ("rank", "time", "regret", "remote pages", "remote traffic")
         table = console.table(
             "rank", "placement", "mapping", "distribution", "time", "regret", "remote pages", "remote traffic", "bound by",
@@ -93,6 +93,13 @@ def _explain(screen: Console, results: list[Result]) -> None:
             )
             table.add_row(region["label"], console.seconds(region["seconds"]), str(region["executions"]), shares or "–")
         screen.print(table)
+    for machine, run in {result.run["machine"]: result.run for result in results}.items():
+        reason = run["caches_reason"]
+        if reason["region"]:
+            screen.print(
+                f"\n{machine}: caches by {run['caches']}, because region '{reason['region']}' "
+                f"touches {reason['lines_per_touch']:.1f} lines at a time."
+            )
     screen.print("\nShares are of the threads' busy time, by the resource that each slice of work waited for.")
 
 
@@ -130,6 +137,12 @@ def _cost(results: list[Result], wall: float) -> dict[str, Any]:
 )
 @click.option("--engine", default="flow", metavar="E", help="flow (fast) or simgrid (reference).")
 @click.option("--stores", default="machine", metavar="|".join(STORES), help="Treatment of stores marked streamable.")
+@click.option(
+    "--caches",
+    default="auto",
+    metavar="|".join(CACHES),
+    help="By ranges of lines, or set by set; auto: what suits the trace.",
+)
 @click.option("--seed", default=0, type=int, help="Seed of everything random.")
 @click.option("--oversubscribe", is_flag=True, help="Allow more threads than cores.")
 @click.option(
@@ -155,6 +168,7 @@ def command(
     distribution: tuple[str, ...],
     engine: str,
     stores: str,
+    caches: str,
     seed: int,
     oversubscribe: bool,
     python_files: tuple[Path, ...],
@@ -172,7 +186,7 @@ def command(
     trace = Trace.open(file)
     choices = grid(
         [_machine(name, changes) for name in machines], threads, placement=placement, mapping=mapping, distribution=distribution,
-        engine=engine, seed=seed, stores=stores, oversubscribe=oversubscribe,
+        engine=engine, seed=seed, stores=stores, caches=caches, oversubscribe=oversubscribe,
     )  # fmt: skip
     with console.progress("replaying", len(choices)) as advance:
         results = replay_grid(trace, choices, workers=workers, advance=advance)

@@ -1,0 +1,78 @@
+#include "models/caches/choose_caches.hpp"
+
+#include <algorithm>
+
+#include "models/caches/run_lru.hpp"
+#include "models/caches/set_caches.hpp"
+#include "sim/errors.hpp"
+
+namespace homenode {
+
+namespace {
+constexpr std::int64_t sampled_iterations = 8;
+constexpr int sampled_groups = 64;  // of each
+
+// Any addresses do: objects apart from each other, each at the start of a page.
+std::uint64_t address_of(ObjectId object) { return (std::uint64_t{object.index()} + 1) << 40; }
+}  // namespace
+
+std::vector<RunLength> run_lengths(const Workload& workload, const LineTouchOptions& options) {
+  std::vector<RunLength> result(workload.regions.size());
+  std::vector<std::size_t> longest(workload.regions.size(), workload.executions.size());  // the execution to sample
+  for (std::size_t i = 0; i < workload.executions.size(); ++i) {
+    const Execution& execution = workload.executions[i];
+    const std::size_t region = execution.region.index();
+    result[region].accesses += execution.accesses;
+    std::size_t& best = longest[region];
+    if (execution.accesses > 0 && (best == workload.executions.size() || execution.accesses > workload.executions[best].accesses)) best = i;
+  }
+  LineTouches touches{options};
+  std::vector<LineTouch> group;
+  for (std::size_t region = 0; region < result.size(); ++region) {
+    result[region].label = workload.regions[region].label;
+    if (longest[region] == workload.executions.size()) continue;
+    const ExecutionId id{longest[region]};
+    const auto body = workload.body(id);
+    const std::int64_t iterations = workload.executions[longest[region]].iterations;
+    std::uint64_t accesses = 0, count = 0, lines = 0;
+    for (std::int64_t i = 0; i < std::min(sampled_iterations, iterations); ++i) {
+      // Enough neighbours for runs that reach over iterations.
+      const std::int64_t first = iterations * i / sampled_iterations;
+      touches.start(workload.patterns, *body, first, iterations, address_of);
+      for (int g = 0; g < sampled_groups && touches.next(group); ++g) {
+        count += group.size();
+        for (const LineTouch& touch : group) {
+          lines += touch.lines.size();
+          accesses += touch.accesses;
+        }
+      }
+    }
+    if (accesses == 0) continue;
+    const double share = static_cast<double>(result[region].accesses) / static_cast<double>(accesses);
+    result[region].touches = share * static_cast<double>(count);
+    result[region].lines = share * static_cast<double>(lines);
+  }
+  return result;
+}
+
+CacheChoice choose_caches(const std::string& name, const Workload& workload, const LineTouchOptions& options) {
+  if (name == "runs" || name == "lines") return {name, "", 0};
+  if (name != "auto") throw UsageError(unknown_name("cache model", name, std::vector<std::string>{"auto", "runs", "lines"}));
+  const std::vector<RunLength> regions = run_lengths(workload, options);
+  double touches = 0, lines = 0;
+  const RunLength* most = nullptr;
+  for (const RunLength& region : regions) {
+    touches += region.touches;
+    lines += region.lines;
+    if (!most || region.touches > most->touches) most = &region;
+  }
+  if (!most || touches == 0) return {"runs", "", 0};
+  return {lines < short_run * touches ? "lines" : "runs", most->label, most->lines_per_touch()};
+}
+
+std::unique_ptr<CacheModel> make_caches(const std::string& name, const Machine& machine, std::uint64_t seed) {
+  if (name == "lines") return std::make_unique<SetCaches>(machine, seed);
+  return std::make_unique<RunLru>(machine);
+}
+
+}  // namespace homenode

@@ -1,0 +1,119 @@
+// Caches of a whole machine line by line: every set of every cache, LRU within the set. For programs whose accesses are no
+// long runs (gathers, pointer chases, small blocks), and where the sets themselves matter.
+//
+// A line's set comes from its physical address: a page's frame is drawn at random by the page's number and a seed, the first
+// level is indexed within the page, a level with slices spreads its lines over them by a hash (Hund, Willems, Holz, IEEE S&P
+// 2013, section III: Intel's last levels do). Each set keeps its lines in order of use, most recent first.
+//
+// Levels, coherence and what `inclusion` means are those of run_lru.hpp, line by line: newest data are dirty in exactly one
+// core's path, a read of them is a transfer, a write removes all other copies, of lines held already it is an upgrade;
+// between domains an inclusive outermost level writes transferred lines to memory, a victim cache keeps them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/caches/large_page_allocator.hpp"
+#include "models/caches/line_numbers.hpp"
+#include "sim/hardware/cache_model.hpp"
+#include "sim/machine.hpp"
+
+namespace homenode {
+
+class SetCaches final : public CacheModel {
+public:
+  explicit SetCaches(const Machine&, std::uint64_t seed = 0);
+
+  void access(CoreId, std::span<const LineTouch> group, CacheOutcome&) override;
+  void drop(LineRange, bool discard, CacheOutcome&) override;
+  void flush(CacheOutcome&) override;
+
+private:
+  using Id = LineNumbers::Id;
+  using Entry = std::uint32_t;  // 2 * id + dirty; 0 = empty
+  using CoreMask = std::uint64_t;
+  static constexpr std::uint16_t nobody = 0xffff;
+
+  struct Level {
+    unsigned ways = 0, cores_per_cache = 1;
+    Inclusion inclusion = Inclusion::inclusive;
+    bool random_frames = true;
+    std::uint32_t sets = 1, slices = 1, set_mask = 0;  // sets of a slice; their mask if they are a power of two
+    std::uint64_t cache_entries = 0;                   // of one cache
+    std::vector<Entry, LargePageAllocator<Entry>> entries;
+  };
+  // What a clear bit and `nobody` say is certain; a set bit may be stale.
+  struct LineState {
+    CoreMask holders = 0;           // cores whose inner levels may hold it
+    std::uint32_t domains = 0;      // outermost caches that may hold it
+    std::uint16_t writer = nobody;  // core in whose path it may be dirty
+  };
+  static constexpr std::size_t most_levels = 4;
+  // One line on its way through the hierarchy.
+  struct Line {
+    Id id = 0;
+    LineNumber number = 0;
+    std::array<std::uint32_t, most_levels> set{};  // where its set begins in a cache of each level
+  };
+  struct Ahead {
+    Line line;
+    const LineTouch* touch = nullptr;
+  };
+
+  Line line_of(LineNumber number, Id id) const;
+  Line line_of(LineNumber number) { return line_of(number, numbers_.number(number)); }
+  std::size_t cache_of(CoreId core, std::size_t level) const { return path_[core.index() * most_levels + level]; }
+  bool by_evictions(std::size_t level) const { return level > 0 && levels_[level].inclusion != Inclusion::inclusive; }
+  bool same_domain(CoreId a, CoreId b) const { return cache_of(a, levels_.size() - 1) == cache_of(b, levels_.size() - 1); }
+
+  Entry* set_of(std::size_t level, std::size_t cache, const Line& line) {
+    return &levels_[level].entries[cache * levels_[level].cache_entries + line.set[level]];
+  }
+  static unsigned find(const Entry* set, unsigned ways, Id id);  // its place, or `ways`
+  bool remove(std::size_t level, std::size_t cache, const Line&, bool& dirty);
+  bool holds(std::size_t level, std::size_t cache, const Line& line) {
+    const unsigned ways = levels_[level].ways;
+    return find(set_of(level, cache, line), ways, line.id) < ways;
+  }
+
+  void access_ahead(CoreId);
+  void access_line(CoreId, const Line&, const LineTouch&);
+  void fill(CoreId, const Line&, LineState&, std::size_t level, bool writes, bool transferred);
+  bool stays(CoreId, const Line&, LineState&, std::size_t level, bool dirty);
+  void insert(CoreId, std::size_t level, const Line&, bool dirty);
+  void evicted(CoreId, std::size_t level, Entry);
+  void put_dirty(CoreId, std::size_t level, const Line&);
+  void bypass(const Line&);
+  bool remove_everywhere(const Line&, LineState&);  // was it dirty?
+  // Removes the copies outside the core's path: was there one, was one dirty?
+  struct Copies {
+    bool held = false, dirty = false;
+  };
+  Copies take(CoreId, const Line&, LineState&);
+  // Cleans the newest copy if it lies outside the core's path (in its domain only, if `near`); true if there was one.
+  bool share(CoreId, const Line&, LineState&, bool near);
+  void write_back(const Line&);
+
+  CoreMask bit(CoreId core) const { return CoreMask{1} << (core.index() / cores_a_bit_); }
+  std::size_t outermost() const { return levels_.size() - 1; }
+  std::uint32_t domain_bit(CoreId core) const { return std::uint32_t{1} << (cache_of(core, outermost()) / domains_a_bit_); }
+  // Of the outermost caches in the mask: each(cache).
+  template <class Each>
+  void for_each_domain(std::uint32_t mask, Each&&) const;
+  template <class Each>
+  void for_each_core(CoreMask, Each&&) const;
+
+  LineNumbers numbers_;
+  std::vector<LineState, LargePageAllocator<LineState>> states_;
+  std::vector<Level> levels_;
+  std::vector<std::uint32_t> path_;  // by core and level: which cache
+  std::size_t cores_, cores_a_bit_, domains_ = 1, domains_a_bit_ = 1;
+  unsigned page_shift_ = 0;  // lines a page
+  std::uint64_t seed_;
+  CacheOutcome* outcome_ = nullptr;  // of the call
+  std::vector<Ahead> ahead_;         // scratch
+};
+
+}  // namespace homenode
