@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "bindings/inspect_trace.hpp"
 #include "sim/workload.hpp"
 #include "traces/capture/assembler.hpp"
+#include "traces/format/invariants.hpp"
 #include "traces/format/trace_file.hpp"
+#include "traces/format/trace_summary.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -25,33 +26,24 @@ std::vector<std::string> labels_of(const Workload& workload) {
   return result;
 }
 
-std::uint64_t accesses_of(const Workload& workload) {
-  std::uint64_t sum = 0;
-  for (const Execution& execution : workload.executions) sum += execution.accesses;
-  return sum;
-}
-
 std::string place_of(const Workload& workload, SiteId site) {
   if (site.index() >= workload.sites.size()) return "";
   const Site& found = workload.sites[site.index()];
   return found.file.empty() ? found.function : found.file + ":" + std::to_string(found.line);
 }
 
+py::dict counts(const WorkCounts& work) {
+  return py::dict(py::arg("instructions") = work.instructions, py::arg("integer") = work.integer, py::arg("fp_add") = work.fp_add,
+                  py::arg("fp_multiply") = work.fp_multiply, py::arg("fp_fma") = work.fp_fma, py::arg("divide") = work.divide,
+                  py::arg("load") = work.load, py::arg("store") = work.store, py::arg("branch") = work.branch);
+}
+
 // The keys of homenode.inspect/1 (architecture.md); keys are only ever added.
 py::dict inspect(const Workload& workload) {
-  struct Sums {
-    std::uint64_t executions = 0, items = 0, accesses = 0, reads = 0, writes = 0;
-  };
-  std::vector<Sums> by_region(workload.regions.size());
-  Sums all;
-  for (const Execution& execution : workload.executions) {
-    for (Sums* sums : {&by_region.at(execution.region.index()), &all}) {
-      ++sums->executions;
-      sums->items += static_cast<std::uint64_t>(execution.iterations);
-      sums->accesses += execution.accesses;
-      sums->reads += execution.reads;
-      sums->writes += execution.writes;
-    }
+  TraceSummary summary;
+  {
+    const py::gil_scoped_release released;
+    summary = summarize(workload);
   }
   py::list objects, regions, threads, losses;
   for (std::size_t i = 0; i < workload.objects.size(); ++i) {
@@ -62,11 +54,13 @@ py::dict inspect(const Workload& workload) {
   }
   for (std::size_t i = 0; i < workload.regions.size(); ++i) {
     const Region& region = workload.regions[i];
-    const Sums& sums = by_region[i];
+    const RegionSummary& of_region = summary.regions[i];
+    const AccessSums& sums = of_region.sums;
     regions.append(py::dict(py::arg("label") = region.label, py::arg("kind") = name_of(region.kind),
                             py::arg("executions") = sums.executions, py::arg("items") = sums.items, py::arg("accesses") = sums.accesses,
                             py::arg("reads") = sums.reads, py::arg("writes") = sums.writes, py::arg("schedule") = region.schedule_clause,
-                            py::arg("site") = place_of(workload, region.site)));
+                            py::arg("site") = place_of(workload, region.site), py::arg("work") = counts(of_region.work),
+                            py::arg("miss_parallelism") = of_region.miss_parallelism));
   }
   for (std::size_t i = 0; i < workload.threads.size(); ++i) {
     const TracedThread& thread = workload.threads[i];
@@ -85,10 +79,11 @@ py::dict inspect(const Workload& workload) {
   result["program"] = workload.program;
   result["arguments"] = workload.arguments;
   result["compiler"] = workload.compiler;
-  result["accesses"] = all.accesses;
-  result["reads"] = all.reads;
-  result["writes"] = all.writes;
-  result["footprint_bytes"] = footprint(workload);
+  result["accesses"] = summary.sums.accesses;
+  result["reads"] = summary.sums.reads;
+  result["writes"] = summary.sums.writes;
+  result["footprint_bytes"] = summary.footprint_bytes;
+  result["work"] = counts(summary.work);
   result["objects"] = objects;
   result["regions"] = regions;
   result["threads"] = threads;
@@ -132,7 +127,7 @@ void bind_trace(py::module_& module) {
       .def_property_readonly("program", [](const Workload& workload) { return workload.program; })
       .def_property_readonly("arguments", [](const Workload& workload) { return workload.arguments; })
       .def_property_readonly("labels", &labels_of)
-      .def_property_readonly("accesses", &accesses_of)
+      .def_property_readonly("accesses", [](const Workload& workload) { return access_sums(workload).accesses; })
       .def("inspect", &inspect);
   module.def("check_trace", &check_trace, py::arg("path"));
   module.def("assemble", &assemble_stream, py::arg("descriptor"), py::arg("output"), py::kw_only(), py::arg("program"), py::arg("label"),

@@ -88,9 +88,16 @@ def test_inspect(homenode: Run, trace_file: Path) -> None:
     assert regions["sweep"]["executions"] == t
     assert {"label", "kind", "executions", "items", "accesses", "reads", "writes"} <= set(regions["sweep"])
     assert all({"id", "kind", "bytes", "symbol"} <= set(entry) for entry in found["objects"])
+    # no class has more than all instructions (one that loads and adds is in both classes); the whole is the sum of its regions
+    work = regions["sweep"]["work"]
+    assert 0 < work["fp_add"] <= work["instructions"]
+    assert max(work.values()) == work["instructions"]
+    for name, counted in found["work"].items():
+        assert counted == pytest.approx(sum(region["work"][name] for region in found["regions"]))
     table = homenode("inspect", trace_file)
     assert table.status == 0
-    assert "sweep" in table.stdout
+    for text in ("sweep", "in flight", "Instructions by class", "fp add"):
+        assert text in table.stdout
 
 
 def test_check(homenode: Run, trace_file: Path) -> None:

@@ -77,7 +77,7 @@ class Trace:
 
     @property
     def regions(self) -> pd.DataFrame:
-        """Regions with their kind, executions, items, accesses, reads and writes."""
+        """Regions with their kind, executions, items, accesses, reads, writes, work by class and misses in flight."""
         import pandas
 
         return pandas.DataFrame(self.inspect()["regions"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
 
 from homenode.cli import console
 from homenode.trace import Trace
@@ -15,7 +17,11 @@ from homenode.trace import Trace
 @click.option("--all", "every", is_flag=True, help="List every object, not the twenty largest.")
 @console.json_option
 def command(file: Path, every: bool, as_json: bool) -> None:
-    """Show what a trace holds: objects, regions, items, accesses, footprint."""
+    """Show what a trace holds: regions with items, accesses, work and misses in flight; objects; footprint.
+
+    `in flight` is how many cache misses the region's dependences and strides let a core of ten miss buffers and sixteen
+    prefetched lines have under way at once: 1 for a pointer chase, 10 for a gather, 16 for streams.
+    """
     trace = Trace.open(file)
     found = trace.inspect()
     if as_json:
@@ -30,12 +36,15 @@ def command(file: Path, every: bool, as_json: bool) -> None:
         f"footprint {console.quantity(found['footprint_bytes'], 'B')}, {console.quantity(file.stat().st_size, 'B')} on disk"
     )
     numbers = ("executions", "items", "accesses", "reads", "writes")
-    regions = console.table("region", "kind", *numbers, title="\nRegions", right=numbers)
+    regions = console.table("region", "kind", *numbers, "in flight", title="\nRegions", right=(*numbers, "in flight"))
     for region in found["regions"]:
-        regions.add_row(
-            console.plain(region["label"]), region["kind"], *(console.count(region[name]) for name in numbers)
-        )
+        parallelism = region["miss_parallelism"]
+        in_flight = f"{parallelism:.1f}" if parallelism else "–"
+        counts = (console.count(region[name]) for name in numbers)
+        regions.add_row(console.plain(region["label"]), region["kind"], *counts, in_flight)
     screen.print(regions)
+    if found["work"]["instructions"]:
+        _print_work(screen, found)
     largest = sorted(found["objects"], key=lambda entry: -entry["bytes"])
     shown = largest if every else largest[:20]
     objects = console.table(
@@ -51,3 +60,13 @@ def command(file: Path, every: bool, as_json: bool) -> None:
         for loss in found["losses"]:
             losses.add_row(console.plain(loss["site"]), console.plain(loss["reason"]), console.count(loss["count"]))
         screen.print(losses)
+
+
+def _print_work(screen: Console, found: dict[str, Any]) -> None:
+    classes = [name for name, counted in found["work"].items() if counted]
+    titles = tuple(name.replace("_", " ") for name in classes)
+    work = console.table("region", *titles, title="\nInstructions by class", right=titles)
+    for region in found["regions"]:
+        counts = (console.count(round(region["work"][name])) for name in classes)
+        work.add_row(console.plain(region["label"]), *counts)
+    screen.print(work)

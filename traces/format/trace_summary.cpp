@@ -1,0 +1,82 @@
+#include "traces/format/trace_summary.hpp"
+
+#include "traces/format/miss_parallelism.hpp"
+#include "traces/format/touched_bytes.hpp"
+
+namespace homenode {
+
+void AccessSums::add(const Execution& execution) {
+  ++executions;
+  items += static_cast<std::uint64_t>(execution.iterations);
+  accesses += execution.accesses;
+  reads += execution.reads;
+  writes += execution.writes;
+}
+
+AccessSums access_sums(const Workload& workload) {
+  AccessSums sums;
+  for (const Execution& execution : workload.executions) sums.add(execution);
+  return sums;
+}
+
+TraceSummary summarize(const Workload& workload) {
+  TraceSummary summary;
+  summary.sums = access_sums(workload);
+  summary.regions.resize(workload.regions.size());
+  TouchedBytes touched{workload};
+  MissParallelism parallelism{workload};
+  for (std::size_t e = 0; e < workload.executions.size(); ++e) {
+    const Execution& execution = workload.executions[e];
+    RegionSummary& region = summary.regions.at(execution.region.index());
+    region.sums.add(execution);
+    const auto body = workload.body(ExecutionId{e});
+    for (const ItemBlock& block : body->blocks)
+      region.work += workload.patterns.at(block.pattern.index()).work.scaled(static_cast<double>(block.last - block.first));
+    touched.add(*body);
+    parallelism.add(execution.region, *body);
+  }
+  summary.footprint_bytes = touched.total();
+  for (std::size_t r = 0; r < summary.regions.size(); ++r) {
+    summary.work += summary.regions[r].work;
+    summary.regions[r].miss_parallelism = parallelism.of(RegionId{r});
+  }
+  return summary;
+}
+
+std::string name_of(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::heap:
+      return "heap";
+    case ObjectKind::global:
+      return "global";
+    case ObjectKind::stack:
+      return "stack";
+    case ObjectKind::thread_local_storage:
+      return "tls";
+    case ObjectKind::mapped:
+      return "mmap";
+    case ObjectKind::unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+std::string name_of(RegionKind kind) {
+  switch (kind) {
+    case RegionKind::serial:
+      return "serial";
+    case RegionKind::loop:
+      return "loop";
+    case RegionKind::task:
+      return "task";
+    case RegionKind::section:
+      return "section";
+    case RegionKind::single:
+      return "single";
+    case RegionKind::thread:
+      return "thread";
+  }
+  return "serial";
+}
+
+}  // namespace homenode
