@@ -57,6 +57,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
     read_cost_.push_back(read * line);
     write_cost_.push_back(write * line);
   }
+  if (machine.tlb.entries > 0) translations_.assign(machine.cores(), TranslationBuffer{machine.tlb.entries});
   const std::size_t nodes = machine.nodes.size();
   counts_.nodes = nodes;
   counts_.traffic_bytes.assign(nodes * nodes, 0);
@@ -182,30 +183,26 @@ StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, L
   outcome_.hit_weight.resize(machine_.caches.size(), 0.0);
   const std::uint64_t line = line_bytes(), page = addresses.page_bytes();
   const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) : 0;
-  const std::uint64_t reach = machine_.tlb.entries * static_cast<std::uint64_t>(machine_.tlb.page.count());
+  TranslationBuffer* const translations = translations_.empty() ? nullptr : &translations_[work.place.core.index()];
   std::uint64_t bytes = 0;
-  double weighted_pages = 0;
-  std::uint64_t pages = 0;
+  double walks = 0;  // pages walked for / parallelism: walks overlap as the misses of their stream do
   while (touches.next(group_)) {
     for (const LineTouch& touch : group_) {
       const AddressRange range{touch.lines.first * line, touch.lines.last * line};
       addresses.note_touch(range, touch.writes, work.place);
-      const std::uint64_t crossed = (range.last - 1) / page - range.first / page + 1;
       bytes += range.last - range.first;
-      pages += crossed;
       accessed.accesses += touch.accesses;
-      weighted_pages += static_cast<double>(crossed) / touch.parallelism;
+      if (translations == nullptr) continue;
+      std::uint64_t missed = 0;
+      for (std::uint64_t p = range.first / page, last = (range.last - 1) / page; p <= last; ++p) missed += !translations->find(p);
+      counts_.tlb_misses += missed;
+      walks += static_cast<double>(missed) / touch.parallelism;
     }
     caches_->access(work.place.core, group_, outcome_);
     if (quantum != 0 && bytes >= quantum) break;
   }
   accessed.faults = addresses.settle();  // the placement is asked once for the whole slice
-  // Reach model of the TLB: a slice that touches more than the entries cover walks the page table once a page it comes to;
-  // walks overlap as the misses of their stream do.
-  if (reach != 0 && bytes > reach) {
-    counts_.tlb_misses += pages;
-    accessed.walk_seconds = weighted_pages * machine_.tlb.miss_penalty.seconds();
-  }
+  accessed.walk_seconds = walks * machine_.tlb.miss_penalty.seconds();
   if (work.stretch) accessed.reached = touches.position();
   return accessed;
 }

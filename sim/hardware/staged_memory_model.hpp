@@ -22,6 +22,7 @@
 #include "sim/hardware/cache_model.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/hardware/message_costs.hpp"
+#include "sim/hardware/translation_buffer.hpp"
 #include "sim/line_touches.hpp"
 #include "sim/machine.hpp"
 #include "sim/topology.hpp"
@@ -107,6 +108,7 @@ private:
   MessageCosts messages_;
   LineTouches touches_;                                   // of whole iterations
   std::vector<std::unique_ptr<Opened>> opened_;           // by thread
+  std::vector<TranslationBuffer> translations_;           // by core; none if the machine describes none
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node
   std::vector<double> read_cost_, write_cost_;            // seconds a line, by controller
   std::vector<double> seconds_per_iteration_;             // core time by pattern, computed once; negative = not yet

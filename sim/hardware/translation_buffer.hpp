@@ -1,0 +1,39 @@
+// Which pages a core finds translated. Set-associative with least recently used replacement, page numbers index the sets: 4 ways
+// as in the second-level buffers of Nehalem (Intel 248966, Nehalem microarchitecture) and of AMD's family 10h (AMD 40546, appendix A).
+// It lives as long as its core, so that what is walked for does not depend on how work is cut. Released pages stay in it: their
+// next user faults, which costs far more than a walk.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace homenode {
+
+class TranslationBuffer {
+public:
+  // Entries beyond a power of two of sets make the sets wider.
+  explicit TranslationBuffer(std::uint64_t entries)
+      : sets_{std::bit_floor(std::max<std::uint64_t>(entries / least_ways, 1))},
+        ways_{std::max<std::uint64_t>(entries / sets_, 1)},
+        pages_(sets_ * ways_, none) {}
+
+  // Makes the page the most recently used one; returns whether it was there.
+  bool find(std::uint64_t page) {
+    std::uint64_t* const set = pages_.data() + (page & (sets_ - 1)) * ways_;
+    std::uint64_t moved = page;
+    for (std::uint64_t way = 0; way < ways_; ++way) {
+      std::swap(set[way], moved);
+      if (moved == page) return true;
+    }
+    return false;
+  }
+
+private:
+  static constexpr std::uint64_t least_ways = 4, none = ~std::uint64_t{0};
+  std::uint64_t sets_, ways_;
+  std::vector<std::uint64_t> pages_;  // by set, most recently used first
+};
+
+}  // namespace homenode
