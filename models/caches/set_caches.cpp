@@ -40,6 +40,22 @@ void append(std::vector<LineRange>& ranges, LineNumber line) {
 
 }  // namespace
 
+inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
+  const Entry key = 2 * id + 1;
+  unsigned way = 0;
+#if defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi32(static_cast<int>(key)), one = _mm_set1_epi32(1);
+  for (; way + 4 <= ways; way += 4) {
+    const __m128i four = _mm_or_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(set + way)), one);
+    const auto found = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted))));
+    if (found != 0) return way + static_cast<unsigned>(std::countr_zero(found));
+  }
+#endif
+  for (; way < ways; ++way)
+    if ((set[way] | 1) == key) return way;
+  return ways;
+}
+
 SetCaches::SetCaches(const Machine& machine, std::uint64_t seed)
     : cores_(machine.cores()), cores_a_bit_((machine.cores() + 63) / 64), seed_(mix(seed + 0x9e3779b97f4a7c15ULL)) {
   if (machine.caches.size() > most_levels)
@@ -82,22 +98,6 @@ SetCaches::Line SetCaches::line_of(LineNumber number, Id id) const {
     line.set[l] = set * level.ways;
   }
   return line;
-}
-
-unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
-  const Entry key = 2 * id + 1;
-  unsigned way = 0;
-#if defined(__SSE2__)
-  const __m128i wanted = _mm_set1_epi32(static_cast<int>(key)), one = _mm_set1_epi32(1);
-  for (; way + 4 <= ways; way += 4) {
-    const __m128i four = _mm_or_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(set + way)), one);
-    const auto found = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted))));
-    if (found != 0) return way + static_cast<unsigned>(std::countr_zero(found));
-  }
-#endif
-  for (; way < ways; ++way)
-    if ((set[way] | 1) == key) return way;
-  return ways;
 }
 
 bool SetCaches::remove(std::size_t level, std::size_t cache, const Line& line, bool& dirty) {
@@ -256,7 +256,7 @@ void SetCaches::fill(CoreId core, const Line& line, LineState& known, std::size_
   }
   if (writes) known.writer = static_cast<std::uint16_t>(core.index());
   for (std::size_t inner = level; inner-- > 0;)
-    if (!by_evictions(inner)) insert(core, inner, line, inner == 0 && dirty);
+    if (!by_evictions(inner)) insert_absent(core, inner, line, inner == 0 && dirty);
   if (level == 0 && writes) set_of(0, cache_of(core, 0), line)[0] |= 1;
 }
 
@@ -335,16 +335,18 @@ void SetCaches::insert(CoreId core, std::size_t index, const Line& line, bool di
   const unsigned ways = levels_[index].ways;
   Entry* set = set_of(index, cache_of(core, index), line);
   const unsigned way = find(set, ways, line.id);
-  const Entry entry = 2 * line.id + (dirty ? 1 : 0);
-  if (way < ways) {
-    const Entry merged = set[way] | entry;
-    make_first(set, way);
-    set[0] = merged;
-    return;
-  }
+  if (way == ways) return insert_absent(core, index, line, dirty);
+  const Entry merged = set[way] | (dirty ? 1U : 0U);
+  make_first(set, way);
+  set[0] = merged;
+}
+
+void SetCaches::insert_absent(CoreId core, std::size_t index, const Line& line, bool dirty) {
+  const unsigned ways = levels_[index].ways;
+  Entry* set = set_of(index, cache_of(core, index), line);
   const Entry old = set[ways - 1];
   make_first(set, ways - 1);
-  set[0] = entry;
+  set[0] = 2 * line.id + (dirty ? 1 : 0);
   if (index == outermost()) states_[line.id].domains |= domain_bit(core);
   if (old != 0) evicted(core, index, old);
 }

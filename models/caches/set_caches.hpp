@@ -83,6 +83,7 @@ private:
   void fill(CoreId, const Line&, LineState&, std::size_t level, bool writes, bool transferred);
   bool stays(CoreId, const Line&, LineState&, std::size_t level, bool dirty);
   void insert(CoreId, std::size_t level, const Line&, bool dirty);
+  void insert_absent(CoreId, std::size_t level, const Line&, bool dirty);
   void evicted(CoreId, std::size_t level, Entry);
   void put_dirty(CoreId, std::size_t level, const Line&);
   void bypass(const Line&);
