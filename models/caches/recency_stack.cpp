@@ -49,14 +49,14 @@ std::uint64_t place_in_stretch(LineNumber line) {
 }
 }  // namespace
 
-RecencyStack::RecencyStack(const std::vector<StackLevel>& levels) : live_(initial_groups, 0), blocks_(initial_groups / block_groups, 0) {
+StackBounds::StackBounds(const std::vector<StackLevel>& descriptions) {
   std::uint64_t farthest = 0;
-  for (const StackLevel& description : levels) {
-    Level& level = levels_.emplace_back();
-    level.near = level.far = cursors_.size();
+  for (const StackLevel& description : descriptions) {
+    Level& level = levels.emplace_back();
+    level.near = level.far = distances.size();
     if (description.ways == 0 || description.ways >= description.lines) {
       farthest = std::max(farthest, description.lines);
-      cursors_.push_back({farthest, 0, 0});
+      distances.push_back(farthest);
       continue;
     }
     const double sets = static_cast<double>(description.lines) / description.ways;
@@ -66,10 +66,15 @@ RecencyStack::RecencyStack(const std::vector<StackLevel>& levels) : live_(initia
       level.chance.push_back(static_cast<float>(
           chance_of_a_hit(near + (far - near) * static_cast<double>(i) / static_cast<double>(chance_steps), sets, description.ways)));
     farthest = static_cast<std::uint64_t>(far);
-    cursors_.push_back({static_cast<std::uint64_t>(near), 0, 0});
-    level.far = cursors_.size();
-    cursors_.push_back({farthest, 0, 0});
+    distances.push_back(static_cast<std::uint64_t>(near));
+    level.far = distances.size();
+    distances.push_back(farthest);
   }
+}
+
+RecencyStack::RecencyStack(std::shared_ptr<const StackBounds> bounds)
+    : bounds_(std::move(bounds)), live_(initial_groups, 0), blocks_(initial_groups / block_groups, 0) {
+  for (const std::uint64_t distance : bounds_->distances) cursors_.push_back({distance, 0, 0});
 }
 
 void RecencyStack::look_up(LineRange range, unsigned touch, std::vector<StackPiece>& pieces) const {
@@ -79,7 +84,7 @@ void RecencyStack::look_up(LineRange range, unsigned touch, std::vector<StackPie
     StackPiece& piece = pieces.emplace_back();
     piece.lines = {at, end};
     piece.touch = touch;
-    piece.level = static_cast<unsigned>(levels_.size());
+    piece.level = static_cast<unsigned>(bounds_->levels.size());
     piece.now = pace * static_cast<float>(at - range.first);
     piece.pace = pace;
   };
@@ -182,12 +187,12 @@ RecencyStack::Fate RecencyStack::fate(const StackPiece& piece, const Level& leve
 }
 
 void RecencyStack::classify(std::vector<StackPiece>& pieces, std::uint64_t group_lines) const {
-  const auto levels = static_cast<unsigned>(levels_.size());
+  const auto levels = static_cast<unsigned>(bounds_->levels.size());
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!pieces[i].present) continue;
     pieces[i].level = 0;
     while (pieces[i].level < levels) {
-      const Fate fate = this->fate(pieces[i], levels_[pieces[i].level], pieces, group_lines);
+      const Fate fate = this->fate(pieces[i], bounds_->levels[pieces[i].level], pieces, group_lines);
       if (fate.lines < pieces[i].lines.size()) {
         // The rest is a piece of its own right behind this one, looked at anew.
         StackPiece rest = pieces[i];

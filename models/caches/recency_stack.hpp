@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -35,9 +36,22 @@ struct StackLevel {
   unsigned ways = 0;  // 0 = fully associative
 };
 
+// At which stack distances the levels of a stack hold a line, worked out once for all stacks of the same levels.
+struct StackBounds {
+  explicit StackBounds(const std::vector<StackLevel>&);  // increasing
+
+  // Certainly held before the near distance, certainly not behind the far one; one and the same if fully associative.
+  struct Level {
+    std::size_t near = 0, far = 0;  // in `distances`
+    std::vector<float> chance;      // at equal steps from near to far
+  };
+  std::vector<Level> levels;
+  std::vector<std::uint64_t> distances;  // in lines, increasing
+};
+
 class RecencyStack {
 public:
-  explicit RecencyStack(const std::vector<StackLevel>&);  // increasing
+  explicit RecencyStack(std::shared_ptr<const StackBounds>);
 
   // The protocol of an access: look every stream up, classify, then touch every stream between begin and end.
   void look_up(LineRange, unsigned touch, std::vector<StackPiece>&) const;
@@ -124,11 +138,7 @@ private:
     std::uint64_t group = 0;  // the capacity ends somewhere in this group
     std::uint64_t newer = 0;  // lines in groups after it, at most `capacity`
   };
-  // Certainly held before the near cursor, certainly not behind the far one; one and the same if fully associative.
-  struct Level {
-    std::size_t near = 0, far = 0;  // in cursors_
-    std::vector<float> chance;      // at equal steps from near to far
-  };
+  using Level = StackBounds::Level;  // its distances are those of the cursors
 
   LineRange intersection(SegmentIndex s, LineRange range) const {
     return {std::max(segments_[s].first, range.first), std::min(segments_[s].last, range.last)};
@@ -162,7 +172,7 @@ private:
 
   LineSegments segments_;
   SegmentIndex newest_ = no_segment, oldest_ = no_segment;
-  std::vector<Level> levels_;
+  std::shared_ptr<const StackBounds> bounds_;
   std::vector<Cursor> cursors_;        // the last one decides what leaves
   std::vector<std::uint64_t> live_;    // ring by group: lines whose last touch it was
   std::vector<std::uint64_t> blocks_;  // the same by 64 groups

@@ -28,7 +28,8 @@ RunLru::RunLru(const Machine& machine) : directory_(machine.cores()), levels_(ma
     tier.levels = static_cast<unsigned>(levels.size());
     const std::size_t count = (machine.cores() + tier.cores_per_cache - 1) / tier.cores_per_cache;
     tier.stacks.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) tier.stacks.emplace_back(levels);
+    const auto bounds = std::make_shared<const StackBounds>(levels);
+    for (std::size_t i = 0; i < count; ++i) tier.stacks.emplace_back(bounds);
     levels.clear();
   };
   for (std::size_t level = 0; level < levels_; ++level) {
