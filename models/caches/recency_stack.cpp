@@ -108,16 +108,21 @@ void RecencyStack::look_up(LineRange range, unsigned touch, std::vector<StackPie
 }
 
 std::uint64_t RecencyStack::lines_of_groups(std::uint64_t first, std::uint64_t last) const {
-  std::uint64_t sum = 0;
-  while (first < last) {
-    if (first % block_groups == 0 && first + block_groups <= last) {
-      sum += blocks_[(first >> block_shift) & (blocks_.size() - 1)];
-      first += block_groups;
-    } else {
-      sum += live(first++);
+  // Stretches without a wrap of the ring, so that the compiler adds several at a time.
+  const auto add = [](const std::vector<std::uint64_t>& ring, std::uint64_t from, std::uint64_t to) {
+    std::uint64_t sum = 0;
+    while (from < to) {
+      const std::uint64_t begin = from & (ring.size() - 1), count = std::min(to - from, ring.size() - begin);
+      const std::uint64_t* values = ring.data() + begin;
+      for (std::uint64_t i = 0; i < count; ++i) sum += values[i];
+      from += count;
     }
-  }
-  return sum;
+    return sum;
+  };
+  const std::uint64_t first_block = (first + block_groups - 1) >> block_shift, last_block = last >> block_shift;
+  if (first_block >= last_block) return add(live_, first, last);
+  return add(live_, first, first_block << block_shift) + add(blocks_, first_block, last_block) +
+         add(live_, last_block << block_shift, last);
 }
 
 namespace {
