@@ -141,6 +141,99 @@ TEST(LineTouches, RandomNestsTouchExactlyTheLinesOfTheirWords) {
   }
 }
 
+// An iteration followed in stretches: each holds the accesses of its numbers and no others, at the addresses that objects have then.
+TEST(LineTouches, StretchesHoldExactlyTheAccessesBetweenTheirLimits) {
+  std::mt19937_64 random{23};
+  for (int trial = 0; trial < 200; ++trial) {
+    Program program;
+    ItemPattern pattern;
+    pattern.slots = 2;
+    std::uint64_t sequence = 0;
+    for (auto nests = 1 + random() % 3; nests > 0; --nests) {
+      const std::uint64_t references = 1 + random() % 3;
+      const std::array<std::uint32_t, 2> counts{1 + static_cast<std::uint32_t>(random() % 60),
+                                                1 + static_cast<std::uint32_t>(random() % 6)};
+      const std::int64_t inner = random() % 2 ? 8 : static_cast<std::int64_t>(random() % 400) * 8;
+      for (std::uint64_t r = 0; r < references; ++r) {
+        const auto kind = random() % 3 == 0 ? AccessKind::write : AccessKind::read;
+        pattern.runs.push_back(run(static_cast<std::uint16_t>(random() % 2), kind, static_cast<std::int64_t>(random() % 4096) * 8,
+                                   sequence + r,
+                                   {{counts[0], inner, static_cast<std::uint32_t>(references)},
+                                    {counts[1], 4096, static_cast<std::uint32_t>(references * counts[0])}}));
+      }
+      sequence += references * counts[0] * counts[1];
+    }
+    pattern.accesses = sequence;
+    std::vector<std::uint64_t> limits;
+    for (auto cuts = random() % 5; cuts > 0; --cuts) limits.push_back(1 + random() % sequence);
+    std::sort(limits.begin(), limits.end());
+    limits.push_back(LineTouches::to_the_end);
+    for (std::size_t i = 0; i + 1 < limits.size(); ++i) pattern.heap_events.push_back({limits[i], HeapOperation::allocate, 1, false});
+    program.patterns.push_back(pattern);
+    program.body.blocks.push_back({0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}, {ObjectId{1u}, 0, 0}}});
+
+    // Object 1 lies 16 MiB further on in each stretch.
+    std::uint64_t moved = 0;
+    const auto address_of = [&](ObjectId object) { return base_address + object.index() * (1 << 28) + (object.index() == 1 ? moved : 0); };
+    LineTouches touches{{}};
+    touches.start(program.patterns, program.body, 0, 1, address_of);
+    EXPECT_EQ(touches.position(), 0U);
+    std::uint64_t from = 0;
+    for (const std::uint64_t limit : limits) {
+      std::map<LineNumber, int> expected, found;
+      std::uint64_t words = 0, accesses = 0;
+      for (const auto& r : pattern.runs)
+        for (std::uint64_t o = 0; o < (r.dimensions > 1 ? r.dimension[1].count : 1); ++o)
+          for (std::uint64_t i = 0; i < r.dimension[0].count; ++i) {
+            const std::uint64_t number = r.sequence + o * r.dimension[1].sequence_stride + i * r.dimension[0].sequence_stride;
+            if (number < from || number >= limit) continue;
+            ++words;
+            const std::uint64_t address = address_of(ObjectId{r.slot}) + static_cast<std::uint64_t>(r.offset) +
+                                          o * static_cast<std::uint64_t>(r.dimension[1].stride) +
+                                          i * static_cast<std::uint64_t>(r.dimension[0].stride);
+            expected[address / 64] |= r.kind == AccessKind::read ? 1 : 2;
+          }
+      touches.go_on_until(limit);
+      std::vector<LineTouch> group;
+      while (touches.next(group))
+        for (const auto& touch : group) {
+          accesses += touch.accesses;
+          for (LineNumber line = touch.lines.first; line < touch.lines.last; ++line)
+            found[line] |= (touch.reads ? 1 : 0) | (touch.writes ? 2 : 0);
+        }
+      ASSERT_EQ(accesses, words) << "trial " << trial << ", accesses " << from << " to " << limit;
+      ASSERT_EQ(found, expected) << "trial " << trial << ", accesses " << from << " to " << limit;
+      ASSERT_EQ(touches.position(), limit < sequence ? limit : LineTouches::to_the_end);
+      from = limit;
+      moved += 1 << 24;
+    }
+  }
+}
+
+TEST(LineTouches, PausesBetweenGroupsChangeNone) {
+  // What a quantum does: the caller stops asking and goes on later.
+  const Program program = lattice_sweep({12, 12, 64, 6, 6, 64});
+  const auto whole = expand(program, 0, 1);
+  LineTouches touches{{}};
+  touches.start(program.patterns, program.body, 0, 1, [](ObjectId object) { return base_address + object.index() * (1 << 24); });
+  std::uint64_t before = 0;
+  for (const auto& expected : whole) {
+    std::vector<LineTouch> group;
+    touches.go_on_until(LineTouches::to_the_end);
+    ASSERT_TRUE(touches.next(group));
+    ASSERT_EQ(group.size(), expected.size());
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      EXPECT_EQ(group[i].lines.first, expected[i].lines.first);
+      EXPECT_EQ(group[i].lines.last, expected[i].lines.last);
+      EXPECT_EQ(group[i].accesses, expected[i].accesses);
+      EXPECT_EQ(group[i].parallelism, expected[i].parallelism);
+    }
+    EXPECT_GT(touches.position(), before);
+    before = touches.position();
+  }
+  EXPECT_EQ(before, LineTouches::to_the_end);
+}
+
 Program irregular(std::uint32_t elements, std::uint32_t distance) {
   Program program;
   ItemPattern pattern;
