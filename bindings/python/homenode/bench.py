@@ -21,6 +21,9 @@ from typing import Any
 N, SWEEPS = 2048, 2
 ACCESSES_PER_SWEEP = 6 * (N - 2) ** 2
 MACHINE = "xeon-e5-2697v2-2s"
+# The same on others, whose last levels are smaller than the work (X5550, 8431) or larger (X7560): there it is not on the edge
+# of what the caches hold, where every range falls into lines held and lines not.
+OTHER_MACHINES = ("xeon-x5550-2s", "opteron-8431-4s", "xeon-x7560-4s")
 NATIVE_FLAGS = ("-O2", "-fopenmp", "-fno-tree-vectorize", "-fno-tree-loop-distribute-patterns")
 ROUNDS = 7
 
@@ -109,18 +112,20 @@ def capture(folder: Path) -> tuple[dict[str, Any], Path]:
     return row, trace
 
 
-def engine(name: str, trace: Path) -> dict[str, Any]:
+def engine(name: str, trace: Path, machine: str = MACHINE) -> dict[str, Any]:
     """A replay on all cores of a machine, in a process of its own so that its memory is its own."""
-    text, _ = _run([sys.executable, "-m", "homenode.bench", "--engine", name, "--trace", str(trace)])
+    command = [sys.executable, "-m", "homenode.bench", "--engine", name, "--trace", str(trace), "--machine", machine]
+    text, _ = _run(command)
     measured = json.loads(text)
-    return _row(name, measured["accesses"], measured["seconds"], measured["peak_rss_bytes"])
+    row_name = name if machine == MACHINE else f"{name} {machine}"
+    return _row(row_name, measured["accesses"], measured["seconds"], measured["peak_rss_bytes"])
 
 
-def _measure_engine(name: str, trace: str) -> dict[str, Any]:
+def _measure_engine(name: str, trace: str, machine_name: str) -> dict[str, Any]:
     import homenode as hn
     from homenode import _core, replaying
 
-    opened, machine = hn.Trace.open(trace), hn.Machine.load(MACHINE)
+    opened, machine = hn.Trace.open(trace), hn.Machine.load(machine_name)
     choice = replaying.Choice(machine, threads=machine.cores, engine=name)
     fastest, accesses = float("inf"), 0
     for _ in range(ROUNDS):
@@ -143,7 +148,9 @@ def rows() -> list[dict[str, Any]]:
         if (under_cachegrind := cachegrind(folder)) is not None:
             result.append(under_cachegrind)
         captured, trace = capture(folder)
-        result += [captured, engine("flow", trace), engine("simgrid", trace)]
+        result += [captured, engine("flow", trace)]
+        result += [engine("flow", trace, machine) for machine in OTHER_MACHINES]
+        result.append(engine("simgrid", trace))
     for row in result:
         row["ratio_to_native"] = row["accesses_per_second"] / result[0]["accesses_per_second"]
     return result
@@ -155,9 +162,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="only the rows, as JSON")
     parser.add_argument("--engine", help=argparse.SUPPRESS)
     parser.add_argument("--trace", help=argparse.SUPPRESS)
+    parser.add_argument("--machine", default=MACHINE, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.engine:
-        print(json.dumps(_measure_engine(arguments.engine, arguments.trace)))
+        print(json.dumps(_measure_engine(arguments.engine, arguments.trace, arguments.machine)))
         return
     measured = rows()
     if arguments.json:
