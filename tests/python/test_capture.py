@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import homenode as hn
-from homenode import errors
-from support import Ended
+from homenode import _core, errors
+from support import SCRIPTS, Ended
 
 Run = Callable[..., Ended]
 
@@ -101,3 +104,134 @@ def test_aliased_memory_is_refused_where_addresses_depend_on_values(homenode: Ru
 def test_failing_kernel_is_an_error() -> None:
     with pytest.raises(errors.CaptureError, match="nothing was written"):
         hn.capture("hotspot", size=17)
+
+
+HANGS = """
+#include <stdio.h>
+#include <unistd.h>
+double a[1000];
+volatile double sum;
+int main(void) {
+  int ends[2];
+  char byte;
+#pragma omp parallel for
+  for (int i = 0; i < 1000; ++i) a[i] = i;
+  double s = 0;
+  for (int i = 0; i < 1000; ++i) s += a[i];
+  sum = s;
+  if (pipe(ends)) return 1;
+  fputs("blocked\\n", stdout);
+  fflush(stdout);
+  return (int)read(ends[0], &byte, 1); /* nobody writes */
+}
+"""
+
+SPINS = """
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  long* a = malloc(sizeof(long) << 16);
+  for (unsigned long at = 0;; at += atoi(argv[1])) a[at % (1 << 16)] = 1;
+}
+"""
+
+
+@pytest.fixture
+def hangs(homenode: Run, tmp_path: Path) -> Path:
+    (tmp_path / "hangs.c").write_text(HANGS)
+    ended = homenode("cc", "-O1", "-g", "-fopenmp", "hangs.c", "-o", "hangs")
+    assert ended.status == 0, ended.stderr
+    return tmp_path / "hangs"
+
+
+def until_blocked(folder: Path, program: Path) -> subprocess.Popen[str]:
+    """A capture of the program into hang.hnt, once the program has said that it blocks."""
+    process = subprocess.Popen(
+        [SCRIPTS / "homenode", "capture", "-o", "hang.hnt", "--", program], cwd=folder, text=True, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # where tests run in the background it is ignored
+    )  # fmt: skip
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line == "blocked\n":
+            return process
+    raise AssertionError("the program ended")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_capture_keeps_all_that_the_program_did(
+    tmp_path: Path, hangs: Path, number: signal.Signals
+) -> None:
+    process = until_blocked(tmp_path, hangs)
+    process.send_signal(number)
+    _, said = process.communicate()
+    assert (process.returncode, said) == (130, "\nhomenode: interrupted\n")
+    trace = hn.Trace.open(tmp_path / "hang.hnt")
+    assert not trace.complete
+    assert _core.check_trace(tmp_path / "hang.hnt") == []
+    regions = trace.regions
+    # the loop wrote each of its 1000 elements, then serial code read each (and a few scalars)
+    assert regions[regions.kind == "loop"].writes.sum() == 1000
+    assert regions[regions.kind == "serial"].reads.sum() - 1000 in range(10)
+    assert sorted(path.name for path in tmp_path.glob("*hang.hnt*")) == ["hang.hnt"]
+
+
+def test_a_killed_capture_leaves_its_frames_in_output_part(tmp_path: Path, hangs: Path) -> None:
+    process = until_blocked(tmp_path, hangs)
+    refused = subprocess.run(
+        [SCRIPTS / "homenode", "capture", "-o", "hang.hnt", "--", hangs], cwd=tmp_path, text=True, capture_output=True, check=False
+    )  # fmt: skip
+    assert refused.returncode == 2
+    assert "another capture is writing 'hang.hnt.part'" in refused.stderr
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    process.kill()
+    process.wait()
+    os.killpg(int(child), signal.SIGKILL)  # it would block for ever
+    process.communicate()
+    assert sorted(path.name for path in tmp_path.glob("*hang.hnt*")) == ["hang.hnt.part"]
+    with pytest.raises(errors.InputError, match="recover"):
+        hn.Trace.open(tmp_path / "hang.hnt.part")
+
+
+def test_a_timeout_ends_the_program_and_marks_the_trace(homenode: Run, tmp_path: Path, hangs: Path) -> None:
+    ended = homenode("capture", "--timeout", "0.3", "-o", "hang.hnt", "--json", "--", hangs)
+    assert ended.status == 0, ended.stderr
+    assert json.loads(ended.stdout)["complete"] is False
+    trace = hn.Trace.open(tmp_path / "hang.hnt")
+    assert not trace.complete
+    # at most 1000 writes and reads of the elements, the sum, and what stands on main's stack
+    assert trace.accesses <= 2010
+    assert "truncated" in homenode("capture", "--timeout", "0.01", "-o", "hang.hnt", "--", hangs).stdout
+
+
+@pytest.mark.parametrize("step", ["1", "7919"])  # one endless run; runs that break again and again
+def test_a_program_ended_at_any_moment_leaves_a_whole_stream(homenode: Run, tmp_path: Path, step: str) -> None:
+    (tmp_path / "spins.c").write_text(SPINS)
+    assert homenode("cc", "-O1", "-g", "spins.c", "-o", "spins").status == 0
+    for hundredths in range(1, 9):
+        trace = hn.capture(command=[tmp_path / "spins", step], timeout=0.01 * hundredths)
+        assert not trace.complete
+        assert _core.check_trace(trace.path) == []
+
+
+def test_a_process_that_ignores_the_request_is_killed(
+    homenode: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("homenode.capturing._GRACE", 0.01)
+    (tmp_path / "stays.c").write_text(
+        "#include <signal.h>\nint main(void) {\n  signal(SIGTERM, SIG_IGN);\n  for (;;);\n}\n"
+    )
+    assert homenode("cc", "-O1", "-g", "stays.c", "-o", "stays").status == 0
+    assert not hn.capture(command=[tmp_path / "stays"], timeout=0.2).complete
+
+
+def test_an_aliased_capture_cannot_be_cut(homenode: Run, tmp_path: Path, hangs: Path) -> None:
+    ended = homenode("capture", "--timeout", "0.1", "--alias-over", "4000", "-o", "hang.hnt", "--", hangs)
+    assert ended.status == 2
+    assert "cannot be told whether aliased memory is sound" in ended.stderr
+    assert not (tmp_path / "hang.hnt").exists()
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_a_timeout_is_a_positive_time(homenode: Run, seconds: str) -> None:
+    ended = homenode("capture", "stream", f"--timeout={seconds}", "-o", "x.hnt")
+    assert ended.status == 2
+    assert "allowed: more than 0" in ended.stderr

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,6 +15,7 @@
 #include "sim/errors.hpp"
 #include "traces/capture/assembler_folding.hpp"
 #include "traces/capture/assembler_symbols.hpp"
+#include "traces/capture/assembler_work.hpp"
 #include "traces/format/trace_writer.hpp"
 
 extern "C" {
@@ -170,7 +170,6 @@ public:
     for (const std::string& word : options.arguments) tables_.arguments += (tables_.arguments.empty() ? "" : " ") + word;
     tables_.compiler = "gcc -fsanitize=thread (homenode cc)";
     tables_.sites.push_back({});
-    read_work();
     begin_serial();
   }
 
@@ -179,6 +178,7 @@ public:
       std::uint8_t opcode;
       while (!ended_ && in_.byte(opcode)) message(opcode);
     } catch (const Stream::Ended&) { result_.complete = false; }
+    cut_ = !ended_;
     if (in_parallel_) end_parallel();
     end_serial();
     finish();
@@ -754,7 +754,7 @@ private:
     for (std::size_t p = 0; p < phases_.size(); ++p) {
       if (phases_[p].kind != RegionKind::thread || !phases_[p].by_rank.empty()) last = p;
     }
-    std::vector<std::pair<RegionId, std::uint64_t>> shares;
+    TwinWork::Shares shares;
     for (std::size_t p = 0; p < phases_.size(); ++p) {
       Phase& phase = phases_[p];
       const bool code = phase.kind == RegionKind::thread;
@@ -775,7 +775,7 @@ private:
       shares.emplace_back(phase.region, accesses);
       if (!code) tables_.regions[phase.region.index()].nowait = phase.nowait;
     }
-    note_work("parallel", parallel_serial_, shares);
+    if (!cut_) work_.note("parallel", parallel_serial_, std::move(shares));
     in_parallel_ = false;
     rank_ = 0;
     ++parallel_count_;
@@ -910,28 +910,9 @@ private:
     return function + "#" + std::to_string(known->second);
   }
 
-  // The twin's counts of a stretch of the program, shared among its regions by their accesses.
-  void note_work(const std::string& kind, std::uint64_t ordinal, const std::vector<std::pair<RegionId, std::uint64_t>>& shares) {
-    std::uint64_t total = 0;
-    for (const auto& [region, accesses] : shares) {
-      total += accesses;
-      region_work_[region].accesses += accesses;
-    }
-    if (work_.empty() || shares.empty()) return;
-    const auto work = work_.find({kind, ordinal});
-    if (work == work_.end()) {
-      ++without_work_;
-      return;
-    }
-    for (const auto& [region, accesses] : shares) {
-      const double part =
-          total == 0 ? 1.0 / static_cast<double>(shares.size()) : static_cast<double>(accesses) / static_cast<double>(total);
-      region_work_[region].work += work->second.scaled(part);
-    }
-  }
-
   void note_serial_work() {
-    note_work("serial", parallel_count_, serial_shares_);
+    // Of a stretch that was cut the twin would tell too much.
+    if (!cut_) work_.note("serial", parallel_count_, serial_shares_);
     serial_shares_.clear();
   }
 
@@ -952,12 +933,11 @@ private:
     for (std::size_t i = 0; i < tables_.regions.size(); ++i) writer_.update(RegionId{i}, tables_.regions[i]);
     for (std::size_t i = 0; i < tables_.objects.size(); ++i) writer_.update(ObjectId{i}, tables_.objects[i]);
     for (const TracedThread& thread : tables_.threads) writer_.add(thread);
-    for (const auto& [region, sum] : region_work_) {
-      if (sum.work.instructions == 0 || sum.accesses == 0) continue;
-      writer_.work_rate(region, {sum.work.scaled(1 / static_cast<double>(sum.accesses)), {}});
+    if (!options_.work.empty()) {
+      const TwinWork::Rates rates = work_.rates(options_.work);
+      for (const auto& [region, work] : rates.per_access) writer_.work_rate(region, {work, {}});
+      tables_.losses.insert(tables_.losses.end(), rates.losses.begin(), rates.losses.end());
     }
-    if (without_work_ > 0)
-      tables_.losses.push_back({SiteId{0}, "stretches of the program without work counts from its twin", without_work_});
     for (const Loss& loss : tables_.losses) writer_.add(loss);
     TraceMeta meta;
     meta.tool = "homenode";
@@ -1048,28 +1028,6 @@ private:
     }
   }
 
-  void read_work() {
-    if (options_.work.empty()) return;
-    std::ifstream file{options_.work};
-    if (!file) throw InputError(options_.work.string() + ": work counts cannot be read");
-    bool whole = false;
-    for (std::string line; std::getline(file, line);) {
-      if (line.empty()) continue;
-      const auto note = nlohmann::json::parse(line);
-      const std::string kind = note.at("kind");
-      if (kind == "end") {
-        whole = true;
-        continue;
-      }
-      WorkCounts work;
-      work.instructions = note.at("instructions"), work.integer = note.at("integer"), work.fp_add = note.at("fp_add");
-      work.fp_multiply = note.at("fp_multiply"), work.fp_fma = note.at("fp_fma"), work.divide = note.at("divide");
-      work.load = note.at("load"), work.store = note.at("store"), work.branch = note.at("branch");
-      work_[{kind, note.at("ordinal").get<std::uint64_t>()}] = work;
-    }
-    if (!whole) tables_.losses.push_back({SiteId{0}, "the work counts of the twin end early: it was killed", 1});
-  }
-
   struct StackRange {
     std::uint64_t high = 0;
     std::uint32_t rank = 0;
@@ -1101,13 +1059,7 @@ private:
   std::vector<std::uint32_t> pcs_of_item_;  // sites that made runs in the current iteration
   std::vector<std::uint8_t> template_;
   std::size_t sites_handed_over_ = 0, regions_handed_over_ = 0, objects_handed_over_ = 0;
-  struct RegionWork {
-    WorkCounts work;
-    std::uint64_t accesses = 0;
-  };
-  std::map<RegionId, RegionWork> region_work_;
-  std::vector<std::pair<RegionId, std::uint64_t>> serial_shares_;  // of the code since the last parallel construct, which marks may cut
-  std::uint64_t without_work_ = 0;
+  TwinWork::Shares serial_shares_;  // of the code since the last parallel construct, which marks may cut
   std::uint64_t serial_ordinal_ = 0, serial_parts_ = 0, parallel_serial_ = 0, parallel_count_ = 0;
   std::optional<std::string> pending_label_, serial_label_, parallel_label_;
   CallSite parallel_site_;
@@ -1119,7 +1071,8 @@ private:
   std::map<CallSite, std::uint32_t> ordinals_;
   std::map<std::string, std::uint32_t> constructs_in_;
   std::vector<nlohmann::json> clauses_;
-  std::map<std::pair<std::string, std::uint64_t>, WorkCounts> work_;
+  TwinWork work_;
+  bool cut_ = false;  // the stream ended in the middle
   std::int64_t step_ = -1;
 };
 

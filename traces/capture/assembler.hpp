@@ -16,10 +16,10 @@
 namespace homenode {
 
 struct AssembleOptions {
-  std::filesystem::path output;  // written to output.part first
+  std::filesystem::path output;  // written to output.part first; an output that ends in .part keeps that name
   std::string program, label;
   std::vector<std::string> arguments;
-  std::filesystem::path work;  // the twin's counts (traces/capture/README.md); empty = none
+  std::filesystem::path work;  // the twin's counts (traces/capture/README.md), read when the stream has ended; empty = none
 };
 
 struct AssembleResult {

@@ -33,7 +33,10 @@ void hn_stack_of(unsigned number, uintptr_t low, uintptr_t high, uintptr_t base)
 void hn_stack_base(unsigned number, uintptr_t base) {
   if (number < known && stacks[number]) stacks[number]->base = base, stacks[number]->depth = 0;
 }
-void hn_runs_on_rank(unsigned number) { rank = number; }
+void hn_runs_on_rank(unsigned number) {
+  rank = number;
+  hn_records_here();
+}
 
 void __tsan_func_entry(void* caller) {
   (void)caller;

@@ -43,7 +43,10 @@ static void send(struct entry* e) {
   if (e->count == 0) return;
   const bool same = e->count == e->sent_count && e->count > 1 && e->stride == e->sent_stride && e->dsequence == e->sent_dsequence &&
                     e->distance == e->sent_distance;
-  hn_begin(same ? HN_RUN_SAME : HN_RUN);
+  if (same)
+    hn_begin(HN_RUN_SAME);
+  else
+    hn_begin_of(HN_RUN, e->count > 1 ? 6 : 4);
   hn_u(e->id);
   if (!same) hn_u(e->count);
   hn_z((int64_t)(e->base - e->sent_base));
@@ -61,12 +64,14 @@ static void send(struct entry* e) {
 }
 
 void hn_close_runs(void) {
+  hn_hold();
   for (uint32_t i = 0; i < active_count; ++i) {
     struct entry* e = &entries[active[i]];
     send(e);
     e->open = false;
   }
   active_count = 0;
+  hn_let_go();
 }
 void hn_control(int opcode) {
   hn_close_runs();
@@ -152,6 +157,35 @@ static inline void note_value(struct entry* e, uintptr_t address, unsigned width
   }
 }
 
+/* An access that does not go on with the open run of its instruction. */
+static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t address, uintptr_t pc, uint32_t info, uint64_t sequence) {
+  hn_hold();
+  if (e->pc != pc || e->info != info) take(e, pc, info);
+  if (!e->open) {
+    e->open = true;
+    active[active_count++] = (uint32_t)(e - entries);
+  }
+  if (e->count > 1) send(e);
+  if (__builtin_expect(address - hn_stacks_low < hn_stacks_high - hn_stacks_low, 0)) {
+    hn_announce_frame(address);
+    if (!e->open) { /* the announcement closed all runs */
+      e->open = true;
+      active[active_count++] = (uint32_t)(e - entries);
+    }
+  }
+  const uint64_t distance = producer_of(e, address);
+  const int64_t stride = (int64_t)(address - e->base);
+  if (e->count == 1 && stride < 65536 && stride > -65536 && distance == 0 && e->distance == 0) {
+    e->stride = stride, e->dsequence = sequence - e->sequence0, e->count = 2, e->last = address, e->last_sequence = sequence;
+  } else {
+    send(e);
+    e->base = e->last = address;
+    e->sequence0 = e->last_sequence = sequence;
+    e->count = 1, e->stride = 0, e->dsequence = 0, e->distance = distance;
+  }
+  hn_let_go();
+}
+
 __attribute__((always_inline)) static inline void record(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags) {
   if (__builtin_expect(!hn_on, 0)) return;
   if (kind == HN_READ &&
@@ -162,43 +196,17 @@ __attribute__((always_inline)) static inline void record(uintptr_t address, uint
   ++clock_now;
   const uint32_t info = width << 4 | kind << 1 | flags;
   struct entry* e = &entries[(pc ^ pc >> 13 ^ kind) & (ENTRIES - 1)];
-  if (__builtin_expect(e->pc != pc || e->info != info, 0)) take(e, pc, info);
-  if (__builtin_expect(!e->open, 0)) {
-    e->open = true;
-    active[active_count++] = (uint32_t)(e - entries);
+  if (__builtin_expect(e->pc == pc && e->info == info && e->count > 1 && address - e->last == (uint64_t)e->stride &&
+                           sequence - e->last_sequence == e->dsequence,
+                       1)) {
+    ++e->count;
+    e->last = e->last_address = address;
+    e->last_sequence = sequence;
+  } else {
+    break_run(e, address, pc, info, sequence);
   }
-  const bool value = kind == HN_READ && (width == 8 || width == 4) && !flags;
-  if (e->count > 1) {
-    if (address - e->last == (uint64_t)e->stride && sequence - e->last_sequence == e->dsequence) {
-      ++e->count;
-      e->last = e->last_address = address;
-      e->last_sequence = sequence;
-      if (value) note_value(e, address, width);
-      return;
-    }
-    send(e);
-  }
-  if (__builtin_expect(address - hn_stacks_low < hn_stacks_high - hn_stacks_low, 0)) {
-    hn_announce_frame(address);
-    if (!e->open) { /* the announcement closed all runs */
-      e->open = true;
-      active[active_count++] = (uint32_t)(e - entries);
-    }
-  }
-  const uint64_t distance = producer_of(e, address);
-  if (e->count == 1) {
-    const int64_t stride = (int64_t)(address - e->base);
-    if (stride < 65536 && stride > -65536 && distance == 0 && e->distance == 0) {
-      e->stride = stride, e->dsequence = sequence - e->sequence0, e->count = 2, e->last = address, e->last_sequence = sequence;
-      if (value) note_value(e, address, width);
-      return;
-    }
-    send(e);
-  }
-  e->base = e->last = address;
-  e->sequence0 = e->last_sequence = sequence;
-  e->count = 1, e->stride = 0, e->dsequence = 0, e->distance = distance;
-  if (value) note_value(e, address, width);
+  /* Reads the program's memory, which may not be there: nothing is held. */
+  if (kind == HN_READ && (width == 8 || width == 4) && !flags) note_value(e, address, width);
 }
 
 void hn_access(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags) { record(address, pc, kind, width, flags); }

@@ -14,13 +14,18 @@ extern __thread bool hn_on __attribute__((tls_model("initial-exec")));
 extern bool hn_recording; /* the pipe is open: threads of the team record */
 void hn_open(void);
 void hn_begin(int opcode);
+void hn_begin_of(int opcode, unsigned fields); /* for HN_RUN, whose fields differ in number */
 void hn_u(uint64_t value);
 void hn_z(int64_t value);
 void hn_s(const char* text);
 void hn_site(const void* pc); /* sends HN_MODULE first where needed: call before hn_begin */
 uint64_t hn_module_of(uintptr_t pc, uintptr_t* offset);
 void hn_flush(void);
-void hn_finish(int status);       /* the last message */
+void hn_finish(int status); /* the last message */
+/* Between the two, the recorder's state is not whole: a signal that ends the program waits. Only in the thread that records. */
+void hn_hold(void);
+void hn_let_go(void);
+void hn_records_here(void);       /* this thread has the token */
 void hn_tls_block(unsigned rank); /* announces where this thread has the program's thread-local variables */
 bool hn_is_libc(uintptr_t pc);
 void hn_copy(void* to, const void* from, size_t bytes);

@@ -34,6 +34,7 @@ void* hn_pages(size_t bytes) {
 }
 
 void hn_flush(void) {
+  hn_hold();
   size_t sent = 0;
   while (sent < used) {
     const ssize_t n = write(descriptor, buffer + sent, used - sent);
@@ -45,9 +46,36 @@ void hn_flush(void) {
     sent += (size_t)n;
   }
   used = 0;
+  hn_let_go();
 }
 
-void hn_u(uint64_t value) {
+/* Fields of each message; a site counts as two. How many are still to come tells a signal handler whether a message is whole. */
+static const uint8_t fields_of[HN_END + 1] = {
+    [HN_HELLO] = 5, [HN_MODULE] = 3,   [HN_PC] = 6,           [HN_RUN_SAME] = 3, [HN_ALLOCATE] = 8,   [HN_RELEASE] = 4,
+    [HN_FRAME] = 5, [HN_TLS] = 3,      [HN_STACK] = 3,        [HN_RANK] = 1,     [HN_LOOP_BEGIN] = 7, [HN_PARALLEL_BEGIN] = 4,
+    [HN_ITEM] = 1,  [HN_LOOP_END] = 1, [HN_PARALLEL_END] = 1, [HN_BARRIER] = 1,  [HN_SINGLE] = 3,     [HN_SECTIONS_BEGIN] = 3,
+    [HN_SYNC] = 3,  [HN_MARK] = 5,     [HN_LOSS] = 4,         [HN_END] = 2,
+};
+static volatile unsigned fields_to_come, holds;
+static volatile int pending_signal;
+static void die(int signal_number);
+
+static void one_field_less(void) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (fields_to_come == 0 || --fields_to_come > 0) return;
+  if (pending_signal && !holds) die(pending_signal);
+}
+void hn_hold(void) {
+  holds = holds + 1;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+void hn_let_go(void) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  holds = holds - 1;
+  if (pending_signal && !holds && !fields_to_come) die(pending_signal);
+}
+
+static void put(uint64_t value) {
   if (used + 16 > sizeof buffer) hn_flush();
   while (value >= 128) {
     buffer[used++] = (uint8_t)(value | 128);
@@ -55,16 +83,27 @@ void hn_u(uint64_t value) {
   }
   buffer[used++] = (uint8_t)value;
 }
+void hn_begin_of(int opcode, unsigned fields) {
+  fields_to_come = fields + 1;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  put((uint64_t)opcode);
+  one_field_less();
+}
+void hn_begin(int opcode) { hn_begin_of(opcode, fields_of[opcode]); }
+void hn_u(uint64_t value) {
+  put(value);
+  one_field_less();
+}
 void hn_z(int64_t value) { hn_u(((uint64_t)value << 1) ^ (uint64_t)(value >> 63)); }
-void hn_begin(int opcode) { hn_u((uint64_t)opcode); }
 void hn_s(const char* text) {
   size_t n = 0;
   while (text[n]) ++n;
-  hn_u(n);
+  put(n);
   for (size_t i = 0; i < n; ++i) {
     if (used + 16 > sizeof buffer) hn_flush();
     buffer[used++] = (uint8_t)text[i];
   }
+  one_field_less();
 }
 
 /* Loaded modules, found once: programs that load more later have their sites in module 0 with an absolute offset. */
@@ -133,13 +172,47 @@ bool hn_is_libc(uintptr_t pc) {
   return pc - low < high - low;
 }
 
-static void fatal(int signal_number) {
-  if (hn_on) {
+/* Signals that end the program. One from outside may come at any moment and to any thread: the thread that records deals with
+ * it, at once where the stream is whole (it may be blocked for ever), else when it has become so. */
+static pthread_t recording_thread;
+void hn_records_here(void) { recording_thread = pthread_self(); }
+static volatile bool dying;
+static void die(int signal_number) {
+  dying = true;
+  pending_signal = 0;
+  if (hn_recording) {
     hn_close_runs();
     hn_flush();
+    hn_on = hn_recording = false;
   }
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal_number);
   signal(signal_number, SIG_DFL);
   raise(signal_number);
+  pthread_sigmask(SIG_UNBLOCK, &only, 0);
+}
+static bool whole(void) { return !holds && !fields_to_come; }
+static void stop(int signal_number) {
+  if (dying) return;
+  if (hn_recording && !pthread_equal(recording_thread, pthread_self())) {
+    if (pthread_kill(recording_thread, signal_number) == 0) return;
+    hn_recording = false; /* that thread has ended */
+  }
+  if (hn_recording && !whole())
+    pending_signal = signal_number;
+  else
+    die(signal_number);
+}
+/* The program's own fault: it cannot go on. What stands in the buffer is whole but for its last message. */
+static void fault(int signal_number) {
+  if (hn_recording && pthread_equal(recording_thread, pthread_self()) && !whole()) {
+    hn_flush();
+    hn_recording = false;
+  } else if (!hn_on) {
+    hn_recording = false;
+  }
+  die(signal_number);
 }
 
 void hn_finish(int status) {
@@ -154,8 +227,11 @@ static void finish(int status, void* unused) {
   (void)unused;
   hn_finish(status);
 }
-/* A child writes into no pipe of its parent's. */
-static void forget(void) { hn_on = hn_recording = false; }
+/* A child writes into no pipe of its parent's, nor keeps it open. */
+static void forget(void) {
+  hn_on = hn_recording = false;
+  close(descriptor);
+}
 
 void hn_open(void) {
   static bool opened;
@@ -169,6 +245,7 @@ void hn_open(void) {
   fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   pthread_atfork(0, 0, forget);
   hn_on = hn_recording = true;
+  hn_records_here();
   const char* team = getenv("HOMENODE_TEAM");
   {
     extern void* __libc_stack_end;
@@ -189,7 +266,9 @@ void hn_open(void) {
   }
   hn_tls_block(0);
   on_exit(finish, 0);
-  const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGINT};
-  for (unsigned i = 0; i < sizeof signals / sizeof *signals; ++i) signal(signals[i], fatal);
+  const int faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}, stops[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+  for (unsigned i = 0; i < sizeof faults / sizeof *faults; ++i) signal(faults[i], fault);
+  for (unsigned i = 0; i < sizeof stops / sizeof *stops; ++i)
+    if (signal(stops[i], stop) == SIG_IGN) signal(stops[i], SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
 }

@@ -45,6 +45,7 @@ void hn_work_parallel(uint64_t serial, bool begins) {
     cut("serial", serials++);
   else
     cut("parallel", serial);
+  fflush(file); /* a killed twin leaves whole lines */
 }
 static void finish(void) {
   if (!file) return;

@@ -40,7 +40,7 @@ std::string system_message() { return std::strerror(errno); }
 }  // namespace
 
 FrameWriter::FrameWriter(std::filesystem::path target) : target_{std::move(target)}, part_{target_} {
-  part_ += ".part";
+  if (target_.extension() != ".part") part_ += ".part";
   file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file_ < 0) throw InputError(part_.string() + ": cannot be created: " + system_message());
   std::array<std::uint8_t, file_header_bytes> header{};

@@ -1,6 +1,7 @@
 // Writes a trace in one pass, in memory that does not grow with its length: bodies go to the file block by block, several
 // executions may be open at once; tables (objects, regions ...) are small and written as they grow, and again at the end.
-// Until finish() the file is called TARGET.part and keeps whole frames, from which recover() makes a truncated trace.
+// Until finish() the file is called TARGET.part and keeps whole frames, from which recover() makes a truncated trace. A target
+// that itself ends in .part keeps that name: the caller renames it when he has looked at it.
 #pragma once
 
 #include <filesystem>

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from enum import Enum, auto
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from homenode import _core
 from homenode.errors import CaptureError, UsageError
@@ -22,6 +25,9 @@ from homenode.resources import KERNELS, cache_directory, capture_runtime
 from homenode.trace import Trace
 
 Progress = Callable[[str], None]
+
+# Seconds that a program has between being asked to end and being killed.
+_GRACE = 5.0
 
 
 def capture(
@@ -33,6 +39,7 @@ def capture(
     threads: int = 1,
     alias_over: int | None = None,
     label: str | None = None,
+    timeout: float | None = None,
     progress: Progress = lambda step: None,
     **parameters: Any,
 ) -> Trace:
@@ -43,6 +50,10 @@ def capture(
     least so many bytes share one small window of memory: problems larger than this machine can be captured, if their
     addresses do not depend on their values; that is checked by capturing twice with different contents. Self-checks of
     such a program must be off. `label` is kept in the trace as the program's name.
+
+    After `timeout` seconds, or at Ctrl-C, the program and the processes it started are ended; what they did until then is the
+    trace, marked truncated (`Trace.complete` is false). After Ctrl-C with an `output`, KeyboardInterrupt goes on when that is written.
+    Until it is whole, the trace is called OUTPUT.part: a capture that is itself killed leaves its whole frames under that name.
     """
     if (kernel_name is None) == (command is None):
         raise UsageError("capture wants either a kernel or a command")
@@ -54,6 +65,8 @@ def capture(
         alias_over = _alias_of_environment(os.environ["HOMENODE_ALIAS_OVER"])
     if alias_over is not None and alias_over < 1:
         raise UsageError(f"alias over {alias_over} bytes; allowed: at least 1")
+    if timeout is not None and not 0 < timeout < threading.TIMEOUT_MAX:
+        raise UsageError(f"a timeout of {timeout} seconds; allowed: more than 0, at most {threading.TIMEOUT_MAX:.0f}")
     if output is not None and not Path(output).absolute().parent.is_dir():
         raise UsageError(f"no folder '{Path(output).parent}' to write '{output}' into")
     if kernel_name is not None:
@@ -67,7 +80,7 @@ def capture(
         assert command is not None
         words = [str(word) for word in command]
         words[0] = _program(words)
-    return _capture(words, output, threads, alias_over, label, progress, must_succeed=kernel_name is not None)
+    return _capture(words, output, threads, alias_over, label, timeout, progress, must_succeed=kernel_name is not None)
 
 
 def _alias_of_environment(text: str) -> int:
@@ -128,6 +141,7 @@ def _capture(
     threads: int,
     alias_over: int | None,
     label: str | None,
+    timeout: float | None,
     progress: Progress,
     must_succeed: bool,
 ) -> Trace:
@@ -135,7 +149,6 @@ def _capture(
     environment["HOMENODE_TEAM"] = str(threads)
     target = Path(output) if output is not None else None
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="homenode-")))
         if target is None:
             descriptor, name = tempfile.mkstemp(suffix=".hnt", prefix="homenode-")
             os.close(descriptor)
@@ -143,16 +156,18 @@ def _capture(
             stack.callback(lambda: final.unlink(missing_ok=True) if final.stat().st_size == 0 else None)
         else:
             final = target
-        partial = final.with_name(f".{final.name}.{os.getpid()}.part")
-        stack.callback(lambda: partial.unlink(missing_ok=True))
+        partial = stack.enter_context(_reserved(final.with_name(f"{final.name}.part")))
         fills = ("0", "1") if alias_over is not None else (None,)
         hashes = []
         for fill in fills:
             if fill is not None:
                 environment |= {"HOMENODE_ALIAS_OVER": str(alias_over), "HOMENODE_ALIAS_FILL": fill}
-            work = _work_counts(words, environment, folder, must_succeed, progress)
-            progress(f"tracing {Path(words[0]).name}")
-            _trace(words, environment, partial, work, label, must_succeed)
+            ending = _trace(words, environment, partial, label, timeout, must_succeed, progress)
+            if ending is not Ending.own and fill is not None:
+                raise CaptureError(
+                    f"{Path(words[0]).name} was ended before its own end, so it cannot be told whether aliased memory is sound "
+                    "for it; nothing was written"
+                )
             hashes.append(_core.Trace.open(partial).hash)
         if len(set(hashes)) > 1:
             raise CaptureError(
@@ -160,31 +175,115 @@ def _capture(
                 f"(content hash {hashes[0]} with one content, {hashes[1]} with another); capture it without alias_over"
             )
         partial.replace(final)
-        return Trace(final, temporary=target is None)
+        trace = Trace(final, temporary=target is None)
+        if ending is Ending.interrupted:
+            raise KeyboardInterrupt
+        return trace
 
 
-def _work_counts(
-    words: list[str], environment: dict[str, str], folder: Path, must_succeed: bool, progress: Progress
-) -> Path | None:
-    """Instructions by class, counted by the uninstrumented twin; None when the program has none."""
+@contextmanager
+def _reserved(partial: Path) -> Iterator[Path]:
+    """The name under which a trace is written; gone in the end unless it was renamed. One capture at a time has it."""
+    try:
+        file = partial.open("ab")
+    except OSError as error:
+        raise UsageError(f"cannot write '{partial}': {error.strerror}") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another capture is writing '{partial}'") from None
+        try:
+            yield partial
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _count_work(
+    words: list[str],
+    environment: dict[str, str],
+    counts: BinaryIO,
+    timeout: float | None,
+    must_succeed: bool,
+    progress: Progress,
+) -> Ending:
+    """Instructions by class, counted by the uninstrumented twin, into a pipe; nothing when the program has none."""
     twin = Path(words[0] + ".twin").absolute()
     if not twin.is_file():
-        return None
+        return Ending.own
     progress(f"counting instructions of {Path(words[0]).name}")
-    work = folder / "work"
-    work.unlink(missing_ok=True)
-    ended = subprocess.run(
-        [str(twin), *words[1:]], env={**environment, "HOMENODE_WORK": str(work)}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-    if ended.returncode and must_succeed:
-        sys.stderr.write(ended.stderr.decode(errors="replace"))
-        raise CaptureError(f"{Path(words[0]).name} ended with {_how(ended.returncode)}; nothing was written")
-    return work if work.is_file() else None
+    with tempfile.TemporaryFile() as said:
+        status, ending = _run(
+            [str(twin), *words[1:]], {**environment, "HOMENODE_WORK": f"/dev/fd/{counts.fileno()}"}, counts, timeout,
+            stdout=subprocess.DEVNULL, stderr=said,
+        )  # fmt: skip
+        if status and must_succeed and ending is Ending.own:
+            said.seek(0)
+            sys.stderr.write(said.read().decode(errors="replace"))
+            raise CaptureError(f"{Path(words[0]).name} ended with {_how(status)}; nothing was written")
+        return ending
 
 
 def _how(status: int) -> str:
     return f"signal {-status}" if status < 0 else f"exit code {status}"
+
+
+class Ending(Enum):
+    """Who ended a traced program."""
+
+    own = auto()
+    timed_out = auto()
+    interrupted = auto()
+
+
+def _run(
+    words: list[str], environment: dict[str, str], pipe: BinaryIO, timeout: float | None, **outputs: Any
+) -> tuple[int, Ending]:
+    """Run a program to its end, or end it with all that it started; returns its status. The pipe's end becomes the program's alone."""
+    started: list[subprocess.Popen[bytes] | OSError] = []
+    known = threading.Event()
+
+    def start() -> None:
+        try:
+            started.append(
+                subprocess.Popen(
+                    words,
+                    env=environment,
+                    pass_fds=[pipe.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    process_group=0,
+                    **outputs,
+                )
+            )
+        except OSError as error:
+            started.append(error)
+        finally:
+            pipe.close()
+            known.set()
+
+    ending = Ending.own
+    try:
+        # In a thread, where no KeyboardInterrupt comes between the program's start and our knowing of it.
+        threading.Thread(target=start).start()
+        known.wait()
+        if isinstance(started[0], subprocess.Popen):
+            started[0].wait(timeout)
+    except subprocess.TimeoutExpired:
+        ending = Ending.timed_out
+    except KeyboardInterrupt:
+        ending = Ending.interrupted
+        if not known.wait(_GRACE):
+            raise
+    process = started[0]
+    if isinstance(process, OSError):
+        raise UsageError(f"cannot run '{words[-1]}': {process.strerror}")
+    # Asked first: then it sends what it has recorded.
+    for number in (signal.SIGTERM, signal.SIGKILL) if ending is not Ending.own else ():
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+            process.wait(_GRACE)
+    return process.wait(), ending
 
 
 @functools.cache
@@ -202,42 +301,52 @@ def _trace(
     words: list[str],
     environment: dict[str, str],
     partial: Path,
-    work: Path | None,
     label: str | None,
+    timeout: float | None,
     must_succeed: bool,
-) -> None:
-    """Run the program and assemble its stream into `partial`, on another core."""
-    reader, writer = os.pipe()
+    progress: Progress,
+) -> Ending:
+    """Run the program and assemble its stream into `partial`, on another core; then its twin, whose counts the assembler waits for."""
+    name = Path(words[0]).name
+    progress(f"tracing {name}")
     problem: list[BaseException] = []
+    with ExitStack() as stack:
+        stream_from, stream_to = _pipe(stack)
+        counts_from, counts_to = _pipe(stack)
 
-    def assemble() -> None:
+        def assemble() -> None:
+            work = Path(f"/dev/fd/{counts_from.fileno()}")
+            try:
+                _core.assemble(
+                    stream_from.fileno(), partial, program=words[0], label=label or name, arguments=words[1:], work=work
+                )
+            except BaseException as error:
+                problem.append(error)
+            finally:
+                stream_from.close()  # a program that still runs goes on untraced
+                counts_from.close()
+
+        thread = threading.Thread(target=assemble)
+        thread.start()
         try:
-            _core.assemble(
-                reader, partial, program=words[0], label=label or Path(words[0]).name, arguments=words[1:], work=work
-            )
-        except BaseException as error:
-            problem.append(error)
+            status, ending = _run(
+                [*_without_randomisation(), *words], {**environment, "HOMENODE_STREAM_FD": str(stream_to.fileno())}, stream_to,
+                timeout, stdout=2,
+            )  # fmt: skip
+            if status and must_succeed and ending is Ending.own:
+                raise CaptureError(f"{name} ended with {_how(status)}; nothing was written")
+            if ending is not Ending.interrupted and not problem:
+                counting = _count_work(words, environment, counts_to, timeout, must_succeed, progress)
+                ending = Ending.interrupted if counting is Ending.interrupted else ending
         finally:
-            os.close(reader)
-
-    try:
-        process = subprocess.Popen(
-            [*_without_randomisation(), *words],
-            env={**environment, "HOMENODE_STREAM_FD": str(writer)},
-            pass_fds=[writer],
-            stdin=subprocess.DEVNULL,
-            stdout=2,
-        )
-    except OSError as error:
-        os.close(reader)
-        raise UsageError(f"cannot run '{words[0]}': {error.strerror}") from None
-    finally:
-        os.close(writer)
-    thread = threading.Thread(target=assemble)
-    thread.start()
-    status = process.wait()
-    thread.join()
-    if status and must_succeed:
-        raise CaptureError(f"{Path(words[0]).name} ended with {_how(status)}; nothing was written")
+            stream_to.close()
+            counts_to.close()
+            thread.join()
     if problem:
         raise problem[0]
+    return ending
+
+
+def _pipe(stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
+    reader, writer = os.pipe()
+    return stack.enter_context(os.fdopen(reader, "rb")), stack.enter_context(os.fdopen(writer, "wb"))

@@ -322,6 +322,52 @@ TEST_F(Assembler, AKilledProgramLeavesWhatArrived) {
   EXPECT_LT(iterations, 48);
 }
 
+TEST_F(Assembler, APartKeepsItsName) {
+  StreamWriter stream;
+  stream.hello();
+  stream.end();
+  AssembleOptions options;
+  options.output = folder_ / "trace.hnt.part";
+  options.program = "program";
+  stream.send([&](int descriptor) { result_ = assemble(descriptor, options); });
+  EXPECT_TRUE(open_trace(options.output)->complete);
+  // one file, under the name that was asked for
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder_}, {}), 1);
+}
+
+TEST_F(Assembler, WorkOfACutStretchIsNotSpreadOverWhatArrivedOfIt) {
+  StreamWriter stream;
+  stream.hello();
+  for (std::uint64_t p = 0; p < 6; ++p) stream.pc(p, p == 5 ? HN_WRITE : HN_READ, 8);
+  stream.allocate(a_address, 50 * 50 * 8);
+  stream.allocate(b_address, 50 * 50 * 8);
+  stream.label("sweep");
+  jacobi(stream, 50, 0, a_address, b_address);
+  stream.label("sweep");
+  const std::size_t whole = stream.bytes().size();
+  jacobi(stream, 50, 1, b_address, a_address);
+  stream.cut(whole + (stream.bytes().size() - whole) / 2);
+  work_ = folder_ / "work";
+  std::ofstream file{work_};
+  for (const char* kind : {"serial", "parallel"}) {
+    for (unsigned ordinal = 0; ordinal < 2; ++ordinal) {
+      file << R"({"kind": ")" << kind << R"(", "ordinal": )" << ordinal << R"(, "instructions": 13824, "integer": 1, "fp_add": 2, )"
+           << R"("fp_multiply": 3, "fp_fma": 4, "divide": 5, "load": 6, "store": 7, "branch": 8})"
+           << "\n";
+    }
+  }
+  file.close();
+  const auto workload = assembled(stream);
+  // 13824 instructions in the whole sweep of 6 * 48^2 accesses: one an access, also in the cut one
+  for (std::size_t e = 0; e < workload->executions.size(); ++e) {
+    if (workload->regions[workload->executions[e].region.index()].kind != RegionKind::loop) continue;
+    for (const ItemBlock& block : workload->body(ExecutionId{e})->blocks) {
+      const ItemPattern& pattern = workload->patterns[block.pattern.index()];
+      EXPECT_NEAR(pattern.work.instructions, static_cast<double>(pattern.accesses), 1e-6);
+    }
+  }
+}
+
 TEST_F(Assembler, AForeignStreamIsRefused) {
   StreamWriter stream;
   stream.opcode(HN_HELLO);

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -20,6 +24,25 @@ def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
             raise click.UsageError(f"--set '{pair}'; allowed: NAME=VALUE")
         settings[name] = value
     return settings
+
+
+@contextmanager
+def _ended_like_by_keyboard() -> Iterator[None]:
+    """A capture that is asked to end, or whose terminal goes, keeps what it has as at Ctrl-C."""
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    numbers = [signal.SIGTERM, signal.SIGHUP] if threading.current_thread() is threading.main_thread() else []
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Capture(click.Command):
@@ -46,15 +69,22 @@ class _Capture(click.Command):
     metavar="BYTES",
     help="Map larger blocks onto a small window; captured twice, refused if that changes the trace.",
 )
+@click.option(
+    "--timeout",
+    type=float,
+    metavar="SECONDS",
+    help="End the program after so long; the trace has what it did until then, marked truncated.",
+)
 @console.json_option
 @click.pass_context
 def command(
     context: click.Context, kernel_name: str | None, pairs: tuple[str, ...], output: Path, threads: int, label: str | None,
-    alias_over: int | None, as_json: bool,
+    alias_over: int | None, timeout: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Trace a built-in kernel, or after `--` a program that `homenode cc` compiled.
 
-    The program's own output goes to stderr.
+    The program's own output goes to stderr. Ctrl-C ends the program and keeps the trace so far, marked truncated. While it
+    is written, the trace is called OUTPUT.part, which is what a killed capture leaves.
     """
     words: list[str] | None = context.meta["after_dashes"]
     if kernel_name is not None and words is not None:
@@ -67,16 +97,18 @@ def command(
     if kernel_name is not None:
         settings = kernel(kernel_name).settings(settings)
     screen = console.diagnostics()
-    trace = capture(
-        kernel_name,
-        command=words,
-        output=output,
-        threads=threads,
-        label=label,
-        alias_over=alias_over,
-        progress=lambda step: screen.print(f"[dim]{step} …[/dim]"),
-        **settings,
-    )
+    with _ended_like_by_keyboard():
+        trace = capture(
+            kernel_name,
+            command=words,
+            output=output,
+            threads=threads,
+            label=label,
+            alias_over=alias_over,
+            timeout=timeout,
+            progress=lambda step: screen.print(f"[dim]{step} …[/dim]"),
+            **settings,
+        )
     if as_json:
         console.print_json(
             {
@@ -91,7 +123,8 @@ def command(
         return
     size = output.stat().st_size
     per_access = size / trace.accesses if trace.accesses else 0.0
+    truncated = "" if trace.complete else ", truncated: the program did not reach its end"
     click.echo(
         f"{output}: {console.count(trace.accesses)} accesses in {console.quantity(size, 'B')} "
-        f"({per_access:.3g} B an access), hash {trace.hash}"
+        f"({per_access:.3g} B an access), hash {trace.hash}{truncated}"
     )
