@@ -88,14 +88,13 @@ public:
   // A value that must be at most `limit`; the error names the field.
   template <class Value>
   Value bounded(const char* field, std::uint64_t limit) {
-    const std::uint64_t value = unsigned_value();
-    if (value > limit) {
-      throw DecodeError{std::string(field) + " is " + std::to_string(value) + "; at most " + std::to_string(limit) + " is allowed"};
-    }
-    return static_cast<Value>(value);
+    return static_cast<Value>(within(field, unsigned_value(), limit));
   }
-  // The number of elements of a column, each of which takes at least one byte: a wrong count never allocates much.
-  std::size_t count(const char* field) { return bounded<std::size_t>(field, remaining()); }
+  // The number of elements of a column, each of which takes at least one byte of what follows: a wrong count never allocates much.
+  std::size_t count(const char* field) {
+    const std::uint64_t value = unsigned_value();  // before asking what remains
+    return within(field, value, remaining());
+  }
   double real() {
     std::uint64_t bits = 0;
     for (unsigned i = 0; i < 8; ++i) bits |= std::uint64_t{byte()} << (8 * i);
@@ -122,6 +121,11 @@ public:
   }
 
 private:
+  static std::uint64_t within(const char* field, std::uint64_t value, std::uint64_t limit) {
+    if (value <= limit) return value;
+    throw DecodeError{std::string(field) + " is " + std::to_string(value) + "; at most " + std::to_string(limit) + " is allowed"};
+  }
+
   std::span<const std::uint8_t> bytes_;
   std::size_t position_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "sim/errors.hpp"
 #include "tests/support/workloads.hpp"
@@ -68,6 +69,42 @@ TEST_F(TraceTest, EveryWorkloadComesBackAsItWasWritten) {
       EXPECT_EQ(back->executions[e].accesses, workload->executions[e].accesses);
       EXPECT_EQ(back->executions[e].ordinal, workload->executions[e].ordinal);
       expect_equal(*back->body(ExecutionId{e}), *workload->body(ExecutionId{e}), *back, *workload);
+    }
+  }
+}
+
+TEST_F(TraceTest, WhatWasReadIsWrittenAgainByteForByte) {
+  for (const auto& workload : {test::jacobi2d(20, 3), test::jacobi3d(12, 12, 12, 4, 4, 4, 2), test::chase(50, 200, 4),
+                               test::gather(64, 32, 4), test::stream_triad(100, 10, 2, true)}) {
+    const std::string hash = write_trace(path(), *workload);
+    EXPECT_EQ(write_trace(path("again.hnt"), *open_trace(path())), hash);
+    EXPECT_EQ(bytes(path("again.hnt")), bytes(path()));
+  }
+}
+
+TEST_F(TraceTest, BodiesReadFromSeveralThreadsAreEqual) {
+  // More executions than are kept in memory, so that threads read, replace and share bodies at once.
+  constexpr unsigned readers = 4, rounds = 3;
+  const auto workload = test::jacobi2d(40, 30);
+  write_trace(path(), *workload);
+  const auto file = open_trace(path());
+  const std::size_t executions = file->executions.size();
+  std::vector<std::vector<std::shared_ptr<const ExecutionBody>>> bodies(readers);
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned reader = 0; reader < readers; ++reader) {
+      threads.emplace_back([&, reader] {
+        for (unsigned round = 0; round < rounds; ++round)
+          for (std::size_t e = 0; e < executions; ++e)  // each thread begins elsewhere
+            bodies[reader].push_back(file->body(ExecutionId{(e + reader * executions / readers) % executions}));
+      });
+    }
+  }
+  for (unsigned reader = 0; reader < readers; ++reader) {
+    ASSERT_EQ(bodies[reader].size(), rounds * executions);
+    for (std::size_t i = 0; i < bodies[reader].size(); ++i) {
+      const ExecutionId execution{(i + reader * executions / readers) % executions};
+      expect_equal(*bodies[reader][i], *workload->body(execution), *file, *workload);
     }
   }
 }
