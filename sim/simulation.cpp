@@ -269,16 +269,15 @@ private:
 
   const ItemPattern& pattern_of(const ItemBlock& block) const { return in_.workload.patterns[block.pattern.index()]; }
 
-  // An iteration is cut at its heap calls, if it touches more than a quantum, and if it goes over less so often that it would
-  // hold the caches for as long as a pass over all of them.
+  // An iteration is cut at its heap calls, if it touches more than a quantum, and if it goes over less so often that it would hold
+  // its core for as long as a pass over all of the shared cache.
   const Cut& cut(const ItemBlock& block) {
-    constexpr std::uint64_t quanta_of_a_cache = 16;
     Cut& cut = cuts_[block.pattern.index()];
     if (cut.footprint == 0) {
       const ItemPattern& pattern = pattern_of(block);
       const auto quantum = static_cast<std::uint64_t>(in_.quantum.count());
       cut.footprint = footprint_bytes(pattern) + 1;
-      cut.inside = !pattern.heap_events.empty() || cut.footprint > quantum || traversed_bytes(pattern) > quanta_of_a_cache * quantum;
+      cut.inside = !pattern.heap_events.empty() || cut.footprint > quantum || traversed_bytes(pattern) > Stretch::passes * quantum;
     }
     return cut;
   }

@@ -26,9 +26,12 @@ struct Place {
 // access 0 on, each where the last one ended.
 struct Stretch {
   static constexpr std::uint64_t to_the_end = ~std::uint64_t{0};
+  static constexpr std::int64_t passes = 16;
   std::uint64_t first = 0;
-  std::uint64_t last = to_the_end;  // it ends before the access of this number, where a heap event takes effect,
-  Bytes quantum;                    // or as soon as it has touched so much; an access is never cut
+  // It ends before the access of this number, where a heap call takes effect, or as soon as it has touched lines of so many bytes or
+  // gone over lines, each as often as it came back to them, of `passes` times as many. An access is never cut.
+  std::uint64_t last = to_the_end;
+  Bytes quantum;
 };
 
 // A slice of one execution's iterations, run by one thread without interruption: whole ones, or a stretch of a single one.

@@ -182,15 +182,19 @@ StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, L
   outcome_.hit_lines.resize(machine_.caches.size(), 0);
   outcome_.hit_weight.resize(machine_.caches.size(), 0.0);
   const std::uint64_t line = line_bytes(), page = addresses.page_bytes();
-  const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) : 0;
+  const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) / line : 0;
   TranslationBuffer* const translations = translations_.empty() ? nullptr : &translations_[work.place.core.index()];
-  std::uint64_t bytes = 0;
+  std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
+  if (work.stretch) touched_.clear();
   double walks = 0;  // pages walked for / parallelism: walks overlap as the misses of their stream do
   while (touches.next(group_)) {
     for (const LineTouch& touch : group_) {
       const AddressRange range{touch.lines.first * line, touch.lines.last * line};
       addresses.note_touch(range, touch.writes, work.place);
-      bytes += range.last - range.first;
+      if (work.stretch) {
+        touched += touched_.add(touch.lines);
+        traversed += touch.lines.size();
+      }
       accessed.accesses += touch.accesses;
       if (translations == nullptr) continue;
       std::uint64_t missed = 0;
@@ -199,7 +203,7 @@ StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, L
       walks += static_cast<double>(missed) / touch.parallelism;
     }
     caches_->access(work.place.core, group_, outcome_);
-    if (quantum != 0 && bytes >= quantum) break;
+    if (work.stretch && (touched >= quantum || traversed >= Stretch::passes * quantum)) break;
   }
   accessed.faults = addresses.settle();  // the placement is asked once for the whole slice
   accessed.walk_seconds = walks * machine_.tlb.miss_penalty.seconds();

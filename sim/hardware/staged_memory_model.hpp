@@ -22,6 +22,7 @@
 #include "sim/hardware/cache_model.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/hardware/message_costs.hpp"
+#include "sim/hardware/touched_lines.hpp"
 #include "sim/hardware/translation_buffer.hpp"
 #include "sim/line_touches.hpp"
 #include "sim/machine.hpp"
@@ -114,6 +115,7 @@ private:
   std::vector<double> seconds_per_iteration_;             // core time by pattern, computed once; negative = not yet
 
   // Scratch of one slice.
+  TouchedLines touched_;
   std::vector<LineTouch> group_;
   CacheOutcome outcome_;
   std::vector<HomeDemand> demand_;

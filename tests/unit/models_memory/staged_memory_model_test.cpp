@@ -80,6 +80,14 @@ struct Bench {
     }
     return last;
   }
+  // Thread 0's only iteration up to access number `last` at most; returns what it takes and where it ends.
+  std::pair<Time, std::uint64_t> stretch(std::uint64_t first, std::uint64_t last, Bytes quantum) {
+    const Time begin = now;
+    const Work work{{ThreadId{0}, CoreId{0}, NodeId{0}, now}, {ExecutionId{0}, 0, 1}, Time{}, Stretch{first, last, quantum}};
+    const std::uint64_t reached = model->start(work, *addresses).reached;
+    now = last_end();
+    return {now - begin, reached};
+  }
   // One slice by thread 0 on `core`.
   Time time(const Script& script, unsigned core = 0, Time overhead = {}) {
     caches_answer(script);
@@ -95,6 +103,7 @@ struct Bench {
   std::unique_ptr<AddressSpace> addresses;
   StagedOptions options;
   std::unique_ptr<StagedMemoryModel> model;
+  Time now;
 };
 
 testing::Matcher<Time> about(double seconds) {  // one picosecond of rounding at each end
@@ -279,6 +288,59 @@ TEST(CoreTime, andMemoryTimeOverlapWhenTheMachineSaysSo) {
   blocking.overlap = Overlap::none;
   Bench none{blocking, "bind:0", 1, counts};
   EXPECT_THAT(none.time(reads(1)), about(100e-6 + memory));
+}
+
+TEST(Stretches, shareTheIterationsCoreTimeByTheirAccesses) {
+  // 8 accesses a line, 100 us of core time an iteration: access 0 to 512 of n * 8 takes its part, the end the rest.
+  WorkCounts counts;
+  counts.integer = 3 * 2e9 * 100e-6;
+  Bench bench{one_node(), "bind:0", 1, counts};
+  bench.caches_answer(hits_only);
+  const auto [begin, reached] = bench.stretch(0, 512, Bytes{1 << 20});
+  EXPECT_EQ(reached, 512u);
+  EXPECT_THAT(begin, about(100e-6 * 512 / (n * 8)));
+  const auto [rest, end] = bench.stretch(512, Stretch::to_the_end, Bytes{1 << 20});
+  EXPECT_EQ(end, Stretch::to_the_end);
+  EXPECT_THAT(begin + rest, about(100e-6));
+}
+
+TEST(Stretches, endAfterAQuantumOfTouchedLines) {
+  // A group is a quarter of the private caches' lines at most, 128 here. By quanta of 8 KiB = 128 lines that makes n / 128 stretches;
+  // their misses take what those of the whole take.
+  Machine machine = one_node();
+  machine.caches[0].size = Bytes{16 << 10};
+  machine.caches[1].size = Bytes{16 << 10};  // groups of 512 / 4 lines
+  Bench bench{machine};
+  bench.caches_answer(reads(1));
+  std::uint64_t reached = 0, stretches = 0;
+  for (; reached != Stretch::to_the_end; ++stretches) {
+    const std::uint64_t from = reached;
+    reached = bench.stretch(from, Stretch::to_the_end, Bytes{8 << 10}).second;
+    if (reached != Stretch::to_the_end) { EXPECT_EQ(reached, from + 128 * 8); }
+  }
+  EXPECT_EQ(stretches, lines / 128);
+  EXPECT_THAT(bench.now, about(n * 100e-9));
+}
+
+TEST(Stretches, endAfterSixteenTimesAQuantumThatStaysInPlace) {
+  // 64 lines (4 KiB), 100 times: never more than a quantum of 4 KiB + 1 line is touched, 16 of them are gone over in 17 passes.
+  WorkloadBuilder builder;
+  const ObjectId array = builder.object("array", 4096, ObjectKind::mapped);
+  const RegionId region = builder.serial("region");
+  builder.nest(region, {512, 100}, {read(array, 0, {8, 0})});
+  builder.repeat(region);
+  Bench bench{one_node()};
+  bench.workload = builder.build();
+  bench.addresses = std::make_unique<AddressSpace>(bench.machine, *bench.workload, *bench.policy, Bytes{4096});
+  bench.caches_answer(hits_only);
+  EXPECT_EQ(bench.stretch(0, Stretch::to_the_end, Bytes{65 * 64}).second, 17u * 512);
+}
+
+TEST(Stretches, followEachOther) {
+  Bench bench{one_node()};
+  bench.caches_answer(hits_only);
+  bench.stretch(0, 512, Bytes{1 << 20});
+  EXPECT_THROW(bench.stretch(1024, Stretch::to_the_end, Bytes{1 << 20}), std::logic_error);
 }
 
 TEST(Overhead, ofRuntimeFaultsAndPageWalksAddsUp) {
