@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from homenode.compiler.stream_dump import Access, Message, messages, record
+from homenode.kernel_sources import kernel
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -380,3 +381,39 @@ def test_assembly_beside_c_is_linked(tmp_path: Path) -> None:
     ended = compile_with("-O1", "main.c", "seven.s", "-o", "main", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert kinds(stream(tmp_path / "main")) == {"read": 1, "write": 7}
+
+
+def marks(found: list[Message]) -> list[tuple[int | str, ...]]:
+    """Kind, value and text of each mark."""
+    return [(m.fields[0], m.fields[1], m.fields[4]) for m in found if m.name == "mark"]
+
+
+LABEL, STEP, STREAMABLE, OWNER, THREAD_TYPE = range(5)
+NO_STEP = 2**64 - 1  # -1
+
+
+def test_marks_arrive_with_their_values(tmp_path: Path) -> None:
+    (tmp_path / "marked.c").write_text(
+        '#include "homenode.h"\ndouble a[8];\nint main(void) {\n  HOMENODE_LABEL("begin");\n  HOMENODE_STEP(7);\n'
+        '  HOMENODE_STREAMABLE(a, sizeof a);\n  HOMENODE_OWNER(a, 3);\n  HOMENODE_THREAD_TYPE("reader");\n  HOMENODE_STEP(-1);\n'
+        "  return 0;\n}\n"
+    )
+    ended = compile_with("-O2", "marked.c", "-o", "marked", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    found = stream(tmp_path / "marked")
+    assert marks(found) == [
+        (LABEL, 0, "begin"), (STEP, 7, ""), (STREAMABLE, 0, ""), (OWNER, 3, ""), (THREAD_TYPE, 0, "reader"), (STEP, NO_STEP, ""),
+    ]  # fmt: skip
+    assert [m.fields[3] for m in found if m.name == "mark" and m.fields[0] == STREAMABLE] == [8 * 8]
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("jacobi2d", ["n=16", "sweeps=3"]), ("jacobi3d", ["ni=8", "nj=8", "nk=8", "sweeps=3"]), ("hotspot", ["size=32", "steps=3"])],
+)  # fmt: skip
+def test_kernels_mark_their_steps(tmp_path: Path, name: str, settings: list[str]) -> None:
+    chosen = kernel(name)
+    ended = compile_with(*chosen.flags, chosen.source, "-o", name, "-lm", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    found = marks(stream(tmp_path / name, *settings))
+    assert [value for kind, value, _ in found if kind == STEP] == [0, 1, 2, NO_STEP]

@@ -141,10 +141,12 @@ struct Phase {
   std::string label;
   std::int64_t low = 0, high = 0, step = 1, iterations = 0;
   bool nowait = true, ordered = false;
+  std::int64_t step_mark = -1;
   RegionId region = RegionId::none();           // once a block of it is finished
   ExecutionId execution = ExecutionId::none();  // once a block of it is written
   std::int64_t written = 0;                     // iterations in the file
   std::map<std::uint32_t, Share> by_rank;
+  std::vector<Mark> marks;  // their execution is known when it is written
   std::uint64_t accesses() const {
     std::uint64_t sum = 0;
     for (const auto& [rank, share] : by_rank) sum += share.accesses;
@@ -569,30 +571,64 @@ private:
     rank.folder.heap_event({rank.accesses, operation, 0, zeroed}, object);
   }
 
+  // Labels and steps cut serial code: what comes after is another execution.
   void mark() {
-    const std::uint64_t kind = in_.u64(), value = in_.u64(), address = in_.u64();
-    in_.u64();
+    const std::uint64_t kind = in_.u64(), value = in_.u64(), address = in_.u64(), bytes = in_.u64();
     const std::string text = in_.text();
-    if (kind == HN_MARK_LABEL) {
-      if (in_parallel_) {
+    Mark mark;
+    mark.text = text;
+    switch (kind) {
+      case HN_MARK_LABEL:
+        mark.operation = MarkOperation::label;
+        if (!in_parallel_) {
+          if (pending_label_) serial_label_ = *pending_label_;  // no construct came: the mark was for this serial code
+          end_serial();
+          begin_serial();
+        }
         pending_label_ = text;
-      } else {
-        if (pending_label_) serial_label_ = *pending_label_;  // no construct came: the mark was for this serial code
-        end_serial();
-        begin_serial();
-        pending_label_ = text;
-      }
-    } else if (kind == HN_MARK_STEP) {
-      step_ = static_cast<std::int64_t>(value);
-    } else if (kind == HN_MARK_STREAMABLE || kind == HN_MARK_OWNER) {
-      Pc scratch;
-      find(scratch, address);
-      if (kind == HN_MARK_STREAMABLE) {
-        streamable_.insert(scratch.object.value());
-      } else {
-        tables_.objects[scratch.object.index()].owner_hint = static_cast<std::int32_t>(value);
-      }
+        break;
+      case HN_MARK_STEP:
+        mark.operation = MarkOperation::step;
+        mark.value = static_cast<std::int64_t>(value);
+        if (!in_parallel_) {
+          end_serial();
+          begin_serial();
+        }
+        step_ = std::max<std::int64_t>(mark.value, -1);
+        break;
+      case HN_MARK_STREAMABLE:
+        mark.operation = MarkOperation::streamable;
+        mark.value = static_cast<std::int64_t>(bytes);
+        mark.object = object_at(address);
+        streamable_.insert(mark.object.value());
+        break;
+      case HN_MARK_OWNER:
+        mark.operation = MarkOperation::owner;
+        mark.value = static_cast<std::int32_t>(value);
+        mark.object = object_at(address);
+        tables_.objects[mark.object.index()].owner_hint = static_cast<std::int32_t>(value);
+        break;
+      case HN_MARK_THREAD_TYPE:
+        mark.operation = MarkOperation::thread_type;
+        break;
+      default:
+        throw InputError("the capture stream has a mark of unknown kind " + std::to_string(kind));
     }
+    Rank& rank = current();
+    mark.sequence = rank.accesses;
+    if (in_parallel_) {
+      Phase& phase = phases_[rank.phase];
+      mark.item.iteration = phase.kind == RegionKind::thread ? rank_ : rank.iteration;
+      phase.marks.push_back(std::move(mark));
+    } else {
+      marks_.push_back(std::move(mark));
+    }
+  }
+
+  ObjectId object_at(std::uint64_t address) {
+    Pc scratch;
+    find(scratch, address);
+    return scratch.object;
   }
 
   // --- constructs -----------------------------------------------------------------------------------------------------------
@@ -609,6 +645,7 @@ private:
     if (serial_.folder.empty()) return;
     Phase phase;
     phase.kind = RegionKind::serial;
+    phase.step_mark = step_;
     phase.label = serial_label_ ? *serial_label_ : "main:serial#" + std::to_string(serial_ordinal_);
     ++serial_ordinal_;
     phase.region = region_of(phase, phase.label);
@@ -648,6 +685,7 @@ private:
     Phase phase;
     phase.kind = RegionKind::thread;
     phase.site = parallel_site_;
+    phase.step_mark = step_;
     return phase;
   }
   void code_phase() {
@@ -662,6 +700,7 @@ private:
     ++rank.phase;
     if (rank.phase == phases_.size()) {
       phases_.push_back(phase);
+      phases_.back().step_mark = step_;
       phases_.back().label = pending_label_ ? *std::exchange(pending_label_, std::nullopt) : "";
     }
     rank.in_item = false;
@@ -744,8 +783,20 @@ private:
     write_blocks(phase, whole, place);
     execution.region = phase.region;
     execution.iterations = next;
-    execution.step = step_;
+    execution.step = phase.step_mark;
     writer_.close_execution(phase.execution, execution);
+    // Marks of serial code without accesses stand before the next execution.
+    for (Mark& mark : marks_) {
+      mark.item = {phase.execution, 0};
+      if (phase.kind != RegionKind::serial) mark.sequence = 0;
+      writer_.add(mark);
+    }
+    marks_.clear();
+    for (Mark& mark : phase.marks) {
+      if (mark.item.iteration >= execution.iterations) continue;  // of a rank that another stands for
+      mark.item.execution = phase.execution;
+      writer_.add(mark);
+    }
   }
 
   void end_parallel() {
@@ -925,6 +976,7 @@ private:
 
   void finish() {
     note_serial_work();
+    for (const Mark& mark : marks_) writer_.add(mark);  // nothing came after them
     look_up_lines();
     name_objects();
     for (Region& region : tables_.regions) note_clause(region);
@@ -1074,6 +1126,7 @@ private:
   TwinWork work_;
   bool cut_ = false;  // the stream ended in the middle
   std::int64_t step_ = -1;
+  std::vector<Mark> marks_;  // of the serial code
 };
 
 }  // namespace

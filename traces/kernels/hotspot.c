@@ -133,6 +133,7 @@ int main(int argc, char** argv) {
   kernel_time("init", begin);
 
   for (int64_t step = 0; step < p[STEPS].value; ++step) {
+    HOMENODE_STEP(step);
     HOMENODE_LABEL("sweep");
     begin = kernel_clock();
 #pragma omp parallel for schedule(static)
@@ -143,6 +144,7 @@ int main(int argc, char** argv) {
     temperature = result;
     result = swap;
   }
+  HOMENODE_STEP(-1);
 
   const int code = p[CHECK].value ? kernel_verdict("hotspot", wrong_cells(temperature, result, power, size, constants),
                                                    "cells differ from the heat flows")

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   kernel_time("init", begin);
 
   for (int64_t sweep = 0; sweep < p[SWEEPS].value; ++sweep) {
+    HOMENODE_STEP(sweep);
     const double* restrict from = a;
     double* restrict to = b;
     HOMENODE_LABEL("sweep");
@@ -51,6 +52,7 @@ int main(int argc, char** argv) {
     a = b;
     b = swap;
   }
+  HOMENODE_STEP(-1);
 
   const int code = p[CHECK].value ? kernel_verdict("jacobi2d", wrong_points(a, n), "points differ from the fixed point") : 0;
   free(a);

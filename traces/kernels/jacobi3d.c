@@ -91,6 +91,7 @@ int main(int argc, char** argv) {
   homenode_streamable(source, sites * sizeof(double));
   homenode_streamable(target, sites * sizeof(double));
   for (int64_t sweep = 0; sweep < p[SWEEPS].value; ++sweep) {
+    HOMENODE_STEP(sweep);
     HOMENODE_LABEL("sweep");
     begin = kernel_clock();
 #pragma omp parallel for collapse(3) schedule(runtime)
@@ -103,6 +104,7 @@ int main(int argc, char** argv) {
     source = target;
     target = swap;
   }
+  HOMENODE_STEP(-1);
 
   const int code = p[CHECK].value ? kernel_verdict("jacobi3d", wrong_sites(source, ni, nj, nk), "sites differ from the fixed point") : 0;
   free(source);

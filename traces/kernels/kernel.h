@@ -25,6 +25,7 @@
 #endif
 #ifndef KERNEL_MARKS
 #define HOMENODE_LABEL(text) ((void)0)
+#define HOMENODE_STEP(number) ((void)(number))
 #define homenode_streamable(address, bytes) ((void)(address), (void)(bytes))
 #endif
 

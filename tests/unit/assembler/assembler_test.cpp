@@ -322,6 +322,66 @@ TEST_F(Assembler, AKilledProgramLeavesWhatArrived) {
   EXPECT_LT(iterations, 48);
 }
 
+void mark(StreamWriter& stream, int kind, std::int64_t value, std::uint64_t address = 0, std::uint64_t bytes = 0,
+          const std::string& text = "") {
+  stream.opcode(HN_MARK);
+  stream.u(static_cast<std::uint64_t>(kind)), stream.u(static_cast<std::uint64_t>(value)), stream.u(address), stream.u(bytes);
+  stream.text(text);
+}
+
+TEST_F(Assembler, MarksStandWhereTheProgramMadeThem) {
+  StreamWriter stream;
+  stream.hello(2);
+  stream.pc(0, HN_WRITE, 8);
+  stream.allocate(a_address, 800);
+  stream.run(0, a_address, 0, 5, 8, 1);
+  mark(stream, HN_MARK_OWNER, 1, a_address);            // after 5 accesses of serial code
+  mark(stream, HN_MARK_STREAMABLE, 0, a_address, 400);  // the same place
+  for (std::int64_t step = 0; step < 2; ++step) {
+    mark(stream, HN_MARK_STEP, step);
+    stream.label("sweep");
+    stream.parallel_begin(static_cast<std::uint64_t>(step));
+    stream.loop_begin(0x3000, 2);
+    stream.item(0), stream.run(0, a_address, 0, 3, 8, 1);
+    stream.item(1), stream.run(0, a_address, 0, 3, 8, 1);
+    mark(stream, HN_MARK_THREAD_TYPE, 0, 0, 0, "worker");  // in iteration 1, after its 3 accesses
+    stream.loop_end();
+    stream.parallel_end(static_cast<std::uint64_t>(step));
+  }
+  mark(stream, HN_MARK_STEP, -1);
+  stream.run(0, a_address, 0, 1, 8, 1);
+  stream.end();
+  assembled(stream);
+  const TraceFile trace{folder_ / "trace.hnt"};
+  // serial, sweep of step 0, sweep of step 1, serial
+  std::vector<std::int64_t> steps;
+  for (const Execution& execution : trace.executions) steps.push_back(execution.step);
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{-1, 0, 1, -1}));
+  struct Place {
+    MarkOperation operation;
+    std::size_t execution;
+    std::int64_t iteration;
+    std::uint64_t sequence;
+    std::int64_t value;
+    bool operator==(const Place&) const = default;
+  };
+  std::vector<Place> places;
+  for (const Mark& each : trace.marks) {
+    places.push_back({each.operation, each.item.execution.index(), each.item.iteration, each.sequence, each.value});
+    if (each.operation == MarkOperation::owner) { EXPECT_EQ(trace.objects[each.object.index()].bytes, 800u); }
+    if (each.operation == MarkOperation::thread_type) { EXPECT_EQ(each.text, "worker"); }
+  }
+  EXPECT_EQ(places, (std::vector<Place>{{MarkOperation::owner, 0, 0, 5, 1},
+                                        {MarkOperation::streamable, 0, 0, 5, 400},
+                                        {MarkOperation::step, 1, 0, 0, 0},
+                                        {MarkOperation::label, 1, 0, 0, 0},
+                                        {MarkOperation::thread_type, 1, 1, 3, 0},
+                                        {MarkOperation::step, 2, 0, 0, 1},
+                                        {MarkOperation::label, 2, 0, 0, 0},
+                                        {MarkOperation::thread_type, 2, 1, 3, 0},
+                                        {MarkOperation::step, 3, 0, 0, -1}}));
+}
+
 TEST_F(Assembler, APartKeepsItsName) {
   StreamWriter stream;
   stream.hello();
