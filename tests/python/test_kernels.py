@@ -22,6 +22,9 @@ SMALL = {
     "chase": ["nodes=501", "steps=1200", "chains=4", "walks=3"],
     "gather": ["n=777", "reads=5001", "repeats=2"],
     "jacobi2d": ["n=37", "sweeps=3"],
+    "advection2d": ["patch=5", "patches=3", "steps=7"],
+    "advection3d": ["patch=4", "patches=3", "steps=5"],
+    "heap_list1": ["blocks=5", "bytes=10000", "passes=3"],
 }
 
 
@@ -31,7 +34,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, kernel in KERNELS.items():
         warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
         source = FOLDER / kernel["file"]
-        command = ["gcc", *warnings, *kernel["flags"], "-o", str(folder / name), str(source)]
+        command = ["gcc", *warnings, *kernel["flags"], "-o", str(folder / name), str(source), "-lm"]
         subprocess.run(command, check=True)
     return {name: folder / name for name in KERNELS}
 
@@ -75,6 +78,11 @@ BREAKAGES = [
     ("chase", "d = d->next;", "d = c->next;"),
     ("gather", "sum += x[index[i]];", "sum += x[index[i] / 2];"),
     ("jacobi2d", "from[(i - 1) * n + j] +", "from[(i + 1) * n + j] +"),
+    ("advection2d", "c_y * field[j * row + i + 1]", "c_x * field[j * row + i + 1]"),
+    ("advection2d", "east[j * row + 1]", "east[j * row]"),
+    ("advection3d", "inside[(k - 1) * layer", "inside[k * layer"),
+    ("advection3d", "neighbour[SOUTH] + n * row", "neighbour[NORTH] + n * row"),
+    ("heap_list1", "content(rank, i, pass), (size_t)bytes)", "content(rank, i, pass), (size_t)bytes - 1)"),
 ]
 
 
@@ -84,7 +92,7 @@ def test_self_check_sees_a_wrong_algorithm(tmp_path: Path, name: str, right: str
     assert source.count(right) == 1
     (tmp_path / "broken.c").write_text(source.replace(right, wrong), encoding="utf-8")
     program = tmp_path / "broken"
-    subprocess.run(["gcc", *KERNELS[name]["flags"], f"-I{FOLDER}", "-o", program, tmp_path / "broken.c"], check=True)
+    subprocess.run(["gcc", *KERNELS[name]["flags"], f"-I{FOLDER}", "-o", program, tmp_path / "broken.c", "-lm"], check=True)
     result = run(program, *SMALL[name])
     assert result.returncode == 1
     assert re.fullmatch(rf"{name}: self-check failed: \d+ .+\n", result.stderr)

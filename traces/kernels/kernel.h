@@ -27,6 +27,7 @@
 #define HOMENODE_LABEL(text) ((void)0)
 #define HOMENODE_STEP(number) ((void)(number))
 #define homenode_streamable(address, bytes) ((void)(address), (void)(bytes))
+#define HOMENODE_OWNER(address, rank) ((void)(address), (void)(rank))
 #endif
 
 #define KERNEL_UNTRACED __attribute__((noinline, unused, no_sanitize("thread")))
