@@ -235,3 +235,23 @@ def test_a_timeout_is_a_positive_time(homenode: Run, seconds: str) -> None:
     ended = homenode("capture", "stream", f"--timeout={seconds}", "-o", "x.hnt")
     assert ended.status == 2
     assert "allowed: more than 0" in ended.stderr
+
+
+def test_hashes_do_not_depend_on_where_the_kernel_puts_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings: dict[str, dict[str, int]] = {"chase": {}, "gather": {"n": 20000, "reads": 20000}, "jacobi2d": {"n": 32}}
+    fixed = {name: hn.capture(name, **chosen).hash for name, chosen in settings.items()}
+    monkeypatch.setattr("homenode.capturing._without_randomisation", lambda: ())
+    for _ in range(3):
+        assert {name: hn.capture(name, **chosen).hash for name, chosen in settings.items()} == fixed
+
+
+def test_nested_teams_are_reported_as_lost(homenode: Run, tmp_path: Path) -> None:
+    (tmp_path / "nested.c").write_text(
+        "int a[9];\nint main(void) {\n#pragma omp parallel for\n  for (int i = 0; i < 9; ++i) {\n"
+        "#pragma omp parallel for\n    for (int j = 0; j < 2; ++j) a[i] += j;\n  }\n  return 0;\n}\n"
+    )
+    assert homenode("cc", "-O1", "-g", "-fopenmp", "nested.c", "-o", "nested").status == 0
+    (loss,) = hn.capture(command=[tmp_path / "nested"]).inspect()["losses"]
+    # the inner region runs once in each of 9 iterations
+    assert (loss["count"], loss["site"]) == (9, "nested.c:5")
+    assert "its team was serialised" in loss["reason"]

@@ -417,3 +417,63 @@ def test_kernels_mark_their_steps(tmp_path: Path, name: str, settings: list[str]
     assert ended.returncode == 0, ended.stderr
     found = marks(stream(tmp_path / name, *settings))
     assert [value for kind, value, _ in found if kind == STEP] == [0, 1, 2, NO_STEP]
+
+
+NESTED = """
+int a[4], ones[4];
+int main(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 4; i++) {
+#pragma omp parallel for
+    for (int j = 0; j < 2; j++) a[i] += j;
+#pragma omp parallel num_threads(1)
+    ones[i] = 1;
+  }
+  return a[3] != 1;
+}
+"""
+
+
+def test_serialised_inner_teams_are_losses(tmp_path: Path) -> None:
+    (tmp_path / "nested.c").write_text(NESTED)
+    ended = compile_with("-O1", "-fopenmp", "nested.c", "-o", "nested", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    losses = [m.fields for m in stream(tmp_path / "nested") if m.name == "loss"]
+    # the inner loop's region ran 4 times; the one that asks for a team of one gets what it asks for
+    assert sum(int(fields[0]) for fields in losses) == 4
+    assert {fields[3] for fields in losses} == {"nested parallel region: its team was serialised"}
+    assert len({fields[1:3] for fields in losses}) == 1
+
+
+MANY_SITES = """
+#include <string.h>
+#include <sys/mman.h>
+void __tsan_write4(void*) __attribute__((weak));
+enum { SITES = 70000, BYTES = 22 };
+int target[16];
+int main(void) {
+  unsigned char* code = mmap(0, SITES * BYTES + 64, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  unsigned char* at = code;
+  void (*callback)(void*) = __tsan_write4;
+  void* address = target;
+  if (!callback) return 0;
+  __builtin_memcpy(at, "\\x48\\x83\\xec\\x08", 4), at += 4; /* sub rsp, 8 */
+  for (int i = 0; i < SITES; i++) {
+    __builtin_memcpy(at, "\\x48\\xbf", 2), __builtin_memcpy(at + 2, &address, 8);   /* mov rdi, address */
+    __builtin_memcpy(at + 10, "\\x48\\xb8", 2), __builtin_memcpy(at + 12, &callback, 8); /* mov rax, callback */
+    __builtin_memcpy(at + 20, "\\xff\\xd0", 2), at += BYTES;                          /* call rax */
+  }
+  __builtin_memcpy(at, "\\x48\\x83\\xc4\\x08\\xc3", 5); /* add rsp, 8; ret */
+  for (int round = 0; round < 2; round++) ((void (*)(void))code)();
+  return 0;
+}
+"""
+
+
+def test_any_number_of_sites_is_recorded(tmp_path: Path) -> None:
+    (tmp_path / "sites.c").write_text(MANY_SITES)
+    ended = compile_with("-O1", "sites.c", "-o", "sites", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    # 70000 places that write one integer, twice
+    writes = Counter(access.pc for access in accesses(stream(tmp_path / "sites")) if access.kind == "write")
+    assert len([pc for pc, count in writes.items() if count == 2]) >= 70000

@@ -354,7 +354,7 @@ private:
         loss.count = in_.u64();
         loss.site = site_id(call_site());
         loss.reason = in_.text();
-        tables_.losses.push_back(loss);
+        add_loss(loss);
         break;
       }
       case HN_END:
@@ -366,6 +366,17 @@ private:
       default:
         throw InputError("the capture stream has a message of unknown kind " + std::to_string(opcode));
     }
+  }
+
+  // Losses of one place and reason are one, with their counts added.
+  void add_loss(const Loss& loss) {
+    for (Loss& known : tables_.losses) {
+      if (known.site == loss.site && known.reason == loss.reason) {
+        known.count += loss.count;
+        return;
+      }
+    }
+    tables_.losses.push_back(loss);
   }
 
   CallSite call_site() {

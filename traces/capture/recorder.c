@@ -2,11 +2,12 @@
  * steps in address and in sequence are one run. And for an access that breaks its stride, the load its address came from:
  * a pointer loaded a moment ago points at its line, or its address is linear in a value that one load delivers.
  */
-#include <string.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 
 #include "runtime.h"
 
-enum { ENTRIES = 8192, POINTERS = 1024, SITES = 65536 };
+enum { ENTRIES = 8192, POINTERS = 1024 };
 
 struct entry {
   uintptr_t pc;
@@ -28,11 +29,13 @@ uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
 static struct entry entries[ENTRIES];
 static uint32_t active[ENTRIES], active_count, next_id;
-static struct {
+struct site {
   uintptr_t pc;
   uint32_t info, id;
   uint64_t sent_base;
-} sites[SITES];
+};
+static struct site* sites; /* open addressing by pc and info, at most half full */
+static uint64_t site_slots;
 static struct {
   uint64_t line, sequence;
   int64_t value;
@@ -80,32 +83,51 @@ void hn_control(int opcode) {
 void hn_new_item(void) { hn_sequence = 0; }
 uint64_t hn_accesses(void) { return clock_now - 1; }
 
+static struct site* slot_of(uintptr_t pc, uint32_t info) {
+  uint64_t slot = ((pc ^ info) * 0x9E3779B97F4A7C15ul) >> 32;
+  while (sites[slot &= site_slots - 1].pc && (sites[slot].pc != pc || sites[slot].info != info)) ++slot;
+  return &sites[slot];
+}
+static struct site* site_of(uintptr_t pc, uint32_t info) {
+  if (next_id * 2ul >= site_slots) {
+    struct site* const old = sites;
+    const uint64_t before = site_slots;
+    site_slots = before ? before * 2 : 1024;
+    sites = hn_pages(site_slots * sizeof *sites);
+    if (!sites) abort();
+    for (uint64_t i = 0; i < before; ++i)
+      if (old[i].pc) *slot_of(old[i].pc, old[i].info) = old[i];
+    if (old) munmap(old, before * sizeof *old);
+  }
+  struct site* found = slot_of(pc, info);
+  if (found->pc) return found;
+  *found = (struct site){pc, info, next_id++, 0};
+  hn_begin(HN_PC);
+  hn_u(found->id);
+  hn_u(info >> 1 & 7);
+  hn_u(info >> 4);
+  hn_u(info & 1);
+  hn_site((const void*)pc);
+  return found;
+}
+
 /* Another instruction takes the slot: what was sent of the old one is kept, it may come back. */
 static __attribute__((noinline)) void take(struct entry* e, uintptr_t pc, uint32_t info) {
   send(e);
   const bool open = e->open;
-  if (e->pc) {
-    uint32_t h = (uint32_t)((e->pc * 0x9E3779B97F4A7C15ul) >> 48);
-    while (sites[h].pc != e->pc || sites[h].info != e->info) h = (h + 1) % SITES;
-    sites[h].sent_base = e->sent_base;
-  }
+  if (e->pc) slot_of(e->pc, e->info)->sent_base = e->sent_base;
   *e = (struct entry){0};
   e->open = open;
   e->pc = pc;
   e->info = info;
-  uint32_t h = (uint32_t)((pc * 0x9E3779B97F4A7C15ul) >> 48);
-  while (sites[h].pc && (sites[h].pc != pc || sites[h].info != info)) h = (h + 1) % SITES;
-  if (!sites[h].pc) {
-    sites[h].pc = pc, sites[h].info = info, sites[h].id = next_id++;
-    hn_begin(HN_PC);
-    hn_u(sites[h].id);
-    hn_u(info >> 1 & 7);
-    hn_u(info >> 4);
-    hn_u(info & 1);
-    hn_site((const void*)pc);
-  }
-  e->id = sites[h].id;
-  e->sent_base = sites[h].sent_base;
+  const struct site* site = site_of(pc, info);
+  e->id = site->id;
+  e->sent_base = site->sent_base;
+}
+
+/* Slots of tables must not depend on where the kernel put the program: equal programs collide alike. */
+static inline unsigned pointer_slot(uint64_t line) {
+  return (unsigned)((line - (hn_origin_of(line << 6) >> 6)) * 0x9E3779B97F4A7C15ul >> 54);
 }
 
 static uint64_t producer_of(struct entry* e, uint64_t address) {
@@ -115,7 +137,7 @@ static uint64_t producer_of(struct entry* e, uint64_t address) {
   e->last_address = address;
   if (regular) return 0;
   for (uint64_t line = address >> 6, k = 0; k < 2; ++k, --line) {
-    const unsigned h = (unsigned)(line * 0x9E3779B97F4A7C15ul >> 54);
+    const unsigned h = pointer_slot(line);
     if (pointers[h].line == line && pointers[h].sequence && clock_now - pointers[h].sequence < 60000)
       return clock_now - pointers[h].sequence;
   }
@@ -151,7 +173,7 @@ static inline void note_value(struct entry* e, uintptr_t address, unsigned width
   e->value_sequence = clock_now;
   if (width == 8 && (uint64_t)e->value >> 47 == 0 && e->value >= 65536) {
     const uint64_t line = (uint64_t)e->value >> 6;
-    const unsigned h = (unsigned)(line * 0x9E3779B97F4A7C15ul >> 54);
+    const unsigned h = pointer_slot(line);
     if (!(pointers[h].value == e->value && clock_now - pointers[h].sequence < 256))
       pointers[h].line = line, pointers[h].value = e->value, pointers[h].sequence = clock_now;
   }
@@ -195,7 +217,8 @@ __attribute__((always_inline)) static inline void record(uintptr_t address, uint
   const uint64_t sequence = hn_sequence++;
   ++clock_now;
   const uint32_t info = width << 4 | kind << 1 | flags;
-  struct entry* e = &entries[(pc ^ pc >> 13 ^ kind) & (ENTRIES - 1)];
+  const uintptr_t place = pc - hn_program;
+  struct entry* e = &entries[(place ^ place >> 13 ^ kind) & (ENTRIES - 1)];
   if (__builtin_expect(e->pc == pc && e->info == info && e->count > 1 && address - e->last == (uint64_t)e->stride &&
                            sequence - e->last_sequence == e->dsequence,
                        1)) {

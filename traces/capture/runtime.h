@@ -28,6 +28,9 @@ void hn_let_go(void);
 void hn_records_here(void);       /* this thread has the token */
 void hn_tls_block(unsigned rank); /* announces where this thread has the program's thread-local variables */
 bool hn_is_libc(uintptr_t pc);
+/* Where the kernel put what: distances from there are the same in every run. */
+extern uintptr_t hn_program;               /* the program's code */
+uintptr_t hn_origin_of(uintptr_t address); /* of the program, the break, the mappings, the main stack */
 void hn_copy(void* to, const void* from, size_t bytes);
 
 /* recorder.c */
@@ -54,6 +57,7 @@ void* hn_pages(size_t bytes);                   /* zeroed, for the runtime itsel
 void hn_work_parallel(uint64_t serial, bool begins);
 
 /* team.c */
-void hn_yield(void); /* an atomic spin gives the token away */
+void hn_yield(void);         /* an atomic spin gives the token away */
+void hn_nested_losses(void); /* before the end: how often inner teams were serialised */
 
 #endif

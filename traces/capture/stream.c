@@ -172,6 +172,21 @@ bool hn_is_libc(uintptr_t pc) {
   return pc - low < high - low;
 }
 
+uintptr_t hn_program;
+static uintptr_t program_end, break_now, mappings, stack_low, stack_top;
+static void note_origins(void) {
+  uintptr_t offset;
+  hn_program = modules[0].low, program_end = modules[0].high;
+  break_now = (uintptr_t)sbrk(0);
+  mappings = modules[hn_module_of((uintptr_t)&__libc_malloc, &offset)].low;
+}
+uintptr_t hn_origin_of(uintptr_t address) {
+  if (address >= stack_low) return stack_top;
+  if (address >= hn_program && address < program_end) return hn_program;
+  /* The break grows up from the program, far below the mappings. */
+  return address > break_now + ((uintptr_t)1 << 40) ? mappings : break_now;
+}
+
 /* Signals that end the program. One from outside may come at any moment and to any thread: the thread that records deals with
  * it, at once where the stream is whole (it may be blocked for ever), else when it has become so. */
 static pthread_t recording_thread;
@@ -217,6 +232,7 @@ static void fault(int signal_number) {
 
 void hn_finish(int status) {
   if (!hn_on) return;
+  hn_nested_losses();
   hn_control(HN_END);
   hn_u((uint64_t)(unsigned)status);
   hn_u(hn_accesses());
@@ -242,6 +258,7 @@ void hn_open(void) {
   descriptor = atoi(text);
   unsetenv("HOMENODE_STREAM_FD");
   dl_iterate_phdr(add_module, 0);
+  note_origins();
   fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   pthread_atfork(0, 0, forget);
   hn_on = hn_recording = true;
@@ -257,6 +274,7 @@ void hn_open(void) {
     hn_u(top - (8u << 20));
     hn_u(top);
     hn_stack_of(0, top - (8u << 20), top, (uintptr_t)__libc_stack_end);
+    stack_low = top - (8u << 20), stack_top = (uintptr_t)__libc_stack_end & ~(uintptr_t)63;
   }
   for (unsigned i = 0; i < module_count; ++i) {
     hn_begin(HN_MODULE);

@@ -287,6 +287,35 @@ static uintptr_t closure_end(const void* data) {
   }
   return end;
 }
+/* Nested parallel regions have a team of one. Each place tells so when it first runs, and how often it did when the program ends. */
+static struct {
+  const void* site;
+  uint64_t more;
+} serialised[256];
+static void lose_team(const void* site, uint64_t count) {
+  hn_control(HN_LOSS);
+  hn_u(count), hn_site(site), hn_s("nested parallel region: its team was serialised");
+}
+static void note_serialised(const void* site) {
+  for (unsigned i = 0; i < sizeof serialised / sizeof *serialised; ++i) {
+    if (serialised[i].site == site) {
+      ++serialised[i].more;
+      return;
+    }
+    if (!serialised[i].site) {
+      serialised[i].site = site;
+      lose_team(site, 1);
+      return;
+    }
+  }
+  lose_team(site, 1);
+}
+#ifndef HOMENODE_TWIN
+void hn_nested_losses(void) {
+  for (unsigned i = 0; i < sizeof serialised / sizeof *serialised && serialised[i].site; ++i)
+    if (serialised[i].more) lose_team(serialised[i].site, serialised[i].more);
+}
+#endif
 static void parallel(void (*function)(void*), void* data, unsigned wanted, int sections, const void* site, const struct loop* combined) {
   struct rank* r = self();
   struct team* outer = r->team;
@@ -301,6 +330,7 @@ static void parallel(void (*function)(void*), void* data, unsigned wanted, int s
   t.level = outer->level + 1;
   t.function = function, t.data = data, t.site = site, t.sections = sections;
   hn_on = was_on;
+  if (hn_on && t.level > 1 && wanted != 1) note_serialised(site);
   if (hn_on && t.level == 1) {
     for (int i = 1; i < t.ranks; ++i)
       if (!ranks[i]) hn_on = false, start_rank(i, was_on), hn_on = was_on;
