@@ -255,3 +255,15 @@ def test_nested_teams_are_reported_as_lost(homenode: Run, tmp_path: Path) -> Non
     # the inner region runs once in each of 9 iterations
     assert (loss["count"], loss["site"]) == (9, "nested.c:5")
     assert "its team was serialised" in loss["reason"]
+
+
+def test_irregular_accesses_take_at_most_three_bytes() -> None:
+    gather = hn.capture("gather", n=300_000, reads=300_000)
+    loop = gather.regions[gather.regions.label == "gather"]
+    # an index and the element it names for each read; all else in the trace is regular and weighs next to nothing
+    assert 600_000 <= loop.accesses.sum() <= 600_010
+    assert gather.path.stat().st_size <= 3 * loop.accesses.sum()
+    chase = hn.capture("chase", nodes=100_000, steps=300_000)
+    # each step is a jump; making the cycle jumps as well
+    assert chase.accesses >= 600_000
+    assert chase.path.stat().st_size <= 3 * chase.accesses
