@@ -25,6 +25,7 @@ SMALL = {
     "advection2d": ["patch=5", "patches=3", "steps=7"],
     "advection3d": ["patch=4", "patches=3", "steps=5"],
     "heap_list1": ["blocks=5", "bytes=10000", "passes=3"],
+    "sliding_tile": ["moves=24", "table=6", "nodes=heap"],
 }
 
 
@@ -82,6 +83,8 @@ BREAKAGES = [
     ("advection2d", "east[j * row + 1]", "east[j * row]"),
     ("advection3d", "inside[(k - 1) * layer", "inside[k * layer"),
     ("advection3d", "neighbour[SOUTH] + n * row", "neighbour[NORTH] + n * row"),
+    ("sliding_tile", "node->remaining < search->least", "node->remaining > search->least"),
+    ("sliding_tile", "const uint32_t cost = parent ? parent->cost + 1 : 0;", "const uint32_t cost = 0;"),
     ("heap_list1", "content(rank, i, pass), (size_t)bytes)", "content(rank, i, pass), (size_t)bytes - 1)"),
 ]
 

@@ -1,0 +1,71 @@
+"""The programs after JArena and Gerofi, captured: patches with owners, the heap benchmark, A* searches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import homenode as hn
+from homenode import _core
+
+SMALLEST: list[tuple[str, dict[str, int | str]]] = [
+    ("advection2d", {"patch": 5, "patches": 3, "temporaries": "anew"}),
+    ("advection3d", {"patch": 4, "patches": 2, "layout": "compact"}),
+    ("heap_list1", {"blocks": 5, "bytes": 10000, "passes": 2}),
+    ("sliding_tile", {"moves": 20, "table": 6}),
+    ("sliding_tile", {"moves": 20, "table": 6, "nodes": "heap"}),
+]
+
+
+def region(trace: hn.Trace, label: str) -> dict[str, Any]:
+    found = [entry for entry in trace.inspect()["regions"] if entry["label"].split(":")[0] == label]
+    assert len(found) == 1, f"{label}: {trace.labels}"
+    return found[0]
+
+
+@pytest.mark.capture
+@pytest.mark.parametrize(("name", "settings"), SMALLEST)
+def test_captured(capfd: pytest.CaptureFixture[str], name: str, settings: dict[str, Any]) -> None:
+    first, second = (hn.capture(name, threads=2, **settings) for _ in range(2))
+    assert capfd.readouterr().err.count(f"{name}: self-check passed") == 2
+    assert _core.check_trace(first.path) == []
+    assert first.hash == second.hash
+    assert first.inspect()["losses"] == []
+
+
+@pytest.mark.capture
+@pytest.mark.parametrize("temporaries", ["reuse", "anew"])
+def test_accesses_of_advection2d(temporaries: str) -> None:
+    n, patches, steps, threads = 6, 3, 2, 2
+    trace = hn.capture("advection2d", threads=threads, patch=n, patches=patches, steps=steps, temporaries=temporaries)
+    exchange, compute = region(trace, "exchange"), region(trace, "compute")
+    times = threads * patches * steps
+    # exchange: 4 sides of n cells, read and written; compute: each of the 2 n (n + 1) fluxes is read from the field, written, and
+    # read by the cells on either side of it, n^2 cells are read and written: 4 n^2 + n^2 + 2 n (n + 1) reads
+    assert (exchange["writes"], exchange["reads"] - times * 4 * n) == (times * 4 * n, times * 5)  # and 5 pointers a patch
+    pointers = times * (3 if temporaries == "reuse" else 5)  # those that it frees are read again
+    assert compute["reads"] - pointers == times * (5 * n**2 + 2 * n * (n + 1))
+    assert compute["writes"] - (times * 2 if temporaries == "anew" else 0) == times * (n**2 + 2 * n * (n + 1))
+
+
+@pytest.mark.capture
+def test_advection_s_blocks_are_one_for_each_patch_and_variable() -> None:
+    n, patches, threads = 8, 3, 2
+    for temporaries, allocations in (("reuse", 1), ("anew", 5)):
+        trace = hn.capture("advection3d", threads=threads, patch=n, patches=patches, steps=5, temporaries=temporaries)
+        sizes = [entry["bytes"] for entry in trace.inspect()["objects"]]
+        # a field of (n + 2)^3 doubles, three fluxes of n^2 (n + 1) doubles in blocks of whole lines
+        assert sizes.count((n + 2) ** 3 * 8) == threads * patches
+        assert sizes.count(n**2 * (n + 1) * 8) == threads * patches * 3 * allocations
+
+
+@pytest.mark.capture
+def test_list_1_frees_the_neighbour_s_blocks() -> None:
+    blocks, size, passes, threads = 4, 8192, 3, 2
+    trace = hn.capture("heap_list1", threads=threads, blocks=blocks, bytes=size, passes=passes)
+    sizes = [entry["bytes"] for entry in trace.inspect()["objects"]]
+    assert sizes.count(size) == threads * blocks * passes
+    # each block is written whole; an access of memset is 8 bytes wide; each block's address is written once
+    written = sum(entry["writes"] for entry in trace.inspect()["regions"] if entry["label"].startswith("pass"))
+    assert written >= threads * blocks * passes * (size // 8 + 1)
