@@ -1,0 +1,48 @@
+/* Queries. The wrapper compiles the program's own omp_get_thread_num to the first name; gcc's own calls keep the second. */
+#include "team.h"
+
+static void user_asked(void) {
+  struct rank* r = hn_self();
+  if (!hn_on || !hn_announced(r)) return;
+  if (r->in_loop ? r->loop_user_rank : r->sent_user_rank) return;
+  if (r->in_loop)
+    r->loop_user_rank = true;
+  else
+    r->sent_user_rank = 1;
+  hn_control(HN_USER_RANK);
+}
+int homenode_user_thread_num(void) {
+  user_asked();
+  return hn_self()->number;
+}
+int omp_get_thread_num(void) { return hn_self()->number; }
+int omp_get_num_threads(void) { return hn_self()->team->ranks; }
+int omp_get_max_threads(void) { return hn_self()->team->level ? 1 : hn_team_size(); }
+int omp_get_num_procs(void) { return hn_team_size(); }
+void omp_set_num_threads(int n) { hn_team_setting = n < 1 ? 1 : n > MOST_RANKS ? MOST_RANKS : n; }
+int omp_in_parallel(void) { return hn_self()->team->ranks > 1; }
+int omp_get_level(void) { return hn_self()->team->level; }
+int omp_get_active_level(void) { return omp_in_parallel(); }
+int omp_get_max_active_levels(void) { return 1; }
+int omp_get_supported_active_levels(void) { return 1; }
+int omp_get_team_size(int level) { return level == hn_self()->team->level ? hn_self()->team->ranks : level == 0 ? 1 : -1; }
+int omp_get_ancestor_thread_num(int level) { return level == hn_self()->team->level ? homenode_user_thread_num() : level == 0 ? 0 : -1; }
+int omp_get_num_teams(void) { return 1; }
+int omp_get_team_num(void) { return 0; }
+int omp_get_num_devices(void) { return 0; }
+int omp_get_default_device(void) { return 0; }
+int omp_is_initial_device(void) { return 1; }
+int omp_get_cancellation(void) { return 0; }
+int omp_get_proc_bind(void) { return 0; }
+int omp_in_final(void) { return 0; }
+int omp_get_thread_limit(void) { return MOST_RANKS; }
+void omp_set_dynamic(int d) { (void)d; }
+int omp_get_dynamic(void) { return 0; }
+void omp_set_nested(int n) { (void)n; }
+int omp_get_nested(void) { return 0; }
+void omp_set_max_active_levels(int n) { (void)n; }
+void omp_set_schedule(int k, int c) { (void)k, (void)c; }
+void omp_get_schedule(int* k, int* c) { *k = 2, *c = 1; }
+static double clock_time;
+double omp_get_wtime(void) { return clock_time += 1e-6; } /* deterministic, strictly growing */
+double omp_get_wtick(void) { return 1e-6; }

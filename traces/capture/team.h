@@ -1,0 +1,83 @@
+/* What the OpenMP entry points know of each other: the team, its ranks, the token that one of them has. */
+#ifndef HOMENODE_TEAM_H
+#define HOMENODE_TEAM_H
+
+#include "runtime.h"
+
+enum { MOST_RANKS = 1024 };
+struct loop {
+  uint64_t next, end, step, number, piece; /* piece: iterations handed out at once */
+  bool ordered, running;
+};
+struct team {
+  int ranks, level, arrived;
+  uint64_t epoch, constructs, ordered_next, serial;
+  void* copied;
+  void (*function)(void*);
+  void* data;
+  struct loop combined; /* of a combined parallel loop: bounds before they are split */
+  int sections;
+  bool has_combined, user_rank;
+  const void* site;
+};
+struct rank {
+  int number, futex;
+  struct team* team;
+  struct loop loop;
+  uint64_t constructs, sequence;
+  int section, sections;
+  uint64_t task;
+  bool live, in_single, in_loop, loop_user_rank;
+  int sent_user_rank;
+};
+
+extern __thread struct rank* hn_self_ __attribute__((tls_model("initial-exec")));
+struct rank* hn_first_self(void);
+static inline struct rank* hn_self(void) { return hn_self_ ? hn_self_ : hn_first_self(); }
+extern int hn_team_setting; /* threads of a team unless the construct says otherwise; 0 = not yet asked for */
+int hn_team_size(void);
+/* Constructs are announced for the outermost parallelism only. */
+static inline bool hn_announced(const struct rank* r) { return r->team->level == 1; }
+
+/* The token goes round until the condition holds; none of the team can go on = deadlock. */
+void hn_give_way(void);
+void hn_progress(void);
+#define WAIT_UNTIL(condition)           \
+  do {                                  \
+    while (!(condition)) hn_give_way(); \
+    hn_progress();                      \
+  } while (0)
+
+void hn_barrier(bool explicit_one);
+void hn_end_single(struct rank* r); /* gcc marks no end of a single: it is over when the rank reaches its next construct */
+void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int sections, const void* site, const struct loop* combined);
+
+/* loops.c: this rank's share of a loop, handed out piece by piece. */
+void hn_split(uint64_t start, uint64_t end, uint64_t step, bool up, bool is_unsigned, bool ordered, const void* site);
+void hn_piece_of(struct loop* l, uint64_t chunk);
+bool hn_next(uint64_t* low, uint64_t* high);
+
+/* locks.c: synchronisation objects, numbered in order of first use. */
+struct lock {
+  void* object;
+  uint64_t number, acquired;
+};
+struct lock* hn_lock_of(void* object);
+enum {
+  SYNC_LOCK = 0,
+  SYNC_UNLOCK = 2,
+  SYNC_WAIT = 3,
+  SYNC_SIGNAL = 4,
+  SYNC_TASK_SUBMIT = 9,
+  SYNC_TASK_WAIT = 10,
+  SYNC_DEPEND = 11,
+  SYNC_CRITICAL_ENTER = 12,
+  SYNC_CRITICAL_LEAVE = 13,
+  SYNC_ORDERED_ENTER = 14,
+  SYNC_ORDERED_LEAVE = 15
+};
+void hn_sync(int operation, uint64_t object, uint64_t match);
+
+#define RA __builtin_return_address(0)
+
+#endif
