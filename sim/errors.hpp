@@ -2,8 +2,12 @@
 // the command line prints `what()` on one line and exits with 2. bindings/ translates each class once.
 #pragma once
 
+#include <cstddef>
+#include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace homenode {
 
@@ -32,17 +36,15 @@ struct DeadlockError : Error {
   using Error::Error;
 };
 
-// "unknown machine 'foo'; allowed: a, b, c" with the nearest name first, for every place that looks a name up.
+// The fewest characters to put in and to drop that make `allowed` of `found`, whatever their case. A replaced one counts as both,
+// so that an abbreviation is near to its name: 'first' to 'first-touch' (6) rather than to 'bind' (7).
+std::size_t distance_between_names(std::string_view found, std::string_view allowed);
+
+// "unknown machine 'foo'; allowed: a, b, c" with the nearest name first, the others as given, for every place that looks a name up.
+std::string unknown_name(const std::string& what, const std::string& found, std::vector<std::string> allowed);
 template <class Names>
 std::string unknown_name(const std::string& what, const std::string& found, const Names& allowed) {
-  std::string message = "unknown " + what + " '" + found + "'; allowed: ";
-  bool first = true;
-  for (const auto& name : allowed) {
-    if (!first) message += ", ";
-    message += name;
-    first = false;
-  }
-  return message;
+  return unknown_name(what, found, std::vector<std::string>(std::begin(allowed), std::end(allowed)));
 }
 
 }  // namespace homenode

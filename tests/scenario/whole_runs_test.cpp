@@ -178,7 +178,7 @@ TEST(Run, refusesWhatItDoesNotKnowBeforeAnythingRuns) {
   };
   using ::testing::HasSubstr;
   EXPECT_THAT(message([](RunOptions& o) { o.engine = "flows"; }), HasSubstr("unknown engine 'flows'; allowed: flow, simgrid"));
-  EXPECT_THAT(message([](RunOptions& o) { o.stores = "non-temporal"; }), HasSubstr("allowed: machine, regular, nt"));
+  EXPECT_THAT(message([](RunOptions& o) { o.stores = "non-temporal"; }), HasSubstr("allowed: nt, machine, regular"));
   EXPECT_THAT(message([](RunOptions& o) { o.threads = 9; }), HasSubstr("9 threads on machine 'xeon-x5550-2s' with 8 cores"));
   EXPECT_THAT(message([](RunOptions& o) { o.distribution = "swep@static"; }), HasSubstr("unknown region label 'swep'; allowed: "));
   EXPECT_THAT(message([](RunOptions& o) { o.placement = "bind:2"; }), HasSubstr("has nodes 0 to 1"));

@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 version: str
 
+def unknown_name(what: str, found: str, allowed: list[str]) -> str: ...
+
 class Machine:
     @property
     def name(self) -> str: ...

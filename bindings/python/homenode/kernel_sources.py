@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from homenode._core import unknown_name
 from homenode.errors import UsageError
 from homenode.resources import KERNELS
 
@@ -40,9 +41,7 @@ class Kernel:
         result: dict[str, int | str] = {name: parameter.default for name, parameter in self.parameters.items()}
         for name, value in given.items():
             if name not in self.parameters:
-                raise UsageError(
-                    f"unknown parameter '{name}' of kernel '{self.name}'; allowed: {', '.join(self.parameters)}"
-                )
+                raise UsageError(unknown_name(f"parameter of kernel '{self.name}'", name, list(self.parameters)))
             result[name] = self._checked(self.parameters[name], value)
         return result
 
@@ -86,5 +85,5 @@ def kernel(name: str) -> Kernel:
     """One built-in program."""
     known = kernels()
     if name not in known:
-        raise UsageError(f"unknown kernel '{name}'; allowed: {', '.join(known)}")
+        raise UsageError(unknown_name("kernel", name, list(known)))
     return known[name]

@@ -99,7 +99,7 @@ def python_placement(name: str, machine: Any) -> Callable[[NDArray[np.void]], Ar
 def policies(kind: str | None = None) -> list[dict[str, Any]]:
     """Every policy with its parameters, units and defaults; of one kind if asked."""
     if kind is not None and kind not in KINDS:
-        raise UsageError(f"unknown kind of policy '{kind}'; allowed: {', '.join(KINDS)}")
+        raise UsageError(_core.unknown_name("kind of policy", kind, list(KINDS)))
     found = _core.policies()
     for name, place in _placements.items():
         description = (place.__doc__ or "written in Python").strip().splitlines()[0]

@@ -36,7 +36,7 @@ TEST(Policies, parametersAreCheckedForNameAndRange) {
 TEST(DistributionPlan, namesRegionsByLabel) {
   const DistributionPlan plan{"init@static:1 sweep@dynamic:4 guided"};
   EXPECT_NO_THROW(plan.check_labels({"init", "sweep", "other"}));
-  EXPECT_THAT(usage_error([&] { plan.check_labels({"init", "copy"}); }), HasSubstr("unknown region label 'sweep'; allowed: init, copy"));
+  EXPECT_THAT(usage_error([&] { plan.check_labels({"init", "copy"}); }), HasSubstr("unknown region label 'sweep'; allowed: copy, init"));
   EXPECT_THAT(usage_error([] { DistributionPlan{"init@static init@dynamic"}; }), HasSubstr("region 'init' has two distributions"));
   EXPECT_THAT(usage_error([] { DistributionPlan{"static dynamic"}; }), HasSubstr("two distributions for all regions"));
   EXPECT_THAT(usage_error([] { DistributionPlan{"init@nothing"}; }), HasSubstr("unknown distribution 'nothing'"));

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from homenode._core import version
+from homenode._core import unknown_name, version
 from homenode.errors import Error
 
 # Each command's module is imported only when it runs: `homenode --help` must not load NumPy.
@@ -43,7 +43,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-"):
-            raise click.UsageError(f"unknown command '{name}'; allowed: {', '.join(_COMMANDS)}")
+            raise click.UsageError(unknown_name("command", name, list(_COMMANDS)))
         return super().resolve_command(context, args)
 
 

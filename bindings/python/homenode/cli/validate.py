@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from homenode._core import unknown_name
 from homenode.cli import console
 
 KINDS = ("published", "native")
@@ -33,7 +34,7 @@ def command(kind: str | None, arguments: tuple[str, ...], as_json: bool) -> int:
     Further arguments are those of `python -m validation` (--paper S4, --small, --folder, --machine, --repeats).
     """
     if kind is not None and kind not in KINDS:
-        raise click.UsageError(f"unknown kind of validation '{kind}'; allowed: {', '.join(KINDS)}")
+        raise click.UsageError(unknown_name("kind of validation", kind, list(KINDS)))
     tree = _source_tree()
     status = 0
     for one in KINDS if kind is None else (kind,):
