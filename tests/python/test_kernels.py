@@ -25,6 +25,10 @@ SMALL = {
     "advection2d": ["patch=5", "patches=3", "steps=7"],
     "advection3d": ["patch=4", "patches=3", "steps=5"],
     "heap_list1": ["blocks=5", "bytes=10000", "passes=3"],
+    "srad_v1": ["rows=37", "cols=23", "steps=3"],
+    "srad_v2": ["rows=29", "cols=41", "roi=11", "steps=3", "init=parallel"],
+    "mg": ["class=S"],
+    "ft": ["iterations=2", "pad=1"],
     "sliding_tile": ["moves=24", "table=6", "nodes=heap"],
 }
 
@@ -85,6 +89,18 @@ BREAKAGES = [
     ("advection3d", "neighbour[SOUTH] + n * row", "neighbour[NORTH] + n * row"),
     ("sliding_tile", "node->remaining < search->least", "node->remaining > search->least"),
     ("sliding_tile", "const uint32_t cost = parent ? parent->cost + 1 : 0;", "const uint32_t cost = 0;"),
+    ("srad_v1", "image[column_west * rows + i] - here", "image[column_east * rows + i] - here"),
+    ("srad_v1", "coefficient[column_east * rows + i] * east[k]", "here * east[k]"),
+    ("srad_v1", "mean * mean) / (mean * mean)", "mean) / (mean * mean)"),
+    ("srad_v1", "logf(image[k]) * 255.0f", "logf(image[k]) * 256.0f"),
+    ("srad_v2", "coefficient[row_south * columns + j] * south[k]", "here * south[k]"),
+    ("srad_v2", "i < roi", "i < roi - 1"),
+    ("srad_v2", "image[row * columns + column_west[j]] - here", "image[row * columns + j] - here"),
+    ("mg", "- edge * (edges[i1] + faces", "- edge * (corner + faces"),
+    ("mg", "0.125 * (diagonal", "0.25 * (diagonal"),
+    ("ft", "(a_im - b_im) + im", "(a_im - b_im) - im"),
+    ("ft", "j < box.ny / 2 ? j : j - box.ny", "j < box.ny / 4 ? j : j - box.ny"),
+    ("ft", "3 * j % box.ny", "2 * j % box.ny"),
     ("heap_list1", "content(rank, i, pass), (size_t)bytes)", "content(rank, i, pass), (size_t)bytes - 1)"),
 ]
 
@@ -113,6 +129,9 @@ REFUSALS = [
     ("stream", ["n="], "stream: wrong value in 'n='"),
     ("chase", ["chains=3"], "chase: wrong value in 'chains=3': 'chains' is one of 1|4"),
     ("chase", ["--walks"], "chase: no value in '--walks': 'walks' is an integer from 1 to"),
+    ("srad_v2", ["roi=200"], "srad_v2: 'roi' is at most 'rows' and 'cols'"),
+    ("mg", ["class=D"], "mg: wrong value in 'class=D': 'class' is one of S|W|A|B|C"),
+    ("ft", ["iterations=7"], "ft: 'iterations' is at most what the class has: 6 for S, W and A"),
     ("gather", ["reads=99999999999999999999"], "gather: wrong value in 'reads=99999999999999999999'"),
 ]
 
@@ -140,11 +159,14 @@ def test_described_defaults_are_the_program_s(programs: dict[str, Path], name: s
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_described_regions_are_the_program_s(programs: dict[str, Path], name: str) -> None:
-    parameters = {key: value["default"] for key, value in KERNELS[name]["parameters"].items()}
+    described = KERNELS[name]["parameters"]
+    variables = {key: value["default"] for key, value in described.items()}
+    for value in described.values():
+        variables |= value.get("fixes", {}).get(value["default"], {})
     printed = re.findall(
         r"^region=(\w+) time_seconds=\d+\.\d{9}$", run(programs[name], HOMENODE_TIMES="1").stdout, re.M
     )
-    expected = {r["label"]: eval(r["executions"], {}, parameters) for r in KERNELS[name]["regions"]}
+    expected = {r["label"]: eval(r["executions"], {}, variables) for r in KERNELS[name]["regions"]}
     assert {label: printed.count(label) for label in printed} == expected
     marked = re.findall(r'HOMENODE_LABEL\("(\w+)"\)', (FOLDER / f"{name}.c").read_text(encoding="utf-8"))
     assert marked == list(expected)

@@ -34,6 +34,13 @@
 /* A loop body as a function: inlined at every optimisation level, so that its arguments never become memory accesses. */
 #define KERNEL_INLINE __attribute__((always_inline)) inline
 
+/* The same pointer, of which the compiler no longer knows the origin: what goes through it to an array on the stack is a memory
+ * access, and recorded, wherever the array is that the compiler would otherwise treat as its own. */
+KERNEL_INLINE static void* kernel_opaque(void* pointer) {
+  __asm__ volatile("" : "+r"(pointer) : : "memory");
+  return pointer;
+}
+
 /* One parameter: an integer in [low, high], or one of `words` (separated by |; the value is the word's index). */
 struct kernel_parameter {
   const char* name;
