@@ -29,6 +29,7 @@ SMALL = {
     "srad_v2": ["rows=29", "cols=41", "roi=11", "steps=3", "init=parallel"],
     "mg": ["class=S"],
     "ft": ["iterations=2", "pad=1"],
+    "fdtd3d": ["patch=10", "patches=3"],
     "sliding_tile": ["moves=24", "table=6", "nodes=heap"],
 }
 
@@ -87,6 +88,9 @@ BREAKAGES = [
     ("advection2d", "east[j * row + 1]", "east[j * row]"),
     ("advection3d", "inside[(k - 1) * layer", "inside[k * layer"),
     ("advection3d", "neighbour[SOUTH] + n * row", "neighbour[NORTH] + n * row"),
+    ("fdtd3d", "ey[at + 1] - ey[at]", "ey[at + row] - ey[at]"),
+    ("fdtd3d", "if (patch->absorbing) absorb", "if (0) absorb"),
+    ("fdtd3d", "patch->behind[1]->h[2]", "patch->ahead[1]->h[2]"),
     ("sliding_tile", "node->remaining < search->least", "node->remaining > search->least"),
     ("sliding_tile", "const uint32_t cost = parent ? parent->cost + 1 : 0;", "const uint32_t cost = 0;"),
     ("srad_v1", "image[column_west * rows + i] - here", "image[column_east * rows + i] - here"),
@@ -99,8 +103,8 @@ BREAKAGES = [
     ("mg", "- edge * (edges[i1] + faces", "- edge * (corner + faces"),
     ("mg", "0.125 * (diagonal", "0.25 * (diagonal"),
     ("ft", "(a_im - b_im) + im", "(a_im - b_im) - im"),
-    ("ft", "j < box.ny / 2 ? j : j - box.ny", "j < box.ny / 4 ? j : j - box.ny"),
-    ("ft", "3 * j % box.ny", "2 * j % box.ny"),
+    ("ft", "j < ny / 2 ? j : j - ny", "j < ny / 4 ? j : j - ny"),
+    ("ft", "3 * j % ny", "2 * j % ny"),
     ("heap_list1", "content(rank, i, pass), (size_t)bytes)", "content(rank, i, pass), (size_t)bytes - 1)"),
 ]
 
