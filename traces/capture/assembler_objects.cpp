@@ -1,0 +1,119 @@
+#include "traces/capture/assembler_objects.hpp"
+
+#include <algorithm>
+
+namespace homenode {
+
+ObjectId ObjectMap::add(ObjectKind kind, std::uint64_t bytes, std::string symbol, SiteId site, std::int32_t owner, bool is_private) {
+  TracedObject object;
+  object.kind = kind;
+  object.bytes = bytes;
+  object.symbol = std::move(symbol);
+  object.site = site;
+  object.owner_hint = owner;
+  object.thread_private = is_private;
+  object.alignment = 16;
+  objects.push_back(object);
+  return ObjectId{objects.size() - 1};
+}
+
+void ObjectMap::add_variables(const ModuleSymbols& module, std::uint64_t bias) {
+  for (const Variable& variable : module.variables()) {
+    if (variable.thread_local_storage) continue;
+    live_.try_emplace(bias + variable.address, Live{bias + variable.address + variable.bytes, ObjectId::none(), &variable, false});
+  }
+}
+
+void ObjectMap::replace(std::uint64_t low, std::uint64_t high, ObjectId object, bool is_frame) {
+  ++epoch_;
+  for (auto it = live_.lower_bound(low); it != live_.end() && it->first < high;) it = live_.erase(it);
+  auto before = live_.lower_bound(low);
+  if (before != live_.begin() && std::prev(before)->second.frame && std::prev(before)->second.high > low) live_.erase(std::prev(before));
+  live_[low] = {high, object, nullptr, is_frame};
+}
+
+void ObjectMap::thread_local_block(std::uint32_t rank, std::uint64_t low, std::uint64_t high) {
+  const std::int32_t owner = rank == 0 ? -1 : static_cast<std::int32_t>(rank);
+  replace(low, high, add(ObjectKind::thread_local_storage, high - low, "thread-local storage", SiteId{0}, owner, true));
+}
+
+void ObjectMap::frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high, const CallSite& site, bool in_parallel) {
+  const std::string function = site.module == 0 && site.offset == 0 ? "arguments" : program_.function_of(site);
+  // A frame of the team's own code (the outlined body and what it calls) is each thread's; those above it are shared.
+  if (function.find("._omp_fn.") != std::string::npos) team_frame_[rank] = std::max(team_frame_[rank], high);
+  const bool is_private = in_parallel && (rank != 0 || high <= team_frame_[rank]);
+  const auto key = std::make_tuple(function, high - low, is_private, is_private ? 0u : rank, is_private ? 0u : low);
+  auto [known, fresh] = frames_.try_emplace(key, ObjectId::none());
+  if (fresh) known->second = add(ObjectKind::stack, high - low, function, program_.site_id(site), -1, is_private);
+  replace(low, high, known->second, true);
+}
+
+void ObjectMap::find(Place& place, std::uint64_t address) {
+  place.epoch = epoch_;
+  auto found = live_.upper_bound(address);
+  if (found != live_.begin()) {
+    --found;
+    if (address < found->second.high) {
+      Live& object = found->second;
+      if (object.variable != nullptr) {
+        object.object = add(ObjectKind::global, object.variable->bytes, object.variable->name, SiteId{0});
+        object.variable = nullptr;
+      }
+      place.low = found->first, place.high = object.high, place.object = object.object;
+      return;
+    }
+  }
+  auto stack = stacks_.upper_bound(address);
+  if (stack != stacks_.begin() && address < std::prev(stack)->second.high) {
+    auto& entry = std::prev(stack)->second;
+    if (entry.object.is_none()) entry.object = add(ObjectKind::stack, entry.high - std::prev(stack)->first, "stack", SiteId{0}, -1, true);
+    place.low = std::prev(stack)->first, place.high = entry.high, place.object = entry.object;
+    return;
+  }
+  // Nobody announced it: one object of a page run, so that nothing is lost.
+  const std::uint64_t page = page_size_, low = address / page * page;
+  const ObjectId unknown = add(ObjectKind::unknown, page, "unknown", SiteId{0});
+  live_[low] = {low + page, unknown, nullptr, false};
+  place.low = low, place.high = low + page, place.object = unknown;
+}
+
+ObjectId ObjectMap::object_at(std::uint64_t address) {
+  Place place;
+  find(place, address);
+  return place.object;
+}
+
+ObjectId ObjectMap::allocate(ObjectKind kind, std::uint64_t address, std::uint64_t bytes, std::uint64_t old, std::uint64_t alignment,
+                             const CallSite& site) {
+  ObjectId previous = ObjectId::none();
+  if (old != 0) {
+    const auto found = live_.find(old);
+    if (found != live_.end()) previous = found->second.object, live_.erase(found);
+  }
+  const ObjectId object = add(kind, bytes, "", program_.site_id(site));
+  objects.back().alignment = std::max<std::uint64_t>(alignment, 1);
+  objects.back().reallocated_from = previous;
+  named_by_site_.push_back(object);
+  if (bytes > 0) replace(address, address + bytes, object);
+  return object;
+}
+
+std::optional<ObjectId> ObjectMap::release(std::uint64_t address) {
+  const auto found = live_.find(address);
+  if (found == live_.end()) return std::nullopt;
+  const ObjectId object = found->second.object;
+  live_.erase(found);
+  ++epoch_;
+  return object;
+}
+
+void ObjectMap::name_objects() {
+  for (const ObjectId object : named_by_site_) {
+    TracedObject& entry = objects[object.index()];
+    const Site& site = program_.sites[entry.site.index()];
+    entry.symbol = site.file.empty() ? site.function : site.file + ":" + std::to_string(site.line);
+  }
+  named_by_site_.clear();
+}
+
+}  // namespace homenode

@@ -1,0 +1,70 @@
+// Which object lies at an address: heap blocks, globals, frames, stacks, thread-local blocks, as they come and go.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/workload.hpp"
+#include "traces/capture/assembler_program.hpp"
+
+namespace homenode {
+
+class ObjectMap {
+public:
+  explicit ObjectMap(ProgramText& program) : program_{program} {}
+
+  // What an address belongs to: most accesses of a site stay in one object, so the answer is kept while it holds.
+  struct Place {
+    std::uint64_t low = 1, high = 0;
+    ObjectId object = ObjectId::none();
+    std::uint64_t epoch = 0;
+  };
+  void locate(Place& place, std::uint64_t address) {
+    if (place.epoch != epoch_ || address < place.low || address >= place.high) find(place, address);
+  }
+  ObjectId object_at(std::uint64_t address);
+
+  void page_size(std::uint64_t bytes) { page_size_ = bytes; }
+  void add_variables(const ModuleSymbols&, std::uint64_t bias);
+  void add_stack(std::uint64_t low, std::uint64_t high) { stacks_[low] = {high, ObjectId::none()}; }
+  void thread_local_block(std::uint32_t rank, std::uint64_t low, std::uint64_t high);
+  void frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high, const CallSite& function, bool in_parallel);
+  void parallel_begins() { team_frame_.clear(); }
+  // `old`: the block that was reallocated, or 0.
+  ObjectId allocate(ObjectKind, std::uint64_t address, std::uint64_t bytes, std::uint64_t old, std::uint64_t alignment, const CallSite&);
+  std::optional<ObjectId> release(std::uint64_t address);
+  // Heap blocks are named by the place that allocated them; after look_up_lines.
+  void name_objects();
+
+  std::vector<TracedObject> objects;
+
+private:
+  struct Live {
+    std::uint64_t high = 0;
+    ObjectId object = ObjectId::none();
+    const Variable* variable = nullptr;  // not yet made an object
+    bool frame = false;
+  };
+  struct Stack {
+    std::uint64_t high = 0;
+    ObjectId object = ObjectId::none();
+  };
+  ObjectId add(ObjectKind, std::uint64_t bytes, std::string symbol, SiteId, std::int32_t owner = -1, bool is_private = false);
+  void replace(std::uint64_t low, std::uint64_t high, ObjectId, bool is_frame = false);
+  void find(Place&, std::uint64_t address);
+
+  ProgramText& program_;
+  std::uint64_t page_size_ = 4096;
+  std::map<std::uint64_t, Live> live_;     // by lowest address
+  std::map<std::uint64_t, Stack> stacks_;  // by lowest address
+  std::map<std::tuple<std::string, std::uint64_t, bool, std::uint32_t, std::uint64_t>, ObjectId> frames_;
+  std::map<std::uint32_t, std::uint64_t> team_frame_;  // by rank: where its share of the team's code ends on its stack
+  std::vector<ObjectId> named_by_site_;
+  std::uint64_t epoch_ = 1;  // of live_
+};
+
+}  // namespace homenode

@@ -1,0 +1,173 @@
+// The assembler's state, for the files that share it: what is open while the stream comes in.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "traces/capture/assembler.hpp"
+#include "traces/capture/assembler_folding.hpp"
+#include "traces/capture/assembler_objects.hpp"
+#include "traces/capture/assembler_program.hpp"
+#include "traces/capture/assembler_stream.hpp"
+#include "traces/capture/assembler_work.hpp"
+#include "traces/format/trace_writer.hpp"
+
+namespace homenode {
+
+// What one rank did of a phase.
+struct Share {
+  BlockFolder folder;
+  std::vector<ItemBlock> blocks;  // finished, by iteration
+  std::uint64_t accesses = 0;
+};
+
+// A stretch of a parallel construct: a loop, sections, a single, or the code between them.
+struct Phase {
+  RegionKind kind = RegionKind::thread;
+  CallSite site;
+  std::string label;
+  std::int64_t low = 0, high = 0, step = 1, iterations = 0;
+  bool nowait = true, ordered = false;
+  std::int64_t step_mark = -1;
+  RegionId region = RegionId::none();           // once a block of it is finished
+  ExecutionId execution = ExecutionId::none();  // once a block of it is written
+  std::int64_t written = 0;                     // iterations in the file
+  std::map<std::uint32_t, Share> by_rank;
+  std::vector<Mark> marks;  // their execution is known when it is written
+  std::uint64_t accesses() const {
+    std::uint64_t sum = 0;
+    for (const auto& [rank, share] : by_rank) sum += share.accesses;
+    return sum;
+  }
+};
+
+struct Rank {
+  std::size_t phase = 0;
+  ItemFolder folder;
+  std::int64_t iteration = 0;
+  bool in_item = false;  // accesses belong to an iteration or to code
+  std::uint64_t accesses = 0;
+  // Of an iteration that consists of runs only: where its bytes begin, and which sites made runs in it.
+  bool only_runs = false;
+  CaptureStream::Bookmark begin;
+};
+
+class Assembler {
+public:
+  Assembler(int descriptor, const AssembleOptions&);
+  AssembleResult run();
+
+private:
+  // An access site: an instruction with one kind and width.
+  struct Pc {
+    AccessKind kind = AccessKind::read;
+    std::uint16_t width = 0;
+    bool bulk = false;
+    SiteId site;
+    std::uint64_t previous = 0, count = 1;
+    std::int64_t stride = 0;
+    std::uint64_t dsequence = 0, distance = 0;
+    ObjectMap::Place place;     // of its last access
+    std::uint64_t at_item = 0;  // `previous` when the current iteration began
+  };
+
+  // assembler.cpp: messages, runs, the end
+  void message(std::uint8_t opcode);
+  void module();
+  void allocate();
+  void release();
+  void add_loss(const Loss& loss);
+  CallSite call_site();
+  void run_message(bool same);
+  void column();
+  void place(Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride, std::uint64_t dsequence,
+             std::uint64_t distance);
+  void heap_event(Rank& rank, HeapOperation operation, ObjectId object, bool zeroed);
+  void hand_over_tables();
+  void finish();
+
+  // assembler_marks.cpp
+  void mark();
+
+  // assembler_constructs.cpp
+  void begin_serial();
+  void end_serial();
+  void begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site);
+  Phase code();
+  void code_phase();
+  void enter(const Phase& phase);
+  void leave();
+  void close_item(Rank& rank);
+  void add_item(Phase& phase, Share& share, std::int64_t iteration, Rank& rank);
+  BlockFolder::Intern intern(Phase& phase);
+  BlockFolder::Emit keep(Phase& phase, Share& share);
+  void write_blocks(Phase& phase, const std::vector<ItemBlock>& blocks, std::uint64_t place);
+  void write(Phase& phase, Execution execution, std::uint64_t place);
+  void end_parallel();
+  void note_serial_work();
+  std::string suffix_of_loop(std::size_t phase) const;
+  std::string label_of(const Phase& phase);
+  RegionId region_of(const Phase& phase, const std::string& label);
+
+  // assembler_repetition.cpp
+  void next_item(std::int64_t iteration);
+  std::int64_t repeatable(const BlockFolder& folder) const;
+
+  Rank& current() { return in_parallel_ ? ranks_[rank_] : serial_; }
+  // Program order: the serial code before parallel construct k, then the phases of k.
+  std::uint64_t serial_place() { return parallel_count_ << 24 | serial_parts_++; }
+  std::uint64_t phase_place(std::size_t phase) const { return parallel_count_ << 24 | 1u << 23 | phase; }
+
+  CaptureStream in_;
+  const AssembleOptions& options_;
+  std::string program_name_, arguments_;
+  std::uint64_t page_size_ = 4096;
+  TraceWriter writer_;
+  AssembleResult result_;
+  bool ended_ = false;
+  bool cut_ = false;  // the stream ended in the middle
+
+  // Tables as they grow; rows that blocks refer to are handed to the writer before them.
+  ProgramText program_;
+  ObjectMap objects_{program_};
+  std::vector<Region> regions_;
+  std::vector<TracedThread> threads_;
+  std::vector<Loss> losses_;
+  std::size_t sites_handed_over_ = 0, regions_handed_over_ = 0, objects_handed_over_ = 0;
+  std::map<std::pair<std::string, RegionKind>, RegionId> region_ids_;
+  TwinWork work_;
+
+  std::vector<Pc> pcs_;
+  std::set<std::uint32_t> streamable_;      // objects
+  Item item_;                               // scratch
+  std::vector<std::uint32_t> pcs_of_item_;  // sites that made runs in the current iteration
+  std::vector<std::uint8_t> template_;      // bytes of the iteration before
+
+  std::uint32_t team_ = 1, rank_ = 0;
+  std::int64_t step_ = -1;
+  std::optional<std::string> pending_label_;
+
+  // Serial code
+  Rank serial_;
+  std::vector<Mark> marks_;
+  std::optional<std::string> serial_label_;
+  TwinWork::Shares serial_shares_;  // of the code since the last parallel construct, which marks may cut
+  std::uint64_t serial_ordinal_ = 0, serial_parts_ = 0;
+
+  // The parallel construct
+  bool in_parallel_ = false, bound_ = false;
+  std::uint64_t parallel_serial_ = 0, parallel_count_ = 0;
+  std::uint32_t parallel_team_ = 1;
+  std::optional<std::string> parallel_label_;
+  CallSite parallel_site_;
+  std::vector<Rank> ranks_;
+  std::vector<Phase> phases_;
+  std::set<std::uint32_t> expect_barrier_;
+};
+
+}  // namespace homenode
