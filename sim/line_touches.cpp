@@ -61,9 +61,7 @@ void LineTouches::start(const std::vector<ItemPattern>& patterns, const Executio
   last_ = last;
   const auto behind = [](std::int64_t iteration, const ItemBlock& block) { return iteration < block.last; };
   block_ = static_cast<std::size_t>(std::upper_bound(body.blocks.begin(), body.blocks.end(), first, behind) - body.blocks.begin());
-  cursors_.clear();
-  irregular_.clear();
-  unfinished_ = 0;
+  close_cursors();
   sequence_base_ = 0;
   irregular_count_ = 0;
   limit_ = to_the_end;
@@ -78,7 +76,8 @@ void LineTouches::go_on_until(std::uint64_t limit) {
 
 std::uint64_t LineTouches::position() const {
   std::uint64_t first = to_the_end;
-  for (const Cursor& cursor : cursors_) first = std::min(first, cursor.sequence);
+  for (const std::uint32_t live : live_) first = std::min(first, cursors_[live].sequence);
+  if (begun_ < order_.size()) first = std::min(first, cursors_[order_[begun_]].sequence);
   for (const IrregularCursor& irregular : irregular_) first = std::min(first, irregular.sequence);
   const bool begun = block_ >= body_->blocks.size() || body_->blocks[block_].first >= last_ || first_ >= last_;
   return first == to_the_end && !begun ? 0 : first;
@@ -93,7 +92,7 @@ bool LineTouches::next(std::vector<LineTouch>& group) {
   group.clear();
   touches_.clear();
   while (touches_.empty()) {
-    if (unfinished_ > 0 || !irregular_.empty()) {
+    if (following()) {
       if (!window()) return false;
     } else if (!next_block()) {
       return false;
@@ -126,8 +125,7 @@ bool LineTouches::scattered(const ItemBlock& block) const {
 }
 
 void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::int64_t from, std::int64_t to) {
-  cursors_.clear();
-  irregular_.clear();
+  close_cursors();
   restart_chains();
   open_pattern_ = &pattern;
   open_block_ = &block;
@@ -155,9 +153,19 @@ void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::
   iteration_span_ = span;
   const auto iterations = static_cast<std::uint64_t>(to - from);
   for (const AccessRun& run : pattern.runs) add_cursors(run, iterations);
-  unfinished_ = cursors_.size();
+  for (std::uint32_t cursor = 0; cursor < cursors_.size(); ++cursor) order_.push_back(cursor);
+  const auto before = [this](std::uint32_t a, std::uint32_t b) { return cursors_[a].sequence < cursors_[b].sequence; };
+  if (!std::is_sorted(order_.begin(), order_.end(), before)) std::stable_sort(order_.begin(), order_.end(), before);
   for (const IrregularStream& stream : pattern.streams)
     if (!stream.offset.empty()) irregular_.push_back({&stream, iterations, 0, 0, stream.sequence.front()});
+}
+
+void LineTouches::close_cursors() {
+  cursors_.clear();
+  order_.clear();
+  begun_ = 0;
+  live_.clear();
+  irregular_.clear();
 }
 
 // Where the slot's object lies now: it may come and go while the iteration runs.
@@ -266,14 +274,30 @@ void LineTouches::place(Cursor cursor, std::span<const Dimension> dimensions) {
   cursors_.push_back(cursor);
 }
 
+inline void LineTouches::follow(Cursor& cursor, std::uint64_t end) {
+  const std::uint64_t step = cursor.inner.sequence_stride;
+  const std::uint64_t elements = cursor.sequence + (cursor.left - 1) * step < end ? cursor.left : (end - cursor.sequence + step - 1) / step;
+  emit(cursor, elements);
+  if (elements < cursor.left) {
+    cursor.left -= elements;
+    cursor.sequence += elements * step;
+    cursor.address += elements * static_cast<std::uint64_t>(cursor.inner.stride);
+  } else {
+    advance_row(cursor);
+  }
+}
+
 // A part of the sequence in which no loop ends and none begins; false if it would begin at the limit.
 bool LineTouches::window() {
   std::uint64_t begin = never, slack = 0;
-  for (const Cursor& cursor : cursors_) {
-    if (cursor.sequence >= begin) continue;
+  const auto begins = [&](const Cursor& cursor) {
+    if (cursor.sequence >= begin) return;
     begin = cursor.sequence;
     slack = cursor.inner.sequence_stride;
-  }
+  };
+  Cursor* const cursors = cursors_.data();
+  for (const std::uint32_t live : live_) begins(cursors[live]);
+  if (begun_ < order_.size()) begins(cursors[order_[begun_]]);
   for (const IrregularCursor& irregular : irregular_) {
     if (irregular.sequence >= begin) continue;
     begin = irregular.sequence;
@@ -281,9 +305,10 @@ bool LineTouches::window() {
   }
   if (begin >= limit_) return false;
   slack = std::max(slack, statement_accesses);
-  std::uint64_t end = never;
-  for (const Cursor& cursor : cursors_) {
-    if (cursor.finished()) continue;
+  while (begun_ < order_.size() && cursors[order_[begun_]].sequence <= begin + slack) live_.push_back(order_[begun_++]);
+  std::uint64_t end = begun_ < order_.size() ? cursors[order_[begun_]].sequence : never;
+  for (const std::uint32_t live : live_) {
+    const Cursor& cursor = cursors[live];
     if (cursor.sequence > begin + slack)
       end = std::min(end, cursor.sequence);
     else if (cursor.inner.count > 1)
@@ -299,21 +324,14 @@ bool LineTouches::window() {
   if (end == never) end = begin + slack + 1;
   end = std::min(end, limit_);
 
-  for (Cursor& cursor : cursors_) {
+  bool finished = false;
+  for (const std::uint32_t live : live_) {
+    Cursor& cursor = cursors[live];
     if (cursor.sequence >= end) continue;
-    const std::uint64_t step = cursor.inner.sequence_stride;
-    const std::uint64_t elements =
-        cursor.sequence + (cursor.left - 1) * step < end ? cursor.left : (end - cursor.sequence + step - 1) / step;
-    emit(cursor, elements);
-    if (elements < cursor.left) {
-      cursor.left -= elements;
-      cursor.sequence += elements * step;
-      cursor.address += elements * static_cast<std::uint64_t>(cursor.inner.stride);
-    } else {
-      advance_row(cursor);
-      if (cursor.finished()) --unfinished_;
-    }
+    follow(cursor, end);
+    finished |= cursor.finished();
   }
+  if (finished) std::erase_if(live_, [cursors](std::uint32_t live) { return cursors[live].finished(); });
   if (!irregular_.empty()) irregular_until(end);
   return true;
 }
@@ -504,7 +522,8 @@ void LineTouches::add_same_kind(std::vector<LineTouch>& out, LineTouch touch) {
 
 // The rare case of lines that are read and written by different operands: each kind by itself first, then cut where they meet.
 void LineTouches::combine_kinds() {
-  std::vector<LineTouch> single;
+  std::vector<LineTouch>& single = single_;
+  single.clear();
   const auto kind = [](const LineTouch& touch) { return touch.reads + 2 * touch.writes + 4 * touch.bypass; };
   for (int k = 0; k < 8; ++k) {
     const std::size_t begin = single.size();
@@ -516,7 +535,8 @@ void LineTouches::combine_kinds() {
         add_same_kind(single, touch);
     }
   }
-  std::vector<LineNumber> cuts;
+  std::vector<LineNumber>& cuts = meets_;
+  cuts.clear();
   for (const LineTouch& touch : single) {
     cuts.push_back(touch.lines.first);
     cuts.push_back(touch.lines.last);
@@ -526,7 +546,8 @@ void LineTouches::combine_kinds() {
   std::stable_sort(single.begin(), single.end(), [](const LineTouch& a, const LineTouch& b) { return a.lines.first < b.lines.first; });
   combined_.clear();
   std::size_t begin = 0;
-  std::vector<LineTouch> open;
+  std::vector<LineTouch>& open = meeting_;
+  open.clear();
   for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
     std::erase_if(open, [&](const LineTouch& touch) { return touch.lines.last <= cuts[c]; });
     for (; begin < single.size() && single[begin].lines.first == cuts[c]; ++begin) open.push_back(single[begin]);

@@ -99,8 +99,10 @@ private:
     std::uint32_t depth = 0;
   };
 
+  bool following() const { return !live_.empty() || begun_ < order_.size() || !irregular_.empty(); }
   bool next_block();
   void open(const ItemPattern&, const ItemBlock&, std::int64_t from, std::int64_t to);
+  void close_cursors();
   bool scattered(const ItemBlock&) const;
   void gather_blocks();
   std::uint64_t base_of(const ItemBlock&, std::size_t slot, std::int64_t iteration) const;
@@ -109,6 +111,7 @@ private:
   void add_cursors(const AccessRun&, std::uint64_t iterations);
   void place(Cursor, std::span<const Dimension>);
   bool window();
+  void follow(Cursor&, std::uint64_t end);
   static void advance_row(Cursor&);
   void emit(const Cursor&, std::uint64_t elements);
   void add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance, AccessKind,
@@ -128,8 +131,10 @@ private:
   std::int64_t first_ = 0, last_ = 0;
   std::size_t block_ = 0;  // the next one
 
-  std::vector<Cursor> cursors_;  // of the open block
-  std::size_t unfinished_ = 0;
+  std::vector<Cursor> cursors_;       // of the open block
+  std::vector<std::uint32_t> order_;  // of cursors_, by where they begin
+  std::size_t begun_ = 0;             // of order_
+  std::vector<std::uint32_t> live_;   // begun and not finished
   std::vector<IrregularCursor> irregular_;
   std::vector<std::uint64_t> bases_;  // by slot
   std::vector<std::int64_t> shifts_;
@@ -143,7 +148,9 @@ private:
   std::uint64_t iteration_span_ = 0;      // sequence numbers of one iteration
 
   std::vector<LineTouch> touches_, combined_;  // of the group in hand
-  std::array<Irregular, 64> recent_{};         // the last irregular accesses
+  std::vector<LineTouch> single_, meeting_;    // scratch of combine_kinds
+  std::vector<LineNumber> meets_;
+  std::array<Irregular, 64> recent_{};  // the last irregular accesses
   std::uint64_t irregular_count_ = 0, chain_start_ = 0, irregular_lines_ = 0;
   std::uint32_t deepest_ = 0;
   std::uint64_t sequence_base_ = 0;                               // accesses of earlier short blocks
