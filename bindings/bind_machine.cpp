@@ -16,46 +16,33 @@ namespace {
 
 py::dict topology_of(const MachineHandle& handle) {
   const TopologyTables tables = topology_tables(handle.file.machine, Topology{handle.file.machine});
-  py::list links;
-  for (const auto& link : tables.links) {
-    links.append(py::dict(py::arg("from") = link.from, py::arg("to") = link.to, py::arg("bandwidth") = link.bandwidth,
-                          py::arg("latency") = link.latency));
-  }
   py::dict result;
   result["latency_ns"] = tables.latency_ns;
   result["bandwidth_bytes_per_s"] = tables.bandwidth_bytes_per_s;
   result["hops"] = tables.hops;
   result["socket_of_node"] = tables.socket_of_node;
   result["cores_of_node"] = tables.cores_of_node;
-  result["links"] = links;
+  result["links"] = list_of(tables.links, [](const auto& link) {
+    return py::dict(py::arg("from") = link.from, py::arg("to") = link.to, py::arg("bandwidth") = link.bandwidth,
+                    py::arg("latency") = link.latency);
+  });
   return result;
 }
 
 py::list parameters_of(const MachineHandle& handle) {
-  py::list result;
-  for (const MachineParameter& parameter : handle.file.parameters) {
-    py::dict entry;
-    entry["path"] = parameter.path;
-    entry["value"] = parameter.value;
-    entry["source"] = parameter.source;
-    entry["confidence"] = parameter.confidence;
-    entry["assumed"] = parameter.assumed;
-    entry["low"] = parameter.low;
-    entry["high"] = parameter.high;
-    entry["note"] = parameter.note;
-    result.append(std::move(entry));
-  }
-  return result;
+  return list_of(handle.file.parameters, [](const MachineParameter& parameter) {
+    return py::dict(py::arg("path") = parameter.path, py::arg("value") = parameter.value, py::arg("source") = parameter.source,
+                    py::arg("confidence") = parameter.confidence, py::arg("assumed") = parameter.assumed, py::arg("low") = parameter.low,
+                    py::arg("high") = parameter.high, py::arg("note") = parameter.note);
+  });
 }
 
 // "32 KiB" etc. of one field of a part, as the description language writes it.
 py::list caches_of(const MachineHandle& handle) {
-  py::list result;
-  for (const CacheDescription& cache : handle.file.machine.caches) {
-    result.append(py::dict(py::arg("level") = cache.level, py::arg("size") = to_string(cache.size), py::arg("ways") = cache.ways,
-                           py::arg("cores_per_cache") = cache.cores_per_cache, py::arg("latency") = to_string(cache.latency)));
-  }
-  return result;
+  return list_of(handle.file.machine.caches, [](const CacheDescription& cache) {
+    return py::dict(py::arg("level") = cache.level, py::arg("size") = to_string(cache.size), py::arg("ways") = cache.ways,
+                    py::arg("cores_per_cache") = cache.cores_per_cache, py::arg("latency") = to_string(cache.latency));
+  });
 }
 
 MachineHandle changed(const MachineHandle& handle, const std::map<std::string, std::string>& changes) {

@@ -33,24 +33,20 @@ py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, u
     const py::gil_scoped_release released;
     result = calibrate(options);
   }
-  py::list latency, bandwidth, barriers, disturbances;
-  for (const auto& entry : result.latency) {
-    latency.append(py::dict(py::arg("working_set_bytes") = entry.working_set.count(), py::arg("nanoseconds") = spread(entry.nanoseconds)));
-  }
-  for (const auto& entry : result.bandwidth) {
-    bandwidth.append(py::dict(py::arg("kernel") = native::name_of(entry.kernel), py::arg("threads") = entry.threads,
-                              py::arg("bytes_per_second") = spread(entry.bytes_per_second)));
-  }
-  for (const auto& entry : result.barriers) {
-    barriers.append(py::dict(py::arg("threads") = entry.threads, py::arg("nanoseconds") = spread(entry.nanoseconds)));
-  }
-  for (const DisturbedStep& entry : result.disturbances)
-    disturbances.append(py::dict(py::arg("step") = entry.step, py::arg("reason") = entry.reason));
   py::dict measured;
-  measured["latency"] = latency;
-  measured["bandwidth"] = bandwidth;
-  measured["barriers"] = barriers;
-  measured["disturbances"] = disturbances;
+  measured["latency"] = list_of(result.latency, [](const LatencyByWorkingSet& entry) {
+    return py::dict(py::arg("working_set_bytes") = entry.working_set.count(), py::arg("nanoseconds") = spread(entry.nanoseconds));
+  });
+  measured["bandwidth"] = list_of(result.bandwidth, [](const BandwidthByThreads& entry) {
+    return py::dict(py::arg("kernel") = native::name_of(entry.kernel), py::arg("threads") = entry.threads,
+                    py::arg("bytes_per_second") = spread(entry.bytes_per_second));
+  });
+  measured["barriers"] = list_of(result.barriers, [](const BarrierByThreads& entry) {
+    return py::dict(py::arg("threads") = entry.threads, py::arg("nanoseconds") = spread(entry.nanoseconds));
+  });
+  measured["disturbances"] = list_of(result.disturbances, [](const DisturbedStep& entry) {
+    return py::dict(py::arg("step") = entry.step, py::arg("reason") = entry.reason);
+  });
   return py::make_tuple(MachineHandle{std::move(result.file)}, measured);
 }
 

@@ -45,7 +45,7 @@ py::dict inspect(const Workload& workload) {
     const py::gil_scoped_release released;
     summary = summarize(workload);
   }
-  py::list objects, regions, threads, losses;
+  py::list objects, regions, threads;
   for (std::size_t i = 0; i < workload.objects.size(); ++i) {
     const TracedObject& object = workload.objects[i];
     objects.append(py::dict(py::arg("id") = i, py::arg("kind") = name_of(object.kind), py::arg("bytes") = object.bytes,
@@ -68,10 +68,6 @@ py::dict inspect(const Workload& workload) {
     threads.append(
         py::dict(py::arg("thread") = i, py::arg("parent") = parent, py::arg("routine") = thread.routine, py::arg("rank") = thread.rank));
   }
-  for (const Loss& loss : workload.losses) {
-    losses.append(
-        py::dict(py::arg("site") = place_of(workload, loss.site), py::arg("reason") = loss.reason, py::arg("count") = loss.count));
-  }
   py::dict result;
   result["schema"] = "homenode.inspect/1";
   result["hash"] = workload.content_hash;
@@ -87,7 +83,9 @@ py::dict inspect(const Workload& workload) {
   result["objects"] = objects;
   result["regions"] = regions;
   result["threads"] = threads;
-  result["losses"] = losses;
+  result["losses"] = list_of(workload.losses, [&](const Loss& loss) {
+    return py::dict(py::arg("site") = place_of(workload, loss.site), py::arg("reason") = loss.reason, py::arg("count") = loss.count);
+  });
   return result;
 }
 

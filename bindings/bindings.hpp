@@ -19,6 +19,14 @@ struct PythonPolicyError : PolicyError {
   std::shared_ptr<pybind11::error_already_set> cause;
 };
 
+// A list of what `to_python(element)` makes of each element.
+template <class Range, class ToPython>
+pybind11::list list_of(const Range& range, const ToPython& to_python) {
+  pybind11::list result;
+  for (const auto& element : range) result.append(to_python(element));
+  return result;
+}
+
 void translate_exceptions();
 void bind_machine(pybind11::module_&);
 void bind_native(pybind11::module_&);

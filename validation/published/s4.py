@@ -141,38 +141,27 @@ def machine_rows(printed: References, machine: str, figures: MachineFigures, pro
 
 def comparison_rows(figures: Mapping[str, MachineFigures]) -> Iterator[Row]:
     """C61 and C62: which machine loses most."""
-    penalty = {
-        machine: figures[machine].lines["round robin"].updates_per_second
-        / figures[machine].lines["static"].updates_per_second
-        for machine in figures
+    rates = {
+        name: {machine: figures[machine].lines[name].updates_per_second for machine in figures}
+        for name in ("static", "serial", "round robin")
     }
-    worst = min(penalty, key=lambda machine: penalty[machine])
-    said = ", ".join(f"{machine} {ratio:.3f}" for machine, ratio in penalty.items())
-    yield Row(
-        "C61",
-        "all",
-        "round robin over static is smallest on",
-        "predicted",
-        "xeon-x5550-2s",
-        f"{worst} ({said})",
-        "1",
-        agrees(worst == "xeon-x5550-2s"),
-        figures["xeon-x5550-2s"].lines["round robin"].command,
-    )
-    serial = {machine: figures[machine].lines["serial"].updates_per_second for machine in figures}
-    lowest = min(serial, key=lambda machine: serial[machine])
-    said = ", ".join(f"{machine} {rate / 1e6:.0f}" for machine, rate in serial.items())
-    yield Row(
-        "C62",
-        "all",
-        "serial placement is lowest on",
-        "predicted",
-        "xeon-x7560-4s",
-        f"{lowest} ({said})",
-        "MLUP/s",
-        agrees(lowest == "xeon-x7560-4s"),
-        figures["xeon-x7560-4s"].lines["serial"].command,
-    )
+    penalty = {machine: rate / rates["static"][machine] for machine, rate in rates["round robin"].items()}
+    serial = {machine: rate / 1e6 for machine, rate in rates["serial"].items()}
+
+    def smallest(
+        claim: str, what: str, published: str, values: dict[str, float], digits: int, unit: str, line: str
+    ) -> Row:
+        found = min(values, key=lambda machine: values[machine])
+        said = ", ".join(f"{machine} {value:.{digits}f}" for machine, value in values.items())
+        command = figures[published].lines[line].command
+        return Row(
+            claim, "all", what, "predicted", published, f"{found} ({said})", unit, agrees(found == published), command
+        )
+
+    worst = "round robin over static is smallest on"
+    yield smallest("C61", worst, "xeon-x5550-2s", penalty, 3, "1", "round robin")
+    lowest = "serial placement is lowest on"
+    yield smallest("C62", lowest, "xeon-x7560-4s", serial, 0, "MLUP/s", "serial")
 
 
 def arithmetic_rows(

@@ -4,27 +4,22 @@
 
 #include "sim/errors.hpp"
 #include "tests/support/workloads.hpp"
+#include "traces/format/trace_summary.hpp"
 
 namespace homenode {
 namespace {
 
-std::uint64_t total(const Workload& workload) {
-  std::uint64_t sum = 0;
-  for (const Execution& execution : workload.executions) sum += execution.accesses;
-  return sum;
-}
-
 TEST(WorkloadBuilder, CountsTheAccessesOfAStencil) {
   // accesses = 2 n^2 + sweeps * 6 (n - 2)^2
   const auto workload = test::jacobi2d(34, 3);
-  EXPECT_EQ(total(*workload), 2u * 34 * 34 + 3u * 6 * 32 * 32);
+  EXPECT_EQ(access_sums(*workload).accesses, 2u * 34 * 34 + 3u * 6 * 32 * 32);
   EXPECT_EQ(workload->body(ExecutionId{1})->blocks.size(), 1u);
 }
 
 TEST(WorkloadBuilder, BlocksOfAThreeDimensionalStencilCoverItsInterior) {
   // accesses = 2 ni nj nk + sweeps * 7 (ni - 2)(nj - 2)(nk - 2)
   const auto workload = test::jacobi3d(20, 30, 16, 5, 10, 8, 2);
-  EXPECT_EQ(total(*workload), 2u * 20 * 30 * 16 + 2u * 7 * 18 * 28 * 14);
+  EXPECT_EQ(access_sums(*workload).accesses, 2u * 20 * 30 * 16 + 2u * 7 * 18 * 28 * 14);
   std::int64_t next = 0;
   for (const ItemBlock& block : workload->body(ExecutionId{1})->blocks) {
     EXPECT_EQ(block.first, next);
