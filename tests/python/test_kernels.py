@@ -103,8 +103,8 @@ BREAKAGES = [
     ("mg", "- edge * (edges[i1] + faces", "- edge * (corner + faces"),
     ("mg", "0.125 * (diagonal", "0.25 * (diagonal"),
     ("ft", "(a_im - b_im) + im", "(a_im - b_im) - im"),
-    ("ft", "j < box.ny / 2 ? j : j - box.ny", "j < box.ny / 4 ? j : j - box.ny"),
-    ("ft", "3 * j % box.ny", "2 * j % box.ny"),
+    ("ft", "j < ny / 2 ? j : j - ny", "j < ny / 4 ? j : j - ny"),
+    ("ft", "3 * j % ny", "2 * j % ny"),
     ("heap_list1", "content(rank, i, pass), (size_t)bytes)", "content(rank, i, pass), (size_t)bytes - 1)"),
 ]
 
