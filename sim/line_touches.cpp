@@ -120,7 +120,7 @@ bool LineTouches::next_block() {
 bool LineTouches::scattered(const ItemBlock& block) const {
   if (block.last - block.first > scattered_iterations) return false;
   const ItemPattern& pattern = (*patterns_)[block.pattern.index()];
-  if (!pattern.streams.empty() || !pattern.heap_events.empty()) return false;
+  if (!pattern.streams.empty() || !pattern.heap_events.empty() || !pattern.sync_events.empty()) return false;
   return std::all_of(pattern.runs.begin(), pattern.runs.end(), [](const AccessRun& run) { return run.accesses() == 1; });
 }
 
@@ -177,14 +177,16 @@ std::uint64_t LineTouches::base_of_slot(std::size_t slot) {
   return bases_[slot];
 }
 
-// Whether a heap event takes effect between accesses of the run, which then has to be followed access by access.
+// Whether a heap call or synchronisation comes between accesses of the run, which then has to be followed access by access.
 bool LineTouches::interrupted(const AccessRun& run) const {
   std::uint64_t last = run.sequence;
   for (unsigned d = 0; d < run.dimensions; ++d) last += (std::uint64_t{run.dimension[d].count} - 1) * run.dimension[d].sequence_stride;
-  const auto& events = open_pattern_->heap_events;
-  const auto next = std::upper_bound(events.begin(), events.end(), run.sequence,
-                                     [](std::uint64_t sequence, const HeapEvent& event) { return sequence < event.sequence; });
-  return next != events.end() && next->sequence <= last;
+  const auto comes_between = [&](const auto& events) {
+    const auto next = std::upper_bound(events.begin(), events.end(), run.sequence,
+                                       [](std::uint64_t sequence, const auto& event) { return sequence < event.sequence; });
+    return next != events.end() && next->sequence <= last;
+  };
+  return comes_between(open_pattern_->heap_events) || comes_between(open_pattern_->sync_events);
 }
 
 void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {

@@ -168,7 +168,11 @@ TEST(LineTouches, StretchesHoldExactlyTheAccessesBetweenTheirLimits) {
     for (auto cuts = random() % 5; cuts > 0; --cuts) limits.push_back(1 + random() % sequence);
     std::sort(limits.begin(), limits.end());
     limits.push_back(LineTouches::to_the_end);
-    for (std::size_t i = 0; i + 1 < limits.size(); ++i) pattern.heap_events.push_back({limits[i], HeapOperation::allocate, 1, false});
+    for (std::size_t i = 0; i + 1 < limits.size(); ++i) {
+      // Work stops at heap calls and at synchronisation; what a block's address was is asked anew after heap calls of its own.
+      if (trial % 2 == 0) pattern.sync_events.push_back({limits[i], SyncOperation::lock, 1, 0});
+      pattern.heap_events.push_back({trial % 2 == 0 ? sequence : limits[i], HeapOperation::allocate, 1, false});
+    }
     program.patterns.push_back(pattern);
     program.body.blocks.push_back({0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}, {ObjectId{1u}, 0, 0}}});
 
@@ -208,6 +212,31 @@ TEST(LineTouches, StretchesHoldExactlyTheAccessesBetweenTheirLimits) {
       moved += 1 << 24;
     }
   }
+}
+
+TEST(LineTouches, AFewSingleAccessesAreCutToo) {
+  // lock; a += 1; unlock; b = 1: two accesses between the calls, one after them.
+  Program program;
+  ItemPattern pattern;
+  pattern.runs = {run(0, AccessKind::read, 0, 0, {}), run(0, AccessKind::write, 0, 1, {}), run(0, AccessKind::write, 4096, 2, {})};
+  pattern.sync_events = {{0, SyncOperation::lock, 1, 0}, {2, SyncOperation::unlock, 1, 0}};
+  pattern.accesses = 3;
+  pattern.slots = 1;
+  program.patterns.push_back(pattern);
+  program.body.blocks.push_back({0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}}});
+  LineTouches touches{{}};
+  touches.start(program.patterns, program.body, 0, 1, [](ObjectId) { return base_address; });
+  std::vector<LineTouch> group;
+  touches.go_on_until(2);
+  ASSERT_TRUE(touches.next(group));
+  ASSERT_EQ(group.size(), 1U);
+  EXPECT_TRUE(group[0].reads && group[0].writes);
+  EXPECT_FALSE(touches.next(group));
+  EXPECT_EQ(touches.position(), 2U);
+  touches.go_on_until(LineTouches::to_the_end);
+  ASSERT_TRUE(touches.next(group));
+  EXPECT_EQ(group[0].lines.first, (base_address + 4096) / 64);
+  EXPECT_FALSE(touches.next(group));
 }
 
 TEST(LineTouches, PausesBetweenGroupsChangeNone) {
