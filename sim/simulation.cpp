@@ -10,6 +10,7 @@
 
 #include "sim/errors.hpp"
 #include "sim/footprint.hpp"
+#include "sim/synchronisation.hpp"
 
 namespace homenode {
 namespace {
@@ -50,7 +51,8 @@ public:
         go_on(next.thread);
       }
     }
-    if (threads_[master].execution != in_.workload.executions.size()) throw DeadlockError(describe_deadlock());
+    if (threads_[master].execution != in_.workload.executions.size() || synchronisation_.anybody_waits())
+      throw DeadlockError(describe_deadlock());
     in_.memory.flush(in_.addresses);
     return report();
   }
@@ -60,11 +62,13 @@ private:
     CoreId core;
     std::size_t execution = 0;       // where it is in the program
     bool in_construct = false;       // member of the running team's construct; the master always is between them
+    bool body = false;               // created by the program, runs one execution of its own
     ItemRange handed_out;            // the current decision
     std::int64_t next = 0;           // its first iteration that is not done
     std::size_t block = 0;           // where that one is
     std::uint64_t sequence = 0;      // how far it is done, when it is cut
     std::size_t heap_events = 0;     // of it that took effect
+    std::size_t sync_events = 0;     // of it that were passed
     Time overhead;                   // of the next slice
     std::int64_t running_until = 0;  // end of the slice that runs; equal to `next` when that is a stretch of one iteration
     std::uint64_t reached = 0;       // where the stretch ends
@@ -108,13 +112,24 @@ private:
       throw UsageError(std::to_string(in_.threads) + " threads on machine '" + in_.machine.name + "' with " + std::to_string(cores) +
                        " cores; allowed: at most " + std::to_string(cores) + ", or --oversubscribe");
     }
+    bool creates_threads = false;
     for (const Execution& execution : in_.workload.executions) {
+      creates_threads |= is_body(execution);
       if (execution.binding != Binding::rank || execution.parallel == 0 || execution.team == in_.threads) continue;
       throw UsageError("region '" + region_of(execution).label + "' is bound to the ranks of a team of " + std::to_string(execution.team) +
                        " (its code asks for its thread number); allowed: --threads " + std::to_string(execution.team) + ", found " +
                        std::to_string(in_.threads));
     }
+    const std::size_t created = in_.workload.threads.size();
+    if (creates_threads && in_.threads != created) {
+      throw UsageError("the program runs " + std::to_string(created) +
+                       " threads, its first one and those that it creates itself; allowed: " + "--threads " + std::to_string(created) +
+                       ", found " + std::to_string(in_.threads));
+    }
   }
+
+  // The routine of a thread that the program creates (pthread_create, std::thread): runs when an event of its creator says so.
+  bool is_body(const Execution& execution) const { return execution.parallel == 0 && region_of(execution).kind == RegionKind::thread; }
 
   void map_threads() {
     in_.mapping.prepare(nullptr, in_.machine, in_.threads);
@@ -154,8 +169,19 @@ private:
     while (thread.idle()) {
       if (thread.execution == in_.workload.executions.size()) return;
       const Execution& ex = execution(thread.execution);
+      if (is_body(ex) && !thread.body) {
+        ++thread.execution;
+        continue;
+      }
       if (ex.parallel == 0) {
-        if (!run_serial(t)) continue;
+        if (!run_serial(t)) {
+          if (!thread.body) continue;
+          thread.execution = in_.workload.executions.size();
+          released_.clear();
+          synchronisation_.thread_ended(ThreadId{t}, released_);
+          wake(t);
+          return;
+        }
         break;
       }
       if (!thread.in_construct) {  // only the master comes here on its own
@@ -269,15 +295,16 @@ private:
 
   const ItemPattern& pattern_of(const ItemBlock& block) const { return in_.workload.patterns[block.pattern.index()]; }
 
-  // An iteration is cut at its heap calls, if it touches more than a quantum, and if it goes over less so often that it would hold
-  // its core for as long as a pass over all of the shared cache.
+  // An iteration is cut at its heap calls and synchronisation, if it touches more than a quantum, and if it goes over less so often that it
+  // would hold its core for as long as a pass over all of the shared cache.
   const Cut& cut(const ItemBlock& block) {
     Cut& cut = cuts_[block.pattern.index()];
     if (cut.footprint == 0) {
       const ItemPattern& pattern = pattern_of(block);
       const auto quantum = static_cast<std::uint64_t>(in_.quantum.count());
       cut.footprint = footprint_bytes(pattern) + 1;
-      cut.inside = !pattern.heap_events.empty() || cut.footprint > quantum || traversed_bytes(pattern) > Stretch::passes * quantum;
+      cut.inside = !pattern.heap_events.empty() || !pattern.sync_events.empty() || cut.footprint > quantum ||
+                   traversed_bytes(pattern) > Stretch::passes * quantum;
     }
     return cut;
   }
@@ -304,20 +331,23 @@ private:
       return;
     }
     Thread& thread = threads_[t];
-    core.running = t;
-    thread.started = now_;
     const ExecutionId execution = thread.handed_out.execution;
     const std::vector<ItemBlock>& blocks = states_[execution.index()].body->blocks;
     while (thread.block < blocks.size() && blocks[thread.block].last <= thread.next) ++thread.block;
     thread.running_until = thread.sequence == 0 ? end_of_slice(thread, blocks) : thread.next;
     Work work{place_of(t), {execution, thread.next, thread.running_until}, thread.overhead};
     if (thread.running_until == thread.next) {
-      heap_events_until(t, thread.sequence);
+      if (!pass_events(t)) return;  // waits; the core is free for others
+      if (thread.sequence == Stretch::to_the_end) {
+        end_iteration(t);
+        make_ready(t, now_);
+        return;
+      }
       work.items.last = thread.next + 1;
-      const std::vector<HeapEvent>& events = pattern_of(blocks[thread.block]).heap_events;
-      const bool more = thread.heap_events < events.size();
-      work.stretch = {thread.sequence, more ? events[thread.heap_events].sequence : Stretch::to_the_end, in_.quantum};
+      work.stretch = {thread.sequence, next_event(thread), in_.quantum};
     }
+    core.running = t;
+    thread.started = now_;
     thread.reached = in_.memory.start(work, in_.addresses).reached;
     thread.overhead = Time{};
   }
@@ -327,55 +357,133 @@ private:
     Thread& thread = threads_[t];
     thread.busy += now_ - thread.started;
     if (thread.running_until > thread.next) {
+      if (region_of(execution(thread.handed_out.execution.index())).ordered)
+        for (std::int64_t i = thread.next; i < thread.running_until; ++i) turn_done(t, i);
       thread.next = thread.running_until;
+      if (thread.idle()) complete(t);
     } else {
-      heap_events_until(t, thread.reached);
       thread.sequence = thread.reached;
-      if (thread.reached == Stretch::to_the_end) {
-        ++thread.next;
-        thread.sequence = 0;
-        thread.heap_events = 0;
-      }
+      const ItemPattern& pattern = running_pattern(thread);
+      if (thread.reached == Stretch::to_the_end && thread.heap_events == pattern.heap_events.size() &&
+          thread.sync_events == pattern.sync_events.size())
+        end_iteration(t);
     }
     Core& core = cores_[thread.core.index()];
     core.running.reset();
-    if (!core.waiting.empty()) {
+    while (!core.running && !core.waiting.empty()) {
       const std::size_t next = core.waiting.front();
       core.waiting.pop_front();
       start_slice(next);
     }
-    if (thread.idle()) {
-      ExecutionState& state = states_[thread.handed_out.execution.index()];
-      if (state.distribution) state.distribution->complete(thread.handed_out, completion.thread, now_);
-      for (const std::size_t waiting : state.waiting) make_ready(waiting, now_);
-      state.waiting.clear();
-    }
     make_ready(t, now_);
   }
 
-  // Calls before the access of this number take effect, in order.
-  void heap_events_until(std::size_t t, std::uint64_t sequence) {
+  void end_iteration(std::size_t t) {
     Thread& thread = threads_[t];
-    const ItemBlock& block = states_[thread.handed_out.execution.index()].body->blocks[thread.block];
-    const std::vector<HeapEvent>& events = pattern_of(block).heap_events;
-    for (; thread.heap_events < events.size() && events[thread.heap_events].sequence <= sequence; ++thread.heap_events) {
-      const HeapEvent& event = events[thread.heap_events];
-      const ObjectId object = block.slots[event.slot].object;
-      switch (event.operation) {
-        case HeapOperation::allocate:
-        case HeapOperation::map:
-          in_.addresses.place_object(object, ThreadId{t});
-          break;
-        case HeapOperation::reallocate:
-          in_.addresses.place_object(object, ThreadId{t});
-          if (const ObjectId old = in_.workload.objects[object.index()].reallocated_from; !old.is_none() && old != object) release(old);
-          break;
-        case HeapOperation::release:
-        case HeapOperation::unmap:
-          release(object);
-          break;
+    if (region_of(execution(thread.handed_out.execution.index())).ordered) turn_done(t, thread.next);
+    ++thread.next;
+    thread.sequence = 0;
+    thread.heap_events = thread.sync_events = 0;
+    if (thread.idle()) complete(t);
+  }
+
+  void complete(std::size_t t) {
+    ExecutionState& state = states_[threads_[t].handed_out.execution.index()];
+    if (state.distribution) state.distribution->complete(threads_[t].handed_out, ThreadId{t}, now_);
+    for (const std::size_t waiting : state.waiting) make_ready(waiting, now_);
+    state.waiting.clear();
+  }
+
+  const ItemBlock& running_block(const Thread& thread) const {
+    return states_[thread.handed_out.execution.index()].body->blocks[thread.block];
+  }
+  const ItemPattern& running_pattern(const Thread& thread) const { return pattern_of(running_block(thread)); }
+
+  // The number of the access before which the next heap call or synchronisation of the iteration comes.
+  std::uint64_t next_event(const Thread& thread) const {
+    const ItemPattern& pattern = running_pattern(thread);
+    std::uint64_t next = Stretch::to_the_end;
+    if (thread.heap_events < pattern.heap_events.size()) next = pattern.heap_events[thread.heap_events].sequence;
+    if (thread.sync_events < pattern.sync_events.size()) next = std::min(next, pattern.sync_events[thread.sync_events].sequence);
+    return next;
+  }
+
+  // Heap calls and synchronisation before the next access of the thread, in order (of two at the same place the heap call
+  // first, as in a lock taken for memory that was just allocated). False: it waits.
+  bool pass_events(std::size_t t) {
+    Thread& thread = threads_[t];
+    const ItemBlock& block = running_block(thread);
+    const ItemPattern& pattern = pattern_of(block);
+    while (next_event(thread) <= thread.sequence) {
+      const bool heap = thread.heap_events < pattern.heap_events.size();
+      const bool sync = thread.sync_events < pattern.sync_events.size();
+      if (!heap && !sync) break;  // all accesses done, and nothing behind them
+      if (heap && (!sync || pattern.heap_events[thread.heap_events].sequence <= pattern.sync_events[thread.sync_events].sequence)) {
+        heap_event(t, block, pattern.heap_events[thread.heap_events++]);
+      } else if (sync_event(t, pattern.sync_events[thread.sync_events])) {
+        ++thread.sync_events;
+      } else {
+        return false;
       }
     }
+    return true;
+  }
+
+  void heap_event(std::size_t t, const ItemBlock& block, const HeapEvent& event) {
+    const ObjectId object = block.slots[event.slot].object;
+    switch (event.operation) {
+      case HeapOperation::allocate:
+      case HeapOperation::map:
+        in_.addresses.place_object(object, ThreadId{t});
+        break;
+      case HeapOperation::reallocate:
+        in_.addresses.place_object(object, ThreadId{t});
+        if (const ObjectId old = in_.workload.objects[object.index()].reallocated_from; !old.is_none() && old != object) release(old);
+        break;
+      case HeapOperation::release:
+      case HeapOperation::unmap:
+        release(object);
+        break;
+    }
+  }
+
+  bool sync_event(std::size_t t, SyncEvent event) {
+    if (event.operation == SyncOperation::create) create(event);
+    if (event.operation == SyncOperation::ordered_enter || event.operation == SyncOperation::ordered_leave) {
+      event.object = threads_[t].handed_out.execution.value();
+      event.match = static_cast<std::uint64_t>(threads_[t].next);
+    }
+    released_.clear();
+    const bool goes_on = synchronisation_.pass(ThreadId{t}, event, released_);
+    wake(t);
+    return goes_on;
+  }
+
+  // Those that the thread released have passed the event that they waited at, and hear of it over the caches.
+  void wake(std::size_t by) {
+    for (const ThreadId other : released_) {
+      Thread& thread = threads_[other.index()];
+      ++thread.sync_events;
+      const bool near = in_.machine.socket_of(thread.core) == in_.machine.socket_of(threads_[by].core);
+      make_ready(other.index(), now_ + (near ? in_.machine.core_to_core_local : in_.machine.core_to_core_remote));
+    }
+  }
+
+  void turn_done(std::size_t t, std::int64_t iteration) {
+    released_.clear();
+    synchronisation_.turn_done(threads_[t].handed_out.execution.value(), static_cast<std::uint64_t>(iteration), released_);
+    wake(t);
+  }
+
+  void create(const SyncEvent& event) {
+    const auto created = static_cast<std::size_t>(event.object), body = static_cast<std::size_t>(event.match);
+    if (created == master || created >= threads_.size() || body >= in_.workload.executions.size() || !is_body(execution(body)) ||
+        threads_[created].body)
+      throw PolicyError("an event creates thread " + std::to_string(created) + " with execution " + std::to_string(body) +
+                        ", which is no routine of a new thread");
+    threads_[created].body = true;
+    threads_[created].execution = body;
+    make_ready(created, now_ + in_.machine.fork_base);
   }
 
   void release(ObjectId object) {
@@ -422,6 +530,7 @@ private:
 
   std::string describe_deadlock() const {
     std::string text = "deadlock in simulated time at " + to_string(now_) + ":";
+    if (synchronisation_.anybody_waits()) return text + " " + synchronisation_.describe_waits();
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       if (threads_[t].execution >= in_.workload.executions.size()) continue;
       text += " thread " + std::to_string(t) + " waits in region '" + region_of(execution(threads_[t].execution)).label + "';";
@@ -465,6 +574,8 @@ private:
   std::vector<Cut> cuts_;  // by pattern
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   std::vector<Completion> done_;
+  Synchronisation synchronisation_;
+  std::vector<ThreadId> released_;  // scratch
   std::vector<HandOut> log_;
 };
 
