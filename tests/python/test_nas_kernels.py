@@ -55,6 +55,14 @@ def test_fewer_iterations_are_checked_too(natively: dict[str, Path], name: str, 
     assert run(natively[name], f"iterations={iterations}").returncode == 0
 
 
+def array_bytes(name: str, variables: dict[str, Any]) -> int:
+    """What the sources of mg and ft say of their arrays."""
+    if name == "mg":
+        levels = range(1, variables["levels"] + 1)
+        return 8 * (2 * sum((2**level + 2) ** 3 for level in levels) + (variables["n"] + 2) ** 3)
+    return int((variables["nx"] + variables["pad"]) * variables["ny"] * variables["nz"] * (16 + 16 + 8))
+
+
 def fixed(name: str, settings: dict[str, int | str]) -> dict[str, int | str]:
     """The variables of a kernel's expressions: its parameters, and what the chosen class fixes."""
     described = LISTED[name]["parameters"]
@@ -90,3 +98,21 @@ def test_captured_accesses_are_those_of_the_sources(traces: dict[str, list[hn.Tr
                 expected = eval(region[figure], dict(variables))
                 found = captured.loc[region["label"], figure]
                 assert (region["label"], figure, found) == (region["label"], figure, expected)
+
+
+@pytest.mark.capture
+@pytest.mark.parametrize(("name", "others"), [("mg", 32 * 20 * 16), ("ft", 512 * 16)])
+def test_captured_arrays_have_the_computed_size(traces: dict[str, list[hn.Trace]], name: str, others: int) -> None:
+    # heap bytes = arrays + mg's ten largest and smallest of each plane (value and place), ft's roots of unity.
+    objects = traces[name][0].objects
+    computed = array_bytes(name, fixed(name, SMALLEST[name]))
+    assert objects[objects.kind == "heap"].bytes.sum() == computed + others
+
+
+@pytest.mark.parametrize(
+    ("name", "size_class", "megabytes"),
+    [("mg", "A", 452.7), ("mg", "C", 3574.4), ("ft", "A", 335.5), ("ft", "C", 5368.7)],
+)
+def test_sizes_of_the_classes(name: str, size_class: str, megabytes: float) -> None:
+    # S0's Table 2 prints the whole process: mg A 619, C 4736, ft A 450, C 6897 MB; the arrays are 0.73 to 0.78 of that.
+    assert round(array_bytes(name, fixed(name, {"class": size_class})) / 1e6, 1) == megabytes

@@ -239,7 +239,7 @@ static void evolve(struct box box, struct complex_number* restrict u, struct com
   for (int64_t k = 0; k < nz; ++k)
     for (int64_t j = 0; j < ny; ++j)
       for (int64_t point = (k * ny + j) * stride; point < (k * ny + j) * stride + nx; ++point) {
-        const double re = u[point].re * factor[point], im = u[point].im * factor[point];
+        const double by = factor[point], re = u[point].re * by, im = u[point].im * by;
         u[point] = (struct complex_number){re, im};
         w[point] = (struct complex_number){re, im};
       }

@@ -79,7 +79,8 @@ int main(int argc, char** argv) {
                                       {"init", 0, 0, 0, "serial|parallel"},
                                       {"check", 1, 0, 1, NULL}};
   kernel_parameters(argc, argv, "srad_v1", p, COUNT);
-  const int64_t rows = p[ROWS].value, columns = p[COLS].value, cells = rows * columns;
+  const int64_t rows = p[ROWS].value, columns = p[COLS].value, cells = rows * columns, steps = p[STEPS].value;
+  const int in_parallel = p[INIT].value == 1;
   float* image = kernel_allocate("srad_v1", (size_t)cells, sizeof(float));
   float* north = kernel_allocate("srad_v1", (size_t)cells, sizeof(float));
   float* south = kernel_allocate("srad_v1", (size_t)cells, sizeof(float));
@@ -95,7 +96,7 @@ int main(int argc, char** argv) {
 
   HOMENODE_LABEL("init");
   double begin = kernel_clock();
-  if (p[INIT].value == 1) {
+  if (in_parallel) {
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < columns; ++j) read_column(image, rows, j);
   } else {
@@ -111,7 +112,7 @@ int main(int argc, char** argv) {
 
   HOMENODE_LABEL("extract");
   begin = kernel_clock();
-  if (p[INIT].value == 1) {
+  if (in_parallel) {
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < columns; ++j) extract_column(image, rows, j);
   } else {
@@ -121,7 +122,7 @@ int main(int argc, char** argv) {
   if (kept) wrong += wrong_extractions(image, rows, columns);
 
   float speckle = 0;
-  for (int64_t step = 0; step < p[STEPS].value; ++step) {
+  for (int64_t step = 0; step < steps; ++step) {
     if (kept) srad_keep(kept, image, cells);
     HOMENODE_LABEL("statistics"); /* before the step, so that the serial code before keeps its own label */
     HOMENODE_STEP(step);

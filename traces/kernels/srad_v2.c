@@ -69,7 +69,8 @@ int main(int argc, char** argv) {
   struct kernel_parameter p[COUNT] = {{"rows", 128, 2, 1 << 16, NULL}, {"cols", 128, 2, 1 << 16, NULL},      {"roi", 32, 2, 1 << 16, NULL},
                                       {"steps", 2, 1, 1 << 20, NULL},  {"init", 0, 0, 0, "serial|parallel"}, {"check", 1, 0, 1, NULL}};
   kernel_parameters(argc, argv, "srad_v2", p, COUNT);
-  const int64_t rows = p[ROWS].value, columns = p[COLS].value, cells = rows * columns, roi = p[ROI].value;
+  const int64_t rows = p[ROWS].value, columns = p[COLS].value, cells = rows * columns, roi = p[ROI].value, steps = p[STEPS].value;
+  const int in_parallel = p[INIT].value == 1;
   kernel_require(roi <= rows && roi <= columns, "srad_v2", "'roi' is at most 'rows' and 'cols'");
   float* random = kernel_allocate("srad_v2", (size_t)cells, sizeof(float));
   float* image = kernel_allocate("srad_v2", (size_t)cells, sizeof(float));
@@ -92,7 +93,7 @@ int main(int argc, char** argv) {
 
   HOMENODE_LABEL("init");
   begin = kernel_clock();
-  if (p[INIT].value == 1) {
+  if (in_parallel) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i) random_row(random, columns, i);
   } else {
@@ -102,7 +103,7 @@ int main(int argc, char** argv) {
 
   HOMENODE_LABEL("extract");
   begin = kernel_clock();
-  if (p[INIT].value == 1) {
+  if (in_parallel) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i) extract_row(image, random, columns, i);
   } else {
@@ -112,7 +113,7 @@ int main(int argc, char** argv) {
   int64_t wrong = kept ? wrong_exponentials(image, random, cells) : 0;
 
   float speckle = 0;
-  for (int64_t step = 0; step < p[STEPS].value; ++step) {
+  for (int64_t step = 0; step < steps; ++step) {
     if (kept) srad_keep(kept, image, cells);
     HOMENODE_LABEL("statistics"); /* before the step, so that the serial code before keeps its own label */
     HOMENODE_STEP(step);
