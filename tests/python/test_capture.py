@@ -267,3 +267,21 @@ def test_irregular_accesses_take_at_most_three_bytes() -> None:
     # each step is a jump; making the cycle jumps as well
     assert chase.accesses >= 600_000
     assert chase.path.stat().st_size <= 3 * chase.accesses
+
+
+def test_serial_code_is_named_by_its_function(homenode: Run, tmp_path: Path) -> None:
+    (tmp_path / "parts.c").write_text(
+        "double a[100], b[100];\nvolatile double sum;\n"
+        "__attribute__((noinline)) void prepare(void) { for (int i = 0; i < 100; ++i) a[i] = i; }\n"
+        "__attribute__((noinline)) void reduce(void) {\n  double s = 0;\n"
+        "  for (int i = 0; i < 100; ++i) s += b[i];\n  sum = s;\n}\n"
+        "int main(void) {\n  prepare();\n  for (int step = 0; step < 3; ++step) {\n"
+        "#pragma omp parallel for\n    for (int i = 0; i < 100; ++i) b[i] = a[i];\n    reduce();\n  }\n  return 0;\n}\n"
+    )
+    assert homenode("cc", "-O1", "-g", "-fopenmp", "parts.c", "-o", "parts").status == 0
+    regions = hn.capture(command=[tmp_path / "parts"]).regions.set_index("label")
+    serial = regions[regions.kind == "serial"]
+    # prepare once, writing 100 elements; reduce after each of 3 loops, reading 100 each time
+    assert list(serial.index) == ["prepare:serial#0", "reduce:serial#0"]
+    assert list(serial.executions) == [1, 3]
+    assert (serial.writes["prepare:serial#0"], serial.reads["reduce:serial#0"]) == (100, 300)

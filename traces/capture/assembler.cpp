@@ -264,6 +264,8 @@ void Assembler::place(Pc& pc, std::uint64_t base, std::uint64_t sequence, std::u
   Rank& rank = current();
   rank.accesses += count;
   result_.accesses += count;
+  sequence -= rank.before;
+  if (sequence == 0) rank.first_site = pc.site;
   while (count > 0) {
     objects_.locate(pc.place, base);
     std::uint64_t here = count;

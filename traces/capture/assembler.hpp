@@ -5,7 +5,8 @@
 // Regions: a worksharing loop is free; serial code between parallel constructs is a serial region; code of a parallel construct
 // outside its loops is bound to ranks if the program asked for its rank there, else replicated.
 // Labels: HOMENODE_LABEL names the next parallel construct, or the serial code up to the next mark when no construct comes
-// first; without a mark function#ordinal, ordinals by first appearance; serial code function:serial#ordinal.
+// first; without a mark function#ordinal, ordinals by first appearance; serial code function:serial#ordinal, the function being that
+// of its first access.
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ void Assembler::end_serial() {
   Phase phase;
   phase.kind = RegionKind::serial;
   phase.step_mark = step_;
-  phase.label = serial_label_ ? *serial_label_ : "main:serial#" + std::to_string(serial_ordinal_);
-  ++serial_ordinal_;
+  phase.first_site = serial_.first_site;
+  phase.label = serial_label_ ? *serial_label_ : program_.numbered_serial(serial_.first_site);
   phase.region = region_of(phase, phase.label);
   Share& share = phase.by_rank[0];
   add_item(phase, share, 0, serial_);
@@ -30,6 +30,14 @@ void Assembler::end_serial() {
   write(phase, execution, serial_place());
   serial_shares_.emplace_back(phase.region, share.accesses);
   serial_ = {};
+}
+
+// What comes after belongs to another execution; the stream goes on counting.
+void Assembler::cut_serial() {
+  const std::uint64_t before = serial_.before + serial_.accesses;
+  end_serial();
+  begin_serial();
+  serial_.before = before;
 }
 
 void Assembler::begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site) {
@@ -236,7 +244,7 @@ RegionId Assembler::region_of(const Phase& phase, const std::string& label) {
     Region region;
     region.kind = phase.kind;
     region.label = label;
-    if (phase.kind != RegionKind::serial) region.site = program_.site_id(phase.site);
+    region.site = phase.kind == RegionKind::serial ? phase.first_site : program_.site_id(phase.site);
     region.ordered = phase.ordered;
     if (phase.kind == RegionKind::loop) region.dimensions.push_back({phase.low, phase.high, phase.step});
     regions_.push_back(region);

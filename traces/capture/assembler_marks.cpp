@@ -21,18 +21,14 @@ void Assembler::mark() {
       mark.operation = MarkOperation::label;
       if (!in_parallel_) {
         if (pending_label_) serial_label_ = *pending_label_;  // no construct came: the mark was for this serial code
-        end_serial();
-        begin_serial();
+        cut_serial();
       }
       pending_label_ = text;
       break;
     case HN_MARK_STEP:
       mark.operation = MarkOperation::step;
       mark.value = static_cast<std::int64_t>(value);
-      if (!in_parallel_) {
-        end_serial();
-        begin_serial();
-      }
+      if (!in_parallel_) { cut_serial(); }
       step_ = std::max<std::int64_t>(mark.value, -1);
       break;
     case HN_MARK_STREAMABLE:

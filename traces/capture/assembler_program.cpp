@@ -35,6 +35,14 @@ std::string ProgramText::numbered(const CallSite& site) {
   return function + "#" + std::to_string(known->second);
 }
 
+std::string ProgramText::numbered_serial(SiteId first) {
+  const std::string& known_name = sites[first.index()].function;
+  const std::string function = known_name.empty() ? "main" : known_name;
+  const auto [known, fresh] = serial_ordinals_.try_emplace(first, 0);
+  if (fresh) known->second = serial_code_in_[function]++;
+  return function + ":serial#" + std::to_string(known->second);
+}
+
 void ProgramText::look_up_lines() {
   for (std::size_t module = 0; module < modules_.size(); ++module) {
     if (!modules_[module]) continue;

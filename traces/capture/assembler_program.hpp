@@ -28,6 +28,8 @@ public:
   SiteId site_id(const CallSite&);
   // function#ordinal, by the first appearance of the place in its function.
   std::string numbered(const CallSite&);
+  // function:serial#ordinal of serial code, by the first appearance of the place of its first access in the function.
+  std::string numbered_serial(SiteId first);
   // Files and lines of all sites, in one batch a module.
   void look_up_lines();
   // The loop's own schedule, from the wrapper's notes; after look_up_lines.
@@ -41,7 +43,8 @@ private:
   std::vector<std::unique_ptr<ModuleSymbols>> modules_;
   std::map<CallSite, SiteId> site_ids_;
   std::map<CallSite, std::uint32_t> ordinals_;
-  std::map<std::string, std::uint32_t> constructs_in_;
+  std::map<std::string, std::uint32_t> constructs_in_, serial_code_in_;
+  std::map<SiteId, std::uint32_t> serial_ordinals_;
   std::vector<nlohmann::json> clauses_;
 };
 

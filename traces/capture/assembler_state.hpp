@@ -29,7 +29,8 @@ struct Share {
 // A stretch of a parallel construct: a loop, sections, a single, or the code between them.
 struct Phase {
   RegionKind kind = RegionKind::thread;
-  CallSite site;
+  CallSite site;                  // of a parallel construct
+  SiteId first_site = SiteId{0};  // of serial code
   std::string label;
   std::int64_t low = 0, high = 0, step = 1, iterations = 0;
   bool nowait = true, ordered = false;
@@ -52,6 +53,8 @@ struct Rank {
   std::int64_t iteration = 0;
   bool in_item = false;  // accesses belong to an iteration or to code
   std::uint64_t accesses = 0;
+  std::uint64_t before = 0;       // accesses of the stream's item that belong to an earlier execution: a mark cut it
+  SiteId first_site = SiteId{0};  // of access 0
   // Of an iteration that consists of runs only: where its bytes begin, and which sites made runs in it.
   bool only_runs = false;
   CaptureStream::Bookmark begin;
@@ -97,6 +100,7 @@ private:
   // assembler_constructs.cpp
   void begin_serial();
   void end_serial();
+  void cut_serial();
   void begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site);
   Phase code();
   void code_phase();
@@ -157,7 +161,7 @@ private:
   std::vector<Mark> marks_;
   std::optional<std::string> serial_label_;
   TwinWork::Shares serial_shares_;  // of the code since the last parallel construct, which marks may cut
-  std::uint64_t serial_ordinal_ = 0, serial_parts_ = 0;
+  std::uint64_t serial_parts_ = 0;
 
   // The parallel construct
   bool in_parallel_ = false, bound_ = false;

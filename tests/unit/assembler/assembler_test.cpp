@@ -382,6 +382,52 @@ TEST_F(Assembler, MarksStandWhereTheProgramMadeThem) {
                                         {MarkOperation::step, 3, 0, 0, -1}}));
 }
 
+TEST_F(Assembler, SerialCodeThatAMarkCutsCountsItsOwnAccesses) {
+  StreamWriter stream;
+  stream.hello();
+  stream.pc(0, HN_WRITE, 8);
+  stream.pc(1, HN_READ, 8);
+  stream.allocate(a_address, 800);
+  stream.run(0, a_address, 0, 100, 8, 1);
+  stream.label("sum");
+  stream.run(1, a_address, 100, 100, 8, 1);  // the stream's item goes on: its 101st access
+  stream.release(a_address);
+  stream.end();
+  const auto workload = assembled(stream);
+  ASSERT_EQ(workload->executions.size(), 2u);
+  EXPECT_EQ(workload->regions[workload->executions[1].region.index()].label, "sum");
+  const auto body = workload->body(ExecutionId{1});
+  const ItemPattern& pattern = workload->patterns[body->blocks.at(0).pattern.index()];
+  // 100 accesses from number 0 on; the block goes after the last of them
+  ASSERT_EQ(pattern.runs.size(), 1u);
+  EXPECT_EQ(pattern.runs[0].sequence, 0u);
+  ASSERT_EQ(pattern.heap_events.size(), 1u);
+  EXPECT_EQ(pattern.heap_events[0].sequence, 100u);
+}
+
+TEST_F(Assembler, SerialCodeIsOneRegionForEachPlaceItBeginsAt) {
+  StreamWriter stream;
+  stream.hello();
+  stream.pc(0, HN_WRITE, 8);
+  stream.pc(1, HN_READ, 8);
+  stream.allocate(a_address, 800);
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    stream.run(0, a_address, 0, 1, 8, 1);  // begins at site 0 each time
+    stream.parallel_begin(2 * round);
+    stream.parallel_end(2 * round);
+    stream.run(1, a_address, 0, 1, 8, 1);  // and at site 1
+    stream.parallel_begin(2 * round + 1);
+    stream.parallel_end(2 * round + 1);
+  }
+  stream.end();
+  const auto workload = assembled(stream);
+  std::vector<std::string> labels;
+  for (const Region& region : workload->regions) labels.push_back(region.label);
+  // no symbols here: the function is taken to be main
+  EXPECT_EQ(labels, (std::vector<std::string>{"main:serial#0", "main:serial#1"}));
+  EXPECT_EQ(workload->executions.size(), 6u);
+}
+
 TEST_F(Assembler, APartKeepsItsName) {
   StreamWriter stream;
   stream.hello();
