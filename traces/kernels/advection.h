@@ -8,10 +8,10 @@
 #ifndef HOMENODE_ADVECTION_H
 #define HOMENODE_ADVECTION_H
 
+#include "patches.h"
+
 #include <complex.h>
 #include <math.h>
-
-#include "patches.h"
 
 static const double courant[DIRECTIONS] = {0.4, 0.3, 0.2};
 static const double two_pi = 6.283185307179586;

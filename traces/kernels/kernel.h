@@ -28,6 +28,7 @@
 #define HOMENODE_STEP(number) ((void)(number))
 #define homenode_streamable(address, bytes) ((void)(address), (void)(bytes))
 #define HOMENODE_OWNER(address, rank) ((void)(address), (void)(rank))
+#define HOMENODE_THREAD_TYPE(text) ((void)0)
 #endif
 
 #define KERNEL_UNTRACED __attribute__((noinline, unused, no_sanitize("thread")))

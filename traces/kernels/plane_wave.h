@@ -7,9 +7,9 @@
 #ifndef HOMENODE_PLANE_WAVE_H
 #define HOMENODE_PLANE_WAVE_H
 
-#include <math.h>
-
 #include "patches.h"
+
+#include <math.h>
 
 struct plane_wave {
   double k[DIRECTIONS], e[DIRECTIONS], h[DIRECTIONS], omega, time_step;
