@@ -19,7 +19,7 @@ LISTED: dict[str, dict[str, Any]] = {
 }
 # B and C take minutes and gigabytes: HOMENODE_NPB_CLASSES=B,C runs them too.
 CLASSES = ["S", "W", "A", *filter(None, os.environ.get("HOMENODE_NPB_CLASSES", "").split(","))]
-SMALLEST: dict[str, dict[str, int | str]] = {
+SMALLEST: dict[str, dict[str, Any]] = {
     "srad_v1": {"rows": 37, "cols": 23, "steps": 3},
     "srad_v2": {"rows": 29, "cols": 41, "roi": 11, "steps": 3, "init": "parallel"},
     "mg": {"class": "S", "iterations": 1},
@@ -63,7 +63,7 @@ def array_bytes(name: str, variables: dict[str, Any]) -> int:
     return int((variables["nx"] + variables["pad"]) * variables["ny"] * variables["nz"] * (16 + 16 + 8))
 
 
-def fixed(name: str, settings: dict[str, int | str]) -> dict[str, int | str]:
+def fixed(name: str, settings: dict[str, Any]) -> dict[str, Any]:
     """The variables of a kernel's expressions: its parameters, and what the chosen class fixes."""
     described = LISTED[name]["parameters"]
     variables = {key: settings.get(key, value["default"]) for key, value in described.items()}
