@@ -3,7 +3,8 @@
  * summariser and the leaders (level 2), which share nothing with each other. Each leader allocates a ring of numbers of its own and creates
  * side-by-side threads (level 3) for its parts, with a barrier between rounds and a mutex around the leader's total. The main
  * thread passes the totals of the leaders that have ended to the summariser, through a semaphore.
- * Self-check: every ring has the closed form of thread_work.h, scaled by its leader's number; the totals and their sum agree with it.
+ * Self-check: every ring has the closed form of thread_work.h, scaled by its leader's number; the totals, of
+ * every number times its place, and their sum agree with it.
  */
 #include "thread_work.h"
 
@@ -41,7 +42,7 @@ static void* work_on_part(void* argument) {
     ring_round(leader->ring[round % 2], leader->ring[(round + 1) % 2], n, part->begin, part->end);
   }
   uint64_t sum = 0;
-  for (int64_t i = part->begin; i < part->end; ++i) sum += leader->ring[rounds % 2][i];
+  for (int64_t i = part->begin; i < part->end; ++i) sum += (uint64_t)(i + 1) * leader->ring[rounds % 2][i];
   pthread_mutex_lock(&leader->mutex);
   leader->total += sum;
   pthread_mutex_unlock(&leader->mutex);
@@ -85,7 +86,7 @@ static void* summarise(void* argument) {
 KERNEL_UNTRACED static int64_t wrong_leader(const struct leader* leader, uint64_t told) {
   const uint64_t* ring = leader->ring[leader->rounds % 2];
   uint64_t total = 0;
-  for (int64_t i = 0; i < leader->n; ++i) total += ring[i];
+  for (int64_t i = 0; i < leader->n; ++i) total += (uint64_t)(i + 1) * ring[i];
   return wrong_ring(ring, leader->n, leader->rounds, (uint64_t)leader->number + 1) + (total != leader->total) + (total != told);
 }
 

@@ -1,12 +1,12 @@
 /* threads_pingpong: two threads that take turns on one word, through a mutex and a condition variable.
  * Source: the Context Switch benchmark of I. Stirb's measurements (S3, section 4), written anew. Each turn one thread applies
  * its own map to the word and wakes the other.
- * Self-check: the maps x -> 3 x + 1 and x -> 5 x + 2 (modulo 2^64) do not commute, so the word is what strict alternation makes of
+ * Self-check: the maps x -> 3 x + 1 and x -> 5 x + 4 (modulo 2^64) do not commute, so the word is what strict alternation makes of
  * it only then: the power, by squaring, of both maps in turn.
  */
 #include "thread_work.h"
 
-static const struct affine map_of_player[2] = {{3, 1}, {5, 2}};
+static const struct affine map_of_player[2] = {{3, 1}, {5, 4}};
 
 struct table {
   pthread_mutex_t mutex;
