@@ -59,7 +59,7 @@ def array_bytes(name: str, variables: dict[str, Any]) -> int:
     """What the sources of mg and ft say of their arrays."""
     if name == "mg":
         levels = range(1, variables["levels"] + 1)
-        return 8 * (2 * sum((2**level + 2) ** 3 for level in levels) + (variables["n"] + 2) ** 3)
+        return int(8 * (2 * sum((2**level + 2) ** 3 for level in levels) + (variables["n"] + 2) ** 3))
     return int((variables["nx"] + variables["pad"]) * variables["ny"] * variables["nz"] * (16 + 16 + 8))
 
 
