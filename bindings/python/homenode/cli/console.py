@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 
 def output() -> Console:
@@ -37,9 +38,22 @@ def print_json(document: Any) -> None:
     click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
+class HeadedTable(Table):
+    """A table under a heading that may be wider than it: rich would wrap the heading to the table's width."""
+
+    heading: str | None = None
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Heading and table."""
+        if self.heading is not None:
+            yield Text(f"\n{self.heading}", style="italic")
+        yield from super().__rich_console__(console, options)
+
+
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
-    """A plain table; columns named in `right` are right-aligned."""
-    result = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    """A plain table, a blank line and its title above it; columns named in `right` are right-aligned."""
+    result = HeadedTable(box=None, pad_edge=False, header_style="bold")
+    result.heading = title
     for column in columns:
         result.add_column(column, justify="right" if column in right else "left")
     return result
@@ -106,5 +120,10 @@ def plain(text: object) -> str:
 
 
 def count(value: int) -> str:
-    """An integer with thin groups."""
+    """An integer with its digits in groups."""
     return f"{value:,}"
+
+
+def number_of(value: int, thing: str) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{count(value)} {thing}{'' if value == 1 else 's'}"

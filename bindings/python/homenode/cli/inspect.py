@@ -28,7 +28,7 @@ def command(file: Path, every: bool, as_json: bool) -> None:
         console.print_json(found)
         return
     screen = console.output()
-    screen.print(f"[bold]{console.plain(trace.program)}[/bold] {console.plain(trace.arguments)}")
+    screen.print(f"[bold]{console.plain(trace.program)}[/bold] {console.plain(trace.arguments)}".rstrip())
     whole = "complete" if found["complete"] else "[red]truncated[/red]: the program was killed or crashed"
     screen.print(f"hash {found['hash']}, {whole}")
     screen.print(
@@ -36,7 +36,7 @@ def command(file: Path, every: bool, as_json: bool) -> None:
         f"footprint {console.quantity(found['footprint_bytes'], 'B')}, {console.quantity(file.stat().st_size, 'B')} on disk"
     )
     numbers = ("executions", "items", "accesses", "reads", "writes")
-    regions = console.table("region", "kind", *numbers, "in flight", title="\nRegions", right=(*numbers, "in flight"))
+    regions = console.table("region", "kind", *numbers, "in flight", title="Regions", right=(*numbers, "in flight"))
     for region in found["regions"]:
         parallelism = region["miss_parallelism"]
         in_flight = f"{parallelism:.1f}" if parallelism else "–"
@@ -48,7 +48,7 @@ def command(file: Path, every: bool, as_json: bool) -> None:
     largest = sorted(found["objects"], key=lambda entry: -entry["bytes"])
     shown = largest if every else largest[:20]
     objects = console.table(
-        "object", "kind", "bytes", "symbol", title="\nObjects, largest first", right=("object", "bytes")
+        "object", "kind", "bytes", "symbol", title="Objects, largest first", right=("object", "bytes")
     )
     for entry in shown:
         objects.add_row(str(entry["id"]), entry["kind"], console.count(entry["bytes"]), console.plain(entry["symbol"]))
@@ -56,7 +56,7 @@ def command(file: Path, every: bool, as_json: bool) -> None:
     if len(shown) < len(largest):
         screen.print(f"… and {len(largest) - len(shown)} smaller ones; --all shows them.")
     if found["losses"]:
-        losses = console.table("site", "reason", "count", title="\nNot recorded", right=("count",))
+        losses = console.table("site", "reason", "count", title="Not recorded", right=("count",))
         for loss in found["losses"]:
             losses.add_row(console.plain(loss["site"]), console.plain(loss["reason"]), console.count(loss["count"]))
         screen.print(losses)
@@ -65,7 +65,7 @@ def command(file: Path, every: bool, as_json: bool) -> None:
 def _print_work(screen: Console, found: dict[str, Any]) -> None:
     classes = [name for name, counted in found["work"].items() if counted]
     titles = tuple(name.replace("_", " ") for name in classes)
-    work = console.table("region", *titles, title="\nInstructions by class", right=titles)
+    work = console.table("region", *titles, title="Instructions by class", right=titles)
     for region in found["regions"]:
         counts = (console.count(round(region["work"][name])) for name in classes)
         work.add_row(console.plain(region["label"]), *counts)

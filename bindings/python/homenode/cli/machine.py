@@ -23,7 +23,9 @@ def _write(machine: Machine, output: Path | None) -> None:
         return
     with console.written_whole(output) as temporary:
         temporary.write_text(machine.to_toml(), encoding="utf-8")
-    click.echo(f"{output}: {machine.sockets} sockets, {machine.nodes} nodes, {machine.cores} cores", err=True)
+    parts = {"socket": machine.sockets, "node": machine.nodes, "core": machine.cores}
+    counts = ", ".join(console.number_of(value, part) for part, value in parts.items())
+    click.echo(f"{output}: {counts}", err=True)
 
 
 def _document(machine: Machine) -> dict[str, Any]:
@@ -37,7 +39,7 @@ _output = click.option(
 )
 
 
-@command.command()
+@command.command(short_help="describe this host as libhwloc sees it")
 @_output
 @console.json_option
 def detect(output: Path | None, as_json: bool) -> None:
@@ -49,7 +51,7 @@ def detect(output: Path | None, as_json: bool) -> None:
         _write(machine, output)
 
 
-@command.command()
+@command.command(short_help="measure latencies, bandwidths and barriers")
 @_output
 @click.option("--quick", is_flag=True, help="Smaller arrays, fewer samples: half a minute rather than several.")
 @console.json_option

@@ -31,10 +31,8 @@ def _entry(machine: Machine) -> dict[str, Any]:
 
 def _matrix(title: str, values: list[list[float]], unit: str, higher_is_better: bool) -> Table:
     """A node-by-node matrix; the diagonal is local, colour follows the distance from the best value."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    table.add_column("from \\ to")
-    for node in range(len(values)):
-        table.add_column(f"node {node}", justify="right")
+    nodes = tuple(f"node {node}" for node in range(len(values)))
+    table = console.table("from \\ to", *nodes, title=title, right=nodes)
     every = [value for row in values for value in row if value > 0]
     best = max(every) if higher_is_better else min(every)
     for node, row in enumerate(values):
@@ -83,7 +81,7 @@ def _drawing(machine: Machine) -> Group:
 
 def _sources(machine: Machine) -> Table:
     table = console.table(
-        "value of", "is", "low … high", "source", "confidence", "note", title="\nWhere each number comes from"
+        "value of", "is", "low … high", "source", "confidence", "note", title="Where each number comes from"
     )
     for parameter in machine.parameters:
         interval = f"{parameter['low']} … {parameter['high']}" if parameter["low"] or parameter["high"] else ""
@@ -134,9 +132,9 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
     screen = console.output()
     screen.print(f"[bold]{machine.name}[/bold]  {machine.description}\n")
     screen.print(_drawing(machine))
-    screen.print(_matrix("\nIdle latency of memory", topology["latency_ns"], "ns", higher_is_better=False))
+    screen.print(_matrix("Idle latency of memory", topology["latency_ns"], "ns", higher_is_better=False))
     in_gigabytes = [[value / 1e9 for value in row] for row in topology["bandwidth_bytes_per_s"]]
-    screen.print(_matrix("\nRead bandwidth of all cores of a node", in_gigabytes, "GB/s", higher_is_better=True))
+    screen.print(_matrix("Read bandwidth of all cores of a node", in_gigabytes, "GB/s", higher_is_better=True))
     if sources:
         screen.print(_sources(machine))
         for key, text in machine.sources.items():

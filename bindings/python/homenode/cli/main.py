@@ -11,19 +11,19 @@ import click
 from homenode._core import unknown_name, version
 from homenode.errors import Error
 
-# Each command's module is imported only when it runs: `homenode --help` must not load NumPy.
+# Each command is a module of its name, imported only when it runs: `homenode --help` must not load NumPy.
 _COMMANDS = {
-    "kernels": "kernels",
-    "capture": "capture",
-    "cc": "cc",
-    "inspect": "inspect",
-    "check": "check",
-    "machines": "machines",
-    "machine": "machine",
-    "policies": "policies",
-    "replay": "replay",
-    "validate": "validate",
-    "doctor": "doctor",
+    "kernels": "list the built-in programs and their parameters",
+    "capture": "trace a built-in kernel, or a program that `cc` compiled",
+    "cc": "compile a program for tracing, in place of gcc",
+    "inspect": "show what a trace holds",
+    "check": "hold a trace against every invariant of the format",
+    "machines": "list the described machines, or draw one",
+    "machine": "describe this host: detect, calibrate",
+    "policies": "list every policy with its parameters",
+    "replay": "rank combinations of policies on machines",
+    "validate": "hold predictions against published results and native runs",
+    "doctor": "tell what is installed and what is missing",
 }
 
 
@@ -34,9 +34,13 @@ class _LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command = importlib.import_module(f"homenode.cli.{_COMMANDS[name]}").command
+        command = importlib.import_module(f"homenode.cli.{name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
 
     def resolve_command(
         self, context: click.Context, args: list[str]

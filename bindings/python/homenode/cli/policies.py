@@ -13,8 +13,8 @@ from homenode.policies import policies
 def _parameter(parameter: dict[str, Any]) -> str:
     default = "required" if parameter["required"] else f"default {parameter['default']}"
     highest = "…" if parameter["maximum"] is None else parameter["maximum"]
-    unit = f" {parameter['unit']}" if parameter["unit"] else ""
-    return f"{parameter['name']}: {parameter['description']} ({default}, {parameter['minimum']} to {highest}{unit})"
+    unit = f"{parameter['unit']}, " if parameter["unit"] else ""
+    return f"{parameter['name']}: {parameter['description']} ({unit}{parameter['minimum']} to {highest}, {default})"
 
 
 @click.command("policies")

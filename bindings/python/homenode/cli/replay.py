@@ -57,7 +57,7 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
     for runs in groups.values():
         first = runs[0]
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
-        title = f"\n{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine, caches by {first['caches']}"
+        title = f"{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine, caches by {first['caches']}"
         numbers = ("rank", "time", "regret", "remote pages", "remote traffic")
         table = console.table(
             "rank", "placement", "mapping", "distribution", "time", "regret", "remote pages", "remote traffic", "bound by",
@@ -84,13 +84,12 @@ def _explain(screen: Console, results: list[Result]) -> None:
         run = result.run
         names = " · ".join([run["machine"], *(str(run[key]) for key in _VARYING)])
         table = console.table(
-            "region", "time", "executions", "held up by", title=f"\n{names}", right=("time", "executions")
+            "region", "time", "executions", "held up by", title=f"{names}", right=("time", "executions")
         )
         for region in run["regions"]:
             total = sum(entry["seconds"] for entry in region["binding"])
-            shares = ", ".join(
-                f"{entry['resource']} {_share(entry['seconds'], total)}" for entry in region["binding"][:4]
-            )
+            held = [entry for entry in region["binding"][:4] if entry["seconds"] > 0]
+            shares = ", ".join(f"{entry['resource']} {_share(entry['seconds'], total)}" for entry in held)
             table.add_row(region["label"], console.seconds(region["seconds"]), str(region["executions"]), shares or "–")
         screen.print(table)
     for machine, run in {result.run["machine"]: result.run for result in results}.items():
@@ -205,8 +204,8 @@ def command(
         print_ranking(screen, results)
         if explain:
             _explain(screen, results)
-    rate = console.quantity(cost["accesses_per_second"], "accesses/s")
+    rate = console.quantity(cost["accesses_per_second"], " accesses/s")
     memory = console.quantity(cost["peak_rss_bytes"], "B")
     console.diagnostics().print(
-        f"{len(results)} runs in {console.seconds(cost['seconds'])}, {rate}, {memory} of memory at most"
+        f"{console.number_of(len(results), 'run')} in {console.seconds(cost['seconds'])}, {rate}, {memory} of memory at most"
     )
