@@ -1,5 +1,6 @@
 // What the program says about itself.
 #include <algorithm>
+#include <utility>
 
 #include "sim/errors.hpp"
 #include "traces/capture/assembler_state.hpp"
@@ -28,7 +29,10 @@ void Assembler::mark() {
     case HN_MARK_STEP:
       mark.operation = MarkOperation::step;
       mark.value = static_cast<std::int64_t>(value);
-      if (!in_parallel_) { cut_serial(); }
+      if (!in_parallel_) {
+        if (pending_label_ && !serial_.folder.empty()) serial_label_ = std::exchange(pending_label_, std::nullopt);
+        cut_serial();
+      }
       step_ = std::max<std::int64_t>(mark.value, -1);
       break;
     case HN_MARK_STREAMABLE:

@@ -382,6 +382,29 @@ TEST_F(Assembler, MarksStandWhereTheProgramMadeThem) {
                                         {MarkOperation::step, 3, 0, 0, -1}}));
 }
 
+TEST_F(Assembler, AStepEndsTheSerialCodeThatALabelNames) {
+  StreamWriter stream;
+  stream.hello();
+  stream.pc(0, HN_WRITE, 8);
+  stream.allocate(a_address, 800);
+  stream.label("init");
+  stream.run(0, a_address, 0, 100, 8, 1);
+  mark(stream, HN_MARK_STEP, 0);
+  stream.label("sweep");
+  mark(stream, HN_MARK_STEP, 1);  // no code in between: the label is still for what comes
+  stream.parallel_begin(0);
+  stream.loop_begin(0x3000, 1);
+  stream.item(0), stream.run(0, a_address, 0, 3, 8, 1);
+  stream.loop_end();
+  stream.parallel_end(0);
+  stream.end();
+  const auto workload = assembled(stream);
+  std::map<std::string, std::uint64_t> writes;
+  for (const Execution& execution : workload->executions) writes[workload->regions[execution.region.index()].label] += execution.writes;
+  EXPECT_EQ(writes["init"], 100u);
+  EXPECT_EQ(writes["sweep"], 3u);
+}
+
 TEST_F(Assembler, SerialCodeThatAMarkCutsCountsItsOwnAccesses) {
   StreamWriter stream;
   stream.hello();
