@@ -24,7 +24,7 @@ def raw(latency: dict[str, dict[int, int]], hit_lines: list[int], memory: int, t
     counts |= {"hit_lines": hit_lines, "memory_lines": memory, "transfer_lines": transfers, "latency_ns": latency}
     return {
         "seconds": 1.0, "regions": [], "threads": [], "counts": counts, "pages_by_node": [1], "page_faults": 1,
-        "migrated_pages": 0, "remote_pages": 0,
+        "migrated_pages": 0, "remote_pages": 0, "caches": "runs", "caches_region": "", "caches_lines_per_touch": 0.0,
     }  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def test_hit_rates_lose_no_line(hit_lines: list[int], memory: int, transfers: in
 
 @given(st.lists(st.floats(min_value=1e-9, max_value=1e6), min_size=1, max_size=20))
 def test_regret_is_the_time_lost_to_the_best(seconds: list[float]) -> None:
-    key = {"machine_hash": "m", "threads": 1, "engine": "flow", "seed": 0, "stores": "machine"}
+    key = {"machine_hash": "m", "threads": 1, "engine": "flow", "seed": 0, "stores": "machine", "caches": "runs"}
     runs = [{**key, "seconds": value, "regret": 0.0} for value in seconds]
     report.fill_regrets(runs)
     for run in runs:
@@ -64,11 +64,13 @@ def test_regret_is_the_time_lost_to_the_best(seconds: list[float]) -> None:
 
 
 def test_regret_compares_like_with_like() -> None:
-    base = {"machine_hash": "m", "threads": 1, "engine": "flow", "seed": 0, "stores": "machine", "regret": 0.0}
+    key = {"machine_hash": "m", "threads": 1, "engine": "flow", "seed": 0, "stores": "machine", "caches": "runs"}
+    base = {**key, "regret": 0.0}
     runs: list[dict[str, Any]] = [
         {**base, "seconds": 1.0},
         {**base, "threads": 2, "seconds": 4.0},
         {**base, "threads": 2, "seconds": 5.0},
+        {**base, "caches": "lines", "seconds": 3.0},
     ]
     report.fill_regrets(runs)
-    assert [run["regret"] for run in runs] == [0.0, 0.0, 0.25]
+    assert [run["regret"] for run in runs] == [0.0, 0.0, 0.25, 0.0]
