@@ -18,6 +18,7 @@ KERNELS: dict[str, dict[str, Any]] = {
 SMALL = {
     "hotspot": ["size=64", "steps=3"],
     "jacobi3d": ["ni=20", "nj=17", "nk=13", "bi=7", "bj=5", "bk=6", "sweeps=3"],
+    "jacobi3d_tasks": ["ni=20", "nj=17", "nk=13", "bi=7", "bj=5", "bk=6", "sweeps=3", "order=kji"],
     "stream": ["n=1001", "repeats=3"],
     "chase": ["nodes=501", "steps=1200", "chains=4", "walks=3"],
     "gather": ["n=777", "reads=5001", "repeats=2"],
@@ -84,6 +85,7 @@ BREAKAGES = [
     ("hotspot", "if (r > 0) vertical", "if (r > 1) vertical"),
     ("jacobi3d", "from[k - row] + from[k + row]", "from[k - row] + from[k - row]"),
     ("jacobi3d", "1.0 / 6.0", "1.0 / 6.1"),
+    ("jacobi3d_tasks", "for (int64_t kb = 0; kb < k_blocks; ++kb)\n          for", "for (int64_t kb = 1; kb < k_blocks; ++kb)\n          for"),
     ("stream", "c[i] = a[i];", "c[i] = b[i];"),
     ("chase", "node[j].next = swap;", "node[j].next = node + j;"),
     ("chase", "d = d->next;", "d = c->next;"),
@@ -121,13 +123,23 @@ BREAKAGES = [
 ]
 
 
+def sources(name: str) -> list[str]:
+    """The kernel's own file and the headers of this folder that it includes."""
+    found: list[str] = [KERNELS[name]["file"]]
+    for file in found:
+        included = re.findall(r'#include "(\w+\.h)"', (FOLDER / file).read_text(encoding="utf-8"))
+        found += [header for header in included if header not in found and (FOLDER / header).is_file()]
+    return found
+
+
 @pytest.mark.parametrize(("name", "right", "wrong"), BREAKAGES)
 def test_self_check_sees_a_wrong_algorithm(tmp_path: Path, name: str, right: str, wrong: str) -> None:
-    source = (FOLDER / f"{name}.c").read_text(encoding="utf-8")
-    assert source.count(right) == 1
-    (tmp_path / "broken.c").write_text(source.replace(right, wrong), encoding="utf-8")
+    texts = {file: (FOLDER / file).read_text(encoding="utf-8") for file in sources(name)}
+    assert sum(text.count(right) for text in texts.values()) == 1
+    for file, text in texts.items():
+        (tmp_path / file).write_text(text.replace(right, wrong), encoding="utf-8")
     program = tmp_path / "broken"
-    subprocess.run(["gcc", *KERNELS[name]["flags"], f"-I{FOLDER}", "-o", program, tmp_path / "broken.c", "-lm"], check=True)
+    subprocess.run(["gcc", *KERNELS[name]["flags"], "-o", program, tmp_path / KERNELS[name]["file"], "-lm"], check=True)
     result = run(program, *SMALL[name])
     assert result.returncode == 1
     assert re.fullmatch(rf"{name}: self-check failed: \d+ .+\n", result.stderr)
