@@ -85,7 +85,7 @@ BREAKAGES = [
     ("hotspot", "if (r > 0) vertical", "if (r > 1) vertical"),
     ("jacobi3d", "from[k - row] + from[k + row]", "from[k - row] + from[k - row]"),
     ("jacobi3d", "1.0 / 6.0", "1.0 / 6.1"),
-    ("jacobi3d_tasks", "for (int64_t kb = 0; kb < k_blocks; ++kb)\n          for", "for (int64_t kb = 1; kb < k_blocks; ++kb)\n          for"),
+    ("jacobi3d_tasks", "from[k - 1] + from[k + 1]", "from[k - 1] + from[k - 1]"),
     ("stream", "c[i] = a[i];", "c[i] = b[i];"),
     ("chase", "node[j].next = swap;", "node[j].next = node + j;"),
     ("chase", "d = d->next;", "d = c->next;"),
