@@ -73,6 +73,25 @@ def test_jacobi3d_under_every_schedule(programs: dict[str, Path], schedule: str)
     assert run(programs["jacobi3d"], *SMALL["jacobi3d"], threads=2, OMP_SCHEDULE=schedule).returncode == 0
 
 
+@pytest.mark.parametrize("order", ["ijk", "kji"])
+def test_jacobi3d_in_either_order_of_tasks(programs: dict[str, Path], order: str) -> None:
+    assert run(programs["jacobi3d_tasks"], f"order={order}", threads=3, OMP_SCHEDULE="static,1").returncode == 0
+
+
+@pytest.mark.parametrize("partitioner", ["auto", "affinity"])
+def test_jacobi3d_with_tbb_where_it_is_installed(tmp_path: Path, partitioner: str) -> None:
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2"]
+    look = ["g++", "-E", "-x", "c++", "-include", "tbb/parallel_for.h", os.devnull, "-o", os.devnull]
+    installed = subprocess.run(look, capture_output=True, check=False).returncode == 0
+    program = tmp_path / "jacobi3d_tbb"
+    libraries = ["-ltbb"] if installed else []
+    subprocess.run(["g++", *flags, "-o", program, FOLDER / "jacobi3d_tbb.cpp", *libraries], check=True)
+    result = run(program, *SMALL["jacobi3d"], "threads=3", f"partitioner={partitioner}")
+    said = (0, "jacobi3d_tbb: self-check passed\n", "")
+    refused = (2, "", "jacobi3d_tbb: built without Threading Building Blocks\n")
+    assert (result.returncode, result.stdout, result.stderr) == (said if installed else refused)
+
+
 @pytest.mark.parametrize("name", ["hotspot", "jacobi3d"])
 @pytest.mark.parametrize("initialisation", ["serial", "parallel"])
 def test_either_initialisation(programs: dict[str, Path], name: str, initialisation: str) -> None:
