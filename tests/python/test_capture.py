@@ -143,10 +143,10 @@ def hangs(homenode: Run, tmp_path: Path) -> Path:
     return tmp_path / "hangs"
 
 
-def until_blocked(folder: Path, program: Path) -> subprocess.Popen[str]:
+def until_blocked(folder: Path, program: Path, *options: str) -> subprocess.Popen[str]:
     """A capture of the program into hang.hnt, once the program has said that it blocks."""
     process = subprocess.Popen(
-        [SCRIPTS / "homenode", "capture", "-o", "hang.hnt", "--", program], cwd=folder, text=True, stderr=subprocess.PIPE,
+        [SCRIPTS / "homenode", "capture", "-o", "hang.hnt", *options, "--", program], cwd=folder, text=True, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # where tests run in the background it is ignored
     )  # fmt: skip
     assert process.stderr is not None
@@ -210,6 +210,23 @@ def test_a_program_ended_at_any_moment_leaves_a_whole_stream(homenode: Run, tmp_
         trace = hn.capture(command=[tmp_path / "spins", step], timeout=0.01 * hundredths)
         assert not trace.complete
         assert _core.check_trace(trace.path) == []
+
+
+def test_a_team_is_ended_whichever_of_its_threads_runs(homenode: Run, tmp_path: Path) -> None:
+    (tmp_path / "one_spins.c").write_text(
+        "#include <omp.h>\n#include <stdio.h>\nlong a[4000];\nint main(void) {\n#pragma omp parallel\n  {\n"
+        "    for (int i = 0; i < 1000; ++i) a[1000 * omp_get_thread_num() + i] = 1;\n#pragma omp barrier\n"
+        "    if (omp_get_thread_num() == 3) {\n"
+        '      puts("blocked");\n      fflush(0);\n      for (volatile long at = 0;; ++at);\n    }\n  }\n}\n'
+    )
+    assert homenode("cc", "-O1", "-g", "-fopenmp", "one_spins.c", "-o", "one_spins").status == 0
+    process = until_blocked(tmp_path, tmp_path / "one_spins", "--threads", "4")
+    process.terminate()  # the main thread sleeps, another one runs
+    process.communicate()
+    trace = hn.Trace.open(tmp_path / "hang.hnt")
+    assert not trace.complete
+    # each of 4 threads wrote its 1000 elements
+    assert trace.regions[trace.regions.kind == "thread"].writes.sum() == 4000
 
 
 def test_a_process_that_ignores_the_request_is_killed(

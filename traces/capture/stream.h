@@ -22,7 +22,8 @@
  * - HN_SINGLE with taken = 1 is followed by HN_SINGLE_END when the rank reaches its next barrier, construct or join (gcc
  *   marks no end); with taken = 0 there is no HN_SINGLE_END.
  * - Constructs outside a parallel region, and those nested in a second level of parallelism, send no construct messages: they
- *   are part of the item around them (a nested parallel region has a team of one, and an HN_LOSS at its first execution).
+ *   are part of the item around them (a nested parallel region has a team of one, an HN_LOSS at its first execution and one for the others
+ * before HN_END).
  * - Tasks run at their creation, inside the creator's item: HN_SYNC task_submit (object = task number from 1, match = parent task,
  *   0 = none) and depend (object, match = task) before, HN_SYNC task_wait (object = waiting task) where the program waits.
  * - HN_SYNC objects are dense numbers in order of first use: 0 the unnamed critical section, 1 libgomp's atomic fallback,

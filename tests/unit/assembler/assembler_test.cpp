@@ -464,6 +464,38 @@ TEST_F(Assembler, APartKeepsItsName) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder_}, {}), 1);
 }
 
+TEST_F(Assembler, WhatACaptureLeavesThatEndsInTheMiddleCanBeRecovered) {
+  StreamWriter stream;
+  stream.hello();
+  stream.pc(0, HN_READ, 8);
+  stream.allocate(a_address, 8 << 20);
+  std::mt19937 random{11};
+  constexpr std::uint64_t constructs = 30, iterations = 4000;
+  for (std::uint64_t construct = 0; construct < constructs; ++construct) {
+    stream.parallel_begin(construct);
+    stream.loop_begin(0x3000, iterations);
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      stream.item(static_cast<std::int64_t>(i));
+      stream.run(0, a_address + random() % (1 << 20) * 8, 0, 1, 0, 0);
+    }
+    stream.loop_end(true);
+    stream.parallel_end(construct);
+  }
+  stream.opcode(120);  // the assembler goes no further, and does not finish the file
+  EXPECT_THROW(assembled(stream), InputError);
+  const std::filesystem::path part = folder_ / "trace.hnt.part", kept = folder_ / "kept.hnt";
+  ASSERT_TRUE(std::filesystem::exists(part));
+  EXPECT_THROW(open_trace(part), InputError);
+  recover(part, kept);
+  const auto workload = open_trace(kept);
+  EXPECT_FALSE(workload->complete);
+  std::uint64_t accesses = 0;
+  for (const Execution& execution : workload->executions) accesses += execution.accesses;
+  // one access an iteration: whole frames of them, at most all
+  EXPECT_GT(accesses, iterations);
+  EXPECT_LE(accesses, constructs * iterations);
+}
+
 TEST_F(Assembler, WorkOfACutStretchIsNotSpreadOverWhatArrivedOfIt) {
   StreamWriter stream;
   stream.hello();
