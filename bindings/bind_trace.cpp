@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "sim/thread_graph.hpp"
 #include "sim/workload.hpp"
 #include "traces/capture/assembler.hpp"
 #include "traces/format/invariants.hpp"
@@ -38,6 +39,8 @@ py::dict counts(const WorkCounts& work) {
                   py::arg("load") = work.load, py::arg("store") = work.store, py::arg("branch") = work.branch);
 }
 
+py::object number_or_none(ThreadId thread) { return thread.is_none() ? py::object(py::none()) : py::object(py::int_(thread.value())); }
+
 // The keys of homenode.inspect/1 (architecture.md); keys are only ever added.
 py::dict inspect(const Workload& workload) {
   TraceSummary summary;
@@ -64,9 +67,8 @@ py::dict inspect(const Workload& workload) {
   }
   for (std::size_t i = 0; i < workload.threads.size(); ++i) {
     const TracedThread& thread = workload.threads[i];
-    const py::object parent = thread.parent.is_none() ? py::object(py::none()) : py::object(py::int_(thread.parent.value()));
-    threads.append(
-        py::dict(py::arg("thread") = i, py::arg("parent") = parent, py::arg("routine") = thread.routine, py::arg("rank") = thread.rank));
+    threads.append(py::dict(py::arg("thread") = i, py::arg("parent") = number_or_none(thread.parent), py::arg("routine") = thread.routine,
+                            py::arg("rank") = thread.rank));
   }
   py::dict result;
   result["schema"] = "homenode.inspect/1";
@@ -87,6 +89,27 @@ py::dict inspect(const Workload& workload) {
     return py::dict(py::arg("site") = place_of(workload, loss.site), py::arg("reason") = loss.reason, py::arg("count") = loss.count);
   });
   return result;
+}
+
+// `team` 0: as many threads as the program's teams had when it was captured.
+py::dict threads_of(const Workload& workload, unsigned team) {
+  if (team == 0)
+    for (const Execution& execution : workload.executions) team = std::max(team, execution.team);
+  const ThreadGraph graph = [&] {
+    const py::gil_scoped_release released;
+    return thread_graph(workload, team);
+  }();
+  py::list threads, shared;
+  for (std::size_t t = 0; t < graph.threads.size(); ++t) {
+    const ThreadGraph::Thread& thread = graph.threads[t];
+    threads.append(py::dict(py::arg("thread") = t, py::arg("parent") = number_or_none(thread.parent),
+                            py::arg("joined_by") = number_or_none(thread.joined_by), py::arg("routine") = thread.routine,
+                            py::arg("read_bytes") = thread.read_bytes, py::arg("written_bytes") = thread.written_bytes));
+    py::list row;
+    for (std::size_t reader = 0; reader < graph.threads.size(); ++reader) row.append(graph.shared_bytes(ThreadId{t}, ThreadId{reader}));
+    shared.append(row);
+  }
+  return py::dict(py::arg("threads") = threads, py::arg("shared_bytes") = shared);
 }
 
 std::vector<std::string> check_trace(const std::filesystem::path& path) {
@@ -126,7 +149,8 @@ void bind_trace(py::module_& module) {
       .def_property_readonly("arguments", [](const Workload& workload) { return workload.arguments; })
       .def_property_readonly("labels", &labels_of)
       .def_property_readonly("accesses", [](const Workload& workload) { return access_sums(workload).accesses; })
-      .def("inspect", &inspect);
+      .def("inspect", &inspect)
+      .def("thread_graph", &threads_of, py::arg("team"));
   module.def("check_trace", &check_trace, py::arg("path"));
   module.def("assemble", &assemble_stream, py::arg("descriptor"), py::arg("output"), py::kw_only(), py::arg("program"), py::arg("label"),
              py::arg("arguments"), py::arg("work"));

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _core
-from homenode.errors import InputError
+from homenode.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +74,17 @@ class Trace:
         if self._inspection is None:
             self._inspection = self._core.inspect()
         return self._inspection
+
+    def thread_graph(self, team: int | None = None) -> dict[str, Any]:
+        """Who created and joined whom, and the bytes that one thread writes and another reads.
+
+        ``{"threads": [{"thread", "parent", "joined_by", "routine", "read_bytes", "written_bytes"}], "shared_bytes": [[writer × reader]]}``;
+        bytes are distinct bytes. `team`: threads that share OpenMP loops in equal blocks, by default those of the capture.
+        """
+        if team is not None and team < 1:
+            raise UsageError(f"a team of {team} threads; allowed: at least 1")
+        graph: dict[str, Any] = self._core.thread_graph(team or 0)
+        return graph
 
     @property
     def regions(self) -> pd.DataFrame:

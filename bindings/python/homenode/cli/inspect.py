@@ -15,15 +15,25 @@ from homenode.trace import Trace
 @click.command("inspect")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--all", "every", is_flag=True, help="List every object, not the twenty largest.")
+@click.option(
+    "--threads", is_flag=True, help="Who creates whom, and the bytes that one thread writes and another reads."
+)
+@click.option(
+    "--team", type=click.IntRange(min=1), help="With --threads: how many share each loop; default: as captured."
+)
 @console.json_option
-def command(file: Path, every: bool, as_json: bool) -> None:
+def command(file: Path, every: bool, threads: bool, team: int | None, as_json: bool) -> None:
     """Show what a trace holds: regions with items, accesses, work and misses in flight; objects; footprint.
 
     `in flight` is how many cache misses the region's dependences and strides let a core of ten miss buffers and sixteen
     prefetched lines have under way at once: 1 for a pointer chase, 10 for a gather, 16 for streams.
     """
     trace = Trace.open(file)
+    if team is not None and not threads:
+        raise click.UsageError("--team goes with --threads")
     found = trace.inspect()
+    if threads:
+        found = {**found, "thread_graph": trace.thread_graph(team)}
     if as_json:
         console.print_json(found)
         return
@@ -45,6 +55,8 @@ def command(file: Path, every: bool, as_json: bool) -> None:
     screen.print(regions)
     if found["work"]["instructions"]:
         _print_work(screen, found)
+    if threads:
+        _print_threads(screen, found["thread_graph"])
     largest = sorted(found["objects"], key=lambda entry: -entry["bytes"])
     shown = largest if every else largest[:20]
     objects = console.table(
@@ -60,6 +72,28 @@ def command(file: Path, every: bool, as_json: bool) -> None:
         for loss in found["losses"]:
             losses.add_row(console.plain(loss["site"]), console.plain(loss["reason"]), console.count(loss["count"]))
         screen.print(losses)
+
+
+def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
+    numbers = ("thread", "created by", "joined by", "reads", "writes")
+    table = console.table(*numbers, "routine", title="Threads (distinct bytes)", right=numbers)
+    for entry in graph["threads"]:
+        creator, joiner = ("–" if entry[key] is None else str(entry[key]) for key in ("parent", "joined_by"))
+        sizes = (console.quantity(entry[key], "B") for key in ("read_bytes", "written_bytes"))
+        table.add_row(str(entry["thread"]), creator, joiner, *sizes, console.plain(entry["routine"]))
+    screen.print(table)
+    shared = graph["shared_bytes"]
+    pairs = [(bytes_, w, r) for w, row in enumerate(shared) for r, bytes_ in enumerate(row) if bytes_]
+    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
+    shown = pairs[:20]
+    table = console.table(
+        "writer", "reader", "bytes", title="Written by one, read by another", right=("writer", "reader", "bytes")
+    )
+    for bytes_, writer, reader in shown:
+        table.add_row(str(writer), str(reader), console.count(bytes_))
+    screen.print(table)
+    if len(shown) < len(pairs):
+        screen.print(f"… and {len(pairs) - len(shown)} pairs with less; --json has them all.")
 
 
 def _print_work(screen: Console, found: dict[str, Any]) -> None:
