@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import homenode as hn
 
@@ -18,5 +19,6 @@ def captured(folder: Path, kernel: str, parameters: Mapping[str, int | str], ali
     path = trace_path(folder, kernel, parameters)
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        hn.capture(kernel, output=path, alias_over=alias_over, **parameters)
+        settings: dict[str, Any] = dict(parameters)
+        hn.capture(kernel, output=path, alias_over=alias_over, **settings)
     return hn.Trace.open(path)

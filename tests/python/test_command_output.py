@@ -42,10 +42,17 @@ def test_machines(homenode: Run) -> None:
 def test_one_machine_is_drawn(homenode: Run) -> None:
     drawn = homenode("machines", "xeon-x5550-2s")
     assert drawn.status == 0
-    for text in ("socket 0", "socket 1", "node 1", "Idle latency", "GB/s"):
+    for text in ("socket 0", "socket 1", "node 1", "Idle latency", "Read bandwidth of all cores of a node\n", "GB/s"):
         assert text in drawn.stdout
     entry = document(homenode("machines", "xeon-x5550-2s", "--json"))["machines"][0]
     assert all(parameter["source"] for parameter in entry["parameters"])
+
+
+def test_help_says_each_command_in_a_whole_line(homenode: Run) -> None:
+    for group in ([], ["machine"]):
+        listed = homenode(*group, "--help").stdout.partition("Commands:\n")[2].splitlines()
+        assert listed
+        assert not any(line.endswith("...") for line in listed)
 
 
 def test_policies(homenode: Run) -> None:

@@ -89,12 +89,13 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
     ]
     for name in s4.MACHINES:
         machine, threads = hn.Machine.load(name), s4.threads_of(printed, name)
-        pair = []
+        lines_of_sweep: list[s4.Line] = []
         for traces, placement in zip(reduced, ("bind:0", "first-touch"), strict=True):
             once, twice = (replayed(*traced, machine, name, threads, placement) for traced in traces)
             rate = s4.SMALL.updates / _second(once, twice, "sweep")
-            pair.append(s4.Line(rate, twice.regions["sweep"].binding, twice.command))
-        yield s4.serial_row(*pair, name)
+            lines_of_sweep.append(s4.Line(rate, twice.regions["sweep"].binding, twice.command))
+        bound, initialised = lines_of_sweep
+        yield s4.serial_row(bound, initialised, name)
 
 
 def _trace(
@@ -111,5 +112,5 @@ def _grid_bytes(trace: hn.Trace, problem: Problem) -> int:
 
 def _flops_per_update(trace: hn.Trace, problem: Problem) -> float:
     """Floating-point operations of an update: one sum less than its reads, and the factor."""
-    sweep = trace.regions.set_index("label").loc["sweep"]
+    sweep = trace.regions.set_index("label").loc["sweep"].to_dict()
     return float(sweep["reads"]) / (problem.updates * int(sweep["executions"]))
