@@ -31,11 +31,11 @@ def test_hotspot_shares_its_borders_and_what_the_master_initialised(trace: hn.Tr
 @pytest.mark.capture
 def test_inspect_shows_threads(homenode: Callable[..., Ended], trace_file: Path) -> None:
     done = homenode("inspect", trace_file, "--threads", "--team", 4, "--json")
-    assert done.code == 0
-    assert json.loads(done.output)["thread_graph"]["shared_bytes"][1][2] == 2 * ROW
+    assert done.status == 0
+    assert json.loads(done.stdout)["thread_graph"]["shared_bytes"][1][2] == 2 * ROW
     done = homenode("inspect", trace_file, "--threads", "--team", 4)
-    assert "Written by one, read by another" in done.output
-    assert homenode("inspect", trace_file, "--team", 4).code == 2
+    assert "Written by one, read by another" in done.stdout
+    assert homenode("inspect", trace_file, "--team", 4).status == 2
 
 
 def test_a_team_of_none_is_refused(trace: hn.Trace) -> None:
