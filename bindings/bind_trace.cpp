@@ -152,6 +152,7 @@ void bind_trace(py::module_& module) {
       .def("inspect", &inspect)
       .def("thread_graph", &threads_of, py::arg("team"));
   module.def("check_trace", &check_trace, py::arg("path"));
+  module.def("recover", &recover, py::arg("part"), py::arg("target"), py::call_guard<py::gil_scoped_release>());
   module.def("assemble", &assemble_stream, py::arg("descriptor"), py::arg("output"), py::kw_only(), py::arg("program"), py::arg("label"),
              py::arg("arguments"), py::arg("work"));
 }

@@ -189,6 +189,12 @@ def test_a_killed_capture_leaves_its_frames_in_output_part(tmp_path: Path, hangs
     assert sorted(path.name for path in tmp_path.glob("*hang.hnt*")) == ["hang.hnt.part"]
     with pytest.raises(errors.InputError, match="recover"):
         hn.Trace.open(tmp_path / "hang.hnt.part")
+    recovered = subprocess.run(
+        [SCRIPTS / "homenode", "recover", "hang.hnt.part", "-o", "hang.hnt"], cwd=tmp_path, text=True, capture_output=True, check=False
+    )  # fmt: skip
+    assert recovered.returncode == 0, recovered.stderr
+    assert not hn.Trace.open(tmp_path / "hang.hnt").complete
+    assert _core.check_trace(tmp_path / "hang.hnt") == []
 
 
 def test_a_timeout_ends_the_program_and_marks_the_trace(homenode: Run, tmp_path: Path, hangs: Path) -> None:

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 version: str
 
-def unknown_name(what: str, found: str, allowed: list[str]) -> str: ...
+def unknown_name(what: str, found: str, allowed: Sequence[str]) -> str: ...
 
 class Machine:
     @property
@@ -82,6 +82,7 @@ def detect() -> Machine: ...
 def calibrate(
     largest_working_set: int, array: int, repeats: int, progress: Callable[[str], None] | None = None
 ) -> tuple[Machine, dict[str, Any]]: ...
+def recover(part: str | PathLike[str], target: str | PathLike[str]) -> None: ...
 def check_trace(path: str | PathLike[str]) -> list[str]: ...
 def assemble(
     descriptor: int,

@@ -194,11 +194,11 @@ def check(trace: Trace, choices: Iterable[Choice]) -> None:
                 f"allowed: 1 to {choice.machine.cores}, or more with --oversubscribe (oversubscribe=True)"
             )
         if choice.engine not in _core.engine_names():
-            raise UsageError(f"unknown engine '{choice.engine}'; allowed: {', '.join(_core.engine_names())}")
+            raise UsageError(_core.unknown_name("engine", choice.engine, _core.engine_names()))
         if choice.stores not in STORES:
-            raise UsageError(f"unknown treatment of stores '{choice.stores}'; allowed: {', '.join(STORES)}")
+            raise UsageError(_core.unknown_name("treatment of stores", choice.stores, STORES))
         if choice.caches not in CACHES:
-            raise UsageError(f"unknown cache model '{choice.caches}'; allowed: {', '.join(CACHES)}")
+            raise UsageError(_core.unknown_name("cache model", choice.caches, CACHES))
         if python_placement(choice.placement, choice.machine) is None:
             _core.check_placement(choice.placement)
         _core.check_mapping(choice.mapping)

@@ -18,6 +18,7 @@ _COMMANDS = {
     "cc": "compile a program for tracing, in place of gcc",
     "inspect": "show what a trace holds",
     "check": "hold a trace against every invariant of the format",
+    "recover": "make a trace of what a killed capture left",
     "machines": "list the described machines, or draw one",
     "machine": "describe this host: detect, calibrate",
     "policies": "list every policy with its parameters",

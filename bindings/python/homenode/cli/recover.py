@@ -1,0 +1,29 @@
+"""`homenode recover`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from homenode import _core
+from homenode.cli import console
+from homenode.trace import Trace
+
+
+@click.command("recover")
+@click.argument("part", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="The trace to write, marked truncated."
+)
+@console.json_option
+def command(part: Path, output: Path, as_json: bool) -> None:
+    """Make a trace of the .part file that a killed `homenode capture` left behind."""
+    if output.exists():
+        raise click.UsageError(f"'{output}' exists; allowed: a name that does not")
+    _core.recover(part, output)
+    trace = Trace.open(output)
+    if as_json:
+        console.print_json({"schema": "homenode.recover/1", "hash": trace.hash, "accesses": trace.accesses})
+    else:
+        click.echo(f"{output}: {console.count(trace.accesses)} accesses, truncated, hash {trace.hash}")
