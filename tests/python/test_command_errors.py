@@ -82,7 +82,7 @@ def test_bad_usage(homenode: Run, tmp_path: Path, arguments: list[str], expected
         ([*X7560, "--threads", "8", "--distribution", "bogus@static"], ["unknown region label 'bogus'", "sweep"]),
         ([*X7560, "--threads", "8", "--distribution", "sweep@static sweep@guided"], ["two distributions"]),
         ([*X7560, "--threads", "8", "--engine", "bogus"], ["unknown engine 'bogus'", "flow, simgrid"]),
-        ([*X7560, "--threads", "8", "--stores", "bogus"], ["'bogus'", "machine, regular, nt"]),
+        ([*X7560, "--threads", "8", "--stores", "bogus"], ["'bogus'", "nt, machine, regular"]),
         ([*X7560, "--threads", "8", "--seed", "-1"], ["seed -1"]),
         ([*X7560, "--threads", "8", "--change", "bogus=1 ns"], ["bogus"]),
         ([*X7560, "--threads", "8", "--change", "link_bandwidth"], ["NAME=VALUE"]),
