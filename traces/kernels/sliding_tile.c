@@ -40,7 +40,8 @@ struct search {
   board start, goal;
   unsigned char goal_cell[CELLS]; /* of each tile */
   uint32_t start_blank;
-  uint64_t mask;
+  uint64_t buckets;             /* of each table, a power of two */
+  unsigned shift;               /* that leaves as many bits of a product */
   struct node **open, **closed; /* hash tables */
   struct node* list[MOST_ESTIMATE];
   uint32_t least; /* no open node has a smaller estimate */
@@ -50,7 +51,8 @@ struct search {
   struct node* reached;
 };
 
-static inline uint64_t bucket(const struct search* search, board state) { return (state * 0x9e3779b97f4a7c15u >> 20) & search->mask; }
+/* Fibonacci hashing (D. Knuth): the upper bits of the product depend on all cells. */
+static inline uint64_t bucket(const struct search* search, board state) { return state * 0x9e3779b97f4a7c15u >> search->shift; }
 
 static struct node* find(struct node* node, board state) {
   while (node && node->state != state) node = node->next_of_bucket;
@@ -162,8 +164,8 @@ static void release_table(struct node** table, uint64_t buckets) {
 
 static void release(struct search* search) {
   if (search->source == FROM_HEAP) {
-    release_table(search->open, search->mask + 1);
-    release_table(search->closed, search->mask + 1);
+    release_table(search->open, search->buckets);
+    release_table(search->closed, search->buckets);
   }
   for (struct chunk* chunk = search->chunk; chunk;) {
     struct chunk* previous = chunk->previous;
@@ -221,6 +223,7 @@ int main(int argc, char** argv) {
   kernel_parameters(argc, argv, "sliding_tile", p, COUNT);
   const int64_t instance = p[INSTANCE].value, moves = p[MOVES].value, limit = p[LIMIT].value, threads = omp_get_max_threads();
   const uint64_t buckets = (uint64_t)1 << p[TABLE].value;
+  const unsigned shift = 64u - (unsigned)p[TABLE].value;
   const enum node_source source = (enum node_source)p[NODES].value;
   struct search** searches = kernel_allocate("sliding_tile", (size_t)threads, sizeof(struct search*));
   for (int64_t rank = 0; rank < threads; ++rank) searches[rank] = NULL;
@@ -235,7 +238,8 @@ int main(int argc, char** argv) {
     choose_instance(search, rank, instance, moves);
     search->source = source;
     search->limit = limit;
-    search->mask = buckets - 1;
+    search->buckets = buckets;
+    search->shift = shift;
     search->least = MOST_ESTIMATE;
     search->open = kernel_allocate("sliding_tile", buckets, sizeof(struct node*));
     search->closed = kernel_allocate("sliding_tile", buckets, sizeof(struct node*));
