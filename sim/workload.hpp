@@ -201,6 +201,7 @@ public:
   std::vector<Site> sites;
   std::vector<TracedThread> threads;
   std::vector<Loss> losses;
+  std::vector<std::string> lacks;  // what the tool that made the trace does not tell: names of sim/recorded.hpp
 
   // Shared and immutable; safe to call from several threads.
   virtual std::shared_ptr<const ExecutionBody> body(ExecutionId) const = 0;

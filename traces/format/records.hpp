@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/workload.hpp"
@@ -35,6 +36,9 @@ enum class RecordType : std::uint16_t {
 };
 inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::footer);
 const char* name_of(RecordType);
+
+// A feature of this prefix names what the trace lacks, as sim/recorded.hpp calls it: "lacks:dependence".
+inline constexpr std::string_view lacking_feature = "lacks:";
 
 struct TraceMeta {
   std::string tool, compiler, compiler_flags, program, arguments;

@@ -91,7 +91,11 @@ void TraceFile::decode_table(const format::Frame& frame) {
           throw DecodeError{"a page of " + std::to_string(meta.page_size) + " bytes; a power of two is allowed"};
         }
         meta.features.assign(in.count("the number of features"), {});
-        for (std::string& feature : meta.features) feature = in.text();
+        lacks.clear();
+        for (std::string& feature : meta.features) {
+          feature = in.text();
+          if (feature.starts_with(lacking_feature)) lacks.push_back(feature.substr(lacking_feature.size()));
+        }
         meta.complete = in.byte() != 0;
         record_names_.assign(in.count("the number of record names") + 1, {});
         for (std::size_t i = 1; i < record_names_.size(); ++i) record_names_[i] = in.text();

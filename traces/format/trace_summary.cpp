@@ -1,5 +1,6 @@
 #include "traces/format/trace_summary.hpp"
 
+#include "sim/recorded.hpp"
 #include "traces/format/miss_parallelism.hpp"
 #include "traces/format/touched_bytes.hpp"
 
@@ -38,7 +39,7 @@ TraceSummary summarize(const Workload& workload) {
   summary.footprint_bytes = touched.total();
   for (std::size_t r = 0; r < summary.regions.size(); ++r) {
     summary.work += summary.regions[r].work;
-    summary.regions[r].miss_parallelism = parallelism.of(RegionId{r});
+    if (has(workload, Recorded::dependence)) summary.regions[r].miss_parallelism = parallelism.of(RegionId{r});
   }
   return summary;
 }

@@ -18,7 +18,7 @@ struct AccessSums {
 struct RegionSummary {
   AccessSums sums;
   WorkCounts work;              // of all its iterations
-  double miss_parallelism = 0;  // see miss_parallelism.hpp; 0 if it touches nothing
+  double miss_parallelism = 0;  // see miss_parallelism.hpp; 0 if it touches nothing or dependences were not recorded
 };
 
 struct TraceSummary {

@@ -488,6 +488,7 @@ std::string write_trace(const std::filesystem::path& target, const Workload& wor
   meta.program = workload.program;
   meta.arguments = workload.arguments;
   meta.page_size = workload.page_size;
+  for (const std::string& what : workload.lacks) meta.features.push_back(std::string{lacking_feature} + what);
   writer.meta(meta);
   for (const Site& site : workload.sites) writer.add(site);
   for (const TracedThread& thread : workload.threads) writer.add(thread);
