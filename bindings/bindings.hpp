@@ -32,6 +32,7 @@ void bind_machine(pybind11::module_&);
 void bind_native(pybind11::module_&);
 void bind_policies(pybind11::module_&);
 void bind_trace(pybind11::module_&);
+void bind_import(pybind11::module_&);
 void bind_replay(pybind11::module_&);
 
 }  // namespace homenode::python

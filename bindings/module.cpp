@@ -17,5 +17,6 @@ PYBIND11_MODULE(_core, module) {
   bind_native(module);
   bind_policies(module);
   bind_trace(module);
+  bind_import(module);
   bind_replay(module);
 }

@@ -3,7 +3,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 version: str
 
@@ -93,3 +93,11 @@ def assemble(
     arguments: list[str],
     work: str | PathLike[str] | None,
 ) -> dict[str, Any]: ...
+def import_lackey(
+    input: str | PathLike[str], output: str | PathLike[str], progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]: ...
+def import_csv(
+    input: str | PathLike[str], output: str | PathLike[str], progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]: ...
+def accesses_of(trace: Trace, execution: int, iteration: int) -> dict[str, NDArray[Any]]: ...
+def lacks(trace: Trace) -> list[str]: ...

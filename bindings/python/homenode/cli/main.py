@@ -16,6 +16,7 @@ _COMMANDS = {
     "kernels": "list the built-in programs and their parameters",
     "capture": "trace a built-in kernel, or a program that `cc` compiled",
     "cc": "compile a program for tracing, in place of gcc",
+    "import": "make a trace of what valgrind lackey or another tool recorded",
     "inspect": "show what a trace holds",
     "check": "hold a trace against every invariant of the format",
     "recover": "make a trace of what a killed capture left",
@@ -26,6 +27,8 @@ _COMMANDS = {
     "validate": "hold predictions against published results and native runs",
     "doctor": "tell what is installed and what is missing",
 }
+# Commands that no module can be called by.
+_MODULES = {"import": "import_"}
 
 
 class _LazyGroup(click.Group):
@@ -35,7 +38,7 @@ class _LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command = importlib.import_module(f"homenode.cli.{name}").command
+        command = importlib.import_module(f"homenode.cli.{_MODULES.get(name, name)}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -1,0 +1,52 @@
+"""`homenode import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from homenode import _core
+from homenode.cli import console
+from homenode.errors import InputError
+
+_FORMATS = {"lackey": _core.import_lackey, "csv": _core.import_csv}
+
+
+@click.command("import")
+@click.argument("format_name", metavar="{lackey|csv}")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The trace to write.")
+@console.json_option
+def command(format_name: str, file: Path, output: Path, as_json: bool) -> None:
+    """Make a trace of what another tool recorded: text of valgrind's lackey, or a table of accesses as CSV.
+
+    lackey is what `valgrind --tool=lackey --trace-mem=yes --log-file=FILE ./program` writes. A CSV file has a header with the
+    columns address, size and kind (read, write, modify, atomic), and if there is a need thread or item, sequence, site.
+
+    What such a trace lacks (the program's objects, loops, dependences …) is declared in it, and whatever needs that refuses.
+    """
+    if format_name not in _FORMATS:
+        raise click.UsageError(_core.unknown_name("format", format_name, list(_FORMATS)))
+    if not output.parent.is_dir():
+        raise InputError(f"cannot write '{output}': no folder '{output.parent}'")
+    with console.progress(f"import {file.name}", total=100) as advance:
+        shown = 0
+
+        def report(done: int, of: int) -> None:
+            nonlocal shown
+            percent = 100 * done // of
+            advance(percent - shown)
+            shown = percent
+
+        found = _FORMATS[format_name](file, output, report)
+    size = output.stat().st_size
+    if as_json:
+        console.print_json({"schema": "homenode.import/1", "output": str(output), **found, "size": size})
+        return
+    truncated = "" if found["complete"] else ", truncated: the program did not reach its end"
+    click.echo(
+        f"{output}: {console.count(found['accesses'])} accesses on {console.number_of(len(found['objects']), 'range')} of addresses "
+        f"in {console.quantity(size, 'B')} ({size / found['accesses']:.3g} B an access), hash {found['hash']}{truncated}"
+    )
+    click.echo(f"{output}: lacks {', '.join(found['lacks'])}")
