@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "sim/recorded.hpp"
 #include "sim/thread_graph.hpp"
 #include "sim/workload.hpp"
 #include "traces/capture/assembler.hpp"
@@ -93,6 +94,7 @@ py::dict inspect(const Workload& workload) {
 
 // `team` 0: as many threads as the program's teams had when it was captured.
 py::dict threads_of(const Workload& workload, unsigned team) {
+  require(workload, Recorded::threads, "the graph of threads (inspect --threads)");
   if (team == 0)
     for (const Execution& execution : workload.executions) team = std::max(team, execution.team);
   const ThreadGraph graph = [&] {

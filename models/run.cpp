@@ -4,6 +4,7 @@
 #include "models/distribution/follow_log.hpp"
 #include "models/policies.hpp"
 #include "sim/errors.hpp"
+#include "sim/recorded.hpp"
 #include "sim/simulation.hpp"
 
 namespace homenode {
@@ -30,6 +31,9 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   std::vector<std::string> labels;
   for (const Region& region : workload.regions) labels.push_back(region.label);
   plan.check_labels(labels);
+  if (options.distribution != RunOptions{}.distribution && options.follow.empty())
+    require(workload, Recorded::iterations, "distribution '" + options.distribution + "'");
+  if (options.stores == "nt") require(workload, Recorded::streamable_stores, "store treatment 'nt'");
 
   const Topology topology{machine};
   StagedOptions staged;
