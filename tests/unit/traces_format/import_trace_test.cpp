@@ -273,6 +273,47 @@ TEST_F(ImportTest, ABadTableIsRefusedWithItsLine) {
   EXPECT_THAT(refused(many), HasSubstr(":4098: more than 4096 threads"));
 }
 
+TEST_F(ImportTest, AnyTextIsReadOrRefused) {
+  // whatever bytes are changed, left out or put in: a whole trace that keeps the invariants, or one InputError and no file
+  const std::string lackey =
+      "==1== Command: a b\nI  401000,4\n L 1ffe0,8\nI  401004,2\n S 7fff0,16\n M 1ffe8,4\n==1== Exit code:       0\n";
+  const std::string csv = "thread,address,size,kind,sequence,site\n0,0x1000,8,read,1,5\n1,4096,4,write,2,6\r\n0,0x2000,8,atomic,3,5\n";
+  unsigned read = 0, refused = 0;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    std::mt19937_64 random{seed};
+    std::string text = seed % 2 == 0 ? lackey : csv;
+    for (std::uint64_t changes = 1 + random() % 3; changes > 0 && !text.empty(); --changes) {
+      const std::size_t at = random() % text.size();
+      const char byte = random() % 2 == 0 ? static_cast<char>(random()) : ",\n =0fLSMI"[random() % 10];
+      switch (random() % 3) {
+        case 0:
+          text[at] = byte;
+          break;
+        case 1:
+          text.erase(at, 1 + random() % 4);
+          break;
+        default:
+          text.insert(at, 1 + random() % 3, byte);
+      }
+    }
+    std::ofstream{options_.input, std::ios::binary} << text;
+    std::filesystem::remove(options_.output);
+    try {
+      const ImportResult result = seed % 2 == 0 ? import_lackey(options_) : import_csv(options_);
+      const auto workload = open_trace(options_.output);
+      ASSERT_THAT(broken_invariants(*workload), ::testing::IsEmpty()) << text;
+      ASSERT_EQ(access_sums(*workload).accesses, result.accesses) << text;
+      ++read;
+    } catch (const InputError&) {
+      ++refused;
+      ASSERT_FALSE(std::filesystem::exists(options_.output)) << text;
+    }
+    ASSERT_FALSE(std::filesystem::exists(folder_ / "trace.hnt.part")) << text;
+  }
+  EXPECT_GT(read, 100u);
+  EXPECT_GT(refused, 100u);
+}
+
 TEST_F(ImportTest, WhatIsNoFileIsRefused) {
   const auto message = [&] {
     try {
