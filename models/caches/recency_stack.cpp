@@ -108,6 +108,11 @@ void RecencyStack::look_up(LineRange range, unsigned touch, std::vector<StackPie
 }
 
 std::uint64_t RecencyStack::lines_of_groups(std::uint64_t first, std::uint64_t last) const {
+  if (summed_.first != first || summed_.last != last) summed_ = {first, last, sum_of_groups(first, last)};
+  return summed_.lines;
+}
+
+std::uint64_t RecencyStack::sum_of_groups(std::uint64_t first, std::uint64_t last) const {
   // Stretches without a wrap of the ring, so that the compiler adds several at a time.
   const auto add = [](const std::vector<std::uint64_t>& ring, std::uint64_t from, std::uint64_t to) {
     std::uint64_t sum = 0;
@@ -193,6 +198,7 @@ RecencyStack::Fate RecencyStack::fate(const StackPiece& piece, const Level& leve
 
 void RecencyStack::classify(std::vector<StackPiece>& pieces, std::uint64_t group_lines) const {
   const auto levels = static_cast<unsigned>(bounds_->levels.size());
+  summed_ = {};
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!pieces[i].present) continue;
     pieces[i].level = 0;

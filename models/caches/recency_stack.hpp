@@ -151,8 +151,9 @@ private:
   };
   Fate fate(const StackPiece&, const Level&, std::span<const StackPiece> pieces, std::uint64_t group_lines) const;
   Fate fate_by_chance(const StackPiece&, const Level&, std::span<const StackPiece> pieces, std::uint64_t group_lines) const;
-  std::uint64_t lines_of_groups(std::uint64_t first, std::uint64_t last) const;  // [first, last)
-  void forget(std::uint64_t group, std::uint64_t lines);                         // from the counts
+  std::uint64_t lines_of_groups(std::uint64_t first, std::uint64_t last) const;  // [first, last); remembers the last answer
+  std::uint64_t sum_of_groups(std::uint64_t first, std::uint64_t last) const;
+  void forget(std::uint64_t group, std::uint64_t lines);  // from the counts
   void unlink(SegmentIndex);
   void leave(SegmentIndex index) {
     forget(segments_[index].group, segments_[index].size());
@@ -179,6 +180,10 @@ private:
   std::uint64_t current_ = 0;          // newest group
   std::uint64_t lines_ = 0;
   std::vector<Run> runs_;  // scratch of touch()
+  struct SummedGroups {
+    std::uint64_t first = 0, last = 0, lines = 0;
+  };
+  mutable SummedGroups summed_;  // of one classify(): pieces of a range that was cut lie in the same group
 };
 
 }  // namespace homenode
