@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <tuple>
 
@@ -48,30 +49,24 @@ std::vector<Made> made_of(const std::vector<Capture>& captures) {
   return result;
 }
 
-// Each region's instructions: so many per access and so many per iteration.
-struct RegionWork {
-  WorkRate rate;
-  WorkCounts at(const TermsOfTrace::Sums& sums) const {
-    WorkCounts total = rate.per_access.scaled(sums.accesses);
-    total += rate.per_iteration.scaled(sums.iterations);
-    return total;
-  }
-};
-
 constexpr double WorkCounts::*work_classes[] = {&WorkCounts::instructions, &WorkCounts::integer, &WorkCounts::fp_add,
                                                 &WorkCounts::fp_multiply,  &WorkCounts::fp_fma,  &WorkCounts::divide,
                                                 &WorkCounts::load,         &WorkCounts::store,   &WorkCounts::branch};
 
-RegionWork interpolate(const std::vector<TermsOfTrace>& terms, std::size_t region) {
+// How much more accesses an iteration must have in one capture than in another, for two rates to be told apart.
+constexpr double least_spread = 0.05;
+
+// A region's instructions as so many per access and so many per iteration, from the captures with the fewest and the most accesses.
+WorkRate interpolated_rate(const std::vector<TermsOfTrace>& terms, std::size_t region) {
   const auto accesses = [&](const TermsOfTrace& a, const TermsOfTrace& b) { return a.sums[region].accesses < b.sums[region].accesses; };
   const auto [least, most] = std::minmax_element(terms.begin(), terms.end(), accesses);
   const TermsOfTrace::Sums &small = least->sums[region], &large = most->sums[region];
-  RegionWork result;
+  WorkRate result;
   for (const auto work_class : work_classes) {
     const double small_work = least->work[region].*work_class, large_work = most->work[region].*work_class;
     double per_access = 0, per_iteration = 0;
     const double determinant = small.accesses * large.iterations - large.accesses * small.iterations;
-    const bool independent = std::abs(determinant) > 1e-3 * std::abs(large.accesses * small.iterations);
+    const bool independent = std::abs(determinant) > least_spread * std::abs(large.accesses * small.iterations);
     if (independent) {
       per_access = (small_work * large.iterations - large_work * small.iterations) / determinant;
       per_iteration = (small.accesses * large_work - large.accesses * small_work) / determinant;
@@ -80,8 +75,34 @@ RegionWork interpolate(const std::vector<TermsOfTrace>& terms, std::size_t regio
       per_access = large.accesses > 0 ? large_work / large.accesses : 0;
       per_iteration = large.accesses > 0 || large.iterations <= 0 ? 0 : large_work / large.iterations;
     }
-    result.rate.per_access.*work_class = per_access;
-    result.rate.per_iteration.*work_class = per_iteration;
+    result.per_access.*work_class = per_access;
+    result.per_iteration.*work_class = per_iteration;
+  }
+  return result;
+}
+
+WorkCounts total(const WorkRate& rate, const TermsOfTrace::Sums& sums) {
+  WorkCounts result = rate.per_access.scaled(sums.accesses);
+  result += rate.per_iteration.scaled(sums.iterations);
+  return result;
+}
+
+// The region's instructions in all as a law of the parameters, as the counts of the trace are; spread over its accesses.
+WorkRate lawful_rate(const std::vector<TermsOfTrace>& terms, std::size_t region, const Laws& laws, const Laws::At& at,
+                     const TermsOfTrace::Sums& sums) {
+  WorkRate result;
+  for (const auto work_class : work_classes) {
+    std::vector<std::int64_t> values;
+    for (const TermsOfTrace& of : terms) values.push_back(std::llround(of.work[region].*work_class));
+    const auto form = laws.form_of(values);
+    if (!form) continue;
+    const Laws::Value value = at.value(*form, values);
+    const double counted = std::max(0.0, static_cast<double>(value.numerator) / static_cast<double>(value.denominator));
+    if (sums.accesses > 0) {
+      result.per_access.*work_class = counted / sums.accesses;
+    } else if (sums.iterations > 0) {
+      result.per_iteration.*work_class = counted / sums.iterations;
+    }
   }
   return result;
 }
@@ -243,6 +264,15 @@ private:
     if (!rest.empty()) throw UsageError(refused + "its " + rest + " differ");
   }
 
+  static std::vector<TermsOfTrace::Sums> sums_of(const Workload& workload) {
+    std::vector<TermsOfTrace::Sums> sums(workload.regions.size());
+    for (const Execution& execution : workload.executions) {
+      sums[execution.region.index()].accesses += static_cast<double>(execution.accesses);
+      sums[execution.region.index()].iterations += static_cast<double>(execution.iterations);
+    }
+    return sums;
+  }
+
   Extrapolation write(const Point& asked, const Point& check, const Capture& held_out) {
     PredictedTrace predicted = predict(numbers_at(asked));
     Workload& workload = *predicted.workload;
@@ -261,14 +291,30 @@ private:
     for (const std::size_t form : forms_) ++result.forms[form].numbers;
     std::erase_if(result.forms, [](const Extrapolation::Form& form) { return form.numbers == 0; });
 
-    std::vector<RegionWork> work;
-    double expected = 0, instructions = 0;
+    // Of two interpolations of a region's instructions, the one that the held-out capture is nearer to.
+    std::vector<WorkRate> work;
+    double wrong = 0, instructions = 0;
+    const Laws::At at_check = laws_.at(check), at_asked = laws_.at(asked);
+    const std::vector<TermsOfTrace::Sums> sums = sums_of(workload);
     for (std::size_t r = 0; r < workload.regions.size(); ++r) {
-      work.push_back(interpolate(terms_, r));
-      instructions += held_out_terms_.work[r].instructions;
-      expected += std::abs(work[r].at(held_out_terms_.sums[r]).instructions - held_out_terms_.work[r].instructions);
+      const WorkRate rate = interpolated_rate(terms_, r);
+      const double counted = held_out_terms_.work[r].instructions;
+      const auto error = [&](const WorkRate& of) { return std::abs(total(of, held_out_terms_.sums[r]).instructions - counted); };
+      const double by_rates = error(rate), by_law = error(lawful_rate(terms_, r, laws_, at_check, held_out_terms_.sums[r]));
+      work.push_back(by_law < by_rates ? lawful_rate(terms_, r, laws_, at_asked, sums[r]) : rate);
+      wrong += std::min(by_law, by_rates);
+      instructions += counted;
     }
-    result.work_error = instructions > 0 ? expected / instructions : 0;
+    result.work_error = instructions > 0 ? wrong / instructions : 0;
+    for (std::size_t p = 0; p < asked.size(); ++p) {
+      std::int64_t spacing = 0;
+      for (const Point& point : parameters_.captures()) spacing = std::gcd(spacing, point[p] - parameters_.captures()[0][p]);
+      spacing = std::gcd(spacing, check[p] - parameters_.captures()[0][p]);
+      if (spacing < 2 || (asked[p] - check[p]) % spacing == 0) continue;
+      result.remarks.push_back(parameters_.names()[p] + "=" + std::to_string(asked[p]) + " is not " + std::to_string(check[p]) +
+                               " and a multiple of " + std::to_string(spacing) +
+                               ", as the captures are: sizes that the program or its allocator rounds would not show");
+    }
 
     const TraceMeta& captured = captures_.front().trace->meta;
     const std::string origin = std::string{extrapolated_feature} + " from captures at " + result.captured_at + "; a capture at " +
@@ -298,7 +344,7 @@ private:
     }
     for (const Edge& edge : predicted.edges) writer.add(edge);
     for (const Mark& mark : predicted.marks) writer.add(mark);
-    for (std::size_t r = 0; r < work.size(); ++r) writer.work_rate(RegionId{r}, work[r].rate);
+    for (std::size_t r = 0; r < work.size(); ++r) writer.work_rate(RegionId{r}, work[r]);
     result.content_hash = writer.finish(true);
     return result;
   }

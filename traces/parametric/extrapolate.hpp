@@ -1,8 +1,8 @@
 // Traces of sizes and teams that cannot be captured here: from at least three captures of one program, whose terms
 // (trace_terms.hpp) may differ in numbers only and whose every number follows a law (law.hpp). A further capture is held out: it
 // must be predicted exactly (equal content hash, equal marks, threads and dependences) before anything is written.
-// Instructions by class are no exact law of a program's sizes: a region's are interpolated, as so many per access and so many per
-// iteration, from the captures with the fewest and the most accesses. The trace says so.
+// Instructions by class need not follow an exact law of a program's sizes: a region's are interpolated, as so many per access and so
+// many per iteration or as a law of their sum, whichever the held-out capture is nearer to. The trace says so.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct Extrapolation {
     bool confirmed_by_captures = false;
   };
   std::vector<Form> forms;
-  double work_error = 0;  // of the instructions of the held-out capture, relative, as interpolated
+  std::vector<std::string> remarks;  // what the check cannot show
+  double work_error = 0;             // of the instructions of the held-out capture, relative, as interpolated
 };
 
 // A feature of this prefix marks a trace that was extrapolated.

@@ -30,7 +30,7 @@ std::int64_t minus(std::int64_t a, std::int64_t b) {
 }
 
 bool advances_alike(const Term& before, const Term& middle, const Term& after) {
-  if (after.skeleton != middle.skeleton) return false;
+  if (after.skeleton != middle.skeleton || middle.skeleton != before.skeleton) return false;
   for (std::size_t i = 0; i < middle.numbers.size(); ++i)
     if (minus(after.numbers[i], middle.numbers[i]) != minus(middle.numbers[i], before.numbers[i])) return false;
   return true;
@@ -40,6 +40,7 @@ bool advances_alike(const Term& before, const Term& middle, const Term& after) {
 std::size_t repetitions(const std::vector<TermPointer>& elements, std::size_t first, std::size_t period) {
   const std::size_t size = elements.size();
   if (first + period * least_repetitions > size) return 1;
+  if (!advances_alike(*elements[first], *elements[first + period], *elements[first + 2 * period])) return 1;  // most often
   for (std::size_t k = 0; k < period; ++k)
     if (elements[first + k]->skeleton != elements[first + period + k]->skeleton) return 1;
   std::size_t last = first + 2 * period;
@@ -62,24 +63,23 @@ TermPointer repeat(const std::vector<TermPointer>& elements, std::size_t first, 
   return std::make_shared<const Term>(std::move(term));
 }
 
-// One pass from the first element on, the shortest period first; true if anything became a repeat.
-bool fold(std::vector<TermPointer>& elements) {
+// One pass from the first element on for repetitions of one period; true if anything became a repeat.
+bool fold(std::vector<TermPointer>& elements, std::size_t period) {
   std::vector<TermPointer> folded;
-  bool any = false;
   for (std::size_t i = 0; i < elements.size();) {
-    std::size_t period = 1, count = 1;
-    for (; period <= longest_period && i + period * least_repetitions <= elements.size(); ++period)
-      if ((count = repetitions(elements, i, period)) >= least_repetitions) break;
+    const std::size_t count = repetitions(elements, i, period);
     if (count < least_repetitions) {
-      folded.push_back(elements[i++]);
+      if (!folded.empty()) folded.push_back(elements[i]);
+      ++i;
       continue;
     }
+    if (folded.empty()) folded.assign(elements.begin(), elements.begin() + static_cast<std::ptrdiff_t>(i));
     folded.push_back(repeat(elements, i, period, count));
     i += period * count;
-    any = true;
   }
+  if (folded.empty()) return false;
   elements = std::move(folded);
-  return any;
+  return true;
 }
 
 std::string title(const Term& term) {
@@ -104,7 +104,9 @@ TermPointer record(const RecordKind& kind, std::vector<std::int64_t> own, std::v
 }
 
 TermPointer list(std::vector<TermPointer> elements) {
-  while (fold(elements)) {}
+  // The shortest period first, so that what repeats within a repeat is found before it.
+  for (std::size_t period = 1; period <= longest_period && period * least_repetitions <= elements.size(); ++period)
+    if (fold(elements, period)) period = 0;
   Term term;
   term.children = std::move(elements);
   for (const TermPointer& child : term.children) term.numbers.insert(term.numbers.end(), child->numbers.begin(), child->numbers.end());

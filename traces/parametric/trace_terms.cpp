@@ -9,7 +9,8 @@
 namespace homenode::parametric {
 namespace {
 
-constexpr std::size_t most_numbers = 50'000'000;  // of one body before its repetitions are found
+constexpr std::size_t most_numbers = 50'000'000;       // of one body before its repetitions are found
+constexpr std::size_t most_listed_accesses = 1 << 16;  // of an irregular stream: longer ones must be the same in all captures
 
 // Identities: parts with a separator that no number or name has.
 template <class... Parts>
@@ -311,29 +312,56 @@ private:
   }
 
   TermPointer encode(const IrregularStream& stream, SiteId site, const std::vector<Place>& places, std::size_t& next) {
+    struct Slot {
+      std::uint16_t number = 0;  // by first use
+      std::int64_t first = 0;    // offset of its first access
+      Place place;
+    };
+    std::map<std::uint16_t, Slot> slots;
+    for (std::size_t i = 0; i < stream.slot.size(); ++i) {
+      const auto number = static_cast<std::uint16_t>(slots.size());
+      if (!slots.contains(stream.slot[i])) slots[stream.slot[i]] = {number, stream.offset[i], places[next++]};
+    }
+    const std::string title = std::string("irregular ") + name(stream.kind) + " at " + place(site);
     IrregularStream common = stream;
     common.site = site;
-    std::map<std::uint16_t, std::pair<std::uint16_t, std::int64_t>> local;  // slot -> number by first use, first offset
-    std::vector<std::int64_t> numbers;
-    std::vector<std::string> fields;
-    // The whole of it is part of the identity: irregular accesses follow no law, but may be the same in all captures.
-    std::string text = identity(stream.width, stream.kind, number(common.site));
-    for (std::size_t i = 0; i < stream.slot.size(); ++i) {
-      const auto [entry, fresh] = local.emplace(stream.slot[i], std::pair{static_cast<std::uint16_t>(local.size()), stream.offset[i]});
-      if (fresh) {
-        const Place& place = places[next++];
-        numbers.insert(numbers.end(), {place.object, place.offset, place.shift});
-        fields.insert(fields.end(), {"object", "offset", "shift"});
+    if (stream.slot.size() <= most_listed_accesses) {
+      common.slot = {};
+      common.offset = {};
+      common.producer_distance = {};
+      common.sequence = {};
+      const RecordKind& access = terms_.kind(What::access, terms_.nothing_, 0, "", title,
+                                             {"object", "offset", "shift", "distance to the address's producer", "sequence number"});
+      std::vector<TermPointer> accesses;
+      for (std::size_t i = 0; i < stream.slot.size(); ++i) {
+        const Slot& slot = slots[stream.slot[i]];
+        accesses.push_back(record(access, {slot.place.object, slot.place.offset + stream.offset[i] - slot.first, slot.place.shift,
+                                           stream.producer_distance[i], number(stream.sequence[i])}));
       }
-      common.slot[i] = entry->second.first;
-      common.offset[i] = stream.offset[i] - entry->second.second;
+      return record(terms_.kind(What::stream, terms_.streams_, common, identity(stream.width, stream.kind, number(site)), title, {}), {},
+                    {list(std::move(accesses))});
+    }
+    // Too long for a list: all of it is part of the identity, and so the same in all captures but for where its objects lie.
+    std::vector<std::int64_t> numbers(3 * slots.size());
+    std::vector<std::string> fields;
+    for (const auto& entry : slots) {
+      const Place& place = entry.second.place;
+      std::int64_t* own = &numbers[3 * std::size_t{entry.second.number}];
+      own[0] = place.object;
+      own[1] = place.offset;
+      own[2] = place.shift;
+      fields.insert(fields.end(), {"object", "offset", "shift"});
+    }
+    std::string text = identity(stream.width, stream.kind, number(site));
+    for (std::size_t i = 0; i < stream.slot.size(); ++i) {
+      const Slot& slot = slots[stream.slot[i]];
+      common.slot[i] = slot.number;
+      common.offset[i] = stream.offset[i] - slot.first;
       text += identity(common.slot[i], common.offset[i], common.producer_distance[i], number(common.sequence[i]));
     }
-    return record(
-        terms_.kind(What::stream, terms_.streams_, common, std::move(text),
-                    std::to_string(stream.offset.size()) + " irregular accesses (" + name(stream.kind) + " at " + place(common.site) + ")",
-                    std::move(fields)),
-        std::move(numbers));
+    return record(terms_.kind(What::stream, terms_.streams_, common, std::move(text),
+                              std::to_string(stream.slot.size()) + " accesses, " + title, std::move(fields)),
+                  std::move(numbers));
   }
 
   TermPointer encode(const Mark& mark) {
@@ -595,12 +623,14 @@ private:
           pattern.runs.push_back(run);
         } else if (kind.what == What::stream) {
           IrregularStream stream = terms_.streams_[kind.prototype];
+          for (const TermPointer& accesses : of.children) add_accesses(stream, block, *accesses, own, iterations);
+          if (!of.children.empty()) own = {};
           std::vector<std::pair<std::uint16_t, std::int64_t>> slots;  // by local number, with the first access's offset from the base
           for (std::size_t s = 0; 3 * s < own.size(); ++s) {
             const std::uint16_t found = slot(block, own[3 * s], own[3 * s + 1], shift_of(own[3 * s + 2]), false);
             slots.emplace_back(found, own[3 * s + 1] - block.slots[found].base);
           }
-          for (std::size_t i = 0; i < stream.slot.size(); ++i) {
+          for (std::size_t i = 0; of.children.empty() && i < stream.slot.size(); ++i) {
             stream.offset[i] += slots[stream.slot[i]].second;
             stream.slot[i] = slots[stream.slot[i]].first;
           }
@@ -624,6 +654,17 @@ private:
     pattern.slots = static_cast<std::uint16_t>(block.slots.size());
     block.pattern = intern(std::move(pattern));
     return block;
+  }
+
+  void add_accesses(IrregularStream& stream, ItemBlock& block, const Term& accesses, std::span<const std::int64_t> numbers,
+                    std::int64_t iterations) {
+    expand(accesses, numbers, [&](const Term&, std::span<const std::int64_t> own) {
+      const std::uint16_t found = slot(block, own[0], own[1], iterations == 1 ? 0 : own[2], false);
+      stream.slot.push_back(found);
+      stream.offset.push_back(own[1] - block.slots[found].base);
+      stream.producer_distance.push_back(checked<std::uint32_t>("a distance to the producer", own[3]));
+      stream.sequence.push_back(checked<std::uint64_t>("a sequence number", own[4]));
+    });
   }
 
   static void count(ItemPattern& pattern, AccessKind kind, std::uint64_t accesses) {

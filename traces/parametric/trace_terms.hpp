@@ -46,7 +46,23 @@ public:
 private:
   class Encoder;
   class Decoder;
-  enum class What : std::uint8_t { trace, object, thread, region, execution, origin, block, run, stream, heap, sync, mark, edge, loss };
+  enum class What : std::uint8_t {
+    trace,
+    object,
+    thread,
+    region,
+    execution,
+    origin,
+    block,
+    run,
+    stream,
+    access,
+    heap,
+    sync,
+    mark,
+    edge,
+    loss
+  };
   // A kind with what its records have in common, to make records of it again.
   struct Kind {
     RecordKind record;
@@ -74,7 +90,7 @@ private:
   std::vector<std::pair<Execution, Hole>> executions_;
   std::vector<std::pair<ItemOrigin, Hole>> origins_;
   std::vector<AccessRun> runs_;
-  std::vector<IrregularStream> streams_;  // slots: 0, 1 ... by first use; offsets from the slot's first access
+  std::vector<IrregularStream> streams_;  // long ones; slots: 0, 1 ... by first use; offsets from the slot's first access
   std::vector<HeapEvent> heap_events_;
   std::vector<SyncEvent> sync_events_;
   std::vector<std::pair<Mark, Hole>> marks_;
