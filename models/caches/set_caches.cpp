@@ -191,7 +191,8 @@ void SetCaches::access_line(CoreId core, const Line& line, const LineTouch& touc
     ++outcome_->hit_lines[level];
     outcome_->hit_weight[level] += 1.0 / static_cast<double>(touch.parallelism);
   };
-  if (level == 0 && (!writes || (set[way] & 1) != 0)) {
+  const bool missed = level == levels_.size();
+  if (!missed && level == 0 && (!writes || (set[way] & 1) != 0)) {
     const Entry entry = set[way];
     make_first(set, way);
     set[0] = entry;
@@ -200,7 +201,7 @@ void SetCaches::access_line(CoreId core, const Line& line, const LineTouch& touc
     return;
   }
   LineState& known = states_[line.id];
-  const bool missed = level == levels_.size(), private_hit = !missed && levels_[level].cores_per_cache == 1;
+  const bool private_hit = !missed && levels_[level].cores_per_cache == 1;
   bool transferred = false;
   const std::uint16_t owner = known.writer;
   if (writes) {
