@@ -8,7 +8,7 @@ namespace homenode {
 const ModuleSymbols& ProgramText::add(std::uint64_t id, const std::string& path) {
   if (modules_.size() <= id) modules_.resize(id + 1);
   modules_[id] = std::make_unique<ModuleSymbols>(path);
-  if (id == 0) read_notes(*modules_[0]);
+  read_notes(*modules_[id]);
   return *modules_[id];
 }
 
@@ -74,7 +74,7 @@ void ProgramText::read_notes(const ModuleSymbols& program) {
   lines_of(program.section(".homenode.clauses"), [&](const nlohmann::json& note) { clauses_.push_back(note); });
   lines_of(program.section(".homenode.loss"), [&](const nlohmann::json& note) {
     Loss loss;
-    loss.reason = note.at("function").get<std::string>() + ": " + note.at("reason").get<std::string>();
+    loss.reason = program.readable(note.at("function").get<std::string>()) + ": " + note.at("reason").get<std::string>();
     loss.count = note.at("count").get<std::uint64_t>();
     losses.push_back(loss);
   });

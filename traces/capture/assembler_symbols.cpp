@@ -9,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "traces/capture/assembler_names.hpp"
+
 namespace homenode {
 
 ModuleSymbols::ModuleSymbols(const std::filesystem::path& path) : path_{path} {
@@ -42,12 +44,13 @@ ModuleSymbols::ModuleSymbols(const std::filesystem::path& path) : path_{path} {
       std::memcpy(&symbol, bytes.data() + section.sh_offset + i, sizeof symbol);
       if (symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) continue;
       const unsigned type = ELF64_ST_TYPE(symbol.st_info);
-      if (type == STT_FUNC)
-        functions_.try_emplace(symbol.st_value,
-                               Function{symbol.st_value + symbol.st_size, text(sections[section.sh_link], symbol.st_name)});
-      if (type == STT_OBJECT || type == STT_TLS) {
-        variables_.push_back({symbol.st_value, symbol.st_size, text(sections[section.sh_link], symbol.st_name), type == STT_TLS});
+      const std::string name = text(sections[section.sh_link], symbol.st_name);
+      if (type == STT_FUNC) {
+        functions_.try_emplace(symbol.st_value, Function{symbol.st_value + symbol.st_size, name});
+        fortran_ |= name == "MAIN__";
       }
+      if (type == STT_OBJECT || type == STT_TLS)
+        variables_.push_back({symbol.st_value, symbol.st_size, readable_name(name, false), type == STT_TLS});
     }
   }
 }
@@ -56,8 +59,10 @@ std::string ModuleSymbols::function(std::uint64_t offset) const {
   auto found = functions_.upper_bound(offset);
   if (found == functions_.begin()) return {};
   --found;
-  return offset < found->second.end ? found->second.name : std::string{};
+  return offset < found->second.end ? readable(found->second.name) : std::string{};
 }
+
+std::string ModuleSymbols::readable(const std::string& symbol) const { return readable_name(symbol, fortran_); }
 
 std::string ModuleSymbols::section(const std::string& name) const {
   const auto found = sections_.find(name);

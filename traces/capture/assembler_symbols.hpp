@@ -19,7 +19,8 @@ class ModuleSymbols {
 public:
   // An unreadable or foreign file has no symbols; never throws for one.
   explicit ModuleSymbols(const std::filesystem::path&);
-  std::string function(std::uint64_t offset) const;  // "" if unknown
+  std::string function(std::uint64_t offset) const;  // its readable name, "" if unknown
+  std::string readable(const std::string& symbol) const;
   const std::vector<Variable>& variables() const { return variables_; }
   // Content of a section that is not loaded, without zero bytes; "" if absent.
   std::string section(const std::string& name) const;
@@ -34,6 +35,7 @@ private:
   std::filesystem::path path_;
   std::map<std::uint64_t, Function> functions_;
   std::vector<Variable> variables_;
+  bool fortran_ = false;  // its main program is
   std::map<std::string, std::string> sections_;
 };
 

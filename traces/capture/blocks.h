@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct block {
   uintptr_t address;
@@ -13,5 +14,13 @@ struct block {
 void hn_blocks_add(uintptr_t address, size_t bytes, size_t mapped);
 bool hn_blocks_find(uintptr_t address, struct block* found);
 bool hn_blocks_take(uintptr_t address, struct block* taken); /* finds and removes */
+
+/* heap.c: malloc and free on behalf of a place in the program. */
+void* hn_obtain(size_t bytes, size_t align, const void* site);
+void hn_give_back(void* p, const void* site);
+extern bool hn_started; /* the program's own code runs: constructors of shared libraries are over */
+
+/* bulk.c */
+void hn_mapped_file(void* at, size_t bytes, int file, off_t offset, const void* site);
 
 #endif

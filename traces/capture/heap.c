@@ -1,5 +1,5 @@
-/* Blocks of memory: who made them, their size; bulk copies as accesses. Blocks that libc allocates for itself (stdio buffers)
- * are not the program's objects: their number and size depend on where its output goes. */
+/* Blocks of memory: who made them, their size. Blocks that libc allocates for itself (stdio buffers), and those that libraries
+ * allocate before the program starts, are not the program's objects: their number and size depend on where its output goes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@ extern void __libc_free(void*);
 /* glibc maps blocks from this size on: calloc does not clear them, realloc moves them without a copy. */
 enum { MAPPED_FROM = 128 * 1024 };
 
+bool hn_started;
 static size_t alias_over, window_bytes;
 static int window = -1, window_zero = -1;
 static int make_window(double value) {
@@ -55,7 +56,7 @@ static void* aliased(size_t bytes, bool zeroed) {
 }
 
 static void* announce(void* p, size_t bytes, size_t align, int operation, bool zeroed, const void* old, const void* site, size_t mapped) {
-  if (!p || (!mapped && (!hn_on || hn_is_libc((uintptr_t)site)))) return p;
+  if (!p || (!mapped && (!hn_on || !hn_started || hn_is_libc((uintptr_t)site)))) return p;
   hn_blocks_add((uintptr_t)p, bytes, mapped);
   if (hn_on) {
     hn_control(HN_ALLOCATE);
@@ -63,7 +64,7 @@ static void* announce(void* p, size_t bytes, size_t align, int operation, bool z
   }
   return p;
 }
-static void* obtain(size_t bytes, size_t align, const void* site) {
+void* hn_obtain(size_t bytes, size_t align, const void* site) {
   hn_open();
   ask();
   if (alias_over && bytes >= alias_over)
@@ -71,12 +72,12 @@ static void* obtain(size_t bytes, size_t align, const void* site) {
   return announce(align > 16 ? __libc_memalign(align, bytes) : __libc_malloc(bytes), bytes, align, HN_HEAP_ALLOCATE, false, 0, site, 0);
 }
 #define SITE __builtin_return_address(0)
-void* malloc(size_t n) { return obtain(n, 16, SITE); }
-void* memalign(size_t a, size_t n) { return obtain(n, a, SITE); }
-void* aligned_alloc(size_t a, size_t n) { return obtain(n, a, SITE); }
+void* malloc(size_t n) { return hn_obtain(n, 16, SITE); }
+void* memalign(size_t a, size_t n) { return hn_obtain(n, a, SITE); }
+void* aligned_alloc(size_t a, size_t n) { return hn_obtain(n, a, SITE); }
 int posix_memalign(void** out, size_t a, size_t n) {
   if (a < sizeof(void*) || (a & (a - 1))) return EINVAL;
-  void* p = obtain(n, a, SITE);
+  void* p = hn_obtain(n, a, SITE);
   if (!p) return ENOMEM;
   *out = p;
   return 0;
@@ -96,7 +97,7 @@ void* calloc(size_t a, size_t n) {
     hn_range((uintptr_t)p, bytes, (uintptr_t)SITE, HN_WRITE, HN_FLAG_BULK);
   return p;
 }
-static void release(void* p, const void* site) {
+void hn_give_back(void* p, const void* site) {
   struct block b;
   if (!p) return;
   if (!hn_blocks_take((uintptr_t)p, &b)) {
@@ -109,16 +110,16 @@ static void release(void* p, const void* site) {
   else
     __libc_free(p);
 }
-void free(void* p) { release(p, SITE); }
+void free(void* p) { hn_give_back(p, SITE); }
 void* realloc(void* old, size_t n) {
   struct block b;
-  if (!old) return obtain(n, 16, SITE);
+  if (!old) return hn_obtain(n, 16, SITE);
   if (!hn_blocks_find((uintptr_t)old, &b)) return __libc_realloc(old, n);
   if (b.mapped || (alias_over && n >= alias_over)) {
-    void* p = obtain(n, 16, SITE);
+    void* p = hn_obtain(n, 16, SITE);
     if (!p) return 0;
     hn_copy(p, old, b.bytes < n ? b.bytes : n);
-    release(old, SITE);
+    hn_give_back(old, SITE);
     return p;
   }
   void* p = __libc_realloc(old, n);
@@ -136,49 +137,17 @@ void* realloc(void* old, size_t n) {
 }
 
 #ifndef HOMENODE_TWIN
-/* What the program calls by these names is linked with --wrap: calls from inside libc stay as they are. */
-static void copied(void* to, const void* from, size_t n, const void* site) {
-  for (size_t at = 0; hn_on && at < n;) {
-    size_t piece = 64 - (((uintptr_t)to + at) & 63);
-    if (piece > n - at) piece = n - at;
-    hn_access((uintptr_t)from + at, (uintptr_t)site, HN_READ, (unsigned)piece, HN_FLAG_BULK);
-    hn_access((uintptr_t)to + at, (uintptr_t)site, HN_WRITE, (unsigned)piece, HN_FLAG_BULK);
-    at += piece;
-  }
-}
-void* __real_memcpy(void*, const void*, size_t);
-void* __real_memmove(void*, const void*, size_t);
-void* __real_memset(void*, int, size_t);
 void* __real_mmap(void*, size_t, int, int, int, off_t);
 int __real_munmap(void*, size_t);
 void __real__exit(int) __attribute__((noreturn));
-void* __wrap_memcpy(void* d, const void* s, size_t n) {
-  copied(d, s, n, SITE);
-  return __real_memcpy(d, s, n);
-}
-void* __wrap_memmove(void* d, const void* s, size_t n) {
-  copied(d, s, n, SITE);
-  return __real_memmove(d, s, n);
-}
-void* __wrap_memset(void* d, int c, size_t n) {
-  if (hn_on) hn_range((uintptr_t)d, n, (uintptr_t)SITE, HN_WRITE, HN_FLAG_BULK);
-  return __real_memset(d, c, n);
-}
-static char* duplicate(const char* text, size_t length, const void* site) {
-  char* p = obtain(length + 1, 16, site);
-  if (!p) return 0;
-  copied(p, text, length, site);
-  hn_copy(p, text, length);
-  p[length] = 0;
-  return p;
-}
-char* __wrap_strdup(const char* text) { return duplicate(text, strlen(text), SITE); }
-char* __wrap_strndup(const char* text, size_t n) { return duplicate(text, strnlen(text, n), SITE); }
 void* __wrap_mmap(void* near, size_t bytes, int protection, int flags, int file, off_t offset) {
   void* p = __real_mmap(near, bytes, protection, flags, file, offset);
-  if (p != MAP_FAILED) announce(p, bytes, (size_t)sysconf(_SC_PAGESIZE), HN_HEAP_MAP, flags & MAP_ANONYMOUS, 0, SITE, 0);
+  if (p == MAP_FAILED) return p;
+  announce(p, bytes, (size_t)sysconf(_SC_PAGESIZE), HN_HEAP_MAP, (flags & MAP_ANONYMOUS) != 0, 0, SITE, 0);
+  if (!(flags & MAP_ANONYMOUS)) hn_mapped_file(p, bytes, file, offset, SITE);
   return p;
 }
+void* __wrap_mmap64(void*, size_t, int, int, int, off_t) __attribute__((alias("__wrap_mmap")));
 int __wrap_munmap(void* p, size_t bytes) {
   struct block b;
   if (hn_on && hn_blocks_take((uintptr_t)p, &b)) hn_control(HN_RELEASE), hn_u((uintptr_t)p), hn_u(HN_HEAP_UNMAP), hn_site(SITE);

@@ -1,18 +1,26 @@
-"""`homenode cc`: in place of the compiler."""
+"""`homenode cc`, and what it shares with `homenode c++` and `homenode fortran`: in place of the compiler."""
 
 from __future__ import annotations
 
 import click
 
 
-@click.command(
-    "cc",
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
-    add_help_option=False,
-)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(arguments: tuple[str, ...]) -> int:
-    """Compile a program for tracing: use it in place of gcc, with the same arguments."""
-    from homenode.compiler import main
+def drop_in(driver: str, compiler: str) -> click.Command:
+    """A command that takes every word as the compiler would."""
 
-    return int(main(list(arguments)) or 0)
+    @click.command(
+        driver,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
+        add_help_option=False,
+        help=f"Compile a program for tracing: use it in place of {compiler}, with the same arguments.",
+    )
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def command(arguments: tuple[str, ...]) -> int:
+        from homenode.compiler import main
+
+        return int(main(list(arguments), driver) or 0)
+
+    return command
+
+
+command = drop_in("cc", "gcc")

@@ -44,6 +44,8 @@ def command(as_json: bool) -> int:
         {"name": "python", "found": True, "version": platform.python_version(), "needed_for": "everything"},
         *(_package(name, "everything") for name in ("numpy", "pandas", "rich", "click")),
         _tool("gcc", "homenode cc, homenode capture KERNEL"),
+        _tool("g++", "homenode c++"),
+        _tool("gfortran", "homenode fortran"),
         _tool("objdump", "homenode cc: finding what gcc does not instrument"),
         _tool("valgrind", "./dev bench: the cachegrind row"),
         {"name": "capture runtime", "found": runtime, "version": None, "needed_for": "homenode cc, homenode capture"},
@@ -61,7 +63,7 @@ def command(as_json: bool) -> int:
         },
         {"name": "engines", "found": True, "version": ", ".join(_core.engine_names()), "needed_for": "homenode replay"},
     ]
-    healthy = all(check["found"] for check in checks if check["name"] != "valgrind")
+    healthy = all(check["found"] for check in checks if check["name"] not in ("valgrind", "gfortran"))
     if as_json:
         console.print_json({"homenode_version": _core.version, "healthy": healthy, "checks": checks})
     else:

@@ -15,8 +15,11 @@ from homenode.errors import Error
 _COMMANDS = {
     "kernels": "list the built-in programs and their parameters",
     "capture": "trace a built-in kernel, or a program that `cc` compiled",
-    "cc": "compile a program for tracing, in place of gcc",
+    "cc": "compile a C program for tracing, in place of gcc",
+    "c++": "compile a C++ program for tracing, in place of g++",
+    "fortran": "compile a Fortran program for tracing, in place of gfortran",
     "import": "make a trace of what valgrind lackey or another tool recorded",
+    "extrapolate": "write the trace of a size or team that cannot be captured here",
     "inspect": "show what a trace holds",
     "check": "hold a trace against every invariant of the format",
     "recover": "make a trace of what a killed capture left",
@@ -28,7 +31,7 @@ _COMMANDS = {
     "doctor": "tell what is installed and what is missing",
 }
 # Commands that no module can be called by.
-_MODULES = {"import": "import_"}
+_MODULES = {"c++": "cxx", "import": "import_"}
 
 
 class _LazyGroup(click.Group):

@@ -1,4 +1,6 @@
-"""The drop-in compiler: `homenode cc …` in place of gcc compiles any C program for tracing, with a twin that counts its work."""
+"""The drop-in compilers: `homenode cc …`, `homenode c++ …` and `homenode fortran …` in place of gcc, g++ and gfortran compile any
+program for tracing, with a twin that counts its work.
+"""
 
 from homenode.compiler.driver import main
 

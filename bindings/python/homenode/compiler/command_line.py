@@ -1,10 +1,12 @@
-"""What a gcc command line asks for: its sources, its objects, its output, and the flags that go to each stage."""
+"""What a compiler's command line asks for: its sources, its objects, its output, and the flags that go to each stage."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from homenode.compiler.languages import Language, language_of
 
 # Options whose value is the next word.
 _WITH_VALUE = frozenset(
@@ -29,6 +31,7 @@ _WITH_VALUE = frozenset(
         "-z",
         "-e",
         "-B",
+        "-J",
         "-Xlinker",
         "-Xassembler",
         "-Xpreprocessor",
@@ -38,9 +41,6 @@ _WITH_VALUE = frozenset(
         "-specs",
     ]
 )
-_SOURCE = (".c",)
-_ASSEMBLY = (".s", ".S")
-_OTHER_LANGUAGES = (".cpp", ".cc", ".cxx", ".C", ".f", ".f90", ".F90")
 # Seen in the preprocessor's stage only: their effects are in its output.
 _PREPROCESSOR_VALUES = (
     "-I",
@@ -69,11 +69,19 @@ def expanded(words: list[str]) -> list[str]:
     return result
 
 
+@dataclass(frozen=True)
+class Source:
+    """A file to compile."""
+
+    path: Path
+    language: Language
+
+
 @dataclass
 class CommandLine:
-    """A gcc command line, taken apart. `rest` keeps objects, libraries and link options in their order."""
+    """A command line of gcc, g++ or gfortran, taken apart. `link` keeps objects, libraries and link options in their order."""
 
-    sources: list[Path] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
     preprocess: list[str] = field(default_factory=list)
     compile: list[str] = field(default_factory=list)
     link: list[str] = field(default_factory=list)
@@ -81,10 +89,21 @@ class CommandLine:
     compile_only: bool = False
     passes_through: bool = False
     untraced: list[str] = field(default_factory=list)
+    _named: str | None = None
+    _only_asks: bool = False
+
+    @property
+    def include_folders(self) -> list[Path]:
+        """What -I names, in its order."""
+        folders, words = [], iter(self.preprocess)
+        for word in words:
+            if word.startswith("-I"):
+                folders.append(Path(word[2:] or next(words)))
+        return folders
 
     @staticmethod
-    def parse(words: list[str]) -> CommandLine:
-        """Take a command line apart; anything that neither compiles nor links C passes through to gcc unchanged."""
+    def parse(words: list[str], driver: str = "cc") -> CommandLine:
+        """Take a command line apart; what neither compiles nor links passes through to the compiler unchanged."""
         line = CommandLine()
         position = 0
         while position < len(words):
@@ -96,29 +115,33 @@ class CommandLine:
                 line._option(word, [word, value])
             elif word.startswith("-") and word != "-":
                 line._option(word, [word])
-            elif word.endswith(_SOURCE):
-                line.sources.append(Path(word))
-            elif word.endswith(_OTHER_LANGUAGES):
+            elif word == "-":
+                line.passes_through = True
+                line.untraced.append("standard input")
+            elif (language := language_of(word, driver, line._named)) is not None:
+                line.sources.append(Source(Path(word), language))
+            elif line._named is not None and not line._named.startswith("assembler"):
                 line.passes_through = True
                 line.untraced.append(word)
-            elif word == "-" or word.endswith(".i"):
-                line.passes_through = True
             else:
                 line.link.append(word)
-        # assembly goes along when C is linked; by itself it is gcc's
+        # assembly goes along when others are linked; by itself it is the compiler's
         if not line.sources and (line.compile_only or not line.link):
             line.passes_through = True
+        if line._only_asks:
+            line.untraced = []  # nothing of it becomes an object here
         return line
 
     def _option(self, option: str, words: list[str]) -> None:
         if option == "-c":
             self.compile_only = True
-        elif (
-            option in ("-E", "-S", "-M", "-MM", "-fsyntax-only")
-            or option.startswith(("--version", "-dump", "-print", "-v", "--help"))
-            or option == "-x"
+        elif option in ("-E", "-S", "-M", "-MM", "-fsyntax-only") or option.startswith(
+            ("--version", "-dump", "-print", "-v", "--help", "-###")
         ):
-            self.passes_through = True
+            self.passes_through = self._only_asks = True
+        elif option.startswith("-x"):
+            named = words[1] if len(words) > 1 else option[2:]
+            self._named = None if named == "none" else named
         elif option == "-o":
             self.output = Path(words[1])
         elif option in ("-MD", "-MMD", "-MP", "-MG") or (

@@ -1,4 +1,4 @@
-"""Compiling and linking as gcc would be asked to, for tracing.
+"""Compiling and linking as gcc, g++ or gfortran would be asked to, for tracing.
 
 Each source is preprocessed once. One object is made of the rewritten text with -fsanitize=thread; the twin of the original
 text, with counters, travels inside it in the section .homenode.twin. Linking puts the recording runtime in libtsan's place
@@ -13,16 +13,28 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
-from homenode.compiler.command_line import CommandLine, expanded
+from homenode.compiler.command_line import CommandLine, Source, expanded
+from homenode.compiler.copies import as_calls
+from homenode.compiler.fortran_pragmas import included, rewrite_fortran, without_markers
+from homenode.compiler.languages import compiler_of
+from homenode.compiler.libraries import inputs_of, untraced
 from homenode.compiler.losses import losses_of
-from homenode.compiler.pragmas import rewrite
+from homenode.compiler.pragmas import Rewritten, rewrite
 from homenode.compiler.twin import with_counters
 from homenode.resources import capture_runtime
 
-_WRAPPED = ("memcpy", "memmove", "memset", "strdup", "strndup", "mmap", "munmap", "_exit", "_Exit")
-# gcc's own choice among equals would differ between a program and its twin.
-_TRACED = ("-g", "-fsanitize=thread", "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset")
+# What traces/capture/bulk.c and heap.c define as __wrap_NAME.
+_WRAPPED = (
+    *("memcpy", "memmove", "mempcpy", "memset", "__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"),
+    *("strdup", "strndup", "read", "__read_chk", "pread", "pread64", "readv", "fread", "fread_unlocked", "__fread_chk"),
+    *("mmap", "mmap64", "munmap", "_exit", "_Exit"),
+)
+_TRACED = ("-g", "-fsanitize=thread")
+# gfortran takes no such options; it is told to call what it would expand.
+_CALLS_COPIES = tuple(f"-fno-builtin-{name}" for name in ("memcpy", "memmove", "mempcpy", "memset"))
+_CALLS_OF_FORTRAN = ("-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign")
 
 
 class _Failed(Exception):
@@ -39,51 +51,111 @@ def _run(*words: str | Path) -> None:
         raise _Failed(status)
 
 
-def _gcc() -> str:
-    return os.environ.get("HOMENODE_GCC", "gcc")
+def _run_on(source: Path, text: Path, *words: str | Path) -> None:
+    """Run a compiler on a text that stands for a source: what it says is about the source."""
+    ended = subprocess.run([str(word) for word in words], stderr=subprocess.PIPE, check=False)
+    sys.stderr.write(ended.stderr.decode(errors="replace").replace(str(text), str(source)))
+    if ended.returncode:
+        raise _Failed(ended.returncode)
 
 
-def _compile(source: Path, line: CommandLine, target: Path) -> None:
+def _text_of(source: Source, line: CommandLine, driver: str, target: Path, folder: Path) -> str:
+    """The source after its preprocessor, with line markers."""
+    fortran = source.language.fortran
+    preprocessed = source.language.preprocessed
+    if fortran:
+        asked = [word for word in line.compile if word in ("-cpp", "-nocpp")]
+        preprocessed = asked[-1] == "-nocpp" if asked else preprocessed
+    if preprocessed:
+        return source.path.read_text("latin-1")
+    result = folder / "preprocessed"
+    # The program's own question for its rank is told from the compiler's by its name; in Fortran it has another one anyway.
+    asked = ["-Domp_get_thread_num=homenode_user_thread_num"] if "-fopenmp" in line.compile and not fortran else []
+    dependencies = [word for word in line.preprocess if word in ("-MD", "-MMD")]
+    names: list[str | Path] = ["-MF", target.with_suffix(".d")] if dependencies and "-MF" not in line.preprocess else []
+    named: list[str | Path] = (
+        ["-MT", target] if dependencies and "-MT" not in line.preprocess and "-MQ" not in line.preprocess else []
+    )
+    _run(
+        compiler_of(driver),
+        "-E",
+        *line.compile,
+        *line.preprocess,
+        *names,
+        *named,
+        *(["-cpp"] if fortran else []),
+        f"-I{capture_runtime()}",
+        *asked,
+        "-x",
+        source.language.name,
+        source.path,
+        "-o",
+        result,
+    )
+    text = result.read_text("latin-1")
+    return without_markers(text, str(source.path)) if fortran else text
+
+
+def _fixed_form(source: Source, line: CommandLine) -> bool:
+    forms = [word for word in line.compile if word in ("-ffixed-form", "-ffree-form")]
+    return forms[-1] == "-ffixed-form" if forms else source.language.text == "f77"
+
+
+def _rewritten(text: str, source: Source, line: CommandLine, folder: Path) -> Rewritten:
+    """With its loops for tracing. Fortran's included files with directives are put into the folder, rewritten too."""
+    directory = str(Path.cwd())
+    if source.language.fortran:
+        fixed = _fixed_form(source, line)
+        loops = rewrite_fortran(text, str(source.path), directory, fixed)
+        for name, content in included(text, [source.path.parent, *line.include_folders]).items():
+            inner = rewrite_fortran(content, name, directory, fixed)
+            if not Path(name).is_absolute() and ".." not in Path(name).parts:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(inner.text, "latin-1")
+                loops.notes.extend(inner.notes)
+        return loops
+    loops = rewrite(text, directory)
+    cxx = source.language.text.startswith("c++")
+    return Rewritten(as_calls(loops.text, str(source.path), cxx, line.compile), loops.notes)
+
+
+def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> None:
     """One source into one object that holds both."""
+    compiler, language = compiler_of(driver), source.language.text
+    flags: list[str | Path] = [*line.compile]
+    traced_flags = [*_TRACED]
+    if source.language.fortran:
+        # modules and included files are looked for now, beside the source first
+        flags += [f"-I{folder}" for folder in (source.path.parent, *line.include_folders)]
+        flags = [flag for flag in flags if flag not in ("-cpp", "-nocpp")]
+        traced_flags += _CALLS_OF_FORTRAN
+        if not _fixed_form(source, line):
+            flags.append("-ffree-line-length-none")  # for clauses that are added
+    else:
+        traced_flags += _CALLS_COPIES
     with tempfile.TemporaryDirectory(prefix="homenode-cc-") as name:
         folder = Path(name)
-        text = folder / "source.i"
-        # The program's own question for its rank is told from the compiler's by its name.
-        asked = ["-Domp_get_thread_num=homenode_user_thread_num"] if "-fopenmp" in line.compile else []
-        dependencies = [word for word in line.preprocess if word in ("-MD", "-MMD")]
-        names: list[str | Path] = (
-            ["-MF", target.with_suffix(".d")] if dependencies and "-MF" not in line.preprocess else []
-        )
-        named: list[str | Path] = (
-            ["-MT", target] if dependencies and "-MT" not in line.preprocess and "-MQ" not in line.preprocess else []
-        )
-        _run(
-            _gcc(),
-            "-E",
-            *line.compile,
-            *line.preprocess,
-            *names,
-            *named,
-            f"-I{capture_runtime()}",
-            *asked,
-            source,
-            "-o",
-            text,
-        )
-        rewritten = rewrite(text.read_text(), str(Path.cwd()))
-        traced_text = folder / "traced.i"
-        traced_text.write_text(rewritten.text)
+        # gfortran's debug information takes the file's own name; the others take the markers'.
+        name_of_text = source.path.name if source.language.fortran else "source.i"
+        text, traced_text = folder / "original" / name_of_text, folder / "traced" / name_of_text
+        text.parent.mkdir()
+        traced_text.parent.mkdir()
+        text.write_text(_text_of(source, line, driver, target, folder), "latin-1")
+        rewritten = _rewritten(text.read_text("latin-1"), source, line, traced_text.parent)
+        traced_text.write_text(rewritten.text, "latin-1")
         traced = folder / "traced.o"
-        _run(_gcc(), "-x", "cpp-output", "-c", *line.compile, *_TRACED, traced_text, "-o", traced)
+        _run_on(
+            source.path, traced_text, compiler, "-x", language, "-c", *flags, *traced_flags, traced_text, "-o", traced
+        )
         # The twin: original schedule, original optimisation, counters in the final assembly.
         assembly, counted, twin = folder / "twin.s", folder / "counted.s", folder / "twin.o"
-        _run(_gcc(), "-x", "cpp-output", "-S", *line.compile, "-g0", "-fno-lto", text, "-o", assembly)
+        _run(compiler, "-x", language, "-S", *flags, "-w", "-g0", "-fno-lto", text, "-o", assembly)
         counted.write_text(with_counters(assembly.read_text()))
-        _run(_gcc(), "-c", counted, "-o", twin)
+        _run(compiler, "-c", counted, "-o", twin)
         notes = folder / "notes"
         notes.write_text("".join(json.dumps(note) + "\n" for note in rewritten.notes))
         losses = folder / "losses"
-        losses.write_text("".join(json.dumps(loss) + "\n" for loss in losses_of(traced, source.name)))
+        losses.write_text("".join(json.dumps(loss) + "\n" for loss in losses_of(traced, source.path.name)))
         sections: list[str | Path] = []
         for section, content in ((".homenode.twin", twin), (".homenode.clauses", notes), (".homenode.loss", losses)):
             if content.stat().st_size:
@@ -161,16 +233,59 @@ def _joined(words: list[str], option: str) -> list[str]:
     return result
 
 
-def _link(objects: list[Path], line: CommandLine, target: Path) -> None:
-    runtime = capture_runtime()
-    if "-shared" in line.link:
-        # the program that loads it brings the runtime; a library has no twin of its own
-        _run(_gcc(), *line.compile, "-fsanitize=thread", f"-B{runtime}", *map(str, objects), *line.link, "-o", target)
+def _linked(line: CommandLine, *words: str | Path) -> list[str]:
+    """Link, and tell which files the linker read."""
+    ended = subprocess.run(
+        [*(str(word) for word in words), "-Wl,--trace"], stdout=subprocess.PIPE, text=True, check=False
+    )
+    asked = {part for word in line.link if word.startswith("-Wl,") for part in word.split(",")[1:]}
+    if ended.returncode or asked & {
+        "--trace",
+        "-t",
+        "--verbose",
+        "--print-map",
+        "-M",
+        "--print-gc-sections",
+        "--stats",
+    }:
+        sys.stdout.write(ended.stdout)
+    if ended.returncode:
+        raise _Failed(ended.returncode)
+    return inputs_of(ended.stdout)
+
+
+def _section(file: Path, name: str, folder: Path) -> bytes:
+    """Content of a section that is not loaded; empty where there is none."""
+    content = folder / "section"
+    content.unlink(missing_ok=True)
+    subprocess.run(
+        ["objcopy", "-O", "binary", f"--only-section={name}", "--set-section-flags", f"{name}=alloc", str(file), str(content)],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    return content.read_bytes() if content.exists() else b""
+
+
+def _add_losses(program: Path, losses: list[dict[str, Any]]) -> None:
+    if not losses:
         return
+    with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
+        section, notes = ".homenode.loss", Path(name) / "notes"
+        lines = "".join(json.dumps(loss) + "\n" for loss in losses).encode()
+        notes.write_bytes(_section(program, section, Path(name)) + lines)
+        _run("objcopy", "--remove-section", section, "--add-section", f"{section}={notes}", program)
+
+
+def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> None:
+    runtime, compiler = capture_runtime(), compiler_of(driver)
     inputs = [*map(str, objects), *line.link]
     wraps = [f"-Wl,--wrap={name}" for name in _WRAPPED]
+    if "-shared" in line.link:
+        # the program that loads it brings the runtime; a library has no twin of its own
+        _linked(line, compiler, *line.compile, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
+        return
     flags = [word for word in line.compile if word not in ("-MD", "-MMD")]
-    _run(_gcc(), *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
+    read = _linked(line, compiler, *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
+    _add_losses(target, untraced(read, target))
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
         folder = Path(name)
         twins, found = _twin_inputs(inputs, folder)
@@ -178,7 +293,7 @@ def _link(objects: list[Path], line: CommandLine, target: Path) -> None:
             return
         # libgomp stays out: the empty archive of the runtime's folder stands for it, the shims come from twin.o.
         words = [
-            _gcc(),
+            compiler,
             *[word for word in flags if word != "-flto"],
             f"-L{runtime}",
             *twins,
@@ -191,33 +306,37 @@ def _link(objects: list[Path], line: CommandLine, target: Path) -> None:
             # the program itself is linked; a shared library that was traced, for one, has no twin
             Path(f"{target}.twin").unlink(missing_ok=True)
             print(
-                f"homenode cc: {target} has no work counts, for its twin does not link:\n{ended.stderr}",
+                f"homenode {driver}: {target} has no work counts, for its twin does not link:\n{ended.stderr}",
                 file=sys.stderr,
                 end="",
             )
 
 
-def main(words: list[str]) -> int:
-    """Do what gcc was asked to do, for tracing; returns gcc's exit status."""
-    line = CommandLine.parse(expanded(words))
-    if line.passes_through:
-        for other in line.untraced:
-            print(f"homenode cc: {other} is not C: compiled without tracing", file=sys.stderr)
-        return subprocess.run([_gcc(), *words], check=False).returncode
+def main(words: list[str], driver: str = "cc") -> int:
+    """Do what the compiler behind `homenode DRIVER` was asked to do, for tracing; returns its exit status."""
+    line = CommandLine.parse(expanded(words), driver)
     try:
+        if line.passes_through:
+            for other in line.untraced:
+                print(f"homenode {driver}: {other}: compiled without tracing", file=sys.stderr)
+            return subprocess.run([compiler_of(driver), *words], check=False).returncode
+        for source in line.sources:
+            if not source.path.is_file():
+                print(f"homenode {driver}: {source.path}: no such file", file=sys.stderr)
+                return 1
         if line.compile_only:
             for source in line.sources:
-                _compile(source, line, line.output or Path(source.name).with_suffix(".o"))
+                _compile(source, line, driver, line.output or Path(source.path.name).with_suffix(".o"))
             return 0
         with tempfile.TemporaryDirectory(prefix="homenode-cc-") as name:
             objects = []
             for number, source in enumerate(line.sources):
-                objects.append(Path(name) / f"{number}-{source.stem}.o")
-                _compile(source, line, objects[-1])
-            _link(objects, line, line.output or Path("a.out"))
+                objects.append(Path(name) / f"{number}-{source.path.stem}.o")
+                _compile(source, line, driver, objects[-1])
+            _link(objects, line, driver, line.output or Path("a.out"))
         return 0
     except _Failed as failed:
         return failed.status
     except FileNotFoundError as missing:
-        print(f"homenode cc: {missing.filename}: not found", file=sys.stderr)
+        print(f"homenode {driver}: {missing.filename}: not found", file=sys.stderr)
         return 2

@@ -9,7 +9,7 @@ from typing import Any
 _PRAGMA = re.compile(r"^\s*#\s*pragma\s+omp\s+(?P<text>.*)$")
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\]|\\.)*)"')
 _LOOP = re.compile(r"^(?:parallel\s+)?for\b")
-_SCHEDULE = re.compile(r"\bschedule\s*\((?P<schedule>[^()]*(?:\([^()]*\)[^()]*)*)\)")
+_SCHEDULE = re.compile(r",?\s*\bschedule[\s\0]*\((?P<schedule>[^()]*(?:\([^()]*\)[^()]*)*)\)", re.IGNORECASE)
 
 
 @dataclass
@@ -18,6 +18,16 @@ class Rewritten:
 
     text: str
     notes: list[dict[str, Any]]
+
+
+def without_schedule(clauses: str) -> tuple[str, str | None]:
+    """A directive without its schedule clause, and that clause in small letters without spaces."""
+    schedule = _SCHEDULE.search(clauses)
+    if schedule is None:
+        return clauses, None
+    return _SCHEDULE.sub(lambda clause: "\0" * clause[0].count("\0"), clauses), re.sub(
+        r"[\s\0]+", "", schedule["schedule"]
+    ).lower()
 
 
 def rewrite(preprocessed: str, directory: str) -> Rewritten:
@@ -50,7 +60,7 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
             extra += 1
             line += 1
         clauses = _PRAGMA.match(text)["text"]  # type: ignore[index]
-        schedule = _SCHEDULE.search(clauses)
+        stripped, schedule = without_schedule(text)
         collapse = re.search(r"\bcollapse\s*\(\s*(\d+)\s*\)", clauses)
         waiting = {
             "file": file,
@@ -58,13 +68,12 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
             "line": first,
             "for_line": first + 1,
             "directive": "parallel for" if clauses.startswith("parallel") else "for",
-            "schedule": re.sub(r"\s+", "", schedule["schedule"]) if schedule else None,
+            "schedule": schedule,
             "nowait": re.search(r"\bnowait\b", clauses) is not None,
             "ordered": re.search(r"\bordered\b", clauses) is not None,
             "reduction": re.search(r"\breduction\s*\(", clauses) is not None,
             "collapse": int(collapse[1]) if collapse else 1,
         }
         notes.append(waiting)
-        stripped = _SCHEDULE.sub("", text) if schedule else text
         out.append(stripped.rstrip() + " schedule(runtime)" + "\n" * extra)
     return Rewritten("\n".join(out), notes)

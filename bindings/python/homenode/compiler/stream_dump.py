@@ -37,6 +37,9 @@ _MESSAGES: tuple[tuple[str, str], ...] = (
     ("mark", "uuuus"),
     ("loss", "uts"),
     ("end", "uu"),
+    ("thread_create", "uuut"),
+    ("thread", "u"),
+    ("thread_end", "u"),
 )
 KINDS = ("read", "write", "read_modify_write", "atomic")
 
@@ -51,6 +54,7 @@ class Access:
     distance: int
     sequence: int
     pc: int
+    bulk: bool = False
 
 
 @dataclass
@@ -90,7 +94,7 @@ class _Reader:
 def messages(data: bytes) -> Iterator[Message]:
     """The control messages in order, each with the accesses that follow it."""
     reader = _Reader(data)
-    pcs: dict[int, tuple[str, int]] = {}
+    pcs: dict[int, tuple[str, int, bool]] = {}
     previous: dict[int, int] = {}
     shapes: dict[int, tuple[int, int, int, int]] = {}
     current: Message | None = None
@@ -100,13 +104,13 @@ def messages(data: bytes) -> Iterator[Message]:
         if name in ("run", "run_same", "column"):
             assert current is not None
             pc = reader.unsigned()
-            kind, width = pcs[pc]
+            kind, width, bulk = pcs[pc]
             if name == "column":
                 address, sequence = previous.get(pc, 0), 0
                 for _ in range(reader.unsigned()):
                     address = (address + reader.signed()) & mask
                     sequence += reader.unsigned()
-                    current.accesses.append(Access(address, width, kind, reader.unsigned(), sequence, pc))
+                    current.accesses.append(Access(address, width, kind, reader.unsigned(), sequence, pc, bulk))
                 previous[pc] = address
                 continue
             count, stride, step, distance = shapes.get(pc, (1, 0, 0, 0))
@@ -121,7 +125,7 @@ def messages(data: bytes) -> Iterator[Message]:
                 shapes[pc] = (count, stride, step, distance)
             previous[pc] = base
             current.accesses += [
-                Access(base + k * stride, width, kind, distance, first + k * step, pc) for k in range(count)
+                Access(base + k * stride, width, kind, distance, first + k * step, pc, bulk) for k in range(count)
             ]
             continue
         fields: list[int | str] = []
@@ -133,7 +137,7 @@ def messages(data: bytes) -> Iterator[Message]:
             else:
                 fields += [reader.unsigned() for _ in range(2 if code == "t" else 1)]
         if name == "pc":
-            pcs[int(fields[0])] = (KINDS[int(fields[1])], int(fields[2]))
+            pcs[int(fields[0])] = (KINDS[int(fields[1])], int(fields[2]), bool(int(fields[3]) & 1))
             continue
         if current is not None:
             current.accesses.sort(key=lambda access: access.sequence)

@@ -1,0 +1,60 @@
+"""The languages that the drop-in compilers take, and gcc's names for them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+# What a project asks for: its name after `homenode`, the compiler that stands behind it, the variable that names another.
+DRIVERS = {
+    "cc": ("gcc", "HOMENODE_GCC"),
+    "c++": ("g++", "HOMENODE_GXX"),
+    "fortran": ("gfortran", "HOMENODE_GFORTRAN"),
+}
+
+
+def compiler_of(driver: str) -> str:
+    """The program behind `homenode DRIVER`."""
+    name, variable = DRIVERS[driver]
+    return os.environ.get(variable, name)
+
+
+@dataclass(frozen=True)
+class Language:
+    """One of gcc's languages. `text` is gcc's name (-x) for a source that needs no preprocessor any more."""
+
+    name: str
+    text: str
+    preprocessed: bool = False
+
+    @property
+    def fortran(self) -> bool:
+        """Fortran, of either form."""
+        return self.text.startswith("f")
+
+
+_C = Language("c", "cpp-output")
+_CXX = Language("c++", "c++-cpp-output")
+# Suffixes as gcc's manual lists them ("Overall Options", GNU Fortran's "Invoking"): of free and fixed form, capitals want the preprocessor.
+_SUFFIXES = {
+    ".c": _C,
+    ".i": Language("cpp-output", "cpp-output", preprocessed=True),
+    ".ii": Language("c++-cpp-output", "c++-cpp-output", preprocessed=True),
+    **dict.fromkeys((".cc", ".cp", ".cxx", ".cpp", ".CPP", ".c++", ".C"), _CXX),
+    **dict.fromkeys((".f90", ".f95", ".f03", ".f08"), Language("f95", "f95", preprocessed=True)),
+    **dict.fromkeys((".F90", ".F95", ".F03", ".F08"), Language("f95-cpp-input", "f95")),
+    **dict.fromkeys((".f", ".for", ".ftn"), Language("f77", "f77", preprocessed=True)),
+    **dict.fromkeys((".F", ".fpp", ".FOR", ".FPP", ".FTN"), Language("f77-cpp-input", "f77")),
+}
+_NAMES = {language.name: language for language in _SUFFIXES.values()}
+
+
+def language_of(path: str, driver: str, named: str | None) -> Language | None:
+    """What gcc takes a file for: by -x if that names it, else by its suffix; None for objects and all that is not compiled here."""
+    if named is not None:
+        return _NAMES.get(named)
+    found = _SUFFIXES.get(Path(path).suffix)
+    if driver == "c++" and found is not None and found.text == "cpp-output":
+        return _SUFFIXES[".ii"] if found.preprocessed else _CXX
+    return found

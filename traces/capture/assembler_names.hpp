@@ -1,0 +1,14 @@
+// Names of functions and variables as their programmers wrote them: regions are called by them on command lines, so they have no spaces.
+#pragma once
+
+#include <string>
+
+namespace homenode {
+
+// C++ symbols are demangled, without parameters and result (`grid::sweep`, `apply<int>`); Fortran's module procedures and variables become
+// `module::name`; in a program whose main program is Fortran, procedures lose their final underscore and the main program is `main`.
+// What gcc appends to its clones (`.isra.0`) goes, what it appends to outlined bodies (`._omp_fn.0`) stays.
+// Any other symbol is its own name.
+std::string readable_name(const std::string& symbol, bool fortran_program);
+
+}  // namespace homenode
