@@ -192,7 +192,7 @@ void SetCaches::access_line(CoreId core, const Line& line, const LineTouch& touc
     outcome_->hit_weight[level] += 1.0 / static_cast<double>(touch.parallelism);
   };
   const bool missed = level == levels_.size();
-  if (!missed && level == 0 && (!writes || (set[way] & 1) != 0)) {
+  if (set != nullptr && level == 0 && (!writes || (set[way] & 1) != 0)) {
     const Entry entry = set[way];
     make_first(set, way);
     set[0] = entry;
