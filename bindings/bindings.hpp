@@ -33,6 +33,7 @@ void bind_native(pybind11::module_&);
 void bind_policies(pybind11::module_&);
 void bind_trace(pybind11::module_&);
 void bind_import(pybind11::module_&);
+void bind_extrapolate(pybind11::module_&);
 void bind_replay(pybind11::module_&);
 
 }  // namespace homenode::python

@@ -18,5 +18,6 @@ PYBIND11_MODULE(_core, module) {
   bind_policies(module);
   bind_trace(module);
   bind_import(module);
+  bind_extrapolate(module);
   bind_replay(module);
 }

@@ -74,7 +74,8 @@ Parameters::Parameters(const std::vector<Made>& captures) {
     for (std::size_t c = 0; c < words.size(); ++c) {
       const Argument& word = words[c][w];
       if (!word.value || word.before != model.before) {
-        throw UsageError("'" + first.file + "' has the argument '" + model.text + "', '" + captures[c].file + "' has '" + word.text +
+        while (words[c][w].text == model.text) ++c;
+        throw UsageError("'" + first.file + "' has the argument '" + model.text + "', '" + captures[c].file + "' has '" + words[c][w].text +
                          "'; captures may differ in whole numbers only, given as name=value");
       }
       values.push_back(*word.value);

@@ -9,6 +9,7 @@ result = hn.replay(trace, machine, threads=32, placement="first-touch", distribu
 from homenode import errors
 from homenode._core import version as __version__
 from homenode.capturing import capture
+from homenode.extrapolating import extrapolate
 from homenode.kernel_sources import Kernel, kernels
 from homenode.machine import Machine
 from homenode.policies import PageFaults, page_placement, policies
@@ -24,6 +25,7 @@ __all__ = [
     "__version__",
     "capture",
     "errors",
+    "extrapolate",
     "grid",
     "kernels",
     "page_placement",
