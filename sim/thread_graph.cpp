@@ -68,9 +68,13 @@ public:
     for (std::size_t t = 1; t < graph_.threads.size(); ++t) graph_.threads[t].parent = ThreadId{0u};
     for (std::size_t t = 0; t < std::min(graph_.threads.size(), workload_.threads.size()); ++t)
       graph_.threads[t].routine = workload_.threads[t].routine;
-    for (std::size_t e = 0; e < workload_.executions.size(); ++e) {
-      const auto body = workload_.body(ExecutionId{e});
-      deal_out(workload_.executions[e], e, *body);
+    // Creators come before whom they create: routines of created threads may stand before the code that creates the first.
+    for (const bool bodies : {false, true}) {
+      for (std::size_t e = 0; e < workload_.executions.size(); ++e) {
+        if (is_body(workload_.executions[e]) != bodies) continue;
+        const auto body = workload_.body(ExecutionId{e});
+        deal_out(workload_.executions[e], e, *body);
+      }
     }
     for (std::size_t t = 0; t < graph_.threads.size(); ++t) {
       reads_[t].settle();

@@ -23,6 +23,8 @@ AssembleResult Assembler::run() {
     while (!ended_ && in_.byte(opcode)) message(opcode);
   } catch (const CaptureStream::Ended&) { result_.complete = false; }
   cut_ = !ended_;
+  thread_ = 0;
+  end_threads();
   if (in_parallel_) end_parallel();
   end_serial();
   finish();
@@ -180,8 +182,18 @@ void Assembler::message(std::uint8_t opcode) {
       event.operation = static_cast<SyncOperation>(in_.u64());
       event.object = in_.u64(), event.match = in_.u64();
       current().folder.sync_event(event);
+      if (event.operation == SyncOperation::atomic_wait) (thread_ != 0 ? bodies_[thread_ - 1].spun : serial_spun_) = true;
       break;
     }
+    case HN_THREAD_CREATE:
+      create_thread();
+      break;
+    case HN_THREAD:
+      run_thread(in_.u64());
+      break;
+    case HN_THREAD_END:
+      end_thread(in_.u64());
+      break;
     case HN_USER_RANK:
       if (in_parallel_) bound_ = true;
       break;

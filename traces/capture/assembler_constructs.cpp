@@ -216,7 +216,9 @@ void Assembler::end_parallel() {
 
 void Assembler::note_serial_work() {
   // Of a stretch that was cut the twin would tell too much.
-  if (!cut_) work_.note("serial", parallel_count_, serial_shares_);
+  if (!cut_ && !serial_spun_) work_.note("serial", parallel_count_, serial_shares_);
+  if (serial_spun_) add_loss({SiteId{0}, "serial code that spins has no work counts", 1});
+  serial_spun_ = false;
   serial_shares_.clear();
 }
 

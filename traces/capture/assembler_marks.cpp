@@ -11,7 +11,7 @@ extern "C" {
 
 namespace homenode {
 
-// Labels and steps cut serial code: what comes after is another execution.
+// Labels and steps cut the first thread's serial code: what comes after is another execution. What a created thread does is one.
 void Assembler::mark() {
   const std::uint64_t kind = in_.u64(), value = in_.u64(), address = in_.u64(), bytes = in_.u64();
   const std::string text = in_.text();
@@ -20,6 +20,7 @@ void Assembler::mark() {
   switch (kind) {
     case HN_MARK_LABEL:
       mark.operation = MarkOperation::label;
+      if (thread_ != 0) break;
       if (!in_parallel_) {
         if (pending_label_) serial_label_ = *pending_label_;  // no construct came: the mark was for this serial code
         cut_serial();
@@ -29,6 +30,7 @@ void Assembler::mark() {
     case HN_MARK_STEP:
       mark.operation = MarkOperation::step;
       mark.value = static_cast<std::int64_t>(value);
+      if (thread_ != 0) break;
       if (!in_parallel_) {
         if (pending_label_ && !serial_.folder.empty()) serial_label_ = std::exchange(pending_label_, std::nullopt);
         cut_serial();
@@ -55,7 +57,9 @@ void Assembler::mark() {
   }
   Rank& rank = current();
   mark.sequence = rank.accesses;
-  if (in_parallel_) {
+  if (thread_ != 0) {
+    bodies_[thread_ - 1].phase.marks.push_back(std::move(mark));
+  } else if (in_parallel_) {
     Phase& phase = phases_[rank.phase];
     mark.item.iteration = phase.kind == RegionKind::thread ? rank_ : rank.iteration;
     phase.marks.push_back(std::move(mark));

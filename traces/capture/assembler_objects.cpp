@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+extern "C" {
+#include "traces/capture/stream.h"
+}
+
 namespace homenode {
 
 ObjectId ObjectMap::add(ObjectKind kind, std::uint64_t bytes, std::string symbol, SiteId site, std::int32_t owner, bool is_private) {
@@ -20,32 +24,47 @@ ObjectId ObjectMap::add(ObjectKind kind, std::uint64_t bytes, std::string symbol
 void ObjectMap::add_variables(const ModuleSymbols& module, std::uint64_t bias) {
   for (const Variable& variable : module.variables()) {
     if (variable.thread_local_storage) continue;
-    live_.try_emplace(bias + variable.address, Live{bias + variable.address + variable.bytes, ObjectId::none(), &variable, false});
+    live_.try_emplace(bias + variable.address, Live{bias + variable.address + variable.bytes, ObjectId::none(), &variable, false, 0});
   }
 }
 
-void ObjectMap::replace(std::uint64_t low, std::uint64_t high, ObjectId object, bool is_frame) {
+// Stacks of threads that have ended are used again.
+void ObjectMap::add_stack(std::uint64_t low, std::uint64_t high, std::uint32_t thread) {
+  ++epoch_;
+  for (auto it = stacks_.begin(); it != stacks_.end();) it = it->first < high && low < it->second.high ? stacks_.erase(it) : std::next(it);
+  live_.erase(live_.lower_bound(low), live_.lower_bound(high));
+  stacks_[low] = {high, ObjectId::none(), thread};
+}
+
+void ObjectMap::share(ObjectId object, std::uint32_t thread) {
+  if (thread != 0 && thread != running_) objects[object.index()].thread_private = false;
+}
+
+void ObjectMap::replace(std::uint64_t low, std::uint64_t high, ObjectId object, bool is_frame, std::uint32_t thread) {
   ++epoch_;
   for (auto it = live_.lower_bound(low); it != live_.end() && it->first < high;) it = live_.erase(it);
   auto before = live_.lower_bound(low);
   if (before != live_.begin() && std::prev(before)->second.frame && std::prev(before)->second.high > low) live_.erase(std::prev(before));
-  live_[low] = {high, object, nullptr, is_frame};
+  live_[low] = {high, object, nullptr, is_frame, thread};
 }
 
 void ObjectMap::thread_local_block(std::uint32_t rank, std::uint64_t low, std::uint64_t high) {
-  const std::int32_t owner = rank == 0 ? -1 : static_cast<std::int32_t>(rank);
-  replace(low, high, add(ObjectKind::thread_local_storage, high - low, "thread-local storage", SiteId{0}, owner, true));
+  const std::uint32_t thread = rank > HN_FIRST_CREATED ? rank - HN_FIRST_CREATED : 0;
+  const std::int32_t owner = rank == 0 ? -1 : static_cast<std::int32_t>(thread != 0 ? thread : rank);
+  replace(low, high, add(ObjectKind::thread_local_storage, high - low, "thread-local storage", SiteId{0}, owner, true), false, thread);
 }
 
 void ObjectMap::frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high, const CallSite& site, bool in_parallel) {
   const std::string function = site.module == 0 && site.offset == 0 ? "arguments" : program_.function_of(site);
   // A frame of the team's own code (the outlined body and what it calls) is each thread's; those above it are shared.
   if (function.find("._omp_fn.") != std::string::npos) team_frame_[rank] = std::max(team_frame_[rank], high);
-  const bool is_private = in_parallel && (rank != 0 || high <= team_frame_[rank]);
-  const auto key = std::make_tuple(function, high - low, is_private, is_private ? 0u : rank, is_private ? 0u : low);
+  const std::uint32_t thread = rank > HN_FIRST_CREATED ? rank - HN_FIRST_CREATED : 0;
+  const bool is_private = thread != 0 || (in_parallel && (rank != 0 || high <= team_frame_[rank]));
+  const bool by_place = thread != 0 || !is_private;
+  const auto key = std::make_tuple(function, high - low, is_private, by_place ? rank : 0u, by_place ? low : 0u);
   auto [known, fresh] = frames_.try_emplace(key, ObjectId::none());
   if (fresh) known->second = add(ObjectKind::stack, high - low, function, program_.site_id(site), -1, is_private);
-  replace(low, high, known->second, true);
+  replace(low, high, known->second, true, thread);
 }
 
 void ObjectMap::find(Place& place, std::uint64_t address) {
@@ -59,6 +78,7 @@ void ObjectMap::find(Place& place, std::uint64_t address) {
         object.object = add(ObjectKind::global, object.variable->bytes, object.variable->name, SiteId{0});
         object.variable = nullptr;
       }
+      share(object.object, object.thread);
       place.low = found->first, place.high = object.high, place.object = object.object;
       return;
     }
@@ -67,13 +87,14 @@ void ObjectMap::find(Place& place, std::uint64_t address) {
   if (stack != stacks_.begin() && address < std::prev(stack)->second.high) {
     auto& entry = std::prev(stack)->second;
     if (entry.object.is_none()) entry.object = add(ObjectKind::stack, entry.high - std::prev(stack)->first, "stack", SiteId{0}, -1, true);
+    share(entry.object, entry.thread);
     place.low = std::prev(stack)->first, place.high = entry.high, place.object = entry.object;
     return;
   }
   // Nobody announced it: one object of a page run, so that nothing is lost.
   const std::uint64_t page = page_size_, low = address / page * page;
   const ObjectId unknown = add(ObjectKind::unknown, page, "unknown", SiteId{0});
-  live_[low] = {low + page, unknown, nullptr, false};
+  live_[low] = {low + page, unknown, nullptr, false, 0};
   place.low = low, place.high = low + page, place.object = unknown;
 }
 

@@ -30,7 +30,9 @@ public:
 
   void page_size(std::uint64_t bytes) { page_size_ = bytes; }
   void add_variables(const ModuleSymbols&, std::uint64_t bias);
-  void add_stack(std::uint64_t low, std::uint64_t high) { stacks_[low] = {high, ObjectId::none()}; }
+  // Stack and thread-local variables of a thread that the program creates are private to it until another one touches them.
+  void add_stack(std::uint64_t low, std::uint64_t high, std::uint32_t thread = 0);
+  void runs(std::uint32_t thread) { running_ = thread, ++epoch_; }
   void thread_local_block(std::uint32_t rank, std::uint64_t low, std::uint64_t high);
   void frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high, const CallSite& function, bool in_parallel);
   void parallel_begins() { team_frame_.clear(); }
@@ -48,13 +50,16 @@ private:
     ObjectId object = ObjectId::none();
     const Variable* variable = nullptr;  // not yet made an object
     bool frame = false;
+    std::uint32_t thread = 0;  // created by the program, whose own it is; 0 = of no such one
   };
   struct Stack {
     std::uint64_t high = 0;
     ObjectId object = ObjectId::none();
+    std::uint32_t thread = 0;
   };
   ObjectId add(ObjectKind, std::uint64_t bytes, std::string symbol, SiteId, std::int32_t owner = -1, bool is_private = false);
-  void replace(std::uint64_t low, std::uint64_t high, ObjectId, bool is_frame = false);
+  void replace(std::uint64_t low, std::uint64_t high, ObjectId, bool is_frame = false, std::uint32_t thread = 0);
+  void share(ObjectId, std::uint32_t thread);
   void find(Place&, std::uint64_t address);
 
   ProgramText& program_;
@@ -65,6 +70,7 @@ private:
   std::map<std::uint32_t, std::uint64_t> team_frame_;  // by rank: where its share of the team's code ends on its stack
   std::vector<ObjectId> named_by_site_;
   std::uint64_t epoch_ = 1;  // of live_
+  std::uint32_t running_ = 0;
 };
 
 }  // namespace homenode

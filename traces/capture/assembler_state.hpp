@@ -60,6 +60,14 @@ struct Rank {
   CaptureStream::Bookmark begin;
 };
 
+// A thread that the program creates.
+struct Body {
+  std::uint32_t creator = 0;
+  bool ended = false, spun = false;
+  Rank rank;
+  Phase phase;
+};
+
 class Assembler {
 public:
   Assembler(int descriptor, const AssembleOptions&);
@@ -118,14 +126,22 @@ private:
   std::string label_of(const Phase& phase);
   RegionId region_of(const Phase& phase, const std::string& label);
 
+  // assembler_threads.cpp
+  void create_thread();
+  void run_thread(std::uint64_t number);
+  void end_thread(std::uint64_t number);
+  void end_threads();
+  std::string label_of_body(const Body& body) const;
+
   // assembler_repetition.cpp
   void next_item(std::int64_t iteration);
   std::int64_t repeatable(const BlockFolder& folder) const;
 
-  Rank& current() { return in_parallel_ ? ranks_[rank_] : serial_; }
-  // Program order: the serial code before parallel construct k, then the phases of k.
-  std::uint64_t serial_place() { return parallel_count_ << 24 | serial_parts_++; }
-  std::uint64_t phase_place(std::size_t phase) const { return parallel_count_ << 24 | 1u << 23 | phase; }
+  Rank& current() { return thread_ != 0 ? bodies_[thread_ - 1].rank : in_parallel_ ? ranks_[rank_] : serial_; }
+  // Program order: threads that the program creates, then the serial code before parallel construct k and the phases of k.
+  static constexpr std::uint64_t behind_threads = std::uint64_t{1} << 63;
+  std::uint64_t serial_place() { return behind_threads | parallel_count_ << 24 | serial_parts_++; }
+  std::uint64_t phase_place(std::size_t phase) const { return behind_threads | parallel_count_ << 24 | 1u << 23 | phase; }
 
   CaptureStream in_;
   const AssembleOptions& options_;
@@ -156,8 +172,13 @@ private:
   std::int64_t step_ = -1;
   std::optional<std::string> pending_label_;
 
+  // Threads that the program creates; 0 is the first one.
+  std::vector<Body> bodies_;
+  std::uint32_t thread_ = 0;
+
   // Serial code
   Rank serial_;
+  bool serial_spun_ = false;
   std::vector<Mark> marks_;
   std::optional<std::string> serial_label_;
   TwinWork::Shares serial_shares_;  // of the code since the last parallel construct, which marks may cut

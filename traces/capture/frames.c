@@ -1,37 +1,72 @@
 /* Shadow stack: which function's frame a stack address belongs to. A frame reaches from its function's stack pointer to its
  * caller's; offsets in it are the same in every run, addresses are not. A frame is announced when a run first touches it.
  */
+#include <sys/mman.h>
+
 #include "runtime.h"
 
-enum { MOST_RANKS = 1024, DEPTH = 256 };
+enum { MOST_STACKS = HN_FIRST_CREATED + 65536, DEPTH = 256 };
 struct frame {
   uintptr_t low, pc;
 };
 struct stack {
   uintptr_t low, high; /* addresses that belong to it */
   uintptr_t base;      /* where the outermost frame ends */
-  unsigned depth;
+  unsigned number, depth;
   struct frame frame[DEPTH];
   struct {
     uintptr_t low, high, pc;
   } announced[DEPTH];
 };
-static struct stack* stacks[MOST_RANKS];
+static struct stack* stacks[MOST_STACKS];
 static struct stack main_stack;
+static struct stack* by_address[MOST_STACKS]; /* those that live, by `low` */
+static unsigned live;
 static unsigned rank, known;
 uintptr_t hn_stacks_low = UINTPTR_MAX, hn_stacks_high;
 
+static unsigned place_of(uintptr_t address) { /* the first that begins behind the address */
+  unsigned first = 0, last = live;
+  while (first < last) {
+    const unsigned middle = (first + last) / 2;
+    if (by_address[middle]->low <= address)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first;
+}
+static void take_out(const struct stack* s) {
+  unsigned at = 0;
+  while (at < live && by_address[at] != s) ++at;
+  if (at == live) return;
+  for (--live; at < live; ++at) by_address[at] = by_address[at + 1];
+}
+static void put_in(struct stack* s) {
+  const unsigned at = place_of(s->low);
+  for (unsigned i = live++; i > at; --i) by_address[i] = by_address[i - 1];
+  by_address[at] = s;
+}
 void hn_stack_of(unsigned number, uintptr_t low, uintptr_t high, uintptr_t base) {
-  if (number >= MOST_RANKS) return;
+  if (number >= MOST_STACKS) return;
   if (!stacks[number]) stacks[number] = number == 0 ? &main_stack : hn_pages(sizeof(struct stack));
   if (!stacks[number]) return;
+  take_out(stacks[number]);
+  stacks[number]->number = number;
   stacks[number]->low = low, stacks[number]->high = high, stacks[number]->base = base;
+  put_in(stacks[number]);
   if (number >= known) known = number + 1;
   if (low < hn_stacks_low) hn_stacks_low = low;
   if (high > hn_stacks_high) hn_stacks_high = high;
 }
 void hn_stack_base(unsigned number, uintptr_t base) {
   if (number < known && stacks[number]) stacks[number]->base = base, stacks[number]->depth = 0;
+}
+void hn_stack_gone(unsigned number) {
+  if (number >= known || number == 0 || !stacks[number]) return;
+  take_out(stacks[number]);
+  munmap(stacks[number], sizeof(struct stack));
+  stacks[number] = 0;
 }
 void hn_runs_on_rank(unsigned number) {
   rank = number;
@@ -40,8 +75,8 @@ void hn_runs_on_rank(unsigned number) {
 
 void __tsan_func_entry(void* caller) {
   (void)caller;
-  if (!hn_on || rank >= known) return;
-  struct stack* s = stacks[rank];
+  struct stack* s = hn_on && rank < known ? stacks[rank] : 0;
+  if (!s) return;
   if (s->depth < DEPTH) {
     s->frame[s->depth].low = (uintptr_t)__builtin_frame_address(0) + 16;
     s->frame[s->depth].pc = (uintptr_t)__builtin_return_address(0);
@@ -49,15 +84,16 @@ void __tsan_func_entry(void* caller) {
   ++s->depth;
 }
 void __tsan_func_exit(void) {
-  if (hn_on && rank < known && stacks[rank]->depth) --stacks[rank]->depth;
+  struct stack* s = hn_on && rank < known ? stacks[rank] : 0;
+  if (s && s->depth) --s->depth;
 }
 
 void hn_announce_frame(uintptr_t address) {
   unsigned owner = rank;
-  if (owner >= known || address < stacks[owner]->low || address >= stacks[owner]->high) {
-    for (owner = 0; owner < known; ++owner)
-      if (stacks[owner] && address >= stacks[owner]->low && address < stacks[owner]->high) break;
-    if (owner == known) return;
+  if (owner >= known || !stacks[owner] || address < stacks[owner]->low || address >= stacks[owner]->high) {
+    const unsigned behind = place_of(address);
+    if (behind == 0 || address >= by_address[behind - 1]->high) return;
+    owner = by_address[behind - 1]->number;
   }
   struct stack* s = stacks[owner];
   const unsigned depth = s->depth < DEPTH ? s->depth : DEPTH;

@@ -6,7 +6,7 @@
 
 static struct lock unnamed_lock = {.number = 0}, fallback_lock = {.number = 1};
 static struct lock* locks; /* open addressing by object; nothing is ever removed */
-static uint64_t lock_slots, lock_count;
+static uint64_t lock_slots, lock_count, renewed;
 static struct lock* slot_of(void* object) {
   uint64_t slot = (uintptr_t)object * 0x9E3779B97F4A7C15ul >> 20;
   while (locks[slot &= lock_slots - 1].object && locks[slot].object != object) ++slot;
@@ -24,8 +24,12 @@ struct lock* hn_lock_of(void* object) {
     if (old) munmap(old, before * sizeof *old);
   }
   struct lock* found = slot_of(object);
-  if (!found->object) *found = (struct lock){object, 2 + lock_count++, 0};
+  if (!found->object) *found = (struct lock){object, 2 + lock_count++ + renewed, 0};
   return found;
+}
+void hn_renew_lock(void* object) {
+  if (!lock_slots || !slot_of(object)->object) return;
+  *slot_of(object) = (struct lock){object, 2 + lock_count + renewed++, 0};
 }
 void hn_sync(int operation, uint64_t object, uint64_t match) {
   if (!hn_on) return;
@@ -33,9 +37,10 @@ void hn_sync(int operation, uint64_t object, uint64_t match) {
   hn_u((uint64_t)operation), hn_u(object), hn_u(match);
 }
 static int unnamed, fallback;
+static int owner(void) { return 1 + hn_self()->number + (int)hn_self()->thread * MOST_RANKS; }
 static void acquire(int* word, struct lock* lock, int operation) {
   WAIT_UNTIL(*word == 0);
-  *word = 1 + hn_self()->number;
+  *word = owner();
   hn_sync(operation, lock->number, lock->acquired);
 }
 static void give_up(int* word, struct lock* lock, int operation) {
@@ -57,14 +62,14 @@ void omp_unset_lock(int* p) { give_up(p, hn_lock_of(p), SYNC_UNLOCK); }
 void omp_init_nest_lock(int* p) { p[0] = p[1] = 0; }
 void omp_destroy_nest_lock(int* p) { (void)p; }
 void omp_set_nest_lock(int* p) {
-  if (p[0] != 1 + hn_self()->number) omp_set_lock(p);
+  if (p[0] != owner()) omp_set_lock(p);
   ++p[1];
 }
 void omp_unset_nest_lock(int* p) {
   if (--p[1] == 0) omp_unset_lock(p);
 }
 int omp_test_nest_lock(int* p) {
-  if (p[0] && p[0] != 1 + hn_self()->number) {
+  if (p[0] && p[0] != owner()) {
     hn_give_way();
     return 0;
   }

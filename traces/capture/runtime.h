@@ -48,6 +48,7 @@ extern uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
 /* frames.c */
 void hn_stack_of(unsigned number, uintptr_t low, uintptr_t high, uintptr_t base);
 void hn_stack_base(unsigned number, uintptr_t base); /* the rank's outermost frame ends here from now on */
+void hn_stack_gone(unsigned number);
 void hn_runs_on_rank(unsigned number);
 void hn_announce_frame(uintptr_t address);      /* nothing if the address is on no stack, or its frame is known */
 extern uintptr_t hn_stacks_low, hn_stacks_high; /* around all stacks, for a quick no */
@@ -57,7 +58,18 @@ void* hn_pages(size_t bytes);                   /* zeroed, for the runtime itsel
 void hn_work_parallel(uint64_t serial, bool begins);
 
 /* team.c */
-void hn_yield(void);         /* an atomic spin gives the token away */
+void hn_yield(void);         /* a spin gives the token away */
 void hn_nested_losses(void); /* before the end: how often inner teams were serialised */
+
+/* program_threads.c, futex.c, mutexes.c */
+void hn_threads_open(void);                /* the calling thread is the program's first one */
+void hn_threads_close(void);               /* a child of the program's: its threads are its own affair */
+void hn_note_traced_code(const void* pc);  /* its module was compiled for tracing */
+void hn_spun_on(const volatile void* word, const void* site); /* loads of it found nothing new for a while */
+void hn_spun_plainly(const void* site);                       /* the same with plain loads */
+extern unsigned hn_words_waited_for;
+void hn_stored(const volatile void* word); /* while words are waited for */
+void hn_spin_losses(void);
+void hn_reader_losses(void);
 
 #endif

@@ -50,11 +50,12 @@ void hn_flush(void) {
 }
 
 /* Fields of each message; a site counts as two. How many are still to come tells a signal handler whether a message is whole. */
-static const uint8_t fields_of[HN_END + 1] = {
+static const uint8_t fields_of[HN_THREAD_END + 1] = {
     [HN_HELLO] = 5, [HN_MODULE] = 3,   [HN_PC] = 6,           [HN_RUN_SAME] = 3, [HN_ALLOCATE] = 8,   [HN_RELEASE] = 4,
     [HN_FRAME] = 5, [HN_TLS] = 3,      [HN_STACK] = 3,        [HN_RANK] = 1,     [HN_LOOP_BEGIN] = 7, [HN_PARALLEL_BEGIN] = 4,
     [HN_ITEM] = 1,  [HN_LOOP_END] = 1, [HN_PARALLEL_END] = 1, [HN_BARRIER] = 1,  [HN_SINGLE] = 3,     [HN_SECTIONS_BEGIN] = 3,
-    [HN_SYNC] = 3,  [HN_MARK] = 5,     [HN_LOSS] = 4,         [HN_END] = 2,
+    [HN_SYNC] = 3,  [HN_MARK] = 5,     [HN_LOSS] = 4,         [HN_END] = 2,      [HN_THREAD_CREATE] = 5, [HN_THREAD] = 1,
+    [HN_THREAD_END] = 1,
 };
 static volatile unsigned fields_to_come, holds;
 static volatile int pending_signal;
@@ -233,6 +234,8 @@ static void fault(int signal_number) {
 void hn_finish(int status) {
   if (!hn_on) return;
   hn_nested_losses();
+  hn_spin_losses();
+  hn_reader_losses();
   hn_control(HN_END);
   hn_u((uint64_t)(unsigned)status);
   hn_u(hn_accesses());
@@ -246,6 +249,7 @@ static void finish(int status, void* unused) {
 /* A child writes into no pipe of its parent's, nor keeps it open. */
 static void forget(void) {
   hn_on = hn_recording = false;
+  hn_threads_close();
   close(descriptor);
 }
 
@@ -263,6 +267,7 @@ void hn_open(void) {
   pthread_atfork(0, 0, forget);
   hn_on = hn_recording = true;
   hn_records_here();
+  hn_threads_open();
   const char* team = getenv("HOMENODE_TEAM");
   {
     extern void* __libc_stack_end;

@@ -32,6 +32,10 @@
  *   object = linear iteration.
  * - HN_USER_RANK is sent once for each rank and parallel region for a query outside loops, and once for each rank and loop for a query
  *   inside a loop's items. Code outside parallel regions sends none.
+ * - Threads that the program creates: 0 is the first one, the others are numbered from 1 by creation. What each does is one item; thread
+ *   0's constructs and items are as if there were no others. Other threads send no constructs. HN_SYNC join has the thread as its object;
+ *   wait, signal, broadcast and atomic_wait have numbers of signals as their match, barrier the number of participants,
+ *   try_lock 1 where it succeeded.
  * - A thread's HN_STACK range contains its HN_TLS range (glibc puts TLS at the top of the stack): look up TLS first.
  * - HN_FRAME with site (0, 0): the argument vector and strings of the program. Bulk operations (memcpy, memset ...) are runs of at
  *   most 64 bytes an access, cut at line boundaries, reads and writes of a copy interleaved.
@@ -70,8 +74,14 @@ enum hn_opcode {
   HN_USER_RANK,      /* the program itself asked for its thread number: the code of this parallel region is bound to ranks */
   HN_MARK,           /* hn_mark, value, address, bytes, s text */
   HN_LOSS,           /* count, site, s reason */
-  HN_END             /* exit status (~0 when unknown), accesses recorded in all */
+  HN_END,            /* exit status (~0 when unknown), accesses recorded in all */
+  HN_THREAD_CREATE,  /* thread, low address, high address of its stack, site of its routine: the thread that runs creates it */
+  HN_THREAD,         /* thread: what follows is done by this one; each goes on with its own item */
+  HN_THREAD_END      /* thread; the next message but HN_LOSS is an HN_THREAD */
 };
+
+/* In HN_FRAME and HN_TLS the threads that the program creates follow the ranks of the first one's teams: thread k has this number + k. */
+enum { HN_FIRST_CREATED = 1024 };
 
 enum hn_kind { HN_READ, HN_WRITE, HN_READ_MODIFY_WRITE, HN_ATOMIC };
 enum hn_flag { HN_FLAG_BULK = 1 };

@@ -13,14 +13,21 @@
 
 #include "team.h"
 
+#include "system_call.h"
+
 static struct rank master;
 static struct rank* ranks[MOST_RANKS];
 static struct team root = {.ranks = 1};
+static struct rank nobody; /* threads that are none of the program's, or before anything is recorded */
 int hn_team_setting;
 static uint64_t parallels, idle_turns;
 __thread struct rank* hn_self_ __attribute__((tls_model("initial-exec")));
 
 struct rank* hn_first_self(void) {
+  if (master.team) { /* the program's first thread came first */
+    nobody.team = &root;
+    return hn_self_ = &nobody;
+  }
   hn_self_ = &master;
   master.team = &root;
   ranks[0] = hn_self_;
@@ -36,11 +43,11 @@ int hn_team_size(void) {
   return hn_team_setting;
 }
 static void sleep_until_posted(struct rank* r) {
-  while (!__atomic_exchange_n(&r->futex, 0, __ATOMIC_ACQUIRE)) syscall(SYS_futex, &r->futex, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
+  while (!__atomic_exchange_n(&r->futex, 0, __ATOMIC_ACQUIRE)) hn_system_call(SYS_futex, (long)&r->futex, FUTEX_WAIT_PRIVATE, 0, 0, 0, 0);
 }
 static void post(struct rank* r) {
   __atomic_store_n(&r->futex, 1, __ATOMIC_RELEASE);
-  syscall(SYS_futex, &r->futex, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+  hn_system_call(SYS_futex, (long)&r->futex, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 static void take_over(struct rank* r) {
   hn_runs_on_rank((unsigned)r->number);
@@ -68,7 +75,15 @@ static struct rank* next_live(struct rank* r) {
 void hn_progress(void) { idle_turns = 0; }
 void hn_give_way(void) {
   struct rank* r = hn_self();
+  if (r == &nobody) { /* it runs beside the others */
+    hn_system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    return;
+  }
   if (r->team->ranks == 1 || ++idle_turns > 3ul * (uint64_t)r->team->ranks) {
+    if (hn_threads_give_way()) {
+      idle_turns = 0;
+      return;
+    }
     static const char text[] = "homenode capture: deadlock: no thread of the team can go on\n";
     if (write(2, text, sizeof text - 1) < 0) _exit(1);
     abort();
@@ -124,6 +139,7 @@ static void* body(void* argument) {
   hn_self_ = r;
   for (;;) {
     sleep_until_posted(r);
+    hn_threads_act_as_main();
     if (!hn_on && hn_recording) {
       hn_on = true;
       hn_tls_block((unsigned)r->number);
@@ -146,7 +162,7 @@ static void start_rank(int number, bool recording) {
   r->number = number;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 8 << 20);
-  if (pthread_create(&id, &attributes, body, r)) abort();
+  if (hn_create_real_thread(&id, &attributes, body, r)) abort();
   void* low;
   size_t size;
   pthread_attr_t actual;
@@ -270,5 +286,13 @@ void GOMP_parallel_sections(void (*f)(void*), void* d, unsigned n, unsigned coun
 void GOMP_barrier(void) { hn_barrier(true); }
 void hn_yield(void) {
   struct rank* r = hn_self();
-  if (r->team->ranks > 1) idle_turns = 0, hand_over(r, next_live(r));
+  if (r->team->ranks == 1) {
+    hn_threads_give_way();
+    return;
+  }
+  /* Once all of the team had their turn, the program's other threads have theirs. */
+  static unsigned turns;
+  if (++turns % (2u * (unsigned)r->team->ranks) == 0) hn_threads_give_way();
+  idle_turns = 0;
+  hand_over(r, next_live(r));
 }

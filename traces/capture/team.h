@@ -2,6 +2,8 @@
 #ifndef HOMENODE_TEAM_H
 #define HOMENODE_TEAM_H
 
+#include <pthread.h>
+
 #include "runtime.h"
 
 enum { MOST_RANKS = 1024 };
@@ -22,6 +24,7 @@ struct team {
 };
 struct rank {
   int number, futex;
+  unsigned thread; /* of the program's own: 0 for the first one and its teams */
   struct team* team;
   struct loop loop;
   uint64_t constructs, sequence;
@@ -48,6 +51,11 @@ void hn_progress(void);
     hn_progress();                      \
   } while (0)
 
+/* program_threads.c */
+int hn_create_real_thread(pthread_t* id, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument);
+void hn_threads_act_as_main(void); /* a thread of the team stands for the program's first one */
+bool hn_threads_give_way(void);
+
 void hn_barrier(bool explicit_one);
 void hn_end_single(struct rank* r); /* gcc marks no end of a single: it is over when the rank reaches its next construct */
 void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int sections, const void* site, const struct loop* combined);
@@ -63,18 +71,24 @@ struct lock {
   uint64_t number, acquired;
 };
 struct lock* hn_lock_of(void* object);
+void hn_renew_lock(void* object); /* another object begins at this address: it gets a number of its own */
 enum {
   SYNC_LOCK = 0,
+  SYNC_TRY_LOCK = 1,
   SYNC_UNLOCK = 2,
   SYNC_WAIT = 3,
   SYNC_SIGNAL = 4,
+  SYNC_BROADCAST = 5,
+  SYNC_BARRIER = 6,
+  SYNC_JOIN = 8,
   SYNC_TASK_SUBMIT = 9,
   SYNC_TASK_WAIT = 10,
   SYNC_DEPEND = 11,
   SYNC_CRITICAL_ENTER = 12,
   SYNC_CRITICAL_LEAVE = 13,
   SYNC_ORDERED_ENTER = 14,
-  SYNC_ORDERED_LEAVE = 15
+  SYNC_ORDERED_LEAVE = 15,
+  SYNC_ATOMIC_WAIT = 16
 };
 void hn_sync(int operation, uint64_t object, uint64_t match);
 

@@ -2,6 +2,7 @@
  * boundaries of parallel regions. Every object of the twin has a table of its blocks in the section homenode_blocks.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,6 +25,9 @@ uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
 static FILE* file;
 static uint64_t before[CLASSES], serials;
+/* Of each thread that the program creates; of the first one: in the current stretch, before it last gave the token away. */
+static uint64_t (*of_thread)[CLASSES];
+static unsigned threads, thread_room;
 
 static void sums(uint64_t* sum) {
   for (int c = 0; c < CLASSES; ++c) sum[c] = 0;
@@ -32,12 +36,35 @@ static void sums(uint64_t* sum) {
       if (t->count[b])
         for (int c = 0; c < CLASSES; ++c) sum[c] += t->count[b] * t->mix[b][c];
 }
-static void cut(const char* kind, uint64_t ordinal) {
+static void say(const char* kind, uint64_t ordinal, const uint64_t* count) {
+  fprintf(file, "{\"kind\": \"%s\", \"ordinal\": %lu", kind, (unsigned long)ordinal);
+  for (int c = 0; c < CLASSES; ++c) fprintf(file, ", \"%s\": %lu", class_names[c], (unsigned long)count[c]);
+  fprintf(file, "}\n");
+}
+static void add_to(uint64_t* count) {
   uint64_t now[CLASSES];
   sums(now);
-  fprintf(file, "{\"kind\": \"%s\", \"ordinal\": %lu", kind, (unsigned long)ordinal);
-  for (int c = 0; c < CLASSES; ++c) fprintf(file, ", \"%s\": %lu", class_names[c], (unsigned long)(now[c] - before[c])), before[c] = now[c];
-  fprintf(file, "}\n");
+  for (int c = 0; c < CLASSES; ++c) count[c] += now[c] - before[c], before[c] = now[c];
+}
+/* What was done since the last call was done by this thread. */
+void hn_work_of_thread(unsigned number) {
+  if (!file) return;
+  if (number >= thread_room) {
+    const unsigned room = thread_room ? (number / thread_room + 1) * thread_room : 256;
+    uint64_t(*larger)[CLASSES] = hn_pages(room * sizeof *larger);
+    if (!larger) abort();
+    for (unsigned t = 0; t < threads; ++t) hn_copy(larger[t], of_thread[t], sizeof *larger);
+    if (of_thread) munmap(of_thread, thread_room * sizeof *larger);
+    of_thread = larger, thread_room = room;
+  }
+  if (number >= threads) threads = number + 1;
+  add_to(of_thread[number]);
+}
+static void cut(const char* kind, uint64_t ordinal) {
+  uint64_t nothing[CLASSES] = {0}, *count = threads ? of_thread[0] : nothing;
+  add_to(count);
+  say(kind, ordinal, count);
+  for (int c = 0; c < CLASSES; ++c) count[c] = 0;
 }
 void hn_work_parallel(uint64_t serial, bool begins) {
   if (!file) return;
@@ -50,6 +77,7 @@ void hn_work_parallel(uint64_t serial, bool begins) {
 static void finish(void) {
   if (!file) return;
   cut("serial", serials);
+  for (unsigned t = 1; t < threads; ++t) say("thread", t, of_thread[t]);
   fprintf(file, "{\"kind\": \"end\"}\n");
   fclose(file);
   file = 0;
@@ -66,6 +94,8 @@ void hn_open(void) {
     exit(1);
   }
   atexit(finish);
+  hn_threads_open();
+  pthread_atfork(0, 0, hn_threads_close);
 }
 __attribute__((constructor)) static void start(void) { hn_open(); }
 void hn_begin(int opcode) { (void)opcode; }
@@ -94,3 +124,4 @@ void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsi
 }
 uintptr_t hn_stacks_low, hn_stacks_high;
 void hn_runs_on_rank(unsigned number) { (void)number; }
+void hn_stack_gone(unsigned number) { (void)number; }

@@ -1,4 +1,4 @@
-/* A thread and a child process that the program makes by itself, beside 100 sweeps of the main thread over 1000 elements. */
+/* A thread and the first one make 100 sweeps over 1000 elements each; a child process writes too. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>

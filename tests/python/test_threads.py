@@ -1,0 +1,180 @@
+"""Programs that create threads by themselves (POSIX): captured, checked, inspected, replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import homenode as hn
+from homenode import compiler
+from support import ROOT, Ended
+
+pytestmark = pytest.mark.capture
+PROGRAMS = ROOT / "tests" / "python" / "tracing_programs"
+MACHINE = "xeon-x7560-4s"
+
+
+@pytest.fixture(scope="session")
+def programs(own_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("programs")
+
+    def build(name: str) -> Path:
+        program = folder / name
+        if not program.exists():
+            source = PROGRAMS / f"{name}.c"
+            assert compiler.main(["-O2", "-g", "-pthread", str(source), "-o", str(program)]) == 0
+        return program
+
+    return build
+
+
+def captured(program: Path, *arguments: str) -> hn.Trace:
+    return hn.capture(command=[program, *arguments], timeout=60)
+
+
+def by_label(trace: hn.Trace) -> dict[str, dict[str, Any]]:
+    return {entry["label"]: entry for entry in trace.inspect()["regions"]}
+
+
+def parents(trace: hn.Trace) -> list[int | None]:
+    return [entry["parent"] for entry in trace.thread_graph()["threads"]]
+
+
+def test_accesses_of_threads_counted_by_hand(programs: Callable[[str], Path]) -> None:
+    trace = captured(programs("adders"))
+    add = by_label(trace)["add"]
+    assert (add["kind"], add["executions"]) == ("thread", 3)
+    # each of 3 threads: 100 elements written, then read; the total read and written
+    assert (add["reads"], add["writes"]) == (3 * 101, 3 * 101)
+    graph = trace.thread_graph()
+    assert [entry["parent"] for entry in graph["threads"]] == [None, 0, 0, 0]
+    assert [entry["joined_by"] for entry in graph["threads"]] == [None, 0, 0, 0]
+    assert [entry["routine"] for entry in graph["threads"]] == ["main", "add", "add", "add"]
+    # the total, 8 bytes, is all that two threads share, and all that main reads of them
+    assert graph["shared_bytes"] == [[0, 0, 0, 0], [8, 0, 8, 8], [8, 8, 0, 8], [8, 8, 8, 0]]
+    assert [entry["written_bytes"] for entry in graph["threads"][1:]] == [808, 808, 808]
+
+
+def test_work_counts_are_each_threads_own(programs: Callable[[str], Path]) -> None:
+    trace = captured(programs("adders"))
+    add = by_label(trace)["add"]
+    # two loops of 100 turns in each of 3 threads, with one store, one load; vectorised by two at most
+    assert 3 * 100 <= add["work"]["instructions"] < 3 * 100 * 2 * 6
+    assert 3 * 50 <= add["work"]["store"] < 3 * 100 + 3 * 10
+
+
+def test_replay_needs_the_programs_threads(programs: Callable[[str], Path]) -> None:
+    trace = captured(programs("adders"))
+    assert hn.replay(trace, MACHINE, threads=4).seconds > 0
+    with pytest.raises(hn.errors.UsageError, match="--threads 4"):
+        hn.replay(trace, MACHINE, threads=3)
+
+
+KERNELS: dict[str, tuple[dict[str, int], list[int | None]]] = {
+    "threads_autonomous": ({"integer": 2, "floating": 2}, [None, 0, 0, 0, 0]),
+    "threads_side_by_side": ({"threads": 4}, [None, 0, 0, 0, 0]),
+    "threads_postponed": ({"workers": 3, "rounds": 2}, [None, 0, 0, 0, 0, 0, 0, 0]),
+    "threads_pingpong": ({"turns": 20}, [None, 0, 0]),
+    # main, the summariser, two leaders, three threads of each leader
+    "threads_mix": ({"leaders": 2, "workers": 3}, [None, 0, 0, 0, 2, 2, 2, 3, 3, 3]),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_with_threads(name: str, homenode: Callable[..., Ended], tmp_path: Path) -> None:
+    parameters, creators = KERNELS[name]
+    file = tmp_path / f"{name}.hnt"
+    trace = hn.capture(name, output=file, **parameters)
+    assert hn.capture(name, **parameters).hash == trace.hash
+    assert homenode("check", file).status == 0
+    assert parents(trace) == creators
+    assert [entry["joined_by"] for entry in trace.thread_graph()["threads"]] == creators  # each by whom created it
+    for mapping in ("compact", "scatter"):
+        assert hn.replay(trace, MACHINE, threads=len(creators), mapping=mapping).seconds > 0
+    assert homenode("replay", file, "--machine", MACHINE, "--threads", len(creators)).status == 0
+    shown = homenode("inspect", file, "--threads")
+    assert shown.status == 0
+    assert "Written by one, read by another" in shown.stdout
+
+
+def shared(name: str) -> list[list[int]]:
+    matrix: list[list[int]] = hn.capture(name, **KERNELS[name][0]).thread_graph()["shared_bytes"]
+    return matrix
+
+
+def test_autonomous_threads_share_nothing(programs: Callable[[str], Path]) -> None:
+    matrix = shared("threads_autonomous")
+    workers = range(1, 5)
+    assert all(matrix[a][b] == 0 for a in workers for b in workers)
+    assert [matrix[0][k] for k in workers] == [16] * 4  # elements and rounds, which main wrote
+
+
+def test_side_by_side_threads_share_their_borders() -> None:
+    matrix = shared("threads_side_by_side")
+    # a ring of 4 parts in two arrays: of a neighbour's part one number of 8 bytes in each
+    for writer in range(1, 5):
+        for reader in range(1, 5):
+            neighbours = (writer - reader) % 4 in (1, 3)
+            assert matrix[writer][reader] == (16 if neighbours else 0)
+
+
+def test_a_postponed_thread_hears_of_its_creator_only() -> None:
+    matrix = shared("threads_postponed")
+    logger = 1
+    assert all(matrix[worker][logger] == 0 and matrix[logger][worker] == 0 for worker in range(2, 8))
+    assert matrix[0][logger] > 0
+    assert matrix[logger][0] == 8  # how many lines it took
+
+
+def test_pingpong_shares_the_word_and_whose_turn_it_is() -> None:
+    matrix = shared("threads_pingpong")
+    assert matrix[1][2] == matrix[2][1] == 16
+
+
+@pytest.mark.parametrize(
+    ("way", "result"),
+    [
+        ("spin", 42),
+        ("volatile", 43),
+        ("poll", 44),
+        ("semaphores", sum(i * 2 ** (10 - i) for i in range(1, 11))),
+        ("timeouts", 3),
+        ("kinds", 1 + 2 + 3 * 4 + 100 + 1000),
+        ("once", 31),
+        ("readers", 11),
+        ("ends", 14),
+        ("cancelled", 1),
+        ("left_behind", 5),
+        ("first_leaves", 6),
+    ],
+)
+def test_ways_to_wait(
+    way: str, result: int, programs: Callable[[str], Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    trace = hn.capture(command=[programs("waits"), way], output=tmp_path / "waits.hnt", timeout=60)
+    assert capfd.readouterr().err.splitlines()[-1] == str(result)
+    assert trace.complete
+    assert captured(programs("waits"), way).hash == trace.hash
+    threads = max(len(trace.thread_graph()["threads"]), 1)
+    assert hn.replay(trace, MACHINE, threads=threads).seconds > 0
+
+
+def test_what_is_replayed_otherwise_is_a_loss(programs: Callable[[str], Path]) -> None:
+    def losses(way: str) -> list[str]:
+        return [loss["reason"] for loss in captured(programs("waits"), way).inspect()["losses"]]
+
+    assert any("spin on a word" in reason for reason in losses("spin"))
+    assert any("no work counts" in reason for reason in losses("spin"))
+    assert any("reader-writer" in reason for reason in losses("readers"))
+    assert any("not atomic" in reason for reason in losses("volatile"))
+    assert losses("semaphores") == []
+
+
+def test_a_deadlock_is_told(programs: Callable[[str], Path], capfd: pytest.CaptureFixture[str]) -> None:
+    trace = captured(programs("waits"), "deadlock")
+    said = capfd.readouterr().err
+    assert "deadlock: no thread can go on; thread 0 waits in pthread_cond_wait, thread 1 waits in pthread_cond_wait" in said
+    assert not trace.complete
