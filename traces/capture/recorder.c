@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "blocks.h"
 #include "runtime.h"
 
 enum { ENTRIES = 8192, POINTERS = 1024 };
@@ -246,6 +247,8 @@ void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsi
 }
 
 #define PC ((uintptr_t)__builtin_return_address(0))
+/* Structures copied or cleared at once are bulk operations; up to 64 bytes it may be one vector. */
+#define COPY(n) ((n) > 64 ? HN_FLAG_BULK : 0)
 #define ACCESS(n)                                                                      \
   void __tsan_read##n(void* a) { record((uintptr_t)a, PC, HN_READ, n, 0); }            \
   void __tsan_write##n(void* a) { record((uintptr_t)a, PC, HN_WRITE, n, 0); }          \
@@ -253,12 +256,12 @@ void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsi
   void __tsan_volatile_write##n(void* a) { record((uintptr_t)a, PC, HN_WRITE, n, 0); } \
   void __tsan_unaligned_read##n(void* a) { record((uintptr_t)a, PC, HN_READ, n, 0); }  \
   void __tsan_unaligned_write##n(void* a) { record((uintptr_t)a, PC, HN_WRITE, n, 0); }
-ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16) void __tsan_read_range(void* a, size_t n) { hn_range((uintptr_t)a, n, PC, HN_READ, 0); }
-void __tsan_write_range(void* a, size_t n) { hn_range((uintptr_t)a, n, PC, HN_WRITE, 0); }
+ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16) void __tsan_read_range(void* a, size_t n) { hn_range((uintptr_t)a, n, PC, HN_READ, COPY(n)); }
+void __tsan_write_range(void* a, size_t n) { hn_range((uintptr_t)a, n, PC, HN_WRITE, COPY(n)); }
 void __tsan_vptr_update(void** a, void* v) { (void)v, record((uintptr_t)a, PC, HN_WRITE, 8, 0); }
 void __tsan_vptr_read(void** a) { record((uintptr_t)a, PC, HN_READ, 8, 0); }
 void __tsan_init(void) {
-  hn_open();
+  hn_open(), hn_started = true;
   if (hn_recording) hn_note_traced_code((const void*)PC);
 }
 
