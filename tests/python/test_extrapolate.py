@@ -117,8 +117,6 @@ def test_what_cannot_be_captured_here_is_written(captured: Captured, homenode: C
     assert homenode("check", "E.hnt").status == 0
     shown = homenode("inspect", "E.hnt")
     assert "extrapolated: from captures at n=40, n=48, n=56" in " ".join(shown.stdout.split())
-    replayed = homenode("replay", "E.hnt", "--machine", "xeon-x5550-2s", "--threads", "8", "--json")
-    assert replayed.status == 0, replayed.stderr
 
 
 def refusal(captures: list[Path], check: Path, output: Path, **settings: int) -> str:
@@ -152,6 +150,17 @@ def test_a_patch_that_the_allocator_rounds_is_refused_by_object(captured: Captur
     message = refusal(captures, captured("jacobi2d", n=72), tmp_path / "E.hnt", n=100)
     assert "kernel.h:" in message
     assert "bytes" in message
+
+
+def test_a_larger_team_is_the_one_that_is_captured(
+    captured: Captured, tmp_path: Path, homenode: Callable[..., Ended]
+) -> None:
+    # The team is no argument of the program; free loops do the same whatever it is, ranks and their stacks come with it.
+    captures = [captured("hotspot", threads=threads, size=128) for threads in (4, 5, 6)]
+    check = captured("hotspot", threads=9, size=128)
+    made = hn.extrapolate(*captures, check=check, output=tmp_path / "E.hnt", threads=16)
+    assert made.hash == hn.Trace.open(captured("hotspot", threads=16, size=128)).hash
+    assert len(made.inspect()["threads"]) == 16
 
 
 def test_a_size_between_the_captured_ones_is_remarked(
