@@ -231,7 +231,7 @@ private:
       const Laws::Value value = at.value(forms_[i], values(i));
       if (!value.fits()) {
         throw UsageError(parametric::place_of(*terms_.front().root, i) + " would be " + value.text() + " at " + parameters_.text(point) +
-                         "; allowed: values at which it is whole, as in the captures (" + captured(i) + ")");
+                         "; allowed: values at which it is a whole number of 64 bits, as in the captures (" + captured(i) + ")");
       }
       result[i] = value.number();
     }
