@@ -278,6 +278,7 @@ void Assembler::place(Pc& pc, std::uint64_t base, std::uint64_t sequence, std::u
   result_.accesses += count;
   sequence -= rank.before;
   if (sequence == 0) rank.first_site = pc.site;
+  if (thread_ != 0 && bodies_[thread_ - 1].own_site == SiteId{0}) note_own_site(pc.site);
   while (count > 0) {
     objects_.locate(pc.place, base);
     std::uint64_t here = count;

@@ -64,6 +64,7 @@ struct Rank {
 struct Body {
   std::uint32_t creator = 0;
   bool ended = false, spun = false;
+  SiteId own_site = SiteId{0};  // the first access in a function that is not the library's
   Rank rank;
   Phase phase;
 };
@@ -131,6 +132,7 @@ private:
   void run_thread(std::uint64_t number);
   void end_thread(std::uint64_t number);
   void end_threads();
+  void note_own_site(SiteId site);
   std::string label_of_body(const Body& body) const;
 
   // assembler_repetition.cpp

@@ -11,19 +11,14 @@ extern "C" {
 namespace homenode {
 
 namespace {
-// "worker(int)" of std::thread's "std::thread::_State_impl<std::thread::_Invoker<std::tuple<TYPES> > >::_M_run()": its first type.
-std::string first_type(const std::string& name) {
-  const std::string tuple = "std::tuple<";
-  const std::size_t begin = name.find(tuple);
-  if (begin == std::string::npos) return "";
-  std::size_t depth = 0;
-  for (std::size_t at = begin + tuple.size(); at < name.size(); ++at) {
-    const char c = name[at];
-    if (depth == 0 && (c == ',' || c == '>')) return name.substr(begin + tuple.size(), at - begin - tuple.size());
-    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
-    if (c == '>' || c == ')' || c == ']' || c == '}') --depth;
-  }
-  return "";
+// "main::{lambda()#1}" of a longer name that has it as an argument of a template; "" if there is none.
+std::string lambda_in(const std::string& name) {
+  const std::size_t lambda = name.find("{lambda");
+  const std::size_t end = name.find('}', lambda);
+  if (lambda == std::string::npos || end == std::string::npos) return "";
+  const std::size_t before = name.find_last_of("<,( ", lambda);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  return name.substr(begin, end + 1 - begin);
 }
 }  // namespace
 
@@ -57,15 +52,19 @@ void Assembler::run_thread(std::uint64_t number) {
   objects_.runs(thread_);
 }
 
-// The routine's name; std::thread's routine is the library's, so there it is the program's own function that it calls.
+void Assembler::note_own_site(SiteId site) {
+  const std::string& function = program_.sites[site.index()].function;
+  if (function.find("std::") == std::string::npos) bodies_[thread_ - 1].own_site = site;
+}
+
+// The routine's name; std::thread's and std::async's routines are the library's, so there it is the lambda that they run, else the
+// program's own function that they come to first.
 std::string Assembler::label_of_body(const Body& body) const {
-  std::string name = program_.function_of(body.phase.site);
-  if (name.find("std::thread::_State_impl<") != std::string::npos) {
-    const std::string& first = program_.sites[body.rank.first_site.index()].function;
-    const std::string type = first_type(name);
-    name = first.empty() || first.find("std::") == 0 || type.find("::{lambda") != std::string::npos ? type : first;
-  }
-  return name.empty() ? "thread" : name;
+  const std::string name = program_.function_of(body.phase.site);
+  if (name.find("std::thread::") == std::string::npos) return name.empty() ? "thread" : name;
+  if (const std::string lambda = lambda_in(name); !lambda.empty()) return lambda;
+  const std::string& own = program_.sites[body.own_site.index()].function;
+  return own.empty() ? "std::thread" : own;
 }
 
 void Assembler::end_thread(std::uint64_t number) {

@@ -24,8 +24,8 @@ static bool has_changed(void* wait) {
   const struct wait_for_word* w = wait;
   return *w->word != w->expected || w->object->word.last != w->before;
 }
-static void note_wait(const volatile void* word, const struct object* o, uint64_t before) {
-  if (o->word.last != before) hn_sync(SYNC_ATOMIC_WAIT, hn_lock_of((void*)word)->number, o->word.last);
+static void note_wait(int operation, const volatile void* word, const struct object* o, uint64_t before) {
+  if (o->word.last != before) hn_sync(operation, hn_lock_of((void*)word)->number, o->word.last);
 }
 static void note_signal(const volatile void* word, struct object* o) {
   o->word.last = hn_next_signal();
@@ -48,7 +48,7 @@ static long futex_wait(const volatile unsigned* word, unsigned expected, const s
   ++o->word.waiting, ++hn_words_waited_for;
   const bool in_time = hn_block(has_changed, &w, "futex", timeout, clock);
   --o->word.waiting, --hn_words_waited_for;
-  note_wait(word, o, w.before);
+  note_wait(SYNC_WAIT, word, o, w.before);
   if (in_time) return 0;
   errno = ETIMEDOUT;
   return -1;
@@ -107,7 +107,7 @@ void hn_spun_on(const volatile void* word, const void* site) {
   hn_threads_give_way();
   --o->word.waiting, --hn_words_waited_for;
   if (o->word.last == before) return;
-  note_wait(word, o, before);
+  note_wait(SYNC_ATOMIC_WAIT, word, o, before);
   if (hn_on && !spin_waits++) spin_site = site;
 }
 /* Plain stores tell nobody whether they end a wait. */

@@ -15,6 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "blocks.h"
 #include "system_call.h"
 
 __thread struct thread* hn_thread_ __attribute__((tls_model("initial-exec")));
@@ -298,6 +299,20 @@ static bool is_traced(const void* code) {
     if (traced_libraries[i] == low) return true;
   return false;
 }
+/* The function that std::thread is to call, where it got one: a pointer among its arguments. Else its own, which says a lambda's name. */
+static const void* routine_of(const void* state, const void* otherwise) {
+#ifndef HOMENODE_TWIN
+  extern const char __executable_start[], etext[];
+  struct block b;
+  if (!hn_blocks_find((uintptr_t)state, &b)) return otherwise;
+  const uintptr_t* word = state;
+  for (size_t i = b.bytes / sizeof *word; i-- > 1;) /* the function lies behind its arguments */
+    if (word[i] - (uintptr_t)__executable_start < (uintptr_t)(etext - __executable_start)) return (const void*)word[i];
+#else
+  (void)state;
+#endif
+  return otherwise;
+}
 static bool is_standard_library(const void* code) {
   const char* name = "";
   return start_of_module(code, &name) && name && strstr(name, "libstdc++.so");
@@ -409,6 +424,7 @@ int hn_create(pthread_t* id, const pthread_attr_t* attributes, void* (*routine)(
   if (error) return error;
   if (hn_on) {
     hn_control(HN_THREAD_CREATE);
+    if (standard) code = routine_of(argument, code);
     hn_u(t->number), hn_u(low), hn_u(high), hn_site((const char*)code + 1);
   }
   preempt_now_and_then();
