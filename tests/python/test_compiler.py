@@ -268,7 +268,8 @@ def test_losses_are_noted(tmp_path: Path) -> None:
          "vector.o", "loss"], cwd=tmp_path, check=True,
     )  # fmt: skip
     losses = [json.loads(line) for line in (tmp_path / "loss").read_text().splitlines()]
-    assert {loss["function"] for loss in losses} >= {"twice"}
+    # gcc tells of plain loads and stores of 32 bytes, not of the atomic update of a double
+    assert [loss["function"] for loss in losses] == ["add"]
 
 
 def test_aliased_arrays_take_little_memory(tmp_path: Path) -> None:

@@ -143,9 +143,25 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         text.write_text(_text_of(source, line, driver, target, folder), "latin-1")
         rewritten = _rewritten(text.read_text("latin-1"), source, line, traced_text.parent)
         traced_text.write_text(rewritten.text, "latin-1")
-        traced = folder / "traced.o"
+        traced, after_tsan, optimized = folder / "traced.o", folder / "tsan", folder / "optimized"
+        dumps = [
+            f"-fdump-tree-tsan={after_tsan}",
+            f"-fdump-tree-tsan0={after_tsan}",
+            f"-fdump-tree-optimized={optimized}",
+        ]
         _run_on(
-            source.path, traced_text, compiler, "-x", language, "-c", *flags, *traced_flags, traced_text, "-o", traced
+            source.path,
+            traced_text,
+            compiler,
+            "-x",
+            language,
+            "-c",
+            *flags,
+            *traced_flags,
+            *dumps,
+            traced_text,
+            "-o",
+            traced,
         )
         # The twin: original schedule, original optimisation, counters in the final assembly.
         assembly, counted, twin = folder / "twin.s", folder / "counted.s", folder / "twin.o"
@@ -155,7 +171,9 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         notes = folder / "notes"
         notes.write_text("".join(json.dumps(note) + "\n" for note in rewritten.notes))
         losses = folder / "losses"
-        losses.write_text("".join(json.dumps(loss) + "\n" for loss in losses_of(traced, source.path.name)))
+        losses.write_text(
+            "".join(json.dumps(loss) + "\n" for loss in losses_of(traced, source.path.name, after_tsan, optimized))
+        )
         sections: list[str | Path] = []
         for section, content in ((".homenode.twin", twin), (".homenode.clauses", notes), (".homenode.loss", losses)):
             if content.stat().st_size:
@@ -236,7 +254,7 @@ def _joined(words: list[str], option: str) -> list[str]:
 def _linked(line: CommandLine, *words: str | Path) -> list[str]:
     """Link, and tell which files the linker read."""
     ended = subprocess.run(
-        [*(str(word) for word in words), "-Wl,--trace"], stdout=subprocess.PIPE, text=True, check=False
+        [*(str(word) for word in words), "-Wl,--trace,--trace"], stdout=subprocess.PIPE, text=True, check=False
     )
     asked = {part for word in line.link if word.startswith("-Wl,") for part in word.split(",")[1:]}
     if ended.returncode or asked & {

@@ -1,4 +1,4 @@
-"""Accesses that gcc did not instrument, found by disassembling the object: nothing is lost silently."""
+"""What a traced object does to memory without telling: nothing is lost silently."""
 
 from __future__ import annotations
 
@@ -8,31 +8,49 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-_FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>[^>]+)>:$")
-_REASONS = (
-    (re.compile(r"%zmm\d+.*\(%|\(%.*%zmm\d+"), "64-byte vector access is not recorded"),
-    (re.compile(r"%ymm\d+.*\(%|\(%.*%ymm\d+"), "32-byte vector access is not recorded"),
-    (re.compile(r"\block cmpxchg"), "inline compare and exchange (omp atomic) is not recorded"),
-    (re.compile(r"\bv?movnt"), "non-temporal store is not recorded"),
+from homenode.compiler.instrumentation import uninstrumented
+
+_FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.+)>:$")
+_CALLED = re.compile(r"R_X86_64_(?:PLT32|PC32|GOTPCREL\w*)\s+(?P<name>[\w.]+)-0x")
+# Functions of libc and libgfortran that read or write as much of the program's memory as they are asked to.
+_LIBRARY = re.compile(
+    r"(?:qsort(?:_r)?|bsearch|lfind|lsearch|memcmp|bcmp|memchr|memmem|memccpy|str(?:n?cpy|n?cat|chr|rchr|str|n?cmp|len)|stpn?cpy"
+    r"|f?write|pwrite(?:64)?|writev|fwrite_unlocked|f?gets|getline|getdelim|recv(?:from|msg)?|send(?:to|msg)?|swab"
+    r"|_gfortran_(?:matmul|transpose|reshape|pack|unpack|spread|cshift|eoshift|internal_(?:un)?pack|transfer_array|m?s?(?:max|min)(?:loc|val)"
+    r"|m?s?sum|m?s?product|norm2|findloc|count|any|all|dot_product|arandom)\w*)$"
 )
 
 
-def losses_of(instrumented: Path, source: str) -> list[dict[str, Any]]:
-    """One entry a function and reason, with the number of instructions."""
-    text = subprocess.run(
-        ["objdump", "-d", "--no-show-raw-insn", str(instrumented)], capture_output=True, text=True, check=True
-    ).stdout
-    found: Counter[tuple[str, str]] = Counter()
-    function = "?"
-    for line in text.splitlines():
-        if (header := _FUNCTION.match(line)) is not None:
-            function = header["name"]
-            continue
-        for pattern, reason in _REASONS:
-            if pattern.search(line):
-                found[function, reason] += 1
-                break
+def losses_of(instrumented: Path, source: str, after_tsan: Path, optimized: Path) -> list[dict[str, Any]]:
+    """One entry a function and reason, with the number of places; the two dumps are gcc's of the same compilation."""
+    found = uninstrumented(after_tsan, optimized)
+    if not after_tsan.is_file() and ".gnu.lto_" in _said("objdump", "-h", instrumented):
+        found["all functions", "compiled when linked (-flto): what gcc leaves out was not looked for"] += 1
+    found.update(_calls_into_libraries(instrumented))
     return [
         {"function": name, "file": source, "reason": reason, "count": count}
         for (name, reason), count in sorted(found.items())
     ]
+
+
+def _said(*words: str | Path) -> str:
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=True).stdout
+
+
+def _calls_into_libraries(instrumented: Path) -> Counter[tuple[str, str]]:
+    """Calls from instrumented functions; what the program asks not to instrument is its own choice."""
+    text = _said("objdump", "-dr", "--no-show-raw-insn", instrumented)
+    calls: dict[str, list[str]] = {}
+    function = "?"
+    for line in text.splitlines():
+        if (header := _FUNCTION.match(line)) is not None:
+            function = header["name"]
+        elif (called := _CALLED.search(line)) is not None:
+            calls.setdefault(function, []).append(called["name"])
+    found: Counter[tuple[str, str]] = Counter()
+    for name, names in calls.items():
+        if any(called.startswith("__tsan_") for called in names):
+            found.update(
+                (name, f"what {called} does to memory is not recorded") for called in names if _LIBRARY.match(called)
+            )
+    return found
