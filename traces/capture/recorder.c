@@ -256,7 +256,9 @@ void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsi
   void __tsan_volatile_write##n(void* a) { record((uintptr_t)a, PC, HN_WRITE, n, 0); } \
   void __tsan_unaligned_read##n(void* a) { record((uintptr_t)a, PC, HN_READ, n, 0); }  \
   void __tsan_unaligned_write##n(void* a) { record((uintptr_t)a, PC, HN_WRITE, n, 0); }
-ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16) void __tsan_read_range(void* a, size_t n) { hn_range((uintptr_t)a, n, PC, HN_READ, COPY(n)); }
+ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16) void __tsan_read_range(void* a, size_t n) {
+  hn_range((uintptr_t)a, n, PC, HN_READ, COPY(n));
+}
 void __tsan_write_range(void* a, size_t n) { hn_range((uintptr_t)a, n, PC, HN_WRITE, COPY(n)); }
 void __tsan_vptr_update(void** a, void* v) { (void)v, record((uintptr_t)a, PC, HN_WRITE, 8, 0); }
 void __tsan_vptr_read(void** a) { record((uintptr_t)a, PC, HN_READ, 8, 0); }
@@ -275,49 +277,49 @@ static inline void spin(const volatile void* word, const void* site) {
 static inline void stored(const volatile void* word) {
   if (__builtin_expect(hn_words_waited_for != 0, 0)) hn_stored(word);
 }
-#define ATOMIC(bits, type) \
-  type __tsan_atomic##bits##_load(const volatile type* a, int order) { \
-    (void)order, spin(a, (const void*)PC); \
-    record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0); \
-    return __atomic_load_n(a, __ATOMIC_SEQ_CST); \
-  } \
-  void __tsan_atomic##bits##_store(volatile type* a, type v, int order) { \
-    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0); \
-    __atomic_store_n(a, v, __ATOMIC_SEQ_CST), stored(a); \
-  } \
-  type __tsan_atomic##bits##_exchange(volatile type* a, type v, int order) { \
-    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0); \
-    const type before = __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST); \
-    if (before != v) \
-      stored(a); \
-    else \
-      spin(a, (const void*)PC); \
-    return before; \
-  } \
+#define ATOMIC(bits, type)                                                                             \
+  type __tsan_atomic##bits##_load(const volatile type* a, int order) {                                 \
+    (void)order, spin(a, (const void*)PC);                                                             \
+    record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                                  \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                       \
+  }                                                                                                    \
+  void __tsan_atomic##bits##_store(volatile type* a, type v, int order) {                              \
+    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                     \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST), stored(a);                                               \
+  }                                                                                                    \
+  type __tsan_atomic##bits##_exchange(volatile type* a, type v, int order) {                           \
+    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                     \
+    const type before = __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                   \
+    if (before != v)                                                                                   \
+      stored(a);                                                                                       \
+    else                                                                                               \
+      spin(a, (const void*)PC);                                                                        \
+    return before;                                                                                     \
+  }                                                                                                    \
   int __tsan_atomic##bits##_compare_exchange_strong(volatile type* a, type* c, type v, int s, int f) { \
-    (void)s, (void)f, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0); \
-    const bool changed = __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-    if (changed) \
-      stored(a); \
-    else \
-      spin(a, (const void*)PC); \
-    return changed; \
-  } \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* a, type* c, type v, int s, int f) { \
-    (void)s, (void)f, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0); \
-    const bool changed = __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-    if (changed) \
-      stored(a); \
-    else \
-      spin(a, (const void*)PC); \
-    return changed; \
+    (void)s, (void)f, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                \
+    const bool changed = __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+    if (changed)                                                                                       \
+      stored(a);                                                                                       \
+    else                                                                                               \
+      spin(a, (const void*)PC);                                                                        \
+    return changed;                                                                                    \
+  }                                                                                                    \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* a, type* c, type v, int s, int f) {   \
+    (void)s, (void)f, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                \
+    const bool changed = __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+    if (changed)                                                                                       \
+      stored(a);                                                                                       \
+    else                                                                                               \
+      spin(a, (const void*)PC);                                                                        \
+    return changed;                                                                                    \
   }
-#define FETCH(bits, type, op) \
+#define FETCH(bits, type, op)                                                  \
   type __tsan_atomic##bits##_fetch_##op(volatile type* a, type v, int order) { \
-    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0); \
-    const type before = __atomic_fetch_##op(a, v, __ATOMIC_SEQ_CST); \
-    stored(a); \
-    return before; \
+    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);             \
+    const type before = __atomic_fetch_##op(a, v, __ATOMIC_SEQ_CST);           \
+    stored(a);                                                                 \
+    return before;                                                             \
   }
 #define ATOMICS(bits, type) \
   ATOMIC(bits, type)        \

@@ -62,9 +62,9 @@ void hn_yield(void);         /* a spin gives the token away */
 void hn_nested_losses(void); /* before the end: how often inner teams were serialised */
 
 /* program_threads.c, futex.c, mutexes.c */
-void hn_threads_open(void);                /* the calling thread is the program's first one */
-void hn_threads_close(void);               /* a child of the program's: its threads are its own affair */
-void hn_note_traced_code(const void* pc);  /* its module was compiled for tracing */
+void hn_threads_open(void);                                   /* the calling thread is the program's first one */
+void hn_threads_close(void);                                  /* a child of the program's: its threads are its own affair */
+void hn_note_traced_code(const void* pc);                     /* its module was compiled for tracing */
 void hn_spun_on(const volatile void* word, const void* site); /* loads of it found nothing new for a while */
 void hn_spun_plainly(const void* site);                       /* the same with plain loads */
 extern unsigned hn_words_waited_for;

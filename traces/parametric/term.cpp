@@ -174,7 +174,7 @@ std::string place_of(const Term& term, std::size_t number) {
 std::string first_difference(const Term& a, const Term& b) {
   if (a.shape != b.shape || (a.kind != nullptr && a.kind->identity != b.kind->identity))
     return title(a) + " against " + (title(a) == title(b) ? "another form of it" : title(b));
-  const std::string prefix = a.shape == Term::Shape::record ? a.kind->title : "";
+  const std::string prefix = a.shape == Term::Shape::record && a.kind != nullptr ? a.kind->title : "";
   for (std::size_t i = 0; i < std::min(a.children.size(), b.children.size()); ++i)
     if (a.children[i]->skeleton != b.children[i]->skeleton) return joined(prefix, first_difference(*a.children[i], *b.children[i]));
   const auto& longer = a.children.size() > b.children.size() ? a : b;

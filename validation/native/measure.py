@@ -47,7 +47,9 @@ def build(kernel: str, folder: Path) -> Path:
     program = folder / kernel
     description = descriptions()[kernel]
     with as_file(files("homenode").joinpath("kernels")) as sources:
-        subprocess.run([compiler, *description["flags"], "-o", program, sources / description["file"], "-lm"], check=True)
+        subprocess.run(
+            [compiler, *description["flags"], "-o", program, sources / description["file"], "-lm"], check=True
+        )
     return program
 
 

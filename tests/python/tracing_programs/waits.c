@@ -198,9 +198,18 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } ways[] = {{"spin", spin},         {"volatile", volatile_spin}, {"poll", polled_mutex},       {"semaphores", semaphores},
-              {"timeouts", timeouts}, {"kinds", kinds},            {"once", once_only},          {"readers", reader_writer},
-              {"ends", ends},         {"cancelled", cancelled},    {"left_behind", left_behind}, {"first_leaves", first_leaves},
+  } ways[] = {{"spin", spin},
+              {"volatile", volatile_spin},
+              {"poll", polled_mutex},
+              {"semaphores", semaphores},
+              {"timeouts", timeouts},
+              {"kinds", kinds},
+              {"once", once_only},
+              {"readers", reader_writer},
+              {"ends", ends},
+              {"cancelled", cancelled},
+              {"left_behind", left_behind},
+              {"first_leaves", first_leaves},
               {"deadlock", deadlock}};
   for (unsigned i = 0; argc > 1 && i < sizeof ways / sizeof *ways; ++i)
     if (strcmp(argv[1], ways[i].name) == 0) ways[i].run();
