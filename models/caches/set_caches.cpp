@@ -56,8 +56,7 @@ inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
   return ways;
 }
 
-SetCaches::SetCaches(const Machine& machine, std::uint64_t seed)
-    : cores_(machine.cores()), cores_a_bit_((machine.cores() + 63) / 64), seed_(mix(seed + 0x9e3779b97f4a7c15ULL)) {
+SetCaches::SetCaches(const Machine& machine, std::uint64_t seed) : cores_(machine.cores()), seed_(mix(seed + 0x9e3779b97f4a7c15ULL)) {
   if (machine.caches.size() > most_levels)
     throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.caches.size()) +
                      " cache levels; the caches by lines allow at most " + std::to_string(most_levels));
@@ -74,12 +73,12 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed)
     level.set_mask = std::has_single_bit(level.sets) ? level.sets - 1 : 0;
     level.cache_entries = std::uint64_t{level.sets} * level.slices * level.ways;
     level.random_frames = levels_.size() > 1;
-    domains_ = (cores_ + level.cores_per_cache - 1) / level.cores_per_cache;
+    domains_ = (machine.cores() + level.cores_per_cache - 1) / level.cores_per_cache;
     level.entries.assign(level.cache_entries * domains_, 0);
   }
   domains_a_bit_ = (domains_ + 31) / 32;
-  path_.resize(cores_ * most_levels);
-  for (std::size_t core = 0; core < cores_; ++core)
+  path_.resize(machine.cores() * most_levels);
+  for (std::size_t core = 0; core < machine.cores(); ++core)
     for (std::size_t l = 0; l < levels_.size(); ++l)
       path_[core * most_levels + l] = static_cast<std::uint32_t>(core / levels_[l].cores_per_cache);
 }
@@ -108,14 +107,6 @@ bool SetCaches::remove(std::size_t level, std::size_t cache, const Line& line, b
   std::copy(set + way + 1, set + ways, set + way);
   set[ways - 1] = 0;
   return true;
-}
-
-template <class Each>
-void SetCaches::for_each_core(CoreMask mask, Each&& each) const {
-  for (; mask != 0; mask &= mask - 1) {
-    const std::size_t first = static_cast<std::size_t>(std::countr_zero(mask)) * cores_a_bit_;
-    for (std::size_t core = first; core < std::min(first + cores_a_bit_, cores_); ++core) each(CoreId{core});
-  }
 }
 
 template <class Each>
@@ -238,7 +229,7 @@ void SetCaches::access_line(CoreId core, const Line& line, const LineTouch& touc
 
 // Puts the line into every level on the way in from where it was.
 void SetCaches::fill(CoreId core, const Line& line, LineState& known, std::size_t level, bool writes, bool transferred) {
-  known.holders |= bit(core);
+  known.holders |= cores_.bit(core);
   bool dirty = writes;
   if (level < levels_.size()) {
     Entry* set = set_of(level, cache_of(core, level), line);
@@ -267,7 +258,7 @@ bool SetCaches::stays(CoreId core, const Line& line, LineState& known, std::size
   const bool near = levels_[level].inclusion == Inclusion::non_inclusive;
   if (!dirty && !near) return false;
   bool held = false;
-  for_each_core(known.holders, [&](CoreId other) {
+  cores_.for_each_core(known.holders, [&](CoreId other) {
     if (held || other == core || (!dirty && !same_domain(core, other))) return;
     for (std::size_t l = 0; l < outermost() && cache_of(other, l) != cache_of(core, l); ++l) held |= holds(l, cache_of(other, l), line);
   });
@@ -280,13 +271,13 @@ bool SetCaches::stays(CoreId core, const Line& line, LineState& known, std::size
 
 SetCaches::Copies SetCaches::take(CoreId core, const Line& line, LineState& known) {
   Copies copies;
-  const CoreMask own = bit(core), others = cores_a_bit_ == 1 ? known.holders & ~own : known.holders;
-  for_each_core(others, [&](CoreId other) {
+  const CoreMask others = known.holders & ~cores_.only(core);
+  cores_.for_each_core(others, [&](CoreId other) {
     if (other == core) return;
     for (std::size_t level = 0; level < outermost() && cache_of(other, level) != cache_of(core, level); ++level)
       copies.held |= remove(level, cache_of(other, level), line, copies.dirty);
   });
-  known.holders = own;
+  known.holders = cores_.bit(core);
   const std::uint32_t domain = domain_bit(core), foreign = domains_a_bit_ == 1 ? known.domains & ~domain : known.domains;
   for_each_domain(foreign, [&](std::size_t cache) {
     if (cache != cache_of(core, outermost())) copies.held |= remove(outermost(), cache, line, copies.dirty);
@@ -361,15 +352,15 @@ void SetCaches::evicted(CoreId core, std::size_t index, Entry entry) {
   const Line line = line_of(numbers_.line(id), id);
   LineState& known = states_[id];
   if (purges) {
-    for_each_core(known.holders, [&](CoreId other) {
+    cores_.for_each_core(known.holders, [&](CoreId other) {
       if (cache_of(other, index) != cache_of(core, index)) return;
       for (std::size_t inner = 0; inner < index; ++inner) remove(inner, cache_of(other, inner), line, dirty);
-      if (index + 1 >= last && cores_a_bit_ == 1) known.holders &= ~bit(other);
+      if (index + 1 >= last && cores_.exact()) known.holders &= ~cores_.bit(other);
     });
-  } else if (index + 1 == last && levels_[index].cores_per_cache == 1 && cores_a_bit_ == 1) {
+  } else if (index + 1 == last && levels_[index].cores_per_cache == 1 && cores_.exact()) {
     bool held = false;
     for (std::size_t inner = 0; inner < index; ++inner) held |= holds(inner, cache_of(core, inner), line);
-    if (!held) known.holders &= ~bit(core);
+    if (!held) known.holders &= ~cores_.bit(core);
   }
   if (index == last && domains_a_bit_ == 1) known.domains &= ~domain_bit(core);
   if (to_victims)
@@ -380,7 +371,7 @@ void SetCaches::evicted(CoreId core, std::size_t index, Entry entry) {
 
 bool SetCaches::remove_everywhere(const Line& line, LineState& known) {
   bool dirty = false;
-  for_each_core(known.holders, [&](CoreId core) {
+  cores_.for_each_core(known.holders, [&](CoreId core) {
     for (std::size_t level = 0; level < outermost(); ++level) remove(level, cache_of(core, level), line, dirty);
   });
   for_each_domain(known.domains, [&](std::size_t cache) { remove(outermost(), cache, line, dirty); });

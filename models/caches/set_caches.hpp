@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "models/caches/core_bits.hpp"
 #include "models/caches/large_page_allocator.hpp"
 #include "models/caches/line_numbers.hpp"
 #include "sim/hardware/cache_model.hpp"
@@ -33,7 +34,6 @@ public:
 private:
   using Id = LineNumbers::Id;
   using Entry = std::uint32_t;  // 2 * id + dirty; 0 = empty
-  using CoreMask = std::uint64_t;
   static constexpr std::uint16_t nobody = 0xffff;
 
   struct Level {
@@ -97,20 +97,18 @@ private:
   bool share(CoreId, const Line&, LineState&, bool near);
   void write_back(const Line&);
 
-  CoreMask bit(CoreId core) const { return CoreMask{1} << (core.index() / cores_a_bit_); }
   std::size_t outermost() const { return levels_.size() - 1; }
   std::uint32_t domain_bit(CoreId core) const { return std::uint32_t{1} << (cache_of(core, outermost()) / domains_a_bit_); }
   // Of the outermost caches in the mask: each(cache).
   template <class Each>
   void for_each_domain(std::uint32_t mask, Each&&) const;
-  template <class Each>
-  void for_each_core(CoreMask, Each&&) const;
 
   LineNumbers numbers_;
   std::vector<LineState, LargePageAllocator<LineState>> states_;
   std::vector<Level> levels_;
   std::vector<std::uint32_t> path_;  // by core and level: which cache
-  std::size_t cores_, cores_a_bit_, domains_ = 1, domains_a_bit_ = 1;
+  CoreBits cores_;
+  std::size_t domains_ = 1, domains_a_bit_ = 1;
   unsigned page_shift_ = 0;  // lines a page
   std::uint64_t seed_;
   CacheOutcome* outcome_ = nullptr;  // of the call

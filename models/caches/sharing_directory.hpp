@@ -1,42 +1,29 @@
 // Which cores may hold lines of a block of 64 lines, and which of them may hold newer data than memory. A filter: a set bit
 // may be stale, a clear bit is certain. So data that one core uses cost one look, and only blocks that others touched are
-// searched for in the others' caches. Beyond 64 cores a bit stands for several neighbouring ones.
+// searched for in the others' caches.
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
 
+#include "models/caches/core_bits.hpp"
 #include "sim/hardware/cache_model.hpp"
 
 namespace homenode {
-
-using CoreMask = std::uint64_t;
 
 struct SharedBlock {
   CoreMask holders = 0, writers = 0;
 };
 
-class SharingDirectory {
+class SharingDirectory : public CoreBits {
 public:
   static constexpr unsigned block_shift = 6;
   static std::uint64_t block_of(LineNumber line) { return line >> block_shift; }
   static LineRange lines_of(std::uint64_t block) { return {block << block_shift, (block + 1) << block_shift}; }
 
-  explicit SharingDirectory(std::size_t cores) : cores_(cores), cores_a_bit_((cores + 63) / 64) {}
-
-  CoreMask bit(CoreId core) const { return CoreMask{1} << (core.index() / cores_a_bit_); }
-  // The bits that certainly mean nobody else.
-  CoreMask only(CoreId core) const { return cores_a_bit_ == 1 ? bit(core) : 0; }
-  template <class Each>
-  void for_each_core(CoreMask mask, Each&& each) const {  // ascending
-    for (; mask != 0; mask &= mask - 1) {
-      const auto position = static_cast<std::size_t>(std::countr_zero(mask));
-      for (std::size_t core = position * cores_a_bit_; core < (position + 1) * cores_a_bit_ && core < cores_; ++core) each(CoreId{core});
-    }
-  }
+  explicit SharingDirectory(std::size_t cores) : CoreBits(cores) {}
 
   SharedBlock& block(std::uint64_t number) {
     const std::uint64_t chunk = number >> chunk_shift;
@@ -71,7 +58,6 @@ private:
     Chunk* chunk = nullptr;
   };
 
-  std::size_t cores_, cores_a_bit_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
   std::array<Recent, 64> recent_{};
 };

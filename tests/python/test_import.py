@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -56,7 +55,6 @@ def csv_of(accesses: list[Access], owner: str | None = None, owners: list[int] |
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 def test_a_program_under_valgrind(homenode: Run, tmp_path: Path) -> None:
     text, trace = tmp_path / "lackey.txt", tmp_path / "true.hnt"
     words = ["valgrind", "--tool=lackey", "--trace-mem=yes", f"--log-file={text}", "/bin/true", "two", "words"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from support import ROOT
 
 PROGRAMS = ROOT / "tests" / "python" / "languages"
 LEVELS = ("-O1", "-O2", "-O3")
-needs_gfortran = pytest.mark.skipif(shutil.which("gfortran") is None, reason="gfortran is not installed")
 
 
 def built(folder: Path, name: str, *flags: str) -> Path:
@@ -51,7 +49,6 @@ def test_cxx_counts(tmp_path: Path, level: str) -> None:
 
 
 @pytest.mark.capture
-@needs_gfortran
 @pytest.mark.parametrize("level", LEVELS)
 def test_fortran_counts(tmp_path: Path, level: str) -> None:
     n = 18
@@ -65,7 +62,6 @@ def test_fortran_counts(tmp_path: Path, level: str) -> None:
 
 
 @pytest.mark.capture
-@needs_gfortran
 @pytest.mark.parametrize("level", LEVELS)
 def test_fixed_form_counts(tmp_path: Path, level: str) -> None:
     n = 20
@@ -89,7 +85,6 @@ def test_a_traced_cxx_program_computes_what_it_should(
 
 
 @pytest.mark.capture
-@needs_gfortran
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_traced_fortran_program_computes_what_it_should(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], threads: int

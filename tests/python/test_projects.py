@@ -15,7 +15,6 @@ from support import ROOT, SCRIPTS
 
 pytestmark = pytest.mark.capture
 PROJECTS = ROOT / "tests" / "python" / "projects"
-FORTRAN = shutil.which("gfortran") is not None
 
 
 def run(folder: Path, *words: str) -> None:
@@ -25,12 +24,6 @@ def run(folder: Path, *words: str) -> None:
         words, cwd=folder, env={**os.environ, **compilers}, capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
-def needs(*tools: str) -> None:
-    missing = [tool for tool in tools if shutil.which(tool) is None]
-    if missing:
-        pytest.skip(f"{', '.join(missing)} not installed")
 
 
 def loops(program: Path) -> dict[str, tuple[int, int, int]]:
@@ -47,22 +40,19 @@ HEAT = {"fill#0": (100, 0, 100), "smooth#0": (98, 3 * 98, 98)}
 
 
 def test_cmake_project(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    needs("cmake", "make")
     shutil.copytree(PROJECTS / "cmake_project", tmp_path / "source")
-    settings = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", f"-DTOTAL={'ON' if FORTRAN else 'OFF'}"]
+    settings = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DTOTAL=ON"]
     run(tmp_path, "cmake", "-S", "source", "-B", "build", "-G", "Unix Makefiles", *settings)
     run(tmp_path, "cmake", "--build", "build")
     assert loops(tmp_path / "build" / "heat") == HEAT
     assert "7" in capfd.readouterr().err
     twin = subprocess.run([tmp_path / "build" / "heat.twin"], capture_output=True, text=True, check=True)
     assert twin.stdout == "7\n"
-    if FORTRAN:
-        assert loops(tmp_path / "build" / "total") == {"numbers::count_up#0": (50, 0, 50)}
-        assert "1275" in capfd.readouterr().err
+    assert loops(tmp_path / "build" / "total") == {"numbers::count_up#0": (50, 0, 50)}
+    assert "1275" in capfd.readouterr().err
 
 
 def test_makefile_project(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    needs("make")
     folder = tmp_path / "project"
     shutil.copytree(PROJECTS / "makefile_project", folder)
     run(folder, "make", "heat")
@@ -74,9 +64,7 @@ def test_makefile_project(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert question.returncode == 1  # the dependencies were written: it is to be made again
 
 
-@pytest.mark.skipif(not FORTRAN, reason="gfortran is not installed")
 def test_fortran_in_a_makefile_project(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    needs("make")
     folder = tmp_path / "project"
     shutil.copytree(PROJECTS / "makefile_project", folder)
     run(folder, "make", f"FC={SCRIPTS / 'homenode'} fortran", "total")  # make has an FC of its own

@@ -277,42 +277,34 @@ static inline void spin(const volatile void* word, const void* site) {
 static inline void stored(const volatile void* word) {
   if (__builtin_expect(hn_words_waited_for != 0, 0)) hn_stored(word);
 }
-#define ATOMIC(bits, type)                                                                             \
-  type __tsan_atomic##bits##_load(const volatile type* a, int order) {                                 \
-    (void)order, spin(a, (const void*)PC);                                                             \
-    record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                                  \
-    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                       \
-  }                                                                                                    \
-  void __tsan_atomic##bits##_store(volatile type* a, type v, int order) {                              \
-    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                     \
-    __atomic_store_n(a, v, __ATOMIC_SEQ_CST), stored(a);                                               \
-  }                                                                                                    \
-  type __tsan_atomic##bits##_exchange(volatile type* a, type v, int order) {                           \
-    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                     \
-    const type before = __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                   \
-    if (before != v)                                                                                   \
-      stored(a);                                                                                       \
-    else                                                                                               \
-      spin(a, (const void*)PC);                                                                        \
-    return before;                                                                                     \
-  }                                                                                                    \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile type* a, type* c, type v, int s, int f) { \
-    (void)s, (void)f, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                \
-    const bool changed = __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
-    if (changed)                                                                                       \
-      stored(a);                                                                                       \
-    else                                                                                               \
-      spin(a, (const void*)PC);                                                                        \
-    return changed;                                                                                    \
-  }                                                                                                    \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile type* a, type* c, type v, int s, int f) {   \
-    (void)s, (void)f, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                \
-    const bool changed = __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
-    if (changed)                                                                                       \
-      stored(a);                                                                                       \
-    else                                                                                               \
-      spin(a, (const void*)PC);                                                                        \
-    return changed;                                                                                    \
+#define ATOMIC(bits, type)                                                   \
+  type __tsan_atomic##bits##_load(const volatile type* a, int order) {       \
+    (void)order, spin(a, (const void*)PC);                                   \
+    record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                        \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                             \
+  }                                                                          \
+  void __tsan_atomic##bits##_store(volatile type* a, type v, int order) {    \
+    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);           \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST), stored(a);                     \
+  }                                                                          \
+  type __tsan_atomic##bits##_exchange(volatile type* a, type v, int order) { \
+    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);           \
+    const type before = __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);         \
+    if (before != v)                                                         \
+      stored(a);                                                             \
+    else                                                                     \
+      spin(a, (const void*)PC);                                              \
+    return before;                                                           \
+  }
+#define COMPARE(bits, type, strength)                                                                      \
+  int __tsan_atomic##bits##_compare_exchange_##strength(volatile type* a, type* c, type v, int s, int f) { \
+    (void)s, (void)f, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                                    \
+    const bool changed = __atomic_compare_exchange_n(a, c, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+    if (changed)                                                                                           \
+      stored(a);                                                                                           \
+    else                                                                                                   \
+      spin(a, (const void*)PC);                                                                            \
+    return changed;                                                                                        \
   }
 #define FETCH(bits, type, op)                                                  \
   type __tsan_atomic##bits##_fetch_##op(volatile type* a, type v, int order) { \
@@ -321,8 +313,10 @@ static inline void stored(const volatile void* word) {
     stored(a);                                                                 \
     return before;                                                             \
   }
-#define ATOMICS(bits, type) \
-  ATOMIC(bits, type)        \
+#define ATOMICS(bits, type)   \
+  ATOMIC(bits, type)          \
+  COMPARE(bits, type, strong) \
+  COMPARE(bits, type, weak)   \
   FETCH(bits, type, add) FETCH(bits, type, sub) FETCH(bits, type, and) FETCH(bits, type, or) FETCH(bits, type, xor) FETCH(bits, type, nand)
 ATOMICS(8, uint8_t) ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t) void __tsan_atomic_thread_fence(int order) {
   (void)order, __atomic_thread_fence(__ATOMIC_SEQ_CST);

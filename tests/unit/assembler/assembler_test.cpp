@@ -9,6 +9,7 @@
 #include <random>
 
 #include "sim/errors.hpp"
+#include "tests/support/assembler_fixture.hpp"
 #include "tests/support/stream_writer.hpp"
 #include "traces/format/trace_file.hpp"
 
@@ -17,26 +18,7 @@ namespace {
 
 using test::StreamWriter;
 
-class Assembler : public ::testing::Test {
-protected:
-  Assembler() {
-    std::signal(SIGPIPE, SIG_IGN);
-    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder_ = std::filesystem::temp_directory_path() / ("homenode-assembler-" + name + "-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  ~Assembler() override { std::filesystem::remove_all(folder_); }
-  std::shared_ptr<Workload> assembled(const StreamWriter& stream) {
-    AssembleOptions options;
-    options.output = folder_ / "trace.hnt";
-    options.program = "program";
-    options.work = work_;
-    stream.send([&](int descriptor) { result_ = assemble(descriptor, options); });
-    return open_trace(options.output);
-  }
-  std::filesystem::path folder_, work_;
-  AssembleResult result_;
-};
+class Assembler : public test::AssemblerFixture {};
 
 struct Decoded {
   std::uint32_t object;
@@ -82,6 +64,13 @@ std::vector<Decoded> decode(const Workload& workload, const ExecutionBody& body,
 }
 
 constexpr std::uint64_t a_address = 0x10000, b_address = 0x40000000;
+
+// Two grids of 50 x 50 doubles and the six places of the program that access them.
+void begin_grids(StreamWriter& stream, std::uint64_t first, std::uint64_t second) {
+  stream.hello();
+  for (std::uint64_t p = 0; p < 6; ++p) stream.pc(p, p == 5 ? HN_WRITE : HN_READ, 8);
+  for (const std::uint64_t address : {first, second}) stream.allocate(address, 50 * 50 * 8);
+}
 
 // Jacobi on n x n: rows of the interior are the iterations.
 void jacobi(StreamWriter& stream, std::int64_t n, std::uint64_t serial, std::uint64_t from, std::uint64_t to) {
@@ -260,10 +249,7 @@ TEST_F(Assembler, StoresInAMarkedRangeAreStreamable) {
 TEST_F(Assembler, TheSameProgramElsewhereInMemoryHasTheSameHash) {
   const auto hash_at = [&](std::uint64_t a, std::uint64_t b, bool swapped = false) {
     StreamWriter stream;
-    stream.hello();
-    for (std::uint64_t p = 0; p < 6; ++p) stream.pc(p, p == 5 ? HN_WRITE : HN_READ, 8);
-    stream.allocate(a, 50 * 50 * 8);
-    stream.allocate(b, 50 * 50 * 8);
+    begin_grids(stream, a, b);
     jacobi(stream, 50, 0, swapped ? b : a, swapped ? a : b);
     stream.end();
     return assembled(stream)->content_hash;
@@ -275,10 +261,7 @@ TEST_F(Assembler, TheSameProgramElsewhereInMemoryHasTheSameHash) {
 
 TEST_F(Assembler, TheTwinsCountsAreSharedByAccesses) {
   StreamWriter stream;
-  stream.hello();
-  for (std::uint64_t p = 0; p < 6; ++p) stream.pc(p, p == 5 ? HN_WRITE : HN_READ, 8);
-  stream.allocate(a_address, 50 * 50 * 8);
-  stream.allocate(b_address, 50 * 50 * 8);
+  begin_grids(stream, a_address, b_address);
   jacobi(stream, 50, 0, a_address, b_address);
   jacobi(stream, 50, 1, b_address, a_address);
   stream.end();
@@ -307,10 +290,7 @@ TEST_F(Assembler, TheTwinsCountsAreSharedByAccesses) {
 
 TEST_F(Assembler, AKilledProgramLeavesWhatArrived) {
   StreamWriter stream;
-  stream.hello();
-  for (std::uint64_t p = 0; p < 6; ++p) stream.pc(p, p == 5 ? HN_WRITE : HN_READ, 8);
-  stream.allocate(a_address, 50 * 50 * 8);
-  stream.allocate(b_address, 50 * 50 * 8);
+  begin_grids(stream, a_address, b_address);
   jacobi(stream, 50, 0, a_address, b_address);
   stream.cut(stream.bytes().size() / 2);
   const auto workload = assembled(stream);
@@ -498,10 +478,7 @@ TEST_F(Assembler, WhatACaptureLeavesThatEndsInTheMiddleCanBeRecovered) {
 
 TEST_F(Assembler, WorkOfACutStretchIsNotSpreadOverWhatArrivedOfIt) {
   StreamWriter stream;
-  stream.hello();
-  for (std::uint64_t p = 0; p < 6; ++p) stream.pc(p, p == 5 ? HN_WRITE : HN_READ, 8);
-  stream.allocate(a_address, 50 * 50 * 8);
-  stream.allocate(b_address, 50 * 50 * 8);
+  begin_grids(stream, a_address, b_address);
   stream.label("sweep");
   jacobi(stream, 50, 0, a_address, b_address);
   stream.label("sweep");

@@ -7,6 +7,7 @@
 
 #include "sim/errors.hpp"
 #include "sim/thread_graph.hpp"
+#include "tests/support/assembler_fixture.hpp"
 #include "tests/support/stream_writer.hpp"
 #include "traces/capture/assembler.hpp"
 #include "traces/format/invariants.hpp"
@@ -43,29 +44,11 @@ public:
   }
 };
 
-class AssemblerThreads : public ::testing::Test {
+class AssemblerThreads : public test::AssemblerFixture {
 protected:
-  AssemblerThreads() {
-    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder_ = std::filesystem::temp_directory_path() / ("homenode-threads-" + name + "-" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  ~AssemblerThreads() override { std::filesystem::remove_all(folder_); }
-  std::shared_ptr<Workload> assembled(const StreamWriter& stream) {
-    AssembleOptions options;
-    options.output = folder_ / "trace.hnt";
-    options.program = "program";
-    options.work = work_;
-    stream.send([&](int descriptor) { result_ = assemble(descriptor, options); });
-    auto workload = open_trace(options.output);
-    EXPECT_EQ(broken_invariants(*workload), std::vector<std::string>{});
-    return workload;
-  }
   static const ItemPattern& pattern_of(const Workload& workload, std::size_t execution) {
     return workload.patterns[workload.body(ExecutionId{execution})->blocks.at(0).pattern.index()];
   }
-  std::filesystem::path folder_, work_;
-  AssembleResult result_;
 };
 
 // Main writes 4 words, creates two threads, which run in turns and write 1 and 2 words, and joins them.

@@ -1,0 +1,44 @@
+// A folder of the test's own, and the trace that a stream of the runtime's messages becomes.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/stream_writer.hpp"
+#include "traces/capture/assembler.hpp"
+#include "traces/format/invariants.hpp"
+#include "traces/format/trace_file.hpp"
+
+namespace homenode::test {
+
+class AssemblerFixture : public ::testing::Test {
+protected:
+  AssemblerFixture() {
+    std::signal(SIGPIPE, SIG_IGN);
+    const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
+    const std::string name = std::string{test.test_suite_name()} + "-" + test.name();
+    folder_ = std::filesystem::temp_directory_path() / ("homenode-" + name + "-" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  ~AssemblerFixture() override { std::filesystem::remove_all(folder_); }
+  std::shared_ptr<Workload> assembled(const StreamWriter& stream) {
+    AssembleOptions options;
+    options.output = folder_ / "trace.hnt";
+    options.program = "program";
+    options.work = work_;
+    stream.send([&](int descriptor) { result_ = assemble(descriptor, options); });
+    auto workload = open_trace(options.output);
+    EXPECT_EQ(broken_invariants(*workload), std::vector<std::string>{});
+    return workload;
+  }
+  std::filesystem::path folder_, work_;
+  AssembleResult result_;
+};
+
+}  // namespace homenode::test
