@@ -149,7 +149,8 @@ static void reader_writer(void) {
 }
 
 static pthread_key_t key;
-static void at_end(void* value) { result += (long)value; }
+static atomic_long ended;
+static void at_end(void* value) { atomic_fetch_add(&ended, (long)value); }
 static void* leave_in_the_middle(void* nothing) {
   pthread_setspecific(key, (void*)7);
   pthread_exit(nothing);
@@ -158,7 +159,8 @@ static void ends(void) {
   pthread_key_create(&key, at_end);
   pthread_join(start(leave_in_the_middle), 0);
   pthread_detach(start(leave_in_the_middle));
-  while (result != 14) sched_yield();
+  while (atomic_load(&ended) != 14) sched_yield();
+  result = ended;
 }
 
 static void* wait_for_ever(void* nothing) {
