@@ -87,3 +87,18 @@ def test_demo_ends_with_a_lesson() -> None:
     assert lesson.startswith("What this says about jacobi3d")
     assert "xeon-x7560-4s" in lesson
     assert "opteron-8431-4s" in lesson
+
+
+def test_the_opening_table_is_what_the_demo_prints() -> None:
+    """README's figures: placement, distribution, time, regret in whole percent, for the machine that it names."""
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| ([\w:-]+) \| ([\w:]+) \| ([\d.]+ ms) \| (\d+) % \|", page, re.MULTILINE)
+    assert len(told) == 6
+    done = subprocess.run([sys.executable, "-m", "homenode.demo"], capture_output=True, text=True, check=True)
+    opteron = done.stdout[done.stdout.index("\nopteron-8431-4s") :]
+    row = re.compile(r"^ +\d +(\S+) +compact +(\S+) +([\d.]+) ms +\+([\d.]+) %", re.MULTILINE)
+    printed = [
+        (placement, distribution, f"{float(milliseconds):.1f} ms", f"{float(regret):.0f}")
+        for placement, distribution, milliseconds, regret in row.findall(opteron)
+    ]
+    assert told == printed

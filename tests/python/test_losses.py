@@ -27,45 +27,41 @@ def losses(folder: Path, text: str, *flags: str, name: str = "lost.c") -> dict[s
     return {entry["reason"]: entry["count"] for entry in entries}
 
 
-@LEVELS
-def test_stack_arrays_that_stay_in_their_function(tmp_path: Path, level: str) -> None:
-    text = (
+# Functions, main's body, and the losses that are to be told.
+ARRAYS: dict[str, tuple[str, str, dict[str, int]]] = {
+    # one store and one load of `local`; `out` is recorded
+    "on the stack of their function": (
         "__attribute__((noinline)) double sum(int n, const double* out) {\n  double local[64], s = 0;\n"
         "  for (int i = 0; i < n; i++) local[i] = i * 0.5;\n"
-        "  for (int i = 0; i < n; i++) s += local[n - 1 - i] * out[i];\n  return s;\n}\n"
-        + MAIN.format("static double out[64]; if (sum(count + 60, out) != 0) return 1;")
-    )
-    # one store and one load of `local`; `out` is recorded
-    assert losses(tmp_path, text, level) == {f"sum: 'local' {STACK}": 2}
-
-
-@LEVELS
-def test_nothing_is_lost_of_arrays_that_are_seen_from_outside(tmp_path: Path, level: str) -> None:
-    text = (
+        "  for (int i = 0; i < n; i++) s += local[n - 1 - i] * out[i];\n  return s;\n}\n",
+        "static double out[64]; if (sum(count + 60, out) != 0) return 1;",
+        {f"sum: 'local' {STACK}": 2},
+    ),
+    "seen from outside": (
         "__attribute__((noinline)) void fill(double* p, int n) { for (int i = 0; i < n; i++) p[i] = i; }\n"
-        "void (*hidden)(double*, int) = fill;\n"
-        + MAIN.format("double local[64]; hidden(local, 60 + count); return local[count] != 1;")
-    )
-    assert losses(tmp_path, text, level) == {}
-
-
-@LEVELS
-def test_arrays_that_end_in_registers_are_no_loss(tmp_path: Path, level: str) -> None:
-    text = (
-        "__attribute__((noinline)) int dot(const int* p) { int t[3] = {p[0], p[1], p[2]}; return t[0] + t[1] * t[2]; }\n"
-        + MAIN.format("static int p[3]; return dot(p) + count - count;")
-    )
-    assert losses(tmp_path, text, level) == {}
-
-
-@LEVELS
-def test_read_only_tables(tmp_path: Path, level: str) -> None:
-    text = (
+        "void (*hidden)(double*, int) = fill;\n",
+        "double local[64]; hidden(local, 60 + count); return local[count] != 1;",
+        {},
+    ),
+    "in registers in the end": (
+        "__attribute__((noinline)) int dot(const int* p) { int t[3] = {p[0], p[1], p[2]}; return t[0] + t[1] * t[2]; }\n",
+        "static int p[3]; return dot(p) + count - count;",
+        {},
+    ),
+    "read-only tables": (
         "static const int table[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n"
-        "__attribute__((noinline)) int look(int i, int* p) { return table[i & 7] + p[i]; }\n"
-        + MAIN.format("static int p[9]; return look(count, p) != 2;")
-    )
-    assert losses(tmp_path, text, level) == {f"look: 'table' {TABLE}": 1}
+        "__attribute__((noinline)) int look(int i, int* p) { return table[i & 7] + p[i]; }\n",
+        "static int p[9]; return look(count, p) != 2;",
+        {f"look: 'table' {TABLE}": 1},
+    ),
+}
+
+
+@LEVELS
+@pytest.mark.parametrize("arrays", ARRAYS)
+def test_arrays(tmp_path: Path, arrays: str, level: str) -> None:
+    functions, body, expected = ARRAYS[arrays]
+    assert losses(tmp_path, functions + MAIN.format(body), level) == expected
 
 
 @LEVELS

@@ -112,21 +112,22 @@ def capture(folder: Path) -> tuple[dict[str, Any], Path]:
     return row, trace
 
 
-def engine(name: str, trace: Path, machine: str = MACHINE) -> dict[str, Any]:
+def engine(name: str, trace: Path, machine: str = MACHINE, caches: str = "auto", work: str = "") -> dict[str, Any]:
     """A replay on all cores of a machine, in a process of its own so that its memory is its own."""
-    command = [sys.executable, "-m", "homenode.bench", "--engine", name, "--trace", str(trace), "--machine", machine]
+    command = [sys.executable, "-m", "homenode.bench", "--engine", name, "--trace", str(trace)]
+    command += ["--machine", machine, "--caches", caches]
     text, _ = _run(command)
     measured = json.loads(text)
-    row_name = name if machine == MACHINE else f"{name} {machine}"
+    row_name = " ".join([name, *([machine] if machine != MACHINE else []), *([f"{work}, {caches}"] if work else [])])
     return _row(row_name, measured["accesses"], measured["seconds"], measured["peak_rss_bytes"])
 
 
-def _measure_engine(name: str, trace: str, machine_name: str) -> dict[str, Any]:
+def _measure_engine(name: str, trace: str, machine_name: str, caches: str) -> dict[str, Any]:
     import homenode as hn
     from homenode import _core, replaying
 
     opened, machine = hn.Trace.open(trace), hn.Machine.load(machine_name)
-    choice = replaying.Choice(machine, threads=machine.cores, engine=name)
+    choice = replaying.Choice(machine, threads=machine.cores, engine=name, caches=caches)
     fastest, accesses = float("inf"), 0
     for _ in range(ROUNDS):
         begin = time.perf_counter()
@@ -140,6 +141,22 @@ def _measure_engine(name: str, trace: str, machine_name: str) -> dict[str, Any]:
     }
 
 
+def short_runs(folder: Path) -> list[dict[str, Any]]:
+    """What touches a line at a time, by both cache models: a gather, and hotspot's blocks of 16 x 16."""
+    import homenode as hn
+
+    result = []
+    works: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("gather", {"n": 1_000_000, "reads": 1_000_000}),
+        ("hotspot", {"size": N}),
+    )
+    for kernel, size in works:
+        trace = folder / f"{kernel}.hnt"
+        hn.capture(kernel, output=trace, check=0, **size)
+        result += [engine("flow", trace, caches=caches, work=kernel) for caches in ("lines", "runs")]
+    return result
+
+
 def rows() -> list[dict[str, Any]]:
     """Every row, in one run, so that their ratios are of one machine in one state."""
     with tempfile.TemporaryDirectory(prefix="homenode-bench-") as name:
@@ -151,6 +168,7 @@ def rows() -> list[dict[str, Any]]:
         result += [captured, engine("flow", trace)]
         result += [engine("flow", trace, machine) for machine in OTHER_MACHINES]
         result.append(engine("simgrid", trace))
+        result += short_runs(folder)
     for row in result:
         row["ratio_to_native"] = row["accesses_per_second"] / result[0]["accesses_per_second"]
     return result
@@ -163,9 +181,10 @@ def main() -> None:
     parser.add_argument("--engine", help=argparse.SUPPRESS)
     parser.add_argument("--trace", help=argparse.SUPPRESS)
     parser.add_argument("--machine", default=MACHINE, help=argparse.SUPPRESS)
+    parser.add_argument("--caches", default="auto", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.engine:
-        print(json.dumps(_measure_engine(arguments.engine, arguments.trace, arguments.machine)))
+        print(json.dumps(_measure_engine(arguments.engine, arguments.trace, arguments.machine, arguments.caches)))
         return
     measured = rows()
     if arguments.json:
