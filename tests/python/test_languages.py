@@ -20,7 +20,8 @@ LEVELS = ("-O1", "-O2", "-O3")
 def built(folder: Path, name: str, *flags: str) -> Path:
     program = folder / Path(name).stem
     driver = "c++" if name.endswith(".cpp") else "fortran"
-    assert compiler.main([*flags, "-g", "-fopenmp", str(PROGRAMS / name), "-o", str(program)], driver) == 0
+    modules = ["-J", str(folder)] if driver == "fortran" else []
+    assert compiler.main([*flags, *modules, "-g", "-fopenmp", str(PROGRAMS / name), "-o", str(program)], driver) == 0
     return program
 
 
