@@ -10,6 +10,11 @@ namespace py = pybind11;
 
 namespace {
 
+// Integers as numbers, times and sizes as they are written.
+py::object value_of(const ParameterSpec& parameter, std::int64_t value) {
+  return parameter.kind == ParameterKind::integer ? py::object(py::int_(value)) : py::object(py::str(parameter_text(parameter, value)));
+}
+
 template <class Interface>
 void describe(const Registry<Interface>& registry, py::list& result) {
   for (const auto& entry : registry.entries()) {
@@ -20,15 +25,16 @@ void describe(const Registry<Interface>& registry, py::list& result) {
       description["unit"] = parameter.unit;
       description["description"] = parameter.description;
       description["required"] = parameter.required;
-      description["default"] = parameter.required ? py::object(py::none()) : py::object(py::int_(parameter.default_value));
-      description["minimum"] = parameter.minimum;
-      description["maximum"] = parameter.maximum == INT64_MAX ? py::object(py::none()) : py::object(py::int_(parameter.maximum));
+      description["default"] = parameter.required ? py::object(py::none()) : value_of(parameter, parameter.default_value);
+      description["minimum"] = value_of(parameter, parameter.minimum);
+      description["maximum"] = parameter.maximum == INT64_MAX ? py::object(py::none()) : value_of(parameter, parameter.maximum);
       parameters.append(std::move(description));
     }
     py::dict policy;
     policy["kind"] = registry.kind();
     policy["name"] = entry.name;
     policy["description"] = entry.description;
+    policy["modifier"] = entry.modify != nullptr;
     policy["parameters"] = parameters;
     result.append(std::move(policy));
   }

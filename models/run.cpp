@@ -20,12 +20,9 @@ StoreTreatment store_treatment(const std::string& stores, const Machine& machine
 }  // namespace
 
 RunReport run(const Workload& workload, const Machine& machine, const RunOptions& options) {
-  std::unique_ptr<PagePlacement> named_placement;
-  PagePlacement* placement = options.own_placement.get();
-  if (placement == nullptr) {
-    named_placement = page_placements().make(options.placement);
-    placement = named_placement.get();
-  }
+  const std::shared_ptr<PagePlacement> placement = options.own_placement
+                                                       ? page_placements().modify(options.placement, options.own_placement)
+                                                       : page_placements().make(options.placement);
   const auto mapping = thread_mappings().make(options.mapping);
   const DistributionPlan plan{options.distribution};
   std::vector<std::string> labels;

@@ -7,6 +7,69 @@
 
 namespace homenode {
 
+namespace {
+
+bool parse_value(const ParameterSpec& parameter, const std::string& text, std::int64_t& value) {
+  try {
+    switch (parameter.kind) {
+      case ParameterKind::time:
+        value = parse_time(text).count();
+        return true;
+      case ParameterKind::bytes:
+        value = parse_bytes(text).count();
+        return true;
+      case ParameterKind::integer:
+        break;
+    }
+  } catch (const UnitError&) { return false; }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+const char* kind_of_value(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::time:
+      return "a time with its unit";
+    case ParameterKind::bytes:
+      return "a size with its unit";
+    case ParameterKind::integer:
+      break;
+  }
+  return "an integer";
+}
+
+}  // namespace
+
+ParameterSpec time_parameter(std::string name, std::string description, Time default_value, Time minimum) {
+  return {std::move(name), "time", std::move(description), default_value.count(), minimum.count(), INT64_MAX, false, ParameterKind::time};
+}
+
+ParameterSpec bytes_parameter(std::string name, std::string description, Bytes default_value, Bytes minimum) {
+  return {std::move(name), "size", std::move(description), default_value.count(), minimum.count(), INT64_MAX, false, ParameterKind::bytes};
+}
+
+std::string parameter_text(const ParameterSpec& parameter, std::int64_t value) {
+  switch (parameter.kind) {
+    case ParameterKind::time:
+      return to_string(Time::picoseconds(value));
+    case ParameterKind::bytes:
+      return to_string(Bytes{value});
+    case ParameterKind::integer:
+      break;
+  }
+  return std::to_string(value);
+}
+
+std::vector<PolicySpec> parse_policy_specs(std::string_view text) {
+  std::vector<PolicySpec> specs;
+  while (true) {
+    const std::size_t plus = text.find('+');
+    specs.push_back(parse_policy_spec(text.substr(0, plus)));
+    if (plus == std::string_view::npos) return specs;
+    text.remove_prefix(plus + 1);
+  }
+}
+
 PolicySpec parse_policy_spec(std::string_view text) {
   PolicySpec spec;
   const std::size_t colon = text.find(':');
@@ -56,11 +119,9 @@ Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, c
       parameter = &*found;
     }
     std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool number = error == std::errc{} && end == text.data() + text.size();
-    if (!number || value < parameter->minimum || value > parameter->maximum) {
-      std::string range = "an integer of at least " + std::to_string(parameter->minimum);
-      if (parameter->maximum != INT64_MAX) range += " and at most " + std::to_string(parameter->maximum);
+    if (!parse_value(*parameter, text, value) || value < parameter->minimum || value > parameter->maximum) {
+      std::string range = std::string{kind_of_value(parameter->kind)} + " of at least " + parameter_text(*parameter, parameter->minimum);
+      if (parameter->maximum != INT64_MAX) range += " and at most " + parameter_text(*parameter, parameter->maximum);
       throw UsageError(kind + " '" + spec.name + "': " + parameter->name + " = '" + text + "' is not " + range);
     }
     parameters.set(parameter->name, value);
@@ -69,7 +130,7 @@ Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, c
   for (const ParameterSpec& parameter : allowed) {
     if (parameter.required && !given[parameter.name]) {
       throw UsageError(kind + " '" + spec.name + "' needs its parameter " + parameter.name + ", e.g. '" + spec.name + ":" +
-                       std::to_string(std::max<std::int64_t>(parameter.default_value, parameter.minimum)) + "'");
+                       parameter_text(parameter, std::max<std::int64_t>(parameter.default_value, parameter.minimum)) + "'");
     }
   }
   return parameters;

@@ -1,5 +1,5 @@
-// What a policy can be told: `name`, `name:value` or `name:key=value,key=value`. Unknown keys and values out of range are
-// refused with what is allowed.
+// What a policy can be told: `name`, `name:value` or `name:key=value,key=value`, and modifiers of it after a `+` each, written the
+// same way. Unknown keys and values out of range are refused with what is allowed.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,30 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/units.hpp"
+
 namespace homenode {
 
-// An integer parameter with its range; `text` parameters list the values they allow.
+// How a value is written: a bare integer, or a number with its unit, kept as picoseconds ("1 s") or bytes ("256 MiB").
+enum class ParameterKind : std::uint8_t { integer, time, bytes };
+
+// A parameter with its range.
 struct ParameterSpec {
   std::string name, unit, description;
   std::int64_t default_value = 0, minimum = 0, maximum = INT64_MAX;
   bool required = false;
+  ParameterKind kind = ParameterKind::integer;
 };
+ParameterSpec time_parameter(std::string name, std::string description, Time default_value, Time minimum = Time::picoseconds(1));
+ParameterSpec bytes_parameter(std::string name, std::string description, Bytes default_value, Bytes minimum = Bytes{1});
+// As a user writes it: "4", "1 s", "256 MiB".
+std::string parameter_text(const ParameterSpec&, std::int64_t value);
 
 class Parameters {
 public:
   std::int64_t get(const std::string& name) const { return values_.at(name); }
+  Time time(const std::string& name) const { return Time::picoseconds(get(name)); }
+  Bytes bytes(const std::string& name) const { return Bytes{get(name)}; }
   void set(const std::string& name, std::int64_t value) { values_[name] = value; }
   const std::map<std::string, std::int64_t>& values() const { return values_; }
 
@@ -33,6 +45,7 @@ struct PolicySpec {  // parsed, not yet looked up
 };
 
 // Throws UsageError on a malformed text.
+std::vector<PolicySpec> parse_policy_specs(std::string_view text);  // the policy, then its modifiers
 PolicySpec parse_policy_spec(std::string_view text);
 // Defaults, then settings; `kind` and the policy's name go into the errors.
 Parameters resolve_parameters(const std::string& kind, const PolicySpec&, const std::vector<ParameterSpec>&);

@@ -88,8 +88,11 @@ def page_placement(name: str) -> Callable[[PlaceFunction], PlaceFunction]:
 
 
 def python_placement(name: str, machine: Any) -> Callable[[NDArray[np.void]], ArrayLike] | None:
-    """The registered placement for one run, as the extension calls it; None when `name` is not one of Python's."""
-    registered = _placements.get(name)
+    """The registered placement for one run, as the extension calls it; None when `name` is not one of Python's.
+
+    `name` may go on with modifiers (`pairs+autonuma`), which the extension puts on it.
+    """
+    registered = _placements.get(name.partition("+")[0])
     if registered is None:
         return None
     place: PlaceFunction = registered() if isinstance(registered, type) else registered
@@ -103,5 +106,5 @@ def policies(kind: str | None = None) -> list[dict[str, Any]]:
     found = _core.policies()
     for name, place in _placements.items():
         description = (place.__doc__ or "written in Python").strip().splitlines()[0]
-        found.append({"kind": "placement", "name": name, "description": description, "parameters": []})
+        found.append({"kind": "placement", "name": name, "description": description, "modifier": False, "parameters": []})
     return [policy for policy in found if kind is None or policy["kind"] == kind]

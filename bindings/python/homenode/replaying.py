@@ -199,8 +199,8 @@ def check(trace: Trace, choices: Iterable[Choice]) -> None:
             raise UsageError(_core.unknown_name("treatment of stores", choice.stores, STORES))
         if choice.caches not in CACHES:
             raise UsageError(_core.unknown_name("cache model", choice.caches, CACHES))
-        if python_placement(choice.placement, choice.machine) is None:
-            _core.check_placement(choice.placement)
+        written_in_python = python_placement(choice.placement, choice.machine) is not None
+        _core.check_placement("first-touch" + "".join(choice.placement.partition("+")[1:]) if written_in_python else choice.placement)
         _core.check_mapping(choice.mapping)
         _core.check_distribution(choice.distribution, trace.labels)
 
