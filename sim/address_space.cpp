@@ -20,6 +20,7 @@ AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, Pag
     : machine_{machine},
       workload_{workload},
       policy_{policy},
+      watch_{*this, policy},
       page_bytes_{static_cast<std::uint64_t>(page.count())},
       line_bytes_{static_cast<std::uint64_t>(machine.caches.empty() ? 64 : machine.caches.front().line.count())},
       shared_(workload.objects.size()),
@@ -43,12 +44,75 @@ std::uint64_t AddressSpace::reserve_pages(std::uint64_t bytes) {
   return base;
 }
 
+AddressRange AddressSpace::reserve(std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t size = round_up(bytes, page_bytes_);
+  if (alignment > page_bytes_) {
+    const std::uint64_t end = first_address + page_table_.size() * page_bytes_;
+    page_table_.resize(page_table_.size() + (round_up(end, alignment) - end) / page_bytes_, unmapped);
+    const std::uint64_t base = first_address + page_table_.size() * page_bytes_;
+    page_table_.resize(page_table_.size() + size / page_bytes_, unmapped);
+    return {base, base + size};
+  }
+  const std::uint64_t base = reserve_pages(size);
+  return {base, base + size};
+}
+
+void AddressSpace::forget_frames(AddressRange range) {
+  const auto page = [&](std::uint64_t address) { return static_cast<std::ptrdiff_t>((address - first_address) / page_bytes_); };
+  std::fill(page_table_.begin() + page(range.first), page_table_.begin() + page(range.last), unmapped);
+}
+
+void AddressSpace::discard(AddressRange range) { forget_frames(range); }
+
+void AddressSpace::unmap(AddressRange range) {
+  forget_frames(range);
+  const std::uint64_t first = (range.first - first_address) / page_bytes_, pages = (range.last - range.first) / page_bytes_;
+  bound_.erase(bound_.lower_bound(first), bound_.lower_bound(first + pages));
+  if (pages > 0) free_ranges_[pages].push_back(range.first);
+}
+
+void AddressSpace::bind_pages(AddressRange range, NodeId node) {
+  bound_[(range.first - first_address) / page_bytes_] = {(range.last - first_address) / page_bytes_, node};
+}
+
+std::optional<NodeId> AddressSpace::bound_node(std::uint64_t page) const {
+  const auto after = bound_.upper_bound(page);
+  if (after == bound_.begin() || std::prev(after)->second.first <= page) return std::nullopt;
+  return std::prev(after)->second.second;
+}
+
+void AddressSpace::bind_object(ObjectId id, ThreadId thread, AddressRange range, NodeId owner) {
+  Placement& placement = placement_of(id, thread);
+  if (placement.base != range.first) {  // else place_object put it there
+    placement = {range.first, range.last - range.first, false};
+    object_at_[range.first] = {range.last, id};
+  }
+  // As long as a page is not mixed, its blocks are all for one node, and a neighbour in the order of addresses tells which.
+  const auto at = owned_.insert_or_assign(range.first, Owned{range.last, owner}).first;
+  const auto page = [&](std::uint64_t address) { return (address - first_address) / page_bytes_; };
+  if (at != owned_.begin()) {
+    const Owned& before = std::prev(at)->second;
+    if (before.owner != owner && page(before.end - 1) == page(range.first)) mixed_pages_.insert(page(range.first));
+  }
+  if (const auto after = std::next(at); after != owned_.end()) {
+    if (after->second.owner != owner && page(after->first) == page(range.last - 1)) mixed_pages_.insert(page(after->first));
+  }
+}
+
+void AddressSpace::unbind_object(ObjectId id, ThreadId thread) {
+  Placement& placement = placement_of(id, thread);
+  object_at_.erase(placement.base);
+  owned_.erase(placement.base);
+  placement = {};
+}
+
 std::uint64_t AddressSpace::pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner) {
   if (arenas_.size() <= owner) arenas_.resize(owner + 1);
   Arena& arena = arenas_[owner];
   std::uint64_t base = round_up(arena.next, alignment);
   if (arena.next == 0 || base + bytes > arena.end) {
     const std::uint64_t size = std::max(own_pages_from, round_up(bytes + alignment, page_bytes_));
+    if (owner != 0) heap_bytes_placed_ += round_up(size, page_bytes_);
     arena.next = reserve_pages(size);
     arena.end = arena.next + round_up(size, page_bytes_);
     base = round_up(arena.next, alignment);
@@ -73,6 +137,7 @@ AddressRange AddressSpace::place_object(ObjectId id, ThreadId owner) {
     if (object.kind == ObjectKind::heap && bytes >= own_pages_from) {
       const std::uint64_t header = alignment <= heap_header ? heap_header : alignment % page_bytes_;
       placement = {reserve_pages(bytes + header) + header, bytes, true};
+      heap_bytes_placed_ += round_up(bytes + header, page_bytes_);
     } else if (object.kind == ObjectKind::mapped || bytes >= own_pages_from) {
       placement = {reserve_pages(bytes), bytes, object.kind == ObjectKind::mapped};
     } else {
@@ -92,8 +157,10 @@ AddressRange AddressSpace::release_object(ObjectId id) {
     const std::uint64_t last = (range.last - first_address + page_bytes_ - 1) / page_bytes_;
     std::fill(page_table_.begin() + static_cast<std::ptrdiff_t>(first), page_table_.begin() + static_cast<std::ptrdiff_t>(last), unmapped);
     free_ranges_[last - first].push_back(first_address + first * page_bytes_);
+    if (workload_.objects[id.index()].kind == ObjectKind::heap) heap_bytes_placed_ -= (last - first) * page_bytes_;
   }
   if (placement.base != 0) object_at_.erase(placement.base);
+  owned_.erase(placement.base);
   placement = {};
   return range;
 }
@@ -118,6 +185,7 @@ void AddressSpace::note_touch(AddressRange range, bool write, const Place& place
   if (range.last <= range.first) return;
   std::uint64_t page = (range.first - first_address) / page_bytes_;
   const std::uint64_t last = (range.last - 1 - first_address) / page_bytes_;
+  watch_.touched(page, last);
   for (; page <= last; ++page) {
     std::uint8_t& home = page_table_.at(page);
     if (home < zero_page || (home == zero_page && !write)) continue;
@@ -135,8 +203,13 @@ void AddressSpace::note_touch(AddressRange range, bool write, const Place& place
 std::uint64_t AddressSpace::settle() {
   if (faults_.empty()) return 0;
   std::sort(faults_.begin(), faults_.end(), [](const PageFault& a, const PageFault& b) { return a.page < b.page; });
+  // The placement hears of pages only that no heap has bound to a node.
+  const auto free = [this](const PageFault& fault) { return !bound_node(fault.page); };
+  const auto first_bound = bound_.empty() ? faults_.end() : std::stable_partition(faults_.begin(), faults_.end(), free);
+  const auto decided = static_cast<std::size_t>(first_bound - faults_.begin());
   homes_.assign(faults_.size(), NodeId::none());
-  policy_.fault(faults_, homes_);
+  if (decided > 0) policy_.fault(std::span{faults_}.first(decided), std::span{homes_}.first(decided));
+  for (std::size_t i = decided; i < faults_.size(); ++i) homes_[i] = *bound_node(faults_[i].page);
   for (std::size_t i = 0; i < faults_.size(); ++i) {
     if (homes_[i].index() >= machine_.nodes.size()) {
       throw PolicyError("placement gave page " + std::to_string(faults_[i].page) + " the home " +
@@ -144,6 +217,7 @@ std::uint64_t AddressSpace::settle() {
                         std::to_string(machine_.nodes.size() - 1));
     }
     page_table_[faults_[i].page] = static_cast<std::uint8_t>(homes_[i].value());
+    watch_.placed(faults_[i].page);
     ++pages_by_node_[homes_[i].index()];
     if (homes_[i] != faults_[i].place.node) ++remote_pages_;
   }
@@ -181,6 +255,9 @@ NodeId AddressSpace::home_of(std::uint64_t address) const {
   if (page >= page_table_.size() || page_table_[page] >= zero_page) return NodeId::none();
   return NodeId{page_table_[page]};
 }
+
+std::uint64_t AddressSpace::page_of(std::uint64_t address) const { return (address - first_address) / page_bytes_; }
+std::uint64_t AddressSpace::first_byte(std::uint64_t page) const { return first_address + page * page_bytes_; }
 
 void AddressSpace::migrate(std::uint64_t page, NodeId to) {
   std::uint8_t& home = page_table_.at(page);

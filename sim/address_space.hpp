@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
 #include "sim/ids.hpp"
+#include "sim/page_watch.hpp"
 #include "sim/policy/page_placement.hpp"
 #include "sim/units.hpp"
 
@@ -38,6 +41,23 @@ public:
   // Pages that were the object's own are unmapped: their next user faults again.
   AddressRange release_object(ObjectId);
   bool placed(ObjectId object) const { return shared_[object.index()].base != 0; }
+  bool placed(ObjectId object, ThreadId thread) { return placement_of(object, thread).base != 0; }
+
+  // For heap managers. Whole pages with consecutive addresses, none of them mapped; alignment: a power of two.
+  AddressRange reserve(std::uint64_t bytes, std::uint64_t alignment = 1);
+  // The pages' frames go; the next write faults again. `unmap` also gives the addresses back. Ranges of whole pages.
+  void discard(AddressRange);
+  void unmap(AddressRange);
+  // Pages of the range are on this node whatever the placement says (mbind), until they are unmapped.
+  void bind_pages(AddressRange, NodeId);
+  // The object lies in `range` of a heap; `owner`: node of the thread that it is for.
+  void bind_object(ObjectId, ThreadId, AddressRange range, NodeId owner);
+  void unbind_object(ObjectId, ThreadId);
+  // Heap pages that blocks for different nodes shared at some time.
+  std::uint64_t mixed_owner_pages() const { return mixed_pages_.size(); }
+  // Bytes of pages that place_object took for heap objects and release_object did not give back.
+  std::uint64_t heap_bytes_placed() const { return heap_bytes_placed_; }
+
   // Virtual address of byte 0 of an object, as `thread` sees it (private objects have one copy a thread).
   // Objects that the trace never allocates (globals, stacks) are placed on first use.
   std::uint64_t address(ObjectId, ThreadId);
@@ -52,6 +72,13 @@ public:
   void homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const;
 
   NodeId home_of(std::uint64_t address) const;  // none() if not placed
+  NodeId home_of_page(std::uint64_t page) const { return page_table_.at(page) < pending ? NodeId{page_table_[page]} : NodeId::none(); }
+  std::uint64_t pages() const { return page_table_.size(); }
+  std::uint64_t page_of(std::uint64_t address) const;
+  std::uint64_t first_byte(std::uint64_t page) const;
+  std::size_t nodes() const { return pages_by_node_.size(); }
+  // For placements that watch pages; the memory model drives it.
+  PageWatch& watch() { return watch_; }
   void migrate(std::uint64_t page, NodeId to);
 
   std::uint64_t page_bytes() const { return page_bytes_; }
@@ -74,11 +101,14 @@ private:
   // The object that [first, last) of one page belongs to; the range may be rounded to lines.
   ObjectId object_in(AddressRange) const;
   std::uint64_t reserve_pages(std::uint64_t bytes);
+  void forget_frames(AddressRange);
+  std::optional<NodeId> bound_node(std::uint64_t page) const;
   std::uint64_t pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner);
 
   const Machine& machine_;
   const Workload& workload_;
   PagePlacement& policy_;
+  PageWatch watch_;
   std::uint64_t page_bytes_, line_bytes_;
   std::vector<std::uint8_t> page_table_;         // by page from first_page: home node, zero_page or unmapped
   std::vector<Placement> shared_;                // by object
@@ -89,7 +119,15 @@ private:
   std::vector<Arena> arenas_;                                              // [0] globals, [1 + thread] heap and stack of a thread
   std::map<std::uint64_t, std::vector<std::uint64_t>> free_ranges_;        // reusable address ranges by size in pages
   std::map<std::uint64_t, std::pair<std::uint64_t, ObjectId>> object_at_;  // first address -> end and object
-  std::vector<PageFault> faults_;                                          // noted, not yet settled
+  struct Owned {
+    std::uint64_t end = 0;
+    NodeId owner;
+  };
+  std::map<std::uint64_t, Owned> owned_;                             // blocks of heap managers by first address
+  std::map<std::uint64_t, std::pair<std::uint64_t, NodeId>> bound_;  // first page -> last page + 1 and node
+  std::set<std::uint64_t> mixed_pages_;
+  std::uint64_t heap_bytes_placed_ = 0;
+  std::vector<PageFault> faults_;  // noted, not yet settled
   std::vector<NodeId> homes_;
   std::vector<std::uint64_t> pages_by_node_;
   std::uint64_t page_faults_ = 0, remote_pages_ = 0, migrated_pages_ = 0;

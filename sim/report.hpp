@@ -32,6 +32,13 @@ struct HandOut {
   Time overhead;
 };
 
+// What the heap did. Fragmentation = requested_peak_bytes / reserved_bytes, both at their largest.
+struct HeapReport {
+  std::uint64_t reserved_bytes = 0, requested_peak_bytes = 0;
+  std::uint64_t mixed_owner_pages = 0;  // pages that blocks for different nodes shared at some time: false page sharing (S1 section 2)
+  Time lock_wait;                       // of all threads
+};
+
 struct RunReport {
   Time time;
   std::vector<RegionReport> regions;  // in the trace's order, regions that were executed
@@ -40,8 +47,10 @@ struct RunReport {
   std::vector<std::uint64_t> pages_by_node;
   std::uint64_t page_faults = 0;  // that placed a page
   std::uint64_t migrated_pages = 0;
+  std::uint64_t hinting_faults = 0;  // touches of pages that the placement unmapped to see them
   std::uint64_t remote_pages = 0;  // placed on another node than that of the thread that first wrote them
   std::vector<HandOut> log;        // only when asked for
+  HeapReport heap;
   // How the caches were modelled: "runs" (ranges of lines, LRU by stack distance) or "lines" (every set); the region that
   // decided it, empty if it was asked for, and how many lines its touches cover on average.
   std::string caches, caches_region;

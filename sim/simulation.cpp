@@ -10,6 +10,7 @@
 
 #include "sim/errors.hpp"
 #include "sim/footprint.hpp"
+#include "sim/heap_calls.hpp"
 #include "sim/synchronisation.hpp"
 
 namespace homenode {
@@ -21,9 +22,14 @@ unsigned log2_ceiling(std::size_t threads) { return threads <= 1 ? 0 : static_ca
 
 class Simulation {
 public:
-  explicit Simulation(const SimulationInput& input) : in_{input}, threads_(input.threads), cores_(input.machine.cores()) {
+  explicit Simulation(const SimulationInput& input)
+      : in_{input},
+        threads_(input.threads),
+        cores_(input.machine.cores()),
+        heap_{input.heap, input.workload, input.addresses, input.memory, input.seed} {
     check_team();
     map_threads();
+    heap_.prepare(in_.machine, team_.core);
     states_.resize(in_.workload.executions.size());
     region_time_.resize(in_.workload.regions.size());
     region_executions_.resize(in_.workload.regions.size(), 0);
@@ -166,6 +172,10 @@ private:
   // The thread has nothing to run: finds its next work, or the barrier it has to wait at.
   void go_on(std::size_t t) {
     Thread& thread = threads_[t];
+    if (heap_.calling(ThreadId{t})) {
+      resume_heap_call(t);
+      return;
+    }
     while (thread.idle()) {
       if (thread.execution == in_.workload.executions.size()) return;
       const Execution& ex = execution(thread.execution);
@@ -337,7 +347,12 @@ private:
     thread.running_until = thread.sequence == 0 ? end_of_slice(thread, blocks) : thread.next;
     Work work{place_of(t), {execution, thread.next, thread.running_until}, thread.overhead};
     if (thread.running_until == thread.next) {
-      if (!pass_events(t)) return;  // waits; the core is free for others
+      if (!pass_events(t)) {  // waits; the core is free for others, unless the thread is in a heap call
+        if (!heap_.calling(ThreadId{t})) return;
+        core.running = t;
+        thread.started = now_;
+        return;
+      }
       if (thread.sequence == Stretch::to_the_end) {
         end_iteration(t);
         make_ready(t, now_);
@@ -368,14 +383,18 @@ private:
           thread.sync_events == pattern.sync_events.size())
         end_iteration(t);
     }
-    Core& core = cores_[thread.core.index()];
-    core.running.reset();
+    cores_[thread.core.index()].running.reset();
+    pass_core_on(thread.core);
+    make_ready(t, now_);
+  }
+
+  void pass_core_on(CoreId id) {
+    Core& core = cores_[id.index()];
     while (!core.running && !core.waiting.empty()) {
       const std::size_t next = core.waiting.front();
       core.waiting.pop_front();
       start_slice(next);
     }
-    make_ready(t, now_);
   }
 
   void end_iteration(std::size_t t) {
@@ -409,7 +428,7 @@ private:
   }
 
   // Heap calls and synchronisation before the next access of the thread, in order (of two at the same place the heap call
-  // first, as in a lock taken for memory that was just allocated). False: it waits.
+  // first, as in a lock taken for memory that was just allocated). False: it waits, or a heap call of it takes time.
   bool pass_events(std::size_t t) {
     Thread& thread = threads_[t];
     const ItemBlock& block = running_block(thread);
@@ -419,7 +438,11 @@ private:
       const bool sync = thread.sync_events < pattern.sync_events.size();
       if (!heap && !sync) break;  // all accesses done, and nothing behind them
       if (heap && (!sync || pattern.heap_events[thread.heap_events].sequence <= pattern.sync_events[thread.sync_events].sequence)) {
-        heap_event(t, block, pattern.heap_events[thread.heap_events++]);
+        const HeapEvent& event = pattern.heap_events[thread.heap_events++];
+        heap_wakes_.clear();
+        const bool done = heap_.begin(place_of(t), event.operation, block.slots[event.slot].object, heap_wakes_);
+        for (const HeapCalls::Wake& wake : heap_wakes_) make_ready(wake.thread.index(), wake.time);
+        if (!done) return false;
       } else if (sync_event(t, pattern.sync_events[thread.sync_events])) {
         ++thread.sync_events;
       } else {
@@ -429,22 +452,16 @@ private:
     return true;
   }
 
-  void heap_event(std::size_t t, const ItemBlock& block, const HeapEvent& event) {
-    const ObjectId object = block.slots[event.slot].object;
-    switch (event.operation) {
-      case HeapOperation::allocate:
-      case HeapOperation::map:
-        in_.addresses.place_object(object, ThreadId{t});
-        break;
-      case HeapOperation::reallocate:
-        in_.addresses.place_object(object, ThreadId{t});
-        if (const ObjectId old = in_.workload.objects[object.index()].reallocated_from; !old.is_none() && old != object) release(old);
-        break;
-      case HeapOperation::release:
-      case HeapOperation::unmap:
-        release(object);
-        break;
-    }
+  void resume_heap_call(std::size_t t) {
+    Thread& thread = threads_[t];
+    heap_wakes_.clear();
+    const bool done = heap_.resume(place_of(t), heap_wakes_);
+    for (const HeapCalls::Wake& wake : heap_wakes_) make_ready(wake.thread.index(), wake.time);
+    if (!done) return;
+    thread.busy += now_ - thread.started;
+    cores_[thread.core.index()].running.reset();
+    start_slice(t);
+    pass_core_on(thread.core);
   }
 
   bool sync_event(std::size_t t, SyncEvent event) {
@@ -484,12 +501,6 @@ private:
     threads_[created].body = true;
     threads_[created].execution = body;
     make_ready(created, now_ + in_.machine.fork_base);
-  }
-
-  void release(ObjectId object) {
-    if (!in_.addresses.placed(object)) return;
-    const AddressRange range = in_.addresses.release_object(object);
-    in_.memory.drop(range.first, range.last, true);
   }
 
   // Thread t found the execution finished.
@@ -558,8 +569,10 @@ private:
     report.pages_by_node = in_.addresses.pages_by_node();
     report.page_faults = in_.addresses.page_faults();
     report.migrated_pages = in_.addresses.migrated_pages();
+    report.hinting_faults = in_.addresses.watch().hinting_faults();
     report.remote_pages = in_.addresses.remote_pages();
     report.log = std::move(log_);
+    report.heap = heap_.report();
     return report;
   }
 
@@ -575,7 +588,9 @@ private:
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   std::vector<Completion> done_;
   Synchronisation synchronisation_;
-  std::vector<ThreadId> released_;  // scratch
+  HeapCalls heap_;
+  std::vector<HeapCalls::Wake> heap_wakes_;  // scratch
+  std::vector<ThreadId> released_;           // scratch
   std::vector<HandOut> log_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "sim/address_space.hpp"
 #include "sim/machine.hpp"
+#include "sim/policy/heap_manager.hpp"
 #include "sim/policy/thread_mapping.hpp"
 #include "sim/policy/work_distribution.hpp"
 #include "sim/report.hpp"
@@ -29,6 +30,8 @@ struct SimulationInput {
   // that touches more is cut inside, as it is at its heap calls.
   Bytes quantum{1 << 20};
   bool keep_log = false;
+  HeapManager* heap = nullptr;  // null: PackedHeap
+  std::uint64_t seed = 0;       // of who gets a spin lock
 };
 
 // Throws UsageError (threads and cores do not fit, code bound to another team size), PolicyError (a distribution
