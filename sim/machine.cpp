@@ -138,9 +138,9 @@ void check_links(const Machine& machine, const Checker& check) {
   for (std::size_t index = 0; index < machine.links.size(); ++index) {
     const LinkDescription& link = machine.links[index];
     const std::string name = "link " + std::to_string(index);
-    check.below("the first socket of " + name, link.from.index(), machine.sockets);
-    check.below("the second socket of " + name, link.to.index(), machine.sockets);
-    check.require(link.from != link.to, "the second socket of " + name, std::to_string(link.to.value()), "another than the first");
+    check.below("the first end of " + name, link.from.index(), machine.link_ends());
+    check.below("the second end of " + name, link.to.index(), machine.link_ends());
+    check.require(link.from != link.to, "the second end of " + name, std::to_string(link.to.value()), "another than the first");
     check.positive("the bandwidth of " + name, link.bandwidth);
     check.positive("the latency of " + name, link.latency);
   }
@@ -182,6 +182,10 @@ void check_messages_and_costs(const Machine& machine, const Checker& check) {
 }
 
 }  // namespace
+
+std::string Machine::link_end_name(SocketId end) const {
+  return end.index() < sockets ? std::to_string(end.value()) : "hub " + std::to_string(end.index() - sockets);
+}
 
 void validate(const Machine& machine) {
   const Checker check{machine};

@@ -51,7 +51,7 @@ struct NodeDescription {
   std::optional<Bytes> memory_side_cache;
 };
 
-// One physical link; both directions have this bandwidth each.
+// One physical link; both directions have this bandwidth each. An end is a socket or a hub: ids from `sockets` on are hubs.
 struct LinkDescription {
   SocketId from, to;
   Bandwidth bandwidth;  // raw, per direction
@@ -73,6 +73,7 @@ struct Machine {
   std::string name, description, hash;  // hash: of the canonical description, for provenance
   Frequency clock;
   unsigned sockets = 1;
+  unsigned hubs = 0;  // switches without cores and memory, numbered after the sockets as ends of links
   std::vector<NodeDescription> nodes;
   std::vector<NodeId> core_node;         // by core; cores are numbered node by node within a socket, socket by socket
   std::vector<CacheDescription> caches;  // by level, from 1
@@ -92,6 +93,8 @@ struct Machine {
   double fork_log_factor = 1, barrier_log_factor = 1, reduction_log_factor = 1;
   TlbDescription tlb;
 
+  unsigned link_ends() const { return sockets + hubs; }
+  std::string link_end_name(SocketId end) const;  // "2", or "hub 0" for the first hub
   unsigned cores() const { return static_cast<unsigned>(core_node.size()); }
   NodeId node_of(CoreId core) const { return core_node.at(core.index()); }
   SocketId socket_of(CoreId core) const { return nodes.at(node_of(core).index()).socket; }

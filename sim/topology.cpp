@@ -37,13 +37,13 @@ struct Extend {
 };
 
 Graph graph_of(const Machine& machine) {
-  Graph graph{machine.sockets};
+  Graph graph{machine.link_ends()};
   for (std::size_t index = 0; index < machine.links.size(); ++index) {
     const LinkDescription& link = machine.links[index];
-    if (link.from.index() >= machine.sockets || link.to.index() >= machine.sockets)
+    if (link.from.index() >= machine.link_ends() || link.to.index() >= machine.link_ends())
       throw InputError("machine '" + machine.name + "': link " + std::to_string(index) + " joins sockets " +
                        std::to_string(link.from.value()) + " and " + std::to_string(link.to.value()) + "; allowed: 0 to " +
-                       std::to_string(machine.sockets - 1));
+                       std::to_string(machine.link_ends() - 1));
     const LinkId forward{2 * index}, backward{2 * index + 1};
     boost::add_edge(link.from.index(), link.to.index(), DirectedLink{forward, {1, link.latency, {forward}}}, graph);
     boost::add_edge(link.to.index(), link.from.index(), DirectedLink{backward, {1, link.latency, {backward}}}, graph);

@@ -1,5 +1,5 @@
-// Routes between sockets over the machine's links (Boost.Graph: fewest hops, then least latency, then lowest link number),
-// and what follows from them: unloaded latency and bandwidth of each node as seen from each node.
+// Routes between sockets over the machine's links, through hubs and other sockets (Boost.Graph: fewest hops, then least latency, then
+// lowest link number), and what follows from them: unloaded latency and bandwidth of each node as seen from each node.
 #pragma once
 
 #include <vector>

@@ -233,6 +233,7 @@ std::optional<double> magnitude_of(const MachineField& field) {
 std::string canonical_description(const Machine& described) {
   Machine machine = described;  // fields point into something that could be changed
   std::string lines = "homenode.machine/1\nsockets = " + std::to_string(machine.sockets) + "\n";
+  if (machine.hubs > 0) lines += "hubs = " + std::to_string(machine.hubs) + "\n";
   for (std::size_t core = 0; core < machine.core_node.size(); ++core)
     lines += "cores." + std::to_string(core) + ".node = " + std::to_string(machine.core_node[core].value()) + "\n";
   for (std::size_t node = 0; node < machine.nodes.size(); ++node)

@@ -221,7 +221,7 @@ private:
       document_.refuse(found->source(), "schema is '" + version + "'" + (other_version ? ", of another version of homenode" : "") +
                                             "; allowed: '" + std::string{schema} + "'");
     }
-    std::vector<std::string> allowed{"schema", "name", "description", "sources", "sockets", "nodes", "caches", "links"};
+    std::vector<std::string> allowed{"schema", "name", "description", "sources", "sockets", "hubs", "nodes", "caches", "links"};
     for (const MachineSection& section : sections_of(machine_)) {
       if (!section.name.empty())
         allowed.push_back(section.name);
@@ -240,6 +240,12 @@ private:
     machine_.sockets = as_integer(*sockets->as_table()->get("value"), "sockets", 1, 254);
     parameter.value = std::to_string(machine_.sockets);
     file_.parameters.push_back(std::move(parameter));
+    const toml::node* hubs = root.get("hubs");
+    if (hubs == nullptr) return;
+    MachineParameter count = provenance(*hubs, "hubs");
+    machine_.hubs = as_integer(*hubs->as_table()->get("value"), "hubs", 0, 254 - machine_.sockets);
+    count.value = std::to_string(machine_.hubs);
+    file_.parameters.push_back(std::move(count));
   }
 
   void read_sections(const toml::table& root) {
@@ -367,16 +373,18 @@ private:
     }
   }
 
-  // The pairs of sockets that alike links join: between = { value = [[0, 1], [0, 2]], source = "..." }.
+  // The pairs of sockets and hubs that alike links join: between = { value = [[0, 1], [0, 2]], source = "..." }.
   std::vector<std::pair<SocketId, SocketId>> read_pairs(const toml::node& list) const {
-    static const std::string shape = "a list of pairs of sockets, [[0, 1]]";
+    static const std::string shape = "a list of pairs of sockets or hubs, [[0, 1]]";
     if (!list.is_array()) document_.refuse(list.source(), "links.between is " + kind_of(list) + "; allowed: " + shape);
     std::vector<std::pair<SocketId, SocketId>> pairs;
     for (const toml::node& element : *list.as_array()) {
       const toml::array* pair = element.as_array();
       if (pair == nullptr || pair->size() != 2)
         document_.refuse(element.source(), "links.between has a part that is no pair; allowed: " + shape);
-      const auto end = [&](std::size_t place) { return SocketId{as_integer(*pair->get(place), "links.between", 0, machine_.sockets - 1)}; };
+      const auto end = [&](std::size_t place) {
+        return SocketId{as_integer(*pair->get(place), "links.between", 0, machine_.link_ends() - 1)};
+      };
       pairs.emplace_back(end(0), end(1));
     }
     return pairs;

@@ -46,6 +46,7 @@ public:
     line("name = " + toml_text(machine_.name));
     if (!machine_.description.empty()) line("description = " + toml_text(machine_.description));
     line("sockets = " + described("sockets", std::to_string(machine_.sockets)));
+    if (machine_.hubs > 0) line("hubs = " + described("hubs", std::to_string(machine_.hubs)));
     std::vector<MachineSection> sections = sections_of(machine_);
     for (const MachineField& field : sections.front().fields) value(field, "");  // the top of the file
     if (!sources.empty()) {

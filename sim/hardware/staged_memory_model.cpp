@@ -411,7 +411,7 @@ std::string StagedMemoryModel::resource_name(std::size_t resource) const {
   const std::size_t link = resource - machine_.controllers.size();
   const LinkDescription& description = machine_.links[link / 2];
   const SocketId from = link % 2 == 0 ? description.from : description.to, to = link % 2 == 0 ? description.to : description.from;
-  return "link " + std::to_string(from.value()) + "->" + std::to_string(to.value());
+  return "link " + machine_.link_end_name(from) + "->" + machine_.link_end_name(to);
 }
 
 std::vector<std::vector<BindingTime>> StagedMemoryModel::binding() const {

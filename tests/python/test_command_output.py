@@ -30,7 +30,14 @@ def test_kernels(homenode: Run) -> None:
 def test_machines(homenode: Run) -> None:
     machines = document(homenode("machines", "--json"))["machines"]
     names = {machine["name"] for machine in machines}
-    assert names >= {"opteron-8431-4s", "xeon-x5550-2s", "xeon-x7560-4s", "xeon-l7555-4s", "xeon-e5-2697v2-2s"}
+    assert names >= {
+        "opteron-8431-4s",
+        "xeon-x5550-2s",
+        "xeon-x7560-4s",
+        "xeon-l7555-4s",
+        "xeon-e5-2697v2-2s",
+        "sgi-uv-32s",
+    }
     for machine in machines:
         nodes = machine["nodes"]
         for name in ("latency_ns", "bandwidth_bytes_per_s"):
@@ -46,6 +53,15 @@ def test_one_machine_is_drawn(homenode: Run) -> None:
         assert text in drawn.stdout
     entry = document(homenode("machines", "xeon-x5550-2s", "--json"))["machines"][0]
     assert all(parameter["source"] for parameter in entry["parameters"])
+
+
+def test_many_nodes_are_shown_by_distance(homenode: Run) -> None:
+    # S1, Table 2: distances 1.0 to 6.8; a matrix of 32 x 32 would be wider than a screen
+    drawn = homenode("machines", "sgi-uv-32s")
+    assert drawn.status == 0
+    for text in ("Memory as node 0 sees it\n", "8–31", "918 ns", "6.8", "socket ══ hub"):
+        assert text in drawn.stdout
+    assert "Idle latency of memory" not in drawn.stdout
 
 
 def test_help_says_each_command_in_a_whole_line(homenode: Run) -> None:

@@ -1,4 +1,5 @@
-// The five machines of the papers: what the papers print must come out of the files (claims C57, C78 and their arithmetic).
+// The machines of the papers (S1's also has a file of its own): what the papers print must come out of the files (claims C57, C78 and their
+// arithmetic).
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -19,12 +20,13 @@ Machine machine_named(const std::string& name) { return load_machine(folder / (n
 
 TEST(PapersMachines, AreFound) {
   EXPECT_THAT(machine_names({folder}),
-              ElementsAre("opteron-8431-4s", "xeon-e5-2697v2-2s", "xeon-l7555-4s", "xeon-x5550-2s", "xeon-x7560-4s"));
+              ElementsAre("opteron-8431-4s", "sgi-uv-32s", "xeon-e5-2697v2-2s", "xeon-l7555-4s", "xeon-x5550-2s", "xeon-x7560-4s"));
 }
 
 class PapersMachine : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, PapersMachine,
-                         testing::Values("opteron-8431-4s", "xeon-e5-2697v2-2s", "xeon-l7555-4s", "xeon-x5550-2s", "xeon-x7560-4s"),
+                         testing::Values("opteron-8431-4s", "sgi-uv-32s", "xeon-e5-2697v2-2s", "xeon-l7555-4s", "xeon-x5550-2s",
+                                         "xeon-x7560-4s"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -63,6 +65,7 @@ TEST_P(PapersMachine, LeavesToDefaultsOnlyWhatItDoesNotHave) {
 // there both are the proxy 1 + 0.46 a hop, for no remote latency of that machine was found.
 TEST_P(PapersMachine, LatencyGrowsWithTheHops) {
   const Machine machine = machine_named(GetParam());
+  if (machine.hubs > 0) GTEST_SKIP() << "its hops are of two kinds: sgi_uv_machine_test.cpp";
   const Topology topology{machine};
   for (std::size_t from = 0; from < machine.nodes.size(); ++from) {
     for (std::size_t to = 0; to < machine.nodes.size(); ++to) {
@@ -86,7 +89,11 @@ TEST_P(PapersMachine, RemoteMemoryIsReadNoFasterThanLocal) {
   const Machine machine = machine_named(GetParam());
   const Topology topology{machine};
   for (std::size_t node = 1; node < machine.nodes.size(); ++node) {
-    EXPECT_LT(topology.read_bandwidth(NodeId{0}, NodeId{node}), topology.read_bandwidth(NodeId{0}, NodeId{0}));
+    const Bandwidth remote = topology.read_bandwidth(NodeId{0}, NodeId{node}), local = topology.read_bandwidth(NodeId{0}, NodeId{0});
+    if (machine.hubs > 0 && node == 1)
+      EXPECT_EQ(remote, local);  // the two QPI links of a blade carry more than a socket's memory gives
+    else
+      EXPECT_LT(remote, local);
   }
 }
 

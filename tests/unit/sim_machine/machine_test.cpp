@@ -70,8 +70,8 @@ const Damage damages[] = {
        m.controllers[0].loaded_latency = {{0.5, Time::nanoseconds(9)}, {0.9, Time::nanoseconds(5)}};
      },
      "is 5 ns", "9 ns or more"},
-    {"LinkToNoSocket", [](Machine& m) { m.links[0].to = SocketId{5}; }, "the second socket of link 0 is 5", "0 to 1"},
-    {"LinkToItself", [](Machine& m) { m.links[0].to = SocketId{0}; }, "the second socket of link 0 is 0", "another than the first"},
+    {"LinkToNoSocket", [](Machine& m) { m.links[0].to = SocketId{5}; }, "the second end of link 0 is 5", "0 to 1"},
+    {"LinkToItself", [](Machine& m) { m.links[0].to = SocketId{0}; }, "the second end of link 0 is 0", "another than the first"},
     {"UnreachableSocket", [](Machine& m) { m.links.clear(); }, "socket 1 cannot be reached from socket 0", "links that join all sockets"},
     {"NoClock", [](Machine& m) { m.clock = Frequency{}; }, "the clock", "more than 0"},
     {"NoDivision", [](Machine& m) { m.core.divide = 0; }, "core.divide is 0", "more than 0"},

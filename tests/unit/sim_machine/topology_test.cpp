@@ -54,6 +54,18 @@ TEST(Topology, LeastLatencyComesBeforeTheLowestLink) {
   EXPECT_THAT(topology.route(socket(0), socket(3)), ElementsAre(link(2), link(6)));
 }
 
+// 0 - 3 - 4 - 2, 1 - 3: ends 3 and 4 are hubs, behind the three sockets.
+TEST(Topology, RoutesCrossHubs) {
+  Machine machine = small_machine(3, 1, {{0, 3}, {1, 3}, {3, 4}, {2, 4}});
+  machine.hubs = 2;
+  const Topology topology{machine};
+  EXPECT_THAT(topology.route(socket(0), socket(1)), ElementsAre(link(0), link(3)));
+  EXPECT_THAT(topology.route(socket(0), socket(2)), ElementsAre(link(0), link(4), link(7)));
+  EXPECT_EQ(topology.latency(node(0), node(2)), Time::nanoseconds(60 + 3 * 40));
+  EXPECT_EQ(machine.link_end_name(socket(2)), "2");
+  EXPECT_EQ(machine.link_end_name(socket(4)), "hub 1");
+}
+
 TEST(Topology, LatencyIsTheHomesOwnPlusEachHop) {
   const Topology topology{square()};
   EXPECT_EQ(topology.latency(node(0), node(0)), Time::nanoseconds(60));

@@ -14,6 +14,8 @@ from rich.text import Text
 from homenode.cli import console
 from homenode.machine import Machine
 
+LARGEST_MATRIX = 8  # nodes; beyond that the matrices are wider than a screen, and distance levels are shown
+
 
 def _entry(machine: Machine) -> dict[str, Any]:
     topology = machine.topology
@@ -45,6 +47,57 @@ def _matrix(title: str, values: list[list[float]], unit: str, higher_is_better: 
     return table
 
 
+def _levels(machine: Machine) -> Table:
+    """How far the nodes are from node 0, nearest first: a matrix of many nodes fits no screen."""
+    topology = machine.topology
+    latencies, bandwidths = topology["latency_ns"][0], topology["bandwidth_bytes_per_s"][0]
+    levels: dict[tuple[float, float], list[int]] = {}
+    for node, level in enumerate(zip(latencies, bandwidths, strict=True)):
+        levels.setdefault(level, []).append(node)
+    table = console.table(
+        "nodes",
+        "idle latency",
+        "distance",
+        "read bandwidth",
+        title="Memory as node 0 sees it",
+        right=("idle latency", "distance", "read bandwidth"),
+    )
+    for (latency, bandwidth), nodes in sorted(levels.items()):
+        ratio = latency / latencies[0]
+        colour = "green" if ratio < 1.05 else "yellow" if ratio < 1.8 else "red"
+        numbers = f"{ratio:.3g}", f"{bandwidth / 1e9:.4g} GB/s"
+        table.add_row(_runs(nodes), Text(f"{latency:.4g} ns", style=colour), *numbers)
+    return table
+
+
+def _runs(numbers: list[int]) -> str:
+    """Write ascending numbers in runs: 0, 2–5."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
+
+
+def _link_end(machine: Machine, end: int) -> str:
+    return f"socket {end}" if end < machine.sockets else f"hub {end - machine.sockets}"
+
+
+def _alike_links(machine: Machine) -> Table:
+    """Links by what they join and what they carry."""
+    kinds: dict[tuple[str, str, str], int] = {}
+    for link in machine.topology["links"]:
+        ends = " ══ ".join(_link_end(machine, link[end]).split()[0] for end in ("from", "to"))
+        kind = (ends, link["bandwidth"], link["latency"])
+        kinds[kind] = kinds.get(kind, 0) + 1
+    table = console.table("links", "between", "bandwidth each way", "latency a hop", right=("links",))
+    for (ends, bandwidth, latency), count in kinds.items():
+        table.add_row(str(count), ends, bandwidth, latency)
+    return table
+
+
 def _cores(numbers: list[int]) -> str:
     if not numbers:
         return "no cores"
@@ -52,13 +105,16 @@ def _cores(numbers: list[int]) -> str:
 
 
 def _drawing(machine: Machine) -> Group:
-    """One panel a socket with its nodes, then the links between sockets."""
+    """One panel a socket with its nodes, then the links; of many sockets only what they have in common."""
     topology = machine.topology
     first = 0
     cores_of_node = []
     for count in topology["cores_of_node"]:
         cores_of_node.append(list(range(first, first + count)))
         first += count
+    if machine.nodes > LARGEST_MATRIX:
+        text = f"nodes 0–{machine.nodes - 1} on {machine.sockets} sockets, {_cores(list(range(machine.cores)))}"
+        return Group(text, _alike_links(machine))
     panels = []
     for socket in range(machine.sockets):
         lines = []
@@ -75,7 +131,8 @@ def _drawing(machine: Machine) -> Group:
         panels.append(Panel("\n".join(lines), title=f"socket {socket}", expand=False))
     links = console.table("link", "bandwidth each way", "latency a hop")
     for link in topology["links"]:
-        links.add_row(f"socket {link['from']} ══ socket {link['to']}", link["bandwidth"], link["latency"])
+        ends = f"{_link_end(machine, link['from'])} ══ {_link_end(machine, link['to'])}"
+        links.add_row(ends, link["bandwidth"], link["latency"])
     return Group(Columns(panels), links) if topology["links"] else Group(Columns(panels))
 
 
@@ -132,9 +189,12 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
     screen = console.output()
     screen.print(f"[bold]{machine.name}[/bold]  {machine.description}\n")
     screen.print(_drawing(machine))
-    screen.print(_matrix("Idle latency of memory", topology["latency_ns"], "ns", higher_is_better=False))
-    in_gigabytes = [[value / 1e9 for value in row] for row in topology["bandwidth_bytes_per_s"]]
-    screen.print(_matrix("Read bandwidth of all cores of a node", in_gigabytes, "GB/s", higher_is_better=True))
+    if machine.nodes > LARGEST_MATRIX:
+        screen.print(_levels(machine))
+    else:
+        screen.print(_matrix("Idle latency of memory", topology["latency_ns"], "ns", higher_is_better=False))
+        in_gigabytes = [[value / 1e9 for value in row] for row in topology["bandwidth_bytes_per_s"]]
+        screen.print(_matrix("Read bandwidth of all cores of a node", in_gigabytes, "GB/s", higher_is_better=True))
     if sources:
         screen.print(_sources(machine))
         for key, text in machine.sources.items():
