@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/core_time.hpp"
 #include "sim/errors.hpp"
@@ -82,6 +83,11 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     counts_.local_bytes.resize(place.thread.index() + 1, 0);
     counts_.remote_bytes.resize(place.thread.index() + 1, 0);
   }
+  const bool watched = addresses.watch().watches() != Watch::nothing;
+  if (watched) {
+    addresses.watch().begin_slice(place);
+    work_on_pages(place, addresses);
+  }
   Opened* stretch = nullptr;
   if (work.stretch)
     stretch = &opened(work, addresses);
@@ -89,6 +95,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     touches_.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, place.thread));
   const Accessed accessed = access_caches(work, stretch ? stretch->touches : touches_, addresses);
   collect_demand(place.node, addresses);
+  if (watched) tell_traffic(place, addresses);
   const double transfers = transfer_seconds(place, addresses);
   use_resources(place);
 
@@ -123,8 +130,8 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     count_latency(memory_source(place.node, NodeId{home}), latency + extra, demand.reads);
   }
   const double memory = hits + transfers + loaded;
-  const double overhead =
-      work.overhead.seconds() + static_cast<double>(accessed.faults) * options_.page_fault_cost.seconds() + accessed.walk_seconds;
+  const double overhead = work.overhead.seconds() + static_cast<double>(accessed.faults) * options_.page_fault_cost.seconds() +
+                          accessed.walk_seconds + std::exchange(kernel_seconds_, 0.0);
   const double private_seconds = busy(memory) + overhead;
 
   Running running;
@@ -202,6 +209,10 @@ StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, L
       counts_.tlb_misses += missed;
       walks += static_cast<double>(missed) / touch.parallelism;
     }
+    if (addresses.watch().faulted()) {
+      addresses.watch().tell_faults(work.place);
+      work_on_pages(work.place, addresses);
+    }
     caches_->access(work.place.core, group_, outcome_);
     if (work.stretch && (touched >= quantum || traversed >= Stretch::passes * quantum)) break;
   }
@@ -209,6 +220,35 @@ StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, L
   accessed.walk_seconds = walks * machine_.tlb.miss_penalty.seconds();
   if (work.stretch) accessed.reached = touches.position();
   return accessed;
+}
+
+// What the placement did to pages since it was last looked at, on the core at `place`.
+void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresses) {
+  const PageWork done = addresses.watch().take_work();
+  kernel_seconds_ += static_cast<double>(done.hinting_faults) * options_.page_work.hinting_fault.seconds() +
+                     static_cast<double>(done.unmapped) * options_.page_work.scan.seconds();
+  const std::uint64_t lines = addresses.page_bytes() / line_bytes();
+  for (const PageMove& move : done.moves) {
+    const LineNumber first = addresses.first_byte(move.page) / line_bytes();
+    moved_.clear();
+    caches_->drop({first, first + lines}, false, moved_);
+    for (const LineRange& modified : moved_.writebacks) demand_[move.from.index()].writebacks += modified.size();
+    demand_[move.from.index()].reads += lines;
+    demand_[move.to.index()].bypassed += lines;
+    // The copy goes at the pace of the slower side, with as many lines in flight as a stream has.
+    const Time latency = std::max(topology_.latency(place.node, move.from), topology_.latency(place.node, move.to));
+    kernel_seconds_ += options_.page_work.migration.seconds() + static_cast<double>(lines) / machine_.prefetched_lines * latency.seconds();
+  }
+}
+
+void StagedMemoryModel::tell_traffic(const Place& place, AddressSpace& addresses) {
+  PageWatch& watch = addresses.watch();
+  if (watch.watches() != Watch::traffic) return;
+  const std::uint64_t line = line_bytes();
+  for (const MissRange& miss : outcome_.reads) watch.exchanged(miss.lines.first * line, miss.lines.last * line, false);
+  for (const LineRange& lines : outcome_.writebacks) watch.exchanged(lines.first * line, lines.last * line, true);
+  for (const LineRange& lines : outcome_.bypassed_writes) watch.exchanged(lines.first * line, lines.last * line, true);
+  watch.tell_traffic(place);
 }
 
 void StagedMemoryModel::collect_demand(NodeId reader, const AddressSpace& addresses) {

@@ -2,10 +2,12 @@
 // progress the shared resources decide (BandwidthSharing). `flow` and `simgrid` differ in the last stage only.
 //
 // An activity's private minimum is what its core needs when nothing else runs:
-//   overhead + faults x fault cost + page walks + max(core time, memory time)          (their sum for Overlap::none)
+//   overhead + faults x fault cost + page walks + work on pages + max(core time, memory time)  (their sum for Overlap::none)
 //   memory time = sum over levels of max(hit lines / parallelism x latency, hit bytes / the level's bandwidth to one core)
 //               + sum over homes of lines / parallelism x latency(node, home) under load     (Little's law, line by line)
 //               + transferred lines / parallelism x core-to-core latency
+// Work on pages that a placement watches: hinting faults, scanned pages and migrations at the system's costs. A migrated page's lines
+// leave all caches, modified ones to the old home; the page is read there and written at its new home.
 // Shared: each controller for read bytes / B_read + write bytes / B_write, with B_write from 1/B_1:1 = (1/B_read + 1/B_write)/2;
 // each directed link for the bytes of its messages over its raw bandwidth.
 //
@@ -30,11 +32,19 @@
 
 namespace homenode {
 
+// Kernel time a page, on the core that does it. Assumed values.
+struct PageWorkCost {
+  Time hinting_fault = Time::nanoseconds(1000);
+  Time scan = Time::nanoseconds(20);
+  Time migration = Time::nanoseconds(2000);  // beside the copy: isolate, unmap, tell the other cores, remap
+};
+
 struct StagedOptions {
   StoreTreatment stores = StoreTreatment::regular;  // of streamable stores
   // Kernel time of a fault that places a page, zeroing included. Assumed: 0.5 us, the least that machines.md lists for a
   // minor fault (575 ns at 3.2 GHz); issue 4's operating-system model replaces it.
   Time page_fault_cost = Time::nanoseconds(500);
+  PageWorkCost page_work;
 };
 
 // Controllers come first, then directed links.
@@ -86,6 +96,8 @@ private:
     std::uint64_t faults = 0, accesses = 0, reached = Stretch::to_the_end;
   };
   Opened& opened(const Work&, AddressSpace&);
+  void work_on_pages(const Place&, AddressSpace&);
+  void tell_traffic(const Place&, AddressSpace&);
   Accessed access_caches(const Work&, LineTouches&, AddressSpace&);
   void collect_demand(NodeId reader, const AddressSpace&);
   void use_link_bytes(const std::vector<LinkBytes>&, std::uint64_t lines);
@@ -117,7 +129,8 @@ private:
   // Scratch of one slice.
   TouchedLines touched_;
   std::vector<LineTouch> group_;
-  CacheOutcome outcome_;
+  CacheOutcome outcome_, moved_;  // of the accesses; of pages that moved
+  double kernel_seconds_ = 0;     // of work on pages
   std::vector<HomeDemand> demand_;
   std::vector<HomeShare> shares_;
   std::vector<double> use_;  // seconds by resource

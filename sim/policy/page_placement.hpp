@@ -1,5 +1,5 @@
 // Page -> home node. A placement is asked in batches: once for the pages that one slice of work faults in, in address order.
-// Lifecycle: prepare once, then fault (and observe, wakeup for those that migrate) in simulated-time order.
+// Lifecycle: prepare once, then fault (and observe, wake for those that watch pages) in simulated-time order.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,31 @@ struct PageFault {
   bool write = false;
 };
 
-struct PageUse {
-  std::uint64_t page = 0;
-  NodeId from;
-  std::uint64_t bytes = 0;
+// What a placement sees of pages that exist.
+enum class Watch : std::uint8_t {
+  nothing,
+  hinting_faults,  // the first touch of each page that it unmapped
+  traffic          // the bytes that each slice exchanges with memory, by page
 };
 
-class PageActions {  // what a placement may do to pages that exist
+struct PageUse {
+  std::uint64_t page = 0;
+  NodeId home;
+  std::uint64_t read_bytes = 0, written_bytes = 0;  // exchanged with memory; none for a hinting fault
+};
+
+class PageActions {  // what a placement may see of and do to pages that exist
 public:
   virtual ~PageActions() = default;
+  virtual std::uint64_t pages() const = 0;  // their numbers are less than this
+  virtual std::uint64_t page_bytes() const = 0;
+  virtual NodeId home(std::uint64_t page) const = 0;  // none(): nobody wrote the page yet, or it was given back
+  // Before the next access. The thread in whose place the placement is called waits for the copy and its bytes are traffic.
   virtual void migrate(std::uint64_t page, NodeId to) = 0;
-  virtual void unmap(std::uint64_t page) = 0;
+  // The next touch is a hinting fault, which maps the page again. False if there is no such page, or it is unmapped already.
+  virtual bool unmap(std::uint64_t page) = 0;
+  // Moves the thread, from its next slice on, to an idle core of the node that its mapping allows; false if there is none.
+  virtual bool move_thread(ThreadId, NodeId to) = 0;
 };
 
 class PagePlacement {
@@ -40,8 +54,14 @@ public:
   virtual void prepare(const AccessSummary* /*null for online policies*/, const Machine&) {}
   // Writes one home for each fault. Homes must be nodes with memory; anything else is a PolicyError of the caller.
   virtual void fault(std::span<const PageFault>, std::span<NodeId> home) = 0;
-  virtual void observe(std::span<const PageUse>, PageActions&) {}
+  virtual Watch watches() const { return Watch::nothing; }
+  // Uses by one thread's slice, each page at most once: hinting faults before the access that caused them, traffic after the slice's
+  // accesses, in address order.
+  virtual void observe(const Place&, std::span<const PageUse>, PageActions&) {}
+  // Called at the start of the first slice that starts at this time or later, whose thread pays for what is done. Slices are at
+  // most a quantum long, so that no time passes in which a decision would be missed.
   virtual std::optional<Time> wakeup() const { return std::nullopt; }
+  virtual void wake(const Place&, PageActions&) {}
 };
 
 }  // namespace homenode

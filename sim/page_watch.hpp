@@ -1,0 +1,73 @@
+// What a placement that watches pages (page_placement.hpp) is told and does. Beside the page table, so that placements that only
+// answer faults cost nothing more. The memory model asks for what was done and lets time and traffic pass for it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/policy/page_placement.hpp"
+
+namespace homenode {
+
+class AddressSpace;
+
+struct PageMove {
+  std::uint64_t page = 0;
+  NodeId from, to;
+};
+
+// Since it was last asked for.
+struct PageWork {
+  std::vector<PageMove> moves;
+  std::uint64_t unmapped = 0, hinting_faults = 0;  // pages
+};
+
+class PageWatch final : public PageActions {
+public:
+  PageWatch(AddressSpace& addresses, PagePlacement& policy);
+
+  Watch watches() const { return watches_; }
+  // Wakes the placement if it is time.
+  void begin_slice(const Place&);
+  // Pages [first, last] are touched: those that are unmapped become hinting faults, to be told.
+  void touched(std::uint64_t first, std::uint64_t last) {
+    if (unmapped_ != 0) note_faults(first, last);
+  }
+  bool faulted() const { return !uses_.empty(); }
+  void tell_faults(const Place&);
+  // Bytes [begin, end) of the address space went to memory, or came from there.
+  void exchanged(std::uint64_t begin, std::uint64_t end, bool written);
+  void tell_traffic(const Place&);
+  // A page that is new has nothing of one that was there before.
+  void placed(std::uint64_t page) {
+    if (unmapped_ != 0) map(page);
+  }
+  PageWork take_work();
+  // Of the whole run.
+  std::uint64_t hinting_faults() const { return all_hinting_faults_; }
+  void moves_threads(std::function<bool(ThreadId, NodeId)> move) { move_thread_ = std::move(move); }
+
+  std::uint64_t pages() const override;
+  std::uint64_t page_bytes() const override;
+  NodeId home(std::uint64_t page) const override;
+  void migrate(std::uint64_t page, NodeId to) override;
+  bool unmap(std::uint64_t page) override;
+  bool move_thread(ThreadId thread, NodeId to) override { return move_thread_ && move_thread_(thread, to); }
+
+private:
+  void note_faults(std::uint64_t first, std::uint64_t last);
+  void map(std::uint64_t page);
+
+  AddressSpace& addresses_;
+  PagePlacement& policy_;
+  Watch watches_;
+  std::vector<std::uint8_t> is_unmapped_;  // by page
+  std::uint64_t unmapped_ = 0;
+  std::vector<PageUse> uses_;  // to be told
+  PageWork work_;
+  std::uint64_t all_hinting_faults_ = 0;
+  std::function<bool(ThreadId, NodeId)> move_thread_;
+};
+
+}  // namespace homenode
