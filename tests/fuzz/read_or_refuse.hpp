@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "sim/errors.hpp"
 #include "traces/format/trace_file.hpp"
@@ -28,10 +29,10 @@ inline bool read_or_refuse(const std::filesystem::path& path) {
 // A file of this process alone, gone with the object; in memory where the system offers that, since the writer waits for disks.
 class ScratchFile {
 public:
-  ScratchFile() {
+  explicit ScratchFile(const std::string& suffix = "hnt") {
     const std::filesystem::path memory{"/dev/shm"};
     const bool usable = ::access(memory.c_str(), W_OK) == 0;
-    path_ = (usable ? memory : std::filesystem::temp_directory_path()) / ("homenode-fuzz-" + std::to_string(::getpid()) + ".hnt");
+    path_ = (usable ? memory : std::filesystem::temp_directory_path()) / ("homenode-fuzz-" + std::to_string(::getpid()) + "." + suffix);
   }
   ~ScratchFile() {
     std::error_code ignored;
