@@ -77,6 +77,19 @@ py::array_t<std::int64_t> log_of(const RunReport& report) {
   return result;
 }
 
+// Columns object, page of the object, node.
+py::array_t<std::int64_t> pages_of(const RunReport& report) {
+  py::array_t<std::int64_t> result({static_cast<py::ssize_t>(report.pages.size()), py::ssize_t{3}});
+  auto values = result.mutable_unchecked<2>();
+  for (py::ssize_t i = 0; i < values.shape(0); ++i) {
+    const PlacedPage& entry = report.pages[static_cast<std::size_t>(i)];
+    values(i, 0) = entry.object.is_none() ? -1 : static_cast<std::int64_t>(entry.object.value());
+    values(i, 1) = static_cast<std::int64_t>(entry.page);
+    values(i, 2) = entry.home.value();
+  }
+  return result;
+}
+
 std::vector<HandOut> log_from(const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>& columns) {
   if (columns.ndim() != 2 || columns.shape(1) != 5) {
     throw UsageError("a log has five columns: execution, first iteration, last iteration, thread, overhead in picoseconds");
@@ -126,6 +139,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;
   if (keep_log) result["log"] = log_of(report);
+  if (keep_log) result["pages"] = pages_of(report);
   return result;
 }
 

@@ -40,12 +40,14 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
       make_engine(options.engine, workload, machine, topology, options.threads, staged, make_caches(caches.name, machine, options.seed));
   placement->prepare(nullptr, machine);
   AddressSpace addresses{machine, workload, *placement, options.page};
+  if (options.keep_log) addresses.keep_placed_pages();
   const auto make_distribution = [&](const std::string& label) {
     return options.follow.empty() ? plan.make(label) : follow_log(options.follow);
   };
   const Bytes quantum = options.quantum.count() > 0 ? options.quantum : default_quantum(machine);
   RunReport report = simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe,
                                quantum, options.keep_log});
+  report.pages = addresses.placed_pages();
   report.caches = caches.name;
   report.caches_region = caches.region;
   report.caches_lines_per_touch = caches.lines_per_touch;

@@ -200,6 +200,11 @@ void AddressSpace::note_touch(AddressRange range, bool write, const Place& place
   }
 }
 
+void AddressSpace::keep_placed(std::uint64_t page, ObjectId object, ThreadId thread, NodeId home) {
+  const std::uint64_t base = object.is_none() ? 0 : placement_of(object, thread).base;
+  placed_.push_back({object, base == 0 ? 0 : page - page_of(base), home});
+}
+
 std::uint64_t AddressSpace::settle() {
   if (faults_.empty()) return 0;
   std::sort(faults_.begin(), faults_.end(), [](const PageFault& a, const PageFault& b) { return a.page < b.page; });
@@ -219,6 +224,7 @@ std::uint64_t AddressSpace::settle() {
     page_table_[faults_[i].page] = static_cast<std::uint8_t>(homes_[i].value());
     watch_.placed(faults_[i].page);
     ++pages_by_node_[homes_[i].index()];
+    if (keeps_placed_) keep_placed(faults_[i].page, faults_[i].object, faults_[i].place.thread, homes_[i]);
     if (homes_[i] != faults_[i].place.node) ++remote_pages_;
   }
   const std::uint64_t settled = faults_.size();
@@ -266,6 +272,7 @@ void AddressSpace::migrate(std::uint64_t page, NodeId to) {
   home = static_cast<std::uint8_t>(to.value());
   ++pages_by_node_[home];
   ++migrated_pages_;
+  if (keeps_placed_) keep_placed(page, object_in({first_byte(page), first_byte(page + 1)}), ThreadId{0}, to);
 }
 
 }  // namespace homenode

@@ -14,6 +14,7 @@
 #include "sim/ids.hpp"
 #include "sim/page_watch.hpp"
 #include "sim/policy/page_placement.hpp"
+#include "sim/report.hpp"
 #include "sim/units.hpp"
 
 namespace homenode {
@@ -89,6 +90,9 @@ public:
   std::uint64_t remote_pages() const { return remote_pages_; }
   // Pages placed during the run by where they are, or were when they were given back.
   const std::vector<std::uint64_t>& pages_by_node() const { return pages_by_node_; }
+  // From now on every placing of a page is kept; by default none is.
+  void keep_placed_pages() { keeps_placed_ = true; }
+  const std::vector<PlacedPage>& placed_pages() const { return placed_; }
 
 private:
   static constexpr std::uint8_t unmapped = 255, zero_page = 254, pending = 253;  // pending: noted, to be settled
@@ -100,6 +104,7 @@ private:
   Placement& placement_of(ObjectId, ThreadId);
   // The object that [first, last) of one page belongs to; the range may be rounded to lines.
   ObjectId object_in(AddressRange) const;
+  void keep_placed(std::uint64_t page, ObjectId, ThreadId, NodeId home);
   std::uint64_t reserve_pages(std::uint64_t bytes);
   void forget_frames(AddressRange);
   std::optional<NodeId> bound_node(std::uint64_t page) const;
@@ -130,6 +135,8 @@ private:
   std::vector<PageFault> faults_;  // noted, not yet settled
   std::vector<NodeId> homes_;
   std::vector<std::uint64_t> pages_by_node_;
+  bool keeps_placed_ = false;
+  std::vector<PlacedPage> placed_;
   std::uint64_t page_faults_ = 0, remote_pages_ = 0, migrated_pages_ = 0;
 };
 

@@ -32,6 +32,13 @@ struct HandOut {
   Time overhead;
 };
 
+// A page of an object came to a node: by its first write, or later by migration.
+struct PlacedPage {
+  ObjectId object;         // that was touched in it; none() where no object is
+  std::uint64_t page = 0;  // of the object, counted from the page of its first byte
+  NodeId home;
+};
+
 // What the heap did. Fragmentation = requested_peak_bytes / reserved_bytes, both at their largest.
 struct HeapReport {
   std::uint64_t reserved_bytes = 0, requested_peak_bytes = 0;
@@ -48,8 +55,9 @@ struct RunReport {
   std::uint64_t page_faults = 0;  // that placed a page
   std::uint64_t migrated_pages = 0;
   std::uint64_t hinting_faults = 0;  // touches of pages that the placement unmapped to see them
-  std::uint64_t remote_pages = 0;  // placed on another node than that of the thread that first wrote them
-  std::vector<HandOut> log;        // only when asked for
+  std::uint64_t remote_pages = 0;    // placed on another node than that of the thread that first wrote them
+  std::vector<HandOut> log;          // only when asked for
+  std::vector<PlacedPage> pages;     // in the order of placing, with the log only
   HeapReport heap;
   // How the caches were modelled: "runs" (ranges of lines, LRU by stack distance) or "lines" (every set); the region that
   // decided it, empty if it was asked for, and how many lines its touches cover on average.

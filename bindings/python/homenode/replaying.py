@@ -82,13 +82,19 @@ class Result:
     """What a run yields."""
 
     def __init__(
-        self, trace: Trace, run: dict[str, Any], cost_seconds: float, log: NDArray[np.int64] | None = None
+        self,
+        trace: Trace,
+        run: dict[str, Any],
+        cost_seconds: float,
+        log: NDArray[np.int64] | None = None,
+        pages: NDArray[np.int64] | None = None,
     ) -> None:
-        """`run` is an entry of the report's `runs`."""
+        """`run` is an entry of the report's `runs`; `log` and `pages` are there if the run was to keep them."""
         self._trace = trace
         self.run = run
         self.cost_seconds = cost_seconds
         self.log = log
+        self.pages = pages
 
     @property
     def seconds(self) -> float:
@@ -145,7 +151,8 @@ def replay(
 ) -> Result:
     """Replay a trace on a machine under one choice of policies.
 
-    `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps); `follow` hands out exactly
+    `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps) and ``Result.pages`` (object, page of
+    it, node, in the order of placing: of several rows for a page the last holds); `follow` hands out exactly
     such a log instead of asking the distribution. `caches`: ``"runs"`` models them by ranges of lines, ``"lines"`` set by
     set, ``"auto"`` takes what suits the trace (``Result.run["caches"]`` says which).
     """
@@ -157,7 +164,7 @@ def replay(
         begin = time.perf_counter()
         raw = _run_here(trace, choice, keep_log=keep_log, follow=follow)
         run = report.run_entry(choice.keys(), raw)
-        return Result(trace, run, time.perf_counter() - begin, raw.get("log"))
+        return Result(trace, run, time.perf_counter() - begin, raw.get("log"), raw.get("pages"))
     return replay_grid(trace, [choice], workers=1)[0]
 
 
