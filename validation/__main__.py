@@ -1,4 +1,4 @@
-"""`python -m validation published|native`: prints a table, or JSON of schema homenode.validation/1."""
+"""`python -m validation published|native|capture-costs`: prints a table, or JSON of schema homenode.validation/1."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _text(value: Any) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the cases; what deviates is a result, not a failure."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=main.__doc__)
-    parser.add_argument("kind", choices=["published", "native"])
+    parser.add_argument("kind", choices=["published", "native", "capture-costs"])
     parser.add_argument("--paper", choices=["S4"], help="only this paper's cases")
     parser.add_argument(
         "--small", action="store_true", help="a reduced problem, or only the smallest size of each kernel"
@@ -52,8 +52,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where traces and programs are kept")
     parser.add_argument("--machine", type=Path, help="native: a calibrated description of this machine")
     parser.add_argument("--repeats", type=int, default=7, help="native: timed runs of each case")
+    parser.add_argument("--write", action="store_true", help="capture-costs: renew docs/capture_costs.md")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
+    if options.kind == "capture-costs":
+        from validation import capture_costs
+
+        repeats = min(options.repeats, 3)
+        return capture_costs.main(options.folder, options.small, repeats, options.json, options.write)
     rows: Iterator[Row] | Iterator[NativeRow]
     if options.kind == "published":
         rows = published_rows(options.paper, options.folder, options.small)
