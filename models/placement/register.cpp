@@ -10,6 +10,7 @@ const Registry<PagePlacement>& page_placements() {
     r.add(first_touch());
     r.add(interleave());
     r.add(bind());
+    r.add(autonuma());
     return r;
   }();
   return registry;

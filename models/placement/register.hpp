@@ -9,5 +9,6 @@ namespace homenode {
 PolicyEntry<PagePlacement> first_touch();
 PolicyEntry<PagePlacement> interleave();
 PolicyEntry<PagePlacement> bind();
+PolicyEntry<PagePlacement> autonuma();
 
 }  // namespace homenode
