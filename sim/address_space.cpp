@@ -99,6 +99,18 @@ void AddressSpace::bind_object(ObjectId id, ThreadId thread, AddressRange range,
   }
 }
 
+std::uint64_t AddressSpace::remote_pages_of(ObjectId id, ThreadId thread) {
+  const Placement& placement = placement_of(id, thread);
+  const auto block = owned_.find(placement.base);
+  if (block == owned_.end()) return 0;
+  std::uint64_t remote = 0;
+  for (std::uint64_t at = block->first; at < block->second.end; at += page_bytes_) {
+    const NodeId home = home_of(at);
+    remote += !home.is_none() && home != block->second.owner;
+  }
+  return remote;
+}
+
 void AddressSpace::unbind_object(ObjectId id, ThreadId thread) {
   Placement& placement = placement_of(id, thread);
   object_at_.erase(placement.base);

@@ -54,6 +54,8 @@ public:
   // The object lies in `range` of a heap; `owner`: node of the thread that it is for.
   void bind_object(ObjectId, ThreadId, AddressRange range, NodeId owner);
   void unbind_object(ObjectId, ThreadId);
+  // Of a bound object: of its bytes 0, page, 2 page, ..., how many lie on another node than its owner's.
+  std::uint64_t remote_pages_of(ObjectId, ThreadId);
   // Heap pages that blocks for different nodes shared at some time.
   std::uint64_t mixed_owner_pages() const { return mixed_pages_.size(); }
   // Bytes of pages that place_object took for heap objects and release_object did not give back.

@@ -118,6 +118,7 @@ HeapEffect HeapCalls::perform(const Call& call, Time now) {
     requested_ += asked.bytes;
   } else {
     const std::uint64_t address = addresses_.address(step.object, place.thread);
+    report_.remote_block_pages += addresses_.remote_pages_of(step.object, place.thread);
     effect = heap_.release(step.object, address, place);
     if (addresses_.placed(step.object, place.thread)) addresses_.unbind_object(step.object, place.thread);
     apply(effect.operations);

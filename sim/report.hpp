@@ -42,8 +42,9 @@ struct PlacedPage {
 // What the heap did. Fragmentation = requested_peak_bytes / reserved_bytes, both at their largest.
 struct HeapReport {
   std::uint64_t reserved_bytes = 0, requested_peak_bytes = 0;
-  std::uint64_t mixed_owner_pages = 0;  // pages that blocks for different nodes shared at some time: false page sharing (S1 section 2)
-  Time lock_wait;                       // of all threads
+  std::uint64_t mixed_owner_pages = 0;   // pages that blocks for different nodes shared at some time: false page sharing (S1 section 2)
+  std::uint64_t remote_block_pages = 0;  // of freed blocks, on another node than that of the thread that they were for (S1, Table 3)
+  Time lock_wait;                        // of all threads
 };
 
 struct RunReport {

@@ -86,6 +86,40 @@ TEST(AddressSpace, largeBlocksGiveTheirPagesBackAndFaultAgain) {
   EXPECT_EQ(s.space.home_of(second.first), NodeId{1});
 }
 
+TEST(AddressSpace, everyPlacingIsKeptWhenAskedFor) {
+  Objects objects;
+  const ObjectId first = objects.add(ObjectKind::mapped, 2 * 4096), second = objects.add(ObjectKind::heap, 1 << 20);
+  Space s{objects, 2, "first-touch"};
+  s.space.touch(s.space.place_object(first, ThreadId{0}), true, on_node(0));
+  EXPECT_THAT(s.space.placed_pages(), ::testing::IsEmpty());
+  s.space.keep_placed_pages();
+  const AddressRange range = s.space.place_object(second, ThreadId{1});
+  s.space.touch({range.first + 4096, range.first + 2 * 4096}, true, on_node(1));
+  s.space.migrate(s.space.page_of(range.first) + 1, NodeId{0});
+  // bytes 4096 to 8191 after 16 bytes of header: pages 1 and 2, both on node 1; then page 1 on node 0
+  const auto& kept = s.space.placed_pages();
+  ASSERT_EQ(kept.size(), 3u);
+  for (const PlacedPage& page : kept) EXPECT_EQ(page.object, second);
+  EXPECT_EQ(kept[0].page, 1u);
+  EXPECT_EQ(kept[1].page, 2u);
+  EXPECT_EQ(kept[2].page, 1u);
+  EXPECT_EQ(kept[1].home, NodeId{1});
+  EXPECT_EQ(kept[2].home, NodeId{0});
+}
+
+TEST(AddressSpace, remotePagesOfABlockAreThoseAwayFromItsOwner) {
+  Objects objects;
+  const ObjectId block = objects.add(ObjectKind::heap, 4 * 4096);
+  Space s{objects, 2, "first-touch"};
+  const AddressRange pages = s.space.reserve(8 * 4096), range{pages.first + 16, pages.first + 16 + 4 * 4096};
+  s.space.bind_object(block, ThreadId{0}, range, NodeId{0});
+  EXPECT_EQ(s.space.remote_pages_of(block, ThreadId{0}), 0u);  // nobody wrote it yet
+  s.space.touch({range.first, range.first + 4096}, true, on_node(1));
+  s.space.touch(range, true, on_node(0));
+  // bytes 0 and 4096 of the block lie in pages 0 and 1, which node 1 wrote first; 8192 and 12288 on node 0
+  EXPECT_EQ(s.space.remote_pages_of(block, ThreadId{0}), 2u);
+}
+
 TEST(AddressSpace, privateObjectsHaveOneCopyAThread) {
   Objects objects;
   const ObjectId local = objects.add(ObjectKind::stack, 256, true);
