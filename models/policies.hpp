@@ -1,6 +1,7 @@
 // Everything that can be chosen by name, in one place.
 #pragma once
 
+#include "sim/policy/heap_manager.hpp"
 #include "sim/policy/page_placement.hpp"
 #include "sim/policy/thread_mapping.hpp"
 #include "sim/policy/work_distribution.hpp"
@@ -11,6 +12,7 @@ namespace homenode {
 const Registry<PagePlacement>& page_placements();        // models/placement/register.cpp
 const Registry<ThreadMapping>& thread_mappings();        // models/mapping/register.cpp
 const Registry<WorkDistribution>& work_distributions();  // models/distribution/register.cpp
+const Registry<HeapManager>& heap_managers();            // models/heap/register.cpp
 
 // Distributions by region: "static" for all, or "init@static:1 sweep@dynamic:4" by label; a part without @ is for the rest.
 // Two parts for one label, or a label that the workload does not have, are UsageErrors.

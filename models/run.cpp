@@ -24,6 +24,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
                                                        ? page_placements().modify(options.placement, options.own_placement)
                                                        : page_placements().make(options.placement);
   const auto mapping = thread_mappings().make(options.mapping);
+  const auto heap = heap_managers().make(options.heap);
   const DistributionPlan plan{options.distribution};
   std::vector<std::string> labels;
   for (const Region& region : workload.regions) labels.push_back(region.label);
@@ -46,7 +47,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   };
   const Bytes quantum = options.quantum.count() > 0 ? options.quantum : default_quantum(machine);
   RunReport report = simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe,
-                               quantum, options.keep_log});
+                               quantum, options.keep_log, heap.get(), options.seed});
   report.pages = addresses.placed_pages();
   report.caches = caches.name;
   report.caches_region = caches.region;

@@ -19,6 +19,7 @@ struct RunOptions {
   std::string placement = "first-touch";  // models/placement
   std::string mapping = "compact";        // models/mapping
   std::string distribution = "static";    // models/distribution, by region if asked: "init@static:1 sweep@dynamic:4"
+  std::string heap = "plain";             // models/heap
   std::string stores = "machine";         // machine | regular | nt: treatment of stores marked streamable
   std::string caches = "auto";            // auto | runs | lines: models/caches/choose_caches.hpp
   std::uint64_t seed = 0;                 // page frames of the caches by lines

@@ -1,0 +1,13 @@
+// What a run has without a heap manager: small blocks packed by thread and never used again, pages of their own for large ones, no cost.
+#include "models/heap/register.hpp"
+#include "sim/packed_heap.hpp"
+
+namespace homenode {
+
+PolicyEntry<HeapManager> plain_heap() {
+  return {"plain", "small blocks packed by thread, large ones on pages of their own, at no cost", {}, [](const Parameters&) {
+            return std::make_unique<PackedHeap>();
+          }};
+}
+
+}  // namespace homenode

@@ -1,0 +1,17 @@
+#include "models/heap/register.hpp"
+
+#include "models/policies.hpp"
+
+namespace homenode {
+
+const Registry<HeapManager>& heap_managers() {
+  static const Registry<HeapManager> registry = [] {
+    Registry<HeapManager> r{"heap"};
+    r.add(plain_heap());
+    r.add(glibc_heap());
+    return r;
+  }();
+  return registry;
+}
+
+}  // namespace homenode

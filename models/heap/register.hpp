@@ -1,0 +1,12 @@
+// One declaration a heap manager; its line in register.cpp makes it known by name.
+#pragma once
+
+#include "sim/policy/heap_manager.hpp"
+#include "sim/registry.hpp"
+
+namespace homenode {
+
+PolicyEntry<HeapManager> plain_heap();
+PolicyEntry<HeapManager> glibc_heap();
+
+}  // namespace homenode
