@@ -7,20 +7,20 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from validation.rows import NativeRow, Row
 
+PAPERS = ("S0", "S1", "S4")
 FOLDER = Path(__file__).parents[1] / "build" / "validation"
 
 
 def published_rows(paper: str | None, folder: Path, small: bool) -> Iterator[Row]:
     """Rows of the papers' cases; of one paper if named."""
-    if paper in (None, "S4"):
-        from validation.published import run_s4
-
-        yield from run_s4.rows(folder, small)
+    for name in PAPERS if paper is None else (paper,):
+        yield from import_module(f"validation.published.run_{name.lower()}").rows(folder, small)
 
 
 def native_rows(folder: Path, machine: Path | None, repeats: int, small: bool) -> Iterator[NativeRow]:
@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the cases; what deviates is a result, not a failure."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=main.__doc__)
     parser.add_argument("kind", choices=["published", "native", "capture-costs"])
-    parser.add_argument("--paper", choices=["S4"], help="only this paper's cases")
+    parser.add_argument("--paper", choices=PAPERS, help="only this paper's cases")
     parser.add_argument(
         "--small", action="store_true", help="a reduced problem, or only the smallest size of each kernel"
     )

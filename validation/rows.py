@@ -8,7 +8,7 @@ from typing import Any, Literal
 # fitted: the number set a parameter. identity: follows from a definition or a choice of ours. predicted: the rest, and
 # the only evidence.
 Class = Literal["fitted", "identity", "predicted"]
-Verdict = Literal["agrees", "deviates"]
+Verdict = Literal["agrees", "deviates", "not compared", "skipped"]
 
 
 @dataclass(frozen=True)

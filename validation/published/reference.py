@@ -6,7 +6,17 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-_SCALE = {"1": 1.0, "kB": 1024.0, "MB": 1024.0**2, "GB": 1e9, "GB/s": 1e9, "B/flop": 1.0, "sites": 1.0}
+_SCALE = {
+    "1": 1.0,
+    "kB": 1024.0,
+    "MB": 1024.0**2,
+    "GB": 1e9,
+    "GB/s": 1e9,
+    "B/flop": 1.0,
+    "sites": 1.0,
+    "s": 1.0,
+    "pages": 1.0,
+}
 
 
 @dataclass(frozen=True)

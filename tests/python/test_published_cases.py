@@ -1,0 +1,160 @@
+"""The comparisons of S0 and S1 on figures made up for them, what they say of missing policies, and the sensitivity's arithmetic."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from validation.available import Setting, missing  # noqa: E402
+from validation.published import s0, s1, sensitivity  # noqa: E402
+from validation.published.s0 import AWARE, INTERLEAVE, PINNED, UNPINNED, A, Case, Timing  # noqa: E402
+from validation.published.s0_rows import Comparison  # noqa: E402
+from validation.published.s1 import Seconds  # noqa: E402
+from validation.rows import Row  # noqa: E402
+
+import homenode as hn  # noqa: E402
+
+HOTSPOT = (Case("hotspot", "64", (10, 100)), Case("hotspot", "4096", (10, 100)))
+
+
+def verdicts(rows: list[Row]) -> dict[tuple[str, str], str]:
+    return {(row.claim, row.machine): row.verdict for row in rows}
+
+
+def of(rows: list[Row], claim: str, part: str = "") -> Row:
+    (row,) = [row for row in rows if row.claim == claim and row.machine in (A, "all", s1.MACHINE) and part in row.what]
+    return row
+
+
+def test_a_missing_policy_is_named() -> None:
+    assert missing(Setting("first-touch", "compact", "static")) == []
+    assert missing(Setting("first-touch+nonsense:3", "nowhere")) == ["placement nonsense", "mapping nowhere"]
+
+
+def test_settings_are_the_options_of_replay() -> None:
+    assert Setting("bind:0", heap="glibc").options() == (
+        "--placement bind:0 --mapping compact --distribution static --heap glibc"
+    )
+
+
+def test_nothing_is_compared_without_its_policy() -> None:
+    absent = {setting: ["placement stencil-aware"] for setting in (AWARE,)}
+    rows = list(Comparison({}, HOTSPOT, absent | {UNPINNED: ["mapping unpinned"]}).rows(s0.references()))
+    assert {row.verdict for row in rows if row.claim != "C18"} == {"not compared"}
+    assert of(rows, "C1").model == "mapping unpinned, placement stencil-aware missing"
+
+
+def figures(gain_small: float, gain_large: float) -> dict[tuple[str, str, Setting], Timing]:
+    """Stencil-aware takes 1 s an iteration, pinned standard placements 2, unpinned first touch `gain` times as much."""
+    found = {}
+    for machine, threads in s0.MACHINES.items():
+        for case, gain in zip(HOTSPOT, (gain_small, gain_large), strict=True):
+            for setting in (*s0.SETTINGS, *s0.SCHEDULES):
+                step = {UNPINNED: gain, PINNED: 2.0, INTERLEAVE: 2.0, AWARE: 1.0}.get(setting, 1.5)
+                found[machine, case.name, setting] = Timing(0.0, step, 0.5, (0.1,) * threads, "command")
+    return found
+
+
+def test_hotspot_s_gain_is_held_against_twelve() -> None:
+    # 12 s an iteration without pinning against 1 s, at 64 cells a side
+    rows = list(Comparison(figures(12.0, 3.0), HOTSPOT, {}).rows(s0.references()))
+    assert of(rows, "C1", "largest gain").verdict == "agrees"
+    assert of(rows, "C1", "small size").verdict == "agrees"
+    assert of(rows, "C6").verdict == "agrees"
+    assert of(rows, "C8").verdict == "agrees"  # 1.5 s with balancing, 1 s without
+    rows = list(Comparison(figures(3.0, 30.0), HOTSPOT, {}).rows(s0.references()))
+    assert of(rows, "C1", "largest gain").verdict == "deviates"  # 30 > 1.5 x 12
+    assert of(rows, "C1", "small size").verdict == "deviates"
+    assert of(rows, "C6").verdict == "deviates"
+
+
+def test_footprints_bound_the_computed_arrays() -> None:
+    # 3 x 4 B x 4096^2 = 192 MiB within 202; 12 kB x 4 within 10
+    rows = list(Comparison({}, HOTSPOT, {s: ["x"] for s in s0.SETTINGS}).rows(s0.references()))
+    sizes = {row.what.partition(":")[0]: row for row in rows if row.claim == "C18"}
+    assert sizes["hotspot 4096"].model == 192
+    assert {row.verdict for row in sizes.values()} == {"agrees"}
+
+
+def as_printed(factor_glibc: float = 1.0) -> dict[tuple[str, int], Seconds]:
+    printed = s1.references()
+    times = {}
+    for heap in s1.WRITE_ORDER:
+        for team in s1.WRITE_TEAMS:
+            known = printed.get((heap, f"write_seconds_{team}"))
+            seconds = (known.value if known else 1.0) * (factor_glibc if heap == "glibc" else 1)
+            times[heap, team] = Seconds(seconds, "command")
+    return times
+
+
+def test_table_4_as_printed_agrees_and_blind_columns_are_not_compared() -> None:
+    present: dict[str, list[str]] = {heap: [] for heap in s1.WRITE_ORDER}
+    rows = list(s1.write_rows(s1.references(), as_printed(), present))
+    assert {row.verdict for row in rows if row.published == "[blind]"} == {"not compared"}
+    assert {row.verdict for row in rows if row.published != "[blind]"} == {"agrees"}
+    slow = list(s1.write_rows(s1.references(), as_printed(0.1), present))
+    assert of(slow, "C26", "with glibc, 128 threads").verdict == "deviates"
+
+
+def test_table_5_asks_for_the_curve_s_shape() -> None:
+    printed = s1.references()
+    times = {
+        (column, team): Seconds(printed[column, f"advection2d_seconds_{team}"].value, "command")
+        for column in s1.ADVECTION_HEAPS
+        for team in s1.ADVECTION_TEAMS
+    }
+    present: dict[str, list[str]] = {column: [] for column in s1.ADVECTION_HEAPS}
+    rows = list(s1.advection_rows(printed, times, present, "v", "p"))
+    assert {row.verdict for row in rows} == {"agrees"}
+    times["first touch", 256] = Seconds(4.1, "command")  # first touch no longer rises
+    rows = list(s1.advection_rows(printed, times, present, "v", "p"))
+    assert {row.claim: row.verdict for row in rows}["C33"] == "deviates"
+    assert of(rows, "C30", "over 8 threads, first touch").verdict == "deviates"
+
+
+def test_distances_of_the_uv() -> None:
+    rows = list(s1.distance_rows(s1.references(), hn.Machine.load(s1.MACHINE).topology["latency_ns"]))
+    assert [(row.published, row.verdict) for row in rows] == [(1.0, "agrees"), (6.8, "agrees")]
+
+
+def test_sensitivity_halves_and_doubles_each_assumed_number() -> None:
+    machine = hn.Machine.load("sgi-uv-32s")
+    numbers = sensitivity.assumed_numbers(machine)
+    by_name = {number.name: number for number in numbers}
+    assert {number.name for number in numbers} >= {
+        "links.latency (16 links)",
+        "links.latency (32 links)",
+        "threads.fork_base",
+    }
+    assert by_name["tlb.miss_penalty"].scaled(0.5) == {"tlb.miss_penalty": "8.5 ns"}
+    assert not {"coherence.snoop", "hubs"} & set(by_name)
+
+    def farthest(changed: hn.Machine) -> float:
+        return float(changed.topology["latency_ns"][0][31])
+
+    # 918 ns = 135 + 2 x 62 + 4 x 164.75, the last of which 20 links share
+    hop = by_name["links.latency (20 links)"]
+    movements = sensitivity.movements(machine, farthest, [by_name["messages.request"], hop])
+    assert [movement.assumed.name for movement in movements] == [hop.name, "messages.request"]  # the largest first
+    assert movements[0].doubled == pytest.approx(1 + 4 * 164.75 / 918)
+    assert movements[0].halved == pytest.approx(1 - 2 * 164.75 / 918)
+    assert movements[1].largest == 0
+    assert sensitivity.table(movements).splitlines()[2:] == [
+        "| links.latency (20 links) | 164.75 ns | -35.9% | +71.8% |",
+        "",
+        "Less than 0.5%: messages.request.",
+    ]
+
+
+def test_what_the_machine_refuses_is_said() -> None:
+    machine = hn.Machine.load("sgi-uv-32s")
+    wrong = sensitivity.Assumed("caches.3.ways", ("coherence.core_to_core_remote",), "120 ns")
+    found = sensitivity.movements(machine, lambda changed: 1.0, [wrong])
+    assert isinstance(found[0].halved, str)  # 60 ns is less than the local 77 ns
+    assert found[0].halved.startswith("refused: ")
+    assert found[0].doubled == 1

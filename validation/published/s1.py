@@ -1,0 +1,136 @@
+"""S1, JArena: what Tables 2, 4 and 5 (2D) say, and the comparisons; run_s1 replays. Tables 1 and 3 are s1_heap's.
+
+Grid and patches of the advection sample are not printed, so Table 5 is compared as speed-up over 8 threads and as gain of JArena.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from validation.published.reference import Reference, read_references
+from validation.rows import Row, agrees
+
+MACHINE = "sgi-uv-32s"
+WRITE_TEAMS = (8, 16, 32, 64, 128, 192, 256)  # Table 4; the last two columns are [blind]
+ADVECTION_TEAMS = (8, 16, 32, 64, 128, 256)  # Table 5
+PRINTED_WRITE_TEAMS = WRITE_TEAMS[:5]
+# Smallest to largest time in each column of Table 4 from 16 threads on.
+WRITE_ORDER = ("jarena", "tcmalloc", "glibc")
+# The tables' columns as heap managers: first touch is glibc's heap under the kernel's own first touch.
+ADVECTION_HEAPS = {"first touch": "glibc", "jarena": "jarena"}
+
+References = Mapping[tuple[str, str], Reference]
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """A replay's answer, with what repeats it."""
+
+    seconds: float
+    command: str
+
+
+def references() -> dict[tuple[str, str], Reference]:
+    """The numbers of S1 that are not kept apart."""
+    return read_references(Path(__file__).with_name("s1.csv"))
+
+
+def distance_rows(printed: References, latency_ns: list[list[float]]) -> Iterator[Row]:
+    """C37: least and largest distance."""
+    ratios = [value / row[node] for node, row in enumerate(latency_ns) for value in row]
+    for quantity, model in (("least_distance", min(ratios)), ("largest_distance", max(ratios))):
+        reference = printed[MACHINE, quantity]
+        close = abs(model - reference.printed) < 1e-6
+        what = quantity.replace("_", " ") + " of nodes"
+        command = f"homenode machines {MACHINE}"
+        yield Row("C37", MACHINE, what, "identity", reference.printed, model, "1", agrees(close), command)
+
+
+def write_rows(
+    printed: References, times: Mapping[tuple[str, int], Seconds], absent: Mapping[str, list[str]]
+) -> Iterator[Row]:
+    """C26 and C27: Table 4, by heap manager and team."""
+    for heap in WRITE_ORDER:
+        for team in WRITE_TEAMS:
+            what = f"Table 4: writing with {heap}, {team} threads (within a factor of 1.5)"
+            known = printed.get((heap, f"write_seconds_{team}"))
+            published: float | str = known.printed if known else "[blind]"
+            if absent[heap]:
+                if known:
+                    missing = f"{', '.join(absent[heap])} missing"
+                    yield Row("C26", MACHINE, what, "predicted", published, missing, "s", "not compared", "")
+                continue
+            found = times[heap, team]
+            if known is None:
+                yield Row(
+                    "C26", MACHINE, what, "predicted", published, found.seconds, "s", "not compared", found.command
+                )
+                continue
+            close = 1 / 1.5 <= found.seconds / known.value <= 1.5
+            yield Row("C26", MACHINE, what, "predicted", published, found.seconds, "s", agrees(close), found.command)
+    if any(absent.values()):
+        return
+    for team in PRINTED_WRITE_TEAMS[1:]:
+        what = f"Table 4: {' < '.join(WRITE_ORDER)}, {team} threads"
+        values = [times[heap, team].seconds for heap in WRITE_ORDER]
+        ordered = values[0] < values[1] < values[2]
+        said = " < ".join(f"{value:.3g}" for value in values) if ordered else " / ".join(f"{v:.3g}" for v in values)
+        order = " < ".join(str(printed[heap, f"write_seconds_{team}"].printed) for heap in WRITE_ORDER)
+        command = times["glibc", team].command
+        yield Row("C26", MACHINE, what, "predicted", order, said, "s", agrees(ordered), command)
+    ratios = {team: times["tcmalloc", team].seconds / times["jarena", team].seconds for team in (32, 64, 128)}
+    said = ", ".join(f"{team}: {ratio:.2f}" for team, ratio in ratios.items())
+    within = all(3 <= ratio <= 6.5 for ratio in ratios.values())
+    what = "Table 4: TCMalloc over JArena, 32 to 128 threads, 3 to 6.5"
+    command = times["tcmalloc", 128].command
+    yield Row("C27", MACHINE, what, "predicted", "4.4, 6.3, 5.8", said, "1", agrees(within), command)
+
+
+def advection_rows(
+    printed: References,
+    times: Mapping[tuple[str, int], Seconds],
+    absent: Mapping[str, list[str]],
+    variant: str,
+    problem: str,
+) -> Iterator[Row]:
+    """C30, C33 and C34 on one variant of the kernel (its temporaries)."""
+    teams = ADVECTION_TEAMS
+    for column in ADVECTION_HEAPS:
+        known = [printed[column, f"advection2d_seconds_{team}"].value for team in teams]
+        published = ", ".join(f"{known[0] / value:.3g}" for value in known)
+        what = f"Table 5, 2D, {variant}: speed-up over 8 threads, {column} ({', '.join(map(str, teams))}; {problem})"
+        if absent[column]:
+            missing = f"{', '.join(absent[column])} missing"
+            yield Row("C30", MACHINE, what, "predicted", published, missing, "1", "not compared", "")
+            continue
+        found = [times[column, team].seconds for team in teams]
+        said = ", ".join(f"{found[0] / value:.3g}" for value in found)
+        if column == "jarena":
+            shape = all(later < earlier for earlier, later in pairwise(found))
+            what += ", rising throughout"
+        else:
+            shape = found[-1] > found[-2] and min(found) == found[-2]
+            what += ", best at 128 and falling at 256"
+        yield Row("C30", MACHINE, what, "predicted", published, said, "1", agrees(shape), times[column, 256].command)
+    if any(absent.values()):
+        return
+    gains = {team: times["first touch", team].seconds / times["jarena", team].seconds - 1 for team in teams}
+    command = times["first touch", 256].command
+    printed_gain = {
+        team: printed["first touch", f"advection2d_seconds_{team}"].value
+        / printed["jarena", f"advection2d_seconds_{team}"].value
+        - 1
+        for team in teams
+    }
+    said = ", ".join(f"{team}: {gain:.2f}" for team, gain in gains.items())
+    order = ", ".join(f"{team}: {gain:.2f}" for team, gain in printed_gain.items())
+    crossing = all(abs(gains[team]) <= 0.05 for team in (8, 16, 32)) and all(gains[t] > 0.05 for t in (64, 128, 256))
+    what = f"Table 5, 2D, {variant}: gain of JArena at most 5 % to 32 threads, more from 64 on"
+    yield Row("C34", MACHINE, what, "predicted", order, said, "1", agrees(crossing), command)
+    reference = printed[MACHINE, "largest_gain"].printed
+    close = 0.5 <= gains[256] / reference <= 2
+    what = f"Table 5, 2D, {variant}: gain of JArena at 256 threads (within a factor of 2)"
+    yield Row("C33", MACHINE, what, "predicted", reference, gains[256], "1", agrees(close), command)
