@@ -12,7 +12,9 @@ namespace {
 
 // Integers as numbers, times and sizes as they are written.
 py::object value_of(const ParameterSpec& parameter, std::int64_t value) {
-  return parameter.kind == ParameterKind::integer ? py::object(py::int_(value)) : py::object(py::str(parameter_text(parameter, value)));
+  return parameter.kind == ParameterKind::integer || parameter.kind == ParameterKind::list
+             ? py::object(py::int_(value))
+             : py::object(py::str(parameter_text(parameter, value)));
 }
 
 template <class Interface>
@@ -25,7 +27,8 @@ void describe(const Registry<Interface>& registry, py::list& result) {
       description["unit"] = parameter.unit;
       description["description"] = parameter.description;
       description["required"] = parameter.required;
-      description["default"] = parameter.required ? py::object(py::none()) : value_of(parameter, parameter.default_value);
+      const bool no_default = parameter.required || parameter.kind == ParameterKind::list;
+      description["default"] = no_default ? py::object(py::none()) : value_of(parameter, parameter.default_value);
       description["minimum"] = value_of(parameter, parameter.minimum);
       description["maximum"] = parameter.maximum == INT64_MAX ? py::object(py::none()) : value_of(parameter, parameter.maximum);
       parameters.append(std::move(description));

@@ -1,9 +1,13 @@
 #include "models/run.hpp"
 
+#include <optional>
+
 #include "models/caches/choose_caches.hpp"
 #include "models/distribution/follow_log.hpp"
 #include "models/policies.hpp"
 #include "sim/errors.hpp"
+#include "sim/pilot.hpp"
+#include "sim/placement_pass.hpp"
 #include "sim/recorded.hpp"
 #include "sim/simulation.hpp"
 
@@ -37,18 +41,39 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   StagedOptions staged;
   staged.stores = store_treatment(options.stores, machine);
   const CacheChoice caches = choose_caches(options.caches, workload, LineTouchOptions::of(machine, staged.stores));
-  const auto memory =
-      make_engine(options.engine, workload, machine, topology, options.threads, staged, make_caches(caches.name, machine, options.seed));
-  placement->prepare(nullptr, machine);
-  AddressSpace addresses{machine, workload, *placement, options.page};
-  if (options.keep_log) addresses.keep_placed_pages();
   const auto make_distribution = [&](const std::string& label) {
     return options.follow.empty() ? plan.make(label) : follow_log(options.follow);
   };
   const Bytes quantum = options.quantum.count() > 0 ? options.quantum : default_quantum(machine);
+  const auto engine_for = [&](const Workload& program) {
+    return make_engine(options.engine, program, machine, topology, options.threads, staged,
+                       make_caches(caches.name, machine, options.seed));
+  };
+  AccessSummary summary;
+  if (placement->wants_summary()) {
+    const auto pilot_mapping = thread_mappings().make(options.mapping);
+    summary = pilot_summary({workload, machine, *pilot_mapping, make_distribution, options.threads, options.oversubscribe, options.page});
+  }
+  placement->prepare(placement->wants_summary() ? &summary : nullptr, machine);
+  AddressSpace addresses{machine, workload, *placement, options.page};
+  if (options.keep_log) addresses.keep_placed_pages();
+  std::vector<TouchedPages> touched = placement->touched_first();
+  // Another heap than the default one decides itself where blocks lie, when they are asked for.
+  if (options.heap != RunOptions{}.heap)
+    std::erase_if(touched, [&](const TouchedPages& pages) { return workload.objects[pages.object.index()].kind == ObjectKind::heap; });
+  std::optional<RunReport> pass_report;
+  if (const auto pass = placement_pass(workload, summary, touched, options.threads)) {
+    for (const TouchedPages& pages : touched) addresses.place_object(pages.object, ThreadId{0});
+    const auto pass_mapping = thread_mappings().make(options.mapping);
+    const auto pass_memory = engine_for(*pass);
+    pass_report = simulate(
+        {*pass, machine, *pass_mapping, make_distribution, *pass_memory, addresses, options.threads, options.oversubscribe, quantum});
+  }
+  const auto memory = engine_for(workload);
   RunReport report = simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe,
                                quantum, options.keep_log, heap.get(), options.seed});
   report.pages = addresses.placed_pages();
+  if (pass_report) put_in_front(*pass_report, report);
   report.caches = caches.name;
   report.caches_region = caches.region;
   report.caches_lines_per_touch = caches.lines_per_touch;

@@ -182,10 +182,14 @@ std::uint64_t AddressSpace::address(ObjectId object, ThreadId thread) {
   return placement.base != 0 ? placement.base : place_object(object, thread).first;
 }
 
-ObjectId AddressSpace::object_in(AddressRange range) const {
+AddressSpace::Located AddressSpace::object_in(AddressRange range) const {
   const auto after = object_at_.upper_bound(range.first);
-  if (after != object_at_.begin() && std::prev(after)->second.first > range.first) return std::prev(after)->second.second;
-  return after != object_at_.end() && after->first < range.last ? after->second.second : ObjectId::none();
+  if (after != object_at_.begin() && std::prev(after)->second.first > range.first) {
+    const auto before = std::prev(after);
+    return {before->second.second, before->first};
+  }
+  if (after != object_at_.end() && after->first < range.last) return {after->second.second, after->first};
+  return {};
 }
 
 std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& place) {
@@ -207,8 +211,8 @@ void AddressSpace::note_touch(AddressRange range, bool write, const Place& place
     }
     home = pending;
     const std::uint64_t begin = first_address + page * page_bytes_;
-    const ObjectId object = object_in({std::max(begin, range.first), std::min(begin + page_bytes_, range.last)});
-    faults_.push_back({page, object, place, write});
+    const Located located = object_in({std::max(begin, range.first), std::min(begin + page_bytes_, range.last)});
+    faults_.push_back({page, located.object, place, write, static_cast<std::int64_t>(begin - located.base), page_bytes_});
   }
 }
 
@@ -284,7 +288,7 @@ void AddressSpace::migrate(std::uint64_t page, NodeId to) {
   home = static_cast<std::uint8_t>(to.value());
   ++pages_by_node_[home];
   ++migrated_pages_;
-  if (keeps_placed_) keep_placed(page, object_in({first_byte(page), first_byte(page + 1)}), ThreadId{0}, to);
+  if (keeps_placed_) keep_placed(page, object_in({first_byte(page), first_byte(page + 1)}).object, ThreadId{0}, to);
 }
 
 }  // namespace homenode

@@ -104,8 +104,12 @@ private:
     bool mapped_alone = false;  // own pages, given back on release
   };
   Placement& placement_of(ObjectId, ThreadId);
+  struct Located {
+    ObjectId object = ObjectId::none();
+    std::uint64_t base = 0;
+  };
   // The object that [first, last) of one page belongs to; the range may be rounded to lines.
-  ObjectId object_in(AddressRange) const;
+  Located object_in(AddressRange) const;
   void keep_placed(std::uint64_t page, ObjectId, ThreadId, NodeId home);
   std::uint64_t reserve_pages(std::uint64_t bytes);
   void forget_frames(AddressRange);

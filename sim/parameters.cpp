@@ -19,11 +19,25 @@ bool parse_value(const ParameterSpec& parameter, const std::string& text, std::i
         value = parse_bytes(text).count();
         return true;
       case ParameterKind::integer:
+      case ParameterKind::list:
         break;
     }
   } catch (const UnitError&) { return false; }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
+}
+
+// One value, or those of a list; false if one is malformed or out of range.
+bool parse_values(const ParameterSpec& parameter, const std::string& text, std::vector<std::int64_t>& values) {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = parameter.kind == ParameterKind::list ? std::min(text.find(':', begin), text.size()) : text.size();
+    std::int64_t value = 0;
+    if (!parse_value(parameter, text.substr(begin, end - begin), value) || value < parameter.minimum || value > parameter.maximum)
+      return false;
+    values.push_back(value);
+    begin = end + 1;
+  }
+  return true;
 }
 
 const char* kind_of_value(ParameterKind kind) {
@@ -32,6 +46,8 @@ const char* kind_of_value(ParameterKind kind) {
       return "a time with its unit";
     case ParameterKind::bytes:
       return "a size with its unit";
+    case ParameterKind::list:
+      return "a list, with colons, of integers";
     case ParameterKind::integer:
       break;
   }
@@ -48,6 +64,10 @@ ParameterSpec bytes_parameter(std::string name, std::string description, Bytes d
   return {std::move(name), "size", std::move(description), default_value.count(), minimum.count(), INT64_MAX, false, ParameterKind::bytes};
 }
 
+ParameterSpec list_parameter(std::string name, std::string unit, std::string description, std::int64_t minimum, std::int64_t maximum) {
+  return {std::move(name), std::move(unit), std::move(description), minimum, minimum, maximum, false, ParameterKind::list};
+}
+
 std::string parameter_text(const ParameterSpec& parameter, std::int64_t value) {
   switch (parameter.kind) {
     case ParameterKind::time:
@@ -55,6 +75,7 @@ std::string parameter_text(const ParameterSpec& parameter, std::int64_t value) {
     case ParameterKind::bytes:
       return to_string(Bytes{value});
     case ParameterKind::integer:
+    case ParameterKind::list:
       break;
   }
   return std::to_string(value);
@@ -99,7 +120,12 @@ PolicySpec parse_policy_spec(std::string_view text) {
 Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, const std::vector<ParameterSpec>& allowed) {
   Parameters parameters;
   std::map<std::string, bool> given;
-  for (const ParameterSpec& parameter : allowed) parameters.set(parameter.name, parameter.default_value);
+  for (const ParameterSpec& parameter : allowed) {
+    if (parameter.kind == ParameterKind::list)
+      parameters.set(parameter.name, std::vector<std::int64_t>{});
+    else
+      parameters.set(parameter.name, parameter.default_value);
+  }
   for (std::size_t position = 0; position < spec.settings.size(); ++position) {
     const std::string& key = spec.settings[position].first;
     const std::string& text = spec.settings[position].second;
@@ -118,13 +144,16 @@ Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, c
       }
       parameter = &*found;
     }
-    std::int64_t value = 0;
-    if (!parse_value(*parameter, text, value) || value < parameter->minimum || value > parameter->maximum) {
+    std::vector<std::int64_t> values;
+    if (!parse_values(*parameter, text, values)) {
       std::string range = std::string{kind_of_value(parameter->kind)} + " of at least " + parameter_text(*parameter, parameter->minimum);
       if (parameter->maximum != INT64_MAX) range += " and at most " + parameter_text(*parameter, parameter->maximum);
       throw UsageError(kind + " '" + spec.name + "': " + parameter->name + " = '" + text + "' is not " + range);
     }
-    parameters.set(parameter->name, value);
+    if (parameter->kind == ParameterKind::list)
+      parameters.set(parameter->name, std::move(values));
+    else
+      parameters.set(parameter->name, values.front());
     given[parameter->name] = true;
   }
   for (const ParameterSpec& parameter : allowed) {

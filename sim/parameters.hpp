@@ -6,14 +6,16 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/units.hpp"
 
 namespace homenode {
 
-// How a value is written: a bare integer, or a number with its unit, kept as picoseconds ("1 s") or bytes ("256 MiB").
-enum class ParameterKind : std::uint8_t { integer, time, bytes };
+// How a value is written: a bare integer, a number with its unit, kept as picoseconds ("1 s") or bytes ("256 MiB"), or integers
+// with colons between them ("2:1:1"), kept as a list; a list that is not given is empty.
+enum class ParameterKind : std::uint8_t { integer, time, bytes, list };
 
 // A parameter with its range.
 struct ParameterSpec {
@@ -24,6 +26,8 @@ struct ParameterSpec {
 };
 ParameterSpec time_parameter(std::string name, std::string description, Time default_value, Time minimum = Time::picoseconds(1));
 ParameterSpec bytes_parameter(std::string name, std::string description, Bytes default_value, Bytes minimum = Bytes{1});
+// Integers of [minimum, maximum]; what stands for a list that is not given is said in `description`.
+ParameterSpec list_parameter(std::string name, std::string unit, std::string description, std::int64_t minimum, std::int64_t maximum);
 // As a user writes it: "4", "1 s", "256 MiB".
 std::string parameter_text(const ParameterSpec&, std::int64_t value);
 
@@ -32,11 +36,14 @@ public:
   std::int64_t get(const std::string& name) const { return values_.at(name); }
   Time time(const std::string& name) const { return Time::picoseconds(get(name)); }
   Bytes bytes(const std::string& name) const { return Bytes{get(name)}; }
+  const std::vector<std::int64_t>& list(const std::string& name) const { return lists_.at(name); }
   void set(const std::string& name, std::int64_t value) { values_[name] = value; }
+  void set(const std::string& name, std::vector<std::int64_t> values) { lists_[name] = std::move(values); }
   const std::map<std::string, std::int64_t>& values() const { return values_; }
 
 private:
   std::map<std::string, std::int64_t> values_;
+  std::map<std::string, std::vector<std::int64_t>> lists_;
 };
 
 struct PolicySpec {  // parsed, not yet looked up

@@ -11,6 +11,9 @@ const Registry<PagePlacement>& page_placements() {
     r.add(interleave());
     r.add(bind());
     r.add(autonuma());
+    r.add(preferred());
+    r.add(weighted_interleave());
+    r.add(stencil_aware());
     return r;
   }();
   return registry;

@@ -10,5 +10,8 @@ PolicyEntry<PagePlacement> first_touch();
 PolicyEntry<PagePlacement> interleave();
 PolicyEntry<PagePlacement> bind();
 PolicyEntry<PagePlacement> autonuma();
+PolicyEntry<PagePlacement> preferred();
+PolicyEntry<PagePlacement> weighted_interleave();
+PolicyEntry<PagePlacement> stencil_aware();
 
 }  // namespace homenode

@@ -5,19 +5,29 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "sim/hardware/memory_model.hpp"
 #include "sim/machine.hpp"
 
 namespace homenode {
 
-class AccessSummary;  // bytes by thread and page from a stated pilot schedule; two-pass policies only
+struct AccessSummary;  // bytes by thread and page from a pilot run (access_summary.hpp); two-pass policies only
+
+// Pages [first, last) of an object that `thread` touches before the program runs; none(): all threads, in turn.
+struct TouchedPages {
+  ObjectId object;
+  std::uint64_t first = 0, last = 0;
+  ThreadId thread;
+};
 
 struct PageFault {
   std::uint64_t page = 0;  // virtual page number
   ObjectId object;
   Place place;  // who touched it, where, when
   bool write = false;
+  std::int64_t offset = 0;     // of the page's first byte from byte 0 of the object; negative where the object begins inside the page
+  std::uint64_t bytes = 4096;  // of the page
 };
 
 // What a placement sees of pages that exist.
@@ -51,6 +61,10 @@ class PagePlacement {
 public:
   virtual ~PagePlacement() = default;
   virtual bool wants_summary() const { return false; }
+  // After prepare: what a parallel pass in front of the program touches to enact the placement. The run pays for it.
+  virtual std::vector<TouchedPages> touched_first() const { return {}; }
+  // The run's times are to be a bound that no placement can beat (lower_bound.hpp), instead of its own.
+  virtual bool only_bounds() const { return false; }
   virtual void prepare(const AccessSummary* /*null for online policies*/, const Machine&) {}
   // Writes one home for each fault. Homes must be nodes with memory; anything else is a PolicyError of the caller.
   virtual void fault(std::span<const PageFault>, std::span<NodeId> home) = 0;

@@ -12,6 +12,8 @@ from homenode.policies import policies
 
 def _parameter(parameter: dict[str, Any]) -> str:
     default = "required" if parameter["required"] else f"default {parameter['default']}"
+    if parameter["default"] is None and not parameter["required"]:
+        default = "optional"
     highest = "…" if parameter["maximum"] is None else parameter["maximum"]
     unit = f"{parameter['unit']}, " if parameter["unit"] else ""
     return f"{parameter['name']}: {parameter['description']} ({unit}{parameter['minimum']} to {highest}, {default})"
