@@ -1,4 +1,4 @@
-"""`python -m validation published|native|capture-costs`: prints a table, or JSON of schema homenode.validation/1."""
+"""`python -m validation published|native|linux-guest|capture-costs`: prints a table, or JSON of schema homenode.validation/1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from validation.rows import NativeRow, Row
+from validation.rows import GuestRow, NativeRow, Row
 
 PAPERS = ("S0", "S1", "S4")
 FOLDER = Path(__file__).parents[1] / "build" / "validation"
@@ -37,6 +37,14 @@ def native_rows(folder: Path, machine: Path | None, repeats: int, small: bool) -
     yield from compare(SMALLEST if small else CASES, machine, folder, (1, 2), repeats)
 
 
+def guest_rows(folder: Path, small: bool) -> Iterator[GuestRow]:
+    """Rows of the Linux guest; a single one that says what is missing where it cannot run."""
+    from homenode.resources import cache_directory
+    from validation.linux_guest.run import rows
+
+    return rows(folder / "linux-guest", cache_directory() / "guest", small)
+
+
 def _text(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
@@ -44,7 +52,7 @@ def _text(value: Any) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the cases; what deviates is a result, not a failure."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=main.__doc__)
-    parser.add_argument("kind", choices=["published", "native", "capture-costs"])
+    parser.add_argument("kind", choices=["published", "native", "linux-guest", "capture-costs"])
     parser.add_argument("--paper", choices=PAPERS, help="only this paper's cases")
     parser.add_argument(
         "--small", action="store_true", help="a reduced problem, or only the smallest size of each kernel"
@@ -60,9 +68,11 @@ def main(arguments: list[str] | None = None) -> int:
 
         repeats = min(options.repeats, 3)
         return capture_costs.main(options.folder, options.small, repeats, options.json, options.write)
-    rows: Iterator[Row] | Iterator[NativeRow]
+    rows: Iterator[Row] | Iterator[NativeRow] | Iterator[GuestRow]
     if options.kind == "published":
         rows = published_rows(options.paper, options.folder, options.small)
+    elif options.kind == "linux-guest":
+        rows = guest_rows(options.folder, options.small)
     else:
         rows = native_rows(options.folder, options.machine, options.repeats, options.small)
     collected = []

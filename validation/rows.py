@@ -55,6 +55,26 @@ class NativeRow:
         return {**asdict(self), "error": self.error}
 
 
+@dataclass(frozen=True)
+class GuestRow:
+    """What a Linux guest did and what the model says."""
+
+    case: str
+    what: str
+    cls: Class
+    guest: int | str
+    model: int | str  # why, where nothing was compared
+    unit: str
+    verdict: Verdict
+    command: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row under the keys of schema homenode.validation/1."""
+        row = asdict(self)
+        row["class"] = row.pop("cls")
+        return row
+
+
 def agrees(condition: bool) -> Verdict:
     """Name the outcome of a check."""
     return "agrees" if condition else "deviates"

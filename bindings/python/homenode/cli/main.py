@@ -27,7 +27,7 @@ _COMMANDS = {
     "machine": "describe this host: detect, calibrate",
     "policies": "list every policy with its parameters",
     "replay": "rank combinations of policies on machines",
-    "validate": "hold predictions against published results and native runs",
+    "validate": "hold predictions against published results, native runs and a Linux guest",
     "doctor": "tell what is installed and what is missing",
 }
 # Commands that no module can be called by.

@@ -1,0 +1,197 @@
+"""validation/linux_guest without a boot: its parts, and the model against what real guests printed (tests/data/linux_guest)."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from validation.linux_guest import compare, guest, run  # noqa: E402
+from validation.linux_guest.archive import initramfs  # noqa: E402
+from validation.linux_guest.cases import (  # noqa: E402
+    MACHINE,
+    SMALL_HEAP,
+    TCMALLOC,
+    Plan,
+    commands,
+    overflow_case,
+    placement_cases,
+)
+from validation.linux_guest.log import BadLog, PagesLine, free_pages, pages_line, parse  # noqa: E402
+
+RECORDED = ROOT / "tests" / "data" / "linux_guest" / "small.log"
+PLAN = Plan(heap_size=SMALL_HEAP)
+
+
+def read_archive(archive: bytes) -> dict[str, tuple[int, bytes]]:
+    """Mode and content by name, by the kernel's description of newc."""
+    entries: dict[str, tuple[int, bytes]] = {}
+    at = 0
+    while True:
+        assert archive[at : at + 6] == b"070701"
+        fields = [int(archive[at + 6 + 8 * index : at + 14 + 8 * index], 16) for index in range(13)]
+        mode, size, name_size = fields[1], fields[6], fields[11]
+        name = archive[at + 110 : at + 110 + name_size - 1].decode()
+        begin = (at + 110 + name_size + 3) // 4 * 4
+        if name == "TRAILER!!!":
+            return entries
+        entries[name] = (mode, archive[begin : begin + size])
+        at = (begin + size + 3) // 4 * 4
+
+
+def test_the_archive_holds_folders_and_programs() -> None:
+    files = {"init": b"#!/bin/sh\n", "bin/a": b"12345", "bin/empty": b""}
+    entries = read_archive(initramfs(files, ("bin", "proc")))
+    assert {name: content for name, (mode, content) in entries.items() if mode == 0o100755} == files
+    assert {name for name, (mode, _) in entries.items() if mode == 0o40755} == {"bin", "proc"}
+
+
+def test_the_emulator_is_asked_for_the_nodes() -> None:
+    machine = guest.GuestMachine(nodes=4, cores_per_node=2, mebibytes_per_node=100)
+    words = guest.emulator_command(machine, Path("kernel"), Path("archive"), Path("log"))
+    text = " ".join(words)
+    assert words[words.index("-accel") + 1].startswith("tcg")
+    assert words[words.index("-m") + 1] == "400M"
+    assert "node,nodeid=3,cpus=6-7,memdev=m3" in words
+    # a ring: neighbours 20, opposite nodes 30; 4 x 3 / 2 pairs
+    assert text.count("dist,") == 6
+    assert {"dist,src=0,dst=1,val=20", "dist,src=0,dst=2,val=30", "dist,src=0,dst=3,val=20"} <= set(words)
+    assert "transparent_hugepage=never" in words[words.index("-append") + 1]
+
+
+def test_the_described_machine_has_the_guest_s_nodes() -> None:
+    described = tomllib.loads(run.DESCRIPTION.read_text(encoding="utf-8"))
+    links = described["links"][0]["between"]["value"]
+    assert described["sockets"]["value"] == MACHINE.nodes
+    assert described["nodes"][0]["cores"]["value"] == MACHINE.cores_per_node
+    # neighbours in the model are the guest's nodes at distance 20
+    near = [[a, b] for a in range(MACHINE.nodes) for b in range(a + 1, MACHINE.nodes) if MACHINE.distance(a, b) == 20]
+    assert sorted(links) == near
+
+
+def test_the_kernel_s_package() -> None:
+    depends = "linux-image-cloud-amd64\n  Depends: linux-image-6.1.0-56-cloud-amd64\n"
+    assert guest.kernel_package(depends) == "linux-image-6.1.0-56-cloud-amd64"
+    with pytest.raises(guest.MissingPart, match="no kernel by the name"):
+        guest.kernel_package("")
+
+
+def test_the_guest_runs_every_case() -> None:
+    script = commands(PLAN)
+    for case in [*placement_cases(), overflow_case()]:
+        assert f"name={case.name} {' '.join(case.arguments())}" in script
+    assert script.count("heap_tcmalloc ") == TCMALLOC.repeats
+    assert "GOMP_CPU_AFFINITY=0-7" in script
+
+
+def test_pages_of_a_line() -> None:
+    line = pages_line(["first=7", "0*2", "3*1"])
+    assert (line.first_page, line.nodes) == (7, [0, 0, 3])
+    with pytest.raises(BadLog, match=r"'-14\*1' says no node of a page"):
+        pages_line(["first=7", "0*2", "-14*1"])
+
+
+def test_free_pages_of_zones() -> None:
+    # node 0: (1000 - 10 - 0) + max(300 - 5 - 100, 0) = 1185; node 1: 500 - 20; an empty zone gives nothing
+    zones = [(0, "DMA", 300, 5, 100), (0, "DMA32", 1000, 10, 0), (1, "DMA32", 500, 20, 0), (1, "Normal", 0, 0, 0)]
+    text = "".join(
+        f"Node {node}, zone {name:>8}\n  pages free     {free}\n        low      {low}\n        protection: (0, 9, 9, {keep}, 9)\n"
+        for node, name, free, low, keep in zones
+    )
+    assert free_pages(text) == [1185, 480]
+    with pytest.raises(BadLog, match="node 0 lacks"):
+        free_pages(text.replace("protection", "other"))
+
+
+def test_a_log_without_its_end_is_refused() -> None:
+    text = RECORDED.read_text(encoding="utf-8")
+    with pytest.raises(BadLog, match="no line '@@ zones'"):
+        parse(text.replace("@@ zones end", ""))
+
+
+def test_equal_pages() -> None:
+    assert compare.equal_pages([0, 1, 2, 3], [0, 1, 2, 3], 4, False) == 4
+    assert compare.equal_pages([2, 3, 0, 1], [0, 1, 2, 3], 4, False) == 0
+    assert compare.equal_pages([2, 3, 0, 1], [0, 1, 2, 3], 4, True) == 4  # rotated by two nodes
+    assert compare.equal_pages([2, 3, 0, 0], [0, 1, 2, 3], 4, True) == 3
+    with pytest.raises(ValueError, match="2 pages in the guest, 1 in the model"):
+        compare.equal_pages([0, 0], [0], 4, False)
+
+
+def test_the_law_of_interleaved_areas() -> None:
+    # page 9 on node 9 mod 4 = 1
+    assert compare.breaks_of_law(PagesLine(9, [1, 2, 3, 0]), 4) == 0
+    assert compare.breaks_of_law(PagesLine(9, [1, 2, 3, 1]), 4) == 1
+
+
+def test_overflow_agrees_within_a_hundredth() -> None:
+    case = overflow_case()
+
+    def verdicts(model: list[int]) -> list[str]:
+        return [row.verdict for row in compare.overflow_rows(case, [0] * 500 + [1] * 500, model, [520, 520, 520], "")]
+
+    assert verdicts([0] * 490 + [1] * 510) == ["agrees", "agrees"]  # 10 of 1000 differ
+    assert verdicts([0] * 489 + [1] * 511) == ["agrees", "deviates"]
+    assert verdicts([0] * 500 + [2] * 500) == ["deviates", "deviates"]
+    assert verdicts([0] * 521 + [1] * 479) == ["not compared"]  # a model without a limit: 521 pages on a node of 520
+
+
+def test_heaps_are_held_to_the_guest_s_spread() -> None:
+    def verdict(model: int | None) -> str:
+        return compare.heap_row(TCMALLOC, SMALL_HEAP, [100, 140], model, "not there", "").verdict
+
+    assert [verdict(model) for model in (99, 100, 140, 141, None)] == [
+        "deviates",
+        "agrees",
+        "agrees",
+        "deviates",
+        "not compared",
+    ]
+
+
+def test_a_host_without_the_emulator_skips(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from validation.__main__ import main
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert main(["linux-guest", "--folder", str(tmp_path)]) == 0
+    said = capsys.readouterr().out.strip().splitlines()
+    assert len(said) == 1
+    assert "skipped: no qemu-system-x86_64 (Debian: qemu-system-x86)" in said[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recorded_guest_does_what_linux_promises() -> None:
+    log = parse(RECORDED.read_text(encoding="utf-8"))
+    nodes, cores = MACHINE.nodes, MACHINE.cores
+    assert log.distances == [[MACHINE.distance(a, b) for b in range(nodes)] for a in range(nodes)]
+    pages = len(log.pages["first-touch-static"].nodes)
+    # thread t runs on core t of node t / 2, and touches pages [t, t + 1) x pages / threads, or t, t + threads, ...
+    assert log.pages["first-touch-static"].nodes == [page * cores // pages // 2 for page in range(pages)]
+    assert log.pages["first-touch-cyclic"].nodes == [page % cores // 2 for page in range(pages)]
+    assert set(log.pages["first-touch-serial"].nodes) == {0}
+    assert set(log.pages["bind"].nodes) == {nodes - 1}
+    assert compare.breaks_of_law(log.pages["interleave-area"], nodes) == 0
+    # 0 overflows to 1 and then to 3: distances 10, 20, 30, 20
+    assert compare.order_of_nodes(log.pages["overflow"].nodes) == [0, 1, 3]
+    assert (log.psm.bound, log.psm.remote) == (True, 0)
+    for heap in ("glibc", "psm"):
+        assert [line.remote for line in log.remote[heap]] == [[0] * SMALL_HEAP.passes]
+
+
+@pytest.mark.capture
+def test_the_model_places_as_the_recorded_guest(tmp_path: Path) -> None:
+    log = parse(RECORDED.read_text(encoding="utf-8"))
+    model = run.Model(tmp_path, MACHINE.cores)
+    for case in placement_cases():
+        placed, command = model.pages(case)
+        row = compare.placement_row(case, log.pages[case.name].nodes, placed, MACHINE.nodes, command)
+        assert row.verdict == "agrees", row
+        assert -1 not in placed

@@ -1,0 +1,143 @@
+"""Boots the guest, replays the same programs, and yields the rows; says in one row what is missing where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import homenode as hn
+from homenode.errors import UsageError
+from validation.linux_guest import compare, guest, programs
+from validation.linux_guest.cases import (
+    GLIBC,
+    PAGE,
+    PSM,
+    SMALL_HEAP,
+    TCMALLOC,
+    HeapCase,
+    HeapSize,
+    PlacementCase,
+    Plan,
+    commands,
+    overflow_case,
+    placement_cases,
+)
+from validation.linux_guest.log import GuestLog, parse
+from validation.rows import GuestRow
+
+DESCRIPTION = Path(__file__).with_name("machines") / "guest-4n.toml"
+# Emulation is slow, and other work may share the host.
+TIMEOUT = 1500.0
+
+
+class Model:
+    """Captures the guest's programs once each and replays them on a machine of the guest's nodes."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        """Traces and traced programs go to `folder`."""
+        self._folder = folder
+        self._threads = threads
+        self._machine = hn.Machine.load(DESCRIPTION)
+        self._traces: dict[Path, hn.Trace] = {}
+
+    def _trace(self, source: str, arguments: list[str]) -> tuple[hn.Trace, Path]:
+        name = Path(source).stem
+        path = self._folder / ("-".join([name, *arguments]).replace("=", "") + ".hnt")
+        if path not in self._traces:
+            program = programs.traced(source, self._folder)
+            words = [str(program), *arguments, "report=0"]
+            self._traces[path] = hn.capture(command=words, output=path, threads=self._threads)
+        return self._traces[path], path
+
+    def _command(self, path: Path, placement: str, distribution: str, heap: str = "plain") -> str:
+        return (
+            f"homenode replay {path} --machine {DESCRIPTION.name} --threads {self._threads} --placement {placement} "
+            f"--mapping compact --distribution {distribution} --heap {heap}"
+        )
+
+    def pages(self, case: PlacementCase, free_pages: list[int] | None = None) -> tuple[list[int], str]:
+        """The node of each page of the area, and the command that repeats the replay; nodes have `free_pages` if given."""
+        trace, path = self._trace("placement.c", case.arguments())
+        machine = self._machine
+        if free_pages is not None:
+            machine = machine.with_changes(
+                {f"nodes.{node}.memory": f"{pages * PAGE} B" for node, pages in enumerate(free_pages)}
+            )
+        result = hn.replay(
+            trace, machine, threads=self._threads, placement=case.placement, mapping="compact",
+            distribution=case.distribution, keep_log=True,
+        )  # fmt: skip
+        area = _area(trace, case.pages * PAGE)
+        nodes = [-1] * case.pages
+        assert result.pages is not None
+        for placed, page, node in result.pages.tolist():
+            if placed == area:
+                nodes[page] = node
+        return nodes, self._command(path, case.placement, case.distribution)
+
+    def remote_pages(self, heap: HeapCase, size: HeapSize) -> tuple[int | None, str, str]:
+        """Remote pages of List. 1 over all passes; or none and why; and the command."""
+        if heap.heap not in _heap_managers():
+            return None, f"not compared: the model has no heap manager {heap.heap}", ""
+        trace, path = self._trace("heap_list1.c", size.arguments())
+        command = self._command(path, "first-touch", "static", heap.heap)
+        result = hn.replay(trace, self._machine, threads=self._threads, mapping="compact", heap=heap.heap)
+        return int(result.run["heap_detail"]["remote_block_pages"]), "", command
+
+
+def _heap_managers() -> set[str]:
+    try:
+        return {policy["name"] for policy in hn.policies("heap")}
+    except UsageError:
+        return set()
+
+
+def _area(trace: hn.Trace, size: int) -> int:
+    """The object that the program maps."""
+    objects: list[dict[str, Any]] = trace.inspect()["objects"]
+    found = [int(entry["id"]) for entry in objects if entry["kind"] == "mmap" and entry["bytes"] == size]
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} mapped objects of {size} bytes in {trace!r}; expected 1")
+    return found[0]
+
+
+def skipped(why: str) -> GuestRow:
+    """The row of a host that cannot run the guest."""
+    return GuestRow("linux-guest", f"skipped: {why}", "predicted", "", "", "", "skipped", "")
+
+
+def model_rows(log: GuestLog, plan: Plan, model: Model) -> Iterator[GuestRow]:
+    """Everything that is held against the guest's log."""
+    nodes = plan.machine.nodes
+    for case in placement_cases(plan.machine):
+        placed, command = model.pages(case)
+        yield compare.placement_row(case, log.pages[case.name].nodes, placed, nodes, command)
+    yield compare.law_row("interleave-area", log.pages["interleave-area"], nodes)
+    overflow = overflow_case(plan.machine)
+    placed, command = model.pages(overflow, log.free_pages)
+    yield from compare.overflow_rows(overflow, log.pages[overflow.name].nodes, placed, log.free_pages, command)
+    yield from compare.psm_rows(log)
+    for heap in (GLIBC, PSM, TCMALLOC):
+        if heap not in plan.heaps:
+            yield skipped(f"{heap.name} (Debian: libgoogle-perftools-dev)")
+            continue
+        remote, why, command = model.remote_pages(heap, plan.heap_size)
+        yield compare.heap_row(heap, plan.heap_size, compare.heap_guest_sums(log, heap), remote, why, command)
+
+
+def rows(folder: Path, cache: Path, small: bool = False) -> Iterator[GuestRow]:
+    """Yield all rows; the guest's output is kept as linux_guest.log in the folder."""
+    try:
+        guest.emulator()
+        guest.busybox()
+        made = programs.for_guest(folder / "guest")
+        heaps = [heap for heap in (GLIBC, PSM, TCMALLOC) if heap.program in made]
+        plan = Plan(heaps, SMALL_HEAP) if small else Plan(heaps)
+        text = guest.run(plan.machine, made, commands(plan), cache, TIMEOUT)
+    except guest.MissingPart as missing:
+        yield skipped(str(missing))
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "linux_guest.log").write_text(text, encoding="utf-8")
+    yield from model_rows(parse(text), plan, Model(folder / "model", plan.machine.cores))
