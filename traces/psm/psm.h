@@ -33,7 +33,7 @@ enum psm_binding {
 
 /* The calling thread is `owner` and stays on the node where it runs now: pin it first. Blocks of this node that it frees are kept for
  * the next psm_alloc for this owner. Several threads may be one owner, if they share a node.
- * Returns 0; or -1 with errno EINVAL for an owner out of range, ENOMEM for want of memory. */
+ * Returns 0; or -1 with errno EINVAL for an owner out of range, ENOMEM for want of memory on the node (some have none at all). */
 int psm_register_thread(int owner);
 
 /* Owner `owner` resides on `node`, said by another thread, or before the thread exists. The calling thread stays what it was.
