@@ -10,7 +10,7 @@
 #include "traces/psm/page_allocator.h"
 #include "traces/psm/psm.h"
 
-enum { THREADS = 8, NODES = 4, SLOTS = 64, ROUNDS = 3000 };
+enum { THREADS = 8, NODES = 4, SLOTS = 64, ROUNDS = 20000 };
 
 struct slot {
   pthread_mutex_t lock;
