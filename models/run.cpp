@@ -21,6 +21,18 @@ StoreTreatment store_treatment(const std::string& stores, const Machine& machine
   throw UsageError(unknown_name("store treatment", stores, std::vector<std::string>{"machine", "regular", "nt"}));
 }
 
+// The report of a run that takes just what no placement can beat.
+RunReport bound_of(RunReport report) {
+  if (!report.lower_bound) throw UsageError("placement 'optimal' needs an engine that tells a lower bound; allowed: flow, simgrid");
+  report.time = *report.lower_bound;
+  for (RegionReport& region : report.regions) region.time = region.least;
+  for (ThreadReport& thread : report.threads) {
+    thread.busy = thread.least;
+    thread.idle = report.time - thread.busy;
+  }
+  return report;
+}
+
 }  // namespace
 
 RunReport run(const Workload& workload, const Machine& machine, const RunOptions& options) {
@@ -73,6 +85,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   RunReport report = simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe,
                                quantum, options.keep_log, heap.get(), options.seed});
   report.pages = addresses.placed_pages();
+  if (placement->only_bounds()) report = bound_of(std::move(report));
   if (pass_report) put_in_front(*pass_report, report);
   report.caches = caches.name;
   report.caches_region = caches.region;

@@ -1,6 +1,7 @@
 // What a run yields. Equal inputs and seed give equal reports, bit for bit; what the simulator itself cost is not in it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct RegionReport {
   std::string label;
   Time time;  // from the first thread's entry to the last one's exit, over all executions
   std::uint64_t executions = 0;
+  Time least{};                      // of it, whatever the placement
   std::vector<BindingTime> binding;  // what held its work up, largest first
 };
 
@@ -22,6 +24,7 @@ struct ThreadReport {
   CoreId core;
   NodeId node;
   Time busy, idle;  // busy + idle = the run's time
+  Time least{};     // of its busy time, whatever the placement
   std::uint64_t local_bytes = 0, remote_bytes = 0;
 };
 
@@ -49,6 +52,7 @@ struct HeapReport {
 
 struct RunReport {
   Time time;
+  std::optional<Time> lower_bound;    // that no placement can beat, for the items that each thread ran (lower_bound.hpp)
   std::vector<RegionReport> regions;  // in the trace's order, regions that were executed
   std::vector<ThreadReport> threads;
   EventCounts counts;

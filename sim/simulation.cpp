@@ -233,6 +233,7 @@ private:
   }
 
   void fork(std::size_t first) {
+    team_overhead_ += fork_;
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       threads_[t].execution = first;
       threads_[t].in_construct = true;
@@ -520,6 +521,7 @@ private:
     if (++state.at_barrier < threads_.size()) return;
     const std::size_t index = threads_[t].execution;
     const Time release = now_ + barrier_ + (region_of(ex).reduction ? reduction_ : Time{});
+    team_overhead_ += release - now_;
     close(index, state, release);
     const bool join = last_of_construct(index);
     for (std::size_t member = 0; member < threads_.size(); ++member) {
@@ -549,6 +551,21 @@ private:
     return text;
   }
 
+  void set_lower_bound(RunReport& report) const {
+    const std::optional<LeastTime> least = in_.memory.least_time();
+    if (!least) return;
+    const Time spread = Time::picoseconds(least->work.count() / static_cast<std::int64_t>(threads_.size()));
+    report.lower_bound = team_overhead_ + std::max(least->phases, spread);
+    for (std::size_t t = 0; t < std::min(report.threads.size(), least->by_thread.size()); ++t)
+      report.threads[t].least = least->by_thread[t];
+    std::size_t row = 0;
+    for (std::size_t region = 0; region < region_time_.size(); ++region) {
+      if (region_executions_[region] == 0) continue;
+      if (region < least->by_region.size()) report.regions[row].least = least->by_region[region];
+      ++row;
+    }
+  }
+
   RunReport report() {
     RunReport report;
     report.time = std::max(end_, now_);
@@ -556,7 +573,7 @@ private:
     const auto binding = in_.memory.binding();
     for (std::size_t region = 0; region < region_time_.size(); ++region) {
       if (region_executions_[region] == 0) continue;
-      report.regions.push_back({in_.workload.regions[region].label, region_time_[region], region_executions_[region],
+      report.regions.push_back({in_.workload.regions[region].label, region_time_[region], region_executions_[region], Time{},
                                 region < binding.size() ? binding[region] : std::vector<BindingTime>{}});
     }
     for (std::size_t t = 0; t < threads_.size(); ++t) {
@@ -566,6 +583,7 @@ private:
       if (t < report.counts.remote_bytes.size()) row.remote_bytes = report.counts.remote_bytes[t];
       report.threads.push_back(row);
     }
+    set_lower_bound(report);
     report.pages_by_node = in_.addresses.pages_by_node();
     report.page_faults = in_.addresses.page_faults();
     report.migrated_pages = in_.addresses.migrated_pages();
@@ -581,6 +599,7 @@ private:
   std::vector<Core> cores_;
   Team team_;
   Time fork_, barrier_, reduction_, now_, end_;
+  Time team_overhead_;  // forks, barriers and reductions, in which nobody works
   std::vector<ExecutionState> states_;
   std::vector<Time> region_time_;
   std::vector<std::uint64_t> region_executions_;

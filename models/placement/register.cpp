@@ -14,6 +14,7 @@ const Registry<PagePlacement>& page_placements() {
     r.add(preferred());
     r.add(weighted_interleave());
     r.add(stencil_aware());
+    r.add(optimal());
     return r;
   }();
   return registry;

@@ -13,5 +13,6 @@ PolicyEntry<PagePlacement> autonuma();
 PolicyEntry<PagePlacement> preferred();
 PolicyEntry<PagePlacement> weighted_interleave();
 PolicyEntry<PagePlacement> stencil_aware();
+PolicyEntry<PagePlacement> optimal();
 
 }  // namespace homenode

@@ -70,6 +70,13 @@ struct BindingTime {
   double seconds = 0;
 };
 
+// What the work of a run takes at least, wherever its pages lie (lower_bound.hpp).
+struct LeastTime {
+  Time phases;                             // one after the other
+  Time work;                               // of all threads, page faults included
+  std::vector<Time> by_thread, by_region;  // parts of `phases`
+};
+
 class MemoryModel {
 public:
   virtual ~MemoryModel() = default;
@@ -81,6 +88,8 @@ public:
   virtual EventCounts counts() const = 0;
   // By region: what bound it, largest first ("controller 0", "link 1->0", "core", "latency", "L3").
   virtual std::vector<std::vector<BindingTime>> binding() const = 0;
+  // Nothing from a model that cannot tell.
+  virtual std::optional<LeastTime> least_time() const { return std::nullopt; }
   // Lines that a freed or moved range held; called by the simulation when memory is released or migrated.
   virtual void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) = 0;
   // Writes everything dirty back, without taking time; at the end of a run.

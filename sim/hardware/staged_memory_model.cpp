@@ -37,6 +37,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       options_{options},
       messages_{machine, topology},
       touches_{LineTouchOptions::of(machine, options.stores)},
+      bound_{workload, machine},
       controllers_of_(machine.nodes.size()),
       seconds_per_iteration_(workload.patterns.size(), -1.0),
       demand_(machine.nodes.size()),
@@ -57,6 +58,11 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
     }
     read_cost_.push_back(read * line);
     write_cost_.push_back(write * line);
+  }
+  for (std::size_t node = 0; node < machine.nodes.size(); ++node) {
+    Time least = Time::max();
+    for (std::size_t home = 0; home < machine.nodes.size(); ++home) least = std::min(least, topology.latency(NodeId{node}, NodeId{home}));
+    nearest_.push_back(least.seconds());
   }
   if (machine.tlb.entries > 0) translations_.assign(machine.cores(), TranslationBuffer{machine.tlb.entries});
   const std::size_t nodes = machine.nodes.size();
@@ -110,8 +116,9 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     const double delivery = bandwidth > 0 ? static_cast<double>(outcome_.hit_lines[level] * line_bytes()) / bandwidth : 0;
     hits += std::max(outcome_.hit_weight[level] * cache.latency.seconds(), delivery);
   }
-  double idle = 0;
+  double idle = 0, read_weight = 0;
   for (std::size_t home = 0; home < demand_.size(); ++home) {
+    read_weight += demand_[home].read_weight;
     if (demand_[home].reads != 0) idle += demand_[home].read_weight * topology_.latency(place.node, NodeId{home}).seconds();
   }
   const auto busy = [&](double memory) { return machine_.overlap == Overlap::full ? std::max(core, memory) : core + memory; };
@@ -133,6 +140,8 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const double overhead = work.overhead.seconds() + static_cast<double>(accessed.faults) * options_.page_fault_cost.seconds() +
                           accessed.walk_seconds + std::exchange(kernel_seconds_, 0.0);
   const double private_seconds = busy(memory) + overhead;
+  note_bound(work, busy(hits + transfers + read_weight * nearest_[place.node.index()]) + work.overhead.seconds() + accessed.walk_seconds,
+             accessed.faults);
 
   Running running;
   running.thread = place.thread;
@@ -284,6 +293,16 @@ void StagedMemoryModel::use_link_bytes(const std::vector<LinkBytes>& costs, std:
     remember(ResourceId{machine_.controllers.size() + cost.link.index()}, bytes / bandwidth);
     counts_.link_bytes[cost.link.index()] += static_cast<std::uint64_t>(std::llround(bytes));
   }
+}
+
+// Lines of pages that moved are not among them: another placement would not move them.
+void StagedMemoryModel::note_bound(const Work& work, double least_seconds, std::uint64_t faults) {
+  LowerBound::Slice slice{work.items.execution, work.place, Time::from_seconds(least_seconds),
+                          options_.page_fault_cost * static_cast<std::int64_t>(faults)};
+  for (const MissRange& miss : outcome_.reads) slice.reads += miss.lines.size();
+  for (const LineRange& lines : outcome_.writebacks) slice.writes += lines.size();
+  for (const LineRange& lines : outcome_.bypassed_writes) slice.writes += lines.size();
+  bound_.add(slice);
 }
 
 void StagedMemoryModel::use_resources(const Place& place) {

@@ -27,6 +27,7 @@
 #include "sim/hardware/touched_lines.hpp"
 #include "sim/hardware/translation_buffer.hpp"
 #include "sim/line_touches.hpp"
+#include "sim/lower_bound.hpp"
 #include "sim/machine.hpp"
 #include "sim/topology.hpp"
 
@@ -61,6 +62,7 @@ public:
   void advance(Time to, std::vector<Completion>& done) override;
   EventCounts counts() const override { return counts_; }
   std::vector<std::vector<BindingTime>> binding() const override;
+  std::optional<LeastTime> least_time() const override { return bound_.result(); }
   void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
   void flush(AddressSpace&) override;
 
@@ -101,6 +103,7 @@ private:
   Accessed access_caches(const Work&, LineTouches&, AddressSpace&);
   void collect_demand(NodeId reader, const AddressSpace&);
   void use_link_bytes(const std::vector<LinkBytes>&, std::uint64_t lines);
+  void note_bound(const Work&, double least_seconds, std::uint64_t faults);
   void use_resources(const Place&);
   double transfer_seconds(const Place&, const AddressSpace&);
   void count_traffic(const Place&);
@@ -119,9 +122,11 @@ private:
   std::unique_ptr<BandwidthSharing> sharing_;
   StagedOptions options_;
   MessageCosts messages_;
-  LineTouches touches_;                                   // of whole iterations
-  std::vector<std::unique_ptr<Opened>> opened_;           // by thread
-  std::vector<TranslationBuffer> translations_;           // by core; none if the machine describes none
+  LineTouches touches_;                          // of whole iterations
+  std::vector<std::unique_ptr<Opened>> opened_;  // by thread
+  std::vector<TranslationBuffer> translations_;  // by core; none if the machine describes none
+  LowerBound bound_;
+  std::vector<double> nearest_;                           // by node: seconds to the nearest memory
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node
   std::vector<double> read_cost_, write_cost_;            // seconds a line, by controller
   std::vector<double> seconds_per_iteration_;             // core time by pattern, computed once; negative = not yet

@@ -1,0 +1,23 @@
+// No placement at all, but the bound that none can beat for the items that each thread runs (lower_bound.hpp): the run's time is the
+// bound. Traffic and pages in its report are those of the first-touch run from which the items and the lines that leave the caches come.
+#include "models/placement/register.hpp"
+
+namespace homenode {
+namespace {
+
+class Optimal final : public PagePlacement {
+public:
+  bool only_bounds() const override { return true; }
+  void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
+    for (std::size_t i = 0; i < faults.size(); ++i) home[i] = faults[i].place.node;
+  }
+};
+
+}  // namespace
+
+PolicyEntry<PagePlacement> optimal() {
+  return {
+      "optimal", "the time that no placement can beat: a lower bound", {}, [](const Parameters&) { return std::make_unique<Optimal>(); }};
+}
+
+}  // namespace homenode
