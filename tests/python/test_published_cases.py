@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,26 @@ def test_hotspot_s_gain_is_held_against_twelve() -> None:
     assert of(rows, "C1", "largest gain").verdict == "deviates"  # 30 > 1.5 x 12
     assert of(rows, "C1", "small size").verdict == "deviates"
     assert of(rows, "C6").verdict == "deviates"
+
+
+def test_replays_that_end_before_balancing_begins_say_nothing_of_it() -> None:
+    short = {key: replace(timing, replayed_seconds=0.01) for key, timing in figures(12.0, 3.0).items()}
+    rows = list(Comparison(short, HOTSPOT, {}).rows(s0.references()))
+    balancing = [row for row in rows if row.claim in ("C8", "C10", "C11")]
+    assert {row.verdict for row in balancing} == {"not compared"}
+    assert "10 ms, ends before" in str(balancing[0].model)
+
+
+def test_threads_at_the_border_idle_less() -> None:
+    # A: nodes of 8 cores; 7, 8, 15, 16, 23, 24 wait less
+    case = Case("srad_v2", "", (10,))
+    for less, verdict in ((0.05, "agrees"), (0.0995, "deviates")):
+        found = {}
+        for machine, threads in s0.MACHINES.items():
+            idle = tuple(less if thread % 8 in (0, 7) else 0.1 for thread in range(threads))
+            for setting in (*s0.SETTINGS, *s0.SCHEDULES):
+                found[machine, case.name, setting] = Timing(0.0, 1.0, 0.5, idle, "command")
+        assert of(list(Comparison(found, (case,), {}).rows(s0.references())), "C12").verdict == verdict
 
 
 def test_footprints_bound_the_computed_arrays() -> None:

@@ -66,7 +66,7 @@ def timing(traces: list[tuple[hn.Trace, Path]], machine: str, setting: Setting) 
     ]
     moved = more.traffic
     remote = 1 - float(moved.trace()) / float(moved.sum()) if moved.sum() else 0.0
-    return Timing(few.seconds - FEW * step, step, remote, tuple(idle), command)
+    return Timing(few.seconds - FEW * step, step, remote, tuple(idle), command, more.seconds)
 
 
 def rows(folder: Path, small: bool = False) -> Iterator[Row]:

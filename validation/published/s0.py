@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,9 @@ MACHINES = {A: 32, B: 24}  # threads: one a core
 SYSTEMS = {A: "linux-4.4", B: "linux-3.10"}
 # The paper runs Rodinia's programs longer than their defaults and does not say how long: results are given over this range.
 STEPS = (10, 100, 1000)
+
+# Linux 3.10 and 4.4, kernel/sched/fair.c: sysctl_numa_balancing_scan_delay; balancing does nothing before.
+SCAN_DELAY = 1.0
 
 UNPINNED = Setting("first-touch", "unpinned")
 UNPINNED_INTERLEAVE = Setting("interleave", "unpinned")
@@ -49,6 +53,7 @@ class Timing:
     remote_share: float  # of the bytes at the controllers
     idle_share: tuple[float, ...]  # of an iteration, by thread
     command: str
+    replayed_seconds: float = math.inf  # of the longer capture
 
     def total(self, steps: int) -> float:
         """Seconds of the whole program."""

@@ -109,12 +109,12 @@ def main(folder: Path, heap: str = "") -> int:
 
     def speed_up(machine: hn.Machine) -> float:
         few, many = (
-            run_s1.advection_seconds(folder, machine, team, "reuse", 256, Setting(heap=heap)).seconds
+            run_s1.advection_seconds(folder, machine, team, "reuse", run_s1.PATCHES, Setting(heap=heap)).seconds
             for team in (8, 256)
         )
         return few / many
 
-    machine = hn.Machine.load(s1.MACHINE).with_changes({"caches.3.size": run_s1.LAST_LEVEL})
+    machine = hn.Machine.load(s1.MACHINE).with_changes(run_s1.SMALLER_CACHES)
     print(f"speed-up of 256 over 8 threads as described: {speed_up(machine):.4g}\n")
     print(table(movements(machine, speed_up)), end="")
     return 0
