@@ -33,28 +33,46 @@ private:
   std::optional<NumaBalancing> balancing_;
 };
 
+BalancingSettings settings_from(const Parameters& parameters) {
+  const std::int64_t version = parameters.get("kernel");
+  if (version < 308) {
+    throw UsageError("placement 'autonuma': Linux " + std::to_string(version / 100) + "." + std::to_string(version % 100) +
+                     " (kernel=" + std::to_string(version) + ") has no automatic NUMA balancing; allowed: since 3.8, kernel=308");
+  }
+  BalancingSettings settings;
+  settings.kernel = version < 313 ? BalancingKernel::linux_3_10 : version < 420 ? BalancingKernel::linux_4_4 : BalancingKernel::linux_6_1;
+  if (version < 313) {
+    settings.scan_period_min = Time::from_seconds(0.1);
+    settings.scan_period_max = Time::from_seconds(5);
+  }
+  if (const Time shortest = parameters.time("scan_period_min"); shortest > Time{}) settings.scan_period_min = shortest;
+  if (const Time longest = parameters.time("scan_period_max"); longest > Time{}) settings.scan_period_max = longest;
+  settings.scan_delay = parameters.time("scan_delay");
+  settings.scan_size = parameters.bytes("scan_size");
+  if (settings.scan_period_max < settings.scan_period_min) {
+    throw UsageError("placement 'autonuma': scan_period_max = '" + to_string(settings.scan_period_max) +
+                     "'; allowed: at least scan_period_min = '" + to_string(settings.scan_period_min) + "'");
+  }
+  return settings;
+}
+
 }  // namespace
 
 PolicyEntry<PagePlacement> autonuma() {
   const BalancingSettings usual;
-  PolicyEntry<PagePlacement> entry{"autonuma",
-                                   "a modifier: Linux's automatic NUMA balancing moves pages to the nodes that use them",
-                                   {time_parameter("scan_delay", "simulated time before the first scan", usual.scan_delay),
-                                    time_parameter("scan_period_min", "shortest time between scans of a thread", usual.scan_period_min),
-                                    time_parameter("scan_period_max", "longest time between scans of a thread", usual.scan_period_max),
-                                    bytes_parameter("scan_size", "pages that one scan unmaps", usual.scan_size, Bytes{4096})},
-                                   nullptr};
+  PolicyEntry<PagePlacement> entry{
+      "autonuma",
+      "a modifier: Linux's automatic NUMA balancing moves pages to the nodes that use them",
+      {time_parameter("scan_delay", "simulated time before the first scan", usual.scan_delay),
+       time_parameter("scan_period_min", "shortest time between scans of a thread; 0 s: the kernel's, 1 s (100 ms before 3.13)", Time{},
+                      Time{}),
+       time_parameter("scan_period_max", "longest time between scans of a thread; 0 s: the kernel's, 60 s (5 s before 3.13)", Time{},
+                      Time{}),
+       bytes_parameter("scan_size", "pages that one scan unmaps", usual.scan_size, Bytes{4096}),
+       {"kernel", "100 x major + minor", "version of Linux whose balancing it is: 310 for 3.10, 601 for 6.1", 601, 0}},
+      nullptr};
   entry.modify = [](const Parameters& parameters, std::shared_ptr<PagePlacement> placement) {
-    BalancingSettings settings;
-    settings.scan_delay = parameters.time("scan_delay");
-    settings.scan_period_min = parameters.time("scan_period_min");
-    settings.scan_period_max = parameters.time("scan_period_max");
-    settings.scan_size = parameters.bytes("scan_size");
-    if (settings.scan_period_max < settings.scan_period_min) {
-      throw UsageError("placement 'autonuma': scan_period_max = '" + to_string(settings.scan_period_max) +
-                       "'; allowed: at least scan_period_min = '" + to_string(settings.scan_period_min) + "'");
-    }
-    return std::make_unique<Autonuma>(settings, std::move(placement));
+    return std::make_unique<Autonuma>(settings_from(parameters), std::move(placement));
   };
   return entry;
 }

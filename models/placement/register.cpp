@@ -11,6 +11,7 @@ const Registry<PagePlacement>& page_placements() {
     r.add(interleave());
     r.add(bind());
     r.add(autonuma());
+    r.add(carrefour());
     r.add(preferred());
     r.add(weighted_interleave());
     r.add(stencil_aware());

@@ -10,6 +10,7 @@ PolicyEntry<PagePlacement> first_touch();
 PolicyEntry<PagePlacement> interleave();
 PolicyEntry<PagePlacement> bind();
 PolicyEntry<PagePlacement> autonuma();
+PolicyEntry<PagePlacement> carrefour();
 PolicyEntry<PagePlacement> preferred();
 PolicyEntry<PagePlacement> weighted_interleave();
 PolicyEntry<PagePlacement> stencil_aware();

@@ -120,6 +120,32 @@ TEST(Balancing, givesTheSameRunTwice) {
   EXPECT_EQ(a.counts.traffic_bytes, b.counts.traffic_bytes);
 }
 
+TEST(Carrefour, movesPagesToTheirOnlyReader) {
+  // 6.8 GB/s are 107 lines a microsecond (> 50). In the first 10 ms thread 0 writes the pages and thread 1 reads them: traffic (all, 0),
+  // and half of the pages, which both used, are spread. Later they have one user and fewer than 80 % of accesses are local: all go there.
+  // Each page is read once more for its copy, give or take what the caches held when its lines were dropped (8 MiB).
+  const RunReport off = replay(away(20), "first-touch"), on = replay(away(20), "first-touch+carrefour:period=10ms");
+  EXPECT_EQ(on.migrated_pages, 4096u);
+  EXPECT_THAT(on.pages_by_node, ::testing::ElementsAre(0, 4096));
+  EXPECT_NEAR(static_cast<double>(sum(on.counts.read_bytes)), static_cast<double>(sum(off.counts.read_bytes) + 4096 * page), 8 << 20);
+  EXPECT_LT(on.time, off.time);
+}
+
+TEST(Carrefour, spreadsPagesThatSeveralNodesReadUntilTheirTrafficIsEven) {
+  // Both nodes read all pages, which lie on node 0: traffic (all, 0), deviation over mean = 1.41 (> 35 %). Half of it moves.
+  const Readers r{4096, {20, 20}, {0, 0}};
+  const RunReport on = replay(r, "bind:0+carrefour:period=10ms");
+  EXPECT_NEAR(static_cast<double>(on.pages_by_node[0]), 2048, 205);
+  EXPECT_LT(on.time, replay(r, "bind:0").time);
+}
+
+TEST(Carrefour, leavesTrafficAloneThatIsSlightOrEven) {
+  const Readers r{4096, {20, 20}, {0, 0}};
+  EXPECT_EQ(replay(r, "interleave+carrefour:period=10ms").migrated_pages, 0u);                                   // deviation 0
+  EXPECT_EQ(replay(away(20), "first-touch+carrefour:period=10ms,accesses=200").migrated_pages, 0u);              // 107 a microsecond
+  EXPECT_EQ(replay(away(20), "first-touch+carrefour:period=10ms,locality=0,imbalance=150").migrated_pages, 0u);  // at most 141 %
+}
+
 TEST(Balancing, hangsLittleOnTheQuantum) {
   // Decisions fall at the begin of slices: a quantum of half as much moves them by at most one slice of 512 KiB, 77 us of 50 ms.
   const std::string quick = "first-touch+autonuma:scan_delay=10ms";

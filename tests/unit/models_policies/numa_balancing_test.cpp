@@ -269,6 +269,9 @@ TEST(Autonuma, isAModifierWithTimesAndSizes) {
   EXPECT_NO_THROW(page_placements().make("interleave+autonuma:scan_delay=1ms,scan_size=1MiB"));
   EXPECT_THAT(error("autonuma"), HasSubstr("allowed: a placement before it, as in 'first-touch+autonuma'"));
   EXPECT_THAT(error("first-touch+autonuma:scan_period_max=1ms"), HasSubstr("scan_period_max = '1 ms'; allowed: at least scan_period_min"));
+  EXPECT_NO_THROW(page_placements().make("first-touch+autonuma:kernel=310"));
+  EXPECT_THAT(error("first-touch+autonuma:kernel=206"),
+              HasSubstr("Linux 2.6 (kernel=206) has no automatic NUMA balancing; allowed: since 3.8, kernel=308"));
   EXPECT_THAT(error("first-touch+autonuma+autonuma"), HasSubstr("two modifiers that move pages"));
 }
 
