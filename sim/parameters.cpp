@@ -18,6 +18,9 @@ bool parse_value(const ParameterSpec& parameter, const std::string& text, std::i
       case ParameterKind::bytes:
         value = parse_bytes(text).count();
         return true;
+      case ParameterKind::word:
+        value = std::find(parameter.words.begin(), parameter.words.end(), text) - parameter.words.begin();
+        return value < static_cast<std::int64_t>(parameter.words.size());
       case ParameterKind::integer:
       case ParameterKind::list:
         break;
@@ -46,6 +49,8 @@ const char* kind_of_value(ParameterKind kind) {
       return "a time with its unit";
     case ParameterKind::bytes:
       return "a size with its unit";
+    case ParameterKind::word:
+      return "a word";
     case ParameterKind::list:
       return "a list, with colons, of integers";
     case ParameterKind::integer:
@@ -64,6 +69,11 @@ ParameterSpec bytes_parameter(std::string name, std::string description, Bytes d
   return {std::move(name), "size", std::move(description), default_value.count(), minimum.count(), INT64_MAX, false, ParameterKind::bytes};
 }
 
+ParameterSpec word_parameter(std::string name, std::string description, std::vector<std::string> words) {
+  const auto last = static_cast<std::int64_t>(words.size()) - 1;
+  return {std::move(name), "word", std::move(description), 0, 0, last, false, ParameterKind::word, std::move(words)};
+}
+
 ParameterSpec list_parameter(std::string name, std::string unit, std::string description, std::int64_t minimum, std::int64_t maximum) {
   return {std::move(name), std::move(unit), std::move(description), minimum, minimum, maximum, false, ParameterKind::list};
 }
@@ -74,6 +84,8 @@ std::string parameter_text(const ParameterSpec& parameter, std::int64_t value) {
       return to_string(Time::picoseconds(value));
     case ParameterKind::bytes:
       return to_string(Bytes{value});
+    case ParameterKind::word:
+      return parameter.words.at(static_cast<std::size_t>(value));
     case ParameterKind::integer:
     case ParameterKind::list:
       break;
@@ -145,7 +157,10 @@ Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, c
       parameter = &*found;
     }
     std::vector<std::int64_t> values;
-    if (!parse_values(*parameter, text, values)) {
+    const bool parsed = parse_values(*parameter, text, values);
+    if (!parsed && parameter->kind == ParameterKind::word)
+      throw UsageError(unknown_name(parameter->name + " of " + kind + " '" + spec.name + "'", text, parameter->words));
+    if (!parsed) {
       std::string range = std::string{kind_of_value(parameter->kind)} + " of at least " + parameter_text(*parameter, parameter->minimum);
       if (parameter->maximum != INT64_MAX) range += " and at most " + parameter_text(*parameter, parameter->maximum);
       throw UsageError(kind + " '" + spec.name + "': " + parameter->name + " = '" + text + "' is not " + range);

@@ -13,9 +13,10 @@
 
 namespace homenode {
 
-// How a value is written: a bare integer, a number with its unit, kept as picoseconds ("1 s") or bytes ("256 MiB"), or integers
-// with colons between them ("2:1:1"), kept as a list; a list that is not given is empty.
-enum class ParameterKind : std::uint8_t { integer, time, bytes, list };
+// How a value is written: a bare integer, a number with its unit, kept as picoseconds ("1 s") or bytes ("256 MiB"), one of some
+// words, kept as its place among them, or integers with colons between them ("2:1:1"), kept as a list; a list that is not given is
+// empty.
+enum class ParameterKind : std::uint8_t { integer, time, bytes, word, list };
 
 // A parameter with its range.
 struct ParameterSpec {
@@ -23,9 +24,11 @@ struct ParameterSpec {
   std::int64_t default_value = 0, minimum = 0, maximum = INT64_MAX;
   bool required = false;
   ParameterKind kind = ParameterKind::integer;
+  std::vector<std::string> words{};  // allowed ones
 };
 ParameterSpec time_parameter(std::string name, std::string description, Time default_value, Time minimum = Time::picoseconds(1));
 ParameterSpec bytes_parameter(std::string name, std::string description, Bytes default_value, Bytes minimum = Bytes{1});
+ParameterSpec word_parameter(std::string name, std::string description, std::vector<std::string> words);  // default: the first
 // Integers of [minimum, maximum]; what stands for a list that is not given is said in `description`.
 ParameterSpec list_parameter(std::string name, std::string unit, std::string description, std::int64_t minimum, std::int64_t maximum);
 // As a user writes it: "4", "1 s", "256 MiB".

@@ -9,6 +9,8 @@ const Registry<HeapManager>& heap_managers() {
     Registry<HeapManager> r{"heap"};
     r.add(plain_heap());
     r.add(glibc_heap());
+    r.add(tcmalloc_heap());
+    r.add(jarena_heap());
     return r;
   }();
   return registry;

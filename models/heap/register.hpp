@@ -8,5 +8,7 @@ namespace homenode {
 
 PolicyEntry<HeapManager> plain_heap();
 PolicyEntry<HeapManager> glibc_heap();
+PolicyEntry<HeapManager> tcmalloc_heap();
+PolicyEntry<HeapManager> jarena_heap();
 
 }  // namespace homenode

@@ -1,0 +1,106 @@
+// TCMalloc of gperftools 2.x: a cache a thread, a central list a size class, one page heap. It knows nothing of nodes: a block freed
+// goes to the cache of who frees it, a span to whoever asks next, and its frames stay where they were first written (S1 section 5.1).
+#include <unordered_map>
+
+#include "models/heap/node_heap.hpp"
+#include "models/heap/register.hpp"
+
+namespace homenode {
+namespace {
+
+class TcMalloc final : public HeapManager {
+public:
+  explicit TcMalloc(const Parameters& parameters) : given_{parameters} {}
+
+  void prepare(const HeapSetting& setting) override {
+    addresses_ = &setting.addresses;
+    costs_ = SpanCosts::of(given_, setting.machine);
+    const auto obtain = [this](std::uint64_t bytes) { return addresses_->reserve(bytes, SpanHeap::page); };
+    heap_ = std::make_unique<NodeHeap>(0, sizes_, obtain, std::max(addresses_->page_bytes(), SpanHeap::page), given_.get("release") != 0);
+  }
+
+  HeapLock lock_to_allocate(const AllocationRequest& request, const Place& place) override {
+    const std::size_t size_class = class_for(sizes_, request);
+    if (size_class == ServedBlock::large) return heap_->page_lock();
+    const BlockCache& cache = cache_of(place.thread);
+    return cache.has(size_class) ? HeapLock{} : heap_->fetch_lock(cache, size_class);
+  }
+  HeapLock lock_to_release(std::uint64_t address, const Place& place) override {
+    const ServedBlock& block = blocks_.at(address);
+    if (block.size_class == ServedBlock::large) return heap_->page_lock();
+    return cache_of(place.thread).would_overflow(block.size_class) ? heap_->central_lock(block.size_class) : HeapLock{};
+  }
+
+  HeapEffect allocate(const AllocationRequest& request, const Place& place) override {
+    HeapEffect effect;
+    BlockCache::Traffic traffic;
+    const std::size_t size_class = class_for(sizes_, request);
+    std::uint64_t address = 0;
+    ServedBlock block{0, size_class, 0};
+    if (size_class == ServedBlock::large) {
+      block.pages = pages_for(request.bytes);
+      const SpanHeap::Span span = heap_->pages().take_aligned(block.pages, request.alignment / SpanHeap::page, effect.operations);
+      address = span.first * SpanHeap::page;
+      traffic = {0, true, span.grown};
+    } else {
+      address = cache_of(place.thread).take(size_class, traffic, effect.operations);
+    }
+    blocks_[address] = block;
+    effect.range = {address, address + request.bytes};
+    return priced(std::move(effect), traffic);
+  }
+
+  HeapEffect release(ObjectId, std::uint64_t address, const Place& place) override {
+    HeapEffect effect;
+    BlockCache::Traffic traffic;
+    const ServedBlock block = blocks_.at(address);
+    blocks_.erase(address);
+    if (block.size_class == ServedBlock::large) {
+      heap_->pages().give(address / SpanHeap::page, block.pages, effect.operations);
+      traffic.used_page_heap = true;
+    } else {
+      cache_of(place.thread).give(block.size_class, address, traffic, effect.operations);
+    }
+    return priced(std::move(effect), traffic);
+  }
+
+  std::uint64_t reserved_bytes() const override { return heap_->pages().system_bytes() - heap_->pages().returned_bytes(); }
+
+private:
+  BlockCache& cache_of(ThreadId thread) {
+    if (caches_.size() <= thread.index()) caches_.resize(thread.index() + 1);
+    auto& cache = caches_[thread.index()];
+    if (!cache) cache = std::make_unique<BlockCache>(sizes_, heap_->central(), budget_);
+    return *cache;
+  }
+  HeapEffect priced(HeapEffect effect, const BlockCache::Traffic& traffic) const {
+    // Of the system's pages only whole ones can be given back (TCMalloc_SystemRelease).
+    const std::uint64_t page = addresses_->page_bytes();
+    for (PageOperation& operation : effect.operations)
+      operation.range = {(operation.range.first + page - 1) / page * page, operation.range.last / page * page};
+    std::erase_if(effect.operations, [](const PageOperation& operation) { return operation.range.first >= operation.range.last; });
+    effect.held = costs_.held(traffic, 1, effect.operations, addresses_->page_bytes());  // sbrk
+    effect.cost = costs_.base.call;
+    return effect;
+  }
+
+  const Parameters given_;
+  const SizeClasses sizes_;
+  SpanCosts costs_;
+  AddressSpace* addresses_ = nullptr;
+  std::unique_ptr<NodeHeap> heap_;
+  CacheBudget budget_;
+  std::vector<std::unique_ptr<BlockCache>> caches_;        // by thread
+  std::unordered_map<std::uint64_t, ServedBlock> blocks_;  // by address
+};
+
+}  // namespace
+
+PolicyEntry<HeapManager> tcmalloc_heap() {
+  std::vector<ParameterSpec> parameters = SpanCosts::parameters();
+  parameters.push_back({"release", "0 or 1", "whether free frames go back to the system (TCMALLOC_RELEASE_RATE 1)", 1, 0, 1});
+  return {"tcmalloc", "gperftools' TCMalloc: caches by thread, one page heap that knows no nodes", parameters,
+          [](const Parameters& given) { return std::make_unique<TcMalloc>(given); }};
+}
+
+}  // namespace homenode
