@@ -51,6 +51,7 @@ void bind_policies(py::module_& module) {
     describe(page_placements(), result);
     describe(thread_mappings(), result);
     describe(work_distributions(), result);
+    describe(heap_managers(), result);
     return result;
   });
   module.def("engine_names", &engine_names);
@@ -59,6 +60,8 @@ void bind_policies(py::module_& module) {
       "check_placement", [](const std::string& text) { page_placements().make(text); }, py::arg("text"));
   module.def(
       "check_mapping", [](const std::string& text) { thread_mappings().make(text); }, py::arg("text"));
+  module.def(
+      "check_heap", [](const std::string& text) { heap_managers().make(text); }, py::arg("text"));
   module.def(
       "check_distribution",
       [](const std::string& text, const std::vector<std::string>& labels) { DistributionPlan{text}.check_labels(labels); }, py::arg("text"),

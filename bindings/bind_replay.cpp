@@ -107,8 +107,9 @@ std::vector<HandOut> log_from(const py::array_t<std::int64_t, py::array::c_style
 py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
                 const std::string& mapping, const std::string& distribution, const std::string& engine, const std::string& stores,
                 const std::string& caches, std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log,
-                const py::object& follow) {
+                const py::object& follow, const std::string& heap) {
   RunOptions options;
+  options.heap = heap;
   options.threads = threads;
   options.placement = placement;
   options.mapping = mapping;
@@ -135,6 +136,10 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
   result["page_faults"] = report.page_faults;
   result["migrated_pages"] = report.migrated_pages;
   result["remote_pages"] = report.remote_pages;
+  result["heap"] =
+      py::dict(py::arg("reserved_bytes") = report.heap.reserved_bytes, py::arg("requested_peak_bytes") = report.heap.requested_peak_bytes,
+               py::arg("mixed_owner_pages") = report.heap.mixed_owner_pages, py::arg("remote_block_pages") = report.heap.remote_block_pages,
+               py::arg("lock_wait_seconds") = report.heap.lock_wait.seconds());
   result["caches"] = report.caches;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;
@@ -148,7 +153,8 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
 void bind_replay(py::module_& module) {
   module.def("replay", &replay, py::arg("trace"), py::arg("machine"), py::kw_only(), py::arg("threads"), py::arg("placement"),
              py::arg("mapping"), py::arg("distribution"), py::arg("engine"), py::arg("stores"), py::arg("caches"), py::arg("seed"),
-             py::arg("oversubscribe"), py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none());
+             py::arg("oversubscribe"), py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none(),
+             py::arg("heap") = "plain");
 }
 
 }  // namespace homenode::python

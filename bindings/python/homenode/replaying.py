@@ -45,6 +45,7 @@ class Choice:
     seed: int = 0
     oversubscribe: bool = False
     caches: str = "auto"
+    heap: str = "plain"
 
     def options(self) -> dict[str, Any]:
         """The extension's arguments."""
@@ -58,6 +59,7 @@ class Choice:
             "caches": self.caches,
             "seed": self.seed,
             "oversubscribe": self.oversubscribe,
+            "heap": self.heap,
         }
 
     def keys(self) -> dict[str, Any]:
@@ -72,7 +74,7 @@ class Choice:
             "placement": self.placement,
             "mapping": self.mapping,
             "distribution": self.distribution,
-            "heap": "default",
+            "heap": self.heap,
             "system": "default",
             "stores": self.stores,
         }
@@ -145,6 +147,7 @@ def replay(
     seed: int = 0,
     stores: str = "machine",
     caches: str = "auto",
+    heap: str = "plain",
     oversubscribe: bool = False,
     keep_log: bool = False,
     follow: NDArray[np.int64] | None = None,
@@ -154,11 +157,12 @@ def replay(
     `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps) and ``Result.pages`` (object, page of
     it, node, in the order of placing: of several rows for a page the last holds); `follow` hands out exactly
     such a log instead of asking the distribution. `caches`: ``"runs"`` models them by ranges of lines, ``"lines"`` set by
-    set, ``"auto"`` takes what suits the trace (``Result.run["caches"]`` says which).
+    set, ``"auto"`` takes what suits the trace (``Result.run["caches"]`` says which). `heap` serves the program's blocks;
+    ``Result.run["heap_detail"]`` says what it took.
     """
     trace = trace if isinstance(trace, Trace) else Trace.open(trace)
     machine = machine if isinstance(machine, Machine) else Machine.load(machine)
-    choice = Choice(machine, threads, placement, mapping, distribution, engine, stores, seed, oversubscribe, caches)
+    choice = Choice(machine, threads, placement, mapping, distribution, engine, stores, seed, oversubscribe, caches, heap)
     check(trace, [choice])
     if keep_log or follow is not None:
         begin = time.perf_counter()
@@ -175,6 +179,7 @@ def grid(
     placement: Sequence[str] = ("first-touch",),
     mapping: Sequence[str] = ("compact",),
     distribution: Sequence[str] = ("static",),
+    heap: Sequence[str] = ("plain",),
     engine: str = "flow",
     seed: int = 0,
     stores: str = "machine",
@@ -183,8 +188,10 @@ def grid(
 ) -> list[Choice]:
     """Every combination, the last named varying fastest."""
     return [
-        Choice(*combination, engine=engine, stores=stores, seed=seed, oversubscribe=oversubscribe, caches=caches)
-        for combination in itertools.product(machines, threads, placement, mapping, distribution)
+        Choice(
+            *combination, engine=engine, stores=stores, seed=seed, oversubscribe=oversubscribe, caches=caches, heap=manager
+        )
+        for *combination, manager in itertools.product(machines, threads, placement, mapping, distribution, heap)
     ]
 
 
@@ -209,6 +216,7 @@ def check(trace: Trace, choices: Iterable[Choice]) -> None:
         written_in_python = python_placement(choice.placement, choice.machine) is not None
         _core.check_placement("first-touch" + "".join(choice.placement.partition("+")[1:]) if written_in_python else choice.placement)
         _core.check_mapping(choice.mapping)
+        _core.check_heap(choice.heap)
         _core.check_distribution(choice.distribution, trace.labels)
 
 

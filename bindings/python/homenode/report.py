@@ -83,6 +83,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "accesses": counts["accesses"],
         "caches": raw["caches"],
         "caches_reason": {"region": raw["caches_region"], "lines_per_touch": raw["caches_lines_per_touch"]},
+        "heap_detail": raw["heap"],
     }
 
 

@@ -33,6 +33,11 @@ def _machine(name: str, changes: tuple[str, ...]) -> Machine:
     return machine.with_changes(replaced) if replaced else machine
 
 
+def _axes(run: dict[str, Any]) -> list[str]:
+    """What a run is told apart by; the heap where one was chosen."""
+    return [*_VARYING, "heap"] if run["heap"] != "plain" else [*_VARYING]
+
+
 def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
@@ -59,16 +64,14 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
         title = f"{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine, caches by {first['caches']}"
         numbers = ("rank", "time", "regret", "remote pages", "remote traffic")
+        axes = max((_axes(run) for run in runs), key=len)[1:]
         table = console.table(
-            "rank", "placement", "mapping", "distribution", "time", "regret", "remote pages", "remote traffic", "bound by",
-            title=title, right=numbers,
-        )  # fmt: skip
+            "rank", *axes, "time", "regret", "remote pages", "remote traffic", "bound by", title=title, right=numbers
+        )
         for rank, run in enumerate(sorted(runs, key=lambda run: run["seconds"]), start=1):
             table.add_row(
                 str(rank),
-                run["placement"],
-                run["mapping"],
-                run["distribution"],
+                *(run[axis] for axis in axes),
                 console.seconds(run["seconds"]),
                 f"+{100 * run['regret']:.1f} %",
                 _share(run["remote_pages"], sum(run["pages_by_node"])),
@@ -82,7 +85,7 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
 def _explain(screen: Console, results: list[Result]) -> None:
     for result in results:
         run = result.run
-        names = " · ".join([run["machine"], *(str(run[key]) for key in _VARYING)])
+        names = " · ".join([run["machine"], *(str(run[key]) for key in _axes(run))])
         table = console.table(
             "region", "time", "executions", "held up by", title=f"{names}", right=("time", "executions")
         )
@@ -134,6 +137,7 @@ def _cost(results: list[Result], wall: float) -> dict[str, Any]:
     metavar="D",
     help="For all regions, or 'init@static:1 sweep@guided'.",
 )
+@click.option("--heap", multiple=True, default=("plain",), metavar="H", help="Heap manager; repeat for a grid.")
 @click.option("--engine", default="flow", metavar="E", help="flow (fast) or simgrid (reference).")
 @click.option("--stores", default="machine", metavar="|".join(STORES), help="Treatment of stores marked streamable.")
 @click.option(
@@ -165,6 +169,7 @@ def command(
     placement: tuple[str, ...],
     mapping: tuple[str, ...],
     distribution: tuple[str, ...],
+    heap: tuple[str, ...],
     engine: str,
     stores: str,
     caches: str,
@@ -185,7 +190,7 @@ def command(
     trace = Trace.open(file)
     choices = grid(
         [_machine(name, changes) for name in machines], threads, placement=placement, mapping=mapping, distribution=distribution,
-        engine=engine, seed=seed, stores=stores, caches=caches, oversubscribe=oversubscribe,
+        heap=heap, engine=engine, seed=seed, stores=stores, caches=caches, oversubscribe=oversubscribe,
     )  # fmt: skip
     with console.progress("replaying", len(choices)) as advance:
         results = replay_grid(trace, choices, workers=workers, advance=advance)
