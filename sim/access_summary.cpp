@@ -124,7 +124,9 @@ std::vector<UsedPages> AccessRecorder::pages_of(const Found& found) const {
   // A piece covers a part of its first page, whole pages, and a part of its last page.
   std::vector<Part> parts;
   std::vector<std::uint64_t> cuts;
-  for (const auto& [piece, used] : found.pieces) {
+  for (const auto& entry : found.pieces) {
+    const Piece& piece = entry.first;
+    const Used& used = entry.second;
     const double length = static_cast<double>(piece.last - piece.first);
     const auto part = [&](std::uint64_t first, std::uint64_t last, std::uint64_t bytes_of_page) {
       if (first >= last) return;
