@@ -120,6 +120,20 @@ TEST(Balancing, givesTheSameRunTwice) {
   EXPECT_EQ(a.counts.traffic_bytes, b.counts.traffic_bytes);
 }
 
+TEST(Balancing, costsItsThreadAFixedTimeForEachPageThatItScansAndFaultsOn) {
+  // One thread on the pages' node: nothing moves, the traffic is the same. A scan of 16 MiB costs 4096 (fault + scan), one of 8 MiB half.
+  const Readers r{4096, {20}, {0}};
+  const auto with = [&](const char* size) { return replay(r, std::string{"first-touch+autonuma:scan_delay=10ms,scan_size="} + size); };
+  const RunReport off = replay(r, "first-touch"), all = with("16MiB"), half = with("8MiB");
+  EXPECT_EQ(all.hinting_faults, 4096u);
+  EXPECT_EQ(half.hinting_faults, 2048u);
+  EXPECT_EQ(all.migrated_pages, 0u);
+  EXPECT_EQ(all.counts.traffic_bytes, off.counts.traffic_bytes);
+  const double cost_of_all = (all.time - off.time).seconds(), cost_of_half = (half.time - off.time).seconds();
+  EXPECT_GT(cost_of_half, 0);
+  EXPECT_NEAR(cost_of_all / cost_of_half, 2, 0.05);
+}
+
 TEST(Carrefour, movesPagesToTheirOnlyReader) {
   // 6.8 GB/s are 107 lines a microsecond (> 50). In the first 10 ms thread 0 writes the pages and thread 1 reads them: traffic (all, 0),
   // and half of the pages, which both used, are spread. Later they have one user and fewer than 80 % of accesses are local: all go there.
