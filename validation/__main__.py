@@ -40,9 +40,13 @@ def native_rows(folder: Path, machine: Path | None, repeats: int, small: bool) -
 def guest_rows(folder: Path, small: bool) -> Iterator[GuestRow]:
     """Rows of the Linux guest; a single one that says what is missing where it cannot run."""
     from homenode.resources import cache_directory
+    from validation.linux_guest.guest import GuestFailed
     from validation.linux_guest.run import rows
 
-    return rows(folder / "linux-guest", cache_directory() / "guest", small)
+    try:
+        yield from rows(folder / "linux-guest", cache_directory() / "guest", small)
+    except GuestFailed as error:
+        raise SystemExit(f"the Linux guest failed: {error}") from None
 
 
 def _text(value: Any) -> str:

@@ -81,6 +81,13 @@ def test_the_kernel_s_package() -> None:
         guest.kernel_package("")
 
 
+def test_a_failed_guest_says_why() -> None:
+    text = "a\n[0.05] Kernel panic - not syncing: IO-APIC\n[0.05] </TASK>\n"
+    assert guest.failure(text, "") == "[0.05] Kernel panic - not syncing: IO-APIC"
+    assert guest.failure("a\nb\n\nc\nd\n", "not at its end") == "not at its end; b; c; d"
+    assert guest.failure("", "") == "no word from the guest"
+
+
 def test_the_guest_runs_every_case() -> None:
     script = commands(PLAN)
     for case in [*placement_cases(), overflow_case()]:
