@@ -1,11 +1,12 @@
 #include "models/policies.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace homenode {
 
 DistributionPlan::DistributionPlan(std::string_view text) {
-  bool rest_given = false;
+  bool rest_given = false, rest_of_tasks_given = false;
   std::size_t position = 0;
   while (position < text.size()) {
     const std::size_t space = std::min(text.find(' ', position), text.size());
@@ -14,13 +15,12 @@ DistributionPlan::DistributionPlan(std::string_view text) {
     if (part.empty()) continue;
     const std::size_t at = part.find('@');
     const std::string spec = at == std::string::npos ? part : part.substr(at + 1);
-    work_distributions().make(spec);  // refuses it here, before anything runs
+    const bool runs_tasks = work_distributions().make(spec)->runs_tasks();  // refuses it here, before anything runs
     if (at == std::string::npos) {
-      if (rest_given)
+      if (std::exchange(runs_tasks ? rest_of_tasks_given : rest_given, true))
         throw UsageError("two distributions for all regions in '" + std::string{text} +
                          "'; allowed: one, and label@distribution for others");
-      rest_given = true;
-      rest_ = spec;
+      (runs_tasks ? rest_of_tasks_ : rest_) = spec;
       continue;
     }
     const std::string label = part.substr(0, at);
@@ -30,7 +30,7 @@ DistributionPlan::DistributionPlan(std::string_view text) {
     }
     by_label_.emplace_back(label, spec);
   }
-  if (by_label_.empty() && !rest_given)
+  if (by_label_.empty() && !rest_given && !rest_of_tasks_given)
     throw UsageError("empty distribution; allowed: a name as 'homenode policies distribution' lists them");
 }
 
@@ -40,11 +40,33 @@ void DistributionPlan::check_labels(const std::vector<std::string>& labels) cons
   }
 }
 
-std::unique_ptr<WorkDistribution> DistributionPlan::make(const std::string& label) const {
+const std::string* DistributionPlan::find(const std::string& label) const {
   for (const auto& [other, spec] : by_label_) {
-    if (other == label) return work_distributions().make(spec);
+    if (other == label) return &spec;
   }
-  return work_distributions().make(rest_);
+  return nullptr;
+}
+
+std::unique_ptr<WorkDistribution> DistributionPlan::make(const std::string& label) const {
+  const std::string* spec = find(label);
+  auto made = work_distributions().make(spec ? *spec : rest_);
+  if (made->runs_tasks())
+    throw UsageError("region '" + label + "' is a loop, and distribution '" + *spec +
+                     "' runs tasks; allowed: a distribution of iterations");
+  return made;
+}
+
+std::unique_ptr<WorkDistribution> DistributionPlan::make_for_tasks(const std::string& label) const {
+  if (const std::string* spec = find(label)) {
+    auto made = work_distributions().make(*spec);
+    if (!made->runs_tasks())
+      throw UsageError("region '" + label + "' consists of tasks, which distribution '" + *spec + "' does not run; allowed: tasks");
+    return made;
+  }
+  if (const std::string* spec = find(label.substr(0, label.rfind(":task")))) {
+    if (auto made = work_distributions().make(*spec); made->runs_tasks()) return made;
+  }
+  return work_distributions().make(rest_of_tasks_);
 }
 
 }  // namespace homenode

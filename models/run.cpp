@@ -1,6 +1,7 @@
 #include "models/run.hpp"
 
 #include <optional>
+#include <set>
 
 #include "models/caches/choose_caches.hpp"
 #include "models/distribution/follow_log.hpp"
@@ -45,6 +46,12 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   std::vector<std::string> labels;
   for (const Region& region : workload.regions) labels.push_back(region.label);
   plan.check_labels(labels);
+  std::set<std::string> labels_of_tasks;
+  for (const Region& region : workload.regions) {
+    if (region.kind == RegionKind::task) labels_of_tasks.insert(region.label);
+    if (region.kind == RegionKind::task) plan.make_for_tasks(region.label);
+    if (region.kind == RegionKind::loop) plan.make(region.label);
+  }
   if (options.distribution != RunOptions{}.distribution && options.follow.empty())
     require(workload, Recorded::iterations, "distribution '" + options.distribution + "'");
   if (options.stores == "nt") require(workload, Recorded::streamable_stores, "store treatment 'nt'");
@@ -54,7 +61,8 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   staged.stores = store_treatment(options.stores, machine);
   const CacheChoice caches = choose_caches(options.caches, workload, LineTouchOptions::of(machine, staged.stores));
   const auto make_distribution = [&](const std::string& label) {
-    return options.follow.empty() ? plan.make(label) : follow_log(options.follow);
+    if (!options.follow.empty()) return follow_log(options.follow);
+    return labels_of_tasks.contains(label) ? plan.make_for_tasks(label) : plan.make(label);
   };
   const Bytes quantum = options.quantum.count() > 0 ? options.quantum : default_quantum(machine);
   const auto engine_for = [&](const Workload& program) {

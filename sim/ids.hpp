@@ -43,6 +43,7 @@ using SiteId = Id<struct SiteTag>;  // a place in the source
 using LockId = Id<struct LockTag, std::uint64_t>;
 using ResourceId = Id<struct ResourceTag>;  // something with a bandwidth that activities share
 using ActivityId = Id<struct ActivityTag>;
+using TaskId = Id<struct TaskTag, std::uint64_t>;  // one explicit or implicit task of a parallel construct
 using WorkId = Id<struct WorkTag>;
 
 }  // namespace homenode

@@ -12,6 +12,7 @@
 #include "sim/footprint.hpp"
 #include "sim/heap_calls.hpp"
 #include "sim/synchronisation.hpp"
+#include "sim/tasks.hpp"
 
 namespace homenode {
 namespace {
@@ -26,7 +27,8 @@ public:
       : in_{input},
         threads_(input.threads),
         cores_(input.machine.cores()),
-        heap_{input.heap, input.workload, input.addresses, input.memory, input.seed} {
+        heap_{input.heap, input.workload, input.addresses, input.memory, input.seed},
+        tasks_{input.workload} {
     check_team();
     map_threads();
     heap_.prepare(in_.machine, team_.core);
@@ -49,6 +51,7 @@ public:
       } else {
         const Ready next = ready_.top();
         ready_.pop();
+        if (next.ticket != threads_[next.thread].ticket) continue;
         if (next.time > now_) {
           done_.clear();
           in_.memory.advance(next.time, done_);
@@ -64,23 +67,30 @@ public:
   }
 
 private:
-  struct Thread {
+  // What a thread runs, and how far it is: it puts this aside while it runs tasks.
+  struct Running {
+    ItemRange handed_out;         // the current decision
+    std::int64_t next = 0;        // its first iteration that is not done
+    std::size_t block = 0;        // where that one is
+    std::uint64_t sequence = 0;   // how far it is done, when it is cut
+    std::size_t heap_events = 0;  // of it that took effect
+    std::size_t sync_events = 0;  // of it that were passed
+    Time overhead;                // of the next slice
+    TaskId task;                  // explicit, or the thread's implicit one
+
+    bool idle() const { return next == handed_out.last; }
+  };
+  struct Thread : Running {
     CoreId core;
     std::size_t execution = 0;       // where it is in the program
     bool in_construct = false;       // member of the running team's construct; the master always is between them
     bool body = false;               // created by the program, runs one execution of its own
-    ItemRange handed_out;            // the current decision
-    std::int64_t next = 0;           // its first iteration that is not done
-    std::size_t block = 0;           // where that one is
-    std::uint64_t sequence = 0;      // how far it is done, when it is cut
-    std::size_t heap_events = 0;     // of it that took effect
-    std::size_t sync_events = 0;     // of it that were passed
-    Time overhead;                   // of the next slice
+    bool at_barrier = false;         // at the one behind `execution`; runs tasks meanwhile
     std::int64_t running_until = 0;  // end of the slice that runs; equal to `next` when that is a stretch of one iteration
     std::uint64_t reached = 0;       // where the stretch ends
     Time started, busy;
-
-    bool idle() const { return next == handed_out.last; }
+    std::vector<Running> put_aside;
+    std::uint64_t ticket = 0;  // of the last time that it was made ready; earlier ones are void
   };
   // How iterations of a pattern become slices.
   struct Cut {
@@ -105,6 +115,7 @@ private:
   struct Ready {
     Time time;
     std::size_t thread;
+    std::uint64_t ticket;
     bool operator>(const Ready& other) const { return std::tie(time, thread) > std::tie(other.time, other.thread); }
   };
 
@@ -121,10 +132,12 @@ private:
     bool creates_threads = false;
     for (const Execution& execution : in_.workload.executions) {
       creates_threads |= is_body(execution);
+      if (is_tasks(execution) && execution.parallel == 0)
+        throw PolicyError("region '" + region_of(execution).label + "' consists of tasks that belong to no parallel construct");
       if (execution.binding != Binding::rank || execution.parallel == 0 || execution.team == in_.threads) continue;
       throw UsageError("region '" + region_of(execution).label + "' is bound to the ranks of a team of " + std::to_string(execution.team) +
-                       " (its code asks for its thread number); allowed: --threads " + std::to_string(execution.team) + ", found " +
-                       std::to_string(in_.threads));
+                       " (its code asks for its thread number, or each thread creates tasks); allowed: --threads " +
+                       std::to_string(execution.team) + ", found " + std::to_string(in_.threads));
     }
     const std::size_t created = in_.workload.threads.size();
     if (creates_threads && in_.threads != created) {
@@ -136,6 +149,9 @@ private:
 
   // The routine of a thread that the program creates (pthread_create, std::thread): runs when an event of its creator says so.
   bool is_body(const Execution& execution) const { return execution.parallel == 0 && region_of(execution).kind == RegionKind::thread; }
+
+  // Their iterations are tasks: they run when events of other items create them.
+  bool is_tasks(const Execution& execution) const { return region_of(execution).kind == RegionKind::task; }
 
   void map_threads() {
     in_.mapping.prepare(nullptr, in_.machine, in_.threads);
@@ -167,7 +183,7 @@ private:
   }
 
   Place place_of(std::size_t t) const { return {ThreadId{t}, threads_[t].core, in_.machine.node_of(threads_[t].core), now_}; }
-  void make_ready(std::size_t t, Time time) { ready_.push({time, t}); }
+  void make_ready(std::size_t t, Time time) { ready_.push({time, t, ++threads_[t].ticket}); }
 
   // The thread has nothing to run: finds its next work, or the barrier it has to wait at.
   void go_on(std::size_t t) {
@@ -177,9 +193,20 @@ private:
       return;
     }
     while (thread.idle()) {
+      if (!thread.put_aside.empty()) {
+        static_cast<Running&>(thread) = thread.put_aside.back();
+        thread.put_aside.pop_back();
+        continue;
+      }
+      if (thread.at_barrier) {
+        if (release_barrier(t)) return;
+        if (run_next_task(t)) break;
+        wait_for_tasks(t);
+        return;
+      }
       if (thread.execution == in_.workload.executions.size()) return;
       const Execution& ex = execution(thread.execution);
-      if (is_body(ex) && !thread.body) {
+      if ((is_body(ex) && !thread.body) || is_tasks(ex)) {
         ++thread.execution;
         continue;
       }
@@ -210,8 +237,9 @@ private:
       }
       leave(t, ex, state);
       if (ex.barrier_after || last_of_construct(thread.execution)) {
-        arrive(t, ex, state);
-        return;
+        thread.at_barrier = true;
+        ++state.at_barrier;
+        continue;
       }
       ++thread.execution;
     }
@@ -234,15 +262,22 @@ private:
 
   void fork(std::size_t first) {
     team_overhead_ += fork_;
+    begin_tasks(first);
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       threads_[t].execution = first;
       threads_[t].in_construct = true;
+      threads_[t].task = TaskId{t};
       make_ready(t, now_ + fork_);
     }
   }
 
   bool last_of_construct(std::size_t index) const {
-    return index + 1 == in_.workload.executions.size() || execution(index + 1).parallel != execution(index).parallel;
+    std::size_t next = index + 1;
+    while (same_construct(index, next) && is_tasks(execution(next))) ++next;
+    return !same_construct(index, next);
+  }
+  bool same_construct(std::size_t index, std::size_t other) const {
+    return other < in_.workload.executions.size() && execution(other).parallel == execution(index).parallel;
   }
 
   ExecutionState& enter(std::size_t index) {
@@ -252,7 +287,7 @@ private:
     state.begin = now_;
     state.body = in_.workload.body(ExecutionId{index});
     const Execution& ex = execution(index);
-    if (ex.binding == Binding::free && ex.parallel != 0 && !first_come(ex)) {
+    if (ex.binding == Binding::free && ex.parallel != 0 && !first_come(ex) && !is_tasks(ex)) {
       state.distribution = in_.make_distribution(region_of(ex).label);
       state.distribution->prepare({ExecutionId{index}, &region_of(ex), ex.iterations}, team_, nullptr);
     }
@@ -409,6 +444,11 @@ private:
 
   void complete(std::size_t t) {
     ExecutionState& state = states_[threads_[t].handed_out.execution.index()];
+    if (is_tasks(execution(threads_[t].handed_out.execution.index()))) {
+      tasks_.complete(threads_[t].task, ThreadId{t}, now_);
+      state.end = now_;
+      wake_task_waiters();
+    }
     if (state.distribution) state.distribution->complete(threads_[t].handed_out, ThreadId{t}, now_);
     for (const std::size_t waiting : state.waiting) make_ready(waiting, now_);
     state.waiting.clear();
@@ -444,6 +484,8 @@ private:
         const bool done = heap_.begin(place_of(t), event.operation, block.slots[event.slot].object, heap_wakes_);
         for (const HeapCalls::Wake& wake : heap_wakes_) make_ready(wake.thread.index(), wake.time);
         if (!done) return false;
+      } else if (is_task_event(pattern.sync_events[thread.sync_events])) {
+        if (!task_event(t, pattern.sync_events[thread.sync_events])) return false;
       } else if (sync_event(t, pattern.sync_events[thread.sync_events])) {
         ++thread.sync_events;
       } else {
@@ -517,18 +559,138 @@ private:
     if (ex.parallel != 0 && !ex.barrier_after) close(static_cast<std::size_t>(&ex - in_.workload.executions.data()), state, now_);
   }
 
-  void arrive(std::size_t t, const Execution& ex, ExecutionState& state) {
-    if (++state.at_barrier < threads_.size()) return;
+  // Once all of the team are there and no task is left.
+  bool release_barrier(std::size_t t) {
     const std::size_t index = threads_[t].execution;
+    const Execution& ex = execution(index);
+    ExecutionState& state = states_[index];
+    if (state.at_barrier < threads_.size() || tasks_.unfinished() > 0) return false;
     const Time release = now_ + barrier_ + (region_of(ex).reduction ? reduction_ : Time{});
     team_overhead_ += release - now_;
     close(index, state, release);
     const bool join = last_of_construct(index);
+    if (join) end_tasks();
+    task_waiters_.clear();
     for (std::size_t member = 0; member < threads_.size(); ++member) {
       threads_[member].execution = index + 1;
       threads_[member].in_construct = !join;
+      threads_[member].at_barrier = false;
       if (!join || member == master) make_ready(member, release);
     }
+    return true;
+  }
+
+  // What the construct's items create as tasks.
+  void begin_tasks(std::size_t first) {
+    while (first > 0 && same_construct(first, first - 1)) --first;
+    std::vector<ExecutionId> executions;
+    std::vector<std::unique_ptr<WorkDistribution>> distributions;
+    for (std::size_t index = first; same_construct(first, index); ++index) {
+      const Execution& ex = execution(index);
+      if (!is_tasks(ex)) continue;
+      distributions.push_back(in_.make_distribution(region_of(ex).label));
+      if (!distributions.back()->runs_tasks())
+        throw PolicyError("the distribution of region '" + region_of(ex).label + "' does not run tasks");
+      distributions.back()->prepare({ExecutionId{index}, &region_of(ex), ex.iterations}, team_, nullptr);
+      executions.emplace_back(index);
+    }
+    tasks_.begin(std::move(executions), std::move(distributions), threads_.size());
+  }
+
+  void end_tasks() {
+    for (const ExecutionId id : tasks_.executions()) {
+      ExecutionState& state = states_[id.index()];
+      if (state.entered) close(id.index(), state, state.end);
+    }
+    tasks_.end();
+  }
+
+  static bool is_task_event(const SyncEvent& event) {
+    switch (event.operation) {
+      case SyncOperation::depend:
+      case SyncOperation::task_submit:
+      case SyncOperation::task_wait:
+      case SyncOperation::task_group_begin:
+      case SyncOperation::task_group_end:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // The thread passes the event if it goes on at once (true) or after a while of its own; otherwise it waits at it, or runs a task
+  // meanwhile.
+  bool task_event(std::size_t t, const SyncEvent& event) {
+    Thread& thread = threads_[t];
+    if (!thread.in_construct || !tasks_.active())
+      throw PolicyError("region '" + region_of(execution(thread.handed_out.execution.index())).label +
+                        "' has an event of tasks outside of a parallel construct with tasks");
+    switch (event.operation) {
+      case SyncOperation::depend:
+        tasks_.depend(thread.task, event.object, event.match != 1);
+        break;
+      case SyncOperation::task_group_begin:
+        tasks_.group_begin(thread.task);
+        break;
+      case SyncOperation::task_submit: {
+        ++thread.sync_events;
+        const TaskPool::Submitted submitted = tasks_.submit(thread.task, event, thread.next, ThreadId{t}, now_);
+        wake_task_waiters();
+        if (submitted.run_now) {
+          run_task(t, {*submitted.run_now, submitted.item, submitted.overhead});
+          make_ready(t, now_);
+          return false;
+        }
+        if (submitted.overhead == Time{}) return true;
+        thread.busy += submitted.overhead;
+        make_ready(t, now_ + submitted.overhead);
+        return false;
+      }
+      default: {
+        const TaskPool::WaitFor what = awaited_by(thread);
+        if (tasks_.wait_is_over(thread.task, what)) break;
+        if (const auto taken = tasks_.take_while_waiting(thread.task, what, ThreadId{t})) {
+          run_task(t, *taken);
+          make_ready(t, now_);
+        } else {
+          wait_for_tasks(t);
+        }
+        return false;
+      }
+    }
+    ++thread.sync_events;
+    return true;
+  }
+
+  TaskPool::WaitFor awaited_by(const Thread& thread) const {
+    const SyncEvent& event = running_pattern(thread).sync_events[thread.sync_events];
+    if (event.operation == SyncOperation::task_group_end) return TaskPool::WaitFor::group;
+    return event.match == 1 ? TaskPool::WaitFor::dependences : TaskPool::WaitFor::children;
+  }
+
+  bool run_next_task(std::size_t t) {
+    if (!tasks_.active()) return false;
+    const auto taken = tasks_.next(ThreadId{t}, now_);
+    if (taken) run_task(t, *taken);
+    return taken.has_value();
+  }
+
+  void run_task(std::size_t t, const TaskPool::Taken& taken) {
+    Thread& thread = threads_[t];
+    thread.put_aside.push_back(static_cast<const Running&>(thread));
+    static_cast<Running&>(thread) = {};
+    const std::size_t index = taken.item.execution.index();
+    accept(t, {Decision::Kind::run, taken.item, taken.overhead}, execution(index), enter(index));
+    thread.task = taken.task;
+  }
+
+  void wait_for_tasks(std::size_t t) {
+    if (tasks_.active()) task_waiters_.insert(t);
+  }
+  // Whatever changed, each looks for itself.
+  void wake_task_waiters() {
+    for (const std::size_t t : task_waiters_) make_ready(t, now_);
+    task_waiters_.clear();
   }
 
   void close(std::size_t index, ExecutionState& state, Time end) {
@@ -543,8 +705,17 @@ private:
 
   std::string describe_deadlock() const {
     std::string text = "deadlock in simulated time at " + to_string(now_) + ":";
-    if (synchronisation_.anybody_waits()) return text + " " + synchronisation_.describe_waits();
+    const bool tasks = tasks_.active() && tasks_.unfinished() > 0;
+    if (synchronisation_.anybody_waits()) text += " " + synchronisation_.describe_waits() + (tasks ? ";" : "");
+    if (synchronisation_.anybody_waits() && !tasks) return text;
     for (std::size_t t = 0; t < threads_.size(); ++t) {
+      const Thread& thread = threads_[t];
+      if (tasks && task_waiters_.contains(t) && !thread.idle()) {
+        text += " thread " + std::to_string(t) + " waits in " + tasks_.describe(thread.task) + " for " +
+                tasks_.describe_wait(thread.task, awaited_by(thread)) + ";";
+        continue;
+      }
+      if (synchronisation_.anybody_waits() && !thread.at_barrier) continue;
       if (threads_[t].execution >= in_.workload.executions.size()) continue;
       text += " thread " + std::to_string(t) + " waits in region '" + region_of(execution(threads_[t].execution)).label + "';";
     }
@@ -608,6 +779,8 @@ private:
   std::vector<Completion> done_;
   Synchronisation synchronisation_;
   HeapCalls heap_;
+  TaskPool tasks_;
+  std::set<std::size_t> task_waiters_;
   std::vector<HeapCalls::Wake> heap_wakes_;  // scratch
   std::vector<ThreadId> released_;           // scratch
   std::vector<HandOut> log_;

@@ -20,7 +20,7 @@ struct SimulationInput {
   const Workload& workload;
   const Machine& machine;
   ThreadMapping& mapping;
-  // A fresh distribution for the region with this label.
+  // A fresh distribution for the region with this label; one that runs tasks for a region of tasks.
   std::function<std::unique_ptr<WorkDistribution>(const std::string& label)> make_distribution;
   MemoryModel& memory;
   AddressSpace& addresses;

@@ -61,6 +61,8 @@ bool Synchronisation::pass(ThreadId thread, const SyncEvent& event, std::vector<
     case SyncOperation::task_submit:
     case SyncOperation::task_wait:
     case SyncOperation::depend:
+    case SyncOperation::task_group_begin:
+    case SyncOperation::task_group_end:
       return true;
   }
   return true;

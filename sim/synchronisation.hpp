@@ -10,7 +10,7 @@
 //                                 releases shows as unlock before and lock behind it
 //   barrier                       match = how many threads it waits for
 //   create, join                  object = the thread
-// Other operations (tasks) pass: they belong to the distribution.
+// Other operations (tasks) pass: they belong to sim/tasks.hpp.
 #pragma once
 
 #include <cstdint>

@@ -112,7 +112,7 @@ private:
     }
     const RegionKind kind = workload_.regions[execution.region.index()].kind;
     const auto team = static_cast<std::int64_t>(graph_.threads.size());
-    if (execution.binding == Binding::rank || kind == RegionKind::single || kind == RegionKind::section) {
+    if (execution.binding == Binding::rank || kind == RegionKind::single || kind == RegionKind::section || kind == RegionKind::task) {
       for (std::int64_t i = 0; i < execution.iterations; ++i) run(body, i, i + 1, {static_cast<std::size_t>(i % team), 1});
       return;
     }

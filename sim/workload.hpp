@@ -93,7 +93,9 @@ enum class SyncOperation : std::uint8_t {
   critical_leave,
   ordered_enter,
   ordered_leave,
-  atomic_wait
+  atomic_wait,
+  task_group_begin,
+  task_group_end
 };
 struct SyncEvent {
   std::uint64_t sequence = 0;

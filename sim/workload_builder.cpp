@@ -44,6 +44,12 @@ RegionId WorkloadBuilder::bound(std::string label, std::uint32_t team) {
   return add(RegionKind::thread, std::move(label), Binding::rank, team);
 }
 
+RegionId WorkloadBuilder::single(std::string label) { return add(RegionKind::single, std::move(label), Binding::free, 1); }
+
+RegionId WorkloadBuilder::tasks(std::string label, std::int64_t tasks) {
+  return add(RegionKind::task, std::move(label), Binding::free, tasks);
+}
+
 // Slots are normalised: their base is the first access that uses them, so that equal work has equal patterns.
 std::uint16_t WorkloadBuilder::slot(Draft& draft, ObjectId object, std::int64_t offset, std::int64_t shift) {
   for (std::size_t s = 0; s < draft.slots.size(); ++s) {
@@ -209,7 +215,7 @@ ExecutionId WorkloadBuilder::repeat(RegionId region, unsigned times) {
     execution.binding = draft.binding;
     execution.team = draft.binding == Binding::rank ? static_cast<std::uint32_t>(draft.iterations) : 1;
     execution.parallel = kind == RegionKind::serial ? 0 : parallel_ != 0 ? parallel_ : next_parallel_++;
-    execution.barrier_after = kind != RegionKind::serial;
+    execution.barrier_after = kind != RegionKind::serial && kind != RegionKind::task;
     execution.step = step_;
     for (const ItemBlock& block : body->blocks) {
       const ItemPattern& pattern = workload_->patterns[block.pattern.index()];

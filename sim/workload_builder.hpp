@@ -63,6 +63,8 @@ public:
   RegionId loop(std::string label, std::int64_t iterations);  // free iterations, a barrier after them
   RegionId serial(std::string label);                         // one iteration
   RegionId bound(std::string label, std::uint32_t team);      // iteration r belongs to rank r
+  RegionId single(std::string label);                         // one iteration of whoever comes first, a barrier after it
+  RegionId tasks(std::string label, std::int64_t tasks);      // executed once a construct; events of other regions create them
   Region& region(RegionId region) { return workload_->regions.at(region.index()); }
 
   // Appends counts[0] x counts[1] x ... steps (innermost first) to each iteration; every step does all references in order.

@@ -1,5 +1,7 @@
 #include "models/distribution/follow_log.hpp"
 
+#include <set>
+
 namespace homenode {
 namespace {
 
@@ -10,6 +12,8 @@ public:
   void prepare(const RegionView& region, const Team& team, const CostOracle*) override {
     by_thread_.assign(team.size(), {});
     taken_.assign(team.size(), 0);
+    queued_.clear();
+    region_ = region.region;
     for (const HandOut& out : log_) {
       if (out.items.execution == region.execution && out.thread.index() < team.size()) by_thread_[out.thread.index()].push_back(out);
     }
@@ -19,14 +23,33 @@ public:
     const auto& items = by_thread_[thread.index()];
     std::size_t& taken = taken_[thread.index()];
     if (taken == items.size()) return {};
+    if (region_->kind == RegionKind::task && !queued_.erase(items[taken].items.first)) return {Decision::Kind::wait, {}, Time{}};
     const HandOut& out = items[taken++];
     return {Decision::Kind::run, out.items, out.overhead};
+  }
+
+  // A task waits for the thread that ran it, until that has run what it ran before.
+  bool runs_tasks() const override { return true; }
+  Submit submit(const ItemRange& task, ThreadId creator, Time now) override {
+    queue(task, creator, now);
+    return {Submit::Kind::queued, Time{}};
+  }
+  void queue(const ItemRange& task, ThreadId, Time) override { queued_.insert(task.first); }
+  bool withdraw(const ItemRange& task, ThreadId thread) override {
+    const auto& items = by_thread_[thread.index()];
+    std::size_t& taken = taken_[thread.index()];
+    if (taken == items.size() || items[taken].items != task) return false;
+    ++taken;
+    queued_.erase(task.first);
+    return true;
   }
 
 private:
   const std::vector<HandOut>& log_;
   std::vector<std::vector<HandOut>> by_thread_;
   std::vector<std::size_t> taken_;
+  const Region* region_ = nullptr;
+  std::set<std::int64_t> queued_;  // tasks that are ready
 };
 
 }  // namespace

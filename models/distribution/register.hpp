@@ -9,6 +9,7 @@ namespace homenode {
 PolicyEntry<WorkDistribution> static_schedule();
 PolicyEntry<WorkDistribution> dynamic_schedule();
 PolicyEntry<WorkDistribution> guided_schedule();
+PolicyEntry<WorkDistribution> task_queue();
 
 // Time of one atomic operation on a counter that the whole team shares: its line comes from another core each time,
 // from another socket when the team spans several.

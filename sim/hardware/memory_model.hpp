@@ -23,7 +23,7 @@ struct Place {
 };
 
 // Part of one iteration, by the numbers of its accesses. A thread runs the stretches of an iteration one after the other, from
-// access 0 on, each where the last one ended.
+// access 0 on, each where the last one ended; between two of them it may run other iterations (tasks) to their end.
 struct Stretch {
   static constexpr std::uint64_t to_the_end = ~std::uint64_t{0};
   static constexpr std::int64_t passes = 16;

@@ -175,18 +175,28 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   return {WorkId{id.index()}, accessed.reached};
 }
 
+// The iteration that the work goes on with, or a free place for a new one: a thread that waits for tasks has several.
+StagedMemoryModel::Opened* StagedMemoryModel::open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on) {
+  for (const auto& opened : of_thread) {
+    if (goes_on == nullptr ? opened->reached == Stretch::to_the_end
+                           : opened->item == goes_on->items && opened->reached == goes_on->stretch->first)
+      return opened.get();
+  }
+  if (goes_on != nullptr) throw std::logic_error("a stretch that follows none of the thread's");
+  of_thread.push_back(std::make_unique<Opened>(LineTouchOptions::of(machine_, options_.stores)));
+  return of_thread.back().get();
+}
+
 StagedMemoryModel::Opened& StagedMemoryModel::opened(const Work& work, AddressSpace& addresses) {
   const std::size_t thread = work.place.thread.index();
   if (opened_.size() <= thread) opened_.resize(thread + 1);
-  if (!opened_[thread]) opened_[thread] = std::make_unique<Opened>(LineTouchOptions::of(machine_, options_.stores));
-  Opened& opened = *opened_[thread];
-  if (work.stretch->first == 0) {
+  const bool begins = work.stretch->first == 0;
+  Opened& opened = *open_item(opened_[thread], begins ? nullptr : &work);
+  if (begins) {
     opened.body = body_;
     opened.item = work.items;
     opened.done = 0;
     opened.touches.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, work.place.thread));
-  } else if (opened.item != work.items || opened.reached != work.stretch->first) {
-    throw std::logic_error("a stretch that does not follow the thread's last one");
   }
   opened.touches.go_on_until(work.stretch->last);
   return opened;

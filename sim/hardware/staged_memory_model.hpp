@@ -98,6 +98,7 @@ private:
     std::uint64_t faults = 0, accesses = 0, reached = Stretch::to_the_end;
   };
   Opened& opened(const Work&, AddressSpace&);
+  Opened* open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on);
   void work_on_pages(const Place&, AddressSpace&);
   void tell_traffic(const Place&, AddressSpace&);
   Accessed access_caches(const Work&, LineTouches&, AddressSpace&);
@@ -122,9 +123,9 @@ private:
   std::unique_ptr<BandwidthSharing> sharing_;
   StagedOptions options_;
   MessageCosts messages_;
-  LineTouches touches_;                          // of whole iterations
-  std::vector<std::unique_ptr<Opened>> opened_;  // by thread
-  std::vector<TranslationBuffer> translations_;  // by core; none if the machine describes none
+  LineTouches touches_;                                       // of whole iterations
+  std::vector<std::vector<std::unique_ptr<Opened>>> opened_;  // by thread
+  std::vector<TranslationBuffer> translations_;               // by core; none if the machine describes none
   LowerBound bound_;
   std::vector<double> nearest_;                           // by node: seconds to the nearest memory
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node

@@ -212,7 +212,7 @@ StoredPattern decode_pattern(ByteReader in, const std::vector<std::string>& name
         SyncEvent event;
         event.sequence = fields.unsigned_value();
         event.operation = static_cast<SyncOperation>(
-            fields.bounded<std::uint8_t>("a synchronisation operation", static_cast<std::uint64_t>(SyncOperation::atomic_wait)));
+            fields.bounded<std::uint8_t>("a synchronisation operation", static_cast<std::uint64_t>(SyncOperation::task_group_end)));
         event.object = fields.unsigned_value();
         event.match = fields.unsigned_value();
         pattern.sync_events.push_back(event);

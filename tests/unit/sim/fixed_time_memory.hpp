@@ -30,6 +30,7 @@ public:
     }
     pending_.insert({now_ + work.overhead + time, work.place.thread});
     slices.push_back(work);
+    ends.push_back(now_ + work.overhead + time);
     if (at_start) at_start(work, addresses);
     return started;
   }
@@ -48,6 +49,7 @@ public:
 
   std::function<void(const Work&, AddressSpace&)> at_start;  // to look at what the slice finds
   std::vector<Work> slices;
+  std::vector<Time> ends;  // by slice
   std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped;
   bool flushed = false;
 
