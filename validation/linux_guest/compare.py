@@ -71,7 +71,7 @@ def psm_rows(log: GuestLog) -> Iterator[GuestRow]:
     """The C library alone: what it promises, asked of the kernel."""
     bound = "mbind" if log.psm.bound else "first touch"
     yield GuestRow("psm", "how pages are bound", "identity", bound, "mbind", "", agrees(log.psm.bound), "")
-    what = f"pages not on their owner's node, of {log.psm.pages} of {log.psm.blocks} blocks freed by all"
+    what = f"pages away from their owner's node, of {log.psm.pages} of {log.psm.blocks} blocks"
     yield GuestRow("psm", what, "identity", log.psm.remote, 0, "pages", agrees(log.psm.remote == 0), "")
 
 
