@@ -16,7 +16,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + 
 
 }  // namespace
 
-AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, PagePlacement& policy, Bytes page)
+AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, PagePlacement& policy, Bytes page, Bytes huge)
     : machine_{machine},
       workload_{workload},
       policy_{policy},
@@ -25,6 +25,9 @@ AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, Pag
       line_bytes_{static_cast<std::uint64_t>(machine.caches.empty() ? 64 : machine.caches.front().line.count())},
       shared_(workload.objects.size()),
       private_(workload.objects.size()),
+      memory_{machine, page_bytes_},
+      pages_per_huge_{static_cast<std::uint64_t>(huge.count()) / page_bytes_},
+      settled_pages_(machine.nodes.size(), 0),
       pages_by_node_(machine.nodes.size(), 0) {
   if (machine.nodes.size() > pending) {
     throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.nodes.size()) + " nodes; at most 253 are allowed");
@@ -37,10 +40,12 @@ std::uint64_t AddressSpace::reserve_pages(std::uint64_t bytes) {
   if (reusable != free_ranges_.end() && !reusable->second.empty()) {
     const std::uint64_t base = reusable->second.back();
     reusable->second.pop_back();
+    note_mapping(base, pages);
     return base;
   }
   const std::uint64_t base = first_address + page_table_.size() * page_bytes_;
   page_table_.resize(page_table_.size() + pages, unmapped);
+  note_mapping(base, pages);
   return base;
 }
 
@@ -51,6 +56,7 @@ AddressRange AddressSpace::reserve(std::uint64_t bytes, std::uint64_t alignment)
     page_table_.resize(page_table_.size() + (round_up(end, alignment) - end) / page_bytes_, unmapped);
     const std::uint64_t base = first_address + page_table_.size() * page_bytes_;
     page_table_.resize(page_table_.size() + size / page_bytes_, unmapped);
+    note_mapping(base, size / page_bytes_);
     return {base, base + size};
   }
   const std::uint64_t base = reserve_pages(size);
@@ -58,8 +64,17 @@ AddressRange AddressSpace::reserve(std::uint64_t bytes, std::uint64_t alignment)
 }
 
 void AddressSpace::forget_frames(AddressRange range) {
-  const auto page = [&](std::uint64_t address) { return static_cast<std::ptrdiff_t>((address - first_address) / page_bytes_); };
-  std::fill(page_table_.begin() + page(range.first), page_table_.begin() + page(range.last), unmapped);
+  const std::uint64_t last = page_of(range.last);
+  for (std::uint64_t page = page_of(range.first); page < last; ++page) {
+    std::uint8_t& home = page_table_.at(page);
+    if (home < pending) memory_.give_back(NodeId{home});
+    home = unmapped;
+    split_huge(page);
+  }
+}
+
+void AddressSpace::split_huge(std::uint64_t page) {
+  if (in_huge_page(page)) huge_[page / pages_per_huge_] = 0;
 }
 
 void AddressSpace::discard(AddressRange range) { forget_frames(range); }
@@ -68,6 +83,7 @@ void AddressSpace::unmap(AddressRange range) {
   forget_frames(range);
   const std::uint64_t first = (range.first - first_address) / page_bytes_, pages = (range.last - range.first) / page_bytes_;
   bound_.erase(bound_.lower_bound(first), bound_.lower_bound(first + pages));
+  mapped_.erase(first);
   if (pages > 0) free_ranges_[pages].push_back(range.first);
 }
 
@@ -167,7 +183,8 @@ AddressRange AddressSpace::release_object(ObjectId id) {
   if (placement.base != 0 && placement.mapped_alone) {
     const std::uint64_t first = (range.first - first_address) / page_bytes_;
     const std::uint64_t last = (range.last - first_address + page_bytes_ - 1) / page_bytes_;
-    std::fill(page_table_.begin() + static_cast<std::ptrdiff_t>(first), page_table_.begin() + static_cast<std::ptrdiff_t>(last), unmapped);
+    forget_frames({first_byte(first), first_byte(last)});
+    mapped_.erase(first);
     free_ranges_[last - first].push_back(first_address + first * page_bytes_);
     if (workload_.objects[id.index()].kind == ObjectKind::heap) heap_bytes_placed_ -= (last - first) * page_bytes_;
   }
@@ -209,10 +226,7 @@ void AddressSpace::note_touch(AddressRange range, bool write, const Place& place
       home = zero_page;
       continue;
     }
-    home = pending;
-    const std::uint64_t begin = first_address + page * page_bytes_;
-    const Located located = object_in({std::max(begin, range.first), std::min(begin + page_bytes_, range.last)});
-    faults_.push_back({page, located.object, place, write, static_cast<std::int64_t>(begin - located.base), page_bytes_});
+    note_fault(page, range, place);
   }
 }
 
@@ -221,7 +235,38 @@ void AddressSpace::keep_placed(std::uint64_t page, ObjectId object, ThreadId thr
   placed_.push_back({object, base == 0 ? 0 : page - page_of(base), home});
 }
 
+void AddressSpace::note_fault(std::uint64_t page, AddressRange touched, const Place& place) {
+  const std::uint64_t begin = first_byte(page);
+  const Located located = object_in({std::max(begin, touched.first), std::min(begin + page_bytes_, touched.last)});
+  const auto fault = [&](std::uint64_t first, std::uint64_t pages) {
+    const auto offset = static_cast<std::int64_t>(first_byte(first) - located.base);
+    faults_.push_back({first, located.object, place, true, offset, pages * page_bytes_, pages});
+  };
+  const std::uint64_t block = pages_per_huge_ != 0 ? page / pages_per_huge_ : 0;
+  if (!can_be_huge(block)) {
+    page_table_[page] = pending;
+    fault(page, 1);
+    return;
+  }
+  if (huge_.size() <= block) huge_.resize(block + 1, 0);
+  huge_[block] = 1;
+  ++huge_pages_;
+  const auto first = page_table_.begin() + static_cast<std::ptrdiff_t>(block * pages_per_huge_);
+  std::fill(first, first + static_cast<std::ptrdiff_t>(pages_per_huge_), pending);
+  fault(block * pages_per_huge_, pages_per_huge_);
+}
+
+bool AddressSpace::can_be_huge(std::uint64_t block) const {
+  if (pages_per_huge_ == 0) return false;
+  const std::uint64_t first = block * pages_per_huge_, last = first + pages_per_huge_;
+  const auto after = mapped_.upper_bound(first);
+  if (after == mapped_.begin() || std::prev(after)->second < last) return false;
+  const auto begin = page_table_.begin() + static_cast<std::ptrdiff_t>(first);
+  return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(pages_per_huge_), [](std::uint8_t home) { return home >= zero_page; });
+}
+
 std::uint64_t AddressSpace::settle() {
+  std::fill(settled_pages_.begin(), settled_pages_.end(), 0);
   if (faults_.empty()) return 0;
   std::sort(faults_.begin(), faults_.end(), [](const PageFault& a, const PageFault& b) { return a.page < b.page; });
   // The placement hears of pages only that no heap has bound to a node.
@@ -237,11 +282,16 @@ std::uint64_t AddressSpace::settle() {
                         (homes_[i].is_none() ? "none" : std::to_string(homes_[i].value())) + "; allowed: nodes 0 to " +
                         std::to_string(machine_.nodes.size() - 1));
     }
-    page_table_[faults_[i].page] = static_cast<std::uint8_t>(homes_[i].value());
-    watch_.placed(faults_[i].page);
-    ++pages_by_node_[homes_[i].index()];
-    if (keeps_placed_) keep_placed(faults_[i].page, faults_[i].object, faults_[i].place.thread, homes_[i]);
-    if (homes_[i] != faults_[i].place.node) ++remote_pages_;
+    const std::uint64_t pages = faults_[i].pages;
+    const NodeId home = memory_.take(homes_[i], pages);
+    for (std::uint64_t page = faults_[i].page; page < faults_[i].page + pages; ++page) {
+      page_table_[page] = static_cast<std::uint8_t>(home.value());
+      watch_.placed(page);
+      if (keeps_placed_) keep_placed(page, faults_[i].object, faults_[i].place.thread, home);
+    }
+    pages_by_node_[home.index()] += pages;
+    settled_pages_[home.index()] += pages;
+    if (home != faults_[i].place.node) remote_pages_ += pages;
   }
   const std::uint64_t settled = faults_.size();
   page_faults_ += settled;
@@ -281,14 +331,18 @@ NodeId AddressSpace::home_of(std::uint64_t address) const {
 std::uint64_t AddressSpace::page_of(std::uint64_t address) const { return (address - first_address) / page_bytes_; }
 std::uint64_t AddressSpace::first_byte(std::uint64_t page) const { return first_address + page * page_bytes_; }
 
-void AddressSpace::migrate(std::uint64_t page, NodeId to) {
+bool AddressSpace::migrate(std::uint64_t page, NodeId to) {
   std::uint8_t& home = page_table_.at(page);
-  if (home >= zero_page || home == to.value()) return;
+  if (home >= pending || home == to.value() || !memory_.has_room(to)) return false;
+  memory_.give_back(NodeId{home});
+  memory_.take(to);
+  split_huge(page);
   --pages_by_node_[home];
   home = static_cast<std::uint8_t>(to.value());
   ++pages_by_node_[home];
   ++migrated_pages_;
   if (keeps_placed_) keep_placed(page, object_in({first_byte(page), first_byte(page + 1)}).object, ThreadId{0}, to);
+  return true;
 }
 
 }  // namespace homenode

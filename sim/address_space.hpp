@@ -12,6 +12,7 @@
 
 #include "sim/hardware/memory_model.hpp"
 #include "sim/ids.hpp"
+#include "sim/node_memory.hpp"
 #include "sim/page_watch.hpp"
 #include "sim/policy/page_placement.hpp"
 #include "sim/report.hpp"
@@ -30,7 +31,9 @@ struct HomeShare {
 
 class AddressSpace {
 public:
-  AddressSpace(const Machine&, const Workload&, PagePlacement&, Bytes page);
+  // `huge`: size of transparent huge pages, 0 B without. The first write to a block of that size and alignment that lies within one
+  // mapping and of which nothing is written yet maps all of it, on one node.
+  AddressSpace(const Machine&, const Workload&, PagePlacement&, Bytes page, Bytes huge = Bytes{});
 
   // From this size on a heap object gets pages of its own, given back on release (glibc's mmap threshold, malloc(3)).
   static constexpr std::uint64_t own_pages_from = 128 * 1024;
@@ -71,6 +74,8 @@ public:
   // The same for several ranges, so that the placement is asked once for all of them: note each, then settle.
   void note_touch(AddressRange, bool write, const Place&);
   std::uint64_t settle();
+  // Pages that the last `settle` placed, by node; a huge page counts as many.
+  const std::vector<std::uint64_t>& settled_pages() const { return settled_pages_; }
   // Lines of [first_line, last_line) by home node. Pages on the zero page count as local to `reader`.
   void homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const;
 
@@ -82,8 +87,15 @@ public:
   std::size_t nodes() const { return pages_by_node_.size(); }
   // For placements that watch pages; the memory model drives it.
   PageWatch& watch() { return watch_; }
-  void migrate(std::uint64_t page, NodeId to);
+  // A page that is not placed, is there already or finds no room stays. A page of a huge one splits it first. Returns whether it moved.
+  bool migrate(std::uint64_t page, NodeId to);
 
+  bool in_huge_page(std::uint64_t page) const {
+    return pages_per_huge_ != 0 && page / pages_per_huge_ < huge_.size() && huge_[page / pages_per_huge_] != 0;
+  }
+  std::uint64_t pages_per_huge() const { return pages_per_huge_; }  // 0 without transparent huge pages
+  std::uint64_t huge_pages() const { return huge_pages_; }          // placed during the run
+  const NodeMemory& memory() const { return memory_; }
   std::uint64_t page_bytes() const { return page_bytes_; }
   std::uint64_t line_bytes() const { return line_bytes_; }
   std::uint64_t page_faults() const { return page_faults_; }  // that placed a page
@@ -113,6 +125,13 @@ private:
   void keep_placed(std::uint64_t page, ObjectId, ThreadId, NodeId home);
   std::uint64_t reserve_pages(std::uint64_t bytes);
   void forget_frames(AddressRange);
+  void note_mapping(std::uint64_t base, std::uint64_t pages) {
+    if (pages_per_huge_ != 0) mapped_[page_of(base)] = page_of(base) + pages;
+  }
+  void split_huge(std::uint64_t page);
+  // Notes the first write to a page; the fault may map the huge page around it.
+  void note_fault(std::uint64_t page, AddressRange touched, const Place&);
+  bool can_be_huge(std::uint64_t block) const;
   std::optional<NodeId> bound_node(std::uint64_t page) const;
   std::uint64_t pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner);
 
@@ -138,7 +157,13 @@ private:
   std::map<std::uint64_t, std::pair<std::uint64_t, NodeId>> bound_;  // first page -> last page + 1 and node
   std::set<std::uint64_t> mixed_pages_;
   std::uint64_t heap_bytes_placed_ = 0;
-  std::vector<PageFault> faults_;  // noted, not yet settled
+  NodeMemory memory_;
+  std::uint64_t pages_per_huge_ = 0;
+  std::vector<std::uint8_t> huge_;                 // by block of pages_per_huge_ pages: mapped by one huge page
+  std::map<std::uint64_t, std::uint64_t> mapped_;  // first page -> last page + 1 of each mapping; with huge pages only
+  std::uint64_t huge_pages_ = 0;
+  std::vector<std::uint64_t> settled_pages_;  // by node
+  std::vector<PageFault> faults_;             // noted, not yet settled
   std::vector<NodeId> homes_;
   std::vector<std::uint64_t> pages_by_node_;
   bool keeps_placed_ = false;

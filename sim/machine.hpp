@@ -65,6 +65,7 @@ struct CoreThroughput {
 
 struct TlbDescription {
   unsigned entries = 0;
+  unsigned large_entries = 0;  // of pages of 2 MiB; 0 = as many as of small ones
   Bytes page{4096};
   Time miss_penalty;
 };

@@ -74,8 +74,7 @@ void PageWatch::migrate(std::uint64_t page, NodeId to) {
                       std::to_string(addresses_.nodes() - 1));
   }
   if (from == to) return;
-  addresses_.migrate(page, to);
-  work_.moves.push_back({page, from, to});
+  if (addresses_.migrate(page, to)) work_.moves.push_back({page, from, to});
 }
 
 bool PageWatch::unmap(std::uint64_t page) {

@@ -56,6 +56,7 @@ std::optional<double> number_before(std::string_view text, std::string_view unit
 
 void assign(Time& target, std::string_view text, Frequency clock) {
   const auto cycles = number_before(text, "cycles");
+  if (cycles && !(clock.hertz() > 0)) throw UnitError("'" + std::string{text} + "' is in cycles of no clock; allowed: ps, ns, us, ms, s");
   target = cycles ? cycles_to_time(*cycles, clock) : parse_time(text);
 }
 void assign(Bytes& target, std::string_view text, Frequency) { target = parse_bytes(text); }
@@ -202,7 +203,11 @@ std::vector<MachineSection> sections_of(Machine& machine) {
             {"barrier_base", &machine.barrier_base},
             {"barrier_log_factor", &machine.barrier_log_factor},
             {"reduction_log_factor", &machine.reduction_log_factor}}},
-          {"tlb", {{"entries", &machine.tlb.entries}, {"page", &machine.tlb.page}, {"miss_penalty", &machine.tlb.miss_penalty}}}};
+          {"tlb",
+           {{"entries", &machine.tlb.entries},
+            {"large_entries", &machine.tlb.large_entries},
+            {"page", &machine.tlb.page},
+            {"miss_penalty", &machine.tlb.miss_penalty}}}};
 }
 
 std::vector<MachineField> fields_of(Machine& machine) {

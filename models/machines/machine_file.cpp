@@ -1,15 +1,6 @@
 #include "models/machines/machine_file.hpp"
 
-#include <toml++/toml.h>
-
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdlib>
-#include <fstream>
-#include <set>
-#include <sstream>
-
+#include "models/machines/description_reader.hpp"
 #include "models/machines/machine_fields.hpp"
 #include "sim/errors.hpp"
 
@@ -17,57 +8,17 @@ namespace homenode {
 namespace {
 
 constexpr std::string_view schema = "homenode.machine/1";
-constexpr std::string_view schema_family = "homenode.machine/";
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
-
-// The user's text, for errors that show the line.
-class Document {
-public:
-  Document(std::string_view text, std::string file_name) : text_{text}, file_name_{std::move(file_name)} {}
-
-  [[noreturn]] void refuse(const toml::source_region& where, const std::string& message) const {
-    const auto line = where.begin.line;
-    const auto column = where.begin.column;
-    std::string report = file_name_ + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + message;
-    if (line > 0) report += "\n  " + line_text(line) + "\n  " + std::string(column > 0 ? column - 1 : 0, ' ') + "^";
-    throw InputError(report);
-  }
-  [[noreturn]] void refuse(const std::string& message) const { throw InputError(file_name_ + ": " + message); }
-
-  toml::table parse() const {
-    try {
-      return toml::parse(text_, file_name_);
-    } catch (const toml::parse_error& error) {
-      refuse(error.source(), std::string{error.description()} + "; allowed: a TOML 1.0 document");
-    }
-  }
-
-private:
-  std::string line_text(toml::source_index line) const {
-    std::istringstream lines{std::string{text_}};
-    std::string found;
-    for (toml::source_index number = 0; number < line; ++number) std::getline(lines, found);
-    return found;
-  }
-
-  std::string_view text_;
-  std::string file_name_;
-};
+const DescriptionFolders folders{"machine", "HOMENODE_MACHINE_PATH"};
 
 // Builds one machine out of one document.
-class MachineReader {
+class MachineReader : DescriptionReader {
 public:
-  MachineReader(std::string_view text, const std::string& file_name) : document_{text, file_name} {}
+  MachineReader(std::string_view text, const std::string& file_name) : DescriptionReader{text, file_name, file_.machine.clock} {}
 
   MachineFile read() {
     const toml::table root = document_.parse();
     read_head(root);
-    read_sections(root);
+    read_sections(root, sections_of(machine_), file_.parameters);
     read_nodes(root);
     read_caches(root);
     read_links(root);
@@ -79,148 +30,10 @@ public:
   }
 
 private:
-  // ---- what TOML nodes may be
-
-  void refuse_unknown(const toml::table& table, const std::string& place, const std::vector<std::string>& allowed) const {
-    for (const auto& [key, node] : table)
-      if (std::find(allowed.begin(), allowed.end(), key.str()) == allowed.end())
-        document_.refuse(key.source(), "unknown key '" + std::string{key.str()} + "' in " + place + "; allowed: " + joined(allowed));
-  }
-
-  const toml::table& as_table(const toml::node& node, const std::string& name, const std::string& shape) const {
-    if (!node.is_table()) document_.refuse(node.source(), name + " is " + kind_of(node) + "; allowed: " + shape);
-    return *node.as_table();
-  }
-
-  static std::string kind_of(const toml::node& node) {
-    std::ostringstream name;
-    name << node.type();
-    return "of the kind " + name.str();
-  }
-
-  std::string as_text(const toml::node* node, const toml::table& table, const std::string& name) const {
-    if (node == nullptr) document_.refuse(table.source(), "'" + name + "' is missing; allowed: a text");
-    const auto text = node->value_exact<std::string>();
-    if (!text || text->empty()) document_.refuse(node->source(), name + " is " + (text ? "empty" : kind_of(*node)) + "; allowed: a text");
-    return *text;
-  }
-
-  // An integer in [low, high].
-  unsigned as_integer(const toml::node& node, const std::string& name, std::int64_t low, std::int64_t high) const {
-    const auto number = node.value_exact<std::int64_t>();
-    const std::string range = std::to_string(low) + " to " + std::to_string(high);
-    if (!number) document_.refuse(node.source(), name + " is " + kind_of(node) + "; allowed: a whole number, " + range);
-    if (*number < low || *number > high) document_.refuse(node.source(), name + " is " + std::to_string(*number) + "; allowed: " + range);
-    return static_cast<unsigned>(*number);
-  }
-
-  // The tables of [[name]].
-  std::vector<const toml::table*> tables(const toml::table& parent, const std::string& key, const std::string& name, bool required) const {
-    std::vector<const toml::table*> found;
-    const toml::node* node = parent.get(key);
-    if (node == nullptr) {
-      if (required) document_.refuse(parent.source(), "'" + name + "' is missing; allowed: one or more [[" + name + "]]");
-      return found;
-    }
-    const toml::array* array = node->as_array();
-    if (array == nullptr) document_.refuse(node->source(), name + " is " + kind_of(*node) + "; allowed: one or more [[" + name + "]]");
-    for (const toml::node& element : *array) found.push_back(&as_table(element, name, "one or more [[" + name + "]]"));
-    return found;
-  }
-
-  // ---- a value with its provenance
-
-  // { value, source, confidence, low, high, assumed, note }; returns the provenance, the value stays with the caller.
-  MachineParameter provenance(const toml::node& node, const std::string& path) const {
-    static const std::string shape = "{ value = ..., source = \"...\" }: every number needs its source";
-    const toml::table& table = as_table(node, path, shape);
-    refuse_unknown(table, path, {"value", "source", "confidence", "low", "high", "assumed", "note"});
-    if (!table.contains("value")) document_.refuse(table.source(), path + ": 'value' is missing; allowed: " + shape);
-    if (!table.contains("source")) document_.refuse(table.source(), path + ": 'source' is missing; allowed: " + shape);
-    MachineParameter parameter;
-    parameter.path = path;
-    parameter.source = as_text(table.get("source"), table, path + ": source");
-    if (const toml::node* confidence = table.get("confidence")) {
-      parameter.confidence = as_text(confidence, table, path + ": confidence");
-      static const std::set<std::string> levels{"A", "B", "C", "D", "M"};
-      if (!levels.contains(parameter.confidence))
-        document_.refuse(confidence->source(), path + ": confidence is '" + parameter.confidence + "'; allowed: A, B, C, D, M");
-    }
-    if (const toml::node* assumed = table.get("assumed")) {
-      if (!assumed->is_boolean())
-        document_.refuse(assumed->source(), path + ": assumed is " + kind_of(*assumed) + "; allowed: true, false");
-      parameter.assumed = assumed->value_or(false);
-    }
-    if (const toml::node* note = table.get("note")) parameter.note = as_text(note, table, path + ": note");
-    return parameter;
-  }
-
-  // The text that set_from_text reads; numbers keep their digits, [[0.5, "12 ns"], ...] becomes "0.5: 12 ns, ...".
-  std::string value_text(const toml::node& node, const std::string& path) const {
-    if (const auto text = node.value_exact<std::string>()) return *text;
-    if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
-    if (const auto number = node.value_exact<double>()) {
-      std::array<char, 64> buffer{};
-      return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), *number).ptr};
-    }
-    if (const toml::array* points = node.as_array()) {
-      std::string curve;
-      for (const toml::node& point : *points) {
-        const toml::array* pair = point.as_array();
-        if (pair == nullptr || pair->size() != 2)
-          document_.refuse(point.source(), path + ": a point is " + kind_of(point) + "; allowed: [utilisation, \"extra time\"]");
-        curve += (curve.empty() ? "" : ", ") + value_text(*pair->get(0), path) + ": " + value_text(*pair->get(1), path);
-      }
-      return curve;
-    }
-    document_.refuse(node.source(), path + " is " + kind_of(node) + "; allowed: a text with a unit, a number");
-  }
-
-  void set(const MachineField& field, const toml::node& node, const std::string& path) const {
-    try {
-      set_from_text(field, value_text(node, path), machine_.clock);
-    } catch (const UnitError& error) { document_.refuse(node.source(), path + ": " + error.what()); }
-  }
-
-  // Fills the field from table[field.name] and returns what is known about it.
-  MachineParameter read_field(const toml::table& table, const MachineField& field, const std::string& path) const {
-    const toml::node* node = table.get(field.name);
-    if (node == nullptr) {
-      if (field.required) document_.refuse(table.source(), "'" + path + "' is missing; allowed: { value = ..., source = \"...\" }");
-      return {path, text_of(field), "default of homenode", "", true, {}, {}, ""};
-    }
-    MachineParameter parameter = provenance(*node, path);
-    const toml::table& described = *node->as_table();
-    std::optional<double> low, high;
-    if (const toml::node* bound = described.get("low")) {
-      set(field, *bound, path + ": low");
-      parameter.low = text_of(field);
-      low = magnitude_of(field);
-    }
-    if (const toml::node* bound = described.get("high")) {
-      set(field, *bound, path + ": high");
-      parameter.high = text_of(field);
-      high = magnitude_of(field);
-    }
-    set(field, *described.get("value"), path);
-    parameter.value = text_of(field);
-    const std::optional<double> value = magnitude_of(field);
-    if ((low && value < low) || (high && value > high))
-      document_.refuse(described.source(), path + " is " + parameter.value + "; allowed: from low = " + parameter.low.value_or("any") +
-                                               " to high = " + parameter.high.value_or("any"));
-    return parameter;
-  }
-
   // ---- the parts of the schema
 
   void read_head(const toml::table& root) {
-    const toml::node* found = root.get("schema");
-    const std::string version = as_text(found, root, "schema");
-    if (version != schema) {
-      const bool other_version = version.starts_with(schema_family);
-      document_.refuse(found->source(), "schema is '" + version + "'" + (other_version ? ", of another version of homenode" : "") +
-                                            "; allowed: '" + std::string{schema} + "'");
-    }
+    check_schema(root, schema);
     std::vector<std::string> allowed{"schema", "name", "description", "sources", "sockets", "hubs", "nodes", "caches", "links"};
     for (const MachineSection& section : sections_of(machine_)) {
       if (!section.name.empty())
@@ -231,9 +44,7 @@ private:
     refuse_unknown(root, "the machine", allowed);
     machine_.name = as_text(root.get("name"), root, "name");
     if (const toml::node* description = root.get("description")) machine_.description = as_text(description, root, "description");
-    if (const toml::node* sources = root.get("sources"))
-      for (const auto& [key, node] : as_table(*sources, "sources", "a table of texts"))
-        file_.sources[std::string{key.str()}] = as_text(&node, *sources->as_table(), "sources." + std::string{key.str()});
+    file_.sources = read_sources(root);
     const toml::node* sockets = root.get("sockets");
     if (sockets == nullptr) document_.refuse("'sockets' is missing; allowed: { value = 2, source = \"...\" }");
     MachineParameter parameter = provenance(*sockets, "sockets");
@@ -246,26 +57,6 @@ private:
     machine_.hubs = as_integer(*hubs->as_table()->get("value"), "hubs", 0, 254 - machine_.sockets);
     count.value = std::to_string(machine_.hubs);
     file_.parameters.push_back(std::move(count));
-  }
-
-  void read_sections(const toml::table& root) {
-    static const toml::table none;
-    for (const MachineSection& section : sections_of(machine_)) {
-      const toml::node* node = root.get(section.name);
-      const bool top = section.name.empty();
-      std::vector<std::string> names;
-      bool required = false;
-      for (const MachineField& field : section.fields) {
-        names.push_back(field.name);
-        required = required || field.required;
-      }
-      if (!top && node == nullptr && required)
-        document_.refuse("'" + section.name + "' is missing; allowed: [" + section.name + "] with " + joined(names));
-      const toml::table& table = top ? root : node == nullptr ? none : as_table(*node, section.name, "[" + section.name + "]");
-      if (!top) refuse_unknown(table, "[" + section.name + "]", names);
-      for (const MachineField& field : section.fields)
-        file_.parameters.push_back(read_field(table, field, top ? field.name : section.name + "." + field.name));
-    }
   }
 
   struct NodeEntry {
@@ -424,58 +215,25 @@ private:
     }
   }
 
-  Document document_;
   MachineFile file_;
   Machine& machine_ = file_.machine;
   std::size_t between_index_ = 0;
 };
 
-std::string text_of_file(const std::filesystem::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  if (!file || std::filesystem::is_directory(path))
-    throw InputError(path.string() + ": cannot be read; allowed: a machine description (TOML)");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::vector<std::filesystem::path> with_environment(const std::vector<std::filesystem::path>& directories) {
-  std::vector<std::filesystem::path> all;
-  if (const char* paths = std::getenv("HOMENODE_MACHINE_PATH")) {
-    std::istringstream list{paths};
-    for (std::string path; std::getline(list, path, ':');)
-      if (!path.empty()) all.emplace_back(path);
-  }
-  all.insert(all.end(), directories.begin(), directories.end());
-  return all;
-}
-
 }  // namespace
 
 MachineFile parse_machine(std::string_view text, const std::string& file_name) { return MachineReader{text, file_name}.read(); }
 
-MachineFile read_machine_file(const std::filesystem::path& path) { return parse_machine(text_of_file(path), path.string()); }
+MachineFile read_machine_file(const std::filesystem::path& path) {
+  return parse_machine(description_text(path, "a machine description"), path.string());
+}
 
 Machine load_machine(const std::filesystem::path& path) { return read_machine_file(path).machine; }
 
-std::vector<std::string> machine_names(const std::vector<std::filesystem::path>& directories) {
-  std::set<std::string> names;
-  for (const std::filesystem::path& directory : with_environment(directories)) {
-    std::error_code missing;
-    for (const auto& entry : std::filesystem::directory_iterator{directory, missing})
-      if (entry.path().extension() == ".toml") names.insert(entry.path().stem().string());
-  }
-  return {names.begin(), names.end()};
-}
+std::vector<std::string> machine_names(const std::vector<std::filesystem::path>& directories) { return folders.names(directories); }
 
 std::filesystem::path find_machine(const std::string& name, const std::vector<std::filesystem::path>& directories) {
-  const std::vector<std::string> names = machine_names(directories);
-  if (!std::binary_search(names.begin(), names.end(), name)) throw UsageError(unknown_name("machine", name, names));
-  for (const std::filesystem::path& directory : with_environment(directories)) {
-    std::filesystem::path path = directory / (name + ".toml");
-    if (std::filesystem::exists(path)) return path;
-  }
-  throw UsageError(unknown_name("machine", name, names));
+  return folders.find(name, directories);
 }
 
 Machine load_machine_by_name(const std::string& name, const std::vector<std::filesystem::path>& directories) {

@@ -1,4 +1,5 @@
-// Pages go round the nodes by virtual page number, as mbind(MPOL_INTERLEAVE) does (measured in a real Linux: linux_guest.md).
+// Pages go round the nodes by virtual page number, as mbind(MPOL_INTERLEAVE) does (measured in a real Linux: linux_guest.md); huge
+// pages by their own numbers (mm/mempolicy.c, interleave_nid: the address is shifted by the size of the page that is allocated).
 #include "models/placement/register.hpp"
 
 namespace homenode {
@@ -8,7 +9,7 @@ class Interleave final : public PagePlacement {
 public:
   void prepare(const AccessSummary*, const Machine& machine) override { nodes_ = machine.nodes.size(); }
   void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
-    for (std::size_t i = 0; i < faults.size(); ++i) home[i] = NodeId{faults[i].page % nodes_};
+    for (std::size_t i = 0; i < faults.size(); ++i) home[i] = NodeId{faults[i].page / faults[i].pages % nodes_};
   }
 
 private:

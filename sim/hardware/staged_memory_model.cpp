@@ -16,6 +16,7 @@ enum PrivateCause : std::size_t { core_cause, latency_cause, cache_cause, overhe
 constexpr const char* private_names[private_causes] = {"core", "latency", "cache", "overhead"};
 
 constexpr double picosecond = 1e-12;
+constexpr Bytes large_page{2 << 20};  // that the translations of large pages hold
 
 LineTouches::AddressOf addresses_for(AddressSpace& addresses, ThreadId thread) {
   return [&addresses, thread](ObjectId object) { return addresses.address(object, thread); };
@@ -24,7 +25,7 @@ LineTouches::AddressOf addresses_for(AddressSpace& addresses, ThreadId thread) {
 }  // namespace
 
 std::size_t shared_resources(const Machine& machine, const Topology& topology) {
-  return machine.controllers.size() + topology.directed_links();
+  return machine.controllers.size() + topology.directed_links() + 1;
 }
 
 StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& machine, const Topology& topology,
@@ -38,6 +39,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       messages_{machine, topology},
       touches_{LineTouchOptions::of(machine, options.stores)},
       bound_{workload, machine},
+      faulting_(machine.sockets, 0),
       controllers_of_(machine.nodes.size()),
       seconds_per_iteration_(workload.patterns.size(), -1.0),
       demand_(machine.nodes.size()),
@@ -64,7 +66,11 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
     for (std::size_t home = 0; home < machine.nodes.size(); ++home) least = std::min(least, topology.latency(NodeId{node}, NodeId{home}));
     nearest_.push_back(least.seconds());
   }
-  if (machine.tlb.entries > 0) translations_.assign(machine.cores(), TranslationBuffer{machine.tlb.entries});
+  if (machine.tlb.entries > 0) {
+    const unsigned large = machine.tlb.large_entries > 0 ? machine.tlb.large_entries : machine.tlb.entries;
+    const TranslationBuffer pages{options.page < large_page ? machine.tlb.entries : large}, huge{large};
+    translations_.assign(machine.cores(), {pages, huge});
+  }
   const std::size_t nodes = machine.nodes.size();
   counts_.nodes = nodes;
   counts_.traffic_bytes.assign(nodes * nodes, 0);
@@ -103,6 +109,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   collect_demand(place.node, addresses);
   if (watched) tell_traffic(place, addresses);
   const double transfers = transfer_seconds(place, addresses);
+  const double faults = fault_seconds(place, accessed.faults, addresses);
   use_resources(place);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
@@ -137,8 +144,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     count_latency(memory_source(place.node, NodeId{home}), latency + extra, demand.reads);
   }
   const double memory = hits + transfers + loaded;
-  const double overhead = work.overhead.seconds() + static_cast<double>(accessed.faults) * options_.page_fault_cost.seconds() +
-                          accessed.walk_seconds + std::exchange(kernel_seconds_, 0.0);
+  const double overhead = work.overhead.seconds() + faults + accessed.walk_seconds + std::exchange(kernel_seconds_, 0.0);
   const double private_seconds = busy(memory) + overhead;
   note_bound(work, busy(hits + transfers + read_weight * nearest_[place.node.index()]) + work.overhead.seconds() + accessed.walk_seconds,
              accessed.faults);
@@ -152,6 +158,10 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
                           : core >= memory            ? core_cause
                           : hits > loaded + transfers ? cache_cause
                                                       : latency_cause;
+  if (use_[lock()] > 0) {
+    running.faults_on = machine_.socket_of(place.node);
+    ++faulting_[running.faults_on->index()];
+  }
   Activity activity;
   activity.minimum = running.minimum;
   activity.uses.reserve(used_.size());
@@ -207,9 +217,9 @@ StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, L
   outcome_.clear();
   outcome_.hit_lines.resize(machine_.caches.size(), 0);
   outcome_.hit_weight.resize(machine_.caches.size(), 0.0);
-  const std::uint64_t line = line_bytes(), page = addresses.page_bytes();
+  const std::uint64_t line = line_bytes();
   const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) / line : 0;
-  TranslationBuffer* const translations = translations_.empty() ? nullptr : &translations_[work.place.core.index()];
+  TranslationBuffers* const translations = translations_.empty() ? nullptr : &translations_[work.place.core.index()];
   std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
   if (work.stretch) touched_.clear();
   double walks = 0;  // pages walked for / parallelism: walks overlap as the misses of their stream do
@@ -223,8 +233,7 @@ StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, L
       }
       accessed.accesses += touch.accesses;
       if (translations == nullptr) continue;
-      std::uint64_t missed = 0;
-      for (std::uint64_t p = range.first / page, last = (range.last - 1) / page; p <= last; ++p) missed += !translations->find(p);
+      const std::uint64_t missed = missed_pages(*translations, range, addresses);
       counts_.tlb_misses += missed;
       walks += static_cast<double>(missed) / touch.parallelism;
     }
@@ -241,11 +250,59 @@ StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, L
   return accessed;
 }
 
+std::uint64_t StagedMemoryModel::missed_pages(TranslationBuffers& buffers, AddressRange range, const AddressSpace& addresses) const {
+  std::uint64_t missed = 0;
+  const std::uint64_t in_huge = addresses.pages_per_huge();
+  for (std::uint64_t page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
+    if (in_huge != 0 && addresses.in_huge_page(page)) {
+      const std::uint64_t huge = page / in_huge;
+      missed += !buffers.huge.find(huge);
+      page = (huge + 1) * in_huge;
+    } else {
+      missed += !buffers.pages.find(page++);
+    }
+  }
+  return missed;
+}
+
+double StagedMemoryModel::fault_seconds(const Place& place, std::uint64_t faults, const AddressSpace& addresses) {
+  if (faults == 0) return 0;
+  const FaultCost& cost = options_.system.fault;
+  const auto number = static_cast<double>(faults);
+  const double serial = number * lock_seconds(machine_.socket_of(place.node));
+  remember(ResourceId{lock()}, serial);
+  double seconds = number * cost.parallel.seconds() + serial;
+  if (cost.zeroing == 0) return seconds;
+  const double lines_per_page = static_cast<double>(addresses.page_bytes() / line_bytes());
+  for (std::size_t home = 0; home < demand_.size(); ++home) {
+    const std::uint64_t pages = addresses.settled_pages()[home];
+    if (pages == 0) continue;
+    const auto lines = static_cast<std::uint64_t>(std::llround(static_cast<double>(pages) * lines_per_page * cost.zeroing));
+    demand_[home].zeroed = lines;
+    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, NodeId{home}).seconds();
+  }
+  return seconds;
+}
+
+// The lock was last held by this core or by any of the others that fault now, each as likely.
+double StagedMemoryModel::lock_seconds(SocketId socket) const {
+  const FaultCost& cost = options_.system.fault;
+  double transfers = 0, holders = 1;
+  for (std::size_t other = 0; cost.serial_transfers > 0 && other < faulting_.size(); ++other) {
+    if (faulting_[other] == 0) continue;
+    const auto hops = static_cast<std::int64_t>(topology_.hops(socket, SocketId{other}));
+    const Time latency = hops == 0 ? machine_.core_to_core_local : machine_.core_to_core_remote * hops;
+    transfers += faulting_[other] * latency.seconds();
+    holders += faulting_[other];
+  }
+  return cost.serial.seconds() + cost.serial_transfers * transfers / holders;
+}
+
 // What the placement did to pages since it was last looked at, on the core at `place`.
 void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresses) {
   const PageWork done = addresses.watch().take_work();
-  kernel_seconds_ += static_cast<double>(done.hinting_faults) * options_.page_work.hinting_fault.seconds() +
-                     static_cast<double>(done.unmapped) * options_.page_work.scan.seconds();
+  kernel_seconds_ += static_cast<double>(done.hinting_faults) * options_.system.balancing.hinting_fault.seconds() +
+                     static_cast<double>(done.unmapped) * options_.system.balancing.scan.seconds();
   const std::uint64_t lines = addresses.page_bytes() / line_bytes();
   for (const PageMove& move : done.moves) {
     const LineNumber first = addresses.first_byte(move.page) / line_bytes();
@@ -256,7 +313,8 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
     demand_[move.to.index()].bypassed += lines;
     // The copy goes at the pace of the slower side, with as many lines in flight as a stream has.
     const Time latency = std::max(topology_.latency(place.node, move.from), topology_.latency(place.node, move.to));
-    kernel_seconds_ += options_.page_work.migration.seconds() + static_cast<double>(lines) / machine_.prefetched_lines * latency.seconds();
+    kernel_seconds_ += (options_.system.migration.fixed + options_.system.migration.shootdown).seconds() +
+                       static_cast<double>(lines) / machine_.prefetched_lines * latency.seconds();
   }
 }
 
@@ -308,7 +366,7 @@ void StagedMemoryModel::use_link_bytes(const std::vector<LinkBytes>& costs, std:
 // Lines of pages that moved are not among them: another placement would not move them.
 void StagedMemoryModel::note_bound(const Work& work, double least_seconds, std::uint64_t faults) {
   LowerBound::Slice slice{work.items.execution, work.place, Time::from_seconds(least_seconds),
-                          options_.page_fault_cost * static_cast<std::int64_t>(faults)};
+                          (options_.system.fault.parallel + options_.system.fault.serial) * static_cast<std::int64_t>(faults)};
   for (const MissRange& miss : outcome_.reads) slice.reads += miss.lines.size();
   for (const LineRange& lines : outcome_.writebacks) slice.writes += lines.size();
   for (const LineRange& lines : outcome_.bypassed_writes) slice.writes += lines.size();
@@ -319,7 +377,7 @@ void StagedMemoryModel::use_resources(const Place& place) {
   const SocketId socket = machine_.socket_of(place.node);
   for (std::size_t home = 0; home < demand_.size(); ++home) {
     const HomeDemand& demand = demand_[home];
-    const std::uint64_t writes = demand.writebacks + demand.bypassed;
+    const std::uint64_t writes = demand.writes();
     if (demand.reads + writes == 0) continue;
     const auto& controllers = controllers_of_[home];
     for (const std::size_t c : controllers) {  // lines are spread evenly over a node's controllers
@@ -328,7 +386,8 @@ void StagedMemoryModel::use_resources(const Place& place) {
     }
     const SocketId there = machine_.socket_of(NodeId{home});
     if (demand.reads != 0) use_link_bytes(messages_.read(socket, there), demand.reads);
-    if (demand.bypassed != 0) use_link_bytes(messages_.bypassed_write(socket, there), demand.bypassed);
+    const std::uint64_t bypassed = demand.bypassed + demand.zeroed;
+    if (bypassed != 0) use_link_bytes(messages_.bypassed_write(socket, there), bypassed);
     if (demand.writebacks != 0) use_link_bytes(messages_.writeback(socket, there), demand.writebacks);
   }
   if (outcome_.upgrades != 0) use_link_bytes(messages_.upgrade(socket), outcome_.upgrades);
@@ -357,10 +416,11 @@ void StagedMemoryModel::count_traffic(const Place& place) {
   const std::uint64_t line = line_bytes();
   for (std::size_t home = 0; home < demand_.size(); ++home) {
     const HomeDemand& demand = demand_[home];
-    const std::uint64_t writes = demand.writebacks + demand.bypassed, bytes = (demand.reads + writes) * line;
+    const std::uint64_t writes = demand.writes(), bytes = (demand.reads + writes) * line;
     counts_.traffic_bytes[place.node.index() * counts_.nodes + home] += bytes;
     counts_.read_bytes[home] += demand.reads * line;
     counts_.write_bytes[home] += writes * line;
+    counts_.zeroed_bytes += demand.zeroed * line;
     counts_.memory_lines += demand.reads + writes;
     auto& by_thread = home == place.node.index() ? counts_.local_bytes : counts_.remote_bytes;
     by_thread[place.thread.index()] += bytes;
@@ -468,6 +528,7 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
     binding_[running.region.index()][cause] += duration.seconds();
     for (const ResourceUse& use : running.uses)
       offered_[use.resource.index()] = std::max(0.0, offered_[use.resource.index()] - use.seconds * running.share_of_second);
+    if (running.faults_on) --faulting_[running.faults_on->index()];
     running_.erase(found);
   }
   std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
@@ -476,6 +537,7 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
 
 std::string StagedMemoryModel::resource_name(std::size_t resource) const {
   if (resource >= offered_.size()) return private_names[resource - offered_.size()];
+  if (resource == lock()) return "page faults";
   if (resource < machine_.controllers.size()) return "controller " + std::to_string(resource);
   const std::size_t link = resource - machine_.controllers.size();
   const LinkDescription& description = machine_.links[link / 2];

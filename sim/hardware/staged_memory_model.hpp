@@ -2,7 +2,7 @@
 // progress the shared resources decide (BandwidthSharing). `flow` and `simgrid` differ in the last stage only.
 //
 // An activity's private minimum is what its core needs when nothing else runs:
-//   overhead + faults x fault cost + page walks + work on pages + max(core time, memory time)  (their sum for Overlap::none)
+//   overhead + page faults (system.hpp) + page walks + work on pages + max(core time, memory time)  (their sum for Overlap::none)
 //   memory time = sum over levels of max(hit lines / parallelism x latency, hit bytes / the level's bandwidth to one core)
 //               + sum over homes of lines / parallelism x latency(node, home) under load     (Little's law, line by line)
 //               + transferred lines / parallelism x core-to-core latency
@@ -29,26 +29,18 @@
 #include "sim/line_touches.hpp"
 #include "sim/lower_bound.hpp"
 #include "sim/machine.hpp"
+#include "sim/system.hpp"
 #include "sim/topology.hpp"
 
 namespace homenode {
 
-// Kernel time a page, on the core that does it. Assumed values.
-struct PageWorkCost {
-  Time hinting_fault = Time::nanoseconds(1000);
-  Time scan = Time::nanoseconds(20);
-  Time migration = Time::nanoseconds(2000);  // beside the copy: isolate, unmap, tell the other cores, remap
-};
-
 struct StagedOptions {
   StoreTreatment stores = StoreTreatment::regular;  // of streamable stores
-  // Kernel time of a fault that places a page, zeroing included. Assumed: 0.5 us, the least that machines.md lists for a
-  // minor fault (575 ns at 3.2 GHz); issue 4's operating-system model replaces it.
-  Time page_fault_cost = Time::nanoseconds(500);
-  PageWorkCost page_work;
+  OperatingSystem system{};
+  Bytes page{4096};  // as of the address space
 };
 
-// Controllers come first, then directed links.
+// Controllers come first, then directed links, then the lock that page faults take.
 std::size_t shared_resources(const Machine&, const Topology&);
 
 class StagedMemoryModel final : public MemoryModel {
@@ -71,6 +63,8 @@ private:
   struct HomeDemand {
     double read_weight = 0;  // sum of lines / parallelism
     std::uint64_t reads = 0, writebacks = 0, bypassed = 0;
+    std::uint64_t zeroed = 0;  // written by the kernel
+    std::uint64_t writes() const { return writebacks + bypassed + zeroed; }
   };
   // An iteration that its thread has run in part.
   struct Opened {
@@ -86,11 +80,17 @@ private:
     ThreadId thread;
     RegionId region;
     Time begin, minimum;
-    std::size_t private_cause = 0;  // index in cause_names_
+    std::size_t private_cause = 0;      // index in cause_names_
+    std::optional<SocketId> faults_on;  // it holds up other threads' page faults from there
     std::vector<ResourceUse> uses;
     double share_of_second = 0;       // 1 / its time at idle latency, for the offered load
     std::vector<double> load_before;  // by use: load_ when it began
   };
+
+  struct TranslationBuffers {
+    TranslationBuffer pages, huge;  // huge: of transparent huge pages
+  };
+  std::size_t lock() const { return offered_.size() - 1; }  // the resource
 
   std::uint64_t line_bytes() const;
   struct Accessed {  // what a slice did beside filling outcome_
@@ -102,6 +102,10 @@ private:
   void work_on_pages(const Place&, AddressSpace&);
   void tell_traffic(const Place&, AddressSpace&);
   Accessed access_caches(const Work&, LineTouches&, AddressSpace&);
+  // Kernel seconds; adds the zeroed lines to the demand and the lock to the resources.
+  double fault_seconds(const Place&, std::uint64_t faults, const AddressSpace&);
+  double lock_seconds(SocketId) const;
+  std::uint64_t missed_pages(TranslationBuffers&, AddressRange, const AddressSpace&) const;
   void collect_demand(NodeId reader, const AddressSpace&);
   void use_link_bytes(const std::vector<LinkBytes>&, std::uint64_t lines);
   void note_bound(const Work&, double least_seconds, std::uint64_t faults);
@@ -125,9 +129,10 @@ private:
   MessageCosts messages_;
   LineTouches touches_;                                       // of whole iterations
   std::vector<std::vector<std::unique_ptr<Opened>>> opened_;  // by thread
-  std::vector<TranslationBuffer> translations_;               // by core; none if the machine describes none
+  std::vector<TranslationBuffers> translations_;              // by core; none if the machine describes none
   LowerBound bound_;
   std::vector<double> nearest_;                           // by node: seconds to the nearest memory
+  std::vector<unsigned> faulting_;                        // by socket: running slices that fault
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node
   std::vector<double> read_cost_, write_cost_;            // seconds a line, by controller
   std::vector<double> seconds_per_iteration_;             // core time by pattern, computed once; negative = not yet

@@ -27,7 +27,8 @@ struct PageFault {
   Place place;  // who touched it, where, when
   bool write = false;
   std::int64_t offset = 0;     // of the page's first byte from byte 0 of the object; negative where the object begins inside the page
-  std::uint64_t bytes = 4096;  // of the page
+  std::uint64_t bytes = 4096;  // of the page, or of the huge page
+  std::uint64_t pages = 1;     // that it maps, from `page` on: a transparent huge page is many
 };
 
 // What a placement sees of pages that exist.

@@ -59,7 +59,7 @@ struct Bench {
     workload = builder.build();
     policy->prepare(nullptr, machine);
     addresses = std::make_unique<AddressSpace>(machine, *workload, *policy, Bytes{4096});
-    options.page_fault_cost = Time{};
+    options.system.fault.parallel = Time{};
   }
 
   void caches_answer(Script script) {
@@ -346,12 +346,77 @@ TEST(Stretches, followEachOther) {
 TEST(Overhead, ofRuntimeFaultsAndPageWalksAddsUp) {
   // 10 pages fault at 500 ns; the slice touches 40 KiB where 8 entries cover 32 KiB: 10 walks of 30 ns at the stores' 16 in flight.
   Machine machine = one_node();
-  machine.tlb = {8, Bytes{4096}, Time::nanoseconds(30)};
+  machine.tlb = {8, 0, Bytes{4096}, Time::nanoseconds(30)};
   Bench bench{machine};
-  bench.options.page_fault_cost = Time::nanoseconds(500);
+  bench.options.system.fault.parallel = Time::nanoseconds(500);
   EXPECT_THAT(bench.time(hits_only, 0, Time::nanoseconds(1000)), about(1000e-9 + 10 * 500e-9 + 10.0 / machine.prefetched_lines * 30e-9));
   EXPECT_EQ(bench.bound_by(), "overhead");
   EXPECT_EQ(bench.model->counts().tlb_misses, 10u);
+}
+
+TEST(PageFaults, ofOneThreadTakeBothPartsAndTheZeroing) {
+  // 10 pages x (500 ns + 200 ns) + 640 lines / 16 in flight x 100 ns = 7 us + 4 us; the controller writes 10 pages in 3.4 us meanwhile.
+  Bench bench{one_node()};
+  bench.options.system.fault = {Time::nanoseconds(500), Time::nanoseconds(200), 0, 1};
+  EXPECT_THAT(bench.time(hits_only), about(10 * (500e-9 + 200e-9) + n / 16 * 100e-9));
+  EXPECT_EQ(bench.bound_by(), "overhead");
+  const EventCounts counts = bench.model->counts();
+  EXPECT_EQ(counts.zeroed_bytes, 10u * 4096);
+  EXPECT_THAT(counts.write_bytes, testing::ElementsAre(10u * 4096));
+  EXPECT_EQ(counts.memory_lines, lines);
+}
+
+TEST(PageFaults, elsewhereZeroOverTheLinksAtTheControllersOfTheirHomes) {
+  Bench bench{two_sockets(), "bind:1"};
+  bench.options.system.fault = {Time{}, Time{}, 0, 1};
+  EXPECT_THAT(bench.time(hits_only), about(n / 16 * 150e-9));
+  const EventCounts counts = bench.model->counts();
+  EXPECT_THAT(counts.write_bytes, testing::ElementsAre(0u, 10u * 4096));
+  EXPECT_GE(counts.link_bytes[0], 10u * 4096);
+}
+
+TEST(PageFaults, ofManyThreadsQueueForTheLock) {
+  // Each thread alone: 10 x (100 ns + 1 us) = 11 us. All four hold the lock for 4 x 10 x 1 us = 40 us, one after another.
+  Bench bench{one_node(), "bind:0", 4};
+  bench.options.system.fault = {Time::nanoseconds(100), Time::nanoseconds(1000), 0, 0};
+  bench.caches_answer(hits_only);
+  for (unsigned t = 0; t < 4; ++t) bench.start(t, t);
+  EXPECT_THAT(bench.last_end(), about(4 * 10 * 1e-6));
+  EXPECT_EQ(bench.bound_by(), "page faults");
+}
+
+TEST(PageFaults, waitForTheLockToTravelFromItsLastHolder) {
+  // Thread 0 finds nobody: 10 us. Thread 1, beside it on the socket, finds the lock there every second time: 10 x (1 us + 10 / 2 x 40 ns)
+  // = 12 us. Thread 2, a hop away, finds it on the other socket twice out of three times: 10 x (1 us + 10 x 2/3 x 100 ns) = 16.67 us.
+  Bench bench{two_sockets(), "bind:0", 3};
+  bench.options.system.fault = {Time{}, Time::nanoseconds(1000), 10, 0};
+  bench.caches_answer(hits_only);
+  bench.start(0, 0);
+  bench.start(1, 1);
+  bench.start(2, 4);
+  EXPECT_THAT(bench.last_end(), about(10e-6 + 12e-6 + 10 * (1e-6 + 10 * 2.0 / 3 * 100e-9)));
+}
+
+TEST(PageFaults, doNotHoldUpThreadsThatFindTheirPages) {
+  Bench bench{one_node(), "bind:0", 2};
+  bench.options.system.fault = {Time{}, Time::nanoseconds(1000), 0, 0};
+  bench.caches_answer(hits_only);
+  bench.start(1, 1);
+  bench.last_end();
+  bench.start(1, 1, Time::nanoseconds(50));  // its pages are there
+  EXPECT_THAT(bench.last_end() - Time::from_seconds(10e-6), about(50e-9));
+}
+
+TEST(Translations, ofHugePagesReachFurther) {
+  // 4 KiB: 10 walks, as above. In 2 MiB pages the 40 KiB are one: 1 walk.
+  Machine machine = one_node();
+  machine.tlb = {8, 4, Bytes{4096}, Time::nanoseconds(30)};
+  Bench bench{machine};
+  bench.addresses = std::make_unique<AddressSpace>(bench.machine, *bench.workload, *bench.policy, Bytes{2 << 20});
+  bench.options.page = Bytes{2 << 20};
+  bench.time(hits_only);
+  EXPECT_EQ(bench.model->counts().tlb_misses, 1u);
+  EXPECT_EQ(bench.addresses->page_faults(), 1u);
 }
 
 TEST(Counts, areConserved) {
