@@ -54,6 +54,7 @@ public:
   void unmap(AddressRange);
   // Pages of the range are on this node whatever the placement says (mbind), until they are unmapped.
   void bind_pages(AddressRange, NodeId);
+  bool bound(std::uint64_t page) const { return bound_node(page).has_value(); }
   // The object lies in `range` of a heap; `owner`: node of the thread that it is for.
   void bind_object(ObjectId, ThreadId, AddressRange range, NodeId owner);
   void unbind_object(ObjectId, ThreadId);

@@ -78,7 +78,8 @@ void PageWatch::migrate(std::uint64_t page, NodeId to) {
 }
 
 bool PageWatch::unmap(std::uint64_t page) {
-  if (home(page).is_none()) return false;
+  // Linux's balancing leaves memory with a policy of its own alone (vma_policy_mof).
+  if (home(page).is_none() || addresses_.bound(page)) return false;
   if (is_unmapped_.size() <= page) is_unmapped_.resize(pages(), 0);
   if (is_unmapped_[page] != 0) return false;
   is_unmapped_[page] = 1;
