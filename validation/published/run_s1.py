@@ -15,7 +15,7 @@ from typing import Any
 
 import homenode as hn
 from validation.available import Setting, missing
-from validation.published import s1
+from validation.published import s1, s1_heap
 from validation.published.s1 import Seconds
 from validation.rows import Row
 from validation.traces import captured, trace_path
@@ -89,7 +89,8 @@ def advection_seconds(
 
 
 def rows(folder: Path, small: bool = False) -> Iterator[Row]:
-    """Yield the rows of C26, C27, C30, C33, C34 and C37; what a policy is missing for is not compared."""
+    """Yield the rows of C21 to C27, C30, C33, C34 and C37; what a policy is missing for is not compared."""
+    yield from s1_heap.rows(folder, small)
     printed = s1.references()
     machine = hn.Machine.load(s1.MACHINE)
     yield from s1.distance_rows(printed, machine.topology["latency_ns"])

@@ -1,0 +1,50 @@
+"""Heap managers under S1's List. 1 on four sockets, and Table 1 by arithmetic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from validation.published import s1_heap
+
+import homenode as hn
+
+THREADS, BLOCKS, PASSES = 8, 8, 3
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> hn.Trace:
+    """List. 1 with 8 blocks of 1 MiB for each of 8 threads."""
+    path: Path = tmp_path_factory.mktemp("heaps") / "list1.hnt"
+    settings = {"blocks": BLOCKS, "bytes": 1 << 20, "passes": PASSES, "check": 0}
+    return hn.capture("heap_list1", output=path, threads=THREADS, **settings)
+
+
+def _detail(trace: hn.Trace, heap: str, seed: int = 0) -> dict[str, float]:
+    """Two threads on each of four sockets: scatter puts thread t on node t mod 4."""
+    result = hn.replay(trace, "xeon-x7560-4s", threads=THREADS, mapping="scatter", heap=heap, seed=seed)
+    assert result.run["heap"] == heap
+    detail: dict[str, float] = result.run["heap_detail"]
+    return detail
+
+
+def test_only_the_heap_that_knows_nodes_keeps_recycled_blocks_local(trace: hn.Trace) -> None:
+    """S1's Table 3: JArena has no remote page, TCMalloc many, glibc next to none."""
+    pages = THREADS * BLOCKS * 256 * PASSES
+    assert _detail(trace, "jarena")["remote_block_pages"] == 0
+    assert _detail(trace, "glibc")["remote_block_pages"] <= 0.0006 * pages
+    assert _detail(trace, "tcmalloc")["remote_block_pages"] > 0.2 * pages
+
+
+@pytest.mark.parametrize("heap", ["plain", "glibc", "tcmalloc", "jarena"])
+def test_heaps_hold_what_was_asked_for_and_repeat(trace: hn.Trace, heap: str) -> None:
+    """Requested <= reserved; the same seed gives the same report."""
+    detail = _detail(trace, heap)
+    assert THREADS * BLOCKS * 2**20 <= detail["requested_peak_bytes"] <= detail["reserved_bytes"]
+    assert detail == _detail(trace, heap)
+
+
+def test_table_1_is_arithmetic_but_for_two_misprints() -> None:
+    """The size of 50 x 50 cells, and 30^3 on pages of 2 MiB."""
+    deviating = [(row.published, row.model) for row in s1_heap.table_1() if row.verdict != "agrees"]
+    assert deviating == [(4000, 20000), (89.6, 89.7)]
