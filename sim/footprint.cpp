@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t line = 64;
 
 struct Piece {
-  std::uint16_t slot;
+  SlotNumber slot;
   std::int64_t offset;
   std::uint64_t extent;  // from the first byte to the last
   std::uint64_t bytes;   // touched within it

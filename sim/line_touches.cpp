@@ -430,7 +430,7 @@ void LineTouches::irregular_until(std::uint64_t end) {
     if (first == irregular_.end() || first->sequence >= end) break;
     const IrregularStream& stream = *first->stream;
     const std::size_t at = first->position;
-    const std::uint16_t slot = stream.slot[at];
+    const SlotNumber slot = stream.slot[at];
     const std::uint64_t address =
         base_of_slot(slot) + first->iteration * static_cast<std::uint64_t>(shifts_[slot]) + static_cast<std::uint64_t>(stream.offset[at]);
     add_irregular(first->sequence, address, stream.width, stream.producer_distance[at], stream.kind, false);

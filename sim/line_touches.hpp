@@ -79,7 +79,7 @@ private:
     float parallelism = 1;
     bool reads = false, writes = false, bypass = false;
     bool separate = false;  // lines between elements are not touched
-    std::uint16_t slot = 0;
+    SlotNumber slot = 0;
     unsigned outer_dimensions = 0;  // loops around the innermost one
     std::array<Dimension, most_dimensions> outer{};
     std::array<std::uint64_t, most_dimensions> index{};

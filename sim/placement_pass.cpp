@@ -1,6 +1,5 @@
 #include "sim/placement_pass.hpp"
 
-#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -19,8 +18,8 @@ public:
   bool add(const AccessSummary& summary, const TouchedPages& pages, std::uint64_t first, std::uint64_t step) {
     if (first >= pages.last) return true;
     const auto known = slot_of_.find(pages.object);
-    if (known == slot_of_.end() && slot_of_.size() >= std::numeric_limits<std::uint16_t>::max()) return false;
-    const std::uint16_t slot = slot_of_.try_emplace(pages.object, static_cast<std::uint16_t>(slot_of_.size())).first->second;
+    if (known == slot_of_.end() && slot_of_.size() >= most_slots) return false;
+    const SlotNumber slot = slot_of_.try_emplace(pages.object, static_cast<SlotNumber>(slot_of_.size())).first->second;
     if (slot == block_.slots.size()) block_.slots.push_back({pages.object, 0, 0});
     if (first == 0) {  // byte 0 of the object lies inside its page
       write(slot, 0, 1, 0);
@@ -34,12 +33,12 @@ public:
   }
   const ItemBlock& block() const { return block_; }
   ItemPattern pattern() && {
-    pattern_.slots = static_cast<std::uint16_t>(block_.slots.size());
+    pattern_.slots = static_cast<SlotNumber>(block_.slots.size());
     return std::move(pattern_);
   }
 
 private:
-  void write(std::uint16_t slot, std::int64_t offset, std::uint64_t count, std::int64_t stride) {
+  void write(SlotNumber slot, std::int64_t offset, std::uint64_t count, std::int64_t stride) {
     AccessRun run;
     run.slot = slot;
     run.width = 1;
@@ -55,7 +54,7 @@ private:
 
   ItemBlock block_;
   ItemPattern pattern_;
-  std::map<ObjectId, std::uint16_t> slot_of_;
+  std::map<ObjectId, SlotNumber> slot_of_;
 };
 
 void add(std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& more) {

@@ -21,6 +21,10 @@ enum class RegionKind : std::uint8_t { serial, loop, task, section, single, thre
 // or every thread of whatever team runs it (code of a parallel construct that never asks for its rank; one iteration).
 enum class Binding : std::uint8_t { free, rank, replicated };
 
+// An iteration names the objects it uses by slots, which its block binds to them.
+using SlotNumber = std::uint32_t;
+inline constexpr SlotNumber most_slots = (SlotNumber{1} << 24) - 1;  // of one iteration
+
 struct RunDimension {
   std::uint32_t count = 1;
   std::int64_t stride = 0;            // bytes between two accesses along this dimension
@@ -31,7 +35,7 @@ struct RunDimension {
 // base(slot) + offset + sum index[d] * stride[d]; its place in the iteration, sequence + sum index[d] * sequence_stride[d].
 struct AccessRun {
   static constexpr unsigned max_dimensions = 4;
-  std::uint16_t slot = 0;   // which object binding of the block
+  SlotNumber slot = 0;      // which object binding of the block
   std::uint16_t width = 0;  // bytes of one access (bulk operations: bytes of the whole range, at most 64 an access)
   AccessKind kind = AccessKind::read;
   bool streamable = false;              // a store that the program allows to bypass the caches
@@ -55,7 +59,7 @@ struct IrregularStream {
   SiteId site;
   AccessKind kind = AccessKind::read;
   std::uint16_t width = 0;
-  std::vector<std::uint16_t> slot;
+  std::vector<SlotNumber> slot;
   std::vector<std::int64_t> offset;
   std::vector<std::uint32_t> producer_distance;
   std::vector<std::uint64_t> sequence;
@@ -72,7 +76,7 @@ enum class HeapOperation : std::uint8_t { allocate, release, reallocate, map, un
 struct HeapEvent {
   std::uint64_t sequence = 0;
   HeapOperation operation{};
-  std::uint16_t slot = 0;
+  SlotNumber slot = 0;
   bool zeroed = false;
 };
 
@@ -106,7 +110,7 @@ struct SyncEvent {
 
 // What one iteration does, up to the objects it does it on.
 struct ItemPattern {
-  std::uint16_t slots = 0;
+  SlotNumber slots = 0;
   std::uint64_t accesses = 0, reads = 0, writes = 0;  // of one iteration; read_modify_write and atomic count as both, once as an access
   WorkCounts work;
   std::vector<AccessRun> runs;  // by sequence

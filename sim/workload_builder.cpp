@@ -51,13 +51,13 @@ RegionId WorkloadBuilder::tasks(std::string label, std::int64_t tasks) {
 }
 
 // Slots are normalised: their base is the first access that uses them, so that equal work has equal patterns.
-std::uint16_t WorkloadBuilder::slot(Draft& draft, ObjectId object, std::int64_t offset, std::int64_t shift) {
+SlotNumber WorkloadBuilder::slot(Draft& draft, ObjectId object, std::int64_t offset, std::int64_t shift) {
   for (std::size_t s = 0; s < draft.slots.size(); ++s) {
-    if (draft.slots[s].object == object && draft.slots[s].shift == shift) return static_cast<std::uint16_t>(s);
+    if (draft.slots[s].object == object && draft.slots[s].shift == shift) return static_cast<SlotNumber>(s);
   }
   draft.slots.push_back({object, offset, shift});
-  draft.pattern.slots = static_cast<std::uint16_t>(draft.slots.size());
-  return static_cast<std::uint16_t>(draft.slots.size() - 1);
+  draft.pattern.slots = static_cast<SlotNumber>(draft.slots.size());
+  return static_cast<SlotNumber>(draft.slots.size() - 1);
 }
 
 void WorkloadBuilder::count(ItemPattern& pattern, AccessKind kind, std::uint64_t accesses) {
@@ -132,7 +132,7 @@ void WorkloadBuilder::stream(RegionId region, AccessKind kind, ObjectId object, 
   stream.width = width;
   stream.site = SiteId{workload_->sites.size()};
   workload_->sites.push_back({0, "", 0, workload_->regions[region.index()].label});
-  const std::uint16_t slot = this->slot(draft, object, offsets.front(), shift);
+  const SlotNumber slot = this->slot(draft, object, offsets.front(), shift);
   for (const std::int64_t offset : offsets) {
     stream.slot.push_back(slot);
     stream.offset.push_back(offset - draft.slots[slot].base);
@@ -176,7 +176,7 @@ void WorkloadBuilder::close_block(Draft& draft, std::int64_t until) {
 
 void WorkloadBuilder::check(const ItemBlock& block) const {
   const ItemPattern& pattern = workload_->patterns[block.pattern.index()];
-  const auto check_range = [&](std::uint16_t slot, std::int64_t low, std::int64_t high) {
+  const auto check_range = [&](SlotNumber slot, std::int64_t low, std::int64_t high) {
     const SlotBinding& binding = block.slots[slot];
     const TracedObject& object = workload_->objects.at(binding.object.index());
     const std::int64_t travel = (block.last - block.first - 1) * binding.shift;

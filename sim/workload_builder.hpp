@@ -105,7 +105,7 @@ private:
   };
   RegionId add(RegionKind, std::string label, Binding, std::int64_t iterations);
   Draft& draft(RegionId region) { return drafts_.at(region.index()); }
-  static std::uint16_t slot(Draft&, ObjectId, std::int64_t offset, std::int64_t shift);
+  static SlotNumber slot(Draft&, ObjectId, std::int64_t offset, std::int64_t shift);
   void close_block(Draft&, std::int64_t until);
   void check(const ItemBlock&) const;
   void append_run(RegionId, const Reference&, const std::vector<std::uint32_t>& counts, std::uint64_t sequence,

@@ -10,7 +10,8 @@ namespace {
 
 // From how many accesses of one site that fold into nothing they are stored as columns.
 constexpr std::size_t least_stream = 16;
-constexpr std::size_t most_slots = 65535;
+// Up to so many runs each has a slot of its own, so that blocks of iterations may move each by itself.
+constexpr std::size_t most_slots_by_run = 65535;
 constexpr std::size_t most_unfolded = 1 << 20;
 
 bool equal(const RunDimension& a, const RunDimension& b) {
@@ -185,9 +186,9 @@ void ItemFolder::add_stream(SiteFolder& folder, Item& item) {
   stream.site = folder.single_shape.run.site;
   stream.kind = folder.single_shape.run.kind;
   stream.width = folder.single_shape.run.width;
-  std::map<ObjectId, std::uint16_t> slots;
+  std::map<ObjectId, SlotNumber> slots;
   for (const Single& single : singles) {
-    const auto [entry, fresh] = slots.emplace(single.object, static_cast<std::uint16_t>(item.positions.size()));
+    const auto [entry, fresh] = slots.emplace(single.object, static_cast<SlotNumber>(item.positions.size()));
     if (fresh) item.positions.push_back({single.object, single.offset});
     stream.slot.push_back(entry->second);
     stream.offset.push_back(single.offset - item.positions[entry->second].offset);
@@ -233,17 +234,18 @@ void ItemFolder::finish(Item& item) {
   };
   for (const IrregularStream& stream : pattern.streams) count(stream.kind, stream.offset.size());
   // A slot a run while there is room; then runs of one object share one, and keep their distance in it.
-  const bool room = item.positions.size() + runs_.size() + events_.positions.size() <= most_slots;
-  std::map<ObjectId, std::uint16_t> shared;
+  const bool room = item.positions.size() + runs_.size() + events_.positions.size() <= most_slots_by_run;
+  std::map<ObjectId, SlotNumber> shared;
   const auto slot_at = [&](ObjectId object, std::int64_t offset) {
     if (!room) {
       const auto known = shared.find(object);
       if (known != shared.end()) return known->second;
     }
     if (item.positions.size() >= most_slots) {
-      throw InputError("one iteration of the traced program uses more than " + std::to_string(most_slots) + " objects");
+      throw InputError("one iteration of the traced program uses more than " + std::to_string(most_slots) +
+                       " objects; capture a smaller problem, or cut serial code by HOMENODE_STEP");
     }
-    const auto slot = static_cast<std::uint16_t>(item.positions.size());
+    const auto slot = static_cast<SlotNumber>(item.positions.size());
     item.positions.push_back({object, offset});
     if (!room) shared.emplace(object, slot);
     return slot;
@@ -263,7 +265,7 @@ void ItemFolder::finish(Item& item) {
   }
   pattern.sync_events = std::move(events_.pattern.sync_events);
   events_ = {};
-  pattern.slots = static_cast<std::uint16_t>(item.positions.size());
+  pattern.slots = static_cast<SlotNumber>(item.positions.size());
 }
 
 void BlockFolder::add(std::int64_t iteration, Item& item, const Intern& intern, const Emit& emit) {
@@ -305,7 +307,7 @@ void BlockFolder::close(const Intern& intern, const Emit& emit) {
     joined_.assign(at.size(), 0);
     relative_.assign(at.size(), 0);
     leader_.clear();
-    std::map<std::pair<ObjectId, std::int64_t>, std::uint16_t> known;
+    std::map<std::pair<ObjectId, std::int64_t>, SlotNumber> known;
     // Runs come first, by sequence, so that a joined slot's base is the first access through it.
     std::vector<std::size_t> order;
     std::vector<bool> seen(at.size(), false);
@@ -318,7 +320,7 @@ void BlockFolder::close(const Intern& intern, const Emit& emit) {
     for (const AccessRun& run : item_.pattern.runs) visit(run.slot);
     for (std::size_t s = 0; s < at.size(); ++s) visit(s);
     for (const std::size_t s : order) {
-      const auto [entry, fresh] = known.emplace(std::pair{at[s].object, shift(s)}, static_cast<std::uint16_t>(leader_.size()));
+      const auto [entry, fresh] = known.emplace(std::pair{at[s].object, shift(s)}, static_cast<SlotNumber>(leader_.size()));
       if (fresh) leader_.push_back(s);
       joined_[s] = entry->second;
       relative_[s] = at[s].offset - at[leader_[entry->second]].offset;
@@ -335,7 +337,7 @@ void BlockFolder::close(const Intern& intern, const Emit& emit) {
       }
     }
     for (HeapEvent& event : pattern.heap_events) event.slot = joined_[event.slot];
-    pattern.slots = static_cast<std::uint16_t>(leader_.size());
+    pattern.slots = static_cast<SlotNumber>(leader_.size());
     pattern_ = intern(pattern);
   }
   ItemBlock block{first_, last_, pattern_, {}};

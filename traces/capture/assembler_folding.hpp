@@ -96,7 +96,7 @@ private:
   std::vector<std::int64_t> shifts_;
   std::int64_t first_ = 0, last_ = 0;
   // How the last block's slots were joined: the next one of the same shape is joined alike if it fits, and has the same pattern.
-  std::vector<std::uint16_t> joined_;
+  std::vector<SlotNumber> joined_;
   std::vector<std::int64_t> relative_;
   std::vector<std::size_t> leader_;  // by joined slot: the slot whose first access is its base
   PatternId pattern_ = PatternId::none();

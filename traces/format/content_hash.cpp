@@ -81,7 +81,7 @@ CanonicalPattern canonical(const ItemPattern& pattern) {
     feed.value(static_cast<std::uint64_t>(stream.kind));
     site(stream.site);
     feed.value(stream.offset.size());
-    std::map<std::uint16_t, std::size_t> first;  // slot -> its position: the first access through it in this stream
+    std::map<SlotNumber, std::size_t> first;  // slot -> its position: the first access through it in this stream
     for (std::size_t i = 0; i < stream.offset.size(); ++i) {
       const auto [entry, fresh] = first.emplace(stream.slot[i], result.positions.size());
       if (fresh) result.positions.push_back({stream.slot[i], stream.offset[i]});

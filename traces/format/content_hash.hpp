@@ -27,7 +27,7 @@ private:
 // What stays of a pattern when its slots are taken away: the shape of all it does, and where each part of it lies.
 struct CanonicalPattern {
   struct Position {
-    std::uint16_t slot;
+    SlotNumber slot;
     std::int64_t offset;
   };
   std::uint64_t shape = 0;

@@ -63,10 +63,10 @@ void encode_run(ByteWriter& out, const AccessRun& run) {
   }
 }
 
-AccessRun decode_run(ByteReader& in, std::uint16_t slots) {
+AccessRun decode_run(ByteReader& in, SlotNumber slots) {
   if (slots == 0) throw DecodeError{"an access run in a pattern without slots"};
   AccessRun run;
-  run.slot = in.bounded<std::uint16_t>("a run's slot", slots - 1u);
+  run.slot = in.bounded<SlotNumber>("a run's slot", slots - 1u);
   run.width = in.bounded<std::uint16_t>("a run's width", 0xFFFF);
   run.kind = static_cast<AccessKind>(in.bounded<std::uint8_t>("a run's kind", 3));
   const std::uint8_t flags = in.byte();
@@ -90,7 +90,7 @@ void encode_stream(ByteWriter& out, const IrregularStream& stream) {
   out.byte(static_cast<std::uint8_t>(stream.kind));
   out.unsigned_value(stream.width);
   out.unsigned_value(stream.offset.size());
-  for (const std::uint16_t slot : stream.slot) out.unsigned_value(slot);
+  for (const SlotNumber slot : stream.slot) out.unsigned_value(slot);
   std::int64_t previous = 0;
   for (const std::int64_t offset : stream.offset) {
     out.signed_value(static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) - static_cast<std::uint64_t>(previous)));
@@ -104,7 +104,7 @@ void encode_stream(ByteWriter& out, const IrregularStream& stream) {
   }
 }
 
-IrregularStream decode_stream(ByteReader& in, std::uint16_t slots) {
+IrregularStream decode_stream(ByteReader& in, SlotNumber slots) {
   if (slots == 0) throw DecodeError{"an irregular stream in a pattern without slots"};
   IrregularStream stream;
   stream.site = in.id<SiteId>("a stream's site");
@@ -115,7 +115,7 @@ IrregularStream decode_stream(ByteReader& in, std::uint16_t slots) {
   stream.offset.resize(length);
   stream.producer_distance.resize(length);
   stream.sequence.resize(length);
-  for (std::uint16_t& slot : stream.slot) slot = in.bounded<std::uint16_t>("a stream's slot", slots - 1u);
+  for (SlotNumber& slot : stream.slot) slot = in.bounded<SlotNumber>("a stream's slot", slots - 1u);
   std::uint64_t offset = 0;
   for (std::int64_t& next : stream.offset) next = static_cast<std::int64_t>(offset += static_cast<std::uint64_t>(in.signed_value()));
   for (std::uint32_t& distance : stream.producer_distance) {
@@ -177,7 +177,7 @@ StoredPattern decode_pattern(ByteReader in, const std::vector<std::string>& name
   StoredPattern stored;
   ItemPattern& pattern = stored.pattern;
   stored.region = in.id<RegionId>("a pattern's region");
-  pattern.slots = in.bounded<std::uint16_t>("a pattern's slots", 0xFFFF);
+  pattern.slots = in.bounded<SlotNumber>("a pattern's slots", most_slots);
   pattern.accesses = in.unsigned_value();
   pattern.reads = in.unsigned_value();
   pattern.writes = in.unsigned_value();
@@ -203,7 +203,7 @@ StoredPattern decode_pattern(ByteReader in, const std::vector<std::string>& name
         HeapEvent event;
         event.sequence = fields.unsigned_value();
         event.operation = static_cast<HeapOperation>(fields.bounded<std::uint8_t>("a heap operation", 4));
-        event.slot = fields.bounded<std::uint16_t>("a heap event's slot", pattern.slots - 1u);
+        event.slot = fields.bounded<SlotNumber>("a heap event's slot", pattern.slots - 1u);
         event.zeroed = fields.byte() != 0;
         pattern.heap_events.push_back(event);
         return true;

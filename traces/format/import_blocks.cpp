@@ -75,15 +75,15 @@ void BlockJoiner::finish() {
   ItemBlock block{first_, last_, PatternId::none(), {}};
   ItemPattern& pattern = first_item_.pattern;
   const std::vector<FoldedItem::Position>& positions = first_item_.positions;
-  std::map<std::pair<ObjectId, std::int64_t>, std::uint16_t> joined;
-  std::vector<std::uint16_t> slot_of;
+  std::map<std::pair<ObjectId, std::int64_t>, SlotNumber> joined;
+  std::vector<SlotNumber> slot_of;
   for (std::size_t s = 0; s < positions.size(); ++s) {
     const std::int64_t shift = shifts_.empty() ? 0 : shifts_[s];
-    const auto [entry, fresh] = joined.emplace(std::pair{positions[s].object, shift}, static_cast<std::uint16_t>(block.slots.size()));
+    const auto [entry, fresh] = joined.emplace(std::pair{positions[s].object, shift}, static_cast<SlotNumber>(block.slots.size()));
     if (fresh) block.slots.push_back({positions[s].object, positions[s].offset, shift});
     slot_of.push_back(entry->second);
   }
-  const auto moved = [&](std::uint16_t slot) { return positions[slot].offset - block.slots[slot_of[slot]].base; };
+  const auto moved = [&](SlotNumber slot) { return positions[slot].offset - block.slots[slot_of[slot]].base; };
   for (AccessRun& run : pattern.runs) {
     run.offset += moved(run.slot);
     run.slot = slot_of[run.slot];
@@ -94,7 +94,7 @@ void BlockJoiner::finish() {
       stream.slot[i] = slot_of[stream.slot[i]];
     }
   }
-  pattern.slots = static_cast<std::uint16_t>(block.slots.size());
+  pattern.slots = static_cast<SlotNumber>(block.slots.size());
   block.pattern = intern_(pattern);
   emit_(block);
   first_ = last_;

@@ -137,7 +137,7 @@ void AccessFolder::emit(std::size_t number, const Element& element) {
   irregular_ += accesses;
 }
 
-void AccessFolder::add_streams(FoldedItem& item, std::map<ObjectId, std::uint16_t>& slots) {
+void AccessFolder::add_streams(FoldedItem& item, std::map<ObjectId, SlotNumber>& slots) {
   for (auto& [key, singles] : singles_) {
     std::sort(singles.begin(), singles.end(), [](const Single& a, const Single& b) { return a.sequence < b.sequence; });
     if (singles.size() < least_stream) {
@@ -157,7 +157,7 @@ void AccessFolder::add_streams(FoldedItem& item, std::map<ObjectId, std::uint16_
     stream.kind = key.kind;
     stream.width = key.width;
     for (const Single& single : singles) {
-      const auto [entry, fresh] = slots.emplace(single.object, static_cast<std::uint16_t>(item.positions.size()));
+      const auto [entry, fresh] = slots.emplace(single.object, static_cast<SlotNumber>(item.positions.size()));
       if (fresh) item.positions.push_back({single.object, single.offset});
       stream.slot.push_back(entry->second);
       stream.offset.push_back(single.offset - item.positions[entry->second].offset);
@@ -168,12 +168,12 @@ void AccessFolder::add_streams(FoldedItem& item, std::map<ObjectId, std::uint16_
   }
 }
 
-void AccessFolder::add_runs(FoldedItem& item, std::map<ObjectId, std::uint16_t>& slots) {
+void AccessFolder::add_runs(FoldedItem& item, std::map<ObjectId, SlotNumber>& slots) {
   std::sort(runs_.begin(), runs_.end(), [](const PlacedRun& a, const PlacedRun& b) { return a.run.sequence < b.run.sequence; });
   const bool room = item.positions.size() + runs_.size() <= most_objects;
   for (const PlacedRun& placed : runs_) {
     AccessRun run = placed.run;
-    const auto next = static_cast<std::uint16_t>(item.positions.size());
+    const auto next = static_cast<SlotNumber>(item.positions.size());
     run.slot = room ? next : slots.emplace(placed.object, next).first->second;
     if (run.slot == next) item.positions.push_back({placed.object, run.offset});
     run.offset -= item.positions[run.slot].offset;
@@ -190,11 +190,11 @@ FoldedItem AccessFolder::finish() {
     for (const Element& element : std::exchange(classes_[number].recent, {})) emit(number, element);
   }
   FoldedItem item;
-  std::map<ObjectId, std::uint16_t> slots;
+  std::map<ObjectId, SlotNumber> slots;
   add_streams(item, slots);
   add_runs(item, slots);
   ItemPattern& pattern = item.pattern;
-  pattern.slots = static_cast<std::uint16_t>(item.positions.size());
+  pattern.slots = static_cast<SlotNumber>(item.positions.size());
   pattern.work = work_;
   const auto count = [&pattern](AccessKind kind, std::uint64_t accesses) {
     pattern.accesses += accesses;

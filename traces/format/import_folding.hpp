@@ -101,8 +101,8 @@ private:
   bool begin_run(Class&, const Element&);
   void close(std::size_t number, Open);
   void emit(std::size_t number, const Element&);
-  void add_streams(FoldedItem&, std::map<ObjectId, std::uint16_t>& slots);
-  void add_runs(FoldedItem&, std::map<ObjectId, std::uint16_t>& slots);
+  void add_streams(FoldedItem&, std::map<ObjectId, SlotNumber>& slots);
+  void add_runs(FoldedItem&, std::map<ObjectId, SlotNumber>& slots);
 
   std::uint64_t sequence_ = 0;
   std::size_t irregular_ = 0;

@@ -42,7 +42,7 @@ std::vector<UnfoldedAccess> unfold(const Workload& workload, ExecutionId executi
                      std::to_string(workload.executions.at(execution.index()).iterations));
   }
   const ItemPattern& pattern = workload.patterns.at(block->pattern.index());
-  const auto address = [&](std::uint16_t slot, std::int64_t offset) {
+  const auto address = [&](SlotNumber slot, std::int64_t offset) {
     const SlotBinding& binding = block->slots.at(slot);
     const TracedObject& object = workload.objects.at(binding.object.index());
     return pc_of(workload, object.site) + static_cast<std::uint64_t>(binding.base + (iteration - block->first) * binding.shift + offset);

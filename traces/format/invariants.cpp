@@ -43,7 +43,7 @@ private:
       const std::size_t size = stream.slot.size();
       if (stream.offset.size() != size || stream.sequence.size() != size || stream.producer_distance.size() != size)
         report("columns of a stream differ in length");
-      if (std::any_of(stream.slot.begin(), stream.slot.end(), [&](std::uint16_t slot) { return slot >= pattern.slots; }))
+      if (std::any_of(stream.slot.begin(), stream.slot.end(), [&](SlotNumber slot) { return slot >= pattern.slots; }))
         report("a stream uses a slot beyond its " + std::to_string(pattern.slots));
       if (!std::is_sorted(stream.sequence.begin(), stream.sequence.end())) report("a stream is not in order of its sequence numbers");
       accesses += size;

@@ -393,7 +393,7 @@ Part decode_part(ByteReader& in, std::size_t patterns, const std::vector<std::st
   }
   std::size_t slots = 0;
   for (ItemBlock& block : part.blocks) {
-    const auto count = in.bounded<std::size_t>("a block's number of slots", 0xFFFF);
+    const auto count = in.bounded<std::size_t>("a block's number of slots", most_slots);
     if ((slots += count) > in.remaining()) throw DecodeError{"more slots than the record holds"};
     block.slots.resize(count);
   }

@@ -45,7 +45,7 @@ struct TraceWriter::State {
   };
   struct KnownPattern {
     std::uint64_t accesses, reads, writes;
-    std::uint16_t slots;
+    SlotNumber slots;
   };
 
   format::FrameWriter frames;

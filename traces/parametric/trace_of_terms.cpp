@@ -172,16 +172,16 @@ private:
   }
 
   // Slots by first use: one for each object and shift, based at its first access.
-  std::uint16_t slot(ItemBlock& block, std::int64_t object, std::int64_t offset, std::int64_t shift, bool at_base) {
+  SlotNumber slot(ItemBlock& block, std::int64_t object, std::int64_t offset, std::int64_t shift, bool at_base) {
     const ObjectId id = object_id(object);
     for (std::size_t s = 0; s < block.slots.size(); ++s) {
       const SlotBinding& binding = block.slots[s];
-      if (binding.object == id && binding.shift == shift && (!at_base || binding.base == offset)) return static_cast<std::uint16_t>(s);
+      if (binding.object == id && binding.shift == shift && (!at_base || binding.base == offset)) return static_cast<SlotNumber>(s);
     }
-    if (block.slots.size() == std::numeric_limits<std::uint16_t>::max())
+    if (block.slots.size() == 65535)  // they are searched one by one
       throw UsageError(where_ + "an iteration would use more than 65535 objects");
     block.slots.push_back({id, offset, shift});
-    return static_cast<std::uint16_t>(block.slots.size() - 1);
+    return static_cast<SlotNumber>(block.slots.size() - 1);
   }
 
   ItemBlock block_of(const Term& record, std::span<const std::int64_t> values, std::int64_t iterations) {
@@ -213,9 +213,9 @@ private:
           IrregularStream stream = terms_.streams_[kind.prototype];
           for (const TermPointer& accesses : of.children) add_accesses(stream, block, *accesses, own, iterations);
           if (!of.children.empty()) own = {};
-          std::vector<std::pair<std::uint16_t, std::int64_t>> slots;  // by local number, with the first access's offset from the base
+          std::vector<std::pair<SlotNumber, std::int64_t>> slots;  // by local number, with the first access's offset from the base
           for (std::size_t s = 0; 3 * s < own.size(); ++s) {
-            const std::uint16_t found = slot(block, own[3 * s], own[3 * s + 1], shift_of(own[3 * s + 2]), false);
+            const SlotNumber found = slot(block, own[3 * s], own[3 * s + 1], shift_of(own[3 * s + 2]), false);
             slots.emplace_back(found, own[3 * s + 1] - block.slots[found].base);
           }
           for (std::size_t i = 0; of.children.empty() && i < stream.slot.size(); ++i) {
@@ -239,7 +239,7 @@ private:
       });
       values = values.subspan(part->numbers.size());
     }
-    pattern.slots = static_cast<std::uint16_t>(block.slots.size());
+    pattern.slots = static_cast<SlotNumber>(block.slots.size());
     block.pattern = intern(std::move(pattern));
     return block;
   }
@@ -247,7 +247,7 @@ private:
   void add_accesses(IrregularStream& stream, ItemBlock& block, const Term& accesses, std::span<const std::int64_t> numbers,
                     std::int64_t iterations) {
     expand(accesses, numbers, [&](const Term&, std::span<const std::int64_t> own) {
-      const std::uint16_t found = slot(block, own[0], own[1], iterations == 1 ? 0 : own[2], false);
+      const SlotNumber found = slot(block, own[0], own[1], iterations == 1 ? 0 : own[2], false);
       stream.slot.push_back(found);
       stream.offset.push_back(own[1] - block.slots[found].base);
       stream.producer_distance.push_back(checked<std::uint32_t>("a distance to the producer", own[3]));

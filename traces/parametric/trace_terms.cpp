@@ -311,13 +311,13 @@ private:
 
   TermPointer encode(const IrregularStream& stream, SiteId site, const std::vector<Place>& places, std::size_t& next) {
     struct Slot {
-      std::uint16_t number = 0;  // by first use
-      std::int64_t first = 0;    // offset of its first access
+      SlotNumber number = 0;   // by first use
+      std::int64_t first = 0;  // offset of its first access
       Place place;
     };
-    std::map<std::uint16_t, Slot> slots;
+    std::map<SlotNumber, Slot> slots;
     for (std::size_t i = 0; i < stream.slot.size(); ++i) {
-      const auto number = static_cast<std::uint16_t>(slots.size());
+      const auto number = static_cast<SlotNumber>(slots.size());
       if (!slots.contains(stream.slot[i])) slots[stream.slot[i]] = {number, stream.offset[i], places[next++]};
     }
     const std::string title = std::string("irregular ") + name(stream.kind) + " at " + place(site);

@@ -37,7 +37,7 @@ std::vector<Decoded> decode(const Workload& workload, const ExecutionBody& body,
   if (block == nullptr) return {};
   const ItemPattern& pattern = workload.patterns[block->pattern.index()];
   std::vector<Decoded> accesses(pattern.accesses, Decoded{~0u, 0, 0, AccessKind::read});
-  const auto put = [&](std::uint64_t sequence, std::uint16_t slot, std::int64_t offset, unsigned width, AccessKind kind) {
+  const auto put = [&](std::uint64_t sequence, SlotNumber slot, std::int64_t offset, unsigned width, AccessKind kind) {
     ASSERT_LT(sequence, accesses.size());
     ASSERT_EQ(accesses[sequence].object, ~0u) << "two accesses have sequence number " << sequence;
     const SlotBinding& binding = block->slots[slot];
@@ -218,6 +218,32 @@ TEST_F(Assembler, ManyIrregularAccessesOfOneIterationAreColumns) {
   const std::vector<Decoded> decoded = decode(*workload, *body, 0);
   ASSERT_EQ(decoded.size(), column.size());
   for (std::size_t i = 0; i < column.size(); ++i) ASSERT_EQ(decoded[i].offset, static_cast<std::int64_t>(column[i].first - a_address)) << i;
+}
+
+TEST_F(Assembler, OneIterationMayUseMoreObjectsThan16BitsCount) {
+  // Programs that build a tree or a list in serial code allocate one object a node: n objects, n writes by one site and n reads by
+  // another, in an order without a stride. Access k of the item is at object (k * 7919) mod n: 7919 is prime and no divisor of n.
+  constexpr std::uint64_t nodes = 70000, first = 0x10000, distance = 64;
+  StreamWriter stream;
+  stream.hello();
+  stream.pc(0, HN_WRITE, 8);
+  stream.pc(1, HN_READ, 8);
+  for (std::uint64_t k = 0; k < nodes; ++k) stream.allocate(first + k * distance, 32);
+  std::vector<StreamWriter::Access> list;
+  for (std::uint64_t pass = 0; pass < 2; ++pass) {
+    for (std::uint64_t k = 0; k < nodes; ++k) list.push_back({pass, first + k * 7919 % nodes * distance});
+  }
+  stream.accesses(list);
+  stream.end();
+  const auto workload = assembled(stream);
+  ASSERT_EQ(workload->executions.size(), 1u);
+  EXPECT_EQ(workload->executions[0].accesses, 2 * nodes);
+  const std::vector<Decoded> decoded = decode(*workload, *workload->body(ExecutionId{0}), 0);
+  ASSERT_EQ(decoded.size(), 2 * nodes);
+  for (std::uint64_t k = 0; k < 2 * nodes; ++k) {
+    const Decoded wanted{static_cast<std::uint32_t>(k % nodes * 7919 % nodes), 0, 8, k < nodes ? AccessKind::write : AccessKind::read};
+    ASSERT_EQ(decoded[k], wanted) << "access " << k;
+  }
 }
 
 TEST_F(Assembler, StoresInAMarkedRangeAreStreamable) {

@@ -14,7 +14,7 @@ namespace homenode::test {
 
 inline constexpr std::uint64_t base_address = std::uint64_t{1} << 32;
 
-inline AccessRun run(std::uint16_t slot, AccessKind kind, std::int64_t offset, std::uint64_t sequence, std::vector<RunDimension> dimensions,
+inline AccessRun run(SlotNumber slot, AccessKind kind, std::int64_t offset, std::uint64_t sequence, std::vector<RunDimension> dimensions,
                      bool streamable = false, std::uint16_t width = 8) {
   AccessRun result;
   result.slot = slot;
