@@ -25,6 +25,16 @@ def compile_with(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[s
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("compiler", ["clang", "clang-14", "/usr/lib/llvm-14/bin/clang"])
+def test_clang_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: str) -> None:
+    monkeypatch.setenv("HOMENODE_GCC", compiler)
+    (tmp_path / "a.c").write_text("int main(void) { return 0; }")
+    ended = compile_with("a.c", "-o", "a", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert f"HOMENODE_GCC is '{compiler}'; allowed: gcc" in ended.stderr
+    assert not (tmp_path / "a").exists()
+
+
 def build(folder: Path, name: str, *flags: str) -> Path:
     program = folder / name
     ended = compile_with("-fopenmp", *(flags or ("-O2",)), PROGRAMS / f"{name}.c", "-o", program, cwd=folder)

@@ -18,7 +18,7 @@ from typing import Any
 from homenode.compiler.command_line import CommandLine, Source, expanded
 from homenode.compiler.copies import as_calls
 from homenode.compiler.fortran_pragmas import included, rewrite_fortran, without_markers
-from homenode.compiler.languages import compiler_of
+from homenode.compiler.languages import compiler_of, refusal_of
 from homenode.compiler.libraries import inputs_of, untraced
 from homenode.compiler.losses import losses_of
 from homenode.compiler.pragmas import Rewritten, rewrite
@@ -332,6 +332,9 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
 
 def main(words: list[str], driver: str = "cc") -> int:
     """Do what the compiler behind `homenode DRIVER` was asked to do, for tracing; returns its exit status."""
+    if (refused := refusal_of(driver)) is not None:
+        print(f"homenode {driver}: {refused}", file=sys.stderr)
+        return 2
     line = CommandLine.parse(expanded(words), driver)
     try:
         if line.passes_through:

@@ -14,6 +14,15 @@ DRIVERS = {
 }
 
 
+def refusal_of(driver: str) -> str | None:
+    """Why the program behind `homenode DRIVER` cannot compile for tracing; None if it can."""
+    name, variable = DRIVERS[driver]
+    compiler = compiler_of(driver)
+    if "clang" not in Path(compiler).name and "flang" not in Path(compiler).name:
+        return None
+    return f"{variable} is '{compiler}'; allowed: {name} or a cross or numbered {name} (clang's code is not recorded in full)"
+
+
 def compiler_of(driver: str) -> str:
     """The program behind `homenode DRIVER`."""
     name, variable = DRIVERS[driver]
