@@ -29,13 +29,7 @@ py::dict topology_of(const MachineHandle& handle) {
   return result;
 }
 
-py::list parameters_of(const MachineHandle& handle) {
-  return list_of(handle.file.parameters, [](const MachineParameter& parameter) {
-    return py::dict(py::arg("path") = parameter.path, py::arg("value") = parameter.value, py::arg("source") = parameter.source,
-                    py::arg("confidence") = parameter.confidence, py::arg("assumed") = parameter.assumed, py::arg("low") = parameter.low,
-                    py::arg("high") = parameter.high, py::arg("note") = parameter.note);
-  });
-}
+py::list parameters_of(const MachineHandle& handle) { return list_of(handle.file.parameters, &parameter_of); }
 
 // "32 KiB" etc. of one field of a part, as the description language writes it.
 py::list caches_of(const MachineHandle& handle) {
@@ -61,6 +55,12 @@ MachineHandle changed(const MachineHandle& handle, const std::map<std::string, s
 }
 
 }  // namespace
+
+py::dict parameter_of(const MachineParameter& parameter) {
+  return py::dict(py::arg("path") = parameter.path, py::arg("value") = parameter.value, py::arg("source") = parameter.source,
+                  py::arg("confidence") = parameter.confidence, py::arg("assumed") = parameter.assumed, py::arg("low") = parameter.low,
+                  py::arg("high") = parameter.high, py::arg("note") = parameter.note);
+}
 
 void bind_machine(py::module_& module) {
   py::class_<MachineHandle, std::shared_ptr<MachineHandle>>(module, "Machine")

@@ -6,6 +6,7 @@
 #include "bindings/machine_handle.hpp"
 #include "bindings/python_placement.hpp"
 #include "models/run.hpp"
+#include "models/systems/system_file.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -58,6 +59,7 @@ py::dict counts_of(const EventCounts& counts) {
   result["transfer_lines"] = counts.transfer_lines;
   result["upgrade_lines"] = counts.upgrade_lines;
   result["tlb_misses"] = counts.tlb_misses;
+  result["zeroed_bytes"] = counts.zeroed_bytes;
   result["latency_ns"] = counts.latency_ns;
   return result;
 }
@@ -107,9 +109,11 @@ std::vector<HandOut> log_from(const py::array_t<std::int64_t, py::array::c_style
 py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
                 const std::string& mapping, const std::string& distribution, const std::string& engine, const std::string& stores,
                 const std::string& caches, std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log,
-                const py::object& follow, const std::string& heap) {
+                const py::object& follow, const std::string& heap, const std::string& system, const std::string& pages) {
   RunOptions options;
   options.heap = heap;
+  if (!system.empty()) options.system = read_system_file(system).system;
+  options.pages = pages;
   options.threads = threads;
   options.placement = placement;
   options.mapping = mapping;
@@ -136,6 +140,8 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
   result["page_faults"] = report.page_faults;
   result["migrated_pages"] = report.migrated_pages;
   result["remote_pages"] = report.remote_pages;
+  result["huge_pages"] = report.huge_pages;
+  result["overflowed_pages"] = report.overflowed_pages;
   result["heap"] =
       py::dict(py::arg("reserved_bytes") = report.heap.reserved_bytes, py::arg("requested_peak_bytes") = report.heap.requested_peak_bytes,
                py::arg("mixed_owner_pages") = report.heap.mixed_owner_pages, py::arg("remote_block_pages") = report.heap.remote_block_pages,
@@ -154,7 +160,7 @@ void bind_replay(py::module_& module) {
   module.def("replay", &replay, py::arg("trace"), py::arg("machine"), py::kw_only(), py::arg("threads"), py::arg("placement"),
              py::arg("mapping"), py::arg("distribution"), py::arg("engine"), py::arg("stores"), py::arg("caches"), py::arg("seed"),
              py::arg("oversubscribe"), py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none(),
-             py::arg("heap") = "plain");
+             py::arg("heap") = "plain", py::arg("system") = "", py::arg("pages") = "4KiB");
 }
 
 }  // namespace homenode::python

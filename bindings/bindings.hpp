@@ -9,6 +9,10 @@
 
 #include "sim/errors.hpp"
 
+namespace homenode {
+struct MachineParameter;
+}
+
 namespace homenode::python {
 
 // An exception that left a policy written in Python. It travels through C++ with the original exception,
@@ -27,6 +31,9 @@ pybind11::list list_of(const Range& range, const ToPython& to_python) {
   return result;
 }
 
+// A described value with its source, as `parameters` list it.
+pybind11::dict parameter_of(const MachineParameter&);
+
 void translate_exceptions();
 void bind_machine(pybind11::module_&);
 void bind_native(pybind11::module_&);
@@ -35,5 +42,6 @@ void bind_trace(pybind11::module_&);
 void bind_import(pybind11::module_&);
 void bind_extrapolate(pybind11::module_&);
 void bind_replay(pybind11::module_&);
+void bind_systems(pybind11::module_&);
 
 }  // namespace homenode::python

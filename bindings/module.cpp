@@ -20,4 +20,5 @@ PYBIND11_MODULE(_core, module) {
   bind_import(module);
   bind_extrapolate(module);
   bind_replay(module);
+  bind_systems(module);
 }

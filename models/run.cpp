@@ -6,6 +6,7 @@
 #include "models/caches/choose_caches.hpp"
 #include "models/distribution/follow_log.hpp"
 #include "models/policies.hpp"
+#include "models/systems/page_sizes.hpp"
 #include "sim/errors.hpp"
 #include "sim/pilot.hpp"
 #include "sim/placement_pass.hpp"
@@ -56,8 +57,16 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
     require(workload, Recorded::iterations, "distribution '" + options.distribution + "'");
   if (options.stores == "nt") require(workload, Recorded::streamable_stores, "store treatment 'nt'");
 
+  const PageSizes sizes = page_sizes(options.pages);
+  if (placement->watches() == Watch::hinting_faults && options.system.balancing.available == 0) {
+    throw UsageError("placement '" + options.placement + "' needs automatic NUMA balancing; allowed: systems that have it, found '" +
+                     options.system.name + "'");
+  }
+
   const Topology topology{machine};
   StagedOptions staged;
+  staged.system = options.system;
+  staged.page = sizes.page;
   staged.stores = store_treatment(options.stores, machine);
   const CacheChoice caches = choose_caches(options.caches, workload, LineTouchOptions::of(machine, staged.stores));
   const auto make_distribution = [&](const std::string& label) {
@@ -72,10 +81,10 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   AccessSummary summary;
   if (placement->wants_summary()) {
     const auto pilot_mapping = thread_mappings().make(options.mapping);
-    summary = pilot_summary({workload, machine, *pilot_mapping, make_distribution, options.threads, options.oversubscribe, options.page});
+    summary = pilot_summary({workload, machine, *pilot_mapping, make_distribution, options.threads, options.oversubscribe, sizes.page});
   }
   placement->prepare(placement->wants_summary() ? &summary : nullptr, machine);
-  AddressSpace addresses{machine, workload, *placement, options.page};
+  AddressSpace addresses{machine, workload, *placement, sizes.page, sizes.huge};
   if (options.keep_log) addresses.keep_placed_pages();
   std::vector<TouchedPages> touched = placement->touched_first();
   // Another heap than the default one decides itself where blocks lie, when they are asked for.
@@ -93,6 +102,8 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   RunReport report = simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe,
                                quantum, options.keep_log, heap.get(), options.seed});
   report.pages = addresses.placed_pages();
+  report.huge_pages = addresses.huge_pages();
+  report.overflowed_pages = addresses.memory().overflowed();
   if (placement->only_bounds()) report = bound_of(std::move(report));
   if (pass_report) put_in_front(*pass_report, report);
   report.caches = caches.name;

@@ -9,6 +9,7 @@
 #include "sim/machine.hpp"
 #include "sim/policy/page_placement.hpp"
 #include "sim/report.hpp"
+#include "sim/system.hpp"
 #include "sim/workload.hpp"
 
 namespace homenode {
@@ -27,8 +28,9 @@ struct RunOptions {
   bool keep_log = false;                         // fill RunReport::log
   std::vector<HandOut> follow;                   // when not empty: hand out exactly this instead of `distribution`
   std::shared_ptr<PagePlacement> own_placement;  // a placement object instead of a name (Python policies)
-  Bytes page{4096};
-  Bytes quantum{0};  // 0: default_quantum(machine)
+  OperatingSystem system{};                      // models/systems
+  std::string pages = "4KiB";                    // models/systems/page_sizes.hpp
+  Bytes quantum{0};                              // 0: default_quantum(machine)
 };
 
 // Throws UsageError before anything runs when a name, a parameter or a region label is unknown, or threads do not fit.

@@ -59,10 +59,12 @@ struct RunReport {
   std::vector<std::uint64_t> pages_by_node;
   std::uint64_t page_faults = 0;  // that placed a page
   std::uint64_t migrated_pages = 0;
-  std::uint64_t hinting_faults = 0;  // touches of pages that the placement unmapped to see them
-  std::uint64_t remote_pages = 0;    // placed on another node than that of the thread that first wrote them
-  std::vector<HandOut> log;          // only when asked for
-  std::vector<PlacedPage> pages;     // in the order of placing, with the log only
+  std::uint64_t hinting_faults = 0;    // touches of pages that the placement unmapped to see them
+  std::uint64_t huge_pages = 0;        // transparent ones that were placed, each a single fault
+  std::uint64_t overflowed_pages = 0;  // that went to another node because the wanted one was full
+  std::uint64_t remote_pages = 0;      // placed on another node than that of the thread that first wrote them
+  std::vector<HandOut> log;            // only when asked for
+  std::vector<PlacedPage> pages;       // in the order of placing, with the log only
   HeapReport heap;
   // How the caches were modelled: "runs" (ranges of lines, LRU by stack distance) or "lines" (every set); the region that
   // decided it, empty if it was asked for, and how many lines its touches cover on average.

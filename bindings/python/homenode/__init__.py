@@ -14,6 +14,7 @@ from homenode.kernel_sources import Kernel, kernels
 from homenode.machine import Machine
 from homenode.policies import PageFaults, page_placement, policies
 from homenode.replaying import Result, grid, replay, replay_grid
+from homenode.system import System
 from homenode.trace import Trace
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Machine",
     "PageFaults",
     "Result",
+    "System",
     "Trace",
     "__version__",
     "capture",

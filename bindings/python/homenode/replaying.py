@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import os
@@ -20,6 +21,7 @@ from homenode import _core, report
 from homenode.errors import Error, UsageError
 from homenode.machine import Machine
 from homenode.policies import python_placement
+from homenode.system import System
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Choice:
     oversubscribe: bool = False
     caches: str = "auto"
     heap: str = "plain"
+    system: str = "default"
+    pages: str = "4KiB"
 
     def options(self) -> dict[str, Any]:
         """The extension's arguments."""
@@ -60,6 +64,8 @@ class Choice:
             "seed": self.seed,
             "oversubscribe": self.oversubscribe,
             "heap": self.heap,
+            "system": str(System.load(self.system).path),
+            "pages": self.pages,
         }
 
     def keys(self) -> dict[str, Any]:
@@ -75,8 +81,9 @@ class Choice:
             "mapping": self.mapping,
             "distribution": self.distribution,
             "heap": self.heap,
-            "system": "default",
+            "system": System.load(self.system).name,
             "stores": self.stores,
+            "pages": self.pages,
         }
 
 
@@ -149,6 +156,8 @@ def replay(
     caches: str = "auto",
     heap: str = "plain",
     oversubscribe: bool = False,
+    system: str | Path = "default",
+    pages: str = "4KiB",
     keep_log: bool = False,
     follow: NDArray[np.int64] | None = None,
 ) -> Result:
@@ -156,13 +165,17 @@ def replay(
 
     `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps) and ``Result.pages`` (object, page of
     it, node, in the order of placing: of several rows for a page the last holds); `follow` hands out exactly
-    such a log instead of asking the distribution. `caches`: ``"runs"`` models them by ranges of lines, ``"lines"`` set by
-    set, ``"auto"`` takes what suits the trace (``Result.run["caches"]`` says which). `heap` serves the program's blocks;
-    ``Result.run["heap_detail"]`` says what it took.
+    such a log instead of asking the distribution. `system` names what page faults and migrations cost
+    (`homenode systems`), `pages` their size: ``"4KiB"``, ``"64KiB"``, ``"2MiB"``, ``"thp"``.
+    `caches`: ``"runs"`` models them by ranges of lines, ``"lines"`` set by set, ``"auto"`` takes what suits the trace
+    (``Result.run["caches"]`` says which). `heap` serves the program's blocks; ``Result.run["heap_detail"]`` says what it took.
     """
     trace = trace if isinstance(trace, Trace) else Trace.open(trace)
     machine = machine if isinstance(machine, Machine) else Machine.load(machine)
-    choice = Choice(machine, threads, placement, mapping, distribution, engine, stores, seed, oversubscribe, caches, heap)
+    choice = Choice(
+        machine, threads, placement, mapping, distribution, engine, stores, seed, oversubscribe, caches, heap
+    )
+    choice = dataclasses.replace(choice, system=str(system), pages=pages)
     check(trace, [choice])
     if keep_log or follow is not None:
         begin = time.perf_counter()
@@ -185,11 +198,21 @@ def grid(
     stores: str = "machine",
     caches: str = "auto",
     oversubscribe: bool = False,
+    system: str | Path = "default",
+    pages: str = "4KiB",
 ) -> list[Choice]:
     """Every combination, the last named varying fastest."""
     return [
         Choice(
-            *combination, engine=engine, stores=stores, seed=seed, oversubscribe=oversubscribe, caches=caches, heap=manager
+            *combination,
+            engine=engine,
+            stores=stores,
+            seed=seed,
+            oversubscribe=oversubscribe,
+            caches=caches,
+            system=str(system),
+            pages=pages,
+            heap=manager,
         )
         for *combination, manager in itertools.product(machines, threads, placement, mapping, distribution, heap)
     ]
@@ -214,9 +237,13 @@ def check(trace: Trace, choices: Iterable[Choice]) -> None:
         if choice.caches not in CACHES:
             raise UsageError(_core.unknown_name("cache model", choice.caches, CACHES))
         written_in_python = python_placement(choice.placement, choice.machine) is not None
-        _core.check_placement("first-touch" + "".join(choice.placement.partition("+")[1:]) if written_in_python else choice.placement)
+        _core.check_placement(
+            "first-touch" + "".join(choice.placement.partition("+")[1:]) if written_in_python else choice.placement
+        )
         _core.check_mapping(choice.mapping)
         _core.check_heap(choice.heap)
+        _core.check_page_size(choice.pages)
+        System.load(choice.system)
         _core.check_distribution(choice.distribution, trace.labels)
 
 

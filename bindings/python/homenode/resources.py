@@ -7,6 +7,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 MACHINES = _PACKAGE / "machines"
+SYSTEMS = _PACKAGE / "systems"
 KERNELS = _PACKAGE / "kernels"
 CAPTURE_RUNTIME = _PACKAGE / "capture_runtime"
 

@@ -59,6 +59,23 @@ def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) 
     return result
 
 
+def parameters(values: list[dict[str, Any]]) -> Table:
+    """Described values with where each comes from."""
+    rows = table("value of", "is", "low … high", "source", "confidence", "note", title="Where each number comes from")
+    for parameter in values:
+        interval = f"{parameter['low']} … {parameter['high']}" if parameter["low"] or parameter["high"] else ""
+        confidence = parameter["confidence"] + (" assumed" if parameter["assumed"] else "")
+        rows.add_row(
+            parameter["path"],
+            parameter["value"],
+            interval,
+            plain(parameter["source"]),
+            confidence.strip(),
+            plain(parameter["note"]),
+        )
+    return rows
+
+
 @contextmanager
 def progress(description: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """A progress bar on stderr that appears only on a terminal; yields the function that advances it."""

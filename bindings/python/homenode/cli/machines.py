@@ -136,24 +136,6 @@ def _drawing(machine: Machine) -> Group:
     return Group(Columns(panels), links) if topology["links"] else Group(Columns(panels))
 
 
-def _sources(machine: Machine) -> Table:
-    table = console.table(
-        "value of", "is", "low … high", "source", "confidence", "note", title="Where each number comes from"
-    )
-    for parameter in machine.parameters:
-        interval = f"{parameter['low']} … {parameter['high']}" if parameter["low"] or parameter["high"] else ""
-        confidence = parameter["confidence"] + (" assumed" if parameter["assumed"] else "")
-        table.add_row(
-            parameter["path"],
-            parameter["value"],
-            interval,
-            console.plain(parameter["source"]),
-            confidence.strip(),
-            console.plain(parameter["note"]),
-        )
-    return table
-
-
 @click.command("machines")
 @click.argument("name", required=False)
 @click.option("--sources", is_flag=True, help="With NAME: every number with its source.")
@@ -196,7 +178,7 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
         in_gigabytes = [[value / 1e9 for value in row] for row in topology["bandwidth_bytes_per_s"]]
         screen.print(_matrix("Read bandwidth of all cores of a node", in_gigabytes, "GB/s", higher_is_better=True))
     if sources:
-        screen.print(_sources(machine))
+        screen.print(console.parameters(machine.parameters))
         for key, text in machine.sources.items():
             screen.print(f"{key}: {console.plain(text)}")
     else:

@@ -24,6 +24,7 @@ _COMMANDS = {
     "check": "hold a trace against every invariant of the format",
     "recover": "make a trace of what a killed capture left",
     "machines": "list the described machines, or draw one",
+    "systems": "list the described operating systems, or show one",
     "machine": "describe this host: detect, calibrate",
     "policies": "list every policy with its parameters",
     "replay": "rank combinations of policies on machines",

@@ -17,6 +17,7 @@ from homenode import report
 from homenode.cli import console
 from homenode.machine import Machine
 from homenode.replaying import CACHES, STORES, Result, grid, replay_grid
+from homenode.system import PAGES
 from homenode.trace import Trace
 
 _VARYING = ("threads", "placement", "mapping", "distribution")
@@ -146,6 +147,10 @@ def _cost(results: list[Result], wall: float) -> dict[str, Any]:
     metavar="|".join(CACHES),
     help="By ranges of lines, or set by set; auto: what suits the trace.",
 )
+@click.option(
+    "--system", default="default", metavar="S", help="Operating system, a name or TOML file: 'homenode systems'."
+)
+@click.option("--pages", default="4KiB", metavar="|".join(PAGES), help="Size of pages; thp: transparent huge pages.")
 @click.option("--seed", default=0, type=int, help="Seed of everything random.")
 @click.option("--oversubscribe", is_flag=True, help="Allow more threads than cores.")
 @click.option(
@@ -173,6 +178,8 @@ def command(
     engine: str,
     stores: str,
     caches: str,
+    system: str,
+    pages: str,
     seed: int,
     oversubscribe: bool,
     python_files: tuple[Path, ...],
@@ -191,6 +198,7 @@ def command(
     choices = grid(
         [_machine(name, changes) for name in machines], threads, placement=placement, mapping=mapping, distribution=distribution,
         heap=heap, engine=engine, seed=seed, stores=stores, caches=caches, oversubscribe=oversubscribe,
+        system=system, pages=pages,
     )  # fmt: skip
     with console.progress("replaying", len(choices)) as advance:
         results = replay_grid(trace, choices, workers=workers, advance=advance)

@@ -1,0 +1,68 @@
+#include "models/systems/system_file.hpp"
+
+#include "models/machines/description_reader.hpp"
+
+namespace homenode {
+namespace {
+
+constexpr std::string_view schema = "homenode.system/1";
+const DescriptionFolders folders{"system", "HOMENODE_SYSTEM_PATH"};
+const Frequency no_clock;  // a system runs at any: times in cycles are refused
+
+std::vector<MachineSection> sections_of(OperatingSystem& system) {
+  return {
+      {"faults",
+       {{"parallel", &system.fault.parallel},
+        {"serial", &system.fault.serial},
+        {"serial_transfers", &system.fault.serial_transfers},
+        {"zeroing", &system.fault.zeroing}}},
+      {"migration", {{"fixed", &system.migration.fixed}, {"shootdown", &system.migration.shootdown}}},
+      {"balancing",
+       {{"available", &system.balancing.available}, {"hinting_fault", &system.balancing.hinting_fault}, {"scan", &system.balancing.scan}}}};
+}
+
+class SystemReader : DescriptionReader {
+public:
+  SystemReader(std::string_view text, const std::string& file_name) : DescriptionReader{text, file_name, no_clock} {}
+
+  SystemFile read() {
+    const toml::table root = document_.parse();
+    check_schema(root, schema);
+    const std::vector<MachineSection> sections = sections_of(file_.system);
+    std::vector<std::string> allowed{"schema", "name", "description", "sources"};
+    for (const MachineSection& section : sections) allowed.push_back(section.name);
+    refuse_unknown(root, "the system", allowed);
+    file_.system.name = as_text(root.get("name"), root, "name");
+    if (const toml::node* description = root.get("description")) file_.system.description = as_text(description, root, "description");
+    file_.sources = read_sources(root);
+    read_sections(root, sections, file_.parameters);
+    at_most_one(root, "faults", "zeroing", file_.system.fault.zeroing);
+    at_most_one(root, "balancing", "available", file_.system.balancing.available);
+    return std::move(file_);
+  }
+
+private:
+  void at_most_one(const toml::table& root, const std::string& section, const std::string& key, double value) const {
+    if (value <= 1) return;
+    const toml::node& node = *root.get_as<toml::table>(section)->get(key);
+    document_.refuse(node.source(), section + "." + key + " is above 1; allowed: 0 to 1");
+  }
+
+  SystemFile file_;
+};
+
+}  // namespace
+
+SystemFile parse_system(std::string_view text, const std::string& file_name) { return SystemReader{text, file_name}.read(); }
+
+SystemFile read_system_file(const std::filesystem::path& path) {
+  return parse_system(description_text(path, "a system description"), path.string());
+}
+
+std::vector<std::string> system_names(const std::vector<std::filesystem::path>& directories) { return folders.names(directories); }
+
+std::filesystem::path find_system(const std::string& name, const std::vector<std::filesystem::path>& directories) {
+  return folders.find(name, directories);
+}
+
+}  // namespace homenode

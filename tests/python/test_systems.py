@@ -1,0 +1,115 @@
+"""Operating systems and page sizes: what they are called, what they change, what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import homenode as hn
+from support import Ended
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture(scope="module")
+def trace(own_cache: None, tmp_path_factory: pytest.TempPathFactory) -> hn.Trace:
+    """hotspot, 1024 x 1024 cells: arrays of 8 MiB, initialised by one thread."""
+    return hn.capture(
+        "hotspot", output=tmp_path_factory.mktemp("systems") / "hotspot.hnt", size=1024, steps=1
+    )  # fmt: skip
+
+
+def test_systems_are_listed_with_their_sources(homenode: Run) -> None:
+    listed = json.loads(homenode("systems", "--json").stdout)["systems"]
+    assert {"default", "linux-2.6.32", "linux-3.10", "linux-4.4", "linux-6.1"} <= {system["name"] for system in listed}
+    assert "linux-4.4" in homenode("systems").stdout
+    shown = homenode("systems", "linux-2.6.32")
+    assert "faults.serial_transfers" in shown.stdout
+    assert "table 4" in shown.stdout
+    (entry,) = json.loads(homenode("systems", "linux-2.6.32", "--json").stdout)["systems"]
+    assert all(parameter["source"] in entry["sources"] for parameter in entry["parameters"])
+
+
+def test_default_is_what_is_taken(trace: hn.Trace) -> None:
+    plain = hn.replay(trace, "xeon-x5550-2s", threads=4)
+    named = hn.replay(trace, "xeon-x5550-2s", threads=4, system="default", pages="4KiB")
+    assert plain.to_json() == named.to_json()
+    assert plain.run["system"] == "default"
+    assert plain.run["pages"] == "4KiB"
+    assert plain.run["zeroed_bytes"] == 0
+
+
+def test_faults_of_a_described_system_zero_their_pages(trace: hn.Trace) -> None:
+    plain = hn.replay(trace, "xeon-x5550-2s", threads=4).run
+    linux = hn.replay(trace, "xeon-x5550-2s", threads=4, system="linux-4.4").run
+    assert linux["system"] == "linux-4.4"
+    # every fault writes 4 KiB at its home's controller, beside what was written there anyway (within 1 %: slices follow each other in
+    # another order, and so do lines in the shared cache)
+    assert linux["page_faults"] == plain["page_faults"]
+    assert linux["zeroed_bytes"] == 4096 * linux["page_faults"]
+    written = sum(plain["write_bytes_by_node"]) + linux["zeroed_bytes"]
+    assert sum(linux["write_bytes_by_node"]) == pytest.approx(written, rel=0.01)
+    assert linux["seconds"] > plain["seconds"]
+
+
+@pytest.mark.parametrize("engine", ["flow", "simgrid"])
+def test_parallel_faults_queue(trace: hn.Trace, engine: str) -> None:
+    """All threads fault at once where the heap gives them pages of their own: here each initialises its rows."""
+    del trace
+    own = hn.capture("stream", n=400_000)
+    run = hn.replay(own, "xeon-x7560-4s", threads=32, system="linux-2.6.32", engine=engine).run
+    first = max(run["regions"], key=lambda region: region["seconds"])
+    assert first["binding_resource"] == "page faults"
+    # the lock lets no fault pass within less than its serial part, 170 ns
+    assert first["seconds"] > 0.9 * 170e-9 * run["page_faults"]
+
+
+def test_larger_pages_fault_less(trace: hn.Trace) -> None:
+    runs = {
+        pages: hn.replay(trace, "xeon-x5550-2s", threads=4, pages=pages, system="linux-6.1").run
+        for pages in ("4KiB", "64KiB", "2MiB", "thp")
+    }
+    faults = {pages: run["page_faults"] for pages, run in runs.items()}
+    assert faults["4KiB"] > 15 * faults["64KiB"] > 15 * 15 * faults["2MiB"]
+    # each huge page stands for 512 small ones; the rest is as without
+    assert runs["thp"]["huge_pages"] > 0
+    assert faults["thp"] == faults["4KiB"] - 511 * runs["thp"]["huge_pages"] + _pages_that_huge_ones_add(runs)
+    assert runs["thp"]["tlb_misses"] < runs["4KiB"]["tlb_misses"]
+
+
+def _pages_that_huge_ones_add(runs: dict[str, dict[str, object]]) -> int:
+    """Pages within huge ones that the program does not write: placed all the same."""
+
+    def placed(pages: str) -> int:
+        by_node = runs[pages]["pages_by_node"]
+        assert isinstance(by_node, list)
+        return sum(by_node)
+
+    return placed("thp") - placed("4KiB")
+
+
+def test_what_is_refused(homenode: Run, trace: hn.Trace, tmp_path: Path) -> None:
+    def refused(*arguments: str) -> str:
+        ended = homenode("replay", trace.path, "--machine", "xeon-x5550-2s", "--threads", "4", *arguments)
+        assert ended.status == 2
+        assert not ended.stdout
+        return ended.stderr
+
+    assert "unknown system 'linux-5'" in refused("--system", "linux-5")
+    assert "unknown page size '1GiB'; allowed: " in refused("--pages", "1GiB")
+    assert "NUMA balancing" in refused("--system", "linux-2.6.32", "--placement", "first-touch+autonuma")
+    (tmp_path / "mine.toml").write_text('schema = "homenode.system/1"\nname = "mine"\n[faults]\nserial = "1 us"\n')
+    assert "mine.toml:4:10: faults.serial" in refused("--system", "./mine.toml")
+
+
+def test_a_program_larger_than_the_machine_is_refused(trace: hn.Trace) -> None:
+    small = hn.Machine.load("xeon-x5550-2s").with_changes({"nodes.memory": "4 MiB"})
+    with pytest.raises(hn.errors.UsageError, match="needs more memory than machine"):
+        hn.replay(trace, small, threads=4)
+    enough = hn.Machine.load("xeon-x5550-2s").with_changes({"nodes.memory": "8 MiB"})
+    run = hn.replay(trace, enough, threads=4).run
+    assert run["pages_by_node"][0] == 2048
+    assert run["overflowed_pages"] == run["pages_by_node"][1] > 0
