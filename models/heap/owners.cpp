@@ -10,7 +10,7 @@ std::vector<std::uint64_t> accesses_by_slot(const ItemPattern& pattern) {
   std::vector<std::uint64_t> accesses(pattern.slots, 0);
   for (const AccessRun& run : pattern.runs) accesses[run.slot] += run.accesses();
   for (const IrregularStream& stream : pattern.streams)
-    for (const std::uint16_t slot : stream.slot) ++accesses[slot];
+    for (const SlotNumber slot : stream.slot) ++accesses[slot];
   return accesses;
 }
 

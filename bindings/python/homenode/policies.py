@@ -106,5 +106,7 @@ def policies(kind: str | None = None) -> list[dict[str, Any]]:
     found = _core.policies()
     for name, place in _placements.items():
         description = (place.__doc__ or "written in Python").strip().splitlines()[0]
-        found.append({"kind": "placement", "name": name, "description": description, "modifier": False, "parameters": []})
+        found.append(
+            {"kind": "placement", "name": name, "description": description, "modifier": False, "parameters": []}
+        )
     return [policy for policy in found if kind is None or policy["kind"] == kind]

@@ -204,7 +204,11 @@ def grid(
     """Every combination, the last named varying fastest."""
     return [
         Choice(
-            *combination,
+            machine,
+            count,
+            where,
+            mapped,
+            distributed,
             engine=engine,
             stores=stores,
             seed=seed,
@@ -214,7 +218,9 @@ def grid(
             pages=pages,
             heap=manager,
         )
-        for *combination, manager in itertools.product(machines, threads, placement, mapping, distribution, heap)
+        for machine, count, where, mapped, distributed, manager in itertools.product(
+            machines, threads, placement, mapping, distribution, heap
+        )
     ]
 
 
