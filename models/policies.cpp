@@ -48,11 +48,11 @@ const std::string* DistributionPlan::find(const std::string& label) const {
 }
 
 std::unique_ptr<WorkDistribution> DistributionPlan::make(const std::string& label) const {
-  const std::string* spec = find(label);
-  auto made = work_distributions().make(spec ? *spec : rest_);
+  const std::string* named = find(label);
+  const std::string& spec = named != nullptr ? *named : rest_;
+  auto made = work_distributions().make(spec);
   if (made->runs_tasks())
-    throw UsageError("region '" + label + "' is a loop, and distribution '" + *spec +
-                     "' runs tasks; allowed: a distribution of iterations");
+    throw UsageError("region '" + label + "' is a loop, and distribution '" + spec + "' runs tasks; allowed: a distribution of iterations");
   return made;
 }
 

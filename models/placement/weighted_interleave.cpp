@@ -37,11 +37,9 @@ private:
       bandwidth[controller.node.index()] += controller.read_only.bytes_per_second();
     const double sum = std::accumulate(bandwidth.begin(), bandwidth.end(), 0.0);
     std::vector<std::int64_t> weights;
-    std::int64_t divisor = 0;
-    for (const double each : bandwidth) {
-      weights.push_back(std::max<std::int64_t>(static_cast<std::int64_t>(weightiness * each / sum), 1));
-      divisor = std::gcd(divisor, weights.back());
-    }
+    for (const double each : bandwidth) weights.push_back(std::max<std::int64_t>(static_cast<std::int64_t>(weightiness * each / sum), 1));
+    const std::int64_t divisor =
+        std::accumulate(weights.begin() + 1, weights.end(), weights.front(), [](auto a, auto b) { return std::gcd(a, b); });
     for (std::int64_t& weight : weights) weight /= divisor;
     return weights;
   }

@@ -273,7 +273,7 @@ double StagedMemoryModel::fault_seconds(const Place& place, std::uint64_t faults
   remember(ResourceId{lock()}, serial);
   double seconds = number * cost.parallel.seconds() + serial;
   if (cost.zeroing == 0) return seconds;
-  const double lines_per_page = static_cast<double>(addresses.page_bytes() / line_bytes());
+  const double lines_per_page = static_cast<double>(addresses.page_bytes()) / static_cast<double>(line_bytes());
   for (std::size_t home = 0; home < demand_.size(); ++home) {
     const std::uint64_t pages = addresses.settled_pages()[home];
     if (pages == 0) continue;

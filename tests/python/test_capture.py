@@ -143,11 +143,17 @@ def hangs(homenode: Run, tmp_path: Path) -> Path:
     return tmp_path / "hangs"
 
 
+def heed_signals() -> None:
+    """Where tests run in the background SIGINT is ignored, under nohup SIGHUP, and children inherit that."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def until_blocked(folder: Path, program: Path, *options: str) -> subprocess.Popen[str]:
     """A capture of the program into hang.hnt, once the program has said that it blocks."""
     process = subprocess.Popen(
         [SCRIPTS / "homenode", "capture", "-o", "hang.hnt", *options, "--", program], cwd=folder, text=True, stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # where tests run in the background it is ignored
+        preexec_fn=heed_signals,
     )  # fmt: skip
     assert process.stderr is not None
     for line in process.stderr:
