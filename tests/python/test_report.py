@@ -19,12 +19,12 @@ histograms = st.dictionaries(
 
 
 def raw(latency: dict[str, dict[int, int]], hit_lines: list[int], memory: int, transfers: int) -> dict[str, Any]:
-    counts: dict[str, Any] = dict.fromkeys(("accesses", "upgrade_lines", "tlb_misses"), 0)
+    counts: dict[str, Any] = dict.fromkeys(("accesses", "upgrade_lines", "tlb_misses", "zeroed_bytes"), 0)
     counts |= {"nodes": 1, "traffic_bytes": [64], "read_bytes": [64], "write_bytes": [0], "link_bytes": []}
     counts |= {"hit_lines": hit_lines, "memory_lines": memory, "transfer_lines": transfers, "latency_ns": latency}
     return {
         "seconds": 1.0, "regions": [], "threads": [], "counts": counts, "pages_by_node": [1], "page_faults": 1,
-        "migrated_pages": 0, "remote_pages": 0, "caches": "runs", "caches_region": "", "caches_lines_per_touch": 0.0,
+        "migrated_pages": 0, "remote_pages": 0, "huge_pages": 0, "overflowed_pages": 0, "heap": None, "caches": "runs", "caches_region": "", "caches_lines_per_touch": 0.0,
     }  # fmt: skip
 
 
