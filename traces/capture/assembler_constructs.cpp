@@ -77,6 +77,7 @@ void Assembler::enter(const Phase& phase) {
   Rank& rank = ranks_[rank_];
   close_item(rank);
   ++rank.phase;
+  rank.share = rank_;
   if (rank.phase == phases_.size()) {
     phases_.push_back(phase);
     phases_.back().step_mark = step_;
@@ -97,7 +98,7 @@ void Assembler::close_item(Rank& rank) {
   if (rank.in_item && !(rank.folder.empty() && phase.kind == RegionKind::thread)) {
     const auto index = static_cast<std::uint32_t>(&rank - ranks_.data());
     const std::int64_t iteration = phase.kind == RegionKind::thread ? index : rank.iteration;
-    add_item(phase, phase.by_rank[index], iteration, rank);
+    add_item(phase, phase.by_rank[phase.kind == RegionKind::loop ? rank.share : index], iteration, rank);
   } else {
     rank.folder.finish(item_);
   }

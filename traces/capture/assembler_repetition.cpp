@@ -30,7 +30,7 @@ void Assembler::next_item(std::int64_t iteration) {
   const std::uint64_t accesses = rank.accesses;
   close_item(rank);
   if (simple && !template_.empty() && iteration == rank.iteration + 1) {
-    Share& share = phase.by_rank[rank_];
+    Share& share = phase.by_rank[rank.share];
     const std::int64_t room = repeatable(share.folder);
     std::int64_t repeated = 0;
     const std::uint64_t generation_step = template_.size() + 12;
@@ -63,6 +63,14 @@ void Assembler::next_item(std::int64_t iteration) {
         pc.previous += step * static_cast<std::uint64_t>(repeated);
         pc.at_item = pc.previous;  // a site that made several runs moves once
       }
+    }
+  }
+  if (phase.kind == RegionKind::loop && !phase.by_rank.empty() && iteration != rank.iteration + 1) {
+    // A marked loop's iterations come in any order; those of a share are neighbours.
+    const auto before = phase.by_rank.find(rank.share);
+    if (before != phase.by_rank.end()) {
+      before->second.folder.finish(intern(phase), keep(phase, before->second));
+      rank.share = static_cast<std::uint32_t>(ranks_.size() + phase.by_rank.size());
     }
   }
   for (const std::uint32_t id : pcs_of_item_) pcs_[id].at_item = pcs_[id].previous;

@@ -49,6 +49,7 @@ struct Phase {
 
 struct Rank {
   std::size_t phase = 0;
+  std::uint32_t share = 0;  // of the phase's: its rank, or a new one where iterations come out of order
   ItemFolder folder;
   std::int64_t iteration = 0;
   bool in_item = false;  // accesses belong to an iteration or to code

@@ -86,7 +86,7 @@ static void take_over(struct thread* t) {
   outlive();
   hn_runs_on_rank(stack_of(t));
   hn_sequence = t->sequence;
-  if (hn_on) {
+  if (hn_on || (hn_between_items && t->number == 0)) {
     hn_control(HN_THREAD);
     hn_u(t->number);
   }

@@ -33,6 +33,9 @@ extern uintptr_t hn_program;               /* the program's code */
 uintptr_t hn_origin_of(uintptr_t address); /* of the program, the break, the mappings, the main stack */
 void hn_copy(void* to, const void* from, size_t bytes);
 
+/* marked_loops.c: the first thread's recording rests. */
+extern bool hn_between_items;
+
 /* recorder.c */
 extern uint64_t hn_sequence; /* accesses of the current item so far */
 void hn_access(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags);

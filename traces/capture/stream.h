@@ -15,6 +15,8 @@
  *   number (accesses received for it so far). So an HN_ALLOCATE, HN_RELEASE, HN_SYNC or HN_MARK stands at that number.
  * - HN_MODULE and HN_PC close no runs; HN_FRAME closes only the runs on stacks; every other message closes all.
  * - HN_RANK alone starts no item: after it, the rank goes on with the item it left, and with that item's sequence.
+ * - A marked loop (homenode.h) is a HN_PARALLEL_BEGIN with a team of one, HN_LOOP_BEGIN, HN_ITEMs in any order, HN_LOOP_END,
+ *   HN_PARALLEL_END.
  * - Each rank of a team sends its own HN_LOOP_BEGIN, HN_ITEM for its contiguous share (as static does), and HN_LOOP_END;
  *   HN_LOOP_END with nowait = 0 is followed by that rank's HN_BARRIER. Each rank sends HN_BARRIER once as it arrives.
  *   gcc compiles `parallel for` as a parallel region whose loop ends with nowait = 1: the join follows, which is

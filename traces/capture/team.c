@@ -33,6 +33,8 @@ struct rank* hn_first_self(void) {
   ranks[0] = hn_self_;
   return hn_self_;
 }
+bool hn_is_first(const struct rank* r) { return r == &master; }
+uint64_t hn_next_parallel(void) { return parallels++; }
 int hn_team_size(void) {
   if (!hn_team_setting) {
     const char* text = getenv("HOMENODE_TEAM");

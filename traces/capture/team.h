@@ -39,6 +39,8 @@ struct rank* hn_first_self(void);
 static inline struct rank* hn_self(void) { return hn_self_ ? hn_self_ : hn_first_self(); }
 extern int hn_team_setting; /* threads of a team unless the construct says otherwise; 0 = not yet asked for */
 int hn_team_size(void);
+bool hn_is_first(const struct rank* r); /* the program's first thread, which leads the teams */
+uint64_t hn_next_parallel(void);        /* the serial number of the parallel construct that begins */
 /* Constructs are announced for the outermost parallelism only. */
 static inline bool hn_announced(const struct rank* r) { return r->team->level == 1; }
 

@@ -29,6 +29,10 @@
 #define homenode_streamable(address, bytes) ((void)(address), (void)(bytes))
 #define HOMENODE_OWNER(address, rank) ((void)(address), (void)(rank))
 #define HOMENODE_THREAD_TYPE(text) ((void)0)
+#define HOMENODE_LOOP_BEGIN(iterations) ((void)(iterations))
+#define HOMENODE_ITEM_BEGIN(iteration) ((void)(iteration))
+#define HOMENODE_ITEM_END() ((void)0)
+#define HOMENODE_LOOP_END() ((void)0)
 #endif
 
 #define KERNEL_UNTRACED __attribute__((noinline, unused, no_sanitize("thread")))

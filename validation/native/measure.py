@@ -40,15 +40,18 @@ def timed_regions(description: Mapping[str, Any]) -> list[str]:
 
 def build(kernel: str, folder: Path) -> Path:
     """Compile a kernel with its own flags, without any instrumentation."""
-    compiler = shutil.which("gcc")
+    description = descriptions()[kernel]
+    name = "g++" if description["language"] == "c++" else "gcc"
+    compiler = shutil.which(name)
     if compiler is None:
-        raise RuntimeError("no gcc on the path")
+        raise RuntimeError(f"no {name} on the path")
+    libraries = [f"-l{library}" for library in description.get("libraries", [])]
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / kernel
-    description = descriptions()[kernel]
     with as_file(files("homenode").joinpath("kernels")) as sources:
         subprocess.run(
-            [compiler, *description["flags"], "-o", program, sources / description["file"], "-lm"], check=True
+            [compiler, *description["flags"], "-o", program, sources / description["file"], *libraries, "-lm"],
+            check=True,
         )
     return program
 

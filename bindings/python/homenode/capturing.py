@@ -110,18 +110,22 @@ def compiled_kernel(chosen: Kernel) -> Path:
     inputs += sorted((Path(__file__).parent / "compiler").rglob("*.py"))
     for path in inputs:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    version = subprocess.run(["gcc", "--version"], capture_output=True, check=True).stdout
-    digest.update(" ".join(chosen.flags).encode() + version)
+    from homenode.compiler import main as compile_for_tracing
+    from homenode.compiler.languages import compiler_of
+
+    compiler = compiler_of(chosen.driver)
+    version = subprocess.run([compiler, "--version"], capture_output=True, check=True).stdout
+    words = [*chosen.flags, "-g", str(chosen.source), *(f"-l{library}" for library in chosen.libraries), "-lm"]
+    digest.update(" ".join(words).encode() + version)
     folder = cache_directory() / "programs" / f"{chosen.name}-{digest.hexdigest()[:16]}"
     program = folder / chosen.name
     if program.is_file():
         return program
-    from homenode.compiler import main as compile_for_tracing
-
+    chosen.refuse_without_needs(compiler)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{chosen.name}-") as temporary:
         target = Path(temporary) / chosen.name
-        status = compile_for_tracing([*chosen.flags, "-g", str(chosen.source), "-o", str(target), "-lm"])
+        status = compile_for_tracing([*words, "-o", str(target)], chosen.driver)
         if status:
             raise CaptureError(f"kernel '{chosen.name}' did not compile for tracing; what the compiler said is above")
         if not folder.exists():

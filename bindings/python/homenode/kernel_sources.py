@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -33,8 +34,24 @@ class Kernel:
     paper: str
     source: Path
     flags: tuple[str, ...]
+    libraries: tuple[str, ...]
+    needs: dict[str, str]
     parameters: dict[str, Parameter]
     regions: tuple[dict[str, Any], ...]
+
+    @property
+    def driver(self) -> str:
+        """The drop-in compiler of its language."""
+        return "c++" if self.language == "c++" else "cc"
+
+    def refuse_without_needs(self, compiler: str) -> None:
+        """A kernel that wants a library's header says so before it is compiled."""
+        for header, package in self.needs.items():
+            look = [compiler, "-E", "-x", self.language, "-include", header, "/dev/null"]
+            if subprocess.run(look, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
+                raise UsageError(
+                    f"kernel '{self.name}' needs the header {header}, which is not there; Debian's package: {package}"
+                )
 
     def settings(self, given: dict[str, Any]) -> dict[str, int | str]:
         """All parameters: the defaults, replaced by those given. Unknown names and values are refused."""
@@ -75,6 +92,8 @@ def kernels() -> dict[str, Kernel]:
             paper=entry["paper"],
             source=KERNELS / entry["file"],
             flags=tuple(entry["flags"]),
+            libraries=tuple(entry.get("libraries", ())),
+            needs=dict(entry.get("needs", {})),
             parameters=parameters,
             regions=tuple(entry["regions"]),
         )
