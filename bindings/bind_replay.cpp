@@ -64,6 +64,20 @@ py::dict counts_of(const EventCounts& counts) {
   return result;
 }
 
+py::object best_of(const RunReport& report) {
+  if (!report.best) return py::none();
+  const BestPlacement& best = *report.best;
+  py::dict result;
+  result["bound_seconds"] = best.bound.seconds();
+  result["found_seconds"] = best.found.seconds();
+  result["gap"] = best.bound > Time{} ? best.found.seconds() / best.bound.seconds() - 1 : 0.0;
+  result["searched"] = best.searched;
+  result["exact"] = best.exact;
+  result["objective_seconds"] = best.objective.seconds();
+  result["pages"] = best.pages;
+  return result;
+}
+
 // Columns execution, first iteration, last iteration, thread, overhead in picoseconds.
 py::array_t<std::int64_t> log_of(const RunReport& report) {
   py::array_t<std::int64_t> result({static_cast<py::ssize_t>(report.log.size()), py::ssize_t{5}});
@@ -146,6 +160,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
       py::dict(py::arg("reserved_bytes") = report.heap.reserved_bytes, py::arg("requested_peak_bytes") = report.heap.requested_peak_bytes,
                py::arg("mixed_owner_pages") = report.heap.mixed_owner_pages, py::arg("remote_block_pages") = report.heap.remote_block_pages,
                py::arg("lock_wait_seconds") = report.heap.lock_wait.seconds());
+  result["best_placement"] = best_of(report);
   result["caches"] = report.caches;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "models/best_placement.hpp"
 #include "models/caches/choose_caches.hpp"
 #include "models/distribution/follow_log.hpp"
 #include "models/policies.hpp"
@@ -67,6 +68,8 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   StagedOptions staged;
   staged.system = options.system;
   staged.page = sizes.page;
+  PageDemand page_demand;
+  if (placement->only_bounds()) staged.page_demand = &page_demand;
   staged.stores = store_treatment(options.stores, machine);
   const CacheChoice caches = choose_caches(options.caches, workload, LineTouchOptions::of(machine, staged.stores));
   const auto make_distribution = [&](const std::string& label) {
@@ -104,7 +107,11 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   report.pages = addresses.placed_pages();
   report.huge_pages = addresses.huge_pages();
   report.overflowed_pages = addresses.memory().overflowed();
-  if (placement->only_bounds()) report = bound_of(std::move(report));
+  if (placement->only_bounds()) {
+    RunReport bound = bound_of(report);
+    bound.best = best_placement(workload, machine, topology, options, page_demand, report, addresses.page_bytes());
+    report = std::move(bound);
+  }
   if (pass_report) put_in_front(*pass_report, report);
   report.caches = caches.name;
   report.caches_region = caches.region;

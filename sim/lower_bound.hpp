@@ -34,6 +34,7 @@ public:
   LowerBound(const Workload&, const Machine&);
   void add(const Slice&);
   LeastTime result() const;
+  std::uint32_t phase(ExecutionId execution) const { return phase_of_[execution.index()]; }
 
 private:
   struct Cut {

@@ -50,8 +50,20 @@ struct HeapReport {
   Time lock_wait;                        // of all threads
 };
 
+// What is known of the best placement of a run's pages; with placement `optimal` only.
+struct BestPlacement {
+  Time bound;             // that no placement can beat: the run's time
+  Time found;             // the least replayed time that was found, with first touch or with the placement that the search yields
+  Time objective;         // of that placement, without what the model of the search leaves out (page_demand.hpp)
+  bool exact = false;     // no placement that moves no page has a smaller objective
+  bool searched = false;  // false: too many pages, `found` is first touch's time
+  std::uint64_t pages = 0;
+};
+
 struct RunReport {
   Time time;
+  Time team_overhead{};  // forks, barriers and reductions, in which nobody works
+  std::optional<BestPlacement> best;
   std::optional<Time> lower_bound;    // that no placement can beat, for the items that each thread ran (lower_bound.hpp)
   std::vector<RegionReport> regions;  // in the trace's order, regions that were executed
   std::vector<ThreadReport> threads;

@@ -726,6 +726,7 @@ private:
     const std::optional<LeastTime> least = in_.memory.least_time();
     if (!least) return;
     const Time spread = Time::picoseconds(least->work.count() / static_cast<std::int64_t>(threads_.size()));
+    report.team_overhead = team_overhead_;
     report.lower_bound = team_overhead_ + std::max(least->phases, spread);
     for (std::size_t t = 0; t < std::min(report.threads.size(), least->by_thread.size()); ++t)
       report.threads[t].least = least->by_thread[t];

@@ -7,6 +7,7 @@
 
 #include "sim/core_time.hpp"
 #include "sim/errors.hpp"
+#include "sim/hardware/controller_costs.hpp"
 
 namespace homenode {
 namespace {
@@ -47,19 +48,17 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       offered_(shared_resources(machine, topology), 0.0),
       load_(shared_resources(machine, topology), 0.0),
       binding_(workload.regions.size()) {
-  const double line = static_cast<double>(line_bytes());
   for (std::size_t c = 0; c < machine.controllers.size(); ++c) {
     const ControllerDescription& controller = machine.controllers[c];
     controllers_of_[controller.node.index()].push_back(c);
-    const double read = 1 / controller.read_only.bytes_per_second();
-    const double write = 2 / controller.one_to_one.bytes_per_second() - read;
-    if (!(write > 0)) {
+    const LineCosts costs = line_costs(machine, c);
+    if (!(costs.write > 0)) {
       throw InputError("machine '" + machine.name + "', controller " + std::to_string(c) + ": bandwidth one to one is " +
                        to_string(controller.one_to_one) + " beside " + to_string(controller.read_only) +
                        " for reads only; allowed: less than twice as much");
     }
-    read_cost_.push_back(read * line);
-    write_cost_.push_back(write * line);
+    read_cost_.push_back(costs.read);
+    write_cost_.push_back(costs.write);
   }
   for (std::size_t node = 0; node < machine.nodes.size(); ++node) {
     Time least = Time::max();
@@ -146,8 +145,13 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const double memory = hits + transfers + loaded;
   const double overhead = work.overhead.seconds() + faults + accessed.walk_seconds + std::exchange(kernel_seconds_, 0.0);
   const double private_seconds = busy(memory) + overhead;
-  note_bound(work, busy(hits + transfers + read_weight * nearest_[place.node.index()]) + work.overhead.seconds() + accessed.walk_seconds,
-             accessed.faults);
+  const double around = work.overhead.seconds() + accessed.walk_seconds;
+  const double least = busy(hits + transfers + read_weight * nearest_[place.node.index()]) + around;
+  note_bound(work, least, accessed.faults);
+  if (options_.page_demand != nullptr) {
+    const double beside_reads = hits + transfers + (machine_.overlap == Overlap::full ? 0 : core) + around;
+    options_.page_demand->add(bound_.phase(work.items.execution), place, outcome_, least, beside_reads, addresses);
+  }
 
   Running running;
   running.thread = place.thread;

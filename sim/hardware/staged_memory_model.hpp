@@ -29,6 +29,7 @@
 #include "sim/line_touches.hpp"
 #include "sim/lower_bound.hpp"
 #include "sim/machine.hpp"
+#include "sim/page_demand.hpp"
 #include "sim/system.hpp"
 #include "sim/topology.hpp"
 
@@ -37,7 +38,8 @@ namespace homenode {
 struct StagedOptions {
   StoreTreatment stores = StoreTreatment::regular;  // of streamable stores
   OperatingSystem system{};
-  Bytes page{4096};  // as of the address space
+  Bytes page{4096};                   // as of the address space
+  PageDemand* page_demand = nullptr;  // if there, it is told what each slice asks of its pages
 };
 
 // Controllers come first, then directed links, then the lock that page faults take.

@@ -87,6 +87,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "caches": raw["caches"],
         "caches_reason": {"region": raw["caches_region"], "lines_per_touch": raw["caches_lines_per_touch"]},
         "heap_detail": raw["heap"],
+        "best_placement": raw["best_placement"],
     }
 
 

@@ -81,6 +81,18 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
                 style="bold" if rank == 1 else None,
             )
         screen.print(table)
+        for best in (run["best_placement"] for run in runs if run["best_placement"]):
+            screen.print(_bound_and_found(best))
+
+
+def _bound_and_found(best: dict[str, Any]) -> str:
+    """What `optimal` says: the bound, the best placement that was found, and how far apart they are."""
+    bound, found = console.seconds(best["bound_seconds"]), console.seconds(best["found_seconds"])
+    text = f"optimal: no placement takes less than {bound}; the best one found takes {found} (gap {100 * best['gap']:.1f} %)"
+    if not best["searched"]:
+        return f"{text}; too many pages to search"
+    pages = console.number_of(best["pages"], "page")
+    return f"{text}; {'searched exactly' if best['exact'] else 'not searched exactly'}, {pages}"
 
 
 def _explain(screen: Console, results: list[Result]) -> None:
