@@ -86,6 +86,30 @@ bool fits(const PlacementProblem& problem, const PageCounts& counts) {
   return true;
 }
 
+// What rows hold at least, each with every page where it adds least to that row.
+double bound_by_rows(const PlacementProblem& problem) {
+  std::vector<double> more(problem.rows.size(), 0.0), least(problem.rows.size(), 0.0);
+  std::vector<std::size_t> nodes(problem.rows.size(), 0);  // that add to the row
+  std::vector<std::uint32_t> rows;
+  for (const PlacementProblem::PageClass& alike : problem.classes) {
+    rows.clear();
+    for (const auto& on : alike.on) {
+      for (const Seconds& added : on) {
+        if (nodes[added.row]++ == 0) {
+          rows.push_back(added.row);
+          least[added.row] = added.seconds;
+        }
+        least[added.row] = std::min(least[added.row], added.seconds);
+      }
+    }
+    for (const std::uint32_t row : rows) {
+      if (nodes[row] == problem.nodes) more[row] += least[row] * static_cast<double>(alike.pages.size());
+      nodes[row] = 0;
+    }
+  }
+  return Values{problem}.with(more);
+}
+
 PageCounts spread(const PlacementProblem& problem) {
   PageCounts counts;
   std::size_t next = 0;
@@ -165,7 +189,6 @@ public:
     }
   }
 
-  double root() const { return values_.with(least_[0]); }
   // False if it gave up.
   bool search() { return place(0); }
 
@@ -217,7 +240,7 @@ private:
 PlacementSolution solve(const PlacementProblem& problem, const PlacementSearch& search) {
   const LinearPlacement linear = least_linear_placement(problem);
   PlacementSolution best;
-  best.bound = linear.bound;
+  best.bound = std::max(linear.bound, bound_by_rows(problem));
   best.seconds = std::numeric_limits<double>::infinity();
   for (const PageCounts& start : {linear.counts, search.start, spread(problem)}) {
     if (start.size() != problem.classes.size() || !fits(problem, start)) continue;
@@ -233,7 +256,6 @@ PlacementSolution solve(const PlacementProblem& problem, const PlacementSearch& 
   if (!best.exact && problem.pages() <= search.most_pages_to_branch &&
       problem.rows.size() * problem.pages() <= search.most_rows_to_branch) {
     Branches branches{problem, search.most_branches, best};
-    best.bound = std::max(best.bound, branches.root());
     best.exact = branches.search();
     if (best.exact) best.seconds = placement_seconds(problem, best.counts);
   }
