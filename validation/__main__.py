@@ -1,4 +1,4 @@
-"""`python -m validation published|native|linux-guest|capture-costs`: prints a table, or JSON of schema homenode.validation/1."""
+"""`python -m validation published|native|linux-guest|fuzz|capture-costs`: prints a table, or JSON of schema homenode.validation/1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from validation.rows import GuestRow, NativeRow, Row
+from validation.rows import FuzzRow, GuestRow, NativeRow, Row
 
 PAPERS = ("S0", "S1", "S4")
 FOLDER = Path(__file__).parents[1] / "build" / "validation"
@@ -49,17 +49,29 @@ def guest_rows(folder: Path, small: bool) -> Iterator[GuestRow]:
         raise SystemExit(f"the Linux guest failed: {error}") from None
 
 
+def fuzz_rows(folder: Path, small: bool) -> Iterator[FuzzRow]:
+    """Rows of the fuzz targets; a single one that says what is missing where they cannot be built."""
+    from validation.fuzz import BuildFailed, rows
+
+    try:
+        yield from rows(Path(__file__).parents[1], folder / "fuzz", small)
+    except BuildFailed as error:
+        raise SystemExit(f"the fuzz targets did not build: {error}") from None
+
+
 def _text(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the cases; what deviates is a result, not a failure."""
+    """Run the cases; what deviates is a result, not a failure, unless an input broke a reader."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=main.__doc__)
-    parser.add_argument("kind", choices=["published", "native", "linux-guest", "capture-costs"])
+    parser.add_argument("kind", choices=["published", "native", "linux-guest", "fuzz", "capture-costs"])
     parser.add_argument("--paper", choices=PAPERS, help="only this paper's cases")
     parser.add_argument(
-        "--small", action="store_true", help="a reduced problem, or only the smallest size of each kernel"
+        "--small",
+        action="store_true",
+        help="a reduced problem, only the smallest size of each kernel, or seconds of fuzzing",
     )
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where traces and programs are kept")
     parser.add_argument("--machine", type=Path, help="native: a calibrated description of this machine")
@@ -72,9 +84,11 @@ def main(arguments: list[str] | None = None) -> int:
 
         repeats = min(options.repeats, 3)
         return capture_costs.main(options.folder, options.small, repeats, options.json, options.write)
-    rows: Iterator[Row] | Iterator[NativeRow] | Iterator[GuestRow]
+    rows: Iterator[Row] | Iterator[NativeRow] | Iterator[GuestRow] | Iterator[FuzzRow]
     if options.kind == "published":
         rows = published_rows(options.paper, options.folder, options.small)
+    elif options.kind == "fuzz":
+        rows = fuzz_rows(options.folder, options.small)
     elif options.kind == "linux-guest":
         rows = guest_rows(options.folder, options.small)
     else:
@@ -87,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
             print("  ".join(_text(value) for key, value in values.items() if key != "command"), flush=True)
     if options.json:
         print(json.dumps({"schema": "homenode.validation/1", "rows": collected}, indent=1))
-    return 0
+    return int(options.kind == "fuzz" and any(values["verdict"] == "deviates" for values in collected))
 
 
 if __name__ == "__main__":

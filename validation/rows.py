@@ -75,6 +75,23 @@ class GuestRow:
         return row
 
 
+@dataclass(frozen=True)
+class FuzzRow:
+    """A run of a fuzz target."""
+
+    target: str
+    seconds: int
+    executions: int
+    edges: int
+    what: str
+    verdict: Verdict
+    command: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row under the keys of schema homenode.validation/1."""
+        return asdict(self)
+
+
 def agrees(condition: bool) -> Verdict:
     """Name the outcome of a check."""
     return "agrees" if condition else "deviates"

@@ -188,3 +188,43 @@ def test_native_cases_name_real_parameters() -> None:
     for case in CASES:
         assert set(case.parameters) <= set(kernels[case.kernel]["parameters"])
         assert timed_regions(kernels[case.kernel])
+
+
+SOUND = """#2\tINITED cov: 1800 ft: 6000 corp: 3/1Kb exec/s: 0 rss: 60Mb
+#900\tNEW    cov: 1862 ft: 6368 corp: 4/1Kb lim: 4096 exec/s: 450 rss: 61Mb L: 9/9 MS: 1 EraseBytes-
+Done 913 runs in 3 second(s)
+stat::number_of_executed_units: 913
+"""
+BROKEN = """#2\tINITED cov: 10 ft: 6000 corp: 3/1Kb exec/s: 0 rss: 60Mb
+==77==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602
+stat::number_of_executed_units: 4
+"""
+
+
+def test_what_libfuzzer_says_is_understood() -> None:
+    from validation import fuzz
+
+    sound = fuzz.row("trace_frames", 2, 0, SOUND, "")
+    assert (sound.executions, sound.edges, sound.what, sound.verdict) == (913, 1862, "nothing broke", "agrees")
+    broken = fuzz.row("trace_frames", 2, 77, BROKEN, "; input: crash-1")
+    assert broken.verdict == "deviates"
+    assert broken.what == "==77==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602; input: crash-1"
+    assert fuzz.row("trace_frames", 2, 0, "", "").verdict == "deviates"  # it said nothing: it did not run
+
+
+def test_a_host_without_clang_skips_fuzzing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from validation.__main__ import main
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["fuzz", "--folder", str(tmp_path)]) == 0
+    assert "skipped: no clang++-14 (Debian: clang-14)" in capsys.readouterr().out
+
+
+def test_an_input_that_breaks_a_reader_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from validation import fuzz
+    from validation.__main__ import main
+
+    monkeypatch.setattr(fuzz, "rows", lambda tree, folder, small: iter([fuzz.row("trace_frames", 2, 77, BROKEN, "")]))
+    assert main(["fuzz", "--folder", str(tmp_path)]) == 1
