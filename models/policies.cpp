@@ -5,7 +5,7 @@
 
 namespace homenode {
 
-DistributionPlan::DistributionPlan(std::string_view text) {
+DistributionPlan::DistributionPlan(std::string_view text, bool tasks_exist) {
   bool rest_given = false, rest_of_tasks_given = false;
   std::size_t position = 0;
   while (position < text.size()) {
@@ -15,7 +15,7 @@ DistributionPlan::DistributionPlan(std::string_view text) {
     if (part.empty()) continue;
     const std::size_t at = part.find('@');
     const std::string spec = at == std::string::npos ? part : part.substr(at + 1);
-    const bool runs_tasks = work_distributions().make(spec)->runs_tasks();  // refuses it here, before anything runs
+    const bool runs_tasks = work_distributions().make(spec)->runs_tasks() && tasks_exist;  // refuses it here, before anything runs
     if (at == std::string::npos) {
       if (std::exchange(runs_tasks ? rest_of_tasks_given : rest_given, true))
         throw UsageError("two distributions for all regions in '" + std::string{text} +
@@ -49,11 +49,7 @@ const std::string* DistributionPlan::find(const std::string& label) const {
 
 std::unique_ptr<WorkDistribution> DistributionPlan::make(const std::string& label) const {
   const std::string* named = find(label);
-  const std::string& spec = named != nullptr ? *named : rest_;
-  auto made = work_distributions().make(spec);
-  if (made->runs_tasks())
-    throw UsageError("region '" + label + "' is a loop, and distribution '" + spec + "' runs tasks; allowed: a distribution of iterations");
-  return made;
+  return work_distributions().make(named != nullptr ? *named : rest_);
 }
 
 std::unique_ptr<WorkDistribution> DistributionPlan::make_for_tasks(const std::string& label) const {

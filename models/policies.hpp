@@ -14,16 +14,17 @@ const Registry<ThreadMapping>& thread_mappings();        // models/mapping/regis
 const Registry<WorkDistribution>& work_distributions();  // models/distribution/register.cpp
 const Registry<HeapManager>& heap_managers();            // models/heap/register.cpp
 
-// Distributions by region: "static" for all, or "init@static:1 sweep@dynamic:4" by label; a part without @ is for the rest, one that
-// runs tasks for the rest of the regions of tasks. These are named by their own label ("sweep:task") or their construct's ("sweep").
+// Distributions by region: "static" for all, or "init@static:1 sweep@dynamic:4" by label; a part without @ is for the rest. In a
+// workload with tasks, one without @ that runs tasks is for the rest of the regions of tasks, the loops keep another; regions of tasks are
+// named by their own label ("sweep:task") or their construct's ("sweep").
 // Two parts for one label, or a label that the workload does not have, are UsageErrors.
 class DistributionPlan {
 public:
-  explicit DistributionPlan(std::string_view text);
+  explicit DistributionPlan(std::string_view text, bool tasks_exist = true);
   // Throws UsageError naming the labels that exist.
   void check_labels(const std::vector<std::string>& labels) const;
-  // Both throw UsageError if the label's distribution does not run what the region consists of.
   std::unique_ptr<WorkDistribution> make(const std::string& label) const;
+  // Throws UsageError if the label's distribution does not run tasks.
   std::unique_ptr<WorkDistribution> make_for_tasks(const std::string& label) const;
 
 private:

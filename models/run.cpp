@@ -1,5 +1,6 @@
 #include "models/run.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -44,7 +45,8 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
                                                        : page_placements().make(options.placement);
   const auto mapping = thread_mappings().make(options.mapping);
   const auto heap = heap_managers().make(options.heap);
-  const DistributionPlan plan{options.distribution};
+  const auto has_tasks = [](const Region& region) { return region.kind == RegionKind::task; };
+  const DistributionPlan plan{options.distribution, std::any_of(workload.regions.begin(), workload.regions.end(), has_tasks)};
   std::vector<std::string> labels;
   for (const Region& region : workload.regions) labels.push_back(region.label);
   plan.check_labels(labels);

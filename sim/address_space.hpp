@@ -45,6 +45,7 @@ public:
   // Pages that were the object's own are unmapped: their next user faults again.
   AddressRange release_object(ObjectId);
   bool placed(ObjectId object) const { return shared_[object.index()].base != 0; }
+  std::uint64_t base_of(ObjectId object) const { return shared_[object.index()].base; }  // of one that is placed for all threads
   bool placed(ObjectId object, ThreadId thread) { return placement_of(object, thread).base != 0; }
 
   // For heap managers. Whole pages with consecutive addresses, none of them mapped; alignment: a power of two.

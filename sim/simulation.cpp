@@ -11,6 +11,7 @@
 #include "sim/errors.hpp"
 #include "sim/footprint.hpp"
 #include "sim/heap_calls.hpp"
+#include "sim/item_homes.hpp"
 #include "sim/synchronisation.hpp"
 #include "sim/tasks.hpp"
 
@@ -102,8 +103,9 @@ private:
     std::deque<std::size_t> waiting;  // threads that share the core take turns, slice by slice
   };
   struct ExecutionState {
-    std::unique_ptr<WorkDistribution> distribution;
     std::shared_ptr<const ExecutionBody> body;
+    std::unique_ptr<ItemHomes> homes;
+    std::unique_ptr<WorkDistribution> distribution;
     std::int64_t handed_out = 0;
     std::set<std::size_t> served;      // threads that had their rank's or replicated iteration
     std::vector<std::size_t> waiting;  // told to wait by the distribution
@@ -231,6 +233,13 @@ private:
         state.waiting.push_back(t);
         return;
       }
+      if (decision.kind == Decision::Kind::busy) {
+        thread.busy += decision.overhead;
+        for (const std::size_t waiting : state.waiting) make_ready(waiting, now_);
+        state.waiting.clear();
+        make_ready(t, now_ + decision.overhead);
+        return;
+      }
       if (decision.kind == Decision::Kind::run) {
         accept(t, decision, ex, state);
         break;
@@ -289,7 +298,9 @@ private:
     const Execution& ex = execution(index);
     if (ex.binding == Binding::free && ex.parallel != 0 && !first_come(ex) && !is_tasks(ex)) {
       state.distribution = in_.make_distribution(region_of(ex).label);
-      state.distribution->prepare({ExecutionId{index}, &region_of(ex), ex.iterations}, team_, nullptr);
+      state.homes = std::make_unique<WrittenHomes>(in_.workload, state.body, in_.addresses);
+      state.distribution->prepare({ExecutionId{index}, &region_of(ex), ex.iterations, state.homes.get(), &loop_memory_, in_.seed + index},
+                                  team_, nullptr);
     }
     return state;
   }
@@ -556,6 +567,7 @@ private:
                         std::to_string(ex.iterations) + " iterations");
     }
     state.distribution.reset();
+    state.homes.reset();
     if (ex.parallel != 0 && !ex.barrier_after) close(static_cast<std::size_t>(&ex - in_.workload.executions.data()), state, now_);
   }
 
@@ -591,7 +603,9 @@ private:
       distributions.push_back(in_.make_distribution(region_of(ex).label));
       if (!distributions.back()->runs_tasks())
         throw PolicyError("the distribution of region '" + region_of(ex).label + "' does not run tasks");
-      distributions.back()->prepare({ExecutionId{index}, &region_of(ex), ex.iterations}, team_, nullptr);
+      states_[index].homes = std::make_unique<WrittenHomes>(in_.workload, in_.workload.body(ExecutionId{index}), in_.addresses);
+      distributions.back()->prepare(
+          {ExecutionId{index}, &region_of(ex), ex.iterations, states_[index].homes.get(), &loop_memory_, in_.seed + index}, team_, nullptr);
       executions.emplace_back(index);
     }
     tasks_.begin(std::move(executions), std::move(distributions), threads_.size());
@@ -601,6 +615,7 @@ private:
     for (const ExecutionId id : tasks_.executions()) {
       ExecutionState& state = states_[id.index()];
       if (state.entered) close(id.index(), state, state.end);
+      state.homes.reset();
     }
     tasks_.end();
   }
@@ -785,6 +800,7 @@ private:
   std::vector<HeapCalls::Wake> heap_wakes_;  // scratch
   std::vector<ThreadId> released_;           // scratch
   std::vector<HandOut> log_;
+  LoopMemory loop_memory_;
 };
 
 }  // namespace

@@ -11,6 +11,10 @@ const Registry<WorkDistribution>& work_distributions() {
     r.add(dynamic_schedule());
     r.add(guided_schedule());
     r.add(task_queue());
+    r.add(locality_queues());
+    r.add(tbb());
+    r.add(tbb_affinity());
+    r.add(work_stealing());
     return r;
   }();
   return registry;

@@ -10,6 +10,10 @@ PolicyEntry<WorkDistribution> static_schedule();
 PolicyEntry<WorkDistribution> dynamic_schedule();
 PolicyEntry<WorkDistribution> guided_schedule();
 PolicyEntry<WorkDistribution> task_queue();
+PolicyEntry<WorkDistribution> locality_queues();
+PolicyEntry<WorkDistribution> tbb();
+PolicyEntry<WorkDistribution> tbb_affinity();
+PolicyEntry<WorkDistribution> work_stealing();
 
 // Time of one atomic operation on a counter that the whole team shares: its line comes from another core each time,
 // from another socket when the team spans several.

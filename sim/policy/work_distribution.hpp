@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
@@ -20,14 +21,33 @@ struct Team {  // thread t of the team runs on core[t]
   std::size_t size() const { return core.size(); }
 };
 
+// Where the data of iterations lie now.
+class ItemHomes {
+public:
+  virtual ~ItemHomes() = default;
+  // The node of most of what the iteration writes; none() if none of it is placed.
+  virtual NodeId home(std::int64_t iteration) const = 0;
+};
+
+// What the distributions of one replay keep from loop to loop.
+struct LoopMemory {
+  // By the number of iterations: who ran each part of the last such loop, as TBB's affinity_partitioner notes it.
+  std::map<std::int64_t, std::vector<ThreadId>> runner_of_part;
+};
+
 struct RegionView {
   ExecutionId execution;
   const Region* region = nullptr;
   std::int64_t iterations = 0;
+  const ItemHomes* homes = nullptr;  // both live as long as the execution; null where nobody keeps them
+  LoopMemory* memory = nullptr;
+  std::uint64_t seed = 0;  // of what chance decides
 };
 
 struct Decision {
-  enum class Kind { run, wait, finished };  // wait: asked again at the next submit or complete
+  // wait: asked again at the next submit or complete, or once another thread was busy; busy: the thread works for the distribution
+  // itself for the time of the overhead, and is asked again.
+  enum class Kind { run, wait, busy, finished };
   Kind kind = Kind::finished;
   ItemRange items;
   Time overhead;

@@ -166,12 +166,12 @@ TEST(Tasks, theRegionOfTasksLastsFromItsFirstCreationToItsLastEnd) {
 }
 
 TEST(Tasks, puttingInAndTakingOutTakeTheTimeOfAnAtomicUpdate) {
-  // One producer, one taker, s = 3 ns: the k-th of 2 tasks is in the queue at (k + 1) s; it is taken for another s.
-  // Producer: 2 s, then its own 10 ns; taker: from 1: s + s + 10, then s + 10.
+  // One producer, one taker, s = 3 ns, one at a time: the first task is put in until s, the taker has waited for that and takes it until
+  // 2 s, the producer, who came back at s, puts the second in until 3 s.
   TaskProgram program = independent(2);
   const TaskRun run{program, 2, "tasks", Time::nanoseconds(3)};
-  EXPECT_EQ(run.span(1, 0).first, fork_cost + Time::nanoseconds(6));
-  EXPECT_EQ(run.memory.slices.at(0).overhead, Time::nanoseconds(3));
+  EXPECT_EQ(run.span(1, 0).first, fork_cost + Time::nanoseconds(9));
+  EXPECT_EQ(run.memory.slices.at(0).overhead, Time::nanoseconds(6));
 }
 
 TEST(Tasks, aFullQueueMakesTheProducerRunTheNextOneItself) {

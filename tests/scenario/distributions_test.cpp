@@ -1,0 +1,148 @@
+// Distributions of loops in whole runs: every iteration runs once whatever hands it out, and runs where its rule says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "models/policies.hpp"
+#include "models/run.hpp"
+#include "sim/workload_builder.hpp"
+#include "tests/support/machines.hpp"
+
+namespace homenode::test {
+namespace {
+
+constexpr std::int64_t page = 4096;
+
+// Two loops over the same blocks: the first one writes them, the second one reads and writes them again, `sweeps` times.
+std::shared_ptr<Workload> blocks(std::int64_t iterations, std::int64_t block_bytes, std::uint32_t sweeps = 1) {
+  WorkloadBuilder builder;
+  const ObjectId grid = builder.object("grid", static_cast<std::uint64_t>(std::max<std::int64_t>(iterations, 1) * block_bytes));
+  const auto words = static_cast<std::uint32_t>(block_bytes / 8);
+  const RegionId init = builder.loop("init", iterations), sweep = builder.loop("sweep", iterations);
+  builder.nest(init, {words}, {write(grid, 0, {8}, block_bytes)});
+  builder.nest(sweep, {words}, {read(grid, 0, {8}, block_bytes), write(grid, 0, {8}, block_bytes)});
+  builder.repeat(init);
+  builder.repeat(sweep, sweeps);
+  return builder.build();
+}
+
+RunReport replay(const Workload& workload, const std::string& distribution, unsigned threads, std::uint64_t seed = 0) {
+  RunOptions options;
+  options.threads = threads;
+  options.distribution = distribution;
+  options.keep_log = true;
+  options.seed = seed;
+  return run(workload, two_sockets(), options);
+}
+
+// How often each iteration of the last execution was handed out, and in which order.
+std::vector<std::int64_t> handed_out(const RunReport& report, std::size_t execution) {
+  std::vector<std::int64_t> result;
+  for (const HandOut& out : report.log) {
+    if (out.items.execution.index() != execution) continue;
+    for (std::int64_t i = out.items.first; i < out.items.last; ++i) result.push_back(i);
+  }
+  return result;
+}
+
+double remote_share(const RunReport& report) {
+  std::uint64_t local = 0, remote = 0;
+  for (const ThreadReport& thread : report.threads) local += thread.local_bytes, remote += thread.remote_bytes;
+  return static_cast<double>(remote) / static_cast<double>(local + remote);
+}
+
+class EveryDistribution : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EveryDistribution, handsOutEachIterationOnce) {
+  for (const std::int64_t iterations : {0, 1, 2, 7, 64, 97}) {
+    const auto workload = blocks(iterations, 64, 2);
+    for (const unsigned threads : {1U, 2U, 5U, 8U}) {
+      const RunReport report = replay(*workload, GetParam(), threads, 7);
+      for (const std::size_t execution : {0U, 1U, 2U}) {
+        std::vector<std::int64_t> done = handed_out(report, execution), all(static_cast<std::size_t>(iterations));
+        std::sort(done.begin(), done.end());
+        std::iota(all.begin(), all.end(), 0);
+        EXPECT_EQ(done, all) << iterations << " iterations, " << threads << " threads, execution " << execution;
+      }
+    }
+  }
+}
+
+TEST_P(EveryDistribution, isTheSameForTheSameSeed) {
+  const auto workload = blocks(97, 4096, 2);
+  const RunReport one = replay(*workload, GetParam(), 8, 3), other = replay(*workload, GetParam(), 8, 3);
+  EXPECT_EQ(one.time, other.time);
+  for (const std::size_t execution : {0U, 1U, 2U}) EXPECT_EQ(handed_out(one, execution), handed_out(other, execution));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryDistribution,
+                         ::testing::Values("static", "static:3", "dynamic:2", "guided", "tasks", "tasks:queue=1", "tasks:runtime=libgomp",
+                                           "tasks:runtime=libomp", "tasks:runtime=libomp,queue=1,producers=0", "tasks:stride=5",
+                                           "tasks:producers=3,stride=4,queue=2", "locality-queues", "locality-queues:queue=1",
+                                           "locality-queues:stride=6,producers=0", "tbb", "tbb:columns=4", "tbb-affinity",
+                                           "tbb-affinity:columns=7", "work-stealing", "work-stealing:chunk=3,victim=nearest"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
+
+TEST(Tasks, ofALoopComeInTheOrderOfTheirCreation) {
+  // One thread: creates all 7, then runs them oldest first. Rows of 3, column by column: 0 3 6, 1 4, 2 5.
+  const auto workload = blocks(7, 64);
+  EXPECT_THAT(handed_out(replay(*workload, "sweep@tasks", 1), 1), ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(handed_out(replay(*workload, "sweep@tasks:stride=3", 1), 1), ::testing::ElementsAre(0, 3, 6, 1, 4, 2, 5));
+  // Two places in the queue: 0 and 1 wait there, all others run as they are created. A deque gives its owner the youngest.
+  EXPECT_THAT(handed_out(replay(*workload, "sweep@tasks:queue=2", 1), 1), ::testing::ElementsAre(2, 3, 4, 5, 6, 0, 1));
+  EXPECT_THAT(handed_out(replay(*workload, "sweep@tasks:runtime=libomp", 1), 1), ::testing::ElementsAre(6, 5, 4, 3, 2, 1, 0));
+}
+
+// 64 blocks of 256 KiB, 16 MiB: four times one last level of two_sockets(). Static initialisation puts the first half on node 0.
+TEST(LocalityQueues, keepBlocksWhereTheyLie) {
+  const auto workload = blocks(64, 64 * page, 2);
+  // Two blocks of one node, two of the other, and so on: the queues of both are fed at once, and each thread finds its own.
+  const double tasks = remote_share(replay(*workload, "init@static sweep@tasks:stride=16", 8));
+  const double queues = remote_share(replay(*workload, "init@static sweep@locality-queues:stride=16", 8));
+  EXPECT_GT(tasks, 0.1);
+  EXPECT_LT(queues, 0.2 * tasks);
+}
+
+TEST(LocalityQueues, serialiseWhenAShortQueueHoldsBlocksOfOneNode) {
+  // In the program's order, a queue of 8 tasks holds blocks of one node until its half is over: the other node's threads come for them,
+  // as Wittmann and Hager found (section 2.2: "All threads are served from this queue and thus mostly execute in a single LD").
+  const auto workload = blocks(64, 64 * page, 2);
+  const RunReport narrow = replay(*workload, "init@static sweep@locality-queues:queue=8", 8);
+  const RunReport wide = replay(*workload, "init@static sweep@locality-queues:queue=256", 8);
+  EXPECT_GT(remote_share(narrow), 2 * remote_share(wide));
+  EXPECT_GT(narrow.time, wide.time);
+}
+
+TEST(TbbAffinity, sendsRangesBackToTheirRunner) {
+  // Without it each sweep deals the ranges anew; with it the second and later sweeps follow the first.
+  const auto workload = blocks(64, 64 * page, 6);
+  double without = 0, with = 0;
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
+    without += remote_share(replay(*workload, "tbb", 8, seed)) / 4;
+    with += remote_share(replay(*workload, "tbb-affinity", 8, seed)) / 4;
+  }
+  EXPECT_LT(with, 0.6 * without);
+}
+
+TEST(WorkStealing, takesHalfOfWhatIsLeftFromTheEnd) {
+  // Thread 1 of two has nothing to begin with once its own half is done: equal work, so nobody steals but at the end.
+  const auto workload = blocks(64, 4096);
+  const RunReport report = replay(*workload, "work-stealing", 2);
+  std::map<std::uint32_t, std::int64_t> first_of;
+  for (const HandOut& out : report.log) {
+    if (out.items.execution.index() == 1) first_of.try_emplace(out.thread.value(), out.items.first);
+  }
+  EXPECT_EQ(first_of.at(0), 0);
+  EXPECT_EQ(first_of.at(1), 32);
+}
+
+}  // namespace
+}  // namespace homenode::test
