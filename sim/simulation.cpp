@@ -587,7 +587,10 @@ private:
       threads_[member].execution = index + 1;
       threads_[member].in_construct = !join;
       threads_[member].at_barrier = false;
-      if (!join || member == master) make_ready(member, release);
+      if (!join || member == master)
+        make_ready(member, release);
+      else
+        ++threads_[member].ticket;  // it may have been woken for a task that somebody else took
     }
     return true;
   }

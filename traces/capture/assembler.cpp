@@ -10,6 +10,26 @@ extern "C" {
 }
 
 namespace homenode {
+namespace {
+
+bool is_of_a_construct(std::uint8_t opcode) {
+  switch (opcode) {
+    case HN_PARALLEL_BEGIN:
+    case HN_PARALLEL_END:
+    case HN_LOOP_BEGIN:
+    case HN_ITEM:
+    case HN_LOOP_END:
+    case HN_BARRIER:
+    case HN_SECTIONS_BEGIN:
+    case HN_SINGLE:
+    case HN_SINGLE_END:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
 
 Assembler::Assembler(int descriptor, const AssembleOptions& options) : in_{descriptor}, options_{options}, writer_{options.output} {
   program_name_ = options.label.empty() ? std::filesystem::path{options.program}.filename().string() : options.label;
@@ -33,6 +53,8 @@ AssembleResult Assembler::run() {
 
 void Assembler::message(std::uint8_t opcode) {
   if (opcode != HN_RUN && opcode != HN_RUN_SAME && opcode != HN_ITEM && opcode != HN_PC) current().only_runs = false;
+  if (in_parallel_ && thread_ == 0 && task_stacks_[rank_].open > 0 && is_of_a_construct(opcode))
+    throw InputError("the capture stream has a construct inside a task of its own team; allowed: those of an inner team");
   switch (opcode) {
     case HN_HELLO: {
       const std::uint64_t version = in_.u64();
@@ -113,6 +135,7 @@ void Assembler::message(std::uint8_t opcode) {
       if (in_parallel_ && rank >= ranks_.size())
         throw InputError("the capture stream goes on with rank " + std::to_string(rank) + " in a team of " + std::to_string(ranks_.size()));
       rank_ = static_cast<std::uint32_t>(rank);
+      objects_.runs_rank(rank_);
       break;
     }
     case HN_LOOP_BEGIN: {
@@ -193,6 +216,14 @@ void Assembler::message(std::uint8_t opcode) {
       break;
     case HN_THREAD_END:
       end_thread(in_.u64());
+      break;
+    case HN_TASK_BEGIN: {
+      const CallSite site = call_site();
+      begin_task(site, in_.u64());
+      break;
+    }
+    case HN_TASK_END:
+      end_task();
       break;
     case HN_USER_RANK:
       if (in_parallel_) bound_ = true;

@@ -50,6 +50,7 @@ void Assembler::begin_parallel(std::uint64_t serial, std::uint32_t team, const C
   parallel_site_ = site;
   parallel_label_ = std::exchange(pending_label_, std::nullopt);
   ranks_ = std::vector<Rank>(team);
+  task_stacks_.resize(team);
   pcs_of_item_.clear();
   phases_.clear();
   expect_barrier_.clear();
@@ -182,12 +183,14 @@ void Assembler::write(Phase& phase, Execution execution, std::uint64_t place) {
 }
 
 void Assembler::end_parallel() {
+  end_open_tasks();
   for (Rank& rank : ranks_) close_item(rank);
   std::size_t last = 0;  // phase that something was done in: the join follows it
   for (std::size_t p = 0; p < phases_.size(); ++p) {
     if (phases_[p].kind != RegionKind::thread || !phases_[p].by_rank.empty()) last = p;
   }
   TwinWork::Shares shares;
+  write_tasks(shares);
   for (std::size_t p = 0; p < phases_.size(); ++p) {
     Phase& phase = phases_[p];
     const bool code = phase.kind == RegionKind::thread;

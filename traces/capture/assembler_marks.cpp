@@ -59,6 +59,10 @@ void Assembler::mark() {
   mark.sequence = rank.accesses;
   if (thread_ != 0) {
     bodies_[thread_ - 1].phase.marks.push_back(std::move(mark));
+  } else if (in_parallel_ && task_stacks_[rank_].open > 0) {
+    const OpenTask& task = *task_stacks_[rank_].tasks[task_stacks_[rank_].open - 1];
+    mark.item.iteration = task.iteration;
+    task_phases_[task.place].marks.push_back(std::move(mark));
   } else if (in_parallel_) {
     Phase& phase = phases_[rank.phase];
     mark.item.iteration = phase.kind == RegionKind::thread ? rank_ : rank.iteration;

@@ -59,12 +59,15 @@ void ObjectMap::frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high,
   // A frame of the team's own code (the outlined body and what it calls) is each thread's; those above it are shared.
   if (function.find("._omp_fn.") != std::string::npos) team_frame_[rank] = std::max(team_frame_[rank], high);
   const std::uint32_t thread = rank > HN_FIRST_CREATED ? rank - HN_FIRST_CREATED : 0;
-  const bool is_private = thread != 0 || (in_parallel && (rank != 0 || high <= team_frame_[rank]));
+  const bool is_team_code = in_parallel && (rank != 0 || high <= team_frame_[rank]);
+  const bool shared_with_task = thread == 0 && is_team_code && shared_with_tasks_.contains({function, high - low});
+  const bool is_private = thread != 0 || (is_team_code && !shared_with_task);
   const bool by_place = thread != 0 || !is_private;
-  const auto key = std::make_tuple(function, high - low, is_private, by_place ? rank : 0u, by_place ? low : 0u);
+  const Frame key{function, high - low, is_private, by_place ? rank : 0u, by_place ? low : 0u, shared_with_task ? task_of(rank, low) : 0u};
   auto [known, fresh] = frames_.try_emplace(key, ObjectId::none());
   if (fresh) known->second = add(ObjectKind::stack, high - low, function, program_.site_id(site), -1, is_private);
   replace(low, high, known->second, true, thread);
+  live_[low].rank = rank;
 }
 
 void ObjectMap::find(Place& place, std::uint64_t address) {
@@ -79,6 +82,7 @@ void ObjectMap::find(Place& place, std::uint64_t address) {
         object.variable = nullptr;
       }
       share(object.object, object.thread);
+      share_with_task(object.object, address, object.frame ? &object : nullptr, found->first);
       place.low = found->first, place.high = object.high, place.object = object.object;
       return;
     }
@@ -88,6 +92,7 @@ void ObjectMap::find(Place& place, std::uint64_t address) {
     auto& entry = std::prev(stack)->second;
     if (entry.object.is_none()) entry.object = add(ObjectKind::stack, entry.high - std::prev(stack)->first, "stack", SiteId{0}, -1, true);
     share(entry.object, entry.thread);
+    share_with_task(entry.object, address, nullptr, 0);
     place.low = std::prev(stack)->first, place.high = entry.high, place.object = entry.object;
     return;
   }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -59,6 +61,18 @@ struct Rank {
   // Of an iteration that consists of runs only: where its bytes begin, and which sites made runs in it.
   bool only_runs = false;
   CaptureStream::Bookmark begin;
+};
+
+// A task whose code runs.
+struct OpenTask {
+  std::size_t place = 0;  // its execution among those of tasks
+  std::int64_t iteration = 0;
+  Rank rank;
+};
+// Those of one rank; each was created by the one before it, the first by what else the rank runs.
+struct TaskStack {
+  std::vector<std::unique_ptr<OpenTask>> tasks;  // beyond `open`: to be used again
+  std::size_t open = 0;
 };
 
 // A thread that the program creates.
@@ -136,14 +150,28 @@ private:
   void note_own_site(SiteId site);
   std::string label_of_body(const Body& body) const;
 
+  // assembler_tasks.cpp
+  std::int64_t creators_iteration() const;
+  std::size_t task_phase(const CallSite& site);
+  void begin_task(const CallSite& site, std::uint64_t stack_of_creator);
+  void end_task();
+  void end_open_tasks();
+  void write_tasks(TwinWork::Shares& shares);
+
   // assembler_repetition.cpp
   void next_item(std::int64_t iteration);
   std::int64_t repeatable(const BlockFolder& folder) const;
 
-  Rank& current() { return thread_ != 0 ? bodies_[thread_ - 1].rank : in_parallel_ ? ranks_[rank_] : serial_; }
-  // Program order: threads that the program creates, then the serial code before parallel construct k and the phases of k.
+  Rank& current() {
+    if (thread_ != 0) return bodies_[thread_ - 1].rank;
+    if (!in_parallel_) return serial_;
+    const TaskStack& tasks = task_stacks_[rank_];
+    return tasks.open > 0 ? tasks.tasks[tasks.open - 1]->rank : ranks_[rank_];
+  }
+  // Program order: threads that the program creates, then the serial code before parallel construct k, the tasks and the phases of k.
   static constexpr std::uint64_t behind_threads = std::uint64_t{1} << 63;
   std::uint64_t serial_place() { return behind_threads | parallel_count_ << 24 | serial_parts_++; }
+  std::uint64_t task_place(std::size_t place) const { return behind_threads | parallel_count_ << 24 | 1u << 22 | place; }
   std::uint64_t phase_place(std::size_t phase) const { return behind_threads | parallel_count_ << 24 | 1u << 23 | phase; }
 
   CaptureStream in_;
@@ -196,6 +224,12 @@ private:
   std::vector<Rank> ranks_;
   std::vector<Phase> phases_;
   std::set<std::uint32_t> expect_barrier_;
+
+  // Its tasks
+  std::vector<TaskStack> task_stacks_;                                  // by rank
+  std::deque<Phase> task_phases_;                                       // by place that creates them
+  std::map<std::string, std::map<CallSite, std::size_t>> task_places_;  // by construct, of the whole program
+  std::uint32_t tasks_begun_ = 0;
 };
 
 }  // namespace homenode

@@ -3,7 +3,6 @@
  */
 #include "team.h"
 
-int homenode_user_thread_num(void);
 int omp_get_num_threads(void), omp_get_max_threads(void), omp_get_num_procs(void), omp_in_parallel(void), omp_get_level(void);
 int omp_get_active_level(void), omp_get_max_active_levels(void), omp_get_supported_active_levels(void), omp_get_thread_limit(void);
 int omp_get_num_teams(void), omp_get_team_num(void), omp_get_num_devices(void), omp_get_default_device(void), omp_is_initial_device(void);
@@ -15,7 +14,7 @@ void omp_init_lock(int*), omp_destroy_lock(int*), omp_set_lock(int*), omp_unset_
 void omp_init_nest_lock(int*), omp_destroy_nest_lock(int*), omp_set_nest_lock(int*), omp_unset_nest_lock(int*);
 int omp_test_lock(int*), omp_test_nest_lock(int*);
 
-int32_t omp_get_thread_num_(void) { return homenode_user_thread_num(); }
+int32_t omp_get_thread_num_(void) { return hn_user_thread_num(RA); }
 double omp_get_wtime_(void) { return omp_get_wtime(); }
 double omp_get_wtick_(void) { return omp_get_wtick(); }
 

@@ -88,6 +88,12 @@ void __tsan_func_exit(void) {
   if (s && s->depth) --s->depth;
 }
 
+void hn_forget_frames(void) {
+  struct stack* s = rank < known ? stacks[rank] : 0;
+  if (!s) return;
+  for (unsigned deeper = s->depth; deeper < DEPTH; ++deeper) s->announced[deeper].low = 0;
+}
+
 void hn_announce_frame(uintptr_t address) {
   unsigned owner = rank;
   if (owner >= known || !stacks[owner] || address < stacks[owner]->low || address >= stacks[owner]->high) {

@@ -1,9 +1,15 @@
 /* Queries. The wrapper compiles the program's own omp_get_thread_num to the first name; gcc's own calls keep the second. */
 #include "team.h"
 
-static void user_asked(void) {
+static void user_asked(const void* site) {
   struct rank* r = hn_self();
   if (!hn_on || !hn_announced(r)) return;
+  const struct task* task = hn_task(r);
+  while (task->creator && !task->told) task = task->creator;
+  if (task->told) {
+    hn_lose_in_tasks(site, "a task asks for its thread number: it got that of its creator");
+    return;
+  }
   if (r->in_loop ? r->loop_user_rank : r->sent_user_rank) return;
   if (r->in_loop)
     r->loop_user_rank = true;
@@ -11,10 +17,11 @@ static void user_asked(void) {
     r->sent_user_rank = 1;
   hn_control(HN_USER_RANK);
 }
-int homenode_user_thread_num(void) {
-  user_asked();
+int hn_user_thread_num(const void* site) {
+  user_asked(site);
   return hn_self()->number;
 }
+int homenode_user_thread_num(void) { return hn_user_thread_num(RA); }
 int omp_get_thread_num(void) { return hn_self()->number; }
 int omp_get_num_threads(void) { return hn_self()->team->ranks; }
 int omp_get_max_threads(void) { return hn_self()->team->level ? 1 : hn_team_size(); }
@@ -26,7 +33,7 @@ int omp_get_active_level(void) { return omp_in_parallel(); }
 int omp_get_max_active_levels(void) { return 1; }
 int omp_get_supported_active_levels(void) { return 1; }
 int omp_get_team_size(int level) { return level == hn_self()->team->level ? hn_self()->team->ranks : level == 0 ? 1 : -1; }
-int omp_get_ancestor_thread_num(int level) { return level == hn_self()->team->level ? homenode_user_thread_num() : level == 0 ? 0 : -1; }
+int omp_get_ancestor_thread_num(int level) { return level == hn_self()->team->level ? hn_user_thread_num(RA) : level == 0 ? 0 : -1; }
 int omp_get_num_teams(void) { return 1; }
 int omp_get_team_num(void) { return 0; }
 int omp_get_num_devices(void) { return 0; }
@@ -34,7 +41,6 @@ int omp_get_default_device(void) { return 0; }
 int omp_is_initial_device(void) { return 1; }
 int omp_get_cancellation(void) { return 0; }
 int omp_get_proc_bind(void) { return 0; }
-int omp_in_final(void) { return 0; }
 int omp_get_thread_limit(void) { return MOST_RANKS; }
 void omp_set_dynamic(int d) { (void)d; }
 int omp_get_dynamic(void) { return 0; }

@@ -53,6 +53,7 @@ void hn_stack_of(unsigned number, uintptr_t low, uintptr_t high, uintptr_t base)
 void hn_stack_base(unsigned number, uintptr_t base); /* the rank's outermost frame ends here from now on */
 void hn_stack_gone(unsigned number);
 void hn_runs_on_rank(unsigned number);
+void hn_forget_frames(void);                    /* those of functions that were called and are over are announced anew */
 void hn_announce_frame(uintptr_t address);      /* nothing if the address is on no stack, or its frame is known */
 extern uintptr_t hn_stacks_low, hn_stacks_high; /* around all stacks, for a quick no */
 void* hn_pages(size_t bytes);                   /* zeroed, for the runtime itself; null without memory */
@@ -62,6 +63,7 @@ void hn_work_parallel(uint64_t serial, bool begins);
 
 /* team.c */
 void hn_yield(void);         /* a spin gives the token away */
+void hn_task_losses(void);   /* tasks.c, before the end: how often what is lost of tasks happened */
 void hn_nested_losses(void); /* before the end: how often inner teams were serialised */
 
 /* program_threads.c, futex.c, mutexes.c */

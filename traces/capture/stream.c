@@ -234,6 +234,7 @@ static void fault(int signal_number) {
 void hn_finish(int status) {
   if (!hn_on) return;
   hn_nested_losses();
+  hn_task_losses();
   hn_spin_losses();
   hn_reader_losses();
   hn_control(HN_END);

@@ -26,8 +26,10 @@
  * - Constructs outside a parallel region, and those nested in a second level of parallelism, send no construct messages: they
  *   are part of the item around them (a nested parallel region has a team of one, an HN_LOSS at its first execution and one for the others
  * before HN_END).
- * - Tasks run at their creation, inside the creator's item: HN_SYNC task_submit (object = task number from 1, match = parent task,
- *   0 = none) and depend (object, match = task) before, HN_SYNC task_wait (object = waiting task) where the program waits.
+ * - Tasks run at their creation, on the rank that creates them: HN_SYNC depend (object, match = 1 in, 2 all that excludes others) for each
+ *   address, HN_TASK_BEGIN, what the task does, HN_TASK_END. Tasks nest. HN_SYNC task_wait (0, match = 0 for all children, 1 for those that the
+ *   depend events before it name), task_group_begin and task_group_end (0, 0) where the program waits, if there is anything to wait for.
+ *   Nothing else of constructs comes while a task runs. Tasks that are not deferred are part of the item that creates them.
  * - HN_SYNC objects are dense numbers in order of first use: 0 the unnamed critical section, 1 libgomp's atomic fallback,
  *   2 and up named critical sections, locks and dependence addresses. `match` of lock, unlock, critical_enter, critical_leave,
  *   ordered_enter and ordered_leave is the ordinal of that acquisition of the object, from 0. doacross: signal and wait with
@@ -47,7 +49,7 @@
 #ifndef HOMENODE_STREAM_H
 #define HOMENODE_STREAM_H
 
-enum { HN_STREAM_VERSION = 1 };
+enum { HN_STREAM_VERSION = 2 };
 
 enum hn_opcode {
   HN_HELLO = 1, /* version, page_size, team, main_stack_low, main_stack_high; first message */
@@ -79,7 +81,9 @@ enum hn_opcode {
   HN_END,            /* exit status (~0 when unknown), accesses recorded in all */
   HN_THREAD_CREATE,  /* thread, low address, high address of its stack, site of its routine: the thread that runs creates it */
   HN_THREAD,         /* thread: what follows is done by this one; each goes on with its own item */
-  HN_THREAD_END      /* thread; the next message but HN_LOSS is an HN_THREAD */
+  HN_THREAD_END,     /* thread; the next message but HN_LOSS is an HN_THREAD */
+  HN_TASK_BEGIN,     /* site that creates it, address from which on the stack is its creator's (new item) */
+  HN_TASK_END        /* the creator goes on with its item, and that item's sequence */
 };
 
 /* In HN_FRAME and HN_TLS the threads that the program creates follow the ranks of the first one's teams: thread k has this number + k. */

@@ -101,6 +101,7 @@ void hn_barrier(bool explicit_one) {
   struct rank* r = hn_self();
   struct team* t = r->team;
   hn_end_single(r);
+  r->implicit.unwaited = 0; /* all tasks are over */
   if (explicit_one && hn_on && hn_announced(r)) hn_control(HN_BARRIER), hn_u(t->epoch), hn_new_item();
   const uint64_t epoch = t->epoch;
   if (++t->arrived == t->ranks) {
@@ -252,14 +253,14 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
     if (!ranks[i]) start_rank(i, false);
     struct rank* p = ranks[i];
     p->team = &t, p->live = true, p->section = i, p->sections = sections, p->loop = (struct loop){0}, p->in_single = p->in_loop = false;
-    p->sent_user_rank = 0;
+    p->sent_user_rank = 0, p->task = 0, p->implicit = (struct task){0};
   }
 #ifdef HOMENODE_TWIN
   const uint64_t serial = t.level == 1 ? parallels++ : 0;
   if (t.level == 1) hn_work_parallel(serial, true);
 #endif
   r->team = &t, r->number = 0, r->constructs = 0, r->live = true, r->section = 0, r->sections = sections, r->in_single = r->in_loop = false,
-  r->sent_user_rank = 0;
+  r->sent_user_rank = 0, r->task = 0, r->implicit = (struct task){0};
   const uintptr_t low = hn_closure_low, high = hn_closure_high;
   hn_closure_low = (uintptr_t)data, hn_closure_high = closure_end(data);
   const uint64_t sequence = hn_sequence;

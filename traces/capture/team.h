@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "runtime.h"
+#include "tasks.h"
 
 enum { MOST_RANKS = 1024 };
 struct loop {
@@ -29,7 +30,7 @@ struct rank {
   struct loop loop;
   uint64_t constructs, sequence;
   int section, sections;
-  uint64_t task;
+  struct task implicit, *task; /* task: the explicit one that runs; null: the implicit one */
   bool live, in_single, in_loop, loop_user_rank;
   int sent_user_rank;
 };
@@ -58,6 +59,7 @@ int hn_create_real_thread(pthread_t* id, const pthread_attr_t* attributes, void*
 void hn_threads_act_as_main(void); /* a thread of the team stands for the program's first one */
 bool hn_threads_give_way(void);
 
+int hn_user_thread_num(const void* site); /* queries.c: the program itself asks */
 void hn_barrier(bool explicit_one);
 void hn_end_single(struct rank* r); /* gcc marks no end of a single: it is over when the rank reaches its next construct */
 void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int sections, const void* site, const struct loop* combined);
@@ -90,7 +92,9 @@ enum {
   SYNC_CRITICAL_LEAVE = 13,
   SYNC_ORDERED_ENTER = 14,
   SYNC_ORDERED_LEAVE = 15,
-  SYNC_ATOMIC_WAIT = 16
+  SYNC_ATOMIC_WAIT = 16,
+  SYNC_TASK_GROUP_BEGIN = 17,
+  SYNC_TASK_GROUP_END = 18
 };
 void hn_sync(int operation, uint64_t object, uint64_t match);
 

@@ -124,4 +124,5 @@ void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsi
 }
 uintptr_t hn_stacks_low, hn_stacks_high;
 void hn_runs_on_rank(unsigned number) { (void)number; }
+void hn_forget_frames(void) {}
 void hn_stack_gone(unsigned number) { (void)number; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "traces/format/block_extents.hpp"
+#include "traces/format/invariants_of_tasks.hpp"
 
 namespace homenode {
 namespace {
@@ -16,6 +17,8 @@ public:
   std::vector<std::string> run() {
     for (std::size_t p = 0; p < workload_.patterns.size(); ++p) check_pattern(p);
     for (std::size_t e = 0; e < workload_.executions.size(); ++e) check_execution(e);
+    where_.clear();
+    for (const std::string& problem : broken_invariants_of_tasks(workload_)) report(problem);
     return std::move(problems_);
   }
 
