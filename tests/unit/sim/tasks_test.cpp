@@ -262,6 +262,21 @@ TEST(Tasks, withoutABarrierTheOthersGoOnWhileTheyRun) {
   for (std::int64_t task = 0; task < 6; ++task) EXPECT_GE(run.span(tasks, task).first, run.span(loop, 2).second);
 }
 
+TEST(Tasks, whoIsWokenInVainStaysBehindTheJoin) {
+  // The last task wakes three idle threads, one of which ends the construct. What comes after is the first thread's, once, and then
+  // another construct: 100 + 10 (single) + 10 (task) + 40, 10 (serial), 100 + 10 + 10 + 40.
+  TaskProgram program;
+  program.tasks(std::vector<TaskProgram::Events>(1));
+  program.single({submit(at_end, 0)});
+  const std::size_t serial = program.add(RegionKind::serial, "serial", {{}}, true, 0);
+  program.add(RegionKind::task, "more:task", std::vector<TaskProgram::Events>(1), false, 2);
+  program.add(RegionKind::single, "more", {{submit(at_end, 0)}}, true, 2);
+  const TaskRun run{program, 4};
+  EXPECT_EQ(run.report.time, (fork_cost + item_time * 2 + barrier_cost) * 2 + item_time);
+  for (const Work& slice : run.memory.slices)
+    EXPECT_TRUE(slice.items.execution.index() != serial || slice.place.thread == ThreadId{0});
+}
+
 TEST(Tasks, createdByIterationsOfALoopBelongToWhoeverRunsThem) {
   // Iteration i creates task i (less the creator's own number: 0). 8 iterations and 8 tasks on 4 threads: 4 items each.
   TaskProgram program;
