@@ -16,6 +16,7 @@ void Assembler::next_item(std::int64_t iteration) {
   Rank& rank = ranks_[rank_];
   Phase& phase = phases_[rank.phase];
   const bool simple = rank.only_runs && rank.in_item && phase.kind == RegionKind::loop;
+  const bool is_next = iteration == rank.iteration + 1;
   if (simple) {
     // Before the opcode and its number, whose length is that of a varint.
     std::size_t tail = 2;
@@ -29,7 +30,7 @@ void Assembler::next_item(std::int64_t iteration) {
   }
   const std::uint64_t accesses = rank.accesses;
   close_item(rank);
-  if (simple && !template_.empty() && iteration == rank.iteration + 1) {
+  if (simple && !template_.empty() && is_next) {
     Share& share = phase.by_rank[rank.share];
     const std::int64_t room = repeatable(share.folder);
     std::int64_t repeated = 0;
@@ -65,7 +66,7 @@ void Assembler::next_item(std::int64_t iteration) {
       }
     }
   }
-  if (phase.kind == RegionKind::loop && !phase.by_rank.empty() && iteration != rank.iteration + 1) {
+  if (phase.kind == RegionKind::loop && !phase.by_rank.empty() && !is_next) {
     // A marked loop's iterations come in any order; those of a share are neighbours.
     const auto before = phase.by_rank.find(rank.share);
     if (before != phase.by_rank.end()) {
