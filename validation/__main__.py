@@ -1,4 +1,4 @@
-"""`python -m validation published|native|linux-guest|fuzz|capture-costs`: prints a table, or JSON of schema homenode.validation/1."""
+"""`python -m validation published|native|linux-guest|placements|fuzz|capture-costs`: prints a table, or JSON."""
 
 from __future__ import annotations
 
@@ -37,14 +37,22 @@ def native_rows(folder: Path, machine: Path | None, repeats: int, small: bool) -
     yield from compare(SMALLEST if small else CASES, machine, folder, (1, 2), repeats)
 
 
-def guest_rows(folder: Path, small: bool) -> Iterator[GuestRow]:
-    """Rows of the Linux guest; a single one that says what is missing where it cannot run."""
+def guest_rows(folder: Path, small: bool, write: bool = False) -> Iterator[GuestRow]:
+    """Rows of the Linux guest; a single one that says what is missing where it cannot run. `write`: the full run's page, too."""
     from homenode.resources import cache_directory
+    from validation.linux_guest import results
     from validation.linux_guest.guest import GuestFailed
+    from validation.linux_guest.log import parse
     from validation.linux_guest.run import rows
 
     try:
-        yield from rows(folder / "linux-guest", cache_directory() / "guest", small)
+        found = []
+        for row in rows(folder / "linux-guest", cache_directory() / "guest", small):
+            found.append(row)
+            yield row
+        log = folder / "linux-guest" / "linux_guest.log"
+        if write and not small and found[0].verdict != "skipped":
+            results.write(found, parse(log.read_text(encoding="utf-8")))
     except GuestFailed as error:
         raise SystemExit(f"the Linux guest failed: {error}") from None
 
@@ -66,7 +74,7 @@ def _text(value: Any) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the cases; what deviates is a result, not a failure, unless an input broke a reader."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=main.__doc__)
-    parser.add_argument("kind", choices=["published", "native", "linux-guest", "fuzz", "capture-costs"])
+    parser.add_argument("kind", choices=["published", "native", "linux-guest", "placements", "fuzz", "capture-costs"])
     parser.add_argument("--paper", choices=PAPERS, help="only this paper's cases")
     parser.add_argument(
         "--small",
@@ -76,7 +84,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where traces and programs are kept")
     parser.add_argument("--machine", type=Path, help="native: a calibrated description of this machine")
     parser.add_argument("--repeats", type=int, default=7, help="native: timed runs of each case")
-    parser.add_argument("--write", action="store_true", help="capture-costs: renew docs/capture_costs.md")
+    parser.add_argument(
+        "--write", action="store_true", help="capture-costs, linux-guest, placements: renew the page of results"
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     if options.kind == "capture-costs":
@@ -84,13 +94,17 @@ def main(arguments: list[str] | None = None) -> int:
 
         repeats = min(options.repeats, 3)
         return capture_costs.main(options.folder, options.small, repeats, options.json, options.write)
+    if options.kind == "placements":
+        from validation import placements
+
+        return placements.main(options.folder, options.small, options.json, options.write)
     rows: Iterator[Row] | Iterator[NativeRow] | Iterator[GuestRow] | Iterator[FuzzRow]
     if options.kind == "published":
         rows = published_rows(options.paper, options.folder, options.small)
     elif options.kind == "fuzz":
         rows = fuzz_rows(options.folder, options.small)
     elif options.kind == "linux-guest":
-        rows = guest_rows(options.folder, options.small)
+        rows = guest_rows(options.folder, options.small, options.write)
     else:
         rows = native_rows(options.folder, options.machine, options.repeats, options.small)
     collected = []

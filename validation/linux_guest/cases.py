@@ -89,6 +89,38 @@ SMALL_HEAP = HeapSize(blocks=8, passes=3)
 
 
 @dataclass(frozen=True)
+class BalanceCase:
+    """Pages that thread 0 touched first, read by threads of other nodes with automatic balancing on or off: balance.c."""
+
+    name: str
+    readers: str
+    milliseconds: int  # in the guest
+    passes: int  # in the model; one reader's pass takes 1.4 ms there, so that 2500 are over three times the delay of the first scan
+    balanced: bool = True
+    repeats: int = 1  # runs in the guest, where they differ
+    scan_delay: str = "1s"  # in the model: Linux's
+
+    def arguments(self) -> list[str]:
+        """Arguments of the program that decide its accesses."""
+        return [f"pages={BALANCED_PAGES}", f"readers={self.readers}", f"passes={self.passes}"]
+
+    @property
+    def placement(self) -> str:
+        """The model's."""
+        return f"first-touch+autonuma:scan_delay={self.scan_delay}" if self.balanced else "first-touch"
+
+
+BALANCED_PAGES = 1024
+# Threads 2 and 3 run on node 1. Readers of two nodes that read alike are left out: the guest's pages swing between them.
+BALANCE_CASES = (
+    BalanceCase("balance-off", "2", 3000, 2500, balanced=False),
+    BalanceCase("balance-before-first-scan", "2", 700, 700),
+    BalanceCase("balance-one-reader", "2", 6000, 2500, repeats=3),
+    BalanceCase("balance-heavy-reader", "0:1,2:8", 8000, 300, repeats=3),
+)
+
+
+@dataclass(frozen=True)
 class Plan:
     """All that one boot of the guest runs."""
 
@@ -110,7 +142,12 @@ def commands(plan: Plan) -> str:
     for heap in plan.heaps:
         line = " ".join([heap.program, f"name={heap.name}", *plan.heap_size.arguments()])
         lines += [line] * heap.repeats
+    for balance in BALANCE_CASES:
+        lines.append(f"echo {int(balance.balanced)} > /proc/sys/kernel/numa_balancing")
+        words = ["balance", f"name={balance.name}", *balance.arguments(), f"milliseconds={balance.milliseconds}"]
+        lines += ["OMP_WAIT_POLICY=passive " + " ".join(words)] * balance.repeats
     lines += [
+        "echo 0 > /proc/sys/kernel/numa_balancing",
         "echo @@ zones",
         "busybox grep -E '^Node|pages free| low |protection' /proc/zoneinfo",
         "echo @@ zones end",

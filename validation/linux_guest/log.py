@@ -28,6 +28,14 @@ class RemoteLine:
 
 
 @dataclass(frozen=True)
+class BalanceLine:
+    """Where balancing left the pages, and when the first one was seen away from where it was touched."""
+
+    first_milliseconds: int | None
+    nodes: list[int]
+
+
+@dataclass(frozen=True)
 class PsmLine:
     """Where the blocks of psm's own test lie."""
 
@@ -45,6 +53,7 @@ class GuestLog:
     distances: list[list[int]]
     pages: dict[str, PagesLine]
     remote: dict[str, list[RemoteLine]]  # by heap, run after run
+    balance: dict[str, list[BalanceLine]]  # by case, run after run
     psm: PsmLine
     free_pages: list[int]  # by node, that the kernel gives before it turns to another node
 
@@ -73,6 +82,12 @@ def pages_line(words: list[str]) -> PagesLine:
             raise BadLog(f"'{word}' says no node of a page; allowed: NODE*COUNT")
         nodes += [int(found[1])] * int(found[2])
     return PagesLine(_value(words, "first"), nodes)
+
+
+def balance_line(words: list[str]) -> BalanceLine:
+    """`first=MILLISECONDS NODE*COUNT …`; -1 ms: never."""
+    first = _value(words, "first")
+    return BalanceLine(None if first < 0 else first, pages_line(words).nodes)
 
 
 _MOVABLE = 3  # ZONE_MOVABLE: user pages leave each zone this reserve (lowmem_reserve)
@@ -106,11 +121,15 @@ def parse(text: str) -> GuestLog:
     remote: dict[str, list[RemoteLine]] = {}
     for words in _words(text, "remote"):
         remote.setdefault(words[0], []).append(RemoteLine(_value(words, "of"), [int(word) for word in words[2:]]))
+    balance: dict[str, list[BalanceLine]] = {}
+    for words in _words(text, "balance"):
+        balance.setdefault(words[0], []).append(balance_line(words[1:]))
     return GuestLog(
         kernel=" ".join(kernel),
         distances=[[int(word) for word in words[1:]] for words in _words(text, "distances")],
         pages={words[0]: pages_line(words[1:]) for words in _words(text, "pages")},
         remote=remote,
+        balance=balance,
         psm=PsmLine(_value(psm, "binding") == 1, _value(psm, "blocks"), _value(psm, "pages"), _value(psm, "remote")),
         free_pages=free_pages(zones[1]),
     )

@@ -38,6 +38,7 @@ def for_guest(folder: Path) -> dict[str, Path]:
     psm = [f"-I{PSM}", *(str(path) for path in sorted(PSM.glob("*.c")))]
     made: dict[str, tuple[str, list[str]]] = {
         "placement": ("placement.c", []),
+        "balance": ("balance.c", []),
         "psm_pages": ("psm_pages.c", psm),
         "heap_glibc": ("heap_list1.c", []),
         "heap_psm": ("heap_list1.c", ["-DWITH_PSM", *psm]),

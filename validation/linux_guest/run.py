@@ -10,11 +10,14 @@ import homenode as hn
 from homenode.errors import UsageError
 from validation.linux_guest import compare, guest, programs
 from validation.linux_guest.cases import (
+    BALANCE_CASES,
+    BALANCED_PAGES,
     GLIBC,
     PAGE,
     PSM,
     SMALL_HEAP,
     TCMALLOC,
+    BalanceCase,
     HeapCase,
     HeapSize,
     PlacementCase,
@@ -43,7 +46,7 @@ class Model:
 
     def _trace(self, source: str, arguments: list[str]) -> tuple[hn.Trace, Path]:
         name = Path(source).stem
-        path = self._folder / ("-".join([name, *arguments]).replace("=", "") + ".hnt")
+        path = self._folder / ("-".join([name, *arguments]).translate(str.maketrans(":,", "x+", "=")) + ".hnt")
         if path not in self._traces:
             program = programs.traced(source, self._folder)
             words = [str(program), *arguments, "report=0"]
@@ -68,13 +71,17 @@ class Model:
             trace, machine, threads=self._threads, placement=case.placement, mapping="compact",
             distribution=case.distribution, keep_log=True,
         )  # fmt: skip
-        area = _area(trace, case.pages * PAGE)
-        nodes = [-1] * case.pages
-        assert result.pages is not None
-        for placed, page, node in result.pages.tolist():
-            if placed == area:
-                nodes[page] = node
-        return nodes, self._command(path, case.placement, case.distribution)
+        return _last_nodes(trace, result, case.pages), self._command(path, case.placement, case.distribution)
+
+    def balanced(self, case: BalanceCase) -> tuple[list[int], float, str]:
+        """The node of each page at the end, the simulated seconds, and the command that repeats the replay."""
+        trace, path = self._trace("balance.c", case.arguments())
+        result = hn.replay(
+            trace, self._machine, threads=self._threads, placement=case.placement, mapping="compact", system="linux-6.1",
+            keep_log=True,
+        )  # fmt: skip
+        command = self._command(path, case.placement, "static") + " --system linux-6.1"
+        return _last_nodes(trace, result, BALANCED_PAGES), result.seconds, command
 
     def remote_pages(self, heap: HeapCase, size: HeapSize) -> tuple[int | None, str, str]:
         """Remote pages of List. 1 over all passes; or none and why; and the command."""
@@ -91,6 +98,17 @@ def _heap_managers() -> set[str]:
         return {policy["name"] for policy in hn.policies("heap")}
     except UsageError:
         return set()
+
+
+def _last_nodes(trace: hn.Trace, result: hn.Result, pages: int) -> list[int]:
+    """The node of each page of the mapped area, where it last came to; -1 where it is on none."""
+    area = _area(trace, pages * PAGE)
+    nodes = [-1] * pages
+    assert result.pages is not None
+    for placed, page, node in result.pages.tolist():
+        if placed == area:
+            nodes[page] = node
+    return nodes
 
 
 def _area(trace: hn.Trace, size: int) -> int:
@@ -117,6 +135,10 @@ def model_rows(log: GuestLog, plan: Plan, model: Model) -> Iterator[GuestRow]:
     overflow = overflow_case(plan.machine)
     placed, command = model.pages(overflow, log.free_pages)
     yield from compare.overflow_rows(overflow, log.pages[overflow.name].nodes, placed, log.free_pages, command)
+    for balance in BALANCE_CASES:
+        nodes_of_pages, seconds, command = model.balanced(balance)
+        runs = [line.nodes for line in log.balance[balance.name]]
+        yield compare.balance_row(balance, runs, nodes_of_pages, seconds, command)
     yield from compare.psm_rows(log)
     for heap in (GLIBC, PSM, TCMALLOC):
         if heap not in plan.heaps:
