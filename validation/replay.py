@@ -35,6 +35,7 @@ def replayed(
     placement: str,
     distribution: str = "static",
     stores: str = "machine",
+    seed: int = 0,
 ) -> Replayed:
     """Replay with compact mapping on the fast engine."""
     result = hn.replay(
@@ -45,6 +46,7 @@ def replayed(
         mapping="compact",
         distribution=distribution,
         stores=stores,
+        seed=seed,
     )
     regions = {
         region["label"]: RegionFigures(region["seconds"], region["executions"], str(region["binding_resource"]))
@@ -52,6 +54,6 @@ def replayed(
     }
     command = (
         f"homenode replay {path} --machine {machine_name} --threads {threads} --placement {placement} "
-        f"--mapping compact --distribution {distribution} --stores {stores} --explain"
+        f"--mapping compact --distribution '{distribution}' --stores {stores} --seed {seed} --explain"
     )
     return Replayed(regions, float(result.traffic.sum()), command)

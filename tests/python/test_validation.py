@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 
 from validation.native.cases import CASES, SMALLEST  # noqa: E402
 from validation.native.measure import region_seconds, summarise, timed_regions  # noqa: E402
-from validation.published import s4  # noqa: E402
+from validation.published import s4, s4_tasks  # noqa: E402
 from validation.published.reference import read_references  # noqa: E402
 from validation.published.s4_arithmetic import (  # noqa: E402
     Problem,
@@ -228,3 +228,46 @@ def test_an_input_that_breaks_a_reader_is_a_failure(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(fuzz, "rows", lambda tree, folder, small: iter([fuzz.row("trace_frames", 2, 77, BROKEN, "")]))
     assert main(["fuzz", "--folder", str(tmp_path)]) == 1
+
+
+def test_distributions_of_s4_tasks() -> None:
+    # 600 / 10 x 600 / 600 = 60 blocks a layer, 240 layers
+    assert s4_tasks.blocks_of_layer(PAPER) == 60
+    assert s4_tasks.blocks(PAPER) == 14400
+    assert s4_tasks.by_tasks(PAPER, "s", "ijk") == "init@static sweep@tasks"
+    assert s4_tasks.by_tasks(PAPER, "s-1", "kji", "locality-queues", queue=9) == (
+        "init@static:1 sweep@locality-queues:stride=60,queue=9"
+    )
+    assert s4_tasks.by_tbb(PAPER, affinity=True) == "init@tbb-affinity:columns=60 sweep@tbb-affinity:columns=60"
+
+
+def task_figures(tasks: list[float], queues: list[float], tbb: float, affinity: float) -> s4_tasks.TaskFigures:
+    def line(rate: float) -> s4.Line:
+        return s4.Line(rate * 1e6, "link 0 -> 1", "command")
+
+    def bars(rates: list[float]) -> dict[tuple[str, str], s4.Line]:
+        return {bar: line(rate) for bar, rate in zip(s4_tasks.COMBINATIONS, rates, strict=True)}
+
+    unbounded = {"tasks": line(1400), "locality-queues": line(1900)}
+    return s4_tasks.TaskFigures(
+        bars(tasks), bars(queues), unbounded, bars(tasks), [line(tbb)] * 3, [line(affinity)] * 3
+    )
+
+
+def test_rows_of_s4_tasks() -> None:
+    rates = {"static": 2000e6, "round robin": 1500e6, "serial": 550e6}
+    lines = {name: s4.Line(rate, "", "") for name, rate in rates.items()}
+    as_said = task_figures([600, 1200, 1450, 1450], [620, 1900, 1900, 1850], 1450, 1880)
+    found = {(row.claim, row.verdict) for row in s4_tasks.task_rows("m", lines, as_said)}
+    # COMBINATIONS go s/ijk, s/kji, s-1/ijk, s-1/kji: s/kji above is slower than s-1/ijk, which C67 denies
+    assert found == {
+        *((claim, "agrees") for claim in ("C65", "C66", "C69", "C70", "C71", "C72", "C74")),
+        ("C67", "deviates"),
+    }
+    otherwise = task_figures([1600, 1200, 1100, 1450], [1700, 1900, 1900, 1700], 1000, 1500)
+    found = {
+        (row.claim, row.verdict) for row in s4_tasks.task_rows("m", lines, otherwise) if "what if" not in row.what
+    }
+    assert {claim for claim, verdict in found if verdict == "deviates"} == {
+        "C65", "C66", "C67", "C69", "C71", "C72",
+    }  # fmt: skip

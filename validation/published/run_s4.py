@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import homenode as hn
-from validation.published import s4
+from validation.published import s4, s4_tasks
 from validation.published.s4_arithmetic import Problem
 from validation.replay import Replayed, replayed
 from validation.rows import Row
@@ -67,6 +67,8 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
         )
         figures[name] = s4.MachineFigures(lines, _stream_rate(*system), _stream_rate(*alone), system[1].command)
         yield from s4.machine_rows(printed, name, figures[name], problem)
+        if not small:  # the reduced problem's 288 tasks hardly meet a limit of 256
+            yield from s4_tasks.task_rows(name, lines, _task_figures(trace, path, machine, threads, problem))
     yield from s4.comparison_rows(figures)
 
     static = figures[s4.MACHINES[0]].lines["static"]
@@ -96,6 +98,34 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
             lines_of_sweep.append(s4.Line(rate, twice.regions["sweep"].binding, twice.command))
         bound, initialised = lines_of_sweep
         yield s4.serial_row(bound, initialised, name)
+
+
+def _task_figures(
+    trace: hn.Trace, path: Path, machine: hn.Machine, threads: int, problem: Problem
+) -> s4_tasks.TaskFigures:
+    def bar(distribution: str, seed: int = 0) -> s4.Line:
+        return _line(
+            replayed(trace, path, machine, machine.name, threads, "first-touch", distribution, seed=seed), problem
+        )
+
+    def bars(policy: str, **settings: int) -> dict[tuple[str, str], s4.Line]:
+        return {
+            (init, order): bar(s4_tasks.by_tasks(problem, init, order, policy, **settings))
+            for init, order in s4_tasks.COMBINATIONS
+        }
+
+    all_of_them = s4_tasks.blocks(problem)
+    policies = ("tasks", "locality-queues")
+    return s4_tasks.TaskFigures(
+        tasks=bars("tasks"),
+        queues=bars("locality-queues"),
+        unbounded={
+            policy: bar(s4_tasks.by_tasks(problem, "s", "ijk", policy, queue=all_of_them)) for policy in policies
+        },
+        parallel=bars("tasks", producers=0),
+        tbb=[bar(s4_tasks.by_tbb(problem, affinity=False), seed) for seed in s4_tasks.SEEDS],
+        tbb_affinity=[bar(s4_tasks.by_tbb(problem, affinity=True), seed) for seed in s4_tasks.SEEDS],
+    )
 
 
 def _trace(
