@@ -273,8 +273,7 @@ TEST(Tasks, whoIsWokenInVainStaysBehindTheJoin) {
   program.add(RegionKind::single, "more", {{submit(at_end, 0)}}, true, 2);
   const TaskRun run{program, 4};
   EXPECT_EQ(run.report.time, (fork_cost + item_time * 2 + barrier_cost) * 2 + item_time);
-  for (const Work& slice : run.memory.slices)
-    EXPECT_TRUE(slice.items.execution.index() != serial || slice.place.thread == ThreadId{0});
+  for (const Work& slice : run.memory.slices) EXPECT_TRUE(slice.items.execution.index() != serial || slice.place.thread == ThreadId{0});
 }
 
 TEST(Tasks, createdByIterationsOfALoopBelongToWhoeverRunsThem) {
