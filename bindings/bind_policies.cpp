@@ -29,6 +29,7 @@ void describe(const Registry<Interface>& registry, py::list& result) {
       description["required"] = parameter.required;
       const bool no_default = parameter.required || parameter.kind == ParameterKind::list;
       description["default"] = no_default ? py::object(py::none()) : value_of(parameter, parameter.default_value);
+      description["words"] = parameter.words;
       description["minimum"] = value_of(parameter, parameter.minimum);
       description["maximum"] = parameter.maximum == INT64_MAX ? py::object(py::none()) : value_of(parameter, parameter.maximum);
       parameters.append(std::move(description));

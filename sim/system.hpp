@@ -14,7 +14,9 @@ namespace homenode {
 //   private time  n (parallel + lock) + zeroed lines / prefetched lines x latency to their home
 //   shared        n x lock of the address space's lock, of which one second a second exists; the zeroed lines are written at the
 //                 controllers of their homes
-//   lock          serial + serial_transfers x mean latency from the core that held it last: this one, or any of those that fault now
+//   lock          serial + serial_transfers x mean latency from the core that held it last: this one, or any of those that fault now;
+//                 a slice pays what it adds to the sum of those means, (2 sum_j l_j - S / p) / (p + 1) beside p others with
+//                 latencies l_j to it and S between them (sum over ordered pairs)
 struct FaultCost {
   Time parallel = Time::nanoseconds(500);  // kernel time on the faulting core that other cores' faults do not delay
   Time serial;                             // under the lock of the address space: simultaneous faults queue for it

@@ -43,6 +43,10 @@ def missing(setting: Setting) -> list[str]:
         if kind not in accepted:
             absent.append(f"option {kind}")
             continue
+        if kind == "system":
+            if value not in hn.System.names():
+                absent.append(f"system {value}")
+            continue
         for part in value.split("+"):
             name = part.partition(":")[0].partition("@")[0]
             if (kind, name) not in _names():

@@ -164,7 +164,9 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
                                                       : latency_cause;
   if (use_[lock()] > 0) {
     running.faults_on = machine_.socket_of(place.node);
+    faulting_pairs_ += transfers_from_others(*running.faults_on) * 2;
     ++faulting_[running.faults_on->index()];
+    ++faulting_slices_;
   }
   Activity activity;
   activity.minimum = running.minimum;
@@ -288,18 +290,26 @@ double StagedMemoryModel::fault_seconds(const Place& place, std::uint64_t faults
   return seconds;
 }
 
-// The lock was last held by this core or by any of the others that fault now, each as likely.
+Time StagedMemoryModel::lock_transfer(SocketId from, SocketId to) const {
+  const auto hops = static_cast<std::int64_t>(topology_.hops(from, to));
+  return hops == 0 ? machine_.core_to_core_local : machine_.core_to_core_remote * hops;
+}
+
+Time StagedMemoryModel::transfers_from_others(SocketId socket) const {
+  Time sum;
+  for (std::size_t other = 0; other < faulting_.size(); ++other)
+    if (faulting_[other] != 0) sum += lock_transfer(socket, SocketId{other}) * static_cast<std::int64_t>(faulting_[other]);
+  return sum;
+}
+
+// n slices that fault hand the lock to each other, each as likely: S / n transfers for one fault of each, S summed over ordered pairs.
+// A slice is charged with what it adds to that, for those that began before it will wait for it as well.
 double StagedMemoryModel::lock_seconds(SocketId socket) const {
   const FaultCost& cost = options_.system.fault;
-  double transfers = 0, holders = 1;
-  for (std::size_t other = 0; cost.serial_transfers > 0 && other < faulting_.size(); ++other) {
-    if (faulting_[other] == 0) continue;
-    const auto hops = static_cast<std::int64_t>(topology_.hops(socket, SocketId{other}));
-    const Time latency = hops == 0 ? machine_.core_to_core_local : machine_.core_to_core_remote * hops;
-    transfers += faulting_[other] * latency.seconds();
-    holders += faulting_[other];
-  }
-  return cost.serial.seconds() + cost.serial_transfers * transfers / holders;
+  if (cost.serial_transfers == 0 || faulting_slices_ == 0) return cost.serial.seconds();
+  const auto others = static_cast<double>(faulting_slices_);
+  const double added = 2 * transfers_from_others(socket).seconds() - faulting_pairs_.seconds() / others;
+  return cost.serial.seconds() + cost.serial_transfers * std::max(added, 0.0) / (others + 1);
 }
 
 // What the placement did to pages since it was last looked at, on the core at `place`.
@@ -532,7 +542,11 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
     binding_[running.region.index()][cause] += duration.seconds();
     for (const ResourceUse& use : running.uses)
       offered_[use.resource.index()] = std::max(0.0, offered_[use.resource.index()] - use.seconds * running.share_of_second);
-    if (running.faults_on) --faulting_[running.faults_on->index()];
+    if (running.faults_on) {
+      --faulting_[running.faults_on->index()];
+      --faulting_slices_;
+      faulting_pairs_ -= transfers_from_others(*running.faults_on) * 2;
+    }
     running_.erase(found);
   }
   std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),

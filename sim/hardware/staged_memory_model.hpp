@@ -107,6 +107,8 @@ private:
   // Kernel seconds; adds the zeroed lines to the demand and the lock to the resources.
   double fault_seconds(const Place&, std::uint64_t faults, const AddressSpace&);
   double lock_seconds(SocketId) const;
+  Time lock_transfer(SocketId, SocketId) const;  // of the lock's line between two cores
+  Time transfers_from_others(SocketId) const;    // summed over the running slices that fault
   std::uint64_t missed_pages(TranslationBuffers&, AddressRange, const AddressSpace&) const;
   void collect_demand(NodeId reader, const AddressSpace&);
   void use_link_bytes(const std::vector<LinkBytes>&, std::uint64_t lines);
@@ -135,6 +137,8 @@ private:
   LowerBound bound_;
   std::vector<double> nearest_;                           // by node: seconds to the nearest memory
   std::vector<unsigned> faulting_;                        // by socket: running slices that fault
+  std::int64_t faulting_slices_ = 0;                      // their sum
+  Time faulting_pairs_;                                   // transfers between them, summed over ordered pairs
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node
   std::vector<double> read_cost_, write_cost_;            // seconds a line, by controller
   std::vector<double> seconds_per_iteration_;             // core time by pattern, computed once; negative = not yet

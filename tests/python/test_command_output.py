@@ -79,6 +79,20 @@ def test_policies(homenode: Run) -> None:
     assert only == [policy for policy in policies if policy["kind"] == "mapping"]
 
 
+def test_policies_lists_the_words_that_a_parameter_takes(homenode: Run) -> None:
+    worded = [
+        parameter
+        for policy in document(homenode("policies", "--json"))["policies"]
+        for parameter in policy["parameters"]
+        if parameter["words"]
+    ]
+    assert worded
+    shown = " ".join(homenode("policies").stdout.split())
+    for parameter in worded:
+        assert parameter["default"] in parameter["words"]
+        assert parameter["words"][0] in shown
+
+
 def test_doctor(homenode: Run) -> None:
     found = document(homenode("doctor", "--json"))
     assert found["healthy"] is True

@@ -11,6 +11,7 @@ from homenode import _core
 
 SMALLEST: list[tuple[str, dict[str, int | str]]] = [
     ("advection2d", {"patch": 5, "patches": 3, "temporaries": "anew"}),
+    ("advection2d", {"patch": 5, "patches": 3, "temporaries": "scratch"}),
     ("advection3d", {"patch": 4, "patches": 2, "layout": "compact"}),
     ("fdtd3d", {"patch": 4, "steps": 2}),
     ("jacobi3d_tasks", {"ni": 20, "nj": 20, "nk": 16, "order": "kji"}),
@@ -62,6 +63,17 @@ def test_advection_s_blocks_are_one_for_each_patch_and_variable() -> None:
         # a field of (n + 2)^3 doubles, three fluxes of n^2 (n + 1) doubles in blocks of whole lines
         assert sizes.count((n + 2) ** 3 * 8) == threads * patches
         assert sizes.count(n**2 * (n + 1) * 8) == threads * patches * 3 * allocations
+
+
+@pytest.mark.capture
+def test_scratch_is_one_pair_of_temporaries_for_each_thread_and_step() -> None:
+    n, patches, steps, threads = 8, 3, 2, 2
+    trace = hn.capture("advection2d", threads=threads, patch=n, patches=patches, steps=steps, temporaries="scratch")
+    sizes = [entry["bytes"] for entry in trace.inspect()["objects"]]
+    # a field of (n + 2)^2 doubles for each patch, 800 bytes in whole lines of 64; two fluxes of n (n + 1) doubles for each thread
+    # in each step
+    assert sizes.count(832) == threads * patches
+    assert sizes.count(n * (n + 1) * 8) == threads * steps * 2
 
 
 @pytest.mark.capture

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from validation.available import Setting, missing  # noqa: E402
-from validation.published import s0, s1, sensitivity  # noqa: E402
+from validation.published import s0, s1, s1_fitted, sensitivity  # noqa: E402
 from validation.published.s0 import AWARE, INTERLEAVE, PINNED, UNPINNED, A, Case, Timing  # noqa: E402
 from validation.published.s0_rows import Comparison  # noqa: E402
 from validation.published.s1 import Seconds  # noqa: E402
@@ -135,7 +135,37 @@ def test_table_5_asks_for_the_curve_s_shape() -> None:
     times["first touch", 256] = Seconds(4.1, "command")  # first touch no longer rises
     rows = list(s1.advection_rows(printed, times, present, "v", "p"))
     assert {row.claim: row.verdict for row in rows}["C33"] == "deviates"
-    assert of(rows, "C30", "over 8 threads, first touch").verdict == "deviates"
+    assert of(rows, "C30", "first touch, rising again").verdict == "deviates"
+    assert of(rows, "C30", "first touch, least at 128 threads").verdict == "deviates"
+
+
+def test_numbers_that_set_a_parameter_are_fitted_and_none_beyond_32_threads() -> None:
+    present: dict[str, list[str]] = {heap: [] for heap in s1.WRITE_ORDER}
+    rows = list(s1.write_rows(s1.references(), as_printed(), present))
+    assert of(rows, "C26", "with jarena, 8 threads").cls == "fitted"
+    assert of(rows, "C26", "with glibc, 8 threads").cls == "predicted"
+    assert of(rows, "C26", "with tcmalloc, 64 threads").cls == "predicted"
+    assert len(s1_fitted.ALL) <= 3
+    assert all(8 <= team <= 32 for fitted in s1_fitted.ALL for _, team in fitted.columns)
+
+
+def test_fitted_numbers_change_the_links_that_they_name() -> None:
+    machine = hn.Machine.load(s1.MACHINE)
+    ends = {
+        entry["path"]: entry["value"]
+        for entry in machine.parameters
+        if entry["path"].startswith("links.") and entry["path"].endswith(".between")
+    }
+    hubs_and_routers = {path.split(".")[1] for path in s1_fitted.changes() if path.startswith("links.")}
+    for path, value in ends.items():
+        first, second = (int(end) for end in value.split("-"))
+        assert (path.split(".")[1] in hubs_and_routers) == (first >= 32 and second >= 48)
+    machine.with_changes(s1_fitted.changes())
+
+
+def test_a_missing_system_is_named() -> None:
+    assert missing(Setting(system="linux-2.6.32")) == []
+    assert missing(Setting(system="linux-0.01")) == ["system linux-0.01"]
 
 
 def test_distances_of_the_uv() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import homenode as hn
+from homenode import report
 from support import Ended
 
 Run = Callable[..., Ended]
@@ -28,7 +29,7 @@ def test_systems_are_listed_with_their_sources(homenode: Run) -> None:
     assert "linux-4.4" in homenode("systems").stdout
     shown = homenode("systems", "linux-2.6.32")
     assert "faults.serial_transfers" in shown.stdout
-    assert "table 4" in shown.stdout
+    assert "minor faults of 4 KiB" in shown.stdout
     (entry,) = json.loads(homenode("systems", "linux-2.6.32", "--json").stdout)["systems"]
     assert all(parameter["source"] in entry["sources"] for parameter in entry["parameters"])
 
@@ -53,6 +54,20 @@ def test_faults_of_a_described_system_zero_their_pages(trace: hn.Trace) -> None:
     written = sum(plain["write_bytes_by_node"]) + linux["zeroed_bytes"]
     assert sum(linux["write_bytes_by_node"]) == pytest.approx(written, rel=0.01)
     assert linux["seconds"] > plain["seconds"]
+
+
+def test_runs_on_different_systems_do_not_compete(trace: hn.Trace) -> None:
+    """A system is a circumstance, a page size a choice: regret is lost to the best run on the same system."""
+    runs = [
+        hn.replay(trace, "xeon-x5550-2s", threads=4, system=system, pages=pages).run
+        for system in ("default", "linux-4.4")
+        for pages in ("4KiB", "2MiB")
+    ]
+    report.fill_regrets(runs)
+    for pair in (runs[:2], runs[2:]):
+        best = min(run["seconds"] for run in pair)
+        assert [run["regret"] for run in pair] == [run["seconds"] / best - 1 for run in pair]
+    assert max(run["regret"] for run in runs) > 0
 
 
 @pytest.mark.parametrize("engine", ["flow", "simgrid"])

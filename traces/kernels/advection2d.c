@@ -4,7 +4,8 @@
  * phase and an owner-computation phase. S1 prints neither scheme nor grid; the scheme is in advection.h.
  * A patch has `patch` cells in each direction; each of its variables is a heap block of its own: the field with a border of one
  * ghost cell, and two temporaries, the fluxes through the faces in either direction. temporaries=anew allocates them in each step
- * and frees them after it, as the frameworks that S1 names do with scratch data; temporaries=reuse keeps them.
+ * and frees them after it, as the frameworks that S1 names do with scratch data; temporaries=reuse keeps them; temporaries=scratch
+ * allocates in each step one pair for each thread, which all its patches use one after the other.
  * "exchange" fills all ghost cells from the four neighbours; "compute" takes the fluxes of all patches, then updates them.
  * Self-check (advection.h): the initial wave is an eigenfunction of the scheme, so every cell and ghost cell has a closed form,
  * met to rounding; it lies as near to the translated wave, the solution of the equation, as the scheme's error bound says; and
@@ -13,7 +14,7 @@
 #include "advection.h"
 
 enum { WEST, EAST, SOUTH, NORTH, SIDES };
-enum temporaries { REUSE, ANEW };
+enum temporaries { REUSE, ANEW, SCRATCH };
 
 struct patch {
   double *field, *flux_x, *flux_y;
@@ -80,11 +81,11 @@ KERNEL_UNTRACED static int64_t wrong_cells(const struct patch* patches, int64_t 
 int main(int argc, char** argv) {
   enum { PATCH, PATCHES, STEPS, TEMPORARIES, LAYOUT, CHECK, COUNT };
   struct kernel_parameter p[COUNT] = {{"patch", 32, 2, 1 << 14, NULL},      {"patches", 4, 1, 1 << 20, NULL},
-                                      {"steps", 2, 1, 1 << 20, NULL},       {"temporaries", 0, 0, 0, "reuse|anew"},
+                                      {"steps", 2, 1, 1 << 20, NULL},       {"temporaries", 0, 0, 0, "reuse|anew|scratch"},
                                       {"layout", 0, 0, 0, "strip|compact"}, {"check", 1, 0, 1, NULL}};
   kernel_parameters(argc, argv, "advection2d", p, COUNT);
   const int64_t n = p[PATCH].value, of_thread = p[PATCHES].value, steps = p[STEPS].value, threads = patch_threads();
-  const int anew = p[TEMPORARIES].value == ANEW;
+  const int kept = p[TEMPORARIES].value == REUSE, anew = p[TEMPORARIES].value == ANEW, scratch = p[TEMPORARIES].value == SCRATCH;
   const struct patch_box box = patch_box(threads, of_thread, 2, (enum patch_layout)p[LAYOUT].value);
   const struct advected_mode mode = {2, {n * patch_extent(&box, 0), n * patch_extent(&box, 1), 1}};
   struct patch* patches = kernel_allocate("advection2d", (size_t)(threads * of_thread), sizeof(struct patch));
@@ -102,7 +103,7 @@ int main(int argc, char** argv) {
       patch->y = n * place[1];
       patch->field = patch_block("advection2d", field_cells(n), rank);
       initialise_patch(patch->field, &mode, patch->x, patch->y, n);
-      if (!anew) allocate_temporaries(patch, n, rank);
+      if (kept) allocate_temporaries(patch, n, rank);
     }
   }
   kernel_time("init", begin);
@@ -131,8 +132,13 @@ int main(int argc, char** argv) {
       struct patch* mine = patches + rank * of_thread;
       if (anew)
         for (struct patch* patch = mine; patch < mine + of_thread; ++patch) allocate_temporaries(patch, n, rank);
-      for (struct patch* patch = mine; patch < mine + of_thread; ++patch)
-        compute_patch(patch->field, patch->flux_x, patch->flux_y, n, courant[0], courant[1]);
+      struct patch shared = {0};
+      if (scratch) allocate_temporaries(&shared, n, rank);
+      for (struct patch* patch = mine; patch < mine + of_thread; ++patch) {
+        const struct patch* temporaries = scratch ? &shared : patch;
+        compute_patch(patch->field, temporaries->flux_x, temporaries->flux_y, n, courant[0], courant[1]);
+      }
+      if (scratch) free_temporaries(&shared);
       if (anew)
         for (struct patch* patch = mine; patch < mine + of_thread; ++patch) free_temporaries(patch);
     }
@@ -145,7 +151,7 @@ int main(int argc, char** argv) {
                                   : 0;
   for (int64_t number = 0; number < threads * of_thread; ++number) {
     free(patches[number].field);
-    if (!anew) free_temporaries(&patches[number]);
+    if (kept) free_temporaries(&patches[number]);
   }
   free(patches);
   return code;

@@ -102,19 +102,18 @@ def table(found: Iterable[Movement], least: float = 0.005) -> str:
     return "\n".join(lines) + f"\n\nLess than {least:.1%}: {', '.join(still) or 'none'}.\n"
 
 
-def main(folder: Path, heap: str = "") -> int:
+def main(folder: Path, heap: str = "jarena") -> int:
     """Print how S1's Table 5 (2D, temporaries kept), the speed-up of 256 over 8 threads, moves on the SGI UV."""
-    from validation.available import Setting
-    from validation.published import run_s1, s1
+    from validation.published import s1, s1_fitted
+    from validation.published.s1_replays import advection_seconds, setting
 
     def speed_up(machine: hn.Machine) -> float:
         few, many = (
-            run_s1.advection_seconds(folder, machine, team, "reuse", run_s1.PATCHES, Setting(heap=heap)).seconds
-            for team in (8, 256)
+            advection_seconds(folder, team, "reuse", 1024, setting(heap), machine.changes).seconds for team in (8, 256)
         )
         return few / many
 
-    machine = hn.Machine.load(s1.MACHINE).with_changes(run_s1.SMALLER_CACHES)
+    machine = hn.Machine.load(s1.MACHINE).with_changes(s1_fitted.changes())
     print(f"speed-up of 256 over 8 threads as described: {speed_up(machine):.4g}\n")
     print(table(movements(machine, speed_up)), end="")
     return 0

@@ -92,8 +92,19 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def comparable(run: dict[str, Any]) -> tuple[Any, ...]:
-    """Runs with the same key compete with each other; regret is the time lost to the best of them."""
-    return (run["machine_hash"], run["threads"], run["engine"], run["seed"], run["stores"], run["caches"])
+    """Runs with the same key compete with each other; regret is the time lost to the best of them.
+
+    Placement, mapping, distribution, heap manager and page size are choices; the operating system is a circumstance.
+    """
+    return (
+        run["machine_hash"],
+        run["threads"],
+        run["engine"],
+        run["seed"],
+        run["stores"],
+        run["caches"],
+        run["system"],
+    )
 
 
 def fill_regrets(runs: Iterable[dict[str, Any]]) -> None:

@@ -14,6 +14,8 @@ def _parameter(parameter: dict[str, Any]) -> str:
     default = "required" if parameter["required"] else f"default {parameter['default']}"
     if parameter["default"] is None and not parameter["required"]:
         default = "optional"
+    if parameter["words"]:
+        return f"{parameter['name']}: {parameter['description']} ({' | '.join(parameter['words'])}, {default})"
     highest = "…" if parameter["maximum"] is None else parameter["maximum"]
     unit = f"{parameter['unit']}, " if parameter["unit"] else ""
     return f"{parameter['name']}: {parameter['description']} ({unit}{parameter['minimum']} to {highest}, {default})"

@@ -64,6 +64,8 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         first = runs[0]
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
         title = f"{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine, caches by {first['caches']}"
+        if first["system"] != "default":
+            title += f" · {first['system']}"
         numbers = ("rank", "time", "regret", "remote pages", "remote traffic")
         axes = max((_axes(run) for run in runs), key=len)[1:]
         table = console.table(

@@ -1,0 +1,60 @@
+"""What makes Tables 4 and 5 as they are: each mechanism switched off in turn, the rest as it is. Nothing published to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from validation.published import s1, s1_fitted, s1_replays
+from validation.rows import Row
+
+WIDE_NUMALINK = 30.0  # GB/s: four ports of a hub, as the machine's description has it (SGI)
+TEAM_OF_TABLE_4, TEAM_OF_TABLE_5 = 128, 256
+
+
+@dataclass(frozen=True)
+class Without:
+    """A replay that lacks one mechanism."""
+
+    what: str
+    heap: str
+    system: str = s1_replays.SYSTEM
+    numalink: float = s1_fitted.NUMALINK.value
+    temporaries: str = "scratch"
+
+
+TABLE_4 = (
+    Without("GLIBC as it is", "glibc"),
+    Without("GLIBC, faults cost 500 ns and no lock (--system default)", "glibc", system="default"),
+    Without("GLIBC, NUMAlink as described", "glibc", numalink=WIDE_NUMALINK),
+    Without("TCMalloc as it is", "tcmalloc"),
+    Without("TCMalloc, NUMAlink as described", "tcmalloc", numalink=WIDE_NUMALINK),
+    Without("TCMalloc, faults cost no lock", "tcmalloc", system="default"),
+    Without("no remote pages (JArena)", "jarena"),
+)
+TABLE_5 = (
+    Without("first touch as it is", "glibc"),
+    Without("first touch, scratch kept: no faults of temporaries", "glibc", temporaries="reuse"),
+    Without("first touch, faults cost 500 ns and no lock (--system default)", "glibc", system="default"),
+    Without("first touch, NUMAlink as described", "glibc", numalink=WIDE_NUMALINK),
+    Without("first touch, one arena: pages of mixed owners", "glibc:arenas=1"),
+    Without("first touch, one arena, scratch kept", "glibc:arenas=1", temporaries="reuse"),
+    Without("JArena as it is", "jarena"),
+    Without("JArena, NUMAlink as described", "jarena", numalink=WIDE_NUMALINK),
+)
+
+
+def rows(folder: Path, patches: int, problem: str) -> Iterator[Row]:
+    """Yield seconds of Table 4's pass on 128 threads and of Table 5's step on 256, without each mechanism."""
+    for case in TABLE_4:
+        changes = s1_fitted.changes(case.numalink)
+        found = s1_replays.write_seconds(folder, TEAM_OF_TABLE_4, s1_replays.setting(case.heap, case.system), changes)
+        what = f"mechanism, Table 4 on {TEAM_OF_TABLE_4} threads: {case.what}"
+        yield Row("C26", s1.MACHINE, what, "predicted", "", found.seconds, "s", "not compared", found.command)
+    for case in TABLE_5:
+        changes = s1_fitted.changes(case.numalink)
+        chosen = s1_replays.setting(s1_replays.advection_heap(case.heap), case.system)
+        found = s1_replays.advection_seconds(folder, TEAM_OF_TABLE_5, case.temporaries, patches, chosen, changes)
+        what = f"mechanism, a step of Table 5 (2D) on {TEAM_OF_TABLE_5} threads: {case.what} ({problem})"
+        yield Row("C30", s1.MACHINE, what, "predicted", "", found.seconds, "s", "not compared", found.command)
