@@ -17,6 +17,16 @@ histograms = st.dictionaries(
     max_size=3,
 )
 
+KEY = {
+    "machine_hash": "m",
+    "threads": 1,
+    "engine": "flow",
+    "seed": 0,
+    "stores": "machine",
+    "caches": "runs",
+    "system": "s",
+}
+
 
 def raw(latency: dict[str, dict[int, int]], hit_lines: list[int], memory: int, transfers: int) -> dict[str, Any]:
     counts: dict[str, Any] = dict.fromkeys(("accesses", "upgrade_lines", "tlb_misses", "zeroed_bytes"), 0)
@@ -56,8 +66,7 @@ def test_hit_rates_lose_no_line(hit_lines: list[int], memory: int, transfers: in
 
 @given(st.lists(st.floats(min_value=1e-9, max_value=1e6), min_size=1, max_size=20))
 def test_regret_is_the_time_lost_to_the_best(seconds: list[float]) -> None:
-    key = {"machine_hash": "m", "threads": 1, "engine": "flow", "seed": 0, "stores": "machine", "caches": "runs"}
-    runs = [{**key, "seconds": value, "regret": 0.0} for value in seconds]
+    runs = [{**KEY, "seconds": value, "regret": 0.0} for value in seconds]
     report.fill_regrets(runs)
     for run in runs:
         assert run["regret"] == run["seconds"] / min(seconds) - 1
@@ -65,13 +74,14 @@ def test_regret_is_the_time_lost_to_the_best(seconds: list[float]) -> None:
 
 
 def test_regret_compares_like_with_like() -> None:
-    key = {"machine_hash": "m", "threads": 1, "engine": "flow", "seed": 0, "stores": "machine", "caches": "runs"}
-    base = {**key, "regret": 0.0}
+    base = {**KEY, "regret": 0.0}
     runs: list[dict[str, Any]] = [
         {**base, "seconds": 1.0},
         {**base, "threads": 2, "seconds": 4.0},
         {**base, "threads": 2, "seconds": 5.0},
         {**base, "caches": "lines", "seconds": 3.0},
+        {**base, "system": "t", "seconds": 6.0},
+        {**base, "heap": "glibc", "pages": "2MiB", "seconds": 1.5},  # choices, as a placement is
     ]
     report.fill_regrets(runs)
-    assert [run["regret"] for run in runs] == [0.0, 0.0, 0.25, 0.0]
+    assert [run["regret"] for run in runs] == [0.0, 0.0, 0.25, 0.0, 0.0, 0.5]
