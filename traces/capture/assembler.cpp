@@ -310,6 +310,17 @@ void Assembler::place(Pc& pc, std::uint64_t base, std::uint64_t sequence, std::u
   sequence -= rank.before;
   if (sequence == 0) rank.first_site = pc.site;
   if (thread_ != 0 && bodies_[thread_ - 1].own_site == SiteId{0}) note_own_site(pc.site);
+  if (count <= 2 && !pc.bulk && (pc.kind != AccessKind::write || streamable_.empty())) {
+    // One access, or two that the runtime joined: the folder takes them one by one.
+    const auto site = static_cast<std::size_t>(&pc - pcs_.data());
+    while (count > 0) {
+      objects_.locate(pc.place, base);
+      if (!rank.folder.add_single(site, pc.place.object, distance, static_cast<std::int64_t>(base - pc.place.low), sequence)) break;
+      --count;
+      base += static_cast<std::uint64_t>(stride);
+      sequence += dsequence;
+    }
+  }
   while (count > 0) {
     objects_.locate(pc.place, base);
     std::uint64_t here = count;

@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t least_stream = 16;
 // Up to so many runs each has a slot of its own, so that blocks of iterations may move each by itself.
 constexpr std::size_t most_slots_by_run = 65535;
-constexpr std::size_t most_unfolded = 1 << 20;
 
 bool equal(const RunDimension& a, const RunDimension& b) {
   return a.count == b.count && a.stride == b.stride && a.sequence_stride == b.sequence_stride;
@@ -62,10 +61,7 @@ bool same_shape(const ItemPattern& a, const ItemPattern& b) {
 void ItemFolder::add(std::size_t site, const PlacedRun& placed) {
   if (site >= sites_.size()) sites_.resize(site + 1);
   SiteFolder& folder = sites_[site];
-  if (!folder.active) {
-    folder.active = true;
-    active_.push_back(site);
-  }
+  activate(folder, site);
   const AccessRun& run = placed.run;
   // Which accesses the runtime joins to runs of two depends on where things lie in memory. The trace must not: single accesses
   // are folded together, in the order of their sequence, whatever the order and form in which they came.
@@ -74,41 +70,86 @@ void ItemFolder::add(std::size_t site, const PlacedRun& placed) {
     push(folder, 0, placed);
     return;
   }
-  if (folder.unfolded.empty()) {
+  if (!folder.shape_known) {
     folder.single_shape = placed;
     folder.single_shape.run.dimensions = 0;
+    folder.shape_known = true;
   }
-  folder.unfolded.push_back({placed.object, run.producer_distance, run.offset, run.sequence});
+  folder.singles.push_back({placed.object, run.producer_distance, run.offset, run.sequence});
   if (pair) {
-    folder.unfolded.push_back(
-        {placed.object, run.producer_distance, run.offset + run.dimension[0].stride, run.sequence + run.dimension[0].sequence_stride});
+    folder.singles.push_back({placed.object, run.producer_distance, run.offset + run.dimension[0].stride,
+                              run.sequence + run.dimension[0].sequence_stride});
   }
-  // Memory is bounded by what does not fold.
-  if (folder.unfolded.size() >= most_unfolded) {
-    close_all(folder);
-    fold_singles(folder);
-  }
+  bound(folder);
 }
 
 void ItemFolder::close_all(SiteFolder& folder) {
   for (unsigned level = 0; level < AccessRun::max_dimensions; ++level) close(folder, level);
 }
 
-void ItemFolder::fold_singles(SiteFolder& folder) {
-  const auto earlier = [](const Single& a, const Single& b) { return a.sequence < b.sequence; };
-  if (!std::is_sorted(folder.unfolded.begin(), folder.unfolded.end(), earlier)) {
-    std::sort(folder.unfolded.begin(), folder.unfolded.end(), earlier);
-  }
+ItemFolder::Stretch ItemFolder::stretch_at(const std::vector<Single>& singles, std::size_t first) {
+  Stretch stretch;
+  stretch.first = first;
+  if (first == singles.size()) return stretch;
+  const Single& begin = singles[first];
+  stretch.count = 1;
+  std::size_t next = first + 1;
+  const auto goes_on = [&] {
+    return next < singles.size() && singles[next].object == begin.object && singles[next].distance == begin.distance;
+  };
+  if (!goes_on() || singles[next].sequence == begin.sequence || singles[next].sequence - begin.sequence > UINT32_MAX) return stretch;
+  stretch.stride = singles[next].offset - begin.offset;
+  stretch.sequence_stride = singles[next].sequence - begin.sequence;
+  do {
+    ++next;
+    ++stretch.count;
+  } while (goes_on() && singles[next].offset - singles[next - 1].offset == stretch.stride &&
+           singles[next].sequence - singles[next - 1].sequence == stretch.sequence_stride && stretch.count < UINT32_MAX);
+  return stretch;
+}
+
+PlacedRun ItemFolder::placed(const SiteFolder& folder, const Single& single) {
   PlacedRun placed = folder.single_shape;
-  for (const Single& single : folder.unfolded) {
-    placed.object = single.object;
-    placed.run.producer_distance = single.distance;
-    placed.run.offset = single.offset;
-    placed.run.sequence = single.sequence;
-    push(folder, 0, placed);
-  }
+  placed.object = single.object;
+  placed.run.producer_distance = single.distance;
+  placed.run.offset = single.offset;
+  placed.run.sequence = single.sequence;
+  return placed;
+}
+
+// Accesses at constant distances are stretches, which the levels above the first fold further. A stretch of one or two that is
+// unlike the one before and the one behind it joins neither on any level: it needs no levels, it only ends what they hold.
+void ItemFolder::fold_singles(SiteFolder& folder) {
   close_all(folder);
-  folder.unfolded.clear();
+  const auto earlier = [](const Single& a, const Single& b) { return a.sequence < b.sequence; };
+  std::vector<Single>& singles = folder.singles;
+  const auto begin = singles.begin() + static_cast<std::ptrdiff_t>(folder.folded);
+  if (!std::is_sorted(begin, singles.end(), earlier)) std::sort(begin, singles.end(), earlier);
+  const auto alike = [&singles](const Stretch& a, const Stretch& b) {
+    return a.count == b.count && a.stride == b.stride && a.sequence_stride == b.sequence_stride && a.count > 0 &&
+           singles[a.first].object == singles[b.first].object && singles[a.first].distance == singles[b.first].distance;
+  };
+  bool levels_hold = false, like_before = false;
+  for (Stretch now = stretch_at(singles, folder.folded), next; now.count > 0; now = next) {
+    next = stretch_at(singles, now.first + now.count);
+    const bool like_next = alike(now, next);
+    if (now.count <= 2 && !like_before && !like_next) {
+      if (levels_hold) close_all(folder);
+      levels_hold = false;
+      for (std::size_t i = now.first; i < now.first + now.count; ++i) singles[folder.folded++] = singles[i];
+    } else {
+      PlacedRun run = placed(folder, singles[now.first]);
+      if (now.count > 1) {
+        run.run.dimensions = 1;
+        run.run.dimension[0] = {now.count, now.stride, static_cast<std::uint32_t>(now.sequence_stride)};
+      }
+      push(folder, 1, run);
+      levels_hold = true;
+    }
+    like_before = like_next;
+  }
+  if (levels_hold) close_all(folder);
+  singles.resize(folder.folded);
 }
 
 void ItemFolder::push(SiteFolder& folder, unsigned level, const PlacedRun& placed) {
@@ -161,40 +202,39 @@ void ItemFolder::emit(SiteFolder& folder, const PlacedRun& placed) {
     runs_.push_back(placed);
     return;
   }
-  folder.singles.push_back({placed.object, run.producer_distance, run.offset, run.sequence});
+  // Comes from fold_singles only, and takes the place of what was read already.
+  folder.singles[folder.folded++] = {placed.object, run.producer_distance, run.offset, run.sequence};
   if (pair) {
-    folder.singles.push_back(
-        {placed.object, run.producer_distance, run.offset + run.dimension[0].stride, run.sequence + run.dimension[0].sequence_stride});
+    folder.singles[folder.folded++] = {placed.object, run.producer_distance, run.offset + run.dimension[0].stride,
+                                       run.sequence + run.dimension[0].sequence_stride};
   }
 }
 
 void ItemFolder::add_stream(SiteFolder& folder, Item& item) {
   std::vector<Single>& singles = folder.singles;
-  std::sort(singles.begin(), singles.end(), [](const Single& a, const Single& b) { return a.sequence < b.sequence; });
+  const auto earlier = [](const Single& a, const Single& b) { return a.sequence < b.sequence; };
+  if (!std::is_sorted(singles.begin(), singles.end(), earlier)) std::sort(singles.begin(), singles.end(), earlier);
   if (singles.size() < least_stream) {
-    for (const Single& single : singles) {
-      PlacedRun placed = folder.single_shape;
-      placed.object = single.object;
-      placed.run.producer_distance = single.distance;
-      placed.run.offset = single.offset;
-      placed.run.sequence = single.sequence;
-      runs_.push_back(placed);
-    }
+    for (const Single& single : singles) runs_.push_back(placed(folder, single));
     return;
   }
   IrregularStream stream;
   stream.site = folder.single_shape.run.site;
   stream.kind = folder.single_shape.run.kind;
   stream.width = folder.single_shape.run.width;
-  std::map<ObjectId, SlotNumber> slots;
+  stream.slot.reserve(singles.size());
+  stream.offset.reserve(singles.size());
+  stream.producer_distance.reserve(singles.size());
+  stream.sequence.reserve(singles.size());
   for (const Single& single : singles) {
-    const auto [entry, fresh] = slots.emplace(single.object, static_cast<SlotNumber>(item.positions.size()));
-    if (fresh) item.positions.push_back({single.object, single.offset});
-    stream.slot.push_back(entry->second);
-    stream.offset.push_back(single.offset - item.positions[entry->second].offset);
+    const SlotNumber slot = slots_.find_or_add(single.object, static_cast<SlotNumber>(item.positions.size()));
+    if (slot == item.positions.size()) item.positions.push_back({single.object, single.offset});
+    stream.slot.push_back(slot);
+    stream.offset.push_back(single.offset - item.positions[slot].offset);
     stream.producer_distance.push_back(single.distance);
     stream.sequence.push_back(single.sequence);
   }
+  slots_.clear();
   item.pattern.streams.push_back(std::move(stream));
 }
 
@@ -206,26 +246,23 @@ void ItemFolder::heap_event(const HeapEvent& event, ObjectId object) {
 void ItemFolder::sync_event(const SyncEvent& event) { events_.pattern.sync_events.push_back(event); }
 
 void ItemFolder::finish(Item& item) {
-  item.pattern = {};
-  item.positions.clear();
-  for (const std::size_t site : active_) {
-    SiteFolder& folder = sites_[site];
-    close_all(folder);
-    if (!folder.unfolded.empty()) fold_singles(folder);
-  }
+  item.clear();
   std::sort(active_.begin(), active_.end());
   for (const std::size_t site : active_) {
     SiteFolder& folder = sites_[site];
+    fold_singles(folder);
     if (!folder.singles.empty()) add_stream(folder, item);
     if (folder.singles.capacity() > 4096) {
       folder.singles = {};
     } else {
       folder.singles.clear();
     }
+    folder.folded = 0;
     folder.active = false;
   }
   active_.clear();
-  std::sort(runs_.begin(), runs_.end(), [](const PlacedRun& a, const PlacedRun& b) { return a.run.sequence < b.run.sequence; });
+  const auto earlier = [](const PlacedRun& a, const PlacedRun& b) { return a.run.sequence < b.run.sequence; };
+  if (!std::is_sorted(runs_.begin(), runs_.end(), earlier)) std::sort(runs_.begin(), runs_.end(), earlier);
   ItemPattern& pattern = item.pattern;
   const auto count = [&pattern](AccessKind kind, std::uint64_t accesses) {
     pattern.accesses += accesses;
@@ -263,8 +300,8 @@ void ItemFolder::finish(Item& item) {
     event.slot = slot_at(events_.positions[i].object, 0);
     pattern.heap_events.push_back(event);
   }
-  pattern.sync_events = std::move(events_.pattern.sync_events);
-  events_ = {};
+  std::swap(pattern.sync_events, events_.pattern.sync_events);
+  events_.clear();
   pattern.slots = static_cast<SlotNumber>(item.positions.size());
 }
 
@@ -325,7 +362,7 @@ void BlockFolder::close(const Intern& intern, const Emit& emit) {
       joined_[s] = entry->second;
       relative_[s] = at[s].offset - at[leader_[entry->second]].offset;
     }
-    ItemPattern pattern = item_.pattern;
+    ItemPattern& pattern = item_.pattern;  // which nobody compares any more: the next item takes its place
     for (AccessRun& run : pattern.runs) {
       run.offset += relative_[run.slot];
       run.slot = joined_[run.slot];

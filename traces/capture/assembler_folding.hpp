@@ -2,12 +2,14 @@
 // only by constant shifts folded into blocks of iterations. Lossless: unfolding gives the accesses back in their exact order.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "sim/workload.hpp"
+#include "traces/capture/assembler_slots.hpp"
 
 namespace homenode {
 
@@ -25,6 +27,20 @@ struct Item {
   };
   ItemPattern pattern;              // offsets are 0; streams: relative to the first access of the stream to that object
   std::vector<Position> positions;  // by slot
+  // Iterations are many: the room of the small ones is used again.
+  void clear() {
+    positions.clear();
+    if (pattern.streams.empty() && pattern.runs.capacity() <= 4096) {
+      pattern.slots = 0;
+      pattern.accesses = pattern.reads = pattern.writes = 0;
+      pattern.work = {};
+      pattern.runs.clear();
+      pattern.heap_events.clear();
+      pattern.sync_events.clear();
+    } else {
+      pattern = {};
+    }
+  }
 };
 
 // Folds the runs of one site after the other, in memory that grows with what is irregular only.
@@ -32,6 +48,16 @@ class ItemFolder {
 public:
   // Sites are dense small numbers; runs of one site come in the order of their sequence.
   void add(std::size_t site, const PlacedRun&);
+  // The short way for an access that is no part of a run and neither streamable nor bulk. False: nothing is known of the site,
+  // whose first single access comes by add().
+  bool add_single(std::size_t site, ObjectId object, std::uint64_t distance, std::int64_t offset, std::uint64_t sequence) {
+    if (site >= sites_.size() || !sites_[site].shape_known) return false;
+    SiteFolder& folder = sites_[site];
+    activate(folder, site);
+    folder.singles.push_back({object, static_cast<std::uint32_t>(std::min<std::uint64_t>(distance, UINT32_MAX)), offset, sequence});
+    bound(folder);
+    return true;
+  }
   void heap_event(const HeapEvent&, ObjectId);  // its slot is given here
   void sync_event(const SyncEvent&);
   bool empty() const { return active_.empty() && events_.pattern.heap_events.empty() && events_.pattern.sync_events.empty(); }
@@ -53,11 +79,31 @@ private:
   };
   struct SiteFolder {
     Level level[AccessRun::max_dimensions];
-    std::vector<Single> unfolded;  // single accesses as they came
-    std::vector<Single> singles;   // those that fold into nothing
+    // Single accesses: before `folded` those that fold into nothing, behind it those that came since. One vector, as what folds
+    // into nothing never takes more room than it did before.
+    std::vector<Single> singles;
+    std::size_t folded = 0;
     PlacedRun single_shape;
-    bool active = false;
+    bool active = false, shape_known = false;
   };
+  // So many accesses, from `first` in the singles of a site, at constant distances.
+  struct Stretch {
+    std::size_t first = 0;
+    std::uint32_t count = 0;
+    std::int64_t stride = 0;
+    std::uint64_t sequence_stride = 0;
+  };
+  void activate(SiteFolder& folder, std::size_t site) {
+    if (folder.active) return;
+    folder.active = true;
+    active_.push_back(site);
+  }
+  // Memory is bounded by what does not fold.
+  void bound(SiteFolder& folder) {
+    if (folder.singles.size() - folder.folded >= most_unfolded) fold_singles(folder);
+  }
+  static Stretch stretch_at(const std::vector<Single>&, std::size_t first);
+  static PlacedRun placed(const SiteFolder&, const Single&);
   void push(SiteFolder&, unsigned level, const PlacedRun&);
   void close(SiteFolder&, unsigned level);
   void emit(SiteFolder&, const PlacedRun&);
@@ -67,7 +113,9 @@ private:
 
   std::vector<SiteFolder> sites_;
   std::vector<std::size_t> active_;
+  static constexpr std::size_t most_unfolded = 1 << 20;
   std::vector<PlacedRun> runs_;
+  SlotsOfObjects slots_;
   Item events_;
 };
 

@@ -32,7 +32,7 @@ void ObjectMap::add_variables(const ModuleSymbols& module, std::uint64_t bias) {
 void ObjectMap::add_stack(std::uint64_t low, std::uint64_t high, std::uint32_t thread) {
   ++epoch_;
   for (auto it = stacks_.begin(); it != stacks_.end();) it = it->first < high && low < it->second.high ? stacks_.erase(it) : std::next(it);
-  live_.erase(live_.lower_bound(low), live_.lower_bound(high));
+  for (auto it = live_.lower_bound(low); it != live_.end() && it->first < high;) it = erase(it);
   stacks_[low] = {high, ObjectId::none(), thread};
 }
 
@@ -42,9 +42,9 @@ void ObjectMap::share(ObjectId object, std::uint32_t thread) {
 
 void ObjectMap::replace(std::uint64_t low, std::uint64_t high, ObjectId object, bool is_frame, std::uint32_t thread) {
   ++epoch_;
-  for (auto it = live_.lower_bound(low); it != live_.end() && it->first < high;) it = live_.erase(it);
+  for (auto it = live_.lower_bound(low); it != live_.end() && it->first < high;) it = erase(it);
   auto before = live_.lower_bound(low);
-  if (before != live_.begin() && std::prev(before)->second.frame && std::prev(before)->second.high > low) live_.erase(std::prev(before));
+  if (before != live_.begin() && std::prev(before)->second.frame && std::prev(before)->second.high > low) erase(std::prev(before));
   live_[low] = {high, object, nullptr, is_frame, thread};
 }
 
@@ -70,8 +70,37 @@ void ObjectMap::frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high,
   live_[low].rank = rank;
 }
 
+ObjectMap::LiveObjects::iterator ObjectMap::erase(LiveObjects::iterator object) {
+  forget(object->first, object->second.high);
+  return live_.erase(object);
+}
+
+bool ObjectMap::recall(Place& place, std::uint64_t address, std::uint64_t key) {
+  const Known& entry = known(key);
+  if (entry.key != key || address < entry.low || address >= entry.high) return false;
+  place.low = entry.low, place.high = entry.high, place.object = entry.object;
+  return true;
+}
+
+void ObjectMap::forget(std::uint64_t low, std::uint64_t high) {
+  if (high <= low) return;
+  if ((high - low) / large >= known_entries) {
+    std::fill(known_.begin(), known_.end(), Known{});
+    return;
+  }
+  const bool by_page = high - low >= large;
+  const std::uint64_t first = by_page ? page_key(low) : line_key(low), last = by_page ? page_key(high - 1) : line_key(high - 1);
+  for (std::uint64_t key = first; key <= last; key += 2) {
+    if (known(key).key == key) known(key) = {};
+  }
+}
+
 void ObjectMap::find(Place& place, std::uint64_t address) {
   place.epoch = epoch_;
+  if (!recall(place, address, page_key(address)) && !recall(place, address, line_key(address))) look_up(place, address);
+}
+
+void ObjectMap::look_up(Place& place, std::uint64_t address) {
   auto found = live_.upper_bound(address);
   if (found != live_.begin()) {
     --found;
@@ -84,6 +113,10 @@ void ObjectMap::find(Place& place, std::uint64_t address) {
       share(object.object, object.thread);
       share_with_task(object.object, address, object.frame ? &object : nullptr, found->first);
       place.low = found->first, place.high = object.high, place.object = object.object;
+      if (!object.frame && object.thread == 0) {
+        const std::uint64_t key = place.high - place.low >= large ? page_key(address) : line_key(address);
+        known(key) = {key, place.low, place.high, place.object};
+      }
       return;
     }
   }
@@ -99,6 +132,7 @@ void ObjectMap::find(Place& place, std::uint64_t address) {
   // Nobody announced it: one object of a page run, so that nothing is lost.
   const std::uint64_t page = page_size_, low = address / page * page;
   const ObjectId unknown = add(ObjectKind::unknown, page, "unknown", SiteId{0});
+  if (const auto covered = live_.find(low); covered != live_.end()) erase(covered);
   live_[low] = {low + page, unknown, nullptr, false, 0};
   place.low = low, place.high = low + page, place.object = unknown;
 }
@@ -114,7 +148,7 @@ ObjectId ObjectMap::allocate(ObjectKind kind, std::uint64_t address, std::uint64
   ObjectId previous = ObjectId::none();
   if (old != 0) {
     const auto found = live_.find(old);
-    if (found != live_.end()) previous = found->second.object, live_.erase(found);
+    if (found != live_.end()) previous = found->second.object, erase(found);
   }
   const ObjectId object = add(kind, bytes, "", program_.site_id(site));
   objects.back().alignment = std::max<std::uint64_t>(alignment, 1);
@@ -128,7 +162,7 @@ std::optional<ObjectId> ObjectMap::release(std::uint64_t address) {
   const auto found = live_.find(address);
   if (found == live_.end()) return std::nullopt;
   const ObjectId object = found->second.object;
-  live_.erase(found);
+  erase(found);
   ++epoch_;
   return object;
 }

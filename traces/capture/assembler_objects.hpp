@@ -76,11 +76,28 @@ private:
   void share(ObjectId, std::uint32_t thread);
   std::uint32_t task_of(std::uint32_t rank, std::uint64_t low) const;
   void share_with_task(ObjectId, std::uint64_t address, const Live*, std::uint64_t low);
+  using LiveObjects = std::map<std::uint64_t, Live>;
+  LiveObjects::iterator erase(LiveObjects::iterator);
   void find(Place&, std::uint64_t address);
+  void look_up(Place&, std::uint64_t address);
+
+  // What live_ said of an address lately, of objects that are no thread's own: large ones by page, small ones by line.
+  struct Known {
+    std::uint64_t key = ~std::uint64_t{0}, low = 1, high = 0;
+    ObjectId object = ObjectId::none();
+  };
+  static constexpr std::size_t known_entries = 4096;
+  static constexpr std::uint64_t large = 4096;
+  static std::uint64_t page_key(std::uint64_t address) { return address >> 12 << 1; }
+  static std::uint64_t line_key(std::uint64_t address) { return address >> 6 << 1 | 1; }
+  Known& known(std::uint64_t key) { return known_[(key * 0x9E3779B97F4A7C15u) >> 52]; }
+  bool recall(Place&, std::uint64_t address, std::uint64_t key);
+  void forget(std::uint64_t low, std::uint64_t high);
 
   ProgramText& program_;
   std::uint64_t page_size_ = 4096;
-  std::map<std::uint64_t, Live> live_;     // by lowest address
+  LiveObjects live_;  // by lowest address
+  std::vector<Known> known_ = std::vector<Known>(known_entries);
   std::map<std::uint64_t, Stack> stacks_;  // by lowest address
   std::map<Frame, ObjectId> frames_;
   std::set<std::pair<std::string, std::uint64_t>> shared_with_tasks_;  // function, bytes

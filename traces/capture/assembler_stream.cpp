@@ -9,7 +9,9 @@
 
 namespace homenode {
 
-std::uint64_t CaptureStream::u64() {
+void CaptureStream::too_long() { throw InputError("the capture stream has a number of more than 64 bits"); }
+
+std::uint64_t CaptureStream::u64_at_the_end() {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {
     std::uint8_t b;
@@ -17,7 +19,7 @@ std::uint64_t CaptureStream::u64() {
     value |= static_cast<std::uint64_t>(b & 127) << shift;
     if (b < 128) return value;
   }
-  throw InputError("the capture stream has a number of more than 64 bits");
+  too_long();
 }
 
 std::string CaptureStream::text() {

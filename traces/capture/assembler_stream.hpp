@@ -19,7 +19,21 @@ public:
     value = buffer_[at_++];
     return true;
   }
-  std::uint64_t u64();
+  std::uint64_t u64() {
+    // One number takes ten bytes at most; the last bytes of the buffer go the slow way.
+    if (end_ - at_ >= 10) {
+      std::uint64_t value = buffer_[at_++];
+      if (value < 128) return value;
+      value &= 127;
+      for (unsigned shift = 7; shift < 64; shift += 7) {
+        const std::uint64_t next = buffer_[at_++];
+        value |= (next & 127) << shift;
+        if (next < 128) return value;
+      }
+      too_long();
+    }
+    return u64_at_the_end();
+  }
   std::int64_t i64() {
     const std::uint64_t value = u64();
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
@@ -41,6 +55,8 @@ public:
   }
 
 private:
+  std::uint64_t u64_at_the_end();
+  [[noreturn]] static void too_long();
   bool fill();
   std::size_t get(std::size_t at);
   int descriptor_;

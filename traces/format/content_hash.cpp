@@ -8,7 +8,8 @@
 namespace homenode::format {
 namespace {
 
-// Values one after the other into XXH3; each as 8 little-endian bytes, so that the digest is the same on every host.
+// Values one after the other into XXH3; each as 8 little-endian bytes, so that the digest is the same on every host. They are
+// handed over in blocks: a digest does not depend on how its input is cut.
 class Feed {
 public:
   Feed() : state_{XXH3_createState()} { XXH3_128bits_reset(state_); }
@@ -16,19 +17,20 @@ public:
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
   void value(std::uint64_t number) {
-    std::array<unsigned char, 8> bytes;
-    for (unsigned i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(number >> (8 * i));
-    XXH3_128bits_update(state_, bytes.data(), bytes.size());
+    if (used_ == block_.size()) hand_over();
+    if constexpr (std::endian::native == std::endian::big) number = __builtin_bswap64(number);
+    block_[used_++] = number;
   }
   void signed_value(std::int64_t number) { value(static_cast<std::uint64_t>(number)); }
   void text(const std::string& text) {
     value(text.size());
+    hand_over();
     XXH3_128bits_update(state_, text.data(), text.size());
   }
-  std::uint64_t short_digest() const { return XXH3_128bits_digest(state_).low64; }
-  std::string digest() const {
+  std::uint64_t short_digest() { return whole().low64; }
+  std::string digest() {
     XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state_));
+    XXH128_canonicalFromHash(&canonical, whole());
     std::string text;
     for (const unsigned char byte : canonical.digest) {
       text += "0123456789abcdef"[byte >> 4];
@@ -38,7 +40,42 @@ public:
   }
 
 private:
+  void hand_over() {
+    if (used_ > 0) XXH3_128bits_update(state_, block_.data(), used_ * sizeof block_[0]);
+    used_ = 0;
+  }
+  XXH128_hash_t whole() {
+    hand_over();
+    return XXH3_128bits_digest(state_);
+  }
+
   XXH3_state_t* state_;
+  std::array<std::uint64_t, 64> block_;
+  std::size_t used_ = 0;
+};
+
+// In `result`, by slot, the position of the first access through it in the stream being read.
+class FirstOfSlot {
+public:
+  explicit FirstOfSlot(SlotNumber slots) : at_(slots, none) {}
+  void next_stream() {
+    for (const SlotNumber slot : used_) at_[slot] = none;
+    used_.clear();
+  }
+  std::size_t position(SlotNumber slot, std::int64_t offset, std::vector<CanonicalPattern::Position>& positions) {
+    if (slot >= at_.size()) at_.resize(slot + std::size_t{1}, none);
+    if (at_[slot] == none) {
+      at_[slot] = static_cast<std::uint32_t>(positions.size());
+      used_.push_back(slot);
+      positions.push_back({slot, offset});
+    }
+    return at_[slot];
+  }
+
+private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::vector<std::uint32_t> at_;
+  std::vector<SlotNumber> used_;
 };
 
 }  // namespace
@@ -76,17 +113,17 @@ CanonicalPattern canonical(const ItemPattern& pattern) {
     }
   }
   feed.value(pattern.streams.size());
+  FirstOfSlot first{pattern.streams.empty() ? 0 : pattern.slots};
   for (const IrregularStream& stream : pattern.streams) {
     feed.value(stream.width);
     feed.value(static_cast<std::uint64_t>(stream.kind));
     site(stream.site);
     feed.value(stream.offset.size());
-    std::map<SlotNumber, std::size_t> first;  // slot -> its position: the first access through it in this stream
+    first.next_stream();
     for (std::size_t i = 0; i < stream.offset.size(); ++i) {
-      const auto [entry, fresh] = first.emplace(stream.slot[i], result.positions.size());
-      if (fresh) result.positions.push_back({stream.slot[i], stream.offset[i]});
-      feed.value(entry->second);
-      feed.signed_value(stream.offset[i] - result.positions[entry->second].offset);
+      const std::size_t at = first.position(stream.slot[i], stream.offset[i], result.positions);
+      feed.value(at);
+      feed.signed_value(stream.offset[i] - result.positions[at].offset);
       feed.value(stream.producer_distance[i]);
       feed.value(stream.sequence[i]);
     }

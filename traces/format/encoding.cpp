@@ -1,6 +1,7 @@
 #include "traces/format/encoding.hpp"
 
 #include <array>
+#include <utility>
 
 namespace homenode {
 
@@ -90,18 +91,18 @@ void encode_stream(ByteWriter& out, const IrregularStream& stream) {
   out.byte(static_cast<std::uint8_t>(stream.kind));
   out.unsigned_value(stream.width);
   out.unsigned_value(stream.offset.size());
-  for (const SlotNumber slot : stream.slot) out.unsigned_value(slot);
+  const std::size_t length = stream.offset.size();
+  out.reserve(6 * length);
+  out.unsigned_column(length, [&](std::size_t i) { return std::uint64_t{stream.slot[i]}; });
   std::int64_t previous = 0;
-  for (const std::int64_t offset : stream.offset) {
-    out.signed_value(static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) - static_cast<std::uint64_t>(previous)));
-    previous = offset;
-  }
-  for (const std::uint32_t distance : stream.producer_distance) out.unsigned_value(distance);
+  out.unsigned_column(length, [&](std::size_t i) {
+    const auto difference = static_cast<std::uint64_t>(stream.offset[i]) - static_cast<std::uint64_t>(previous);
+    previous = stream.offset[i];
+    return ByteWriter::zigzag(static_cast<std::int64_t>(difference));
+  });
+  out.unsigned_column(length, [&](std::size_t i) { return std::uint64_t{stream.producer_distance[i]}; });
   std::uint64_t sequence = 0;
-  for (const std::uint64_t next : stream.sequence) {
-    out.unsigned_value(next - sequence);
-    sequence = next;
-  }
+  out.unsigned_column(length, [&](std::size_t i) { return stream.sequence[i] - std::exchange(sequence, stream.sequence[i]); });
 }
 
 IrregularStream decode_stream(ByteReader& in, SlotNumber slots) {
@@ -128,9 +129,9 @@ IrregularStream decode_stream(ByteReader& in, SlotNumber slots) {
 
 }  // namespace
 
-void encode_pattern(ByteWriter& out, const StoredPattern& stored, const Intern& intern) {
-  const ItemPattern& pattern = stored.pattern;
-  out.id(stored.region);
+void encode_pattern(ByteWriter& out, RegionId region, const ItemPattern& pattern, const std::vector<Segment>& segments,
+                    const Intern& intern) {
+  out.id(region);
   out.unsigned_value(pattern.slots);
   out.unsigned_value(pattern.accesses);
   out.unsigned_value(pattern.reads);
@@ -143,17 +144,15 @@ void encode_pattern(ByteWriter& out, const StoredPattern& stored, const Intern& 
     fields.unsigned_value(intern(part.cost_class));
     out.record(RecordType::segment, fields);
   };
-  for (const Segment& part : stored.segments) segment(part);
-  if (stored.segments.empty() && !is_zero(pattern.work)) segment({0, pattern.work, {}});
+  for (const Segment& part : segments) segment(part);
+  if (segments.empty() && !is_zero(pattern.work)) segment({0, pattern.work, {}});
   for (const AccessRun& run : pattern.runs) {
     fields.clear();
     encode_run(fields, run);
     out.record(RecordType::run, fields);
   }
   for (const IrregularStream& stream : pattern.streams) {
-    fields.clear();
-    encode_stream(fields, stream);
-    out.record(RecordType::stream, fields);
+    out.record_in_place(RecordType::stream, [&] { encode_stream(out, stream); });
   }
   for (const HeapEvent& event : pattern.heap_events) {
     fields.clear();

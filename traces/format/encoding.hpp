@@ -3,6 +3,7 @@
 // know, a new one takes defaults for what is missing.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <functional>
@@ -30,8 +31,28 @@ public:
     }
     bytes_.push_back(static_cast<std::uint8_t>(value));
   }
-  void signed_value(std::int64_t value) {
-    unsigned_value((static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
+  void signed_value(std::int64_t value) { unsigned_value(zigzag(value)); }
+  static std::uint64_t zigzag(std::int64_t value) {
+    return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
+  }
+  // number(i) for each i below `count`, as unsigned_value writes them; room is made for many at a time.
+  template <class Number>
+  void unsigned_column(std::size_t count, Number&& number) {
+    constexpr std::size_t at_once = 1024, longest = 10;
+    for (std::size_t i = 0; i < count;) {
+      const std::size_t end = std::min(count, i + at_once), before = bytes_.size();
+      bytes_.resize(before + (end - i) * longest);
+      std::uint8_t* out = bytes_.data() + before;
+      for (; i < end; ++i) {
+        std::uint64_t value = number(i);
+        while (value >= 128) {
+          *out++ = static_cast<std::uint8_t>(value | 128);
+          value >>= 7;
+        }
+        *out++ = static_cast<std::uint8_t>(value);
+      }
+      bytes_.resize(static_cast<std::size_t>(out - bytes_.data()));
+    }
   }
   void real(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
@@ -53,6 +74,20 @@ public:
     unsigned_value(fields.bytes_.size());
     bytes_.insert(bytes_.end(), fields.bytes_.begin(), fields.bytes_.end());
   }
+  // The same, the fields written by write() in their place: for long ones, which are not copied.
+  template <class Write>
+  void record_in_place(RecordType type, Write&& write, bool critical = true) {
+    const std::size_t begin = bytes_.size();
+    write();
+    ByteWriter head;
+    head.unsigned_value(std::uint64_t{static_cast<std::uint16_t>(type)} << 1 | (critical ? 1 : 0));
+    head.unsigned_value(bytes_.size() - begin);
+    bytes_.insert(bytes_.begin() + static_cast<std::ptrdiff_t>(begin), head.bytes_.begin(), head.bytes_.end());
+  }
+  void reserve(std::size_t more) {
+    if (bytes_.capacity() - bytes_.size() < more) bytes_.reserve(std::max(bytes_.size() + more, 2 * bytes_.capacity()));
+  }
+  void truncate(std::size_t size) { bytes_.resize(size); }
   std::size_t size() const { return bytes_.size(); }
   bool empty() const { return bytes_.empty(); }
   void clear() { bytes_.clear(); }
@@ -157,7 +192,7 @@ using Intern = std::function<std::uint64_t(const std::string&)>;
 using LookUp = std::function<const std::string&(std::uint64_t)>;
 
 // PATTERN's payload: counts, then SEGMENT, RUN, STREAM, HEAP and SYNC as records of their own.
-void encode_pattern(ByteWriter&, const StoredPattern&, const Intern&);
+void encode_pattern(ByteWriter&, RegionId, const ItemPattern&, const std::vector<Segment>&, const Intern&);
 StoredPattern decode_pattern(ByteReader, const std::vector<std::string>& names, const LookUp&);
 
 }  // namespace homenode::format

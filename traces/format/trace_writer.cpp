@@ -308,16 +308,22 @@ void TraceWriter::update(RegionId id, const Region& region) { state_->regions.at
 void TraceWriter::update(ObjectId id, const TracedObject& object) { state_->objects.at(id.index()) = object; }
 
 PatternId TraceWriter::add(RegionId region, const ItemPattern& pattern, const std::vector<Segment>& segments) {
-  ByteWriter fields;
-  format::encode_pattern(fields, {region, pattern, segments}, [this](const std::string& text) { return state_->intern(text); });
-  const XXH128_hash_t digest = XXH3_128bits(fields.bytes().data(), fields.size());
+  // In its place in the frame, to be taken away again where it is known.
+  ByteWriter& patterns = state_->patterns;
+  const std::size_t begin = patterns.size();
+  XXH128_hash_t digest{};
+  patterns.record_in_place(RecordType::pattern, [&] {
+    format::encode_pattern(patterns, region, pattern, segments, [this](const std::string& text) { return state_->intern(text); });
+    digest = XXH3_128bits(patterns.bytes().data() + begin, patterns.size() - begin);
+  });
   const auto [entry, fresh] =
       state_->pattern_ids.emplace(Digest128{digest.low64, digest.high64}, static_cast<std::uint32_t>(state_->known_patterns.size()));
   if (fresh) {
     state_->known_patterns.push_back({pattern.accesses, pattern.reads, pattern.writes, pattern.slots});
     state_->canonical_patterns.push_back(format::canonical(pattern));
-    state_->patterns.record(RecordType::pattern, fields);
-    if (state_->patterns.size() >= frame_target) state_->checkpoint();
+    if (patterns.size() >= frame_target) state_->checkpoint();
+  } else {
+    patterns.truncate(begin);
   }
   return PatternId{entry->second};
 }
