@@ -40,7 +40,13 @@ Assembler::Assembler(int descriptor, const AssembleOptions& options) : in_{descr
 AssembleResult Assembler::run() {
   try {
     std::uint8_t opcode;
-    while (!ended_ && in_.byte(opcode)) message(opcode);
+    while (!ended_ && in_.byte(opcode)) {
+      if (opcode == HN_ACCESS || opcode == HN_PAIR) {
+        short_message(opcode == HN_PAIR);
+      } else {
+        message(opcode);
+      }
+    }
   } catch (const CaptureStream::Ended&) { result_.complete = false; }
   cut_ = !ended_;
   thread_ = 0;
@@ -285,7 +291,31 @@ void Assembler::run_message(bool same) {
     pc.distance = in_.u64();
   }
   pc.previous = base;
-  place(pc, base, sequence, pc.count, pc.stride, pc.dsequence, pc.distance);
+  place(current(), pc, base, sequence, pc.count, pc.stride, pc.dsequence, pc.distance);
+}
+
+void Assembler::short_message(bool pair) {
+  const std::uint8_t* const m = in_.bytes((pair ? HN_PAIR_BYTES : HN_ACCESS_BYTES) - 1);
+  const auto little = [m](unsigned at, unsigned bytes) {
+    std::uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; ++i) value |= std::uint64_t{m[at + i]} << (8 * i);
+    return value;
+  };
+  const std::uint64_t id = little(0, 2);
+  if (id >= pcs_.size()) throw InputError("the capture stream has a run of unknown site " + std::to_string(id));
+  Pc& pc = pcs_[id];
+  Rank& rank = current();
+  if (rank.only_runs) pcs_of_item_.push_back(static_cast<std::uint32_t>(id));
+  pc.previous += static_cast<std::uint64_t>(static_cast<std::int64_t>(little(6, 6) << 16) >> 16);
+  if (pair) {
+    pc.count = 2;
+    pc.stride = static_cast<std::int32_t>(little(12, 4));
+    pc.dsequence = little(16, 2);
+    pc.distance = 0;
+    place(rank, pc, pc.previous, little(2, 4), 2, pc.stride, pc.dsequence, 0);
+  } else {
+    place(rank, pc, pc.previous, little(2, 4), 1, 0, 0, little(12, 2));
+  }
 }
 
 void Assembler::column() {
@@ -297,14 +327,13 @@ void Assembler::column() {
   for (std::uint64_t i = 0; i < n; ++i) {
     pc.previous += static_cast<std::uint64_t>(in_.i64());
     sequence += in_.u64();
-    place(pc, pc.previous, sequence, 1, 0, 0, in_.u64());
+    place(current(), pc, pc.previous, sequence, 1, 0, 0, in_.u64());
   }
 }
 
 // A run that walks over several objects is cut at their borders.
-void Assembler::place(Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride, std::uint64_t dsequence,
-                      std::uint64_t distance) {
-  Rank& rank = current();
+void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
+                      std::uint64_t dsequence, std::uint64_t distance) {
   rank.accesses += count;
   result_.accesses += count;
   sequence -= rank.before;

@@ -127,16 +127,16 @@ BlockFolder::Emit Assembler::keep(Phase& phase, Share& share) {
     share.blocks.push_back(std::move(block));
     if (share.blocks.size() >= 65536 && phase.kind == RegionKind::loop && share.blocks.front().first == phase.written) {
       write_blocks(phase, share.blocks, phase_place(static_cast<std::size_t>(&phase - phases_.data())));
-      share.blocks.clear();
     }
   };
 }
 
-void Assembler::write_blocks(Phase& phase, const std::vector<ItemBlock>& blocks, std::uint64_t place) {
+void Assembler::write_blocks(Phase& phase, std::vector<ItemBlock>& blocks, std::uint64_t place) {
   hand_over_tables();
   if (phase.execution.is_none()) phase.execution = writer_.open_execution(phase.region, place);
-  for (const ItemBlock& block : blocks) writer_.append(phase.execution, block);
   if (!blocks.empty()) phase.written = blocks.back().last;
+  for (ItemBlock& block : blocks) writer_.append(phase.execution, std::move(block));
+  blocks.clear();
 }
 
 // Of a killed program's loop the iterations that came without a gap are kept; ranks without code of their own do nothing.

@@ -77,8 +77,8 @@ void ItemFolder::add(std::size_t site, const PlacedRun& placed) {
   }
   folder.singles.push_back({placed.object, run.producer_distance, run.offset, run.sequence});
   if (pair) {
-    folder.singles.push_back({placed.object, run.producer_distance, run.offset + run.dimension[0].stride,
-                              run.sequence + run.dimension[0].sequence_stride});
+    folder.singles.push_back(
+        {placed.object, run.producer_distance, run.offset + run.dimension[0].stride, run.sequence + run.dimension[0].sequence_stride});
   }
   bound(folder);
 }
@@ -222,10 +222,10 @@ void ItemFolder::add_stream(SiteFolder& folder, Item& item) {
   stream.site = folder.single_shape.run.site;
   stream.kind = folder.single_shape.run.kind;
   stream.width = folder.single_shape.run.width;
-  stream.slot.reserve(singles.size());
-  stream.offset.reserve(singles.size());
-  stream.producer_distance.reserve(singles.size());
-  stream.sequence.reserve(singles.size());
+  format::reserve_large(stream.slot, singles.size());
+  format::reserve_large(stream.offset, singles.size());
+  format::reserve_large(stream.producer_distance, singles.size());
+  format::reserve_large(stream.sequence, singles.size());
   for (const Single& single : singles) {
     const SlotNumber slot = slots_.find_or_add(single.object, static_cast<SlotNumber>(item.positions.size()));
     if (slot == item.positions.size()) item.positions.push_back({single.object, single.offset});

@@ -10,6 +10,7 @@
 
 #include "sim/workload.hpp"
 #include "traces/capture/assembler_slots.hpp"
+#include "traces/format/large_memory.hpp"
 
 namespace homenode {
 
@@ -100,6 +101,9 @@ private:
   }
   // Memory is bounded by what does not fold.
   void bound(SiteFolder& folder) {
+    constexpr std::size_t many = 1 << 16;
+    if (folder.singles.size() == folder.singles.capacity() && folder.singles.size() >= many)
+      format::reserve_large(folder.singles, 2 * folder.singles.size());
     if (folder.singles.size() - folder.folded >= most_unfolded) fold_singles(folder);
   }
   static Stretch stretch_at(const std::vector<Single>&, std::size_t first);

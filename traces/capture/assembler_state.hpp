@@ -112,8 +112,9 @@ private:
   CallSite call_site();
   void run_message(bool same);
   void column();
-  void place(Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride, std::uint64_t dsequence,
-             std::uint64_t distance);
+  void short_message(bool pair);
+  void place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
+             std::uint64_t dsequence, std::uint64_t distance);
   void heap_event(Rank& rank, HeapOperation operation, ObjectId object, bool zeroed);
   void hand_over_tables();
   void finish();
@@ -134,7 +135,7 @@ private:
   void add_item(Phase& phase, Share& share, std::int64_t iteration, Rank& rank);
   BlockFolder::Intern intern(Phase& phase);
   BlockFolder::Emit keep(Phase& phase, Share& share);
-  void write_blocks(Phase& phase, const std::vector<ItemBlock>& blocks, std::uint64_t place);
+  void write_blocks(Phase& phase, std::vector<ItemBlock>& blocks, std::uint64_t place);
   void write(Phase& phase, Execution execution, std::uint64_t place);
   void end_parallel();
   void note_serial_work();

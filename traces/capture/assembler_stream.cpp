@@ -1,5 +1,6 @@
 #include "traces/capture/assembler_stream.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,6 +9,11 @@
 #include "sim/errors.hpp"
 
 namespace homenode {
+
+CaptureStream::CaptureStream(int descriptor) : descriptor_{descriptor}, buffer_(1 << 20) {
+  // So that neither end waits for the other at every turn; the default of 64 KiB serves as well where more is not allowed.
+  ::fcntl(descriptor, F_SETPIPE_SZ, 1 << 20);
+}
 
 void CaptureStream::too_long() { throw InputError("the capture stream has a number of more than 64 bits"); }
 

@@ -12,7 +12,7 @@ class CaptureStream {
 public:
   struct Ended {};  // in the middle of a message: the program was killed
 
-  explicit CaptureStream(int descriptor) : descriptor_{descriptor}, buffer_(1 << 20) {}
+  explicit CaptureStream(int descriptor);
   // False at the end of the file.
   bool byte(std::uint8_t& value) {
     if (at_ == end_ && !fill()) return false;
@@ -39,6 +39,12 @@ public:
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
   std::string text();
+  // The next bytes of a message, in one piece.
+  const std::uint8_t* bytes(std::size_t count) {
+    if (end_ - at_ < count && ahead(count).size() < count) throw Ended{};
+    at_ += count;
+    return buffer_.data() + at_ - count;
+  }
 
   // The bytes that are there without waiting for more than one read; at least `least` of them unless the file ends.
   std::span<const std::uint8_t> ahead(std::size_t least);

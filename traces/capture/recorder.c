@@ -40,13 +40,43 @@ static uint64_t site_slots;
 static struct {
   uint64_t line, sequence;
   int64_t value;
-} pointers[POINTERS];
+} pointers[POINTERS + 1];
 static uint64_t clock_now = 1; /* accesses in all: sequence numbers that survive items, for dependence */
 
+/* Held: what is written at once is whole whenever a signal looks. */
 static void send(struct entry* e) {
   if (e->count == 0) return;
+  const int64_t moved = (int64_t)(e->base - e->sent_base);
+  const uint64_t z = ((uint64_t)moved << 1) ^ (uint64_t)(moved >> 63);
+  const bool fits = (e->id >> 16 | e->sequence0 >> 32 | z >> 48) == 0;
+  if (e->count == 1 && fits && e->distance >> 16 == 0) {
+    uint8_t* const m = hn_room();
+    if ((e->id | z | e->sequence0 | e->distance) < 128) {
+      hn_put_little(m, HN_RUN | e->id << 8 | 1u << 16 | z << 24 | e->sequence0 << 32 | e->distance << 40);
+      hn_sent(6);
+      e->sent_count = 1; /* as the other end has it */
+    } else {
+      hn_put_little(m, HN_ACCESS | e->id << 8 | e->sequence0 << 24 | (uint64_t)moved << 56);
+      hn_put_little(m + 7, ((uint64_t)moved & 0xffffffffffff) | e->distance << 48);
+      hn_sent(HN_ACCESS_BYTES);
+    }
+    e->sent_base = e->base;
+    e->count = 0;
+    return;
+  }
   const bool same = e->count == e->sent_count && e->count > 1 && e->stride == e->sent_stride && e->dsequence == e->sent_dsequence &&
                     e->distance == e->sent_distance;
+  if (!same && e->count == 2 && fits && (e->dsequence | e->distance) >> 16 == 0) {
+    uint8_t* const m = hn_room();
+    hn_put_little(m, HN_PAIR | e->id << 8 | e->sequence0 << 24);
+    hn_put_little(m + 7, (uint64_t)moved);
+    hn_put_little(m + 13, (uint32_t)e->stride | e->dsequence << 32);
+    hn_sent(HN_PAIR_BYTES);
+    e->sent_count = 2, e->sent_stride = e->stride, e->sent_dsequence = e->dsequence, e->sent_distance = 0;
+    e->sent_base = e->base;
+    e->count = 0;
+    return;
+  }
   if (same)
     hn_begin(HN_RUN_SAME);
   else
@@ -169,15 +199,25 @@ static uint64_t producer_of(struct entry* e, uint64_t address) {
   return found ? clock_now - found : 0;
 }
 
-static inline void note_value(struct entry* e, uintptr_t address, unsigned width) {
+/* A pointer goes into the table; one that was loaded a moment ago keeps the time of that. `h`: its place there. */
+static inline void note_pointer(int64_t value, uint64_t h) {
+  const bool lately = (pointers[h].value == value) & (clock_now - pointers[h].sequence < 256);
+  pointers[h].line = (uint64_t)value >> 6;
+  pointers[h].value = value;
+  pointers[h].sequence = hn_select(lately, pointers[h].sequence, clock_now);
+}
+/* In a run the value is there before it is asked for, and what kind it is hardly changes. Else it may still be on its way from
+ * memory: nothing branches on it, and a word that is no pointer goes to a place that nobody looks at. */
+static inline void note_value(struct entry* e, uintptr_t address, unsigned width, bool in_run) {
   e->value = width == 8 ? *(const int64_t*)address : *(const int32_t*)address;
   e->value_sequence = clock_now;
-  if (width == 8 && (uint64_t)e->value >> 47 == 0 && e->value >= 65536) {
-    const uint64_t line = (uint64_t)e->value >> 6;
-    const unsigned h = pointer_slot(line);
-    if (!(pointers[h].value == e->value && clock_now - pointers[h].sequence < 256))
-      pointers[h].line = line, pointers[h].value = e->value, pointers[h].sequence = clock_now;
-  }
+  if (width != 8) return;
+  const uint64_t value = (uint64_t)e->value;
+  const bool pointer = (value >> 47 == 0) & (value >= 65536);
+  if (!in_run)
+    note_pointer(e->value, hn_select(pointer, pointer_slot(value >> 6), POINTERS));
+  else if (pointer)
+    note_pointer(e->value, pointer_slot(value >> 6));
 }
 
 /* An access that does not go on with the open run of its instruction. */
@@ -220,6 +260,8 @@ __attribute__((always_inline)) static inline void record(uintptr_t address, uint
   const uint32_t info = width << 4 | kind << 1 | flags;
   const uintptr_t place = pc - hn_program;
   struct entry* e = &entries[(place ^ place >> 13 ^ kind) & (ENTRIES - 1)];
+  /* Reads the program's memory, which may not be there: nothing is held. */
+  const bool note = kind == HN_READ && (width == 8 || width == 4) && !flags;
   if (__builtin_expect(e->pc == pc && e->info == info && e->count > 1 && address - e->last == (uint64_t)e->stride &&
                            sequence - e->last_sequence == e->dsequence,
                        1)) {
@@ -228,11 +270,12 @@ __attribute__((always_inline)) static inline void record(uintptr_t address, uint
     e->last_sequence = sequence;
     /* A million times the same word: a flag that another thread is to set? */
     if (__builtin_expect((e->count & 0xfffff) == 0, 0) && e->stride == 0 && kind == HN_READ) hn_spun_plainly((const void*)pc);
+    if (note) note_value(e, address, width, true);
   } else {
+    __builtin_prefetch((const void*)address); /* what the program is about to wait for, and note_value before it */
     break_run(e, address, pc, info, sequence);
+    if (note) note_value(e, address, width, false);
   }
-  /* Reads the program's memory, which may not be there: nothing is held. */
-  if (kind == HN_READ && (width == 8 || width == 4) && !flags) note_value(e, address, width);
 }
 
 void hn_access(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags) { record(address, pc, kind, width, flags); }

@@ -23,14 +23,49 @@ uint64_t hn_module_of(uintptr_t pc, uintptr_t* offset);
 void hn_flush(void);
 void hn_finish(int status); /* the last message */
 /* Between the two, the recorder's state is not whole: a signal that ends the program waits. Only in the thread that records. */
-void hn_hold(void);
-void hn_let_go(void);
+extern volatile unsigned hn_holds;
+extern volatile int hn_pending_signal;
+void hn_answer_signal(void); /* if the stream is whole */
+static inline void hn_hold(void) {
+  hn_holds = hn_holds + 1;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+static inline void hn_let_go(void) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  hn_holds = hn_holds - 1;
+  if (__builtin_expect(hn_pending_signal != 0, 0)) hn_answer_signal();
+}
+/* A message written at once: up to HN_AT_ONCE bytes from hn_room() on, of which hn_sent() says how many it has. */
+enum { HN_BUFFER = 1 << 16, HN_AT_ONCE = 32 };
+extern uint8_t hn_buffer[HN_BUFFER];
+extern size_t hn_used;
+static inline uint8_t* hn_room(void) {
+  if (__builtin_expect(hn_used + HN_AT_ONCE > HN_BUFFER, 0)) hn_flush();
+  return hn_buffer + hn_used;
+}
+static inline void hn_sent(size_t bytes) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  hn_used += bytes;
+}
+static inline void hn_put_little(uint8_t* at, uint64_t value) { __builtin_memcpy(at, &value, sizeof value); } /* one store */
 void hn_records_here(void);       /* this thread has the token */
 void hn_tls_block(unsigned rank); /* announces where this thread has the program's thread-local variables */
 bool hn_is_libc(uintptr_t pc);
 /* Where the kernel put what: distances from there are the same in every run. */
-extern uintptr_t hn_program;               /* the program's code */
-uintptr_t hn_origin_of(uintptr_t address); /* of the program, the break, the mappings, the main stack */
+extern uintptr_t hn_program; /* the program's code */
+extern struct hn_origins { uintptr_t program_end, break_now, far_mappings, mappings, stack_low, stack_top; } hn_origins;
+/* Without a branch, even where the compiler would choose one. */
+static inline uint64_t hn_select(bool which, uint64_t yes, uint64_t no) {
+  const uint64_t mask = -(uint64_t)which;
+  return (yes & mask) | (no & ~mask);
+}
+/* Of the program, the break, the mappings, the main stack; which it is hangs on the program's data. */
+static inline uintptr_t hn_origin_of(uintptr_t address) {
+  const struct hn_origins* o = &hn_origins;
+  uintptr_t origin = hn_select(address > o->far_mappings, o->mappings, o->break_now);
+  origin = hn_select(address - hn_program < o->program_end - hn_program, hn_program, origin);
+  return hn_select(address >= o->stack_low, o->stack_top, origin);
+}
 void hn_copy(void* to, const void* from, size_t bytes);
 
 /* marked_loops.c: the first thread's recording rests. */

@@ -16,8 +16,8 @@
 __thread bool hn_on __attribute__((tls_model("initial-exec")));
 bool hn_recording;
 static int descriptor = -1;
-static uint8_t buffer[1 << 16];
-static size_t used;
+uint8_t hn_buffer[HN_BUFFER];
+size_t hn_used;
 
 void hn_copy(void* to, const void* from, size_t bytes) {
   char* t = to;
@@ -36,8 +36,8 @@ void* hn_pages(size_t bytes) {
 void hn_flush(void) {
   hn_hold();
   size_t sent = 0;
-  while (sent < used) {
-    const ssize_t n = write(descriptor, buffer + sent, used - sent);
+  while (sent < hn_used) {
+    const ssize_t n = write(descriptor, hn_buffer + sent, hn_used - sent);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) { /* the reader is gone: go on untraced */
       hn_on = hn_recording = false;
@@ -45,7 +45,7 @@ void hn_flush(void) {
     }
     sent += (size_t)n;
   }
-  used = 0;
+  hn_used = 0;
   hn_let_go();
 }
 
@@ -57,32 +57,27 @@ static const uint8_t fields_of[HN_THREAD_END + 1] = {
     [HN_SYNC] = 3,       [HN_MARK] = 5,     [HN_LOSS] = 4,         [HN_END] = 2,      [HN_THREAD_CREATE] = 5, [HN_THREAD] = 1,
     [HN_THREAD_END] = 1,
 };
-static volatile unsigned fields_to_come, holds;
-static volatile int pending_signal;
+static volatile unsigned fields_to_come;
+volatile unsigned hn_holds;
+volatile int hn_pending_signal;
 static void die(int signal_number);
 
 static void one_field_less(void) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (fields_to_come == 0 || --fields_to_come > 0) return;
-  if (pending_signal && !holds) die(pending_signal);
+  if (hn_pending_signal && !hn_holds) die(hn_pending_signal);
 }
-void hn_hold(void) {
-  holds = holds + 1;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-void hn_let_go(void) {
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  holds = holds - 1;
-  if (pending_signal && !holds && !fields_to_come) die(pending_signal);
+void hn_answer_signal(void) {
+  if (hn_pending_signal && !hn_holds && !fields_to_come) die(hn_pending_signal);
 }
 
 static void put(uint64_t value) {
-  if (used + 16 > sizeof buffer) hn_flush();
+  if (hn_used + 16 > HN_BUFFER) hn_flush();
   while (value >= 128) {
-    buffer[used++] = (uint8_t)(value | 128);
+    hn_buffer[hn_used++] = (uint8_t)(value | 128);
     value >>= 7;
   }
-  buffer[used++] = (uint8_t)value;
+  hn_buffer[hn_used++] = (uint8_t)value;
 }
 void hn_begin_of(int opcode, unsigned fields) {
   fields_to_come = fields + 1;
@@ -101,8 +96,8 @@ void hn_s(const char* text) {
   while (text[n]) ++n;
   put(n);
   for (size_t i = 0; i < n; ++i) {
-    if (used + 16 > sizeof buffer) hn_flush();
-    buffer[used++] = (uint8_t)text[i];
+    if (hn_used + 16 > HN_BUFFER) hn_flush();
+    hn_buffer[hn_used++] = (uint8_t)text[i];
   }
   one_field_less();
 }
@@ -174,18 +169,14 @@ bool hn_is_libc(uintptr_t pc) {
 }
 
 uintptr_t hn_program;
-static uintptr_t program_end, break_now, mappings, stack_low, stack_top;
+struct hn_origins hn_origins;
 static void note_origins(void) {
   uintptr_t offset;
-  hn_program = modules[0].low, program_end = modules[0].high;
-  break_now = (uintptr_t)sbrk(0);
-  mappings = modules[hn_module_of((uintptr_t)&__libc_malloc, &offset)].low;
-}
-uintptr_t hn_origin_of(uintptr_t address) {
-  if (address >= stack_low) return stack_top;
-  if (address >= hn_program && address < program_end) return hn_program;
+  hn_program = modules[0].low, hn_origins.program_end = modules[0].high;
+  hn_origins.break_now = (uintptr_t)sbrk(0);
   /* The break grows up from the program, far below the mappings. */
-  return address > break_now + ((uintptr_t)1 << 40) ? mappings : break_now;
+  hn_origins.far_mappings = hn_origins.break_now + ((uintptr_t)1 << 40);
+  hn_origins.mappings = modules[hn_module_of((uintptr_t)&__libc_malloc, &offset)].low;
 }
 
 /* Signals that end the program. One from outside may come at any moment and to any thread: the thread that records deals with
@@ -195,7 +186,7 @@ void hn_records_here(void) { recording_thread = pthread_self(); }
 static volatile bool dying;
 static void die(int signal_number) {
   dying = true;
-  pending_signal = 0;
+  hn_pending_signal = 0;
   if (hn_recording) {
     hn_close_runs();
     hn_flush();
@@ -208,7 +199,7 @@ static void die(int signal_number) {
   raise(signal_number);
   pthread_sigmask(SIG_UNBLOCK, &only, 0);
 }
-static bool whole(void) { return !holds && !fields_to_come; }
+static bool whole(void) { return !hn_holds && !fields_to_come; }
 static void stop(int signal_number) {
   if (dying) return;
   if (hn_recording && !pthread_equal(recording_thread, pthread_self())) {
@@ -216,7 +207,7 @@ static void stop(int signal_number) {
     hn_recording = false; /* that thread has ended */
   }
   if (hn_recording && !whole())
-    pending_signal = signal_number;
+    hn_pending_signal = signal_number;
   else
     die(signal_number);
 }
@@ -280,7 +271,7 @@ void hn_open(void) {
     hn_u(top - (8u << 20));
     hn_u(top);
     hn_stack_of(0, top - (8u << 20), top, (uintptr_t)__libc_stack_end);
-    stack_low = top - (8u << 20), stack_top = (uintptr_t)__libc_stack_end & ~(uintptr_t)63;
+    hn_origins.stack_low = top - (8u << 20), hn_origins.stack_top = (uintptr_t)__libc_stack_end & ~(uintptr_t)63;
   }
   for (unsigned i = 0; i < module_count; ++i) {
     hn_begin(HN_MODULE);

@@ -10,9 +10,9 @@
  * The runtime finds the descriptor in HOMENODE_STREAM_FD; without it, it records nothing.
  *
  * Details that a consumer relies on:
- * - Each pc has one `previous` address, 0 at first: HN_RUN and HN_RUN_SAME set it to their base, HN_COLUMN to each of its
- *   addresses in turn. Sequence numbers of one item have no holes: when all runs are closed, the item's next access is
- *   number (accesses received for it so far). So an HN_ALLOCATE, HN_RELEASE, HN_SYNC or HN_MARK stands at that number.
+ * - Each pc has one `previous` address, 0 at first: HN_RUN, HN_RUN_SAME, HN_ACCESS and HN_PAIR set it to their base, HN_COLUMN to each of
+ * its addresses in turn. Sequence numbers of one item have no holes: when all runs are closed, the item's next access is number (accesses
+ * received for it so far). So an HN_ALLOCATE, HN_RELEASE, HN_SYNC or HN_MARK stands at that number.
  * - HN_MODULE and HN_PC close no runs; HN_FRAME closes only the runs on stacks; every other message closes all.
  * - HN_RANK alone starts no item: after it, the rank goes on with the item it left, and with that item's sequence.
  * - A marked loop (homenode.h) is a HN_PARALLEL_BEGIN with a team of one, HN_LOOP_BEGIN, HN_ITEMs in any order, HN_LOOP_END,
@@ -85,6 +85,14 @@ enum hn_opcode {
   HN_TASK_BEGIN,     /* site that creates it, address from which on the stack is its creator's (new item) */
   HN_TASK_END        /* the creator goes on with its item, and that item's sequence */
 };
+
+/* The two messages of which programs without regularity send most, fixed in length and little-endian: written and read without a
+ * branch for each number. What does not fit goes as an HN_RUN, and so does what is shorter as one. */
+enum {
+  HN_ACCESS = 64, /* u16 pc id, u32 sequence, i48 address - previous address of this pc, u16 producer distance */
+  HN_PAIR = 65    /* u16 pc id, u32 sequence, i48 base - previous base of this pc, i32 stride, u16 dsequence: an HN_RUN of two */
+};
+enum { HN_ACCESS_BYTES = 15, HN_PAIR_BYTES = 19 }; /* with the opcode */
 
 /* In HN_FRAME and HN_TLS the threads that the program creates follow the ranks of the first one's teams: thread k has this number + k. */
 enum { HN_FIRST_CREATED = 1024 };

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "traces/format/large_memory.hpp"
 #include "traces/format/records.hpp"
 
 namespace homenode::format {
@@ -85,7 +86,7 @@ public:
     bytes_.insert(bytes_.begin() + static_cast<std::ptrdiff_t>(begin), head.bytes_.begin(), head.bytes_.end());
   }
   void reserve(std::size_t more) {
-    if (bytes_.capacity() - bytes_.size() < more) bytes_.reserve(std::max(bytes_.size() + more, 2 * bytes_.capacity()));
+    if (bytes_.capacity() - bytes_.size() < more) reserve_large(bytes_, std::max(bytes_.size() + more, 2 * bytes_.capacity()));
   }
   void truncate(std::size_t size) { bytes_.resize(size); }
   std::size_t size() const { return bytes_.size(); }

@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +19,7 @@ using format::ByteWriter;
 namespace {
 constexpr std::size_t frame_target = 256 << 10;  // raw bytes of a frame: large enough for zstd, small enough for random access
 constexpr std::size_t blocks_a_record = 4096;
+constexpr std::uint64_t beside = 1 << 16;  // accesses from which a thread is worth its start
 
 struct Digest128 {
   std::uint64_t low, high;
@@ -312,6 +314,11 @@ PatternId TraceWriter::add(RegionId region, const ItemPattern& pattern, const st
   ByteWriter& patterns = state_->patterns;
   const std::size_t begin = patterns.size();
   XXH128_hash_t digest{};
+  // Of long patterns, which hardly come twice, the canonical form is made beside their bytes.
+  std::future<format::CanonicalPattern> canonical;
+  std::uint64_t irregular = 0;
+  for (const IrregularStream& stream : pattern.streams) irregular += stream.offset.size();
+  if (irregular >= beside) canonical = std::async(std::launch::async, [&pattern] { return format::canonical(pattern); });
   patterns.record_in_place(RecordType::pattern, [&] {
     format::encode_pattern(patterns, region, pattern, segments, [this](const std::string& text) { return state_->intern(text); });
     digest = XXH3_128bits(patterns.bytes().data() + begin, patterns.size() - begin);
@@ -320,8 +327,8 @@ PatternId TraceWriter::add(RegionId region, const ItemPattern& pattern, const st
       state_->pattern_ids.emplace(Digest128{digest.low64, digest.high64}, static_cast<std::uint32_t>(state_->known_patterns.size()));
   if (fresh) {
     state_->known_patterns.push_back({pattern.accesses, pattern.reads, pattern.writes, pattern.slots});
-    state_->canonical_patterns.push_back(format::canonical(pattern));
     if (patterns.size() >= frame_target) state_->checkpoint();
+    state_->canonical_patterns.push_back(canonical.valid() ? canonical.get() : format::canonical(pattern));
   } else {
     patterns.truncate(begin);
   }
@@ -336,7 +343,7 @@ ExecutionId TraceWriter::open_execution(RegionId region, std::uint64_t order) {
   return ExecutionId{state_->bodies.size() - 1};
 }
 
-void TraceWriter::append(ExecutionId id, const ItemBlock& block) {
+void TraceWriter::append(ExecutionId id, ItemBlock block) {
   State::Body& body = state_->bodies.at(id.index());
   const State::KnownPattern& pattern = state_->known_patterns.at(block.pattern.index());
   if (!body.open || block.first != body.next || block.last <= block.first || block.slots.size() != pattern.slots) {
@@ -350,7 +357,7 @@ void TraceWriter::append(ExecutionId id, const ItemBlock& block) {
   body.execution.writes += iterations * pattern.writes;
   body.execution.iterations = body.next = block.last;
   body.digest.append(block, state_->canonical_patterns[block.pattern.index()], state_->object_identity);
-  body.pending.push_back(block);
+  body.pending.push_back(std::move(block));
   if (body.pending.size() >= blocks_a_record) state_->encode_blocks(id.index());
 }
 

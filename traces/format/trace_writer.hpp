@@ -33,7 +33,7 @@ public:
   // An execution is known by the returned id while it is written; its place in program order comes from `order`.
   ExecutionId open_execution(RegionId, std::uint64_t order);
   // Blocks in the order of their iterations, without gaps.
-  void append(ExecutionId, const ItemBlock&);
+  void append(ExecutionId, ItemBlock);
   void origin(ExecutionId, const ItemOrigin&);
   // Its counts are computed from its blocks; region and ordinal are known.
   void close_execution(ExecutionId, const Execution&, const ExecutionExtra& = {});
