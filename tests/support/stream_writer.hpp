@@ -18,6 +18,9 @@ namespace homenode::test {
 
 class StreamWriter {
 public:
+  void little(std::uint64_t value, unsigned bytes) {
+    for (unsigned i = 0; i < bytes; ++i) bytes_ += static_cast<char>(value >> (8 * i));
+  }
   void u(std::uint64_t value) {
     while (value >= 128) {
       bytes_ += static_cast<char>(value | 128);
@@ -71,9 +74,23 @@ public:
   }
   void end() { opcode(HN_END), u(0), u(0); }
 
+  // From here on runs of one and two go as the messages of fixed length, as the runtime sends them.
+  void short_messages() { short_ = true; }
   void run(std::uint64_t pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride, std::uint64_t dsequence,
            std::uint64_t distance = 0) {
     Last& last = last_[pc];
+    if (short_ && (count == 1 || (count == 2 && distance == 0))) {
+      opcode(count == 1 ? HN_ACCESS : HN_PAIR);
+      little(pc, 2), little(sequence, 4), little(base - last.base, 6);
+      if (count == 1) {
+        little(distance, 2);
+        last.base = base;
+      } else {
+        little(static_cast<std::uint64_t>(stride), 4), little(dsequence, 2);
+        last = {true, base, count, stride, dsequence, distance};
+      }
+      return;
+    }
     const bool same =
         last.known && last.count == count && last.stride == stride && last.dsequence == dsequence && last.distance == distance;
     opcode(same ? HN_RUN_SAME : HN_RUN);
@@ -158,6 +175,7 @@ private:
   };
   std::string bytes_;
   std::map<std::uint64_t, Last> last_;
+  bool short_ = false;
 };
 
 }  // namespace homenode::test

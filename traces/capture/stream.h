@@ -27,8 +27,8 @@
  *   are part of the item around them (a nested parallel region has a team of one, an HN_LOSS at its first execution and one for the others
  * before HN_END).
  * - Tasks run at their creation, on the rank that creates them: HN_SYNC depend (object, match = 1 in, 2 all that excludes others) for each
- *   address, HN_TASK_BEGIN, what the task does, HN_TASK_END. Tasks nest. HN_SYNC task_wait (0, match = 0 for all children, 1 for those that the
- *   depend events before it name), task_group_begin and task_group_end (0, 0) where the program waits, if there is anything to wait for.
+ *   address, HN_TASK_BEGIN, what the task does, HN_TASK_END. Tasks nest. HN_SYNC task_wait (0, match = 0 for all children, 1 for those that
+ * the depend events before it name), task_group_begin and task_group_end (0, 0) where the program waits, if there is anything to wait for.
  *   Nothing else of constructs comes while a task runs. Tasks that are not deferred are part of the item that creates them.
  * - HN_SYNC objects are dense numbers in order of first use: 0 the unnamed critical section, 1 libgomp's atomic fallback,
  *   2 and up named critical sections, locks and dependence addresses. `match` of lock, unlock, critical_enter, critical_leave,

@@ -125,6 +125,7 @@ TEST_F(Assembler, UnfoldingGivesTheExactOrderBack) {
     std::mt19937 random{seed};
     const auto below = [&](std::uint32_t limit) { return static_cast<std::uint64_t>(random() % limit); };
     StreamWriter stream;
+    if (seed % 2 == 1) stream.short_messages();
     stream.hello();
     constexpr std::uint64_t sites = 5, object_bytes = 1 << 20;
     for (std::uint64_t p = 0; p < sites; ++p) stream.pc(p, static_cast<int>(p % 3 == 2 ? HN_WRITE : HN_READ), p % 2 == 0 ? 8 : 4);
@@ -197,6 +198,73 @@ TEST_F(Assembler, UnfoldingGivesTheExactOrderBack) {
       }
     }
     EXPECT_EQ(loops, 1u);
+  }
+}
+
+// The form in which accesses are sent is no part of the trace: nests, pairs that repeat and pairs by chance, with one object after
+// another between them, have one content hash.
+TEST_F(Assembler, ShortMessagesMakeTheSameTrace) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::string hash;
+    for (const bool short_messages : {false, true}) {
+      std::mt19937 random{seed};
+      const auto below = [&](std::uint32_t limit) { return static_cast<std::uint64_t>(random() % limit); };
+      StreamWriter stream;
+      if (short_messages) stream.short_messages();
+      stream.hello();
+      for (std::uint64_t p = 0; p < 3; ++p) stream.pc(p, p == 2 ? HN_WRITE : HN_READ, 8);
+      constexpr std::uint64_t objects = 40, bytes = 512;
+      for (std::uint64_t o = 0; o < objects; ++o) stream.allocate(a_address + o * bytes, bytes);
+      std::vector<StreamWriter::Access> accesses;
+      while (accesses.size() < 3000) {
+        const std::uint64_t length = 1 + below(4), step = below(3) * 8, first = below(objects) * bytes + below(24) * 8;
+        for (std::uint64_t again = 0; again <= below(3); ++again) {
+          for (std::uint64_t k = 0; k < length; ++k) accesses.push_back({below(6) / 2 % 3, a_address + first + again * 64 + k * step});
+        }
+      }
+      stream.accesses(accesses);
+      stream.end();
+      const auto workload = assembled(stream);
+      EXPECT_EQ(result_.accesses, accesses.size());
+      if (short_messages) {
+        EXPECT_EQ(workload->content_hash, hash) << "seed " << seed;
+      }
+      hash = workload->content_hash;
+      const auto body = workload->body(ExecutionId{0});
+      const std::vector<Decoded> decoded = decode(*workload, *body, 0);
+      ASSERT_EQ(decoded.size(), accesses.size());
+      for (std::size_t i = 0; i < accesses.size(); ++i) {
+        const std::uint64_t offset = accesses[i].address - a_address;
+        ASSERT_EQ(decoded[i].offset, static_cast<std::int64_t>(offset % bytes)) << "seed " << seed << ", access " << i;
+      }
+    }
+  }
+}
+
+// A block that is freed takes what is known of its addresses with it: the next block there is another object.
+TEST_F(Assembler, AnAddressBelongsToTheBlockThatIsThereNow) {
+  StreamWriter stream;
+  stream.hello();
+  stream.pc(0, HN_READ, 8);
+  constexpr std::uint64_t blocks = 50;
+  std::uint64_t sequence = 0;
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    for (const std::uint64_t address : {a_address, b_address}) {
+      stream.allocate(address, address == a_address ? 64 : 64 << 10);
+      stream.run(0, address + 8, sequence++, 1, 0, 0);
+      stream.run(0, address + 40, sequence++, 1, 0, 0);
+      stream.release(address);
+    }
+  }
+  stream.end();
+  const auto workload = assembled(stream);
+  const auto body = workload->body(ExecutionId{0});
+  const std::vector<Decoded> decoded = decode(*workload, *body, 0);
+  // Two accesses of each of the blocks, which are numbered as they were allocated.
+  ASSERT_EQ(decoded.size(), 4 * blocks);
+  for (std::size_t i = 2; i < decoded.size(); i += 2) {
+    EXPECT_EQ(decoded[i].object, decoded[i - 2].object + 1);
+    EXPECT_EQ(decoded[i].object, decoded[i + 1].object);
   }
 }
 
