@@ -128,6 +128,8 @@ BREAKAGES = [
     ("advection3d", "neighbour[SOUTH] + n * row", "neighbour[NORTH] + n * row"),
     ("fdtd3d", "ey[at + 1] - ey[at]", "ey[at + row] - ey[at]"),
     ("fdtd3d", "if (patch->absorbing) absorb", "if (0) absorb"),
+    ("fdtd3d", "return (dt - 1) / (dt + 1);", "return (1 - dt) / (dt + 1);"),
+    ("fdtd3d", "factor * (edge[-1] - *edge)", "factor * (edge[-1] + *edge)"),
     ("fdtd3d", "patch->behind[1]->h[2]", "patch->ahead[1]->h[2]"),
     ("threads_autonomous", "0.5 * y[i] + 1", "0.5 * y[i]"),
     ("threads_autonomous", "affine_value(knuth, x[i])", "affine_value(knuth, x[0])"),
@@ -152,6 +154,24 @@ BREAKAGES = [
     ("ft", "3 * j % ny", "2 * j % ny"),
     ("heap_list1", "content(rank, i, pass), (size_t)bytes)", "content(rank, i, pass), (size_t)bytes - 1)"),
 ]
+
+
+# What a wrong sign reflects is little in the first steps: the boundary is checked by itself.
+SIGN_OF_MUR = ("return (dt - 1) / (dt + 1);", "return -(dt - 1) / (dt + 1);")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["steps=1"], ["patch=4", "steps=2"], ["patch=8", "patches=8", "layout=compact", "steps=3"]]
+)
+def test_fdtd3d_sees_the_sign_of_its_boundary(programs: dict[str, Path], tmp_path: Path, arguments: list[str]) -> None:
+    text = (FOLDER / "fdtd3d.c").read_text(encoding="utf-8")
+    assert text.count(SIGN_OF_MUR[0]) == 1
+    for header in sources("fdtd3d")[1:]:
+        (tmp_path / header).write_bytes((FOLDER / header).read_bytes())
+    (tmp_path / "fdtd3d.c").write_text(text.replace(*SIGN_OF_MUR), encoding="utf-8")
+    compiled("fdtd3d", tmp_path / "fdtd3d.c", tmp_path / "broken")
+    assert run(programs["fdtd3d"], *arguments).returncode == 0
+    assert run(tmp_path / "broken", *arguments).returncode == 1
 
 
 def sources(name: str) -> list[str]:
