@@ -35,6 +35,34 @@ def test_clang_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not (tmp_path / "a").exists()
 
 
+@pytest.mark.parametrize(("driver", "name"), [("cc", "gcc"), ("c++", "g++"), ("fortran", "gfortran")])
+def test_help_is_homenode_s_own(driver: str, name: str) -> None:
+    scripts = Path(sys.executable).parent
+    said = [
+        subprocess.run([str(word) for word in words], capture_output=True, text=True, check=True).stdout
+        for words in ([scripts / "homenode", driver, "--help"], [scripts / f"homenode-{driver}", "--help"])
+    ]
+    assert said[0] == said[1]
+    assert said[0].startswith(f"Usage: homenode {driver} ARGUMENTS")
+    assert f"a drop-in for {name} " in said[0]
+    assert len(said[0].splitlines()) < 24
+    # with a class of options it is the compiler's
+    theirs = subprocess.run(
+        [scripts / "homenode", driver, "--help=common"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "-fsanitize=" in theirs
+
+
+def test_another_compiler_may_have_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOMENODE_GCC", "gcc -m64 -DANSWER=7")
+    (tmp_path / "a.c").write_text("int main(void) { return ANSWER; }")
+    assert compile_with("a.c", "-o", "a", cwd=tmp_path).returncode == 0
+    assert subprocess.run([tmp_path / "a"], check=False).returncode == 7
+    assert subprocess.run([tmp_path / "a.twin"], check=False).returncode == 7
+    monkeypatch.setenv("HOMENODE_GCC", "ccache clang-14")
+    assert "HOMENODE_GCC is 'ccache clang-14'; allowed: gcc" in compile_with("a.c", "-o", "b", cwd=tmp_path).stderr
+
+
 def build(folder: Path, name: str, *flags: str) -> Path:
     program = folder / name
     ended = compile_with("-fopenmp", *(flags or ("-O2",)), PROGRAMS / f"{name}.c", "-o", program, cwd=folder)

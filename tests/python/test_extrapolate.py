@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,16 @@ def test_a_size_between_the_captured_ones_is_remarked(
     done = homenode("extrapolate", *captures, "--check", check, "--set", "n=101", "-o", "E.hnt")
     assert done.status == 0, done.stderr
     assert "n=101 is not 72 and a multiple of 8" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", ["patches", "threads"])
+def test_patches_in_other_numbers_are_refused_by_region(captured: Captured, tmp_path: Path, name: str) -> None:
+    # a rank's code names a heap block a patch, and its runs fold at other places for other numbers of them (traces/parametric)
+    captures = [captured("advection2d", **{"patch": 6, "patches": 4, "threads": 2, name: n}) for n in (6, 8, 10)]
+    check = captured("advection2d", **{"patch": 6, "patches": 4, "threads": 2, name: 12})
+    message = refusal(captures, check, tmp_path / "E.hnt", **{name: 20})
+    assert re.match(rf"the structure at {name}=6 is another than at {name}=\d+: region '\S+': items", message)
+    assert not (tmp_path / "E.hnt").exists()
 
 
 def test_steps_that_are_no_whole_number_of_swaps_are_refused(captured: Captured, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 import homenode as hn
 from homenode import compiler
-from homenode.compiler.instrumentation import ATOMIC, STACK, TABLE, VECTOR
+from homenode.compiler.instrumentation import ATOMIC, COPY, STACK, TABLE, VECTOR
+from homenode.compiler.stream_dump import messages, record
 
 pytestmark = pytest.mark.capture
 LEVELS = pytest.mark.parametrize("level", ["-O1", "-O2", "-O3"])
@@ -124,3 +125,74 @@ def test_untraced_objects_and_libraries(tmp_path: Path, monkeypatch: pytest.Monk
         ("libmember.a(member.o)", 2),
         ("libshared.so", 1),
     }
+
+
+FORTRAN = """
+module kinds
+  type pair
+    real(8) :: x, y, z
+    integer(8) :: n
+  end type
+end module
+subroutine pairs(a, b, n)
+  use kinds
+  integer :: n, i
+  type(pair) :: a(n), b(n)
+  do i = 1, n
+    a(i) = b(i)
+  end do
+end subroutine
+subroutine words(a, b, n)
+  integer :: n, i
+  character(len=24) :: a(n), b(n)
+  do i = 1, n
+    a(i) = b(i)
+  end do
+end subroutine
+"""
+COPIES = """
+program copies
+  use kinds
+  type(pair), allocatable :: a(:), b(:)
+  character(len=24), allocatable :: s(:), t(:)
+  allocate (a(10), b(10), s(10), t(10))
+  if (command_argument_count() == 0) call pairs(a, b, 10)
+  if (command_argument_count() <= 1) call words(s, t, 10)
+end program
+"""
+
+
+def bytes_in(program: Path, *arguments: str) -> dict[str, int]:
+    """Bytes read and written in all."""
+    data, _, status = record([program, *arguments])
+    assert status == 0
+    found = {"read": 0, "write": 0}
+    for access in (access for message in messages(data) for access in message.accesses):
+        found[access.kind] += access.width
+    return found
+
+
+@LEVELS
+def test_fortran_s_copies_are_recorded_or_said(tmp_path: Path, level: str) -> None:
+    (tmp_path / "parts.f90").write_text(FORTRAN)
+    (tmp_path / "copies.f90").write_text(COPIES)
+    program = tmp_path / "copies"
+    words = [
+        level,
+        "-g",
+        f"-J{tmp_path}",
+        str(tmp_path / "parts.f90"),
+        str(tmp_path / "copies.f90"),
+        "-o",
+        str(program),
+    ]
+    assert compiler.main(words, "fortran") == 0
+    both, one, none = (bytes_in(program, *["word"] * arguments) for arguments in range(3))
+    # 10 structures of 32 bytes; and the length n
+    assert both["write"] - one["write"] == 10 * 32
+    assert both["read"] - one["read"] - 10 * 32 in (4, 8, 12)
+    # 10 character variables of 24 bytes: gfortran expands such copies whatever it is told
+    assert one["write"] - none["write"] < 10 * 24
+    told = {loss["reason"]: loss["count"] for loss in hn.capture(command=[program]).inspect()["losses"]}
+    assert told.get(f"words_: {COPY}") == 1
+    assert f"pairs_: {COPY}" not in told

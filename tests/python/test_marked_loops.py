@@ -99,7 +99,7 @@ def test_a_kernel_without_its_library_says_what_to_install() -> None:
     known = kernel("jacobi3d")
     lacking = Kernel(**{**vars(known), "needs": {"no/such/header.h": "libnone-dev"}})
     with pytest.raises(errors.UsageError, match=r"kernel 'jacobi3d' needs the header no/such/header.h.*libnone-dev"):
-        lacking.refuse_without_needs("gcc")
+        lacking.refuse_without_needs(["gcc"])
 
 
 POOL = """

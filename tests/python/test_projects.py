@@ -70,3 +70,35 @@ def test_fortran_in_a_makefile_project(tmp_path: Path, capfd: pytest.CaptureFixt
     run(folder, "make", f"FC={SCRIPTS / 'homenode'} fortran", "total")  # make has an FC of its own
     assert loops(folder / "total") == {"main#0": (50, 0, 50)}
     assert "1275" in capfd.readouterr().err
+
+
+CHECKED = """cmake_minimum_required(VERSION 3.16)
+project(checked C)
+include(CheckLanguage)
+check_language(Fortran)
+if(NOT CMAKE_Fortran_COMPILER)
+  message(FATAL_ERROR "no Fortran")
+endif()
+enable_language(Fortran)
+add_executable(total total.f90)
+"""
+
+
+def test_a_cmake_project_that_asks_whether_there_is_fortran(tmp_path: Path) -> None:
+    # check_language keeps the first word of FC alone, so the drop-in compilers have names of one word too
+    (tmp_path / "CMakeLists.txt").write_text(CHECKED)
+    (tmp_path / "total.f90").write_text(
+        "program total\n  real(8), allocatable :: a(:)\n  allocate (a(9))\n  a = 2\n  print *, sum(a)\nend\n"
+    )
+    names = {
+        "CC": str(SCRIPTS / "homenode-cc"),
+        "CXX": str(SCRIPTS / "homenode-c++"),
+        "FC": str(SCRIPTS / "homenode-fortran"),
+    }
+    for words in (["cmake", "-S", ".", "-B", "build"], ["cmake", "--build", "build"]):
+        ended = subprocess.run(
+            words, cwd=tmp_path, env={**os.environ, **names}, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert (tmp_path / "build" / "total.twin").is_file()
+    assert hn.capture(command=[tmp_path / "build" / "total"]).accesses >= 9

@@ -196,3 +196,73 @@ def test_threads_of_the_standard_library(tmp_path: Path, capfd: pytest.CaptureFi
     assert [routine.split("::")[-1] for routine in routines] == ["consume", "produce", "{lambda()#1}", "{lambda()#2}"]
     assert captured(program).hash == trace.hash
     assert hn.replay(trace, MACHINE, threads=5).seconds > 0
+
+
+# What one thread at a time may have: a lock, conditions, barriers with unequal shares, semaphores. The same simulation loop replays
+# synchronisation whatever the engine; what differs is how bandwidth is shared between two events.
+CONTENDED = ["locked", "in_turn", "by_steps", "two_at_a_time"]
+
+
+@pytest.fixture(scope="session")
+def contended(programs: Callable[[str], Path]) -> Callable[[str], hn.Trace]:
+    known: dict[str, hn.Trace] = {}
+
+    def trace(way: str) -> hn.Trace:
+        return known.setdefault(way, captured(programs("contended"), way))
+
+    return trace
+
+
+@pytest.mark.parametrize("placement", ["first-touch", "bind:0"])
+@pytest.mark.parametrize("way", CONTENDED)
+def test_synchronisation_is_the_same_on_both_engines(
+    contended: Callable[[str], hn.Trace], way: str, placement: str
+) -> None:
+    flow, simgrid = (
+        hn.replay(contended(way), MACHINE, threads=5, engine=engine, placement=placement)
+        for engine in ("flow", "simgrid")
+    )
+    # |simgrid / flow - 1| <= 0.5 %
+    assert simgrid.seconds == pytest.approx(flow.seconds, rel=0.005)
+    assert list(simgrid.threads["busy_seconds"]) == pytest.approx(list(flow.threads["busy_seconds"]), rel=0.005)
+
+
+@pytest.mark.parametrize("engine", ["flow", "simgrid"])
+def test_threads_wait_for_what_another_has(contended: Callable[[str], hn.Trace], engine: str) -> None:
+    def seconds(way: str) -> float:
+        return float(hn.replay(contended(way), MACHINE, threads=5, engine=engine).seconds)
+
+    # 6 rounds of one sweep alone and one under the lock, 4 threads: the lock's 24 sweeps follow each other, whoever waits
+    # in_turn: likewise; two_at_a_time: 6 x 4 x 2 sweeps two at a time, and 24 one after the other; by_steps: 6 steps of 4 sweeps at most
+    sweep = seconds("by_steps") / (6 * 4)
+    assert seconds("locked") >= 24 * sweep * 0.99
+    assert seconds("in_turn") >= 24 * sweep * 0.99
+    assert seconds("two_at_a_time") >= 24 * sweep * 0.99
+
+
+@pytest.mark.parametrize("name", ["threads_pingpong", "threads_postponed", "threads_mix"])
+def test_kernels_with_threads_on_both_engines(name: str) -> None:
+    trace = hn.capture(name, **KERNELS[name][0])
+    threads = len(KERNELS[name][1])
+    flow, simgrid = (
+        hn.replay(trace, MACHINE, threads=threads, engine=engine).seconds for engine in ("flow", "simgrid")
+    )
+    assert simgrid == pytest.approx(flow, rel=0.005)
+
+
+@pytest.mark.parametrize("way", ["spin", "poll", "semaphores", "once", "readers", "ends", "cancelled"])
+def test_ways_to_wait_on_both_engines(programs: Callable[[str], Path], way: str) -> None:
+    trace = captured(programs("waits"), way)
+    threads = max(len(trace.thread_graph()["threads"]), 1)
+    flow, simgrid = (
+        hn.replay(trace, MACHINE, threads=threads, engine=engine).seconds for engine in ("flow", "simgrid")
+    )
+    assert simgrid == pytest.approx(flow, rel=0.005)
+
+
+@pytest.mark.parametrize("engine", ["flow", "simgrid"])
+def test_a_deadlock_of_the_replay_names_its_cycle(contended: Callable[[str], hn.Trace], engine: str) -> None:
+    # captured one thread after the other, two locks taken in either order go well; side by side they do not
+    cycle = r"deadlock.*cycle: thread (\d) waits for lock \d, held by thread (\d); thread \2 waits for lock \d, held by thread \1"
+    with pytest.raises(hn.errors.Error, match=cycle):
+        hn.replay(contended("crossed"), MACHINE, threads=5, engine=engine)

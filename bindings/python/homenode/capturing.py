@@ -114,7 +114,7 @@ def compiled_kernel(chosen: Kernel) -> Path:
     from homenode.compiler.languages import compiler_of
 
     compiler = compiler_of(chosen.driver)
-    version = subprocess.run([compiler, "--version"], capture_output=True, check=True).stdout
+    version = subprocess.run([*compiler, "--version"], capture_output=True, check=True).stdout
     words = [*chosen.flags, "-g", str(chosen.source), *(f"-l{library}" for library in chosen.libraries), "-lm"]
     digest.update(" ".join(words).encode() + version)
     folder = cache_directory() / "programs" / f"{chosen.name}-{digest.hexdigest()[:16]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,10 +45,10 @@ class Kernel:
         """The drop-in compiler of its language."""
         return "c++" if self.language == "c++" else "cc"
 
-    def refuse_without_needs(self, compiler: str) -> None:
+    def refuse_without_needs(self, compiler: Sequence[str]) -> None:
         """A kernel that wants a library's header says so before it is compiled."""
         for header, package in self.needs.items():
-            look = [compiler, "-E", "-x", self.language, "-include", header, "/dev/null"]
+            look = [*compiler, "-E", "-x", self.language, "-include", header, "/dev/null"]
             if subprocess.run(look, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode:
                 raise UsageError(
                     f"kernel '{self.name}' needs the header {header}, which is not there; Debian's package: {package}"

@@ -16,9 +16,9 @@ def drop_in(driver: str, compiler: str) -> click.Command:
     )
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
     def command(arguments: tuple[str, ...]) -> int:
-        from homenode.compiler import main
+        from homenode.compiler.programs import run
 
-        return int(main(list(arguments), driver) or 0)
+        return run(list(arguments), driver)
 
     return command
 

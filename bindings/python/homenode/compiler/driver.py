@@ -77,7 +77,7 @@ def _text_of(source: Source, line: CommandLine, driver: str, target: Path, folde
         ["-MT", target] if dependencies and "-MT" not in line.preprocess and "-MQ" not in line.preprocess else []
     )
     _run(
-        compiler_of(driver),
+        *compiler_of(driver),
         "-E",
         *line.compile,
         *line.preprocess,
@@ -152,7 +152,7 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         _run_on(
             source.path,
             traced_text,
-            compiler,
+            *compiler,
             "-x",
             language,
             "-c",
@@ -165,9 +165,9 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         )
         # The twin: original schedule, original optimisation, counters in the final assembly.
         assembly, counted, twin = folder / "twin.s", folder / "counted.s", folder / "twin.o"
-        _run(compiler, "-x", language, "-S", *flags, "-w", "-g0", "-fno-lto", text, "-o", assembly)
+        _run(*compiler, "-x", language, "-S", *flags, "-w", "-g0", "-fno-lto", text, "-o", assembly)
         counted.write_text(with_counters(assembly.read_text()))
-        _run(compiler, "-c", counted, "-o", twin)
+        _run(*compiler, "-c", counted, "-o", twin)
         notes = folder / "notes"
         notes.write_text("".join(json.dumps(note) + "\n" for note in rewritten.notes))
         losses = folder / "losses"
@@ -299,10 +299,10 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
     wraps = [f"-Wl,--wrap={name}" for name in _WRAPPED]
     if "-shared" in line.link:
         # the program that loads it brings the runtime; a library has no twin of its own
-        _linked(line, compiler, *line.compile, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
+        _linked(line, *compiler, *line.compile, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
         return
     flags = [word for word in line.compile if word not in ("-MD", "-MMD")]
-    read = _linked(line, compiler, *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
+    read = _linked(line, *compiler, *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
     _add_losses(target, untraced(read, target))
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
         folder = Path(name)
@@ -311,7 +311,7 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
             return
         # libgomp stays out: the empty archive of the runtime's folder stands for it, the shims come from twin.o.
         words = [
-            compiler,
+            *compiler,
             *[word for word in flags if word != "-flto"],
             f"-L{runtime}",
             *twins,
@@ -340,7 +340,7 @@ def main(words: list[str], driver: str = "cc") -> int:
         if line.passes_through:
             for other in line.untraced:
                 print(f"homenode {driver}: {other}: compiled without tracing", file=sys.stderr)
-            return subprocess.run([compiler_of(driver), *words], check=False).returncode
+            return subprocess.run([*compiler_of(driver), *words], check=False).returncode
         for source in line.sources:
             if not source.path.is_file():
                 print(f"homenode {driver}: {source.path}: no such file", file=sys.stderr)

@@ -22,6 +22,7 @@ _HARMLESS = re.compile(r"^(?:#|<|//|\}|\{|return\b|goto\b|else\b|.*CLOBBER|.*\.D
 _VECTOR = re.compile(
     r"__builtin_ia32_(?P<name>\w*(?:gather|scatter|mask(?:load|store|mov)|movnt|lddqu|expandload|compressstore)\w*) \("
 )
+_COPY = re.compile(r"__builtin_(?:mem(?:cpy|move|set)|mempcpy) \(")
 _ATOMIC = re.compile(r"\.ATOMIC_COMPARE_EXCHANGE \(")
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 # NAME[index] and NAME.field; not &NAME[index], which is an address.
@@ -32,6 +33,7 @@ _WORDS = frozenset(("MEM", "TARGET_MEM_REF", "VIEW_CONVERT_EXPR", "BIT_FIELD_REF
 
 STACK = "on the stack, whose address stays in the function: gcc does not instrument it"
 TABLE = "read-only: gcc does not instrument it"
+COPY = "copy or fill of a constant size, expanded in line: not recorded"
 VECTOR = "gcc does not instrument this vector intrinsic"
 ATOMIC = "inline compare and exchange (omp atomic on a floating-point number) is not recorded"
 
@@ -61,6 +63,15 @@ def _aggregates(body: list[str]) -> set[str]:
         if found["array"] or record:
             names.add(found["name"])
     return names
+
+
+def copies(optimized: Path) -> Counter[str]:
+    """By function, how many calls of memcpy and its kin gcc may still expand in line."""
+    found = {
+        symbol: sum(1 for text in body if _COPY.search(_TEXT.sub('""', text)))
+        for symbol, body in _functions_of(optimized).items()
+    }
+    return Counter({symbol: count for symbol, count in found.items() if count})
 
 
 def uninstrumented(after_tsan: Path, optimized: Path) -> Counter[tuple[str, str]]:

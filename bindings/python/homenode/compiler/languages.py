@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,16 +18,16 @@ DRIVERS = {
 def refusal_of(driver: str) -> str | None:
     """Why the program behind `homenode DRIVER` cannot compile for tracing; None if it can."""
     name, variable = DRIVERS[driver]
-    compiler = compiler_of(driver)
-    if "clang" not in Path(compiler).name and "flang" not in Path(compiler).name:
+    words = compiler_of(driver)
+    if not any("clang" in Path(word).name or "flang" in Path(word).name for word in words):
         return None
-    return f"{variable} is '{compiler}'; allowed: {name} or a cross or numbered {name} (clang's code is not recorded in full)"
+    return f"{variable} is '{' '.join(words)}'; allowed: {name} or a cross or numbered {name} (clang's code is not recorded in full)"
 
 
-def compiler_of(driver: str) -> str:
-    """The program behind `homenode DRIVER`."""
+def compiler_of(driver: str) -> list[str]:
+    """The program behind `homenode DRIVER`, and arguments that its variable gives it (`gfortran -m64`)."""
     name, variable = DRIVERS[driver]
-    return os.environ.get(variable, name)
+    return shlex.split(os.environ.get(variable, "")) or [name]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from homenode.compiler.instrumentation import uninstrumented
+from homenode.compiler.instrumentation import COPY, copies, uninstrumented
 
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.+)>:$")
 _CALLED = re.compile(r"R_X86_64_(?:PLT32|PC32|GOTPCREL\w*)\s+(?P<name>[\w.]+)-0x")
+_COPIES = re.compile(r"mem(?:cpy|move|set|pcpy)$")
 # Functions of libc and libgfortran that read or write as much of the program's memory as they are asked to.
 _LIBRARY = re.compile(
     r"(?:qsort(?:_r)?|bsearch|lfind|lsearch|memcmp|bcmp|memchr|memmem|memccpy|str(?:n?cpy|n?cat|chr|rchr|str|n?cmp|len)|stpn?cpy"
@@ -26,7 +27,12 @@ def losses_of(instrumented: Path, source: str, after_tsan: Path, optimized: Path
     found = uninstrumented(after_tsan, optimized)
     if not after_tsan.is_file() and ".gnu.lto_" in _said("objdump", "-h", instrumented):
         found["all functions", "compiled when linked (-flto): what gcc leaves out was not looked for"] += 1
-    found.update(_calls_into_libraries(instrumented))
+    calls = _calls_of(instrumented)
+    found.update(_calls_into_libraries(calls))
+    for name, count in copies(optimized).items():
+        called = sum(1 for callee in calls.get(name, []) if _COPIES.match(callee))
+        if called < count:
+            found[name, COPY] += count - called
     return [
         {"function": name, "file": source, "reason": reason, "count": count}
         for (name, reason), count in sorted(found.items())
@@ -37,8 +43,8 @@ def _said(*words: str | Path) -> str:
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=True).stdout
 
 
-def _calls_into_libraries(instrumented: Path) -> Counter[tuple[str, str]]:
-    """Calls from instrumented functions; what the program asks not to instrument is its own choice."""
+def _calls_of(instrumented: Path) -> dict[str, list[str]]:
+    """By function, what it calls, as often as it does."""
     text = _said("objdump", "-dr", "--no-show-raw-insn", instrumented)
     calls: dict[str, list[str]] = {}
     function = "?"
@@ -47,6 +53,11 @@ def _calls_into_libraries(instrumented: Path) -> Counter[tuple[str, str]]:
             function = header["name"]
         elif (called := _CALLED.search(line)) is not None:
             calls.setdefault(function, []).append(called["name"])
+    return calls
+
+
+def _calls_into_libraries(calls: dict[str, list[str]]) -> Counter[tuple[str, str]]:
+    """Calls from instrumented functions; what the program asks not to instrument is its own choice."""
     found: Counter[tuple[str, str]] = Counter()
     for name, names in calls.items():
         if any(called.startswith("__tsan_") for called in names):

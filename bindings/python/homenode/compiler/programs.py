@@ -1,0 +1,29 @@
+"""The programs homenode-cc, homenode-c++ and homenode-fortran: `homenode cc` and its kin under one word."""
+
+import sys
+
+from homenode.compiler.driver import main
+from homenode.compiler.help import asks_for_help, help_of
+
+
+def run(words: list[str], driver: str) -> int:
+    """Compile, or explain oneself."""
+    if asks_for_help(words):
+        print(help_of(driver))
+        return 0
+    return main(words, driver)
+
+
+def cc() -> int:
+    """In place of gcc."""
+    return run(sys.argv[1:], "cc")
+
+
+def cxx() -> int:
+    """In place of g++."""
+    return run(sys.argv[1:], "c++")
+
+
+def fortran() -> int:
+    """In place of gfortran."""
+    return run(sys.argv[1:], "fortran")
