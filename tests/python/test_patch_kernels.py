@@ -13,6 +13,7 @@ SMALLEST: list[tuple[str, dict[str, int | str]]] = [
     ("advection2d", {"patch": 5, "patches": 3, "temporaries": "anew"}),
     ("advection2d", {"patch": 5, "patches": 3, "temporaries": "scratch"}),
     ("advection3d", {"patch": 4, "patches": 2, "layout": "compact"}),
+    ("advection3d", {"patch": 4, "patches": 2, "temporaries": "scratch"}),
     ("fdtd3d", {"patch": 4, "steps": 2}),
     ("jacobi3d_tasks", {"ni": 20, "nj": 20, "nk": 16, "order": "kji"}),
     ("heap_list1", {"blocks": 5, "bytes": 10000, "passes": 2}),

@@ -265,9 +265,7 @@ def test_rows_of_s4_tasks() -> None:
         ("C67", "deviates"),
     }
     otherwise = task_figures([1600, 1200, 1100, 1450], [1700, 1900, 1900, 1700], 1000, 1500)
-    found = {
-        (row.claim, row.verdict) for row in s4_tasks.task_rows("m", lines, otherwise) if "what if" not in row.what
-    }
+    found = {(row.claim, row.verdict) for row in s4_tasks.task_rows("m", lines, otherwise) if "what if" not in row.what}
     assert {claim for claim, verdict in found if verdict == "deviates"} == {
         "C65", "C66", "C67", "C69", "C71", "C72",
     }  # fmt: skip

@@ -4,7 +4,7 @@
 #include "advection.h"
 
 enum { WEST, EAST, SOUTH, NORTH, BELOW, ABOVE, SIDES };
-enum temporaries { REUSE, ANEW };
+enum temporaries { REUSE, ANEW, SCRATCH };
 
 struct patch {
   double *field, *flux[DIRECTIONS];
@@ -90,11 +90,11 @@ KERNEL_UNTRACED static int64_t wrong_cells(const struct patch* patches, int64_t 
 int main(int argc, char** argv) {
   enum { PATCH, PATCHES, STEPS, TEMPORARIES, LAYOUT, CHECK, COUNT };
   struct kernel_parameter p[COUNT] = {{"patch", 12, 2, 1 << 10, NULL},      {"patches", 4, 1, 1 << 20, NULL},
-                                      {"steps", 2, 1, 1 << 20, NULL},       {"temporaries", 0, 0, 0, "reuse|anew"},
+                                      {"steps", 2, 1, 1 << 20, NULL},       {"temporaries", 0, 0, 0, "reuse|anew|scratch"},
                                       {"layout", 0, 0, 0, "strip|compact"}, {"check", 1, 0, 1, NULL}};
   kernel_parameters(argc, argv, "advection3d", p, COUNT);
   const int64_t n = p[PATCH].value, of_thread = p[PATCHES].value, steps = p[STEPS].value, threads = patch_threads();
-  const int anew = p[TEMPORARIES].value == ANEW;
+  const int kept = p[TEMPORARIES].value == REUSE, anew = p[TEMPORARIES].value == ANEW, scratch = p[TEMPORARIES].value == SCRATCH;
   const struct patch_box box = patch_box(threads, of_thread, 3, (enum patch_layout)p[LAYOUT].value);
   const struct advected_mode mode = {3, {n * patch_extent(&box, 0), n * patch_extent(&box, 1), n * patch_extent(&box, 2)}};
   struct patch* patches = kernel_allocate("advection3d", (size_t)(threads * of_thread), sizeof(struct patch));
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
       for (int d = 0; d < DIRECTIONS; ++d) patch->first[d] *= n;
       patch->field = patch_block("advection3d", field_cells(n), rank);
       initialise_patch(patch->field, &mode, patch->first[0], patch->first[1], patch->first[2], n);
-      if (!anew) allocate_temporaries(patch, n, rank);
+      if (kept) allocate_temporaries(patch, n, rank);
     }
   }
   kernel_time("init", begin);
@@ -138,8 +138,13 @@ int main(int argc, char** argv) {
       struct patch* mine = patches + rank * of_thread;
       if (anew)
         for (struct patch* patch = mine; patch < mine + of_thread; ++patch) allocate_temporaries(patch, n, rank);
-      for (struct patch* patch = mine; patch < mine + of_thread; ++patch)
-        compute_patch(patch->field, patch->flux[0], patch->flux[1], patch->flux[2], n, courant[0], courant[1], courant[2]);
+      struct patch shared = {0};
+      if (scratch) allocate_temporaries(&shared, n, rank);
+      for (struct patch* patch = mine; patch < mine + of_thread; ++patch) {
+        double* const* flux = scratch ? shared.flux : patch->flux;
+        compute_patch(patch->field, flux[0], flux[1], flux[2], n, courant[0], courant[1], courant[2]);
+      }
+      if (scratch) free_temporaries(&shared);
       if (anew)
         for (struct patch* patch = mine; patch < mine + of_thread; ++patch) free_temporaries(patch);
     }
@@ -152,7 +157,7 @@ int main(int argc, char** argv) {
                                   : 0;
   for (int64_t number = 0; number < threads * of_thread; ++number) {
     free(patches[number].field);
-    if (!anew) free_temporaries(&patches[number]);
+    if (kept) free_temporaries(&patches[number]);
   }
   free(patches);
   return code;

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import homenode as hn
 from validation.available import missing
-from validation.published import s1, s1_fitted, s1_heap, s1_mechanisms
+from validation.published import s1, s1_blind, s1_fitted, s1_heap, s1_mechanisms
 from validation.published.s1_replays import CELLS, advection_heap, advection_seconds, setting, write_seconds
 from validation.rows import Row
 
@@ -46,3 +46,5 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
     yield from s1.advection_rows(printed, found, lacking, VARIANT, problem)
     if not any([*absent.values(), *lacking.values()]):
         yield from s1_mechanisms.rows(folder, patches, problem)
+        if not small:
+            yield from s1_blind.rows(folder, patches)

@@ -58,8 +58,8 @@ def _labelled(result: hn.Result, label: str) -> float:
 
 
 def _kernel_time(label: str) -> bool:
-    """Whether S1's "wall time of numerical computing" has the region: exchange and compute, in however many parts."""
-    return label.partition(":")[0] in ("exchange", "compute")
+    """Whether S1's "wall time of numerical computing" has the region: exchange and compute (FDTD: update), in parts."""
+    return label.startswith(("exchange", "compute", "update"))
 
 
 def write_seconds(folder: Path, team: int, setting: Setting, changes: Mapping[str, str]) -> Seconds:
@@ -78,22 +78,30 @@ def write_seconds(folder: Path, team: int, setting: Setting, changes: Mapping[st
     return Seconds(seconds, _command(path, team, setting, changes, "nt"))
 
 
-def advection_seconds(
-    folder: Path, team: int, temporaries: str, patches: int, setting: Setting, changes: Mapping[str, str]
+def step_seconds(
+    folder: Path,
+    kernel: str,
+    given: Mapping[str, int | str],
+    team: int,
+    patches: int,
+    setting: Setting,
+    changes: Mapping[str, str],
 ) -> Seconds:
     """The seconds of a step (exchange and compute), without what the first one finds in the caches and takes for its pages."""
     chosen: dict[str, Any] = setting.keywords()
     machine = hn.Machine.load(s1.MACHINE).with_changes({**SMALLER_CACHES, **changes})
     steps = []
     for count in (1, 2):
-        parameters: dict[str, int | str] = {
-            "patch": CELLS,
-            "patches": patches // team,
-            "steps": count,
-            "temporaries": temporaries,
-            "check": 0,
-        }
-        trace, path = _trace(folder, "advection2d", team, parameters)
+        parameters: dict[str, int | str] = {**given, "patches": patches // team, "steps": count, "check": 0}
+        trace, path = _trace(folder, kernel, team, parameters)
         result = hn.replay(trace, machine, threads=team, **chosen)
         steps.append(sum(_labelled(result, label) for label in result.regions.index if _kernel_time(label)))
     return Seconds(steps[1] - steps[0], _command(path, team, setting, {**SMALLER_CACHES, **changes}, "machine"))
+
+
+def advection_seconds(
+    folder: Path, team: int, temporaries: str, patches: int, setting: Setting, changes: Mapping[str, str]
+) -> Seconds:
+    """A step of the 2D sample."""
+    given: dict[str, int | str] = {"patch": CELLS, "temporaries": temporaries}
+    return step_seconds(folder, "advection2d", given, team, patches, setting, changes)
