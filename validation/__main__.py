@@ -85,10 +85,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--machine", type=Path, help="native: a calibrated description of this machine")
     parser.add_argument("--repeats", type=int, default=7, help="native: timed runs of each case")
     parser.add_argument(
-        "--write", action="store_true", help="capture-costs, linux-guest, placements: renew the page of results"
+        "--write",
+        action="store_true",
+        help="capture-costs, linux-guest, placements, published --paper: renew the page of results",
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
+    if options.kind == "published" and options.write and options.paper is None:
+        parser.error(f"--write without --paper; allowed: --paper {'|'.join(PAPERS)}")
     if options.kind == "capture-costs":
         from validation import capture_costs
 
@@ -115,6 +119,10 @@ def main(arguments: list[str] | None = None) -> int:
             print("  ".join(_text(value) for key, value in values.items() if key != "command"), flush=True)
     if options.json:
         print(json.dumps({"schema": "homenode.validation/1", "rows": collected}, indent=1))
+    if options.kind == "published" and options.write:
+        from validation.published.page import write_page
+
+        write_page(options.paper, collected, options.small)
     return int(options.kind == "fuzz" and any(values["verdict"] == "deviates" for values in collected))
 
 

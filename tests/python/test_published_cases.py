@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ sys.path.insert(0, str(ROOT))
 
 from validation.available import Setting, missing  # noqa: E402
 from validation.published import s0, s1, s1_fitted, sensitivity  # noqa: E402
+from validation.published.page import COLUMNS, page  # noqa: E402
 from validation.published.s0 import AWARE, INTERLEAVE, PINNED, UNPINNED, A, Case, Timing  # noqa: E402
 from validation.published.s0_rows import Comparison  # noqa: E402
 from validation.published.s1 import Seconds  # noqa: E402
@@ -209,3 +211,15 @@ def test_what_the_machine_refuses_is_said() -> None:
     assert isinstance(found[0].halved, str)  # 60 ns is less than the local 77 ns
     assert found[0].halved.startswith("refused: ")
     assert found[0].doubled == 1
+
+
+def test_the_page_counts_what_was_predicted_and_what_agrees() -> None:
+    def row(cls: str, verdict: str) -> dict[str, object]:
+        return dict.fromkeys(COLUMNS, "a|b") | {"class": cls, "verdict": verdict, "model": 0.123456}
+
+    rows = [row("predicted", verdict) for verdict in ("agrees", "agrees", "deviates", "not compared")]
+    text = page("S1", [*rows, row("fitted", "agrees")], False, datetime.date(2000, 1, 2))
+    assert "Of 4 predicted rows 3 were compared; of these 2 agree." in text
+    assert "    python -m validation published --paper S1 --write\n" in text
+    assert text.count("0.1235") == len(rows) + 1
+    assert "a\\|b" in text
