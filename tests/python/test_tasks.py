@@ -17,7 +17,7 @@ from support import ROOT, Ended
 PROGRAMS = ROOT / "tests" / "python" / "tracing_programs"
 MACHINE = "xeon-x5550-2s"
 TASKS, EACH = 16, 2048
-MODES = ["independent", "chain", "diamonds 5", "nested 8", "producers", "in_a_loop", "loops", "groups", "undeferred"]
+MODES = ["independent", "chain", "diamonds 5", "nested 8", "producers", "in_a_loop", "loops", "groups", "undeferred", "reductions"]
 
 Run = Callable[..., Ended]
 
@@ -137,6 +137,14 @@ def test_tasks_that_nobody_else_may_run_stay_where_they_are(program: Path, capfd
     assert "undeferred 0: 1" in capfd.readouterr().err
 
 
+def test_reductions_over_tasks_are_told_of(program: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    trace = captured(program, "reductions", threads=2)
+    # 1 + 0 + ... + 9; the largest i (19 - i) is 9 * 10; 0 + ... + 9 and the even ones once more; the odd ones; 7
+    assert f"reductions 0: {46 * 1000000 + 90 * 10000 + 65 * 100 + 25 + 7}" in capfd.readouterr().err
+    assert [entry["items"] for entry in task_regions(trace)] == [10, 10, 6]
+    assert [reason for reason in losses(trace) if reason.startswith("task reduction: ")]
+
+
 def test_a_task_that_asks_for_its_thread_is_noted(program: Path) -> None:
     assert [reason for reason in losses(captured(program, "asks")) if "asks for its thread number" in reason]
 
@@ -192,3 +200,15 @@ def test_jacobi3d_tasks_run_faster_with_more_threads(jacobi: dict[str, hn.Trace]
 def test_a_loops_distribution_is_refused_for_tasks(jacobi: dict[str, hn.Trace]) -> None:
     with pytest.raises(errors.UsageError, match="consists of tasks, which distribution 'static' does not run"):
         hn.replay(jacobi["ijk"], MACHINE, threads=4, distribution="sweep:task@static")
+
+
+def test_traces_of_tasks_are_extrapolated(tmp_path: Path) -> None:
+    """The events that create tasks are numbers like any other: more steps, and blocks, create more of them."""
+    files = {}
+    for n in (48, 64, 80, 96, 112):
+        files[n] = tmp_path / f"{n}.hnt"
+        hn.capture("jacobi3d_tasks", output=files[n], ni=n, nj=24, nk=24, bk=24, init="serial", check=0)
+    made = hn.extrapolate(
+        [files[n] for n in (48, 64, 80)], check=files[96], parameters={"ni": 112}, output=tmp_path / "made.hnt"
+    )
+    assert made.hash == hn.Trace.open(files[112]).hash

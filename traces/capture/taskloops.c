@@ -25,13 +25,16 @@ static struct cut cut_of(uint64_t n, unsigned flags, uint64_t count, uint64_t th
 static const char* const one_task = "taskloop without grainsize or num_tasks: one task for each of the one thread at capture";
 static void taskloop(void (*function)(void*), void* data, void (*copy)(void*, void*), long size, long align, unsigned flags, uint64_t count,
                      uint64_t start, uint64_t n, uint64_t step, struct call call) {
-  if (!n) return;
+  /* gcc puts the reductions' array behind the bounds; it also looks at it where there is no iteration. */
+  const bool grouped = !(flags & TASK_NOGROUP), reduces = grouped && flags & TASK_REDUCTION;
+  if (!n && !reduces) return;
+  if (grouped) GOMP_taskgroup_start();
+  if (reduces) hn_reduce_over_tasks(((uintptr_t**)data)[2], call.site);
   struct rank* r = hn_self();
   const bool condition = flags & TASK_IF;
-  const struct cut cut = cut_of(n, flags, count, (uint64_t)r->team->ranks);
+  const struct cut cut = n ? cut_of(n, flags, count, (uint64_t)r->team->ranks) : (struct cut){0};
   if (!(flags & TASK_GRAINSIZE) && !count && n > 1 && r->team->ranks == 1 && hn_tells_tasks(r, condition))
     hn_lose_in_tasks(call.site, one_task);
-  if (!(flags & TASK_NOGROUP)) GOMP_taskgroup_start();
   if (align < 1) align = 1;
   for (uint64_t i = 0; i < cut.tasks; ++i) {
     char room[size + align];
@@ -44,7 +47,7 @@ static void taskloop(void (*function)(void*), void* data, void (*copy)(void*, vo
     ((uint64_t*)argument)[0] = start, ((uint64_t*)argument)[1] = start += iterations * step;
     hn_run_task(function, argument, condition, flags & (TASK_FINAL | TASK_DETACH), 0, call);
   }
-  if (!(flags & TASK_NOGROUP)) GOMP_taskgroup_end();
+  if (grouped) GOMP_taskgroup_end();
 }
 void GOMP_taskloop(void (*f)(void*), void* d, void (*copy)(void*, void*), long size, long align, unsigned flags, unsigned long count,
                    int priority, long s, long e, long step) {

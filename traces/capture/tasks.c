@@ -151,7 +151,7 @@ void GOMP_taskgroup_start(void) {
   struct task* task = hn_task(hn_self());
   struct group* group = spare_groups;
   spare_groups = group->outer;
-  *group = (struct group){.outer = task->group};
+  *group = (struct group){.outer = task->group, .reductions = task->group ? task->group->reductions : 0};
   task->group = group;
 }
 void GOMP_taskgroup_end(void) {

@@ -11,7 +11,8 @@
 
 struct group { /* a taskgroup */
   struct group* outer;
-  bool told; /* only once a task of it is: a group without tasks says nothing */
+  uintptr_t* reductions; /* the innermost ones, task_reductions.c */
+  bool told;             /* only once a task of it is: a group without tasks says nothing */
 };
 struct task {
   struct task* creator; /* null: an implicit task */
@@ -36,6 +37,7 @@ enum { /* of flags that gcc passes (gomp-constants.h) */
        TASK_GRAINSIZE = 1 << 9,
        TASK_IF = 1 << 10,
        TASK_NOGROUP = 1 << 11,
+       TASK_REDUCTION = 1 << 12,
        TASK_DETACH = 1 << 13,
        TASK_STRICT = 1 << 14
 };
@@ -45,6 +47,7 @@ bool hn_tells_tasks(struct rank*, bool condition);
 void hn_run_task(void (*function)(void*), void* argument, bool condition, unsigned flags, void** depend, struct call);
 void GOMP_taskgroup_start(void);
 void GOMP_taskgroup_end(void);
+void hn_reduce_over_tasks(uintptr_t* data, const void* site); /* of the innermost group */
 /* Noted with its place when it first happens; how often it happened after that, at the end of the program. */
 void hn_lose_in_tasks(const void* site, const char* reason);
 

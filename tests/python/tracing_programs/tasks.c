@@ -123,6 +123,29 @@ static int undeferred(void) {
   }
   return in_final;
 }
+static int reductions(void) {
+  int sum = 1, most = 0, both[2] = {0, 0}, none = 7;
+#pragma omp parallel
+#pragma omp single
+  {
+#pragma omp taskgroup task_reduction(+ : sum, both)
+    {
+      for (int i = 0; i < 10; ++i)
+#pragma omp task in_reduction(+ : sum, both) firstprivate(i)
+      {
+        sum += i;
+        both[i % 2] += i;
+#pragma omp task in_reduction(+ : both) firstprivate(i)
+        both[0] += i;
+      }
+    }
+#pragma omp taskloop reduction(max : most) grainsize(3)
+    for (int i = 0; i < 20; ++i) most = i * (19 - i) > most ? i * (19 - i) : most;
+#pragma omp taskloop reduction(+ : none)
+    for (int i = 0; i < both[0] - 65; ++i) none += i;
+  }
+  return sum * 1000000 + most * 10000 + both[0] * 100 + both[1] + none;
+}
 static void asks(void) {
 #pragma omp parallel
 #pragma omp single
@@ -143,6 +166,7 @@ int main(int argc, char** argv) {
   if (!strcmp(name, "loops")) loops();
   if (!strcmp(name, "groups")) groups();
   if (!strcmp(name, "undeferred")) result = undeferred();
+  if (!strcmp(name, "reductions")) result = reductions();
   if (!strcmp(name, "asks")) asks();
   double sum = 0;
   for (int i = 0; i < TASKS * EACH; ++i) sum += a[i] * (1 + i % 7);
