@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   for (const char* target : {"trace_reader", "trace_frames", "trace_import"}) std::filesystem::create_directories(folder / target);
   unsigned number = 0;
   for (const auto& workload :
-       {test::jacobi2d(12, 2), test::chase(20, 60, 2), test::gather(32, 16, 4), test::stream_triad(64, 4, 2, true)}) {
+       {test::jacobi2d(12, 2), test::chase(20, 60, 2), test::gather(32, 16, 4), test::stream_triad(64, 4, 2, true), test::tasks(8)}) {
     const std::string name = "seed" + std::to_string(number++);
     write_trace(folder / "trace_reader" / name, *workload);
     add_frames(folder / "trace_reader" / name, folder / "trace_frames" / name);

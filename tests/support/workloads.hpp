@@ -202,4 +202,26 @@ inline std::shared_ptr<Workload> gather(std::int64_t elements, std::int64_t tabl
   return builder.build();
 }
 
+// A single creates n tasks, each of which writes a row of its own; each even one is followed by the next, and there is a group around all.
+inline std::shared_ptr<Workload> tasks(std::int64_t n) {
+  WorkloadBuilder builder;
+  const std::int64_t row = 64;
+  const ObjectId rows = builder.object("rows", static_cast<std::uint64_t>(n * row));
+  builder.parallel(1);
+  const RegionId tasks = builder.tasks("rows:task", n);
+  builder.nest(tasks, {8}, {write(rows, 0, {8}, row)});
+  builder.repeat(tasks);
+  const RegionId single = builder.single("rows");
+  builder.sync(single, SyncOperation::task_group_begin);
+  for (std::int64_t k = 0; k < n; ++k) {
+    builder.sync(single, SyncOperation::depend, static_cast<std::uint64_t>(k / 2), k % 2 == 0 ? 2 : 1);
+    builder.sync(single, SyncOperation::task_submit, 0, static_cast<std::uint64_t>(k));
+  }
+  builder.sync(single, SyncOperation::task_wait, 0, 0);
+  builder.sync(single, SyncOperation::task_group_end);
+  builder.nest(single, {1}, {read(rows, 0, {8})});
+  builder.repeat(single);
+  return builder.build();
+}
+
 }  // namespace homenode::test

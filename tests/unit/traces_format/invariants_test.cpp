@@ -39,7 +39,7 @@ std::vector<std::string> with_body(const std::function<void(ExecutionBody&)>& ch
 
 TEST(Invariants, HoldForWhatIsBuilt) {
   EXPECT_THAT(broken_invariants(*sound()), IsEmpty());
-  for (const auto& workload : {test::jacobi2d(20, 3), test::chase(50, 200, 4), test::gather(64, 32, 4)})
+  for (const auto& workload : {test::jacobi2d(20, 3), test::chase(50, 200, 4), test::gather(64, 32, 4), test::tasks(6)})
     EXPECT_THAT(broken_invariants(*workload), IsEmpty());
 }
 
