@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from homenode.cli.main import command as homenode
 from support import ROOT, SCRIPTS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -37,6 +40,22 @@ def test_examples_run(language: str, page: Path, text: str, tmp_path: Path) -> N
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr
+
+
+def told_commands() -> list[str]:
+    """The command lines of homenode in blocks that are not run."""
+    blocks = re.findall(
+        r"^```text\n(.*?)^```$", "\n".join(page.read_text(encoding="utf-8") for page in PAGES), re.M | re.S
+    )
+    return [line for block in blocks for line in block.splitlines() if line.startswith("homenode ")]
+
+
+@pytest.mark.parametrize("line", told_commands())
+def test_commands_that_are_not_run_are_taken(line: str) -> None:
+    name, *arguments = shlex.split(line)[1:]
+    command = homenode.get_command(click.Context(homenode), name)
+    assert command is not None
+    command.parse_args(click.Context(command), arguments)  # raises UsageError at what it does not know
 
 
 def listed_paths(readme: Path) -> list[str]:
