@@ -153,6 +153,8 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
   result["pages_by_node"] = report.pages_by_node;
   result["page_faults"] = report.page_faults;
   result["migrated_pages"] = report.migrated_pages;
+  result["hinting_faults"] = report.hinting_faults;
+  result["thread_moves"] = report.thread_moves;
   result["remote_pages"] = report.remote_pages;
   result["huge_pages"] = report.huge_pages;
   result["overflowed_pages"] = report.overflowed_pages;

@@ -86,7 +86,8 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   AccessSummary summary;
   if (placement->wants_summary()) {
     const auto pilot_mapping = thread_mappings().make(options.mapping);
-    summary = pilot_summary({workload, machine, *pilot_mapping, make_distribution, options.threads, options.oversubscribe, sizes.page});
+    summary = pilot_summary({workload, machine, *pilot_mapping, make_distribution, options.threads, options.oversubscribe, sizes.page,
+                             options.system.scheduler, options.seed});
   }
   placement->prepare(placement->wants_summary() ? &summary : nullptr, machine);
   AddressSpace addresses{machine, workload, *placement, sizes.page, sizes.huge};
@@ -100,12 +101,12 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
     for (const TouchedPages& pages : touched) addresses.place_object(pages.object, ThreadId{0});
     const auto pass_mapping = thread_mappings().make(options.mapping);
     const auto pass_memory = engine_for(*pass);
-    pass_report = simulate(
-        {*pass, machine, *pass_mapping, make_distribution, *pass_memory, addresses, options.threads, options.oversubscribe, quantum});
+    pass_report = simulate({*pass, machine, *pass_mapping, make_distribution, *pass_memory, addresses, options.threads,
+                            options.oversubscribe, quantum, false, nullptr, options.seed, options.system.scheduler});
   }
   const auto memory = engine_for(workload);
   RunReport report = simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe,
-                               quantum, options.keep_log, heap.get(), options.seed});
+                               quantum, options.keep_log, heap.get(), options.seed, options.system.scheduler});
   report.pages = addresses.placed_pages();
   report.huge_pages = addresses.huge_pages();
   report.overflowed_pages = addresses.memory().overflowed();

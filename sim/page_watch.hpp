@@ -23,6 +23,13 @@ struct PageWork {
   std::uint64_t unmapped = 0, hinting_faults = 0;  // pages
 };
 
+// What the run does with threads, empty where nothing is done.
+struct ThreadMoves {
+  std::function<bool(ThreadId, NodeId)> move;
+  std::function<bool(ThreadId, ThreadId)> exchange;
+  std::function<std::vector<ThreadId>(NodeId)> on;
+};
+
 class PageWatch final : public PageActions {
 public:
   PageWatch(AddressSpace& addresses, PagePlacement& policy);
@@ -46,14 +53,16 @@ public:
   PageWork take_work();
   // Of the whole run.
   std::uint64_t hinting_faults() const { return all_hinting_faults_; }
-  void moves_threads(std::function<bool(ThreadId, NodeId)> move) { move_thread_ = std::move(move); }
+  void moves_threads(ThreadMoves moves) { moves_ = std::move(moves); }
 
   std::uint64_t pages() const override;
   std::uint64_t page_bytes() const override;
   NodeId home(std::uint64_t page) const override;
   void migrate(std::uint64_t page, NodeId to) override;
   bool unmap(std::uint64_t page) override;
-  bool move_thread(ThreadId thread, NodeId to) override { return move_thread_ && move_thread_(thread, to); }
+  bool move_thread(ThreadId thread, NodeId to) override { return moves_.move && moves_.move(thread, to); }
+  bool exchange_threads(ThreadId a, ThreadId b) override { return moves_.exchange && moves_.exchange(a, b); }
+  std::vector<ThreadId> threads_on(NodeId node) const override { return moves_.on ? moves_.on(node) : std::vector<ThreadId>{}; }
 
 private:
   void note_faults(std::uint64_t first, std::uint64_t last);
@@ -67,7 +76,7 @@ private:
   std::vector<PageUse> uses_;  // to be told
   PageWork work_;
   std::uint64_t all_hinting_faults_ = 0;
-  std::function<bool(ThreadId, NodeId)> move_thread_;
+  ThreadMoves moves_;
 };
 
 }  // namespace homenode

@@ -3,6 +3,7 @@
 // distribution that hands out on demand). Under a static distribution the schedule is exactly that of the run.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "sim/machine.hpp"
 #include "sim/policy/thread_mapping.hpp"
 #include "sim/policy/work_distribution.hpp"
+#include "sim/scheduler_settings.hpp"
 #include "sim/units.hpp"
 #include "sim/workload.hpp"
 
@@ -24,6 +26,8 @@ struct PilotInput {
   unsigned threads = 1;
   bool oversubscribe = false;
   Bytes page{4096};
+  SchedulerSettings scheduler{};
+  std::uint64_t seed = 0;
 };
 
 // Throws what simulate throws.

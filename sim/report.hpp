@@ -71,6 +71,7 @@ struct RunReport {
   std::vector<std::uint64_t> pages_by_node;
   std::uint64_t page_faults = 0;  // that placed a page
   std::uint64_t migrated_pages = 0;
+  std::uint64_t thread_moves = 0;      // of threads that had run, to another core
   std::uint64_t hinting_faults = 0;    // touches of pages that the placement unmapped to see them
   std::uint64_t huge_pages = 0;        // transparent ones that were placed, each a single fault
   std::uint64_t overflowed_pages = 0;  // that went to another node because the wanted one was full

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <deque>
 #include <map>
 #include <optional>
 #include <queue>
@@ -12,13 +11,14 @@
 #include "sim/footprint.hpp"
 #include "sim/heap_calls.hpp"
 #include "sim/item_homes.hpp"
+#include "sim/scheduler.hpp"
 #include "sim/synchronisation.hpp"
 #include "sim/tasks.hpp"
 
 namespace homenode {
 namespace {
 
-constexpr std::size_t master = 0;
+constexpr std::size_t master = 0, nobody = ~std::size_t{0};
 
 unsigned log2_ceiling(std::size_t threads) { return threads <= 1 ? 0 : static_cast<unsigned>(std::bit_width(threads - 1)); }
 
@@ -27,7 +27,7 @@ public:
   explicit Simulation(const SimulationInput& input)
       : in_{input},
         threads_(input.threads),
-        cores_(input.machine.cores()),
+        scheduler_{input.machine, input.scheduler, {input.mapping.spin(), input.mapping.disturbances()}, input.seed},
         heap_{input.heap, input.workload, input.addresses, input.memory, input.seed},
         tasks_{input.workload} {
     check_team();
@@ -40,11 +40,18 @@ public:
   }
 
   RunReport run() {
+    in_.addresses.watch().moves_threads({[this](ThreadId thread, NodeId to) { return scheduler_.move(thread, to, now_); },
+                                         [this](ThreadId a, ThreadId b) { return scheduler_.exchange(a, b, now_); },
+                                         [this](NodeId node) { return scheduler_.threads_on(node); }});
     make_ready(master, Time{});
     while (true) {
       const std::optional<Time> memory_event = in_.memory.next_event();
-      if (ready_.empty() && !memory_event) break;
-      if (memory_event && (ready_.empty() || *memory_event <= ready_.top().time)) {
+      const std::optional<Time> switches = scheduler_.next_event();
+      if (ready_.empty() && !memory_event && !(switches && scheduler_.anybody_queues())) break;
+      if (switches && (!memory_event || *switches < *memory_event) && (ready_.empty() || *switches < ready_.top().time)) {
+        pass_time(*switches);
+        scheduler_.advance(now_);
+      } else if (memory_event && (ready_.empty() || *memory_event <= ready_.top().time)) {
         done_.clear();
         in_.memory.advance(*memory_event, done_);
         now_ = *memory_event;
@@ -53,17 +60,15 @@ public:
         const Ready next = ready_.top();
         ready_.pop();
         if (next.ticket != threads_[next.thread].ticket) continue;
-        if (next.time > now_) {
-          done_.clear();
-          in_.memory.advance(next.time, done_);
-          now_ = next.time;
-        }
-        go_on(next.thread);
+        pass_time(next.time);
+        resume(next.thread);
       }
+      run_granted();
     }
     if (threads_[master].execution != in_.workload.executions.size() || synchronisation_.anybody_waits())
       throw DeadlockError(describe_deadlock());
     in_.memory.flush(in_.addresses);
+    in_.addresses.watch().moves_threads({});
     return report();
   }
 
@@ -82,7 +87,6 @@ private:
     bool idle() const { return next == handed_out.last; }
   };
   struct Thread : Running {
-    CoreId core;
     std::size_t execution = 0;       // where it is in the program
     bool in_construct = false;       // member of the running team's construct; the master always is between them
     bool body = false;               // created by the program, runs one execution of its own
@@ -92,15 +96,16 @@ private:
     Time started, busy;
     std::vector<Running> put_aside;
     std::uint64_t ticket = 0;  // of the last time that it was made ready; earlier ones are void
+    bool scheduled = false;    // it was made ready, and the time has not come
+    bool pending = false;      // it has something to do, and needs its core for it
+    bool in_slice = false;     // the memory model works for it
+    bool blocked = false;      // waits asleep, for another thread or for ever
+    std::size_t waker = 0;     // who made it ready
   };
   // How iterations of a pattern become slices.
   struct Cut {
     std::uint64_t footprint = 0;  // bytes of one iteration; 0 = not yet known
     bool inside = false;          // an iteration is more than one slice
-  };
-  struct Core {
-    std::optional<std::size_t> running;
-    std::deque<std::size_t> waiting;  // threads that share the core take turns, slice by slice
   };
   struct ExecutionState {
     std::shared_ptr<const ExecutionBody> body;
@@ -157,20 +162,16 @@ private:
 
   void map_threads() {
     in_.mapping.prepare(nullptr, in_.machine, in_.threads);
-    std::vector<unsigned> load(in_.machine.cores(), 0);
     for (std::size_t t = 0; t < threads_.size(); ++t) {
-      const std::vector<CoreId> allowed = in_.mapping.affinity(ThreadId{t}, Time{});
+      std::vector<CoreId> allowed = in_.mapping.affinity(ThreadId{t}, Time{});
       if (allowed.empty()) throw PolicyError("the mapping allows thread " + std::to_string(t) + " no core");
-      CoreId best = allowed.front();
       for (const CoreId core : allowed) {
-        if (core.index() >= load.size())
+        if (core.index() >= in_.machine.cores())
           throw PolicyError("the mapping put thread " + std::to_string(t) + " on core " + std::to_string(core.value()) +
                             ", which is not there");
-        if (load[core.index()] < load[best.index()]) best = core;
       }
-      ++load[best.index()];
-      threads_[t].core = best;
-      team_.core.push_back(best);
+      scheduler_.add(std::move(allowed));
+      team_.core.push_back(scheduler_.core_of(ThreadId{t}));
     }
     team_.machine = &in_.machine;
     bool one_socket = true;
@@ -184,8 +185,47 @@ private:
     }
   }
 
-  Place place_of(std::size_t t) const { return {ThreadId{t}, threads_[t].core, in_.machine.node_of(threads_[t].core), now_}; }
-  void make_ready(std::size_t t, Time time) { ready_.push({time, t, ++threads_[t].ticket}); }
+  CoreId core_of(std::size_t t) const { return scheduler_.core_of(ThreadId{t}); }
+  Place place_of(std::size_t t) const { return {ThreadId{t}, core_of(t), in_.machine.node_of(core_of(t)), now_}; }
+  void make_ready(std::size_t t, Time time) {
+    threads_[t].scheduled = true;
+    threads_[t].waker = on_core_;
+    ready_.push({time, t, ++threads_[t].ticket});
+  }
+
+  void pass_time(Time to) {
+    if (to <= now_) return;
+    done_.clear();
+    in_.memory.advance(to, done_);
+    now_ = to;
+  }
+
+  // The thread has something to do, now or as soon as it has a core.
+  void resume(std::size_t t) {
+    Thread& thread = threads_[t];
+    thread.scheduled = false;
+    thread.pending = true;
+    const ThreadId waker = thread.waker < threads_.size() && thread.waker != t ? ThreadId{thread.waker} : ThreadId::none();
+    if (scheduler_.resume(ThreadId{t}, waker, now_)) run_on_core(t);
+  }
+  void run_on_core(std::size_t t) {
+    Thread& thread = threads_[t];
+    thread.pending = thread.blocked = false;
+    on_core_ = t;
+    go_on(t);
+    on_core_ = nobody;
+    if (thread.in_slice || thread.scheduled || heap_.calling(ThreadId{t})) {
+      scheduler_.computes(ThreadId{t});
+    } else {
+      scheduler_.waits(ThreadId{t}, !thread.blocked, now_);
+    }
+  }
+  void run_granted() {
+    for (std::vector<ThreadId> granted = scheduler_.take_granted(); !granted.empty(); granted = scheduler_.take_granted()) {
+      for (const ThreadId thread : granted)
+        if (threads_[thread.index()].pending && scheduler_.has_core(thread)) run_on_core(thread.index());
+    }
+  }
 
   // The thread has nothing to run: finds its next work, or the barrier it has to wait at.
   void go_on(std::size_t t) {
@@ -216,6 +256,7 @@ private:
         if (!run_serial(t)) {
           if (!thread.body) continue;
           thread.execution = in_.workload.executions.size();
+          thread.blocked = true;
           released_.clear();
           synchronisation_.thread_ended(ThreadId{t}, released_);
           wake(t);
@@ -298,11 +339,16 @@ private:
     const Execution& ex = execution(index);
     if (ex.binding == Binding::free && ex.parallel != 0 && !first_come(ex) && !is_tasks(ex)) {
       state.distribution = in_.make_distribution(region_of(ex).label);
+      find_team();
       state.homes = std::make_unique<WrittenHomes>(in_.workload, state.body, in_.addresses);
       state.distribution->prepare({ExecutionId{index}, &region_of(ex), ex.iterations, state.homes.get(), &loop_memory_, in_.seed + index},
                                   team_, nullptr);
     }
     return state;
+  }
+
+  void find_team() {
+    for (std::size_t t = 0; t < threads_.size(); ++t) team_.core[t] = core_of(t);
   }
 
   // Singles and sections go to whoever comes first, one by one.
@@ -382,11 +428,6 @@ private:
   }
 
   void start_slice(std::size_t t) {
-    Core& core = cores_[threads_[t].core.index()];
-    if (core.running) {
-      core.waiting.push_back(t);
-      return;
-    }
     Thread& thread = threads_[t];
     const ExecutionId execution = thread.handed_out.execution;
     const std::vector<ItemBlock>& blocks = states_[execution.index()].body->blocks;
@@ -395,9 +436,7 @@ private:
     Work work{place_of(t), {execution, thread.next, thread.running_until}, thread.overhead};
     if (thread.running_until == thread.next) {
       if (!pass_events(t)) {  // waits; the core is free for others, unless the thread is in a heap call
-        if (!heap_.calling(ThreadId{t})) return;
-        core.running = t;
-        thread.started = now_;
+        if (heap_.calling(ThreadId{t})) thread.started = now_;
         return;
       }
       if (thread.sequence == Stretch::to_the_end) {
@@ -408,8 +447,10 @@ private:
       work.items.last = thread.next + 1;
       work.stretch = {thread.sequence, next_event(thread), in_.quantum};
     }
-    core.running = t;
+    work.overhead += scheduler_.take_delay(ThreadId{t});
     thread.started = now_;
+    thread.in_slice = true;
+    scheduler_.computes(ThreadId{t});
     thread.reached = in_.memory.start(work, in_.addresses).reached;
     thread.overhead = Time{};
   }
@@ -418,6 +459,7 @@ private:
     const std::size_t t = completion.thread.index();
     Thread& thread = threads_[t];
     thread.busy += now_ - thread.started;
+    thread.in_slice = false;
     if (thread.running_until > thread.next) {
       if (region_of(execution(thread.handed_out.execution.index())).ordered)
         for (std::int64_t i = thread.next; i < thread.running_until; ++i) turn_done(t, i);
@@ -430,18 +472,8 @@ private:
           thread.sync_events == pattern.sync_events.size())
         end_iteration(t);
     }
-    cores_[thread.core.index()].running.reset();
-    pass_core_on(thread.core);
+    scheduler_.slice_ended(completion.thread, now_);
     make_ready(t, now_);
-  }
-
-  void pass_core_on(CoreId id) {
-    Core& core = cores_[id.index()];
-    while (!core.running && !core.waiting.empty()) {
-      const std::size_t next = core.waiting.front();
-      core.waiting.pop_front();
-      start_slice(next);
-    }
   }
 
   void end_iteration(std::size_t t) {
@@ -513,9 +545,7 @@ private:
     for (const HeapCalls::Wake& wake : heap_wakes_) make_ready(wake.thread.index(), wake.time);
     if (!done) return;
     thread.busy += now_ - thread.started;
-    cores_[thread.core.index()].running.reset();
     start_slice(t);
-    pass_core_on(thread.core);
   }
 
   bool sync_event(std::size_t t, SyncEvent event) {
@@ -526,6 +556,7 @@ private:
     }
     released_.clear();
     const bool goes_on = synchronisation_.pass(ThreadId{t}, event, released_);
+    threads_[t].blocked = !goes_on && event.operation != SyncOperation::ordered_enter;
     wake(t);
     return goes_on;
   }
@@ -533,9 +564,8 @@ private:
   // Those that the thread released have passed the event that they waited at, and hear of it over the caches.
   void wake(std::size_t by) {
     for (const ThreadId other : released_) {
-      Thread& thread = threads_[other.index()];
-      ++thread.sync_events;
-      const bool near = in_.machine.socket_of(thread.core) == in_.machine.socket_of(threads_[by].core);
+      ++threads_[other.index()].sync_events;
+      const bool near = in_.machine.socket_of(core_of(other.index())) == in_.machine.socket_of(core_of(by));
       make_ready(other.index(), now_ + (near ? in_.machine.core_to_core_local : in_.machine.core_to_core_remote));
     }
   }
@@ -554,6 +584,7 @@ private:
                         ", which is no routine of a new thread");
     threads_[created].body = true;
     threads_[created].execution = body;
+    if (on_core_ != nobody) scheduler_.created(ThreadId{created}, core_of(on_core_), now_);
     make_ready(created, now_ + in_.machine.fork_base);
   }
 
@@ -598,6 +629,7 @@ private:
   // What the construct's items create as tasks.
   void begin_tasks(std::size_t first) {
     while (first > 0 && same_construct(first, first - 1)) --first;
+    find_team();
     std::vector<ExecutionId> executions;
     std::vector<std::unique_ptr<WorkDistribution>> distributions;
     for (std::size_t index = first; same_construct(first, index); ++index) {
@@ -768,7 +800,7 @@ private:
     }
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       const Thread& thread = threads_[t];
-      ThreadReport row{ThreadId{t}, thread.core, in_.machine.node_of(thread.core), thread.busy, report.time - thread.busy};
+      ThreadReport row{ThreadId{t}, core_of(t), in_.machine.node_of(core_of(t)), thread.busy, report.time - thread.busy};
       if (t < report.counts.local_bytes.size()) row.local_bytes = report.counts.local_bytes[t];
       if (t < report.counts.remote_bytes.size()) row.remote_bytes = report.counts.remote_bytes[t];
       report.threads.push_back(row);
@@ -779,6 +811,7 @@ private:
     report.migrated_pages = in_.addresses.migrated_pages();
     report.hinting_faults = in_.addresses.watch().hinting_faults();
     report.remote_pages = in_.addresses.remote_pages();
+    report.thread_moves = scheduler_.moves();
     report.log = std::move(log_);
     report.heap = heap_.report();
     return report;
@@ -786,7 +819,8 @@ private:
 
   const SimulationInput& in_;
   std::vector<Thread> threads_;
-  std::vector<Core> cores_;
+  Scheduler scheduler_;
+  std::size_t on_core_ = nobody;  // whose code runs
   Team team_;
   Time fork_, barrier_, reduction_, now_, end_;
   Time team_overhead_;  // forks, barriers and reductions, in which nobody works

@@ -12,6 +12,7 @@
 #include "sim/policy/thread_mapping.hpp"
 #include "sim/policy/work_distribution.hpp"
 #include "sim/report.hpp"
+#include "sim/scheduler_settings.hpp"
 #include "sim/workload.hpp"
 
 namespace homenode {
@@ -31,7 +32,8 @@ struct SimulationInput {
   Bytes quantum{1 << 20};
   bool keep_log = false;
   HeapManager* heap = nullptr;  // null: PackedHeap
-  std::uint64_t seed = 0;       // of who gets a spin lock
+  std::uint64_t seed = 0;       // of who gets a spin lock, and of what the scheduler leaves to chance
+  SchedulerSettings scheduler{};
 };
 
 // Throws UsageError (threads and cores do not fit, code bound to another team size), PolicyError (a distribution

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "sim/scheduler_settings.hpp"
 #include "sim/units.hpp"
 
 namespace homenode {
@@ -43,6 +44,7 @@ struct OperatingSystem {
   FaultCost fault;
   MigrationCost migration;
   BalancingCost balancing;
+  SchedulerSettings scheduler;
 };
 
 }  // namespace homenode

@@ -9,6 +9,7 @@ const Registry<ThreadMapping>& thread_mappings() {
     Registry<ThreadMapping> r{"mapping"};
     r.add(compact());
     r.add(scatter());
+    r.add(unpinned());
     return r;
   }();
   return registry;

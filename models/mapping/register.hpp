@@ -8,5 +8,6 @@ namespace homenode {
 
 PolicyEntry<ThreadMapping> compact();
 PolicyEntry<ThreadMapping> scatter();
+PolicyEntry<ThreadMapping> unpinned();
 
 }  // namespace homenode

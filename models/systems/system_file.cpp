@@ -18,7 +18,20 @@ std::vector<MachineSection> sections_of(OperatingSystem& system) {
         {"zeroing", &system.fault.zeroing}}},
       {"migration", {{"fixed", &system.migration.fixed}, {"shootdown", &system.migration.shootdown}}},
       {"balancing",
-       {{"available", &system.balancing.available}, {"hinting_fault", &system.balancing.hinting_fault}, {"scan", &system.balancing.scan}}}};
+       {{"available", &system.balancing.available}, {"hinting_fault", &system.balancing.hinting_fault}, {"scan", &system.balancing.scan}}},
+      {"scheduler",
+       {{"latency", &system.scheduler.latency},
+        {"least_slice", &system.scheduler.least_slice},
+        {"wakeup_granularity", &system.scheduler.wakeup_granularity},
+        {"tick", &system.scheduler.tick},
+        {"balance_interval", &system.scheduler.balance_interval},
+        {"busy_factor", &system.scheduler.busy_factor},
+        {"imbalance", &system.scheduler.imbalance},
+        {"cache_hot", &system.scheduler.cache_hot},
+        {"context_switch", &system.scheduler.context_switch},
+        {"migration", &system.scheduler.migration},
+        {"disturbances", &system.scheduler.disturbances},
+        {"disturbance", &system.scheduler.disturbance}}}};
 }
 
 class SystemReader : DescriptionReader {

@@ -56,6 +56,9 @@ public:
   virtual bool unmap(std::uint64_t page) = 0;
   // Moves the thread, from its next slice on, to an idle core of the node that its mapping allows; false if there is none.
   virtual bool move_thread(ThreadId, NodeId to) = 0;
+  // Each to the other's core, from its next slice on; false if their mapping does not allow it.
+  virtual bool exchange_threads(ThreadId, ThreadId) { return false; }
+  virtual std::vector<ThreadId> threads_on(NodeId) const { return {}; }
 };
 
 class PagePlacement {

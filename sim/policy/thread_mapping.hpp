@@ -1,4 +1,4 @@
-// Thread -> set of cores it may run on. sim's scheduler picks the core and, when threads share one, the time slices.
+// Thread -> set of cores it may run on. sim's scheduler (scheduler.hpp) picks the core and, when threads share one, the time slices.
 #pragma once
 
 #include <vector>
@@ -16,6 +16,10 @@ public:
   virtual void prepare(const ThreadGraph*, const Machine&, std::size_t threads) = 0;
   // Sorted, not empty. A pinned thread has one core.
   virtual std::vector<CoreId> affinity(ThreadId, Time) = 0;
+  // How long a thread that waits for its team keeps its core before it sleeps; matters to threads with more than one core.
+  virtual Time spin() const { return Time{}; }
+  // Daemons disturb threads with more than one core this many times as often as the operating system's description says.
+  virtual double disturbances() const { return 1; }
 };
 
 }  // namespace homenode

@@ -69,6 +69,8 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "remote_pages": raw["remote_pages"],
         "page_faults": raw["page_faults"],
         "migrated_pages": raw["migrated_pages"],
+        "hinting_faults": raw["hinting_faults"],
+        "thread_moves": raw["thread_moves"],
         "huge_pages": raw["huge_pages"],
         "overflowed_pages": raw["overflowed_pages"],
         "zeroed_bytes": counts["zeroed_bytes"],

@@ -32,6 +32,9 @@ serial_transfers = { value = 3, source = "T" }
 zeroing = { value = 0.5, source = "T" }
 [balancing]
 available = { value = 0, source = "T" }
+[scheduler]
+latency = { value = "5 ms", source = "T" }
+busy_factor = { value = 16, source = "T" }
 )",
                                        "mine.toml");
   EXPECT_EQ(file.system.name, "mine");
@@ -41,7 +44,9 @@ available = { value = 0, source = "T" }
   EXPECT_EQ(file.system.fault.zeroing, 0.5);
   EXPECT_EQ(file.system.balancing.available, 0u);
   EXPECT_EQ(file.sources.at("T"), "a test");
-  ASSERT_EQ(file.parameters.size(), 9u);
+  EXPECT_EQ(file.system.scheduler.latency, Time::from_seconds(5e-3));
+  EXPECT_EQ(file.system.scheduler.busy_factor, 16);
+  ASSERT_EQ(file.parameters.size(), 21u);
   EXPECT_EQ(file.parameters[1].path, "faults.serial");
   EXPECT_EQ(file.parameters[1].high, "2.7 us");
   EXPECT_TRUE(file.parameters[4].assumed);  // migration.fixed: left out

@@ -15,6 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const Time fork_cost = Time::nanoseconds(100), barrier_cost = Time::nanoseconds(40), iteration_time = Time::nanoseconds(10);
+const Time context_switch = SchedulerSettings{}.context_switch;
 
 class ListedWorkload final : public Workload {
 public:
@@ -163,10 +164,11 @@ TEST(Simulation, threadsThatShareACoreTakeTurns) {
   ListedWorkload workload;
   workload.add(RegionKind::loop, Binding::free, 8, 1, true, "sweep");
   EXPECT_THROW((SimulatedRun{workload, 8}), UsageError);
-  // Two threads a core, one iteration each: T = fork + 2 t + barrier; a thread's waiting for its core is idle time.
+  // Two threads a core, one iteration each: T = fork + 2 t + switch + barrier; a thread's waiting for its core is idle time.
   const SimulatedRun run{workload, 8, "static", true};
-  EXPECT_EQ(run.report.time, fork_cost + iteration_time * 2 + barrier_cost);
-  EXPECT_EQ(run.report.threads[7].busy, iteration_time);
+  EXPECT_EQ(run.report.time, fork_cost + iteration_time * 2 + context_switch + barrier_cost);
+  EXPECT_EQ(run.report.threads[0].busy, iteration_time);
+  EXPECT_EQ(run.report.threads[7].busy, context_switch + iteration_time);
 }
 
 TEST(Simulation, workIsCutIntoSlicesOfAtMostAQuantum) {
@@ -208,17 +210,17 @@ TEST(Simulation, anIterationThatTouchesMoreThanAQuantumIsCutInside) {
   EXPECT_EQ(run.report.log[0].items, (ItemRange{ExecutionId{0}, 0, 1}));
 }
 
-TEST(Simulation, threadsAreCutIndependentlyAndShareCoresByTheSlice) {
+TEST(Simulation, threadsAreCutIndependentlyAndShareCores) {
   ListedWorkload workload;
   workload.add(RegionKind::thread, Binding::rank, 8, 1, true, "bodies");
-  // 8 threads on 4 cores, one iteration of 4 slices each: T = fork + 2 t + barrier; on a core the two take turns by slices.
+  // 8 threads on 4 cores, one iteration of 4 slices each, all within one time slice of the scheduler: T = fork + 2 t + switch + barrier.
   const SimulatedRun run{workload, 8, "static", true, Bytes{1024}};
-  EXPECT_EQ(run.report.time, fork_cost + iteration_time * 2 + barrier_cost);
+  EXPECT_EQ(run.report.time, fork_cost + iteration_time * 2 + context_switch + barrier_cost);
   for (std::size_t t = 0; t < 8; ++t) {
     const auto of_thread = stretches(run.memory, ThreadId{t});
     ASSERT_EQ(of_thread.size(), 4u) << t;
     for (std::uint64_t s = 0; s < 4; ++s) EXPECT_EQ(of_thread[s].first, 128 * s);
-    EXPECT_EQ(run.report.threads[t].busy, iteration_time);
+    EXPECT_EQ(run.report.threads[t].busy, iteration_time + (t < 4 ? Time{} : context_switch));
   }
 }
 
