@@ -148,7 +148,7 @@ def test_numbers_that_set_a_parameter_are_fitted_and_none_beyond_32_threads() ->
     assert of(rows, "C26", "with glibc, 8 threads").cls == "predicted"
     assert of(rows, "C26", "with tcmalloc, 64 threads").cls == "predicted"
     assert len(s1_fitted.ALL) <= 3
-    assert all(8 <= team <= 32 for fitted in s1_fitted.ALL for _, team in fitted.columns)
+    assert all(8 <= team <= 32 for fitted in s1_fitted.ALL for _, _, team in fitted.columns)
 
 
 def test_fitted_numbers_change_the_links_that_they_name() -> None:

@@ -34,7 +34,7 @@ class Seconds:
     command: str
 
 
-def class_of(*columns: tuple[str, int]) -> Class:
+def class_of(*columns: tuple[int, str, int]) -> Class:
     """A row is fitted if one of the printed numbers that it holds up set a parameter."""
     return "fitted" if any(is_fitted(*column) for column in columns) else "predicted"
 
@@ -81,7 +81,7 @@ def write_rows(
             if known is not None:
                 what += f": {found.seconds / known.value - 1:+.0%}"
                 verdict = agrees(1 / 1.5 <= found.seconds / known.value <= 1.5)
-            kind = class_of((heap, team))
+            kind = class_of((4, heap, team))
             yield Row("C26", MACHINE, what, kind, published, found.seconds, "s", verdict, found.command)
     if any(absent.values()):
         return
@@ -92,7 +92,7 @@ def write_rows(
         said = " < ".join(f"{value:.3g}" for value in values) if ordered else " / ".join(f"{v:.3g}" for v in values)
         order = " < ".join(str(printed[heap, f"write_seconds_{team}"].printed) for heap in WRITE_ORDER)
         command = times["glibc", team].command
-        kind = class_of(*((heap, team) for heap in WRITE_ORDER))
+        kind = class_of(*((4, heap, team) for heap in WRITE_ORDER))
         yield Row("C26", MACHINE, what, kind, order, said, "s", agrees(ordered), command)
     ratios = {team: times["tcmalloc", team].seconds / times["jarena", team].seconds for team in (64, 128)}
     said = ", ".join(f"{team}: {ratio:.2f}" for team, ratio in ratios.items())
@@ -129,7 +129,7 @@ def advection_rows(
         found = [times[column, team].seconds * pace for team in teams]
         for team, seconds in zip(teams, found, strict=True):
             known = published(column, team)
-            kind: Class = "identity" if (column, team) == ("jarena", 8) else class_of((column, team))
+            kind: Class = "identity" if (column, team) == ("jarena", 8) else class_of((5, column, team))
             what = f"{table}: {column}, {team} threads (within a factor of 1.5; {problem}): {seconds / known - 1:+.0%}"
             close = 1 / 1.5 <= seconds / known <= 1.5
             command = times[column, team].command

@@ -22,7 +22,7 @@ class Fitted:
     value: float
     unit: str
     set_by: str
-    columns: frozenset[tuple[str, int]]  # of Table 4 (heap manager, team) or Table 5 (column, team)
+    columns: frozenset[tuple[int, str, int]]  # table, heap manager or column, team
 
 
 WRITE_RATE = Fitted(
@@ -30,21 +30,21 @@ WRITE_RATE = Fitted(
     14.0,
     "GB/s",
     "JArena, Table 4, 8 to 32 threads: 537 MB a node in 0.038 s, whose lines are written without being fetched",
-    frozenset({("jarena", 8), ("jarena", 16), ("jarena", 32)}),
+    frozenset({(4, "jarena", 8), (4, "jarena", 16), (4, "jarena", 32)}),
 )
 NUMALINK = Fitted(
     "NUMAlink bandwidth of a hub, each way",
     3.7,
     "GB/s",
     "TCMalloc, Table 4, 32 threads (the first column with two hubs): 0.181 s",
-    frozenset({("tcmalloc", 32)}),
+    frozenset({(4, "tcmalloc", 32)}),
 )
 PATCHES = Fitted(
     "patches of the advection sample, all threads",
     4352,
     "patches",
     "Table 5 (2D), 32 threads: first touch over JArena 1.044; the grid is not printed",
-    frozenset({("first touch", 32), ("jarena", 32)}),
+    frozenset({(5, "first touch", 32), (5, "jarena", 32)}),
 )
 ALL = (WRITE_RATE, NUMALINK, PATCHES)
 
@@ -57,6 +57,6 @@ def changes(numalink: float = NUMALINK.value) -> dict[str, str]:
     return changed
 
 
-def is_fitted(column: str, team: int) -> bool:
-    """Whether a printed number of this column set a parameter."""
-    return any((column, team) in fitted.columns for fitted in ALL)
+def is_fitted(table: int, column: str, team: int) -> bool:
+    """Whether this printed number set a parameter."""
+    return any((table, column, team) in fitted.columns for fitted in ALL)
