@@ -34,16 +34,31 @@ std::unordered_map<std::uint64_t, NodeId> table(const PlacementProblem& problem,
   return homes;
 }
 
+// Pages that are gone by now count for node 0.
+PageCounts counts_of(const PlacementProblem& problem, const AddressSpace& addresses) {
+  PageCounts counts;
+  for (const PlacementProblem::PageClass& alike : problem.classes) {
+    auto& of_class = counts.emplace_back(problem.nodes, 0);
+    for (const std::uint64_t page : alike.pages) {
+      const NodeId home = addresses.home_of_page(page);
+      ++of_class[home.is_none() ? 0 : home.index()];
+    }
+  }
+  return counts;
+}
+
 }  // namespace
 
 BestPlacement best_placement(const Workload& workload, const Machine& machine, const Topology& topology, const RunOptions& options,
-                             const PageDemand& demand, const RunReport& first_touch, std::uint64_t page_bytes) {
+                             const PageDemand& demand, const RunReport& first_touch, const AddressSpace& addresses) {
   BestPlacement best;
   best.bound = *first_touch.lower_bound;
   best.found = first_touch.time;
-  const std::optional<PlacementProblem> problem = demand.problem(machine, topology, page_bytes);
+  const std::optional<PlacementProblem> problem = demand.problem(machine, topology, addresses.page_bytes());
   if (!problem) return best;
-  const PlacementSolution solution = solve(*problem);
+  PlacementSearch search;
+  search.start = counts_of(*problem, addresses);
+  const PlacementSolution solution = solve(*problem, search);
   best.searched = true;
   best.exact = solution.exact;
   best.pages = problem->pages();

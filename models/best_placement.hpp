@@ -2,14 +2,15 @@
 #pragma once
 
 #include "models/run.hpp"
+#include "sim/address_space.hpp"
 #include "sim/page_demand.hpp"
 #include "sim/report.hpp"
 #include "sim/topology.hpp"
 
 namespace homenode {
 
-// `first_touch`: the run that `demand` was told of, with its pages.
+// `first_touch`: the run that `demand` was told of; `addresses`: where its pages lie at its end.
 BestPlacement best_placement(const Workload&, const Machine&, const Topology&, const RunOptions&, const PageDemand& demand,
-                             const RunReport& first_touch, std::uint64_t page_bytes);
+                             const RunReport& first_touch, const AddressSpace& addresses);
 
 }  // namespace homenode

@@ -112,7 +112,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   report.overflowed_pages = addresses.memory().overflowed();
   if (placement->only_bounds()) {
     RunReport bound = bound_of(report);
-    bound.best = best_placement(workload, machine, topology, options, page_demand, report, addresses.page_bytes());
+    bound.best = best_placement(workload, machine, topology, options, page_demand, report, addresses);
     report = std::move(bound);
   }
   if (pass_report) put_in_front(*pass_report, report);

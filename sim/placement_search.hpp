@@ -16,7 +16,7 @@ struct PlacementSearch {
   std::uint64_t most_pages_to_branch = 64;        // above, or with more rows times pages: no branch and bound
   std::uint64_t most_rows_to_branch = 2'000'000;  // times pages
   std::uint64_t most_branches = 200'000;          // partial placements looked at
-  std::vector<std::vector<std::uint64_t>> start;  // a placement to start from as well; may be empty
+  PageCounts start;                               // a placement to start from as well; may be empty
 };
 
 struct PlacementSolution {

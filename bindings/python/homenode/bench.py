@@ -122,6 +122,21 @@ def engine(name: str, trace: Path, machine: str = MACHINE, caches: str = "auto",
     return _row(row_name, measured["accesses"], measured["seconds"], measured["peak_rss_bytes"])
 
 
+def one_more_placement(trace: Path) -> dict[str, Any]:
+    """A second placement of the same trace, machine and mapping in one grid: `ratio_to_first` is its time over the first one's."""
+    import homenode as hn
+
+    opened, machine = hn.Trace.open(trace), hn.Machine.load(MACHINE)
+    fastest = [float("inf"), float("inf")]
+    accesses = 0
+    for _ in range(ROUNDS):
+        choices = hn.grid([machine], [machine.cores], placement=["first-touch", "interleave"])
+        results = hn.replay_grid(opened, choices, workers=1)
+        fastest = [min(before, result.cost_seconds) for before, result in zip(fastest, results, strict=True)]
+        accesses = results[1].run["accesses"]
+    return {**_row("flow, one more placement", accesses, fastest[1]), "ratio_to_first": fastest[1] / fastest[0]}
+
+
 def _measure_engine(name: str, trace: str, machine_name: str, caches: str) -> dict[str, Any]:
     import homenode as hn
     from homenode import _core, replaying
@@ -167,6 +182,7 @@ def rows() -> list[dict[str, Any]]:
         captured, trace = capture(folder)
         result += [captured, engine("flow", trace)]
         result += [engine("flow", trace, machine) for machine in OTHER_MACHINES]
+        result.append(one_more_placement(trace))
         result.append(engine("simgrid", trace))
         result += short_runs(folder)
     for row in result:
