@@ -17,6 +17,8 @@ constexpr std::uint64_t unrolled_count = 8;       // inner loops of so few far-a
 constexpr std::uint64_t irregular_batch = 32;     // irregular accesses in one group
 constexpr std::uint64_t strided_batch = 64;       // elements a group of a run whose elements lie in separate lines
 constexpr std::uint64_t statement_accesses = 16;  // accesses without a loop this close together form one group
+constexpr std::size_t many_live = 32;             // from so many live runs on those that go on
+constexpr std::uint64_t distant = 1024;           // so many accesses from here wait in a heap
 constexpr std::int64_t scattered_iterations = 4;  // blocks as short as this are gathered into common groups
 
 std::uint64_t magnitude(std::int64_t value) { return value < 0 ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value); }
@@ -77,6 +79,7 @@ void LineTouches::go_on_until(std::uint64_t limit) {
 std::uint64_t LineTouches::position() const {
   std::uint64_t first = to_the_end;
   for (const std::uint32_t live : live_) first = std::min(first, cursors_[live].sequence);
+  if (!waiting_.empty()) first = std::min(first, cursors_[waiting_.front()].sequence);
   if (begun_ < order_.size()) first = std::min(first, cursors_[order_[begun_]].sequence);
   for (const IrregularCursor& irregular : irregular_) first = std::min(first, irregular.sequence);
   const bool begun = block_ >= body_->blocks.size() || body_->blocks[block_].first >= last_ || first_ >= last_;
@@ -156,8 +159,11 @@ void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::
   for (std::uint32_t cursor = 0; cursor < cursors_.size(); ++cursor) order_.push_back(cursor);
   const auto before = [this](std::uint32_t a, std::uint32_t b) { return cursors_[a].sequence < cursors_[b].sequence; };
   if (!std::is_sorted(order_.begin(), order_.end(), before)) std::stable_sort(order_.begin(), order_.end(), before);
-  for (const IrregularStream& stream : pattern.streams)
-    if (!stream.offset.empty()) irregular_.push_back({&stream, iterations, 0, 0, stream.sequence.front()});
+  for (const IrregularStream& stream : pattern.streams) {
+    const auto number = static_cast<std::uint32_t>(&stream - pattern.streams.data());
+    if (!stream.offset.empty()) irregular_.push_back({&stream, iterations, 0, 0, stream.sequence.front(), number});
+  }
+  std::make_heap(irregular_.begin(), irregular_.end(), [](const auto& a, const auto& b) { return a.later_than(b); });
 }
 
 void LineTouches::close_cursors() {
@@ -165,6 +171,7 @@ void LineTouches::close_cursors() {
   order_.clear();
   begun_ = 0;
   live_.clear();
+  waiting_.clear();
   irregular_.clear();
 }
 
@@ -299,6 +306,7 @@ bool LineTouches::window() {
   };
   Cursor* const cursors = cursors_.data();
   for (const std::uint32_t live : live_) begins(cursors[live]);
+  if (!waiting_.empty()) begins(cursors[waiting_.front()]);
   if (begun_ < order_.size()) begins(cursors[order_[begun_]]);
   for (const IrregularCursor& irregular : irregular_) {
     if (irregular.sequence >= begin) continue;
@@ -308,7 +316,13 @@ bool LineTouches::window() {
   if (begin >= limit_) return false;
   slack = std::max(slack, statement_accesses);
   while (begun_ < order_.size() && cursors[order_[begun_]].sequence <= begin + slack) live_.push_back(order_[begun_++]);
+  while (!waiting_.empty() && cursors[waiting_.front()].sequence <= begin + slack) {
+    std::pop_heap(waiting_.begin(), waiting_.end(), later_cursor());
+    live_.push_back(waiting_.back());
+    waiting_.pop_back();
+  }
   std::uint64_t end = begun_ < order_.size() ? cursors[order_[begun_]].sequence : never;
+  if (!waiting_.empty()) end = std::min(end, cursors[waiting_.front()].sequence);
   for (const std::uint32_t live : live_) {
     const Cursor& cursor = cursors[live];
     if (cursor.sequence > begin + slack)
@@ -334,8 +348,18 @@ bool LineTouches::window() {
     finished |= cursor.finished();
   }
   if (finished) std::erase_if(live_, [cursors](std::uint32_t live) { return cursors[live].finished(); });
+  if (live_.size() > many_live) put_off_distant(end);
   if (!irregular_.empty()) irregular_until(end);
   return true;
+}
+
+void LineTouches::put_off_distant(std::uint64_t end) {
+  std::erase_if(live_, [&](std::uint32_t live) {
+    if (cursors_[live].sequence - end < distant || cursors_[live].sequence < end) return false;
+    waiting_.push_back(live);
+    std::push_heap(waiting_.begin(), waiting_.end(), later_cursor());
+    return true;
+  });
 }
 
 void LineTouches::advance_row(Cursor& cursor) {
@@ -422,26 +446,41 @@ void LineTouches::close_chains() {
   restart_chains();
 }
 
+// The first one has moved on: down to its place in the heap.
+void LineTouches::sift_first_irregular() {
+  const std::size_t size = irregular_.size();
+  const IrregularCursor moved = irregular_.front();
+  std::size_t hole = 0;
+  for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
+    if (child + 1 < size && irregular_[child].later_than(irregular_[child + 1])) ++child;
+    if (!moved.later_than(irregular_[child])) break;
+    irregular_[hole] = irregular_[child];
+    hole = child;
+  }
+  irregular_[hole] = moved;
+}
+
+// Programs have dozens of irregular streams: a heap, the earliest first.
 void LineTouches::irregular_until(std::uint64_t end) {
-  for (;;) {
-    auto first = irregular_.begin();
-    for (auto it = irregular_.begin(); it != irregular_.end(); ++it)
-      if (it->sequence < first->sequence) first = it;
-    if (first == irregular_.end() || first->sequence >= end) break;
-    const IrregularStream& stream = *first->stream;
-    const std::size_t at = first->position;
+  while (!irregular_.empty() && irregular_.front().sequence < end) {
+    IrregularCursor& first = irregular_.front();
+    const IrregularStream& stream = *first.stream;
+    const std::size_t at = first.position;
     const SlotNumber slot = stream.slot[at];
     const std::uint64_t address =
-        base_of_slot(slot) + first->iteration * static_cast<std::uint64_t>(shifts_[slot]) + static_cast<std::uint64_t>(stream.offset[at]);
-    add_irregular(first->sequence, address, stream.width, stream.producer_distance[at], stream.kind, false);
-    if (++first->position == stream.offset.size()) {
-      first->position = 0;
-      if (++first->iteration == first->iterations) {
-        irregular_.erase(first);
+        base_of_slot(slot) + first.iteration * static_cast<std::uint64_t>(shifts_[slot]) + static_cast<std::uint64_t>(stream.offset[at]);
+    add_irregular(first.sequence, address, stream.width, stream.producer_distance[at], stream.kind, false);
+    if (++first.position == stream.offset.size()) {
+      first.position = 0;
+      if (++first.iteration == first.iterations) {
+        first = irregular_.back();
+        irregular_.pop_back();
+        if (!irregular_.empty()) sift_first_irregular();
         continue;
       }
     }
-    first->sequence = first->iteration * iteration_span_ + stream.sequence[first->position];
+    first.sequence = first.iteration * iteration_span_ + stream.sequence[first.position];
+    sift_first_irregular();
   }
   close_chains();
 }

@@ -92,6 +92,10 @@ private:
     std::uint64_t iterations = 0, iteration = 0;
     std::size_t position = 0;
     std::uint64_t sequence = 0;  // of the next access
+    std::uint32_t number = 0;    // of the stream in its pattern
+    bool later_than(const IrregularCursor& other) const {
+      return sequence != other.sequence ? sequence > other.sequence : number > other.number;
+    }
   };
   struct Irregular {
     std::uint64_t sequence = 0;
@@ -99,7 +103,7 @@ private:
     std::uint32_t depth = 0;
   };
 
-  bool following() const { return !live_.empty() || begun_ < order_.size() || !irregular_.empty(); }
+  bool following() const { return !live_.empty() || !waiting_.empty() || begun_ < order_.size() || !irregular_.empty(); }
   bool next_block();
   void open(const ItemPattern&, const ItemBlock&, std::int64_t from, std::int64_t to);
   void close_cursors();
@@ -112,11 +116,16 @@ private:
   void place(Cursor, std::span<const Dimension>);
   bool window();
   void follow(Cursor&, std::uint64_t end);
+  auto later_cursor() const {
+    return [this](std::uint32_t a, std::uint32_t b) { return cursors_[a].sequence > cursors_[b].sequence; };
+  }
+  void put_off_distant(std::uint64_t end);
   static void advance_row(Cursor&);
   void emit(const Cursor&, std::uint64_t elements);
   void add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance, AccessKind,
                      bool bypass);
   void irregular_until(std::uint64_t end);
+  void sift_first_irregular();
   void restart_chains();
   void close_chains();
   void combine();
@@ -135,6 +144,8 @@ private:
   std::vector<std::uint32_t> order_;  // of cursors_, by where they begin
   std::size_t begun_ = 0;             // of order_
   std::vector<std::uint32_t> live_;   // begun and not finished
+  // Of many live ones those that go on far from here: a heap, the earliest first, so that a window does not ask them all.
+  std::vector<std::uint32_t> waiting_;
   std::vector<IrregularCursor> irregular_;
   std::vector<std::uint64_t> bases_;  // by slot
   std::vector<std::int64_t> shifts_;
