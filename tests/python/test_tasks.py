@@ -17,7 +17,18 @@ from support import ROOT, Ended
 PROGRAMS = ROOT / "tests" / "python" / "tracing_programs"
 MACHINE = "xeon-x5550-2s"
 TASKS, EACH = 16, 2048
-MODES = ["independent", "chain", "diamonds 5", "nested 8", "producers", "in_a_loop", "loops", "groups", "undeferred", "reductions"]
+MODES = [
+    "independent",
+    "chain",
+    "diamonds 5",
+    "nested 8",
+    "producers",
+    "in_a_loop",
+    "loops",
+    "groups",
+    "undeferred",
+    "reductions",
+]
 
 Run = Callable[..., Ended]
 
