@@ -172,7 +172,8 @@ def _capture(
                     f"{Path(words[0]).name} was ended before its own end, so it cannot be told whether aliased memory is sound "
                     "for it; nothing was written"
                 )
-            hashes.append(_core.Trace.open(partial).hash)
+            if fill is not None:
+                hashes.append(_core.Trace.open(partial).hash)
         if len(set(hashes)) > 1:
             raise CaptureError(
                 "aliased memory is unsound for this program: its accesses depend on the values of its data "
