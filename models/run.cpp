@@ -7,6 +7,7 @@
 #include "models/best_placement.hpp"
 #include "models/caches/choose_caches.hpp"
 #include "models/distribution/follow_log.hpp"
+#include "models/placement/system_kernel.hpp"
 #include "models/policies.hpp"
 #include "models/systems/page_sizes.hpp"
 #include "sim/errors.hpp"
@@ -40,9 +41,10 @@ RunReport bound_of(RunReport report) {
 }  // namespace
 
 RunReport run(const Workload& workload, const Machine& machine, const RunOptions& options) {
-  const std::shared_ptr<PagePlacement> placement = options.own_placement
-                                                       ? page_placements().modify(options.placement, options.own_placement)
-                                                       : page_placements().make(options.placement);
+  const std::string placement_text =
+      options.system.balancing.available == 0 ? options.placement : with_kernel_of(options.system, options.placement);
+  const std::shared_ptr<PagePlacement> placement =
+      options.own_placement ? page_placements().modify(placement_text, options.own_placement) : page_placements().make(placement_text);
   const auto mapping = thread_mappings().make(options.mapping);
   const auto heap = heap_managers().make(options.heap);
   const auto has_tasks = [](const Region& region) { return region.kind == RegionKind::task; };

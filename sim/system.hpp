@@ -34,6 +34,7 @@ struct MigrationCost {
 // What automatic NUMA balancing costs its threads; its periods are parameters of the placement `autonuma`.
 struct BalancingCost {
   unsigned available = 1;                        // 0 = the kernel has none
+  unsigned kernel = 0;                           // whose balancing it is, 100 x major + minor; 0 = not said
   Time hinting_fault = Time::nanoseconds(1000);  // on the core that touches a page whose access rights a scan took
   Time scan = Time::nanoseconds(20);             // a scanned page
 };

@@ -1,8 +1,11 @@
 // Linux's automatic NUMA balancing on top of any placement. Linux itself leaves pages under a memory policy (numactl, mbind) alone; here
 // balancing treats pages as if they had come where they are by first touch, whatever placed them.
+#include <algorithm>
+
 #include "models/placement/modifier.hpp"
 #include "models/placement/numa_balancing.hpp"
 #include "models/placement/register.hpp"
+#include "models/placement/system_kernel.hpp"
 
 namespace homenode {
 namespace {
@@ -34,7 +37,7 @@ private:
 };
 
 BalancingSettings settings_from(const Parameters& parameters) {
-  const std::int64_t version = parameters.get("kernel");
+  const std::int64_t named = parameters.get("kernel"), version = named == 0 ? 601 : named;
   if (version < 308) {
     throw UsageError("placement 'autonuma': Linux " + std::to_string(version / 100) + "." + std::to_string(version % 100) +
                      " (kernel=" + std::to_string(version) + ") has no automatic NUMA balancing; allowed: since 3.8, kernel=308");
@@ -58,6 +61,24 @@ BalancingSettings settings_from(const Parameters& parameters) {
 
 }  // namespace
 
+std::string with_kernel_of(const OperatingSystem& system, const std::string& placement) {
+  const std::size_t modifier = placement.find("+autonuma");
+  if (system.balancing.kernel == 0 || modifier == std::string::npos) return placement;
+  const std::size_t end = std::min(placement.find('+', modifier + 1), placement.size());
+  for (const PolicySpec& spec : parse_policy_specs(placement)) {
+    if (spec.name != "autonuma") continue;
+    for (const auto& [key, value] : spec.settings) {
+      if (key != "kernel") continue;
+      if (value == std::to_string(system.balancing.kernel)) return placement;
+      throw UsageError("placement 'autonuma' with kernel=" + value + " on system '" + system.name + "', which is kernel=" +
+                       std::to_string(system.balancing.kernel) + "; allowed: that one, or a system that names none, such as 'default'");
+    }
+    const std::string kernel = "kernel=" + std::to_string(system.balancing.kernel);
+    return placement.substr(0, end) + (spec.settings.empty() ? ":" : ",") + kernel + placement.substr(end);
+  }
+  return placement;
+}
+
 PolicyEntry<PagePlacement> autonuma() {
   const BalancingSettings usual;
   PolicyEntry<PagePlacement> entry{
@@ -69,7 +90,8 @@ PolicyEntry<PagePlacement> autonuma() {
        time_parameter("scan_period_max", "longest time between scans of a thread; 0 s: the kernel's, 60 s (5 s before 3.13)", Time{},
                       Time{}),
        bytes_parameter("scan_size", "pages that one scan unmaps", usual.scan_size, Bytes{4096}),
-       {"kernel", "100 x major + minor", "version of Linux whose balancing it is: 310 for 3.10, 601 for 6.1", 601, 0}},
+       {"kernel", "100 x major + minor",
+        "version of Linux whose balancing it is: 310 for 3.10, 601 for 6.1; 0 or if left out the system's, or 6.1", 0, 0}},
       nullptr};
   entry.modify = [](const Parameters& parameters, std::shared_ptr<PagePlacement> placement) {
     return std::make_unique<Autonuma>(settings_from(parameters), std::move(placement));

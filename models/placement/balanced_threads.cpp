@@ -238,16 +238,4 @@ std::optional<Time> BalancedThreads::adapt_period(Thread& self, std::int64_t sha
   return std::nullopt;
 }
 
-// numa_migrate_preferred and task_numa_migrate
-void BalancedThreads::move_to_preferred(ThreadId id, Thread& self, const Place& place, PageActions& actions) {
-  if (self.preferred.is_none()) return;
-  self.retry = place.now + std::min(Time::from_seconds(1), scaled(self.period, 1.0 / 16));
-  if (self.preferred == place.node) return;
-  if (actions.move_thread(id, self.preferred)) {
-    if (settings_.kernel == BalancingKernel::linux_4_4) self.period = shortest_period();
-  } else if (self.group != none) {
-    self.preferred = place.node;
-  }
-}
-
 }  // namespace homenode

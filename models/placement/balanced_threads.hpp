@@ -1,7 +1,7 @@
 // What automatic NUMA balancing knows of its threads: where their hinting faults fall, which threads share pages, on which node each
 // would run best, how often to scan. After Linux's kernel/sched/fair.c (v4.4 and v6.1); its names stand at the functions, its integer
 // arithmetic is kept. Simplified: a thread that faults has run all the time since its last placement; every two nodes count as
-// directly connected (NUMA_DIRECT); a thread moves to an idle core only, never in exchange for another thread.
+// directly connected (NUMA_DIRECT); a move to an idle core is never refused for the load that it leaves behind.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,20 @@ private:
   std::optional<Time> place(Thread&, std::uint64_t scan_sequence, Time now);
   void count_active_nodes(Group&);
   std::optional<Time> adapt_period(Thread&, std::int64_t shared, std::int64_t own, Time now);
+  // Choice of a core for a thread (balanced_threads_moves.cpp).
+  struct Gain {  // what a move to a node adds to the share of faults that are local, in thousandths
+    std::int64_t task = 0, group = 0;
+  };
+  struct Exchange {
+    ThreadId with = ThreadId::none();
+    std::int64_t gain = 0;
+  };
   void move_to_preferred(ThreadId, Thread&, const Place&, PageActions&);
+  bool move_or_exchange(ThreadId, const Thread&, NodeId from, NodeId to, PageActions&) const;
+  Exchange best_exchange(ThreadId, const Thread&, NodeId from, NodeId to, const PageActions&) const;
+  std::int64_t task_weight(const Thread&, NodeId) const;
+  std::int64_t group_weight(const Thread&, NodeId) const;
+  Gain gain(const Thread&, NodeId from, NodeId to) const;
   Time shortest_period() const;
   Time longest_period(const Thread&) const;
   Time first_period(const Thread&) const;

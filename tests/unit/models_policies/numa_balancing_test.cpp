@@ -1,5 +1,6 @@
 // Automatic NUMA balancing as logic: which faults move a page, how scans are spaced. No simulation: faults are given by hand.
 #include "models/placement/numa_balancing.hpp"
+#include "models/placement/system_kernel.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,8 +33,15 @@ public:
     moved = {thread, to};
     return true;
   }
+  bool exchange_threads(ThreadId a, ThreadId b) override {
+    if (exchangeable) exchanged = {a, b};
+    return exchangeable;
+  }
+  std::vector<ThreadId> threads_on(NodeId node) const override { return {ThreadId{1 - node.index()}}; }  // 1 on node 0, 0 on node 1
   std::vector<NodeId> homes;
   std::vector<bool> unmapped;
+  bool exchangeable = false;
+  std::pair<ThreadId, ThreadId> exchanged{ThreadId::none(), ThreadId::none()};
   std::size_t migrations = 0;
   bool threads_move = false;
   std::pair<ThreadId, NodeId> moved{ThreadId::none(), NodeId::none()};
@@ -257,6 +265,42 @@ TEST(PreferredNode, isThatOfMostFaultsAndDrawsAThreadThatMayMove) {
       EXPECT_EQ(s.balancing.threads().preferred(ThreadId{0}), NodeId{1});
     }
   }
+}
+
+TEST(PreferredNode, isReachedByAnExchangeWhereNoCoreIsIdleAndBothGain) {
+  // Each of two threads faults only on pages of the other one's node, which do not move there: with every core taken, each goes to the
+  // other's core. Gain of each: all of its faults, 1000 thousandths; of the exchange 2000, less a sixteenth within a group.
+  for (const bool both_gain : {true, false}) {
+    BalancedThreads threads{settings(BalancingKernel::linux_4_4), 2};
+    Pages pages{1, NodeId{0}};
+    pages.exchangeable = true;
+    std::uint64_t scan = 0;
+    for (std::size_t pass = 1; pass <= 3; ++pass) {
+      ++scan;
+      const Time now = static_cast<std::int64_t>(pass) * 100 * second;
+      // Thread 1 on node 0: on its own node's pages, or on those of node 1. Thread 0 on node 1: on those of node 0.
+      const NodeId of_1{both_gain ? 1u : 0u};
+      for (int fault = 0; fault < 20; ++fault) {
+        threads.fault({by(1, 0, now), of_1, !both_gain, false, {ThreadId{1}, NodeId{0}}}, scan, pages);
+        threads.fault({by(0, 1, now), NodeId{0}, false, false, {ThreadId{0}, NodeId{1}}}, scan, pages);
+      }
+    }
+    EXPECT_EQ(!pages.exchanged.first.is_none(), both_gain);
+    EXPECT_EQ(threads.preferred(ThreadId{0}), NodeId{0});
+  }
+}
+
+TEST(Autonuma, isThatOfTheSystemsKernel) {
+  OperatingSystem system;
+  const auto with = [&](const std::string& placement) { return with_kernel_of(system, placement); };
+  EXPECT_EQ(with("first-touch+autonuma"), "first-touch+autonuma");  // the system names no kernel
+  system.balancing.kernel = 310;
+  EXPECT_EQ(with("first-touch"), "first-touch");
+  EXPECT_EQ(with("first-touch+autonuma"), "first-touch+autonuma:kernel=310");
+  EXPECT_EQ(with("first-touch+autonuma:scan_delay=2 s"), "first-touch+autonuma:scan_delay=2 s,kernel=310");
+  EXPECT_EQ(with("first-touch+autonuma:kernel=310"), "first-touch+autonuma:kernel=310");
+  EXPECT_THAT([&] { with("first-touch+autonuma:kernel=601"); },
+              ThrowsMessage<UsageError>(HasSubstr("kernel=601 on system 'default', which is kernel=310; allowed: that one")));
 }
 
 TEST(Autonuma, isAModifierWithTimesAndSizes) {
