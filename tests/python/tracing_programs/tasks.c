@@ -93,8 +93,7 @@ static void groups(void) {
         a[0] = 4;
       }
 #pragma omp taskgroup
-      {
-      }
+      {}
     }
     a[1] = a[0] * 2;
 #pragma omp task depend(out : a[2])

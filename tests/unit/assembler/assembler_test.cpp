@@ -226,9 +226,7 @@ TEST_F(Assembler, ShortMessagesMakeTheSameTrace) {
       stream.end();
       const auto workload = assembled(stream);
       EXPECT_EQ(result_.accesses, accesses.size());
-      if (short_messages) {
-        EXPECT_EQ(workload->content_hash, hash) << "seed " << seed;
-      }
+      if (short_messages) { EXPECT_EQ(workload->content_hash, hash) << "seed " << seed; }
       hash = workload->content_hash;
       const auto body = workload->body(ExecutionId{0});
       const std::vector<Decoded> decoded = decode(*workload, *body, 0);
