@@ -128,7 +128,7 @@ def test_chase_counts_and_distances(tmp_path: Path, level: str) -> None:
     # one chain: each of the 20000 loads takes its address from the load before it
     distances = Counter(access.distance for access in accesses(one) if access.kind == "read")
     assert distances.total() == steps
-    assert distances[1] >= 0.99 * steps
+    assert distances[1] >= 0.99 * steps  # in whatever message they came, pairs by chance too
     # four chains interleaved: from the load four before
     distances = Counter(access.distance for access in accesses(four) if access.kind == "read")
     assert distances.total() == 4 * steps

@@ -66,7 +66,7 @@ static void send(struct entry* e) {
   }
   const bool same = e->count == e->sent_count && e->count > 1 && e->stride == e->sent_stride && e->dsequence == e->sent_dsequence &&
                     e->distance == e->sent_distance;
-  if (!same && e->count == 2 && fits && (e->dsequence | e->distance) >> 16 == 0) {
+  if (!same && e->count == 2 && fits && e->distance == 0 && e->dsequence >> 16 == 0 && e->stride == (int32_t)e->stride) {
     uint8_t* const m = hn_room();
     hn_put_little(m, HN_PAIR | e->id << 8 | e->sequence0 << 24);
     hn_put_little(m + 7, (uint64_t)moved);

@@ -40,7 +40,10 @@ _MESSAGES: tuple[tuple[str, str], ...] = (
     ("thread_create", "uuut"),
     ("thread", "u"),
     ("thread_end", "u"),
+    ("task_begin", "tu"),
+    ("task_end", ""),
 )
+_ACCESS, _PAIR = 64, 65  # of fixed length
 KINDS = ("read", "write", "read_modify_write", "atomic")
 
 
@@ -85,6 +88,10 @@ class _Reader:
         value = self.unsigned()
         return (value >> 1) ^ -(value & 1)
 
+    def little(self, size: int, *, signed: bool = False) -> int:
+        self.at += size
+        return int.from_bytes(self.data[self.at - size : self.at], "little", signed=signed)
+
     def text(self) -> str:
         length = self.unsigned()
         self.at += length
@@ -100,7 +107,23 @@ def messages(data: bytes) -> Iterator[Message]:
     current: Message | None = None
     mask = (1 << 64) - 1
     while reader.at < len(data):
-        name, layout = _MESSAGES[reader.unsigned() - 1]
+        opcode = reader.unsigned()
+        if opcode in (_ACCESS, _PAIR):
+            assert current is not None
+            pc, first = reader.little(2), reader.little(4)
+            kind, width, bulk = pcs[pc]
+            base = (previous.get(pc, 0) + reader.little(6, signed=True)) & mask
+            previous[pc] = base
+            if opcode == _ACCESS:
+                current.accesses.append(Access(base, width, kind, reader.little(2), first, pc, bulk))
+                continue
+            stride, step = reader.little(4, signed=True), reader.little(2)
+            shapes[pc] = (2, stride, step, 0)
+            current.accesses += [
+                Access(base + k * stride, width, kind, 0, first + k * step, pc, bulk) for k in range(2)
+            ]
+            continue
+        name, layout = _MESSAGES[opcode - 1]
         if name in ("run", "run_same", "column"):
             assert current is not None
             pc = reader.unsigned()
