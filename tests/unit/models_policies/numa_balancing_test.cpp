@@ -224,7 +224,8 @@ double migrations_of_shared_pages(BalancingKernel kernel, std::size_t passes, Pa
       balancing.fault(by(thread, thread / 2, now), std::span{&use, 1}, pages);
     }
   }
-  return static_cast<double>(pages.migrations - before) / static_cast<double>(pages.pages() * (passes - passes / 2));
+  const auto counted = pages.pages() * (passes - passes / 2);
+  return static_cast<double>(pages.migrations - before) / static_cast<double>(counted);
 }
 
 TEST(PseudoInterleaving, keepsPagesThatAGroupSharesWhereTheyAre) {

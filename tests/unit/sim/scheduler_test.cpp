@@ -9,7 +9,6 @@ namespace homenode::test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 const Time millisecond = Time::from_seconds(1e-3);
 

@@ -136,7 +136,7 @@ TEST(Simulation, rankBoundCodeRunsOnItsRankAndRefusesOtherTeams) {
   ASSERT_EQ(run.report.log.size(), 2u);
   for (const HandOut& out : run.report.log) EXPECT_EQ(out.items.first, static_cast<std::int64_t>(out.thread.index()));
   try {
-    SimulatedRun{workload, 4};
+    const SimulatedRun refused{workload, 4};
     FAIL() << "a team of another size was accepted";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("'patches' is bound to the ranks of a team of 2"));
