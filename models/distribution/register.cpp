@@ -10,6 +10,7 @@ const Registry<WorkDistribution>& work_distributions() {
     r.add(static_schedule());
     r.add(dynamic_schedule());
     r.add(guided_schedule());
+    r.add(auto_schedule());
     r.add(task_queue());
     r.add(locality_queues());
     r.add(tbb());

@@ -9,6 +9,7 @@ namespace homenode {
 PolicyEntry<WorkDistribution> static_schedule();
 PolicyEntry<WorkDistribution> dynamic_schedule();
 PolicyEntry<WorkDistribution> guided_schedule();
+PolicyEntry<WorkDistribution> auto_schedule();
 PolicyEntry<WorkDistribution> task_queue();
 PolicyEntry<WorkDistribution> locality_queues();
 PolicyEntry<WorkDistribution> tbb();

@@ -79,17 +79,29 @@ TEST_P(EveryDistribution, isTheSameForTheSameSeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryDistribution,
-                         ::testing::Values("static", "static:3", "dynamic:2", "guided", "tasks", "tasks:queue=1", "tasks:runtime=libgomp",
-                                           "tasks:runtime=libomp", "tasks:runtime=libomp,queue=1,producers=0", "tasks:stride=5",
-                                           "tasks:producers=3,stride=4,queue=2", "locality-queues", "locality-queues:queue=1",
-                                           "locality-queues:stride=6,producers=0", "tbb", "tbb:columns=4", "tbb-affinity",
-                                           "tbb-affinity:columns=7", "work-stealing", "work-stealing:chunk=3,victim=nearest"),
+                         ::testing::Values("static", "static:3", "dynamic:2", "guided", "auto", "auto:libomp", "tasks", "tasks:queue=1",
+                                           "tasks:runtime=libgomp", "tasks:runtime=libomp", "tasks:runtime=libomp,queue=1,producers=0",
+                                           "tasks:stride=5", "tasks:producers=3,stride=4,queue=2", "locality-queues",
+                                           "locality-queues:queue=1", "locality-queues:stride=6,producers=0", "tbb", "tbb:columns=4",
+                                           "tbb-affinity", "tbb-affinity:columns=7", "work-stealing",
+                                           "work-stealing:chunk=3,victim=nearest"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace_if(
                                name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
                            return name;
                          });
+
+TEST(Auto, isStaticAsLibgompRunsItAndShrinkingChunksAsLibompDoes) {
+  const auto workload = blocks(64, 4096);
+  EXPECT_EQ(replay(*workload, "auto", 4).time, replay(*workload, "static", 4).time);
+  // x = 1 - 1 / (2 * 4) = 0.875: 64 (1 - x) = 8, 64 (1 - x^2) = 15, 64 (1 - x^3) = 21.1, 64 (1 - x^4) = 26.5.
+  std::vector<std::int64_t> ends;
+  for (const HandOut& out : replay(*workload, "auto:libomp", 4).log)
+    if (out.items.execution.index() == 0) ends.push_back(out.items.last);
+  ends.resize(4);
+  EXPECT_THAT(ends, ::testing::ElementsAre(8, 15, 21, 26));
+}
 
 TEST(Tasks, ofALoopComeInTheOrderOfTheirCreation) {
   // One thread: creates all 7, then runs them oldest first. Rows of 3, column by column: 0 3 6, 1 4, 2 5.
