@@ -2,9 +2,13 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
+
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
 #include "models/machines/machine_changes.hpp"
+#include "models/machines/machine_fields.hpp"
+#include "models/machines/machine_intervals.hpp"
 #include "models/machines/machine_writer.hpp"
 #include "models/machines/topology_tables.hpp"
 #include "sim/topology.hpp"
@@ -31,6 +35,14 @@ py::dict topology_of(const MachineHandle& handle) {
 
 py::list parameters_of(const MachineHandle& handle) { return list_of(handle.file.parameters, &parameter_of); }
 
+py::list uncertainties_of(const MachineHandle& handle) {
+  return list_of(uncertain_values(handle.file), [](const UncertainValue& uncertain) {
+    return py::dict(py::arg("name") = uncertain.name, py::arg("paths") = uncertain.paths, py::arg("value") = uncertain.value,
+                    py::arg("low") = uncertain.low, py::arg("high") = uncertain.high, py::arg("low_factor") = uncertain.low_factor,
+                    py::arg("high_factor") = uncertain.high_factor, py::arg("basis") = uncertain.basis);
+  });
+}
+
 // "32 KiB" etc. of one field of a part, as the description language writes it.
 py::list caches_of(const MachineHandle& handle) {
   return list_of(handle.file.machine.caches, [](const CacheDescription& cache) {
@@ -42,14 +54,20 @@ py::list caches_of(const MachineHandle& handle) {
 MachineHandle changed(const MachineHandle& handle, const std::map<std::string, std::string>& changes) {
   MachineHandle result = handle;
   result.file.machine = with_changes(handle.file.machine, changes);
-  for (const auto& [name, value] : changes) {
-    std::erase_if(result.file.parameters, [&name = name](const MachineParameter& parameter) { return parameter.path == name; });
-    MachineParameter parameter;
-    parameter.path = name;
-    parameter.value = value;
-    parameter.source = "what-if";
-    parameter.assumed = true;
-    result.file.parameters.push_back(std::move(parameter));
+  const std::vector<MachineField> fields = fields_of(result.file.machine);
+  for (const auto& [name, text] : changes) {
+    const std::vector<std::string> paths = name == "core_time" ? core_time_names() : std::vector{full_parameter_name(name)};
+    for (const std::string& path : paths) {
+      const auto is_of = [&](const std::string& described) { return described == path || name_without_number(described) == path; };
+      std::erase_if(result.file.parameters, [&](const MachineParameter& parameter) { return is_of(parameter.path); });
+      const auto field = std::find_if(fields.begin(), fields.end(), [&](const MachineField& one) { return is_of(one.name); });
+      MachineParameter parameter;
+      parameter.path = path;
+      parameter.value = text_of(*field);
+      parameter.source = what_if_source;
+      parameter.assumed = true;
+      result.file.parameters.push_back(std::move(parameter));
+    }
   }
   return result;
 }
@@ -74,6 +92,7 @@ void bind_machine(py::module_& module) {
       .def_property_readonly("sources", [](const MachineHandle& handle) { return handle.file.sources; })
       .def("topology", &topology_of)
       .def("parameters", &parameters_of)
+      .def("uncertainties", &uncertainties_of)
       .def("caches", &caches_of)
       .def("changeable_names", [](const MachineHandle& handle) { return changeable_names(handle.file.machine); })
       .def("with_changes", &changed, py::arg("changes"))

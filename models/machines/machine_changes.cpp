@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "models/machines/machine_fields.hpp"
@@ -28,29 +31,70 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> short_na
     {"overlap", "core.overlap"},
 }};
 
-std::string full_name(const std::string& name) {
+constexpr std::string_view core_time = "core_time";
+constexpr std::array<std::string_view, 9> core_throughputs{"core.issue",  "core.integer", "core.fp_add", "core.fp_multiply", "core.fp_fma",
+                                                           "core.divide", "core.load",    "core.store",  "core.branch"};
+
+// "x1.2" -> 1.2; nothing if the text is not of that form.
+std::optional<double> factor_in(std::string_view text) {
+  if (!text.starts_with('x')) return std::nullopt;
+  text.remove_prefix(1);
+  double factor = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (status != std::errc{} || end != text.data() + text.size() || !(factor > 0) || !std::isfinite(factor))
+    throw UnitError("'x" + std::string{text} + "' is no factor; allowed: x and a positive number, such as x1.2");
+  return factor;
+}
+
+// Whether it was a name of its own for several fields.
+bool change_core_time(const std::vector<MachineField>& fields, const std::string& name, const std::string& text) {
+  if (name != core_time) return false;
+  const std::optional<double> factor = factor_in(text);
+  if (!factor) throw UnitError("'" + text + "' is no factor; allowed: x and a positive number, such as x2 for twice the time");
+  for (const MachineField& field : fields)
+    if (std::find(core_throughputs.begin(), core_throughputs.end(), field.name) != core_throughputs.end()) scale(field, 1 / *factor);
+  return true;
+}
+
+bool change_fields(const std::vector<MachineField>& fields, const std::string& path, const std::string& text, Frequency clock) {
+  const std::optional<double> factor = factor_in(text);
+  bool known = false;
+  for (const MachineField& field : fields) {
+    if (field.name != path && name_without_number(field.name) != path) continue;
+    known = true;
+    if (factor)
+      scale(field, *factor);
+    else
+      set_from_text(field, text, clock);
+  }
+  return known;
+}
+
+}  // namespace
+
+std::string full_parameter_name(const std::string& name) {
   for (const auto& [brief, full] : short_names)
     if (brief == name) return std::string{full};
   return name;
 }
 
-// "links.0.bandwidth" -> "links.bandwidth"; names without a number stay.
-std::string without_number(const std::string& path) {
+std::string name_without_number(const std::string& path) {
   const auto first = path.find('.');
   const auto second = first == std::string::npos ? first : path.find('.', first + 1);
   if (second == std::string::npos || !std::isdigit(static_cast<unsigned char>(path[first + 1]))) return path;
   return path.substr(0, first) + path.substr(second);
 }
 
-}  // namespace
+std::vector<std::string> core_time_names() { return {core_throughputs.begin(), core_throughputs.end()}; }
 
 std::vector<std::string> changeable_names(const Machine& described) {
   Machine machine = described;
   std::vector<std::string> names;
   for (const auto& [brief, full] : short_names) names.emplace_back(brief);
+  names.emplace_back(core_time);
   std::vector<std::string> general, numbered;
   for (const MachineField& field : fields_of(machine)) {
-    const std::string all_alike = without_number(field.name);
+    const std::string all_alike = name_without_number(field.name);
     if (std::find(general.begin(), general.end(), all_alike) == general.end()) general.push_back(all_alike);
     if (all_alike != field.name) numbered.push_back(field.name);
   }
@@ -63,15 +107,10 @@ Machine with_changes(const Machine& original, const std::map<std::string, std::s
   Machine machine = original;
   const std::vector<MachineField> fields = fields_of(machine);
   for (const auto& [name, text] : changes) {
-    const std::string path = full_name(name);
     bool known = false;
-    for (const MachineField& field : fields) {
-      if (field.name != path && without_number(field.name) != path) continue;
-      known = true;
-      try {
-        set_from_text(field, text, machine.clock);
-      } catch (const UnitError& error) { throw UsageError("parameter '" + name + "' of machine '" + machine.name + "': " + error.what()); }
-    }
+    try {
+      known = change_core_time(fields, name, text) || change_fields(fields, full_parameter_name(name), text, machine.clock);
+    } catch (const UnitError& error) { throw UsageError("parameter '" + name + "' of machine '" + machine.name + "': " + error.what()); }
     if (!known) throw UsageError(unknown_name("parameter of machine '" + machine.name + "'", name, changeable_names(original)));
   }
   try {

@@ -135,6 +135,24 @@ template <class Other>
 requires std::is_enum_v<Other> std::optional<double> magnitude(Other) { return std::nullopt; }
 std::optional<double> magnitude(const std::vector<LoadedLatencyPoint>&) { return std::nullopt; }
 
+void multiply(Time& value, double factor) { value = Time::picoseconds(std::llround(static_cast<double>(value.count()) * factor)); }
+void multiply(Bytes& value, double factor) { value = Bytes{std::llround(static_cast<double>(value.count()) * factor)}; }
+void multiply(std::optional<Bytes>& value, double factor) {
+  if (value) multiply(*value, factor);
+}
+void multiply(Bandwidth& value, double factor) { value = Bandwidth::bytes_per_second(value.bytes_per_second() * factor); }
+void multiply(Frequency& value, double factor) { value = Frequency::hertz(value.hertz() * factor); }
+void multiply(unsigned& value, double factor) {
+  if (value > 0) value = std::max(1u, static_cast<unsigned>(std::lround(value * factor)));
+}
+void multiply(double& value, double factor) { value *= factor; }
+void multiply(std::vector<LoadedLatencyPoint>& curve, double factor) {
+  for (LoadedLatencyPoint& point : curve) multiply(point.extra, factor);
+}
+template <class Choice>
+requires std::is_enum_v<Choice>
+void multiply(Choice& choice, double) { throw UnitError("'" + text(choice) + "' is no number that a factor could change"); }
+
 void append(std::vector<MachineField>& all, const std::string& place, std::vector<MachineField> fields) {
   for (MachineField& field : fields) {
     if (!place.empty()) field.name = place + "." + field.name;
@@ -233,6 +251,10 @@ std::string text_of(const MachineField& field) {
 
 std::optional<double> magnitude_of(const MachineField& field) {
   return std::visit([](const auto* target) { return magnitude(*target); }, field.target);
+}
+
+void scale(const MachineField& field, double factor) {
+  std::visit([&](auto* target) { multiply(*target, factor); }, field.target);
 }
 
 std::string canonical_description(const Machine& described) {

@@ -42,6 +42,8 @@ void set_from_text(const MachineField&, std::string_view text, Frequency clock);
 std::string text_of(const MachineField&);
 // For comparing bounds; nothing for names and curves.
 std::optional<double> magnitude_of(const MachineField&);
+// Multiplies the value, a curve's extra times; whole numbers are rounded and stay at least 1. Throws UnitError for what is no number.
+void scale(const MachineField&, double factor);
 
 // What decides the behaviour, one "name = value" a line; names and descriptions of machines are left out.
 std::string canonical_description(const Machine&);

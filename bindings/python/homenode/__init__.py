@@ -9,6 +9,7 @@ result = hn.replay(trace, machine, threads=32, placement="first-touch", distribu
 from homenode import errors
 from homenode._core import version as __version__
 from homenode.capturing import capture
+from homenode.confidence import Ranking, rank
 from homenode.extrapolating import extrapolate
 from homenode.kernel_sources import Kernel, kernels
 from homenode.machine import Machine
@@ -21,6 +22,7 @@ __all__ = [
     "Kernel",
     "Machine",
     "PageFaults",
+    "Ranking",
     "Result",
     "System",
     "Trace",
@@ -32,6 +34,7 @@ __all__ = [
     "kernels",
     "page_placement",
     "policies",
+    "rank",
     "replay",
     "replay_grid",
 ]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from homenode import _core, report
 from homenode.errors import Error, UsageError
@@ -106,13 +106,24 @@ class Result:
         self.pages = pages
 
     @property
+    def trace(self) -> Trace:
+        """What was replayed."""
+        return self._trace
+
+    @property
     def seconds(self) -> float:
         """Predicted time of the whole program."""
         return float(self.run["seconds"])
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """Seconds between which nine in ten sampled machines lie, if the run was replayed with `confidence` or by `rank`."""
+        bounds = self.run.get("seconds_interval")
+        return (bounds[0], bounds[1]) if bounds else None
+
+    @property
     def threads(self) -> pd.DataFrame:
-        """By thread: core, node, busy and idle seconds, local and remote bytes."""
+        """By thread: core, node, busy and idle seconds (together the run's), local and remote bytes."""
         import pandas
 
         return pandas.DataFrame(self.run["threads_detail"]).set_index("thread")
@@ -160,6 +171,7 @@ def replay(
     pages: str = "4KiB",
     keep_log: bool = False,
     follow: NDArray[np.int64] | None = None,
+    confidence: int | None = None,
 ) -> Result:
     """Replay a trace on a machine under one choice of policies.
 
@@ -169,6 +181,7 @@ def replay(
     (`homenode systems`), `pages` their size: ``"4KiB"``, ``"64KiB"``, ``"2MiB"``, ``"thp"``.
     `caches`: ``"runs"`` models them by ranges of lines, ``"lines"`` set by set, ``"auto"`` takes what suits the trace
     (``Result.run["caches"]`` says which). `heap` serves the program's blocks; ``Result.run["heap_detail"]`` says what it took.
+    `confidence` samples so many machines within what is known of this one and fills ``Result.interval`` (`hn.rank` compares).
     """
     trace = trace if isinstance(trace, Trace) else Trace.open(trace)
     machine = machine if isinstance(machine, Machine) else Machine.load(machine)
@@ -177,6 +190,12 @@ def replay(
     )
     choice = dataclasses.replace(choice, system=str(system), pages=pages)
     check(trace, [choice])
+    if confidence is not None:
+        if keep_log or follow is not None:
+            raise UsageError("confidence with keep_log or follow; allowed: one or the other")
+        from homenode.confidence import rank
+
+        return rank(trace, [choice], samples=confidence).results[0]
     if keep_log or follow is not None:
         begin = time.perf_counter()
         raw = _run_here(trace, choice, keep_log=keep_log, follow=follow)
@@ -262,16 +281,47 @@ def replay_grid(
 ) -> list[Result]:
     """Replay each choice; results in the order of `choices`, with `regret` filled in, whatever the number of workers."""
     check(trace, choices)
+
+    def keep(choice: Choice, raw: dict[str, Any], seconds: float) -> Result:
+        return Result(trace, report.run_entry(choice.keys(), raw), seconds)
+
+    results = _replay_all(trace, choices, workers, advance, keep)
+    report.fill_regrets(result.run for result in results)
+    return results
+
+
+def replay_seconds(
+    trace: Trace,
+    choices: Sequence[Choice],
+    *,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> list[float]:
+    """Replay each choice and keep its time only: for samples, of which there are many. The choices are not checked again."""
+    return _replay_all(trace, choices, workers, advance, lambda choice, raw, seconds: float(raw["seconds"]))
+
+
+Kept = TypeVar("Kept")
+
+
+def _replay_all(
+    trace: Trace,
+    choices: Sequence[Choice],
+    workers: int | None,
+    advance: Callable[[int], None],
+    keep: Callable[[Choice, dict[str, Any], float], Kept],
+) -> list[Kept]:
+    """What `keep` makes of each choice, the extension's answer and its cost in seconds, in the order of `choices`."""
     workers = max(1, min(workers or os.cpu_count() or 1, len(choices)))
     processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     started: list[_Worker] = []
 
-    def run(choice: Choice) -> Result:
+    def run(choice: Choice) -> Kept:
         begin = time.perf_counter()
         raw = _run_in_worker(choice) if _needs_process(choice) else _run_here(trace, choice)
-        result = Result(trace, report.run_entry(choice.keys(), raw), time.perf_counter() - begin)
+        kept = keep(choice, raw, time.perf_counter() - begin)
         advance(1)
-        return result
+        return kept
 
     def _run_in_worker(choice: Choice) -> dict[str, Any]:
         try:
@@ -287,15 +337,13 @@ def replay_grid(
         with ThreadPoolExecutor(workers) as pool:
             futures = [pool.submit(run, choice) for choice in choices]
             try:
-                results = [future.result() for future in futures]
+                return [future.result() for future in futures]
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
     finally:
         for worker in started:
             worker.close()
-    report.fill_regrets(result.run for result in results)
-    return results
 
 
 def _needs_process(choice: Choice) -> bool:

@@ -120,8 +120,8 @@ def fill_regrets(runs: Iterable[dict[str, Any]]) -> None:
         run["regret"] = run["seconds"] / least - 1 if least > 0 else 0.0
 
 
-def document(trace: Any, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """The whole report."""
+def document(trace: Any, runs: list[dict[str, Any]], confidence: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The whole report; `confidence` is what sampling the machines said (confidence.py)."""
     return {
         "schema": SCHEMA,
         "homenode_version": _core.version,
@@ -133,6 +133,7 @@ def document(trace: Any, runs: list[dict[str, Any]]) -> dict[str, Any]:
             "accesses": trace.accesses,
         },
         "runs": runs,
+        **({"confidence": confidence} if confidence is not None else {}),
     }
 
 

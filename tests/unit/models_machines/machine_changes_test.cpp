@@ -37,6 +37,40 @@ TEST(MachineChanges, TakesShortNamesAndSeveralChanges) {
   EXPECT_DOUBLE_EQ((Topology{machine}.read_bandwidth(NodeId{0}, NodeId{1}).bytes_per_second()), 20e9);
 }
 
+TEST(MachineChanges, MultipliesByAFactor) {
+  const Machine machine = with_changes(
+      small(), {{"memory_latency", "x1.5"}, {"link_bandwidth", "x2"}, {"miss_buffers", "x1.25"}, {"controllers.loaded_latency", "x0.5"}});
+  EXPECT_EQ(machine.nodes[1].latency, Time::nanoseconds(90));                        // 1.5 x 60 ns
+  EXPECT_EQ(machine.links[0].bandwidth, Bandwidth::bytes_per_second(18e9));          // 2 x 9 GB/s
+  EXPECT_EQ(machine.miss_buffers, 13u);                                              // 1.25 x 10 = 12.5, rounded
+  EXPECT_EQ(machine.controllers[0].loaded_latency[1].extra, Time::nanoseconds(30));  // 0.5 x 60 ns
+  EXPECT_EQ(with_changes(small(), {{"miss_buffers", "x0.01"}}).miss_buffers, 1u);
+  EXPECT_EQ(with_changes(small(), {{"link_bandwidth", "x1"}}).hash, small().hash);
+}
+
+TEST(MachineChanges, CoreTimeIsTheTimeOfInstructions) {
+  const Machine original = small(), machine = with_changes(original, {{"core_time", "x2"}});
+  // time = instructions / throughput: twice the time is half of every throughput
+  EXPECT_DOUBLE_EQ(machine.core.issue, original.core.issue / 2);
+  EXPECT_DOUBLE_EQ(machine.core.divide, 0.025);
+  EXPECT_DOUBLE_EQ(machine.core.branch, original.core.branch / 2);
+  EXPECT_EQ(machine.miss_buffers, original.miss_buffers);
+  EXPECT_EQ(machine.clock, original.clock);
+}
+
+TEST(MachineChanges, RefusesFactorsThatAreNone) {
+  for (const char* text : {"x", "x0", "x-2", "xinf", "x2 ns"}) {
+    EXPECT_THAT(
+        [&] {
+          with_changes(small(), {{"link_latency", text}});
+        },
+        ThrowsMessage<UsageError>(
+            AllOf(HasSubstr("parameter 'link_latency'"), HasSubstr("is no factor; allowed: x and a positive number"))));
+  }
+  EXPECT_THAT([] { with_changes(small(), {{"core_time", "2"}}); }, ThrowsMessage<UsageError>(HasSubstr("'2' is no factor")));
+  EXPECT_THAT([] { with_changes(small(), {{"snoop", "x2"}}); }, ThrowsMessage<UsageError>(HasSubstr("'source' is no number")));
+}
+
 TEST(MachineChanges, GivesTheChangedMachineItsOwnHashAndLeavesTheOriginalAlone) {
   const Machine original = small();
   const Machine changed = with_changes(original, {{"link_bandwidth", "25 GB/s"}});

@@ -12,9 +12,12 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.table import Table
 
 from homenode import report
 from homenode.cli import console
+from homenode.confidence import LEVEL, SAMPLES, Ranking
+from homenode.confidence import rank as rank_with_confidence
 from homenode.machine import Machine
 from homenode.replaying import CACHES, STORES, Result, grid, replay_grid
 from homenode.system import PAGES
@@ -55,6 +58,11 @@ def _remote_traffic(run: dict[str, Any]) -> tuple[int, int]:
     return every - sum(traffic[node][node] for node in range(len(traffic))), every
 
 
+def _interval(run: dict[str, Any]) -> str:
+    low, high = (console.seconds(bound) for bound in run["seconds_interval"])
+    return f"{low} … {high}"
+
+
 def print_ranking(screen: Console, results: list[Result]) -> None:
     """One table for each set of comparable runs, best first; equal times keep the order in which they were asked for."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -66,16 +74,27 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         title = f"{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine, caches by {first['caches']}"
         if first["system"] != "default":
             title += f" · {first['system']}"
-        numbers = ("rank", "time", "regret", "remote pages", "remote traffic")
+        sampled = [f"{100 * LEVEL:.0f} % of samples"] if "seconds_interval" in first else []
+        numbers = ("rank", "time", *sampled, "regret", "remote pages", "remote traffic")
         axes = max((_axes(run) for run in runs), key=len)[1:]
         table = console.table(
-            "rank", *axes, "time", "regret", "remote pages", "remote traffic", "bound by", title=title, right=numbers
+            "rank",
+            *axes,
+            "time",
+            *sampled,
+            "regret",
+            "remote pages",
+            "remote traffic",
+            "bound by",
+            title=title,
+            right=numbers,
         )
         for rank, run in enumerate(sorted(runs, key=lambda run: run["seconds"]), start=1):
             table.add_row(
                 str(rank),
                 *(run[axis] for axis in axes),
                 console.seconds(run["seconds"]),
+                *([_interval(run)] if sampled else []),
                 f"+{100 * run['regret']:.1f} %",
                 _share(run["remote_pages"], sum(run["pages_by_node"])),
                 _share(*_remote_traffic(run)),
@@ -95,6 +114,63 @@ def _bound_and_found(best: dict[str, Any]) -> str:
         return f"{text}; too many pages to search"
     pages = console.number_of(best["pages"], "page")
     return f"{text}; {'searched exactly' if best['exact'] else 'not searched exactly'}, {pages}"
+
+
+WIDEST_MATRIX = (
+    12  # choices; beyond that only neighbours in rank are compared on the screen, all pairs are in the report
+)
+
+
+def _confidence(screen: Console, ranking: Ranking) -> None:
+    """P(A beats B) for each pair, what hangs on core time, and what to measure."""
+    samples = ranking.confidence["samples"]
+    for group in ranking.confidence["rankings"]:
+        count = len(group["runs"])
+        title = f"{group['machine']} · {group['threads']} threads · {samples} sampled machines"
+        if count > 1:
+            screen.print(_beats(group, title) if count <= WIDEST_MATRIX else _neighbours(group, title))
+            if any(pair["flips_with_core_time"] for pair in group["pairs"]):
+                screen.print("! the order flips if instructions take half or twice the time that the model takes")
+        first = group["measure_first"]
+        contested = [pair for pair in group["pairs"] if 0 < pair["probability"] < 1]
+        if count == 1:
+            continue
+        if first is None:
+            reason = "no single number explains it" if contested else "all samples agree"
+            screen.print(f"No measurement would settle the order: {reason}.")
+            continue
+        screen.print(
+            f"Measuring {first['name']} would settle the order best ({first['value']}, between {first['low']} and {first['high']}; "
+            f"{first['basis']}): it explains {100 * first['share']:.0f} % of what is open.",
+            soft_wrap=True,
+        )
+
+
+def _certainty(pair: dict[str, Any]) -> str:
+    return f"{100 * pair['probability']:.0f} %{' !' if pair['flips_with_core_time'] else ''}"
+
+
+def _beats(group: dict[str, Any], title: str) -> Table:
+    """A row for each choice by its rank, a column for each that is ranked after one."""
+    rank_of = {run: place for place, run in enumerate(group["runs"], start=1)}
+    columns = [str(rank) for rank in range(2, len(rank_of) + 1)]
+    table = console.table("P(rank … beats …)", *columns, title=title, right=tuple(columns))
+    cells: dict[int, list[str]] = {}
+    for pair in group["pairs"]:
+        cells.setdefault(rank_of[pair["faster"]], []).append(_certainty(pair))
+    for rank, row in cells.items():
+        table.add_row(str(rank), *[""] * (rank - 1), *row)
+    return table
+
+
+def _neighbours(group: dict[str, Any], title: str) -> Table:
+    rank_of = {run: place for place, run in enumerate(group["runs"], start=1)}
+    table = console.table("rank", "beats", "P", title=title, right=("P",))
+    for pair in group["pairs"]:
+        faster, slower = rank_of[pair["faster"]], rank_of[pair["slower"]]
+        if slower == faster + 1 or faster == 1:
+            table.add_row(str(faster), str(slower), _certainty(pair))
+    return table
 
 
 def _explain(screen: Console, results: list[Result]) -> None:
@@ -120,8 +196,30 @@ def _explain(screen: Console, results: list[Result]) -> None:
     screen.print("\nShares are of the threads' busy time, by the resource that each slice of work waited for.")
 
 
-def _cost(results: list[Result], wall: float) -> dict[str, Any]:
-    accesses = sum(result.run["accesses"] for result in results)
+def _idle(screen: Console, results: list[Result]) -> None:
+    """A table for each run: who worked how long, and who waited (S0, figure 8)."""
+    for result in results:
+        run = result.run
+        names = " · ".join([run["machine"], *(str(run[key]) for key in _axes(run))])
+        numbers = ("thread", "core", "node", "busy", "idle", "share")
+        table = console.table("thread", "core", "node", "busy", "idle", "share", title=names, right=numbers)
+        for thread in run["threads_detail"]:
+            table.add_row(
+                str(thread["thread"]),
+                str(thread["core"]),
+                str(thread["node"]),
+                console.seconds(thread["busy_seconds"]),
+                console.seconds(thread["idle_seconds"]),
+                _share(thread["idle_seconds"], run["seconds"]),
+            )
+        screen.print(table)
+    screen.print(
+        "\nShares are of the run's time; waiting at barriers and for work is idle, and so is serial code for all but one."
+    )
+
+
+def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, Any]:
+    accesses = replays_each * sum(result.run["accesses"] for result in results)
     memory = 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return {
         "schema": "homenode.cost/1",
@@ -177,6 +275,15 @@ def _cost(results: list[Result], wall: float) -> dict[str, Any]:
 @click.option("--workers", type=click.IntRange(min=1), help="Runs at the same time; results do not depend on it.")
 @click.option("--explain", is_flag=True, help="Name what holds up each region.")
 @click.option(
+    "--confidence",
+    type=click.IntRange(min=2),
+    is_flag=False,
+    flag_value=SAMPLES,
+    metavar="[N]",
+    help=f"Sample N machines ({SAMPLES}) within what is known of their numbers: intervals, and how sure the order is.",
+)
+@click.option("--idle", is_flag=True, help="Show how long each thread works and waits.")
+@click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write the report there, and its cost to OUTPUT.cost."
 )
 @console.json_option
@@ -199,6 +306,8 @@ def command(
     python_files: tuple[Path, ...],
     workers: int | None,
     explain: bool,
+    confidence: int | None,
+    idle: bool,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -214,10 +323,17 @@ def command(
         heap=heap, engine=engine, seed=seed, stores=stores, caches=caches, oversubscribe=oversubscribe,
         system=system, pages=pages,
     )  # fmt: skip
-    with console.progress("replaying", len(choices)) as advance:
-        results = replay_grid(trace, choices, workers=workers, advance=advance)
-    cost = _cost(results, time.perf_counter() - begin)
-    document = report.document(trace, [result.run for result in results])
+    replays_each = 1 if confidence is None else confidence + 3  # each sample, and core time at half and twice
+    runs = replays_each * len(choices)
+    ranking = None
+    with console.progress("replaying", runs) as advance:
+        if confidence is None:
+            results = replay_grid(trace, choices, workers=workers, advance=advance)
+        else:
+            ranking = rank_with_confidence(trace, choices, samples=confidence, workers=workers, advance=advance)
+            results = ranking.results
+    cost = _cost(results, time.perf_counter() - begin, replays_each)
+    document = report.document(trace, [result.run for result in results], ranking.confidence if ranking else None)
     if output is not None:
         with console.written_whole(output) as temporary:
             temporary.write_text(report.to_text(document), encoding="utf-8")
@@ -229,10 +345,14 @@ def command(
     else:
         screen = console.output()
         print_ranking(screen, results)
+        if ranking is not None:
+            _confidence(screen, ranking)
         if explain:
             _explain(screen, results)
+        if idle:
+            _idle(screen, results)
     rate = console.quantity(cost["accesses_per_second"], " accesses/s")
     memory = console.quantity(cost["peak_rss_bytes"], "B")
     console.diagnostics().print(
-        f"{console.number_of(len(results), 'run')} in {console.seconds(cost['seconds'])}, {rate}, {memory} of memory at most"
+        f"{console.number_of(runs, 'run')} in {console.seconds(cost['seconds'])}, {rate}, {memory} of memory at most"
     )

@@ -1,0 +1,239 @@
+"""How sure a ranking is: machines sampled within what is known of their numbers, the same samples for all that is compared.
+
+Each sample takes every uncertain value of the machine (`Machine.uncertainties`) once, by a Latin hypercube (McKay, Beckman,
+Conover, Technometrics 21, 1979), from a triangular density between low and high whose mode is the stated value (JCGM 100:2008,
+4.3.9: values near the bounds are less likely than near the estimate), on the logarithm of the value unless low is zero.
+All choices of a comparison are replayed on the same sampled machine and with the same seed, so that what they have in common
+cancels. What a parameter's measurement would settle is its share of the variance of log(time A / time B): the squared
+correlation over the samples, which is the first-order sensitivity index as far as the effect is linear (Saltelli et al.,
+Global Sensitivity Analysis: The Primer, 2008, 1.2.5), less what chance alone gives (adjusted R²); summed over pairs, each
+weighted by how contested it is, min(P, 1 - P).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from homenode import report
+from homenode.errors import UsageError
+from homenode.machine import Machine
+from homenode.replaying import Choice, Result, check, replay_grid, replay_seconds
+from homenode.trace import Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+SAMPLES = 40
+LEVEL = 0.9  # of the intervals: from the 5th to the 95th percentile of the samples
+CORE_FACTORS = (0.5, 2.0)  # of the time of instructions, for the mark of rankings that hang on it
+
+
+def quantile(uncertain: dict[str, Any], probability: float) -> float:
+    """The factor on the stated value below which the value lies with this probability."""
+    low, high = uncertain["low_factor"], uncertain["high_factor"]
+    if low <= 0:  # no logarithm: the triangle stands on the value itself
+        return _triangular(low, 1.0, high, probability)
+    return math.exp(_triangular(math.log(low), 0.0, math.log(high), probability))
+
+
+def _triangular(low: float, mode: float, high: float, probability: float) -> float:
+    """Inverse of the triangular distribution's F: F(mode) = (mode - low) / (high - low), a parabola on each side."""
+    if probability * (high - low) < mode - low:
+        return low + math.sqrt(probability * (high - low) * (mode - low))
+    return high - math.sqrt((1 - probability) * (high - low) * (high - mode))
+
+
+def sampled_factors(uncertainties: Sequence[dict[str, Any]], samples: int, seed: int) -> NDArray[np.float64]:
+    """Factors by sample and value: each value's strata of equal probability are hit once each, in a random order of its own."""
+    import numpy
+
+    generator = numpy.random.Generator(numpy.random.PCG64(seed))
+    columns = []
+    for uncertain in uncertainties:
+        strata = (generator.permutation(samples) + generator.random(samples)) / samples
+        columns.append([quantile(uncertain, float(probability)) for probability in strata])
+    return numpy.asarray(columns, dtype=numpy.float64).reshape(len(uncertainties), samples).T
+
+
+def changed(machine: Machine, uncertainties: Sequence[dict[str, Any]], factors: Sequence[float]) -> Machine:
+    """The machine with each uncertain value multiplied by its factor."""
+    changes = {}
+    for uncertain, factor in zip(uncertainties, factors, strict=True):
+        changes.update(dict.fromkeys(uncertain["paths"], f"x{factor:.9g}"))
+    return machine.with_changes(changes)
+
+
+def probability(faster: NDArray[np.float64], slower: NDArray[np.float64]) -> float:
+    """Share of the samples in which the first takes less time; equal times count half."""
+    import numpy
+
+    return float(numpy.mean((faster < slower) + 0.5 * (faster == slower)))
+
+
+def explained(values: NDArray[np.float64], effect: NDArray[np.float64]) -> float:
+    """Share of the variance of `effect` that a linear dependence on `values` explains, adjusted for chance: 0 to 1."""
+    import numpy
+
+    samples = len(values)
+    if samples < 3 or numpy.ptp(values) == 0 or numpy.ptp(effect) == 0:
+        return 0.0
+    correlation = float(numpy.corrcoef(values, effect)[0, 1])
+    return max(0.0, 1 - (1 - correlation**2) * (samples - 1) / (samples - 2))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What `rank` yields."""
+
+    results: list[Result]
+    """In the order of the choices; ``run["seconds_interval"]`` of each is filled in."""
+    confidence: dict[str, Any]
+    """The report's ``confidence``."""
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """By pair: index of the run that is ranked first, the other's, P(first beats second), whether core time flips them."""
+        import pandas
+
+        columns = ["faster", "slower", "probability", "flips_with_core_time"]
+        return pandas.DataFrame(
+            [pair for ranking in self.confidence["rankings"] for pair in ranking["pairs"]], columns=columns
+        )
+
+    @property
+    def parameters(self) -> pd.DataFrame:
+        """What measuring each parameter would settle: its share of the variance of contested comparisons, largest first."""
+        import pandas
+
+        rows = [
+            {"machine": ranking["machine"], **parameter}
+            for ranking in self.confidence["rankings"]
+            for parameter in ranking["parameters"]
+        ]
+        return pandas.DataFrame(rows, columns=["machine", "name", "value", "low", "high", "basis", "share"])
+
+    def to_json(self) -> str:
+        """The report document of all runs."""
+        runs = [result.run for result in self.results]
+        return report.to_text(report.document(self.results[0].trace, runs, self.confidence))
+
+
+def rank(
+    trace: Trace,
+    choices: Sequence[Choice],
+    *,
+    samples: int = SAMPLES,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> Ranking:
+    """Replay each choice on its machine and on `samples` machines that may be the real one, equally for all choices.
+
+    ``hn.rank(trace, hn.grid([machine], [32], placement=["first-touch", "interleave"]))``; takes ``samples + 3`` times as long as
+    `replay_grid`. Sample s replays with seed + s, so that what a policy leaves to chance is sampled with the machine.
+    """
+    import numpy
+
+    if samples < 2:
+        raise UsageError(f"{samples} samples; allowed: at least 2")
+    if not choices:
+        raise UsageError("no choices to rank; allowed: at least 1")
+    check(trace, choices)
+    results = replay_grid(trace, choices, workers=workers, advance=advance)
+    machines = {choice.machine.hash: choice.machine for choice in choices}
+    uncertain = {name: machine.uncertainties for name, machine in machines.items()}
+    factors = {name: sampled_factors(uncertain[name], samples, choices[0].seed) for name in machines}
+    sampled = {
+        name: [changed(machine, uncertain[name], row) for row in factors[name]] for name, machine in machines.items()
+    }
+    slowed = {name: [_with_core_time(machine, by) for by in CORE_FACTORS] for name, machine in machines.items()}
+    variants = [
+        dataclasses.replace(choice, machine=machine, seed=(choice.seed + sample) % 2**64)
+        for choice in choices
+        for sample, machine in enumerate(sampled[choice.machine.hash], start=1)
+    ]
+    variants += [
+        dataclasses.replace(choice, machine=machine) for choice in choices for machine in slowed[choice.machine.hash]
+    ]
+    seconds = numpy.asarray(replay_seconds(trace, variants, workers=workers, advance=advance))
+    by_sample = seconds[: samples * len(choices)].reshape(len(choices), samples)
+    by_core = seconds[samples * len(choices) :].reshape(len(choices), len(CORE_FACTORS))
+    for result, row in zip(results, by_sample, strict=True):
+        tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+        result.run["seconds_interval"] = [float(bound) for bound in numpy.quantile(row, tails)]
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, result in enumerate(results):
+        groups.setdefault(report.comparable(result.run), []).append(place)
+    rankings = []
+    for members in groups.values():
+        first = choices[members[0]].machine
+        order = sorted(members, key=lambda place: results[place].seconds)
+        rankings.append(_ranking(first, order, results, by_sample, by_core, uncertain[first.hash], factors[first.hash]))
+    return Ranking(
+        results,
+        {"samples": samples, "seed": choices[0].seed, "level": LEVEL, "rankings": rankings},
+    )
+
+
+def _with_core_time(machine: Machine, factor: float) -> Machine:
+    return machine.with_changes(core_time=f"x{factor:g}")
+
+
+def _ranking(
+    machine: Machine,
+    order: list[int],
+    results: list[Result],
+    by_sample: NDArray[np.float64],
+    by_core: NDArray[np.float64],
+    uncertain: Sequence[dict[str, Any]],
+    factors: NDArray[np.float64],
+) -> dict[str, Any]:
+    import numpy
+
+    pairs = []
+    shares = numpy.zeros(len(uncertain))
+    contested = 0.0
+    # As the triangle of its density stands: on the logarithm, or on the value.
+    values = [
+        numpy.log(column) if one["low_factor"] > 0 else column for one, column in zip(uncertain, factors.T, strict=True)
+    ]
+    for place, faster in enumerate(order):
+        for slower in order[place + 1 :]:
+            beats = probability(by_sample[faster], by_sample[slower])
+            differ = results[faster].seconds < results[slower].seconds
+            pairs.append(
+                {
+                    "faster": faster,
+                    "slower": slower,
+                    "probability": beats,
+                    "flips_with_core_time": bool(differ and (by_core[faster] > by_core[slower]).any()),
+                }
+            )
+            effect = numpy.log(by_sample[faster] / by_sample[slower])
+            weight = min(beats, 1 - beats)
+            if numpy.ptp(effect) > 0:
+                contested += weight
+                shares += weight * numpy.asarray([explained(column, effect) for column in values])
+    parameters = [
+        {key: one[key] for key in ("name", "value", "low", "high", "basis")}
+        | {"share": float(share / contested) if contested > 0 else 0.0}
+        for one, share in zip(uncertain, shares, strict=True)
+    ]
+    parameters.sort(key=lambda parameter: (-parameter["share"], parameter["name"]))
+    return {
+        "machine": machine.name,
+        "machine_hash": machine.hash,
+        "threads": results[order[0]].run["threads"],
+        "runs": order,
+        "seconds_by_core_time": {
+            f"{by:g}": [float(t) for t in by_core[order, place]] for place, by in enumerate(CORE_FACTORS)
+        },
+        "pairs": pairs,
+        "measure_first": parameters[0] if parameters and parameters[0]["share"] > 0 else None,
+        "parameters": parameters,
+    }

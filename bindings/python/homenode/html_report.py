@@ -1,0 +1,141 @@
+"""A report document as a page: who wins, who waits for whom, whose memory is asked by whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from homenode import report
+from homenode.html_page import Page
+
+_AXES = ("placement", "mapping", "distribution", "heap", "pages")
+
+
+def names_of(runs: list[dict[str, Any]]) -> list[str]:
+    """A name for each run: the choices in which they differ, numbered where two are asked for alike."""
+    varying = [axis for axis in _AXES if len({run[axis] for run in runs}) > 1] or ["placement", "distribution"]
+    names: list[str] = []
+    for run in runs:
+        name = " · ".join(str(run[axis]) for axis in varying)
+        names.append(name if name not in names else f"{name} ({names.count(name) + 1})")
+    return names
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.4g} ms"
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _remote_share(run: dict[str, Any]) -> float:
+    traffic = run["traffic_bytes"]
+    every = sum(map(sum, traffic))
+    return _share(every - sum(row[node] for node, row in enumerate(traffic)), every)
+
+
+def _ranking(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
+    intervals = any(run.get("seconds_interval") for run in runs)
+    rows = []
+    for rank, (name, run) in enumerate(zip(names, runs, strict=True), start=1):
+        row = [rank, name, _milliseconds(run["seconds"])]
+        if intervals:
+            low, high = run["seconds_interval"]
+            row.append(f"{_milliseconds(low)} … {_milliseconds(high)}")
+        waits = sum(thread["idle_seconds"] for thread in run["threads_detail"])
+        row += [
+            f"+{100 * run['regret']:.1f} %",
+            f"{100 * _remote_share(run):.1f} %",
+            f"{100 * _share(waits, run['seconds'] * len(run['threads_detail'])):.1f} %",
+        ]
+        rows.append(row)
+    columns = [
+        "rank",
+        "choice",
+        "time",
+        *(["90 % of samples"] if intervals else []),
+        "regret",
+        "remote traffic",
+        "idle",
+    ]
+    page.table(columns, rows, right=[column for column in columns if column != "choice"])
+
+
+def _idle(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
+    """S0, figure 8: who waits how long, core by core."""
+    data = []
+    for name, run in zip(names, runs, strict=True):
+        threads = sorted(run["threads_detail"], key=lambda thread: (thread["core"], thread["thread"]))
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": name,
+                "x": [f"{thread['core']}" for thread in threads],
+                "y": [100 * _share(thread["idle_seconds"], run["seconds"]) for thread in threads],
+                "text": [
+                    f"thread {thread['thread']}, node {thread['node']}: busy {_milliseconds(thread['busy_seconds'])}, "
+                    f"idle {_milliseconds(thread['idle_seconds'])}"
+                    for thread in threads
+                ],
+                "hovertemplate": "core %{x}: %{y:.2f} %<br>%{text}",
+            }
+        )
+    layout = {
+        "title": {"text": "Idle time by core, of the run's time"},
+        "xaxis": {"title": {"text": "core"}, "type": "category"},
+        "yaxis": {"title": {"text": "idle, %"}, "rangemode": "tozero"},
+        "showlegend": True,
+    }
+    page.plot(data, layout)
+
+
+def _traffic(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
+    """One matrix at a time, chosen from a list; the best run's first."""
+    data = []
+    for place, run in enumerate(runs):
+        nodes = [f"node {node}" for node in range(len(run["traffic_bytes"]))]
+        data.append(
+            {
+                "type": "heatmap",
+                "x": nodes,
+                "y": nodes,
+                "z": [[moved / 1e6 for moved in row] for row in run["traffic_bytes"]],
+                "visible": place == 0,
+                "colorscale": "Viridis",
+                "colorbar": {"title": {"text": "MB"}},
+                "hovertemplate": "from %{y} to %{x}: %{z:.4g} MB<extra></extra>",
+            }
+        )
+    buttons = [
+        {"label": name, "method": "update", "args": [{"visible": [other == place for other in range(len(runs))]}]}
+        for place, name in enumerate(names)
+    ]
+    layout = {
+        "title": {"text": "Traffic at memory controllers"},
+        "xaxis": {"title": {"text": "home of the memory"}},
+        "yaxis": {"title": {"text": "node of the core"}, "autorange": "reversed"},
+        "updatemenus": [{"buttons": buttons, "x": 1.0, "xanchor": "right", "y": 1.16}],
+    }
+    page.plot(data, layout)
+
+
+def page_of(document: dict[str, Any]) -> Page:
+    """The page of a report document, best runs first; one section for each set of comparable runs."""
+    trace = document["trace"]
+    page = Page(f"homenode: {' '.join([trace['program'], trace['arguments']]).strip() or 'replay'}")
+    page.text(
+        f"Trace {trace['hash']}, {trace['accesses']:,} accesses; made by homenode {document['homenode_version']}."
+    )
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for run in document["runs"]:
+        groups.setdefault(report.comparable(run), []).append(run)
+    for asked in groups.values():
+        runs = sorted(asked, key=lambda run: float(run["seconds"]))
+        first, names = runs[0], names_of(runs)
+        changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
+        page.heading(f"{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine")
+        _ranking(page, names, runs)
+        _idle(page, names, runs)
+        _traffic(page, names, runs)
+    return page

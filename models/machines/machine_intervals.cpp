@@ -1,0 +1,158 @@
+#include "models/machines/machine_intervals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <variant>
+
+#include "models/machines/machine_changes.hpp"
+#include "models/machines/machine_fields.hpp"
+
+namespace homenode {
+namespace {
+
+struct SourceClass {
+  std::string_view confidence;
+  double factor;  // assumed: the value lies between 1 / factor and factor times what is given
+  std::string_view meaning;
+};
+constexpr std::array<SourceClass, 5> classes{{{"A", 1.03, "measured or printed for this part (A)"},
+                                              {"B", 1.1, "same family (B)"},
+                                              {"C", 1.25, "indirect (C)"},
+                                              {"D", 1.2, "derived (D)"},
+                                              {"M", 1.5, "no text seen (M)"}}};
+// Core time is a throughput bound, without dependence chains (core_time.hpp): assumed to be off by this factor at most.
+constexpr double core_time_factor = 2;
+
+// No confidence given: as a value that nobody vouches for. A proxy is at best indirect.
+const SourceClass& class_of(const MachineParameter& parameter) {
+  const SourceClass& proxy = classes[2];
+  for (const SourceClass& source : classes)
+    if (source.confidence == parameter.confidence) return parameter.assumed && source.factor < proxy.factor ? proxy : source;
+  return classes.back();
+}
+
+bool may_be_off(const MachineField& field) {
+  static const std::set<std::string> counts{"core.miss_buffers", "core.prefetched_lines"};
+  if (std::holds_alternative<unsigned*>(field.target)) return counts.contains(field.name);
+  return std::holds_alternative<Time*>(field.target) || std::holds_alternative<Bandwidth*>(field.target) ||
+         std::holds_alternative<double*>(field.target) || std::holds_alternative<std::vector<LoadedLatencyPoint>*>(field.target);
+}
+
+bool is_zero(const MachineField& field) {
+  if (const auto* curve = std::get_if<std::vector<LoadedLatencyPoint>*>(&field.target)) return (*curve)->empty();
+  return magnitude_of(field).value_or(0) == 0;
+}
+
+// The first field that a parameter describes.
+const MachineField* described(const std::vector<MachineField>& fields, const std::string& path) {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [&](const MachineField& field) { return field.name == path || name_without_number(field.name) == path; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+std::string scaled_text(const MachineFile& file, const MachineField& field, double factor) {
+  Machine copy = file.machine;
+  for (const MachineField& other : fields_of(copy)) {
+    if (other.name != field.name) continue;
+    scale(other, factor);
+    return text_of(other);
+  }
+  return {};
+}
+
+// bound / value
+double ratio(const MachineFile& file, const MachineField& field, const std::string& bound, double value) {
+  Machine copy = file.machine;
+  for (const MachineField& other : fields_of(copy)) {
+    if (other.name != field.name) continue;
+    set_from_text(other, bound, copy.clock);
+    return *magnitude_of(other) / value;
+  }
+  return 1;
+}
+
+UncertainValue interval_of(const MachineFile& file, const MachineField& field, const MachineParameter& parameter) {
+  UncertainValue uncertain;
+  uncertain.paths = {parameter.path};
+  uncertain.value = text_of(field);
+  if ((parameter.low || parameter.high) && magnitude_of(field)) {
+    const double value = *magnitude_of(field);
+    uncertain.low = parameter.low.value_or(uncertain.value);
+    uncertain.high = parameter.high.value_or(uncertain.value);
+    uncertain.low_factor = std::min(1.0, ratio(file, field, uncertain.low, value));
+    uncertain.high_factor = std::max(1.0, ratio(file, field, uncertain.high, value));
+    uncertain.basis = "stated";
+    return uncertain;
+  }
+  const SourceClass& source = class_of(parameter);
+  uncertain.low_factor = 1 / source.factor;
+  uncertain.high_factor = source.factor;
+  uncertain.low = scaled_text(file, field, uncertain.low_factor);
+  uncertain.high = scaled_text(file, field, uncertain.high_factor);
+  uncertain.basis = source.meaning;
+  return uncertain;
+}
+
+bool all_asked_for(const MachineFile& file, const std::vector<std::string>& paths) {
+  return std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+    return std::any_of(file.parameters.begin(), file.parameters.end(),
+                       [&](const MachineParameter& parameter) { return parameter.path == path && parameter.source == what_if_source; });
+  });
+}
+
+// "links.0.bandwidth" and three alike -> "links.bandwidth (0, 1, 2, 5)".
+std::string name_of(const std::vector<std::string>& paths) {
+  const std::string general = name_without_number(paths.front());
+  if (general == paths.front()) return general;
+  std::string numbers;
+  for (const std::string& path : paths) {
+    const auto first = path.find('.') + 1;
+    numbers += (numbers.empty() ? "" : ", ") + path.substr(first, path.find('.', first) - first);
+  }
+  return general + " (" + numbers + ")";
+}
+
+}  // namespace
+
+std::vector<UncertainValue> uncertain_values(const MachineFile& file) {
+  Machine machine = file.machine;  // fields point into something that could be changed
+  const std::vector<MachineField> fields = fields_of(machine);
+  const std::vector<std::string> throughputs = core_time_names();
+  std::vector<UncertainValue> all;
+  if (!all_asked_for(file, throughputs))
+    all.push_back(
+        {"core_time", {"core_time"}, "x1", "x0.5", "x2", 1 / core_time_factor, core_time_factor, "throughputs without dependence chains"});
+  using Alike = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, std::string>;
+  std::map<Alike, std::size_t> alike;
+  for (const MachineParameter& parameter : file.parameters) {
+    const MachineField* field = described(fields, parameter.path);
+    if (field == nullptr || !may_be_off(*field) || is_zero(*field) || parameter.source == what_if_source) continue;
+    const bool stated = parameter.low || parameter.high;
+    if (!stated && std::find(throughputs.begin(), throughputs.end(), field->name) != throughputs.end()) continue;  // core_time
+    UncertainValue uncertain = interval_of(file, *field, parameter);
+    if (uncertain.low_factor == uncertain.high_factor) continue;
+    const bool level = parameter.path.starts_with("caches.");  // two levels are never the same part
+    const Alike key{level ? parameter.path : name_without_number(parameter.path),
+                    uncertain.value,
+                    uncertain.low,
+                    uncertain.high,
+                    parameter.source,
+                    parameter.confidence,
+                    parameter.note};
+    if (const auto [place, first] = alike.emplace(key, all.size()); first)
+      all.push_back(std::move(uncertain));
+    else
+      all[place->second].paths.push_back(parameter.path);
+  }
+  for (UncertainValue& uncertain : all) {
+    const std::string& first = uncertain.paths.front();
+    uncertain.name = uncertain.paths.size() == 1 ? first : name_of(uncertain.paths);
+  }
+  return all;
+}
+
+}  // namespace homenode

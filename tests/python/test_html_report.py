@@ -1,0 +1,130 @@
+"""Idle time by thread, and the page that `homenode report` makes of a replay."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import homenode as hn
+from homenode.html_page import Page
+from homenode.html_report import names_of, page_of
+from support import Ended
+
+Run = Callable[..., Ended]
+OPTIONS = ("--machine", "xeon-x7560-4s", "--threads", "16", "--placement", "first-touch", "--placement", "interleave")
+
+
+@pytest.fixture(scope="module")
+def document(trace: hn.Trace) -> dict[str, Any]:
+    choices = hn.grid([hn.Machine.load("xeon-x7560-4s")], [16], placement=["first-touch", "interleave"])
+    ranking = hn.rank(trace, choices, samples=2)
+    whole: dict[str, Any] = json.loads(ranking.to_json())
+    return whole
+
+
+def test_idle_time_by_thread(homenode: Run, trace_file: Path) -> None:
+    done = homenode("replay", trace_file, *OPTIONS, "--idle")
+    assert done.status == 0, done.stderr
+    header = re.compile(r"^ *thread +core +node +busy +idle +share$", re.MULTILINE)
+    assert len(header.findall(done.stdout)) == 2  # a table for each run
+    rows = re.findall(r"^ +(\d+) +(\d+) +(\d+) +\S+ \S+ +\S+ \S+ +([\d.]+) %$", done.stdout, re.MULTILINE)
+    assert [int(row[0]) for row in rows] == 2 * list(range(16))
+    # one thread initialises: it waits least
+    shares = [float(row[3]) for row in rows[:16]]
+    assert min(shares) == shares[0]
+
+
+def test_busy_and_idle_are_the_run(trace: hn.Trace) -> None:
+    result = hn.replay(trace, "xeon-x7560-4s", threads=16)
+    threads = result.threads
+    # busy + idle = time of the run, for each thread
+    assert (threads["busy_seconds"] + threads["idle_seconds"]).tolist() == pytest.approx(
+        [result.seconds] * 16, rel=1e-9
+    )
+
+
+def test_page_needs_no_network_and_repeats(homenode: Run, trace_file: Path, tmp_path: Path) -> None:
+    assert homenode("replay", trace_file, *OPTIONS, "-o", "report.json").status == 0
+    done = homenode("report", "report.json", "-o", "page.html")
+    assert done.status == 0, done.stderr
+    assert "2 figures" in done.stdout
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "src=" not in page.partition("<body>")[2]
+    assert not re.search(r"<(script|link)[^>]+(src|href)=", page)
+    assert "Plotly.newPlot" in page.partition("<body>")[2]
+    assert "first-touch" in page
+    first = page
+    assert homenode("report", "report.json", "-o", "page.html", "--json").status == 0
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == first
+
+
+def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
+    graph_objects = pytest.importorskip("plotly.graph_objects")
+    figures = page_of(document).figures
+    assert len(figures) == 2
+    for figure in figures:
+        graph_objects.Figure(figure)  # raises ValueError at a property that Plotly does not know
+    idle, traffic = figures
+    best = min(document["runs"], key=lambda run: run["seconds"])
+    # idle share of thread t = idle seconds / seconds of the run; the best run comes first
+    shares = [100 * thread["idle_seconds"] / best["seconds"] for thread in best["threads_detail"]]
+    assert idle["data"][0]["y"] == pytest.approx(shares)
+    assert traffic["data"][0]["z"] == [[moved / 1e6 for moved in row] for row in best["traffic_bytes"]]
+    assert [trace["visible"] for trace in traffic["data"]] == [True, False]
+
+
+def test_intervals_are_on_the_page(document: dict[str, Any]) -> None:
+    text = page_of(document).to_html()
+    assert "90 % of samples" in text
+    for run in document["runs"]:
+        assert f"{1e3 * run['seconds_interval'][0]:.4g} ms" in text
+
+
+def test_runs_are_told_apart() -> None:
+    run = {"placement": "p", "mapping": "m", "distribution": "d", "heap": "h", "pages": "4KiB"}
+    assert names_of([run]) == ["p · d"]
+    assert names_of([run, {**run, "heap": "g"}]) == ["h", "g"]
+    assert names_of([run, run]) == ["p · d", "p · d (2)"]
+
+
+def test_text_of_the_user_ends_no_element() -> None:
+    page = Page("<b>")
+    page.text("</p><script>")
+    page.table(["a"], [["</td>"]])
+    page.plot([{"type": "bar", "name": "</script>"}], {})
+    made = page.to_html()
+    assert "<b>" not in made
+    assert "</p><script>" not in made
+    assert 'name": "</script>' not in made
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "is not JSON"),
+        ("[]", "has schema 'None'"),
+        ('{"schema": "homenode.inspect/1"}', "has schema 'homenode.inspect/1'"),
+        ('{"schema": "homenode.report/1", "runs": []}', "has no runs"),
+        ('{"schema": "homenode.report/1", "runs": [{}]}', "lacks or damages"),
+    ],
+)
+def test_what_is_no_report_is_refused(homenode: Run, tmp_path: Path, text: str, expected: str) -> None:
+    (tmp_path / "bad.json").write_text(text, encoding="utf-8")
+    done = homenode("report", "bad.json", "-o", "page.html")
+    assert done.status == 2
+    assert expected in done.stderr
+    assert "allowed: a report" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_missing_report_is_refused(homenode: Run, tmp_path: Path) -> None:
+    done = homenode("report", "missing.json", "-o", "page.html")
+    assert (done.status, done.stderr.count("\n")) == (2, 1)
+    assert "no report 'missing.json'" in done.stderr
+    assert homenode("report", "missing.json").status == 2  # --output
