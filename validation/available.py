@@ -18,16 +18,18 @@ class Setting:
     distribution: str = "static"
     heap: str = ""  # empty: not chosen
     system: str = ""
+    seed: int = 0
 
     def keywords(self) -> dict[str, str]:
-        """Return the arguments of hn.replay."""
+        """Return the arguments of hn.replay that name policies."""
         chosen = {"placement": self.placement, "mapping": self.mapping, "distribution": self.distribution}
         chosen |= {name: value for name, value in (("heap", self.heap), ("system", self.system)) if value}
         return chosen
 
     def options(self) -> str:
         """Return the options of `homenode replay`."""
-        return " ".join(f"--{name} {value}" for name, value in self.keywords().items())
+        seed = [f"--seed {self.seed}"] if self.seed else []
+        return " ".join([*(f"--{name} {value}" for name, value in self.keywords().items()), *seed])
 
 
 @cache

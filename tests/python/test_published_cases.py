@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,11 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from validation.available import Setting, missing  # noqa: E402
-from validation.published import s0, s1, s1_fitted, sensitivity  # noqa: E402
+from validation.kept import Kept  # noqa: E402
+from validation.published import s0, s0_rows, s1, s1_fitted, sensitivity  # noqa: E402
 from validation.published.page import COLUMNS, page  # noqa: E402
-from validation.published.s0 import AWARE, INTERLEAVE, PINNED, UNPINNED, A, Case, Timing  # noqa: E402
-from validation.published.s0_rows import Comparison  # noqa: E402
+from validation.published.s0 import AWARE, INTERLEAVE, PINNED, A, Balancing, Case, Timing  # noqa: E402
+from validation.published.s0_figures import Found  # noqa: E402
 from validation.published.s1 import Seconds  # noqa: E402
 from validation.rows import Row  # noqa: E402
 
@@ -45,63 +45,82 @@ def test_settings_are_the_options_of_replay() -> None:
     )
 
 
-def test_nothing_is_compared_without_its_policy() -> None:
-    absent = {setting: ["placement stencil-aware"] for setting in (AWARE,)}
-    rows = list(Comparison({}, HOTSPOT, absent | {UNPINNED: ["mapping unpinned"]}).rows(s0.references()))
-    assert {row.verdict for row in rows if row.claim != "C18"} == {"not compared"}
-    assert of(rows, "C1").model == "mapping unpinned, placement stencil-aware missing"
-
-
-def figures(gain_small: float, gain_large: float) -> dict[tuple[str, str, Setting], Timing]:
+def found(gain_small: float, gain_large: float, balanced: float = 1.5) -> Found:
     """Stencil-aware takes 1 s an iteration, pinned standard placements 2, unpinned first touch `gain` times as much."""
-    found = {}
+    timings, balancing = {}, {}
     for machine, threads in s0.MACHINES.items():
         for case, gain in zip(HOTSPOT, (gain_small, gain_large), strict=True):
-            for setting in (*s0.SETTINGS, *s0.SCHEDULES):
-                step = {UNPINNED: gain, PINNED: 2.0, INTERLEAVE: 2.0, AWARE: 1.0}.get(setting, 1.5)
-                found[machine, case.name, setting] = Timing(0.0, step, 0.5, (0.1,) * threads, "command")
-    return found
+            for setting in case.settings:
+                step = {PINNED: 2.0, INTERLEAVE: 2.0, AWARE: 1.0}.get(setting, gain)
+                timings[machine, case.name, setting] = Timing(
+                    0.0, step, 0.5, (0.1,) * threads, "core, sweep", "command"
+                )
+            for setting in case.balanced:
+                balancing[machine, case.name, setting] = Balancing(1.0, balanced, 0.1, 10, 1, "command")
+    return Found(timings, balancing, HOTSPOT)
 
 
 def test_hotspot_s_gain_is_held_against_twelve() -> None:
     # 12 s an iteration without pinning against 1 s, at 64 cells a side
-    rows = list(Comparison(figures(12.0, 3.0), HOTSPOT, {}).rows(s0.references()))
+    rows = list(s0_rows.rows(found(12.0, 3.0), s0.references()))
     assert of(rows, "C1", "largest gain").verdict == "agrees"
     assert of(rows, "C1", "small size").verdict == "agrees"
     assert of(rows, "C6").verdict == "agrees"
-    assert of(rows, "C8").verdict == "agrees"  # 1.5 s with balancing, 1 s without
-    rows = list(Comparison(figures(3.0, 30.0), HOTSPOT, {}).rows(s0.references()))
+    rows = list(s0_rows.rows(found(3.0, 30.0), s0.references()))
     assert of(rows, "C1", "largest gain").verdict == "deviates"  # 30 > 1.5 x 12
     assert of(rows, "C1", "small size").verdict == "deviates"
     assert of(rows, "C6").verdict == "deviates"
 
 
-def test_replays_that_end_before_balancing_begins_say_nothing_of_it() -> None:
-    short = {key: replace(timing, replayed_seconds=0.01) for key, timing in figures(12.0, 3.0).items()}
-    rows = list(Comparison(short, HOTSPOT, {}).rows(s0.references()))
-    balancing = [row for row in rows if row.claim in ("C8", "C10", "C11")]
-    assert {row.verdict for row in balancing} == {"not compared"}
-    assert "10 ms, ends before" in str(balancing[0].model)
+def test_balancing_harms_gains_or_ends_before_it_begins() -> None:
+    # 1.5 s with balancing, 1 s without: 0.67 where a tenth of a second passes for one, 1 / (1 + 0.5 x 0.1) = 0.952 in 10 s
+    rows = list(s0_rows.rows(found(12.0, 3.0), s0.references()))
+    assert [of(rows, claim).verdict for claim in ("C8", "C10", "C11")] == ["agrees"] * 3
+    assert "0.667 to 0.952" in str(of(rows, "C8").model)
+    # 0.8 s: faster than without, by more than 9 %
+    rows = list(s0_rows.rows(found(12.0, 3.0, balanced=0.8), s0.references()))
+    assert [of(rows, claim).verdict for claim in ("C8", "C10", "C11")] == ["deviates"] * 3
+    # equal: not slower in every case
+    rows = list(s0_rows.rows(found(12.0, 3.0, balanced=1.0), s0.references()))
+    assert [of(rows, claim).verdict for claim in ("C8", "C10", "C11")] == ["deviates", "agrees", "deviates"]
 
 
 def test_threads_at_the_border_idle_less() -> None:
     # A: nodes of 8 cores; 7, 8, 15, 16, 23, 24 wait less
-    case = Case("srad_v2", "", (10,))
+    case = Case("srad_v2", "", (10,), placed=s0.PLACED, balanced=())
     for less, verdict in ((0.05, "agrees"), (0.0995, "deviates")):
-        found = {}
+        timings = {}
         for machine, threads in s0.MACHINES.items():
             idle = tuple(less if thread % 8 in (0, 7) else 0.1 for thread in range(threads))
-            for setting in (*s0.SETTINGS, *s0.SCHEDULES):
-                found[machine, case.name, setting] = Timing(0.0, 1.0, 0.5, idle, "command")
-        assert of(list(Comparison(found, (case,), {}).rows(s0.references())), "C12").verdict == verdict
+            for setting in case.settings:
+                timings[machine, case.name, setting] = Timing(0.0, 1.0, 0.5, idle, "core, derive", "command")
+        rows = list(s0_rows.rows(Found(timings, {}, (case,)), s0.references()))
+        assert of(rows, "C12").verdict == verdict
 
 
 def test_footprints_bound_the_computed_arrays() -> None:
     # 3 x 4 B x 4096^2 = 192 MiB within 202; 12 kB x 4 within 10
-    rows = list(Comparison({}, HOTSPOT, {s: ["x"] for s in s0.SETTINGS}).rows(s0.references()))
+    rows = list(s0_rows.footprint_rows(s0.references(), HOTSPOT))
     sizes = {row.what.partition(":")[0]: row for row in rows if row.claim == "C18"}
     assert sizes["hotspot 4096"].model == 192
     assert {row.verdict for row in sizes.values()} == {"agrees"}
+
+
+def test_answers_are_asked_for_once_and_outlive_a_line_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    asked = []
+
+    def answer() -> dict[str, float]:
+        asked.append(1)
+        return {"seconds": 0.5}
+
+    for version in ("a", "a", "b"):
+        assert Kept(path, version).get({"trace": "x"}, answer) == {"seconds": 0.5}
+    assert len(asked) == 2  # b is another program
+    path.write_text(path.read_text()[:-20])
+    for _ in range(2):
+        assert Kept(path, "b").get({"trace": "x"}, answer) == {"seconds": 0.5}
+    assert len(asked) == 3
 
 
 def as_printed(factor_glibc: float = 1.0) -> dict[tuple[str, int], Seconds]:

@@ -1,0 +1,99 @@
+"""S0's replays: a program's trace with a few iterations more or fewer, each with one placement, mapping and machine."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import homenode as hn
+from validation.available import Setting
+from validation.kept import Kept
+from validation.published.s0 import MACHINES, SYSTEMS, A, Balancing, Case, Timing, parameters_of
+from validation.traces import captured, trace_path
+
+# From here on a grid is extrapolated from captures of these sizes (the last is held out), each of at least six rows of blocks.
+EXTRAPOLATED_FROM = 4096
+SMALL_SIZES = (96, 112, 128, 160)
+LINUX_SCAN_DELAY = 1.0  # seconds; kernel/sched/fair.c, sysctl_numa_balancing_scan_delay
+
+
+def _trace_of(folder: Path, case: Case, steps: int) -> Path:
+    parameters = parameters_of(case)
+    if parameters.get("class") == "B" and case.program == "mg":
+        parameters["class"] = "A"  # the same grid
+    parameters = {**parameters, "iterations" if case.program in ("mg", "ft") else "steps": steps, "check": 0}
+    path = trace_path(folder, case.program, parameters)
+    if path.exists():
+        return path
+    if case.program != "hotspot" or int(case.size) < EXTRAPOLATED_FROM:
+        captured(folder, case.program, parameters)
+        return path
+    small = []
+    for size in SMALL_SIZES:
+        captured(folder, case.program, {**parameters, "size": size})
+        small.append(trace_path(folder, case.program, {**parameters, "size": size}))
+    hn.extrapolate(*small[:-1], check=small[-1], output=path, size=int(case.size))
+    return path
+
+
+def _longest_region(run: Mapping[str, Any]) -> str:
+    region = max(run["regions"], key=lambda region: float(region["seconds"]))
+    return f"{region['binding_resource']}, {region['label']}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Replays:
+    """Where traces and answers are kept."""
+
+    folder: Path
+    kept: Kept
+
+    def _replay(self, case: Case, steps: int, machine: str, setting: Setting) -> tuple[dict[str, Any], str]:
+        path = _trace_of(self.folder, case, steps)
+        trace = hn.Trace.open(path)
+        chosen: dict[str, Any] = dataclasses.replace(setting, system=SYSTEMS[machine]).keywords()
+        threads = MACHINES[machine]
+
+        def answer() -> dict[str, Any]:
+            result = hn.replay(trace, machine, threads=threads, seed=setting.seed, **chosen)
+            moved = result.traffic
+            return {
+                "seconds": result.seconds,
+                "idle": [float(seconds) for seconds in result.threads["idle_seconds"]],
+                "remote": 1 - float(moved.trace()) / float(moved.sum()) if moved.sum() else 0.0,
+                "held_up_by": _longest_region(result.run),
+                "hinting_faults": int(result.run["hinting_faults"]),
+                "migrated_pages": int(result.run["migrated_pages"]),
+            }
+
+        question = {"trace": trace.hash, "machine": machine, "threads": threads, "seed": setting.seed, **chosen}
+        options = dataclasses.replace(setting, system=SYSTEMS[machine]).options()
+        command = f"homenode replay {path.name} --machine {machine} --threads {threads} {options}"
+        return self.kept.get(question, answer), command
+
+    def timing(self, case: Case, machine: str, setting: Setting) -> Timing:
+        """Take a case apart into what happens once and what each iteration takes."""
+        few, _ = self._replay(case, case.few, machine, setting)
+        more, command = self._replay(case, case.more, machine, setting)
+        step = (more["seconds"] - few["seconds"]) / (case.more - case.few)
+        idle = tuple(
+            (later - earlier) / (more["seconds"] - few["seconds"])
+            for earlier, later in zip(few["idle"], more["idle"], strict=True)
+        )
+        return Timing(few["seconds"] - case.few * step, step, more["remote"], idle, more["held_up_by"], command)
+
+    def balancing(self, case: Case, machine: str, setting: Setting, timing: Timing) -> Balancing:
+        """Replay with automatic balancing, a tenth of the run as its second; at least an iteration, at most a second."""
+        without = self._replay(case, case.more, machine, setting)[0]["seconds"]
+        delay = float(f"{min(max(without / 10, timing.step_seconds), LINUX_SCAN_DELAY):.3g}")
+        # Linux 4.4: scans from 1 s on, every 1 to 60 s; 3.10: from 1 s on, every 0.1 to 5 s (models/placement/autonuma.cpp)
+        shortest, longest = (1, 60) if machine == A else (0.1, 5)
+        modifier = (
+            f"+autonuma:scan_delay={delay * 1e9:.0f}ns,scan_period_min={delay * shortest * 1e9:.0f}ns,"
+            f"scan_period_max={delay * longest * 1e9:.0f}ns"
+        )
+        balanced = dataclasses.replace(setting, placement=setting.placement + modifier)
+        found, command = self._replay(case, case.more, machine, balanced)
+        return Balancing(without, found["seconds"], delay, found["hinting_faults"], found["migrated_pages"], command)
