@@ -96,9 +96,13 @@ private:
     }
   };
 
-  // Queues and slices (scheduler.cpp).
   Thread& of(ThreadId id) { return threads_[id.index()]; }
   Core& of(CoreId id) { return cores_[id.index()]; }
+  bool may_run(const Thread&, CoreId) const;
+  Time up_to(Time most);
+  Time exponential(double mean_seconds);
+
+  // Queues and slices (scheduler_queues.cpp).
   void settle(CoreId, Time now);
   bool idle(CoreId, Time now);
   std::size_t running(CoreId, Time now);
@@ -111,14 +115,15 @@ private:
   ThreadId first_in(const Core&) const;
   void pass_on(CoreId, Time now);
   void yield_if_due(CoreId, Time now);
+
+  // What happens at a time of its own (scheduler_events.cpp).
   void arm(CoreId, Time now);
   void arm_tick(Time now);
+  void daemon_comes(CoreId, Time now);
+
+  // Threads that are told where to go (scheduler_moves.cpp).
   bool follow_wish(ThreadId, Time now);
   void relocate(ThreadId, CoreId to, Time now);
-  bool may_run(const Thread&, CoreId) const;
-  Time up_to(Time most);
-  Time exponential(double mean_seconds);
-  void daemon_comes(CoreId, Time now);
 
   // Choice of cores and balancing (scheduler_balancing.cpp).
   CoreId for_new(const Thread&, CoreId creator, const std::vector<unsigned>& load);

@@ -37,6 +37,7 @@ class Case:
     parameters: dict[str, int | str]
     team: int = 0  # 0: any; the machine's cores
     distribution: str = "static"
+    own_threads: bool = False  # POSIX threads: exactly those of the trace
 
 
 CASES = (
@@ -54,6 +55,16 @@ CASES = (
     Case("fdtd3d", {"patch": 12, "patches": 4, "steps": 2}, 16),
     Case("sliding_tile", {"moves": 20}, 16),
     Case("mg", {"class": "S"}),
+    Case("ft", {"class": "S", "iterations": 1}),
+    Case(
+        "jacobi3d_tasks", {"ni": 64, "nj": 96, "nk": 96, "bk": 96, "sweeps": 3}, distribution="init@static sweep@tasks"
+    ),
+    Case("jacobi3d_tbb", {"ni": 64, "nj": 96, "nk": 96, "bk": 96, "sweeps": 3}, distribution="tbb-affinity"),
+    Case("threads_autonomous", {"integer": 8, "floating": 7, "elements": 100_000, "rounds": 4}, own_threads=True),
+    Case("threads_side_by_side", {"logarithm": 20, "rounds": 4}, own_threads=True),
+    Case("threads_postponed", {"workers": 7, "rounds": 2, "elements": 100_000}, own_threads=True),
+    Case("threads_pingpong", {"turns": 1000}, own_threads=True),
+    Case("threads_mix", {"leaders": 3, "workers": 4, "logarithm": 16}, own_threads=True),
 )
 SMALL = (Case("jacobi2d", {"n": 256, "sweeps": 2}), Case("heap_list1", {"blocks": 1, "passes": 2}, 16))
 
@@ -92,15 +103,15 @@ def _longest(run: dict[str, Any]) -> str:
 
 def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
     """Replay under every placement."""
-    threads = case.team or machine.cores
-    mapping = "scatter" if case.team else "compact"
+    threads = case.team or (len(trace.inspect()["threads"]) if case.own_threads else machine.cores)
+    mapping = "scatter" if case.team or case.own_threads else "compact"
     choices = hn.grid(
         [machine], [threads], placement=[*PLACEMENTS, BOUND], mapping=[mapping], distribution=[case.distribution]
     )
     runs = {result.run["placement"]: result.run for result in hn.replay_grid(trace, choices)}
     bound = runs.pop(BOUND)
     best, least = bound["best_placement"], float(bound["seconds"])
-    options = f"--machine {machine.name} --threads {threads} --mapping {mapping} --distribution {case.distribution}"
+    options = f"--machine {machine.name} --threads {threads} --mapping {mapping} --distribution '{case.distribution}'"
     return Row(
         case.kernel,
         case.parameters,
@@ -125,7 +136,7 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
 
 
 def _cell(placed: Placed) -> str:
-    percent = f"{100 * placed.regret:.3g} %"
+    percent = f"{100 * placed.regret:.3g} %" if placed.regret < 10 else f"{100 * placed.regret:.0f} %"
     return percent if placed.regret < NAMED_FROM else f"{percent} ({placed.held_up_by})"
 
 
@@ -150,9 +161,9 @@ def page(found: Sequence[Row], reading: str) -> str:
         "# Regret of page placements",
         "",
         f"Written by `{COMMAND}`, up to the table. Flow engine, static schedule, system `default`, pages of 4 KiB; all cores",
-        "with compact mapping, but for programs bound to a team of 16, which is scattered. Balancing first scans after 1 ms,",
-        "Carrefour looks every 1 ms, as these runs are short. Left out are the kernels of POSIX threads, whose data fit a cache;",
-        "jacobi3d_tasks and jacobi3d_tbb, which are jacobi3d's sweep handed out otherwise; and ft, for its time.",
+        "with compact mapping, but for programs bound to a team of 16 and programs with threads of their own, which are scattered.",
+        "jacobi3d_tasks runs its tasks by `tasks`, jacobi3d_tbb its blocks by `tbb-affinity`. Balancing first scans after 1 ms,",
+        "Carrefour looks every 1 ms, as these runs are short.",
         "",
         f"Sizes: {sizes}.",
         "",

@@ -217,10 +217,12 @@ def test_sensitivity_halves_and_doubles_each_assumed_number() -> None:
     assert movements[0].doubled == pytest.approx(1 + 4 * 164.75 / 918)
     assert movements[0].halved == pytest.approx(1 - 2 * 164.75 / 918)
     assert movements[1].largest == 0
-    assert sensitivity.table(movements).splitlines()[2:] == [
-        "| links.latency (20 links) | 164.75 ns | -35.9% | +71.8% |",
+    found = sensitivity.Sensitivity("latency", 918.0, movements)
+    assert found.range_and_causes() == "588 (links.latency (20 links) x 0.5) to 1.58e+03 (links.latency (20 links) x 2)"
+    assert sensitivity.page([found], "command", datetime.date(2000, 1, 2)).splitlines()[-3:] == [
+        "| links.latency (20 links) | 164.75 ns | -35.9% / +71.8% |",
         "",
-        "Less than 0.5%: messages.request.",
+        "Less than 0.5% in every result: messages.request.",
     ]
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+import datetime
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import homenode as hn
 from homenode.errors import InputError, UsageError
+from validation.kept import Kept, package_hash
 
+PAGE = Path(__file__).with_name("results_s1_sensitivity.md")
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)( .+)?")
 
 
@@ -86,38 +90,125 @@ def movements(
     return sorted(found, key=lambda movement: -movement.largest)
 
 
-def table(found: Iterable[Movement], least: float = 0.005) -> str:
-    """Return Markdown: what moves the result by at least `least`, then the names of the rest."""
-    lines = ["| assumed number | is | x 0.5 | x 2 |", "|---|---|---|---|"]
-    still = []
-    for movement in found:
-        texts = [
-            f"{value - 1:+.1%}" if isinstance(value, float) else value for value in (movement.halved, movement.doubled)
+@dataclass(frozen=True)
+class Sensitivity:
+    """A result as described, and how it moves."""
+
+    name: str
+    as_described: float
+    movements: list[Movement]
+
+    def range_and_causes(self) -> str:
+        """The least and the most that it becomes, and by which numbers."""
+        moved = [
+            (value * self.as_described, f"{movement.assumed.name} x {factor}")
+            for movement in self.movements
+            for factor, value in (("0.5", movement.halved), ("2", movement.doubled))
+            if isinstance(value, float)
         ]
-        refused = any(isinstance(value, str) for value in (movement.halved, movement.doubled))
-        if movement.largest < least and not refused:
-            still.append(movement.assumed.name)
+        (least, by_least), (most, by_most) = min(moved), max(moved)
+        return f"{least:.3g} ({by_least}) to {most:.3g} ({by_most})"
+
+
+def _cell(movement: Movement) -> str:
+    texts = [
+        f"{value - 1:+.1%}" if isinstance(value, float) else "refused" for value in (movement.halved, movement.doubled)
+    ]
+    return " / ".join(texts)
+
+
+def page(found: Sequence[Sensitivity], command: str, day: datetime.date, least: float = 0.005) -> str:
+    """Return Markdown: the results' ranges, then each number that moves any of them by at least `least`."""
+    lines = [
+        "# S1: how much hangs on each assumed number of the SGI UV",
+        "",
+        f"Run on {day.isoformat()}:",
+        "",
+        f"    {command}",
+        "",
+        "Each assumed number of `sgi-uv-32s` (`homenode machines sgi-uv-32s --sources`) is halved and doubled, one at a time,",
+        "beside the fitted ones of [s1_fitted.py](s1_fitted.py). Results are those of [results_s1.md](results_s1.md) on a smaller problem:",
+        "1024 patches for Table 5, 8 of 64 blocks a thread for Table 4.",
+        "",
+        "| result | as described | range over all of them |",
+        "|---|---|---|",
+        *(f"| {one.name} | {one.as_described:.3g} | {one.range_and_causes()} |" for one in found),
+        "",
+        "Change of the result with the number halved / doubled; *refused*: the description's own checks do not allow it.",
+        "",
+        f"| assumed number | is | {' | '.join(one.name for one in found)} |",
+        f"|---|---|{'---|' * len(found)}",
+    ]
+    by_number: dict[Assumed, list[Movement]] = {}
+    for one in found:
+        for movement in one.movements:
+            by_number.setdefault(movement.assumed, []).append(movement)
+    ordered = sorted(by_number.items(), key=lambda item: -max(movement.largest for movement in item[1]))
+    still = []
+    for number, moved in ordered:
+        if max(movement.largest for movement in moved) < least:
+            still.append(number.name)
         else:
-            lines.append(f"| {movement.assumed.name} | {movement.assumed.value} | {texts[0]} | {texts[1]} |")
-    return "\n".join(lines) + f"\n\nLess than {least:.1%}: {', '.join(still) or 'none'}.\n"
+            lines.append(f"| {number.name} | {number.value} | {' | '.join(_cell(movement) for movement in moved)} |")
+    return "\n".join([*lines, "", f"Less than {least:.1%} in every result: {', '.join(still) or 'none'}."]) + "\n"
 
 
-def main(folder: Path, heap: str = "jarena") -> int:
-    """Print how S1's Table 5 (2D, temporaries kept), the speed-up of 256 over 8 threads, moves on the SGI UV."""
-    from validation.published import s1, s1_fitted
-    from validation.published.s1_replays import advection_seconds, setting
+def s1_results(folder: Path, kept: Kept) -> dict[str, Callable[[hn.Machine], float]]:
+    """Return what S1's orders hang on; replays that several results share are done once."""
+    from validation.published.s1_replays import advection_heap, advection_seconds, setting, write_seconds
 
-    def speed_up(machine: hn.Machine) -> float:
-        few, many = (
-            advection_seconds(folder, team, "reuse", 1024, setting(heap), machine.changes).seconds for team in (8, 256)
+    def advection(heap: str, team: int, machine: hn.Machine) -> float:
+        def answer() -> dict[str, float]:
+            chosen = setting(advection_heap(heap))
+            return {"seconds": advection_seconds(folder, team, "scratch", 1024, chosen, machine.changes).seconds}
+
+        question = {"table": 5, "heap": heap, "team": team, "changes": machine.changes}
+        return float(kept.get(question, answer)["seconds"])
+
+    def write(heap: str, machine: hn.Machine) -> float:
+        question = {"table": 4, "heap": heap, "team": 32, "changes": machine.changes}
+        return float(
+            kept.get(question, lambda: {"seconds": write_seconds(folder, 32, setting(heap), machine.changes).seconds})[
+                "seconds"
+            ]
         )
-        return few / many
 
+    return {
+        "Table 4, 32 threads: GLIBC over JArena": lambda machine: write("glibc", machine) / write("jarena", machine),
+        "Table 4, 32 threads: TCMalloc over JArena": lambda machine: (
+            write("tcmalloc", machine) / write("jarena", machine)
+        ),
+        "Table 5 (2D): JArena, 256 over 8 threads": lambda machine: (
+            advection("jarena", 8, machine) / advection("jarena", 256, machine)
+        ),
+        "Table 5 (2D), 256 threads: first touch over JArena": lambda machine: (
+            advection("glibc", 256, machine) / advection("jarena", 256, machine)
+        ),
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Halve and double each assumed number of the SGI UV and print what becomes of S1's results."""
+    from validation.published import s1, s1_fitted
+
+    parser = argparse.ArgumentParser(prog="python -m validation.published.sensitivity", description=main.__doc__)
+    parser.add_argument(
+        "--folder", type=Path, default=Path("build/validation"), help="where traces and answers are kept"
+    )
+    parser.add_argument("--write", action="store_true", help=f"renew {PAGE.name}")
+    options = parser.parse_args(arguments)
     machine = hn.Machine.load(s1.MACHINE).with_changes(s1_fitted.changes())
-    print(f"speed-up of 256 over 8 threads as described: {speed_up(machine):.4g}\n")
-    print(table(movements(machine, speed_up)), end="")
+    kept = Kept(options.folder / "sensitivity.jsonl", package_hash())
+    found = [
+        Sensitivity(name, result(machine), movements(machine, result))
+        for name, result in s1_results(options.folder, kept).items()
+    ]
+    text = page(found, "python -m validation.published.sensitivity --write", datetime.date.today())
+    print(text, end="")
+    if options.write:
+        PAGE.write_text(text, encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("build/validation")))
+    sys.exit(main())
