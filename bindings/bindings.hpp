@@ -41,6 +41,7 @@ void bind_policies(pybind11::module_&);
 void bind_trace(pybind11::module_&);
 void bind_import(pybind11::module_&);
 void bind_extrapolate(pybind11::module_&);
+void bind_estimate(pybind11::module_&);
 void bind_replay(pybind11::module_&);
 void bind_systems(pybind11::module_&);
 

@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, module) {
   bind_trace(module);
   bind_import(module);
   bind_extrapolate(module);
+  bind_estimate(module);
   bind_replay(module);
   bind_systems(module);
 }

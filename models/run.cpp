@@ -7,6 +7,7 @@
 #include "models/best_placement.hpp"
 #include "models/caches/choose_caches.hpp"
 #include "models/distribution/follow_log.hpp"
+#include "models/estimate.hpp"
 #include "models/placement/system_kernel.hpp"
 #include "models/policies.hpp"
 #include "models/systems/page_sizes.hpp"
@@ -18,13 +19,6 @@
 
 namespace homenode {
 namespace {
-
-StoreTreatment store_treatment(const std::string& stores, const Machine& machine) {
-  if (stores == "machine") return machine.streamable_stores;
-  if (stores == "regular") return StoreTreatment::regular;
-  if (stores == "nt") return StoreTreatment::nontemporal;
-  throw UsageError(unknown_name("store treatment", stores, std::vector<std::string>{"machine", "regular", "nt"}));
-}
 
 // The report of a run that takes just what no placement can beat.
 RunReport bound_of(RunReport report) {
@@ -53,10 +47,11 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   for (const Region& region : workload.regions) labels.push_back(region.label);
   plan.check_labels(labels);
   std::set<std::string> labels_of_tasks;
+  bool wants_estimates = false;
   for (const Region& region : workload.regions) {
     if (region.kind == RegionKind::task) labels_of_tasks.insert(region.label);
     if (region.kind == RegionKind::task) plan.make_for_tasks(region.label);
-    if (region.kind == RegionKind::loop) plan.make(region.label);
+    if (region.kind == RegionKind::loop) wants_estimates |= plan.make(region.label)->wants_estimates() && options.follow.empty();
   }
   if (options.distribution != RunOptions{}.distribution && options.follow.empty())
     require(workload, Recorded::iterations, "distribution '" + options.distribution + "'");
@@ -107,8 +102,10 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
                             options.oversubscribe, quantum, false, nullptr, options.seed, options.system.scheduler});
   }
   const auto memory = engine_for(workload);
+  OracleOfRun of_run;
+  if (wants_estimates) of_run = make_oracle(workload, machine, options);
   RunReport report = simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe,
-                               quantum, options.keep_log, heap.get(), options.seed, options.system.scheduler});
+                               quantum, options.keep_log, heap.get(), options.seed, options.system.scheduler, of_run.oracle.get()});
   report.pages = addresses.placed_pages();
   report.huge_pages = addresses.huge_pages();
   report.overflowed_pages = addresses.memory().overflowed();

@@ -1,11 +1,11 @@
 #include "sim/simulation.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <optional>
 #include <queue>
 #include <set>
+#include <utility>
 
 #include "sim/errors.hpp"
 #include "sim/footprint.hpp"
@@ -14,13 +14,12 @@
 #include "sim/scheduler.hpp"
 #include "sim/synchronisation.hpp"
 #include "sim/tasks.hpp"
+#include "sim/team_costs.hpp"
 
 namespace homenode {
 namespace {
 
 constexpr std::size_t master = 0, nobody = ~std::size_t{0};
-
-unsigned log2_ceiling(std::size_t threads) { return threads <= 1 ? 0 : static_cast<unsigned>(std::bit_width(threads - 1)); }
 
 class Simulation {
 public:
@@ -111,6 +110,7 @@ private:
     std::shared_ptr<const ExecutionBody> body;
     std::unique_ptr<ItemHomes> homes;
     std::unique_ptr<WorkDistribution> distribution;
+    std::vector<ScheduledRange> ranges;  // handed out, for the oracle
     std::int64_t handed_out = 0;
     std::set<std::size_t> served;      // threads that had their rank's or replicated iteration
     std::vector<std::size_t> waiting;  // told to wait by the distribution
@@ -174,15 +174,10 @@ private:
       team_.core.push_back(scheduler_.core_of(ThreadId{t}));
     }
     team_.machine = &in_.machine;
-    bool one_socket = true;
-    for (const CoreId core : team_.core) one_socket &= in_.machine.socket_of(core) == in_.machine.socket_of(team_.core.front());
-    const Time signal = one_socket ? in_.machine.core_to_core_local : in_.machine.core_to_core_remote;
-    const double steps = log2_ceiling(in_.threads) * signal.seconds();
-    if (in_.threads > 1) {
-      fork_ = in_.machine.fork_base + Time::from_seconds(in_.machine.fork_log_factor * steps);
-      barrier_ = in_.machine.barrier_base + Time::from_seconds(in_.machine.barrier_log_factor * steps);
-      reduction_ = Time::from_seconds(in_.machine.reduction_log_factor * steps);
-    }
+    const TeamCosts costs = team_costs(in_.machine, team_.core);
+    fork_ = costs.fork;
+    barrier_ = costs.barrier;
+    reduction_ = costs.reduction;
   }
 
   CoreId core_of(std::size_t t) const { return scheduler_.core_of(ThreadId{t}); }
@@ -342,7 +337,7 @@ private:
       find_team();
       state.homes = std::make_unique<WrittenHomes>(in_.workload, state.body, in_.addresses);
       state.distribution->prepare({ExecutionId{index}, &region_of(ex), ex.iterations, state.homes.get(), &loop_memory_, in_.seed + index},
-                                  team_, nullptr);
+                                  team_, in_.oracle);
     }
     return state;
   }
@@ -387,6 +382,7 @@ private:
                         std::to_string(ex.iterations) + " there are");
     }
     if (in_.keep_log) log_.push_back({items, ThreadId{t}, decision.overhead});
+    if (in_.oracle != nullptr) state.ranges.push_back({items.first, items.last, ThreadId{t}, decision.overhead.seconds()});
     Thread& thread = threads_[t];
     thread.handed_out = items;
     thread.next = items.first;
@@ -640,7 +636,8 @@ private:
         throw PolicyError("the distribution of region '" + region_of(ex).label + "' does not run tasks");
       states_[index].homes = std::make_unique<WrittenHomes>(in_.workload, in_.workload.body(ExecutionId{index}), in_.addresses);
       distributions.back()->prepare(
-          {ExecutionId{index}, &region_of(ex), ex.iterations, states_[index].homes.get(), &loop_memory_, in_.seed + index}, team_, nullptr);
+          {ExecutionId{index}, &region_of(ex), ex.iterations, states_[index].homes.get(), &loop_memory_, in_.seed + index}, team_,
+          in_.oracle);
       executions.emplace_back(index);
     }
     tasks_.begin(std::move(executions), std::move(distributions), threads_.size());
@@ -745,6 +742,7 @@ private:
 
   void close(std::size_t index, ExecutionState& state, Time end) {
     if (!state.body) return;
+    if (in_.oracle != nullptr) in_.oracle->ran(ExecutionId{index}, std::exchange(state.ranges, {}));
     state.end = end;
     const std::size_t region = execution(index).region.index();
     region_time_[region] += state.end - state.begin;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/address_space.hpp"
+#include "sim/hardware/cost_oracle.hpp"
 #include "sim/machine.hpp"
 #include "sim/policy/heap_manager.hpp"
 #include "sim/policy/thread_mapping.hpp"
@@ -34,6 +35,7 @@ struct SimulationInput {
   HeapManager* heap = nullptr;  // null: PackedHeap
   std::uint64_t seed = 0;       // of who gets a spin lock, and of what the scheduler leaves to chance
   SchedulerSettings scheduler{};
+  CostOracle* oracle = nullptr;  // for distributions that want estimates; told how every execution ran
 };
 
 // Throws UsageError (threads and cores do not fit, code bound to another team size), PolicyError (a distribution

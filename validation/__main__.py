@@ -1,4 +1,4 @@
-"""`python -m validation published|native|linux-guest|placements|fuzz|capture-costs`: prints a table, or JSON."""
+"""`python -m validation published|native|linux-guest|placements|closed-form|fuzz|capture-costs`: prints a table, or JSON."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _text(value: Any) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the cases; what deviates is a result, not a failure, unless an input broke a reader."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=main.__doc__)
-    parser.add_argument("kind", choices=["published", "native", "linux-guest", "placements", "fuzz", "capture-costs"])
+    parser.add_argument("kind", choices=["published", "native", "linux-guest", "placements", "closed-form", "fuzz", "capture-costs"])
     parser.add_argument("--paper", choices=PAPERS, help="only this paper's cases")
     parser.add_argument(
         "--small",
@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--write",
         action="store_true",
-        help="capture-costs, linux-guest, placements, published --paper: renew the page of results",
+        help="capture-costs, closed-form, linux-guest, placements, published --paper: renew the page of results",
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
@@ -102,6 +102,10 @@ def main(arguments: list[str] | None = None) -> int:
         from validation import placements
 
         return placements.main(options.folder, options.small, options.json, options.write)
+    if options.kind == "closed-form":
+        from validation import closed_form
+
+        return closed_form.main(options.folder, options.small, options.json, options.write)
     rows: Iterator[Row] | Iterator[NativeRow] | Iterator[GuestRow] | Iterator[FuzzRow]
     if options.kind == "published":
         rows = published_rows(options.paper, options.folder, options.small)

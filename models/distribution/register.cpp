@@ -11,6 +11,7 @@ const Registry<WorkDistribution>& work_distributions() {
     r.add(dynamic_schedule());
     r.add(guided_schedule());
     r.add(auto_schedule());
+    r.add(latency_weighted());
     r.add(task_queue());
     r.add(locality_queues());
     r.add(tbb());

@@ -10,6 +10,7 @@ PolicyEntry<WorkDistribution> static_schedule();
 PolicyEntry<WorkDistribution> dynamic_schedule();
 PolicyEntry<WorkDistribution> guided_schedule();
 PolicyEntry<WorkDistribution> auto_schedule();
+PolicyEntry<WorkDistribution> latency_weighted();
 PolicyEntry<WorkDistribution> task_queue();
 PolicyEntry<WorkDistribution> locality_queues();
 PolicyEntry<WorkDistribution> tbb();

@@ -25,10 +25,6 @@ LineTouches::AddressOf addresses_for(AddressSpace& addresses, ThreadId thread) {
 
 }  // namespace
 
-std::size_t shared_resources(const Machine& machine, const Topology& topology) {
-  return machine.controllers.size() + topology.directed_links() + 1;
-}
-
 StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& machine, const Topology& topology,
                                      std::unique_ptr<CacheModel> caches, std::unique_ptr<BandwidthSharing> sharing, StagedOptions options)
     : workload_{workload},
@@ -138,7 +134,8 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     if (demand.reads == 0) continue;
     const Time latency = topology_.latency(place.node, NodeId{home});
     Time extra;
-    for (const std::size_t controller : controllers_of_[home]) extra = std::max(extra, extra_latency(controller, offered_[controller]));
+    for (const std::size_t controller : controllers_of_[home])
+      extra = std::max(extra, extra_latency(machine_, topology_, controller, offered_[controller]));
     loaded += demand.read_weight * (latency + extra).seconds();
     count_latency(memory_source(place.node, NodeId{home}), latency + extra, demand.reads);
   }
@@ -468,27 +465,6 @@ const char* StagedMemoryModel::memory_source(NodeId reader, NodeId home) const {
   }
 }
 
-Time StagedMemoryModel::extra_latency(std::size_t controller, double offered) const {
-  const ControllerDescription& description = machine_.controllers[controller];
-  const double idle = topology_.latency(description.node, description.node).seconds();
-  double before = 0, extra_before = 0;  // the curve's last point that the system has passed
-  for (const LoadedLatencyPoint& point : description.loaded_latency) {
-    const double extra = point.extra.seconds();
-    const double equilibrium = offered * idle / (idle + extra);
-    if (equilibrium < point.utilisation) {
-      // r (L0 + extra(r)) = r0 L0 with extra linear between the points: a quadratic in r.
-      const double slope = (extra - extra_before) / (point.utilisation - before);
-      const double constant = idle + extra_before - slope * before;
-      if (slope <= 0) return Time::from_seconds(extra_before);
-      const double r = (-constant + std::sqrt(constant * constant + 4 * slope * offered * idle)) / (2 * slope);
-      return Time::from_seconds(extra_before + slope * std::max(0.0, r - before));
-    }
-    before = point.utilisation;
-    extra_before = extra;
-  }
-  return Time::from_seconds(extra_before);
-}
-
 double StagedMemoryModel::core_time(const ItemRange& items, const ExecutionBody& body) {
   double seconds = 0;
   auto block = std::upper_bound(body.blocks.begin(), body.blocks.end(), items.first,
@@ -555,12 +531,7 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
 
 std::string StagedMemoryModel::resource_name(std::size_t resource) const {
   if (resource >= offered_.size()) return private_names[resource - offered_.size()];
-  if (resource == lock()) return "page faults";
-  if (resource < machine_.controllers.size()) return "controller " + std::to_string(resource);
-  const std::size_t link = resource - machine_.controllers.size();
-  const LinkDescription& description = machine_.links[link / 2];
-  const SocketId from = link % 2 == 0 ? description.from : description.to, to = link % 2 == 0 ? description.to : description.from;
-  return "link " + machine_.link_end_name(from) + "->" + machine_.link_end_name(to);
+  return shared_resource_name(machine_, topology_, resource);
 }
 
 std::vector<std::vector<BindingTime>> StagedMemoryModel::binding() const {

@@ -22,6 +22,7 @@
 #include "sim/address_space.hpp"
 #include "sim/hardware/bandwidth_sharing.hpp"
 #include "sim/hardware/cache_model.hpp"
+#include "sim/hardware/controller_load.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/hardware/message_costs.hpp"
 #include "sim/hardware/touched_lines.hpp"
@@ -41,9 +42,6 @@ struct StagedOptions {
   Bytes page{4096};                   // as of the address space
   PageDemand* page_demand = nullptr;  // if there, it is told what each slice asks of its pages
 };
-
-// Controllers come first, then directed links, then the lock that page faults take.
-std::size_t shared_resources(const Machine&, const Topology&);
 
 class StagedMemoryModel final : public MemoryModel {
 public:
@@ -118,7 +116,6 @@ private:
   void count_traffic(const Place&);
   void count_latency(const char* source, Time latency, std::uint64_t lines);
   const char* memory_source(NodeId reader, NodeId home) const;
-  Time extra_latency(std::size_t controller, double offered) const;
   double core_time(const ItemRange&, const ExecutionBody&);
   double core_time_of_stretch(Opened&, std::uint64_t accesses);
   void remember(ResourceId resource, double seconds);

@@ -33,6 +33,13 @@ public:
 struct LoopMemory {
   // By the number of iterations: who ran each part of the last such loop, as TBB's affinity_partitioner notes it.
   std::map<std::int64_t, std::vector<ThreadId>> runner_of_part;
+  // By region: what weights its threads had in its last execution and how long each worked, and the weights that took least so far.
+  struct Weighed {
+    std::vector<double> weights, seconds, best;
+    std::int64_t iterations = 0, executions = 0;
+    double least = 0;
+  };
+  std::map<const Region*, Weighed> weighed;
 };
 
 struct RegionView {
@@ -62,6 +69,8 @@ struct Submit {
 class WorkDistribution {
 public:
   virtual ~WorkDistribution() = default;
+  // The oracle is there if the distribution wants estimates and the run can give them.
+  virtual bool wants_estimates() const { return false; }
   virtual void prepare(const RegionView&, const Team&, const CostOracle*) = 0;
   virtual Decision next(ThreadId, Time) = 0;
   virtual void complete(ItemRange, ThreadId, Time) {}

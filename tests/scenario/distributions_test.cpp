@@ -79,12 +79,12 @@ TEST_P(EveryDistribution, isTheSameForTheSameSeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryDistribution,
-                         ::testing::Values("static", "static:3", "dynamic:2", "guided", "auto", "auto:libomp", "tasks", "tasks:queue=1",
-                                           "tasks:runtime=libgomp", "tasks:runtime=libomp", "tasks:runtime=libomp,queue=1,producers=0",
-                                           "tasks:stride=5", "tasks:producers=3,stride=4,queue=2", "locality-queues",
-                                           "locality-queues:queue=1", "locality-queues:stride=6,producers=0", "tbb", "tbb:columns=4",
-                                           "tbb-affinity", "tbb-affinity:columns=7", "work-stealing",
-                                           "work-stealing:chunk=3,victim=nearest"),
+                         ::testing::Values("static", "static:3", "dynamic:2", "guided", "auto", "auto:libomp", "latency-weighted",
+                                           "latency-weighted:refine=1", "tasks", "tasks:queue=1", "tasks:runtime=libgomp",
+                                           "tasks:runtime=libomp", "tasks:runtime=libomp,queue=1,producers=0", "tasks:stride=5",
+                                           "tasks:producers=3,stride=4,queue=2", "locality-queues", "locality-queues:queue=1",
+                                           "locality-queues:stride=6,producers=0", "tbb", "tbb:columns=4", "tbb-affinity",
+                                           "tbb-affinity:columns=7", "work-stealing", "work-stealing:chunk=3,victim=nearest"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace_if(

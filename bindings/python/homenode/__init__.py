@@ -10,6 +10,7 @@ from homenode import errors
 from homenode._core import version as __version__
 from homenode.capturing import capture
 from homenode.confidence import Ranking, rank
+from homenode.estimating import Estimate, RegionEstimate, estimate
 from homenode.extrapolating import extrapolate
 from homenode.kernel_sources import Kernel, kernels
 from homenode.machine import Machine
@@ -19,16 +20,19 @@ from homenode.system import System
 from homenode.trace import Trace
 
 __all__ = [
+    "Estimate",
     "Kernel",
     "Machine",
     "PageFaults",
     "Ranking",
+    "RegionEstimate",
     "Result",
     "System",
     "Trace",
     "__version__",
     "capture",
     "errors",
+    "estimate",
     "extrapolate",
     "grid",
     "kernels",

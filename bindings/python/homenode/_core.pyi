@@ -88,6 +88,19 @@ def replay(
     system: str = "",
     pages: str = "4KiB",
 ) -> dict[str, Any]: ...
+def estimate(
+    trace: Trace,
+    machine: Machine,
+    *,
+    threads: int,
+    placement: str,
+    mapping: str,
+    distribution: str,
+    stores: str,
+    seed: int,
+    system: str,
+    pages: str,
+) -> dict[str, Any]: ...
 def detect() -> Machine: ...
 def calibrate(
     largest_working_set: int, array: int, repeats: int, progress: Callable[[str], None] | None = None

@@ -1,0 +1,74 @@
+// The closed form's estimate of a trace on a machine, as plain Python values.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include "bindings/bindings.hpp"
+#include "bindings/machine_handle.hpp"
+#include "models/estimate.hpp"
+#include "models/systems/system_file.hpp"
+
+namespace homenode::python {
+namespace py = pybind11;
+
+namespace {
+
+py::array_t<double> array_of(const std::vector<double>& values) {
+  return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+// Columns first iteration, last iteration, thread.
+py::array_t<std::int64_t> schedule_of(const std::vector<ScheduledRange>& ranges) {
+  py::array_t<std::int64_t> result({static_cast<py::ssize_t>(ranges.size()), py::ssize_t{3}});
+  auto values = result.mutable_unchecked<2>();
+  for (py::ssize_t i = 0; i < values.shape(0); ++i) {
+    const ScheduledRange& range = ranges[static_cast<std::size_t>(i)];
+    values(i, 0) = range.first;
+    values(i, 1) = range.last;
+    values(i, 2) = range.thread.value();
+  }
+  return result;
+}
+
+py::dict estimate_of(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
+                     const std::string& mapping, const std::string& distribution, const std::string& stores, std::uint64_t seed,
+                     const std::string& system, const std::string& pages) {
+  RunOptions options;
+  if (!system.empty()) options.system = read_system_file(system).system;
+  options.pages = pages;
+  options.threads = threads;
+  options.placement = placement;
+  options.mapping = mapping;
+  options.distribution = distribution;
+  options.stores = stores;
+  options.seed = seed;
+  Estimate made;
+  {
+    const py::gil_scoped_release released;
+    made = estimate(workload, machine.file.machine, options);
+  }
+  py::dict result;
+  result["seconds"] = made.seconds;
+  result["table_seconds"] = made.table_seconds;
+  result["microseconds_per_estimate"] = made.microseconds_per_estimate;
+  result["regions"] = list_of(made.regions, [](const EstimatedRegion& region) {
+    py::dict row;
+    row["label"] = region.label;
+    row["seconds"] = region.seconds;
+    row["executions"] = region.executions;
+    row["binding_resource"] = region.binding_resource;
+    row["thread_seconds"] = array_of(region.thread_seconds);
+    row["weights"] = array_of(region.weights);
+    row["schedule"] = schedule_of(region.schedule);
+    return row;
+  });
+  return result;
+}
+
+}  // namespace
+
+void bind_estimate(py::module_& module) {
+  module.def("estimate", &estimate_of, py::arg("trace"), py::arg("machine"), py::kw_only(), py::arg("threads"), py::arg("placement"),
+             py::arg("mapping"), py::arg("distribution"), py::arg("stores"), py::arg("seed"), py::arg("system"), py::arg("pages"));
+}
+
+}  // namespace homenode::python

@@ -1,0 +1,236 @@
+// S0, section 4: contiguous chunks of such sizes that all threads finish together; threads that reach more remote memory, or lines that
+// other threads have just written, get less. Sizes come before the execution from the closed form alone (sim/hardware/cost_oracle.hpp),
+// by a fixed point: each thread's weight is multiplied by the mean time over its own until the times are equal. The best schedule on the
+// way stands; the first one is static's, so that by the estimate nobody loses. Without an oracle all weights are equal.
+//
+// `refine`: in so many further executions of the region the same step is tried with the times that its threads took in the one before;
+// what took least stands.
+// `dims`: threads form a grid over the first dimensions of the region's iterations; the first is cut into contiguous groups of rows, each
+// of them along the second, and so on, so that every thread has one block whose share is its weight.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "models/distribution/register.hpp"
+#include "sim/errors.hpp"
+#include "sim/hardware/cost_oracle.hpp"
+
+namespace homenode {
+namespace {
+
+constexpr int most_rounds = 24;
+constexpr double damping = 0.8;               // of the exponent: several threads change at once
+constexpr double enough = 1e-3;               // spread of times over their mean
+constexpr double most_change = 2;             // of a weight in one round
+constexpr std::int64_t own_fixed_points = 3;  // executions of a region after which its weights are kept: caches are warm, pages placed
+
+using Weights = std::vector<double>;
+
+class LatencyWeighted final : public WorkDistribution {
+public:
+  explicit LatencyWeighted(const Parameters& parameters)
+      : refine_{parameters.get("refine")}, dimensions_{static_cast<std::size_t>(parameters.get("dims"))} {}
+
+  bool wants_estimates() const override { return true; }
+
+  void prepare(const RegionView& region, const Team& team, const CostOracle* oracle) override {
+    region_ = region;
+    set_extents(team.size());
+    LoopMemory::Weighed scratch;
+    memory_ = region.memory == nullptr ? nullptr : &region.memory->weighed[region.region];
+    LoopMemory::Weighed& known = memory_ == nullptr ? scratch : *memory_;
+    if (known.iterations != region.iterations || known.weights.size() != team.size()) {
+      known = {Weights(team.size(), 1 / static_cast<double>(team.size())), {}, {}, region.iterations, 0, 0};
+    }
+    const std::int64_t before = known.executions++;
+    if (oracle != nullptr && before < own_fixed_points) {
+      known.weights = fixed_point(*oracle, known.weights);
+    } else if (before <= own_fixed_points + refine_ && refine_ > 0) {
+      refine(known, before < own_fixed_points + refine_);
+    }
+    schedule_ = schedule(known.weights);
+    known.seconds.assign(team.size(), 0);
+    next_.assign(team.size(), 0);
+    started_.assign(team.size(), Time{});
+    own_.assign(team.size(), {});
+    for (const ScheduledRange& range : schedule_) own_[range.thread.index()].push_back({region.execution, range.first, range.last});
+  }
+
+  Decision next(ThreadId thread, Time now) override {
+    const std::size_t t = thread.index();
+    if (next_[t] == 0) started_[t] = now;
+    if (next_[t] == own_[t].size()) return {};
+    return {Decision::Kind::run, own_[t][next_[t]++], Time{}};
+  }
+
+  void complete(ItemRange, ThreadId thread, Time now) override {
+    if (memory_ != nullptr) memory_->seconds[thread.index()] = (now - started_[thread.index()]).seconds();
+  }
+
+private:
+  void set_extents(std::size_t threads) {
+    extents_.clear();
+    const std::vector<LoopDimension> none;
+    const std::vector<LoopDimension>& dimensions = region_.region == nullptr ? none : region_.region->dimensions;
+    std::int64_t product = 1;
+    for (const LoopDimension& dimension : dimensions) {
+      extents_.push_back(
+          dimension.step == 0 ? 0 : (dimension.high - dimension.low + dimension.step - (dimension.step > 0 ? 1 : -1)) / dimension.step);
+      product *= extents_.back();
+    }
+    if (dimensions_ == 1) {
+      extents_ = {region_.iterations};
+    } else if (extents_.size() < dimensions_ || product != region_.iterations) {
+      throw UsageError("latency-weighted:dims=" + std::to_string(dimensions_) + " needs iterations of so many dimensions; region '" +
+                       (region_.region == nullptr ? std::string{} : region_.region->label) + "' has " +
+                       std::to_string(product == region_.iterations ? std::max<std::size_t>(extents_.size(), 1) : 1) +
+                       "; allowed: dims=1, or loops with collapse(" + std::to_string(dimensions_) + ")");
+    } else {
+      for (std::size_t d = dimensions_; d < extents_.size(); ++d) extents_[dimensions_ - 1] *= extents_[d];
+      extents_.resize(dimensions_);
+    }
+    find_grid(threads);
+  }
+
+  // Of the grids that hold all threads the one whose blocks have the least surface.
+  void find_grid(std::size_t threads) {
+    grid_.assign(1, static_cast<std::int64_t>(threads));
+    if (dimensions_ == 1) return;
+    double least = std::numeric_limits<double>::infinity();
+    const auto all = static_cast<std::int64_t>(threads);
+    for (std::int64_t a = 1; a <= all; ++a) {
+      if (all % a != 0) continue;
+      for (std::int64_t b = 1; b <= all / a; ++b) {
+        const bool fits = dimensions_ == 2 ? b == all / a : all / a % b == 0;
+        if (!fits) continue;
+        std::vector<std::int64_t> grid{a, b};
+        if (dimensions_ == 3) grid.push_back(all / a / b);
+        double surface = 0;
+        for (std::size_t d = 0; d < grid.size(); ++d)
+          surface += static_cast<double>(grid[d]) / static_cast<double>(std::max<std::int64_t>(extents_[d], 1));
+        if (surface < least) least = surface, grid_ = grid;
+      }
+    }
+  }
+
+  Weights fixed_point(const CostOracle& oracle, const Weights& start) const {
+    Weights weights = start, best = start;
+    double least = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < most_rounds; ++round) {
+      const RegionEstimate now = oracle.estimate(region_.execution, schedule(weights));
+      if (now.seconds < least) {
+        least = now.seconds;
+        best = weights;
+      }
+      if (!step(weights, now.thread_seconds)) break;
+    }
+    return best;
+  }
+
+  // The weights with which the region took the least stand; as long as there are trials left, those that follow from them come next.
+  static void refine(LoopMemory::Weighed& known, bool another_trial) {
+    if (known.seconds.size() != known.weights.size()) return;
+    const double longest = *std::max_element(known.seconds.begin(), known.seconds.end());
+    if (known.best.empty() || longest < known.least) {
+      known.least = longest;
+      known.best = known.weights;
+    } else {
+      known.weights = known.best;
+    }
+    if (another_trial) step(known.weights, known.seconds);
+  }
+
+  // False once the times are equal enough.
+  static bool step(Weights& weights, const std::vector<double>& seconds) {
+    const double mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+    if (!(mean > 0)) return false;
+    const auto [shortest, longest] = std::minmax_element(seconds.begin(), seconds.end());
+    if (*longest - *shortest <= enough * mean) return false;
+    double sum = 0;
+    for (std::size_t t = 0; t < weights.size(); ++t) {
+      const double change = seconds[t] > 0 ? std::pow(mean / seconds[t], damping) : most_change;
+      weights[t] *= std::clamp(change, 1 / most_change, most_change);
+      sum += weights[t];
+    }
+    for (double& weight : weights) weight /= sum;
+    return true;
+  }
+
+  // Cuts [0, extent) for groups of threads by their weights.
+  static std::vector<std::int64_t> cuts(std::int64_t extent, const std::vector<double>& weights) {
+    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    std::vector<std::int64_t> result{0};
+    double before = 0;
+    for (const double weight : weights) {
+      before += weight;
+      const double share = sum > 0 ? before / sum : 1;
+      result.push_back(std::clamp(static_cast<std::int64_t>(std::llround(share * static_cast<double>(extent))), result.back(), extent));
+    }
+    result.back() = extent;
+    return result;
+  }
+
+  std::vector<ScheduledRange> schedule(const Weights& weights) const {
+    std::vector<ScheduledRange> ranges;
+    if (dimensions_ == 1 && std::all_of(weights.begin(), weights.end(), [&](double w) { return w == weights.front(); })) {
+      // As libgomp splits them: the first n mod T threads get one iteration more.
+      const auto threads = static_cast<std::int64_t>(weights.size());
+      const std::int64_t quotient = region_.iterations / threads, remainder = region_.iterations % threads;
+      for (std::int64_t t = 0; t < threads; ++t) {
+        const std::int64_t first = t * quotient + std::min(t, remainder);
+        ranges.push_back({first, first + quotient + (t < remainder ? 1 : 0), ThreadId{static_cast<std::size_t>(t)}});
+      }
+    } else {
+      split(weights, 0, 0, 0, ranges);
+      std::sort(ranges.begin(), ranges.end(), [](const ScheduledRange& a, const ScheduledRange& b) { return a.first < b.first; });
+    }
+    std::erase_if(ranges, [](const ScheduledRange& range) { return range.first >= range.last; });
+    return ranges;
+  }
+
+  // Threads of one group, from `thread` on, share the iterations that the dimensions before `d` have left them: rows from `first` on.
+  void split(const Weights& weights, std::size_t d, std::size_t thread, std::int64_t first, std::vector<ScheduledRange>& ranges) const {
+    std::size_t inner = 1;
+    for (std::size_t k = d + 1; k < grid_.size(); ++k) inner *= static_cast<std::size_t>(grid_[k]);
+    std::int64_t length = 1;  // iterations of one step of this dimension
+    for (std::size_t k = d + 1; k < extents_.size(); ++k) length *= extents_[k];
+    std::vector<double> of_group;
+    for (std::size_t group = 0; group < static_cast<std::size_t>(grid_[d]); ++group) {
+      const auto begin = weights.begin() + static_cast<std::ptrdiff_t>(thread + group * inner);
+      of_group.push_back(std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(inner), 0.0));
+    }
+    const std::vector<std::int64_t> cut = cuts(extents_[d], of_group);
+    for (std::size_t group = 0; group < of_group.size(); ++group) {
+      const std::size_t of_thread = thread + group * inner;
+      if (d + 1 == grid_.size()) {
+        if (cut[group] < cut[group + 1])
+          ranges.push_back({first + cut[group] * length, first + cut[group + 1] * length, ThreadId{of_thread}});
+      } else {
+        for (std::int64_t row = cut[group]; row < cut[group + 1]; ++row) split(weights, d + 1, of_thread, first + row * length, ranges);
+      }
+    }
+  }
+
+  std::int64_t refine_;
+  std::size_t dimensions_;
+  RegionView region_;
+  LoopMemory::Weighed* memory_ = nullptr;
+  std::vector<std::int64_t> extents_, grid_;  // of the iterations, of the threads
+  std::vector<ScheduledRange> schedule_;
+  std::vector<std::vector<ItemRange>> own_;  // by thread
+  std::vector<std::size_t> next_;
+  std::vector<Time> started_;
+};
+
+}  // namespace
+
+PolicyEntry<WorkDistribution> latency_weighted() {
+  return {"latency-weighted",
+          "chunks of such sizes that all threads finish together, by the closed form (S0)",
+          {{"refine", "executions", "after the closed form: executions of a region whose measured times correct it", 0, 0, 1000},
+           {"dims", "dimensions", "of the iterations over which threads form a grid", 1, 1, 3}},
+          [](const Parameters& parameters) { return std::make_unique<LatencyWeighted>(parameters); }};
+}
+
+}  // namespace homenode

@@ -1,0 +1,36 @@
+// What an execution of a region would take under a schedule, estimated without events: for distributions that weigh threads and for
+// advice. One oracle goes along with one run, or with a program that is only estimated: executions come in program order, `ran`
+// tells how each was run, and `estimate` goes by what those before left in caches and on which nodes they placed pages.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/ids.hpp"
+
+namespace homenode {
+
+// Iterations [first, last) of an execution, run by `thread`.
+struct ScheduledRange {
+  std::int64_t first = 0, last = 0;
+  ThreadId thread;
+  double overhead = 0;  // seconds that handing it out took
+};
+
+struct RegionEstimate {
+  double seconds = 0;                  // from the threads' entry to the end of the barrier, if there is one
+  std::vector<double> thread_seconds;  // of work, by thread
+  std::string binding_resource;        // what holds up the work longest, named as in a report
+};
+
+class CostOracle {
+public:
+  virtual ~CostOracle() = default;
+  // The schedule: each thread runs its ranges in their order. Nothing is remembered of it.
+  virtual RegionEstimate estimate(ExecutionId, std::span<const ScheduledRange>) const = 0;
+  virtual void ran(ExecutionId, std::span<const ScheduledRange>) = 0;
+};
+
+}  // namespace homenode
