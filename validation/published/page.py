@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ def _text(value: Any) -> str:
     return text.replace("|", "\\|")
 
 
-def page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, day: datetime.date) -> str:
-    """Return the Markdown of rows as Row.as_json gives them."""
+def page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, day: datetime.date, note: str = "") -> str:
+    """Return the Markdown of rows as Row.as_json gives them; `note`: what a reader has to know of the runs."""
     predicted = [row for row in rows if row["class"] == "predicted"]
     compared = [row for row in predicted if row["verdict"] in ("agrees", "deviates")]
     agreeing = sum(row["verdict"] == "agrees" for row in compared)
@@ -28,6 +29,7 @@ def page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, day: dateti
         "",
         f"    {command}",
         "",
+        *([note.strip(), ""] if note else []),
         f"What deviates stands in [DEVIATIONS.md](../DEVIATIONS.md). Of {len(predicted)} predicted rows {len(compared)} were compared;"
         f" of these {agreeing} agree.",
         "",
@@ -41,5 +43,6 @@ def page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, day: dateti
 def write_page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool) -> Path:
     """Renew the paper's page."""
     path = Path(__file__).with_name(f"results_{paper.lower()}.md")
-    path.write_text(page(paper, rows, small, datetime.date.today()), encoding="utf-8")
+    note = getattr(import_module(f"validation.published.{paper.lower()}"), "NOTE", "")
+    path.write_text(page(paper, rows, small, datetime.date.today(), note), encoding="utf-8")
     return path

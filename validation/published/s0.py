@@ -34,6 +34,19 @@ UNSAID = tuple(
 BALANCED = (PINNED, INTERLEAVE, AWARE)
 SCHEDULES = tuple(Setting("stencil-aware", distribution=name) for name in ("dynamic:1", "guided:1", "dynamic:16"))
 
+NOTE = """
+Each machine runs the kernel that S0's Table 1 names for it: `linux-4.4` (4.4.36) on A, `linux-3.10` (3.10.0) on B, so that balancing is
+A's with groups of threads and pseudo-interleaving, B's by pages alone. Traces have few iterations; a further one takes what two replays
+differ by. *What S0 does not say is a range*: 10 to 1000 iterations of hotspot and srad (NPB's classes have their own number); unpinned
+threads with seeds 0 to 3, without daemons, with 25 times as many, or sleeping instead of spinning. A gain over unpinned first touch is
+a ratio of means over the seeds. Figures 6 and 7 have no values in the text: their rows are compared with nothing.
+
+*Balancing* starts after a second, when most of these runs are over in reality, too. In replays the first scan comes with the first
+iteration's end, and a tenth of the rest (at least an iteration, at most a real second) passes for a second. The range of a gain has on one
+side all costs of scans, faults and migrations in the few replayed iterations, too large a share, and on the other side these costs in a
+program of as many real seconds. A program that ends before its first second gains and loses nothing.
+"""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -46,6 +59,7 @@ class Case:
     more: int = 4
     placed: tuple[Setting, ...] = (*PLACED, *SEEDS, *UNSAID)
     balanced: tuple[Setting, ...] = BALANCED
+    machines: tuple[str, ...] = (A, B)
 
     @property
     def name(self) -> str:
@@ -76,15 +90,15 @@ class Timing:
 
 @dataclass(frozen=True)
 class Balancing:
-    """A replay with automatic balancing whose second is `delay`: the run is as if of seconds / delay real seconds.
+    """A replay with automatic balancing, whose times are shorter than Linux's: `second` for a second, the first scan after initialisation.
 
-    Costs of scans, faults and migrations are not made shorter with it, so that `gain` has them too large; in a program that is really
-    as long, as many of them are the share that `spread_gain` says, if locality loses nothing.
+    The costs of scans, faults and migrations are not made shorter, so that `gain` has them too large; in a program of so many real
+    seconds they are the share that `spread_gain` says, if locality loses nothing.
     """
 
     without_seconds: float
     with_seconds: float
-    delay: float
+    second: float
     hinting_faults: int
     migrated_pages: int
     command: str
@@ -95,7 +109,7 @@ class Balancing:
 
     def spread_gain(self, rival: float) -> float:
         """Likewise, the costs of balancing spread over as many real seconds."""
-        lost = (self.with_seconds - self.without_seconds) * self.delay
+        lost = (self.with_seconds - self.without_seconds) * self.second
         return rival / (self.without_seconds + lost) if lost > 0 else rival / self.with_seconds
 
 

@@ -12,7 +12,7 @@ from validation.rows import Row, within
 def rows(found: Found, printed: Printed) -> Iterator[Row]:
     """Yield all of them."""
     for machine in MACHINES:
-        cases = [case for case in found.cases if AWARE in case.balanced]
+        cases = [case for case in found.on(machine) if AWARE in case.balanced]
         if cases:
             yield from _harm(found, machine, cases)
             yield from _gain(found, printed, machine, cases)
@@ -63,7 +63,7 @@ def _gain(found: Found, printed: Printed, machine: str, cases: list[Case]) -> It
 def _worst(found: Found, printed: Printed) -> Iterator[Row]:
     """C9 is printed of mg C; here of the largest grid of mg that was replayed."""
     published = printed[A, "mg_c_with_balancing"].printed
-    for case in [case for case in found.of("mg") if AWARE in case.balanced][-1:]:
+    for case in [case for case in found.on(A, "mg") if AWARE in case.balanced][-1:]:
         one = found.balancing[A, case.name, AWARE]
         what = f"the most that balancing slows stencil-aware down: printed for mg C, replayed for {case.name} (within a quarter)"
         worst = one.gain(one.without_seconds)

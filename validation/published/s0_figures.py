@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from validation.available import Setting
 from validation.published.reference import Reference
-from validation.published.s0 import MACHINES, BalancingFigures, Case, Figures
+from validation.published.s0 import MACHINES, SEEDS, UNPINNED, UNSAID, BalancingFigures, Case, Figures
 from validation.rows import Row, agrees
 
 Printed = Mapping[tuple[str, str], Reference]
@@ -21,18 +21,23 @@ class Found:
     balancing: BalancingFigures
     cases: Sequence[Case]
 
-    def of(self, program: str) -> list[Case]:
-        """Return the sizes of a program, the smallest first."""
-        return [case for case in self.cases if case.program == program]
+    def on(self, machine: str, program: str | None = None) -> list[Case]:
+        """Return what was replayed on a machine; of a program if named, the smallest size first."""
+        return [case for case in self.cases if machine in case.machines and program in (None, case.program)]
 
     def ratios(self, machine: str, case: Case, slow: Setting, fast: Setting) -> list[float]:
-        """Speed-up of the whole program, for each number of iterations."""
-        before, after = self.timings[machine, case.name, slow], self.timings[machine, case.name, fast]
-        return [before.total(steps) / after.total(steps) for steps in case.steps]
+        """Speed-up of the whole program, for each number of iterations: a ratio of means over the seeds, as S0's are."""
+        return [
+            self._total(machine, case, slow, steps) / self._total(machine, case, fast, steps) for steps in case.steps
+        ]
+
+    def _total(self, machine: str, case: Case, setting: Setting, steps: int) -> float:
+        seeds = [UNPINNED, *(other for other in SEEDS if other in case.placed)] if setting == UNPINNED else [setting]
+        return sum(self.timings[machine, case.name, one].total(steps) for one in seeds) / len(seeds)
 
     def unpinned(self, case: Case) -> list[Setting]:
         """First touch without pinning, in all ways that were replayed."""
-        return [s for s in case.placed if s.placement == "first-touch" and s.mapping.startswith("unpinned")]
+        return [s for s in case.placed if s in (UNPINNED, *SEEDS, *UNSAID)]
 
     def command(self, machine: str, case: Case, setting: Setting) -> str:
         """What repeats a replay."""

@@ -34,7 +34,7 @@ def rows(found: Found, printed: Printed) -> Iterator[Row]:
 
 def _every_case(found: Found, machine: str) -> Iterator[Row]:
     """Figure 6, whose values are not in the text: nothing to compare with."""
-    for case in found.cases:
+    for case in found.on(machine):
         here = {setting: found.timings[machine, case.name, setting] for setting in case.placed}
         shown = [setting for setting in COMPARED if setting in here]
         said = ", ".join(
@@ -56,7 +56,7 @@ def _over_unpinned(found: Found, machine: str, case: Case) -> list[float]:
 
 
 def _hotspot(found: Found, printed: Printed, machine: str) -> Iterator[Row]:
-    cases = found.of("hotspot")
+    cases = found.on(machine, "hotspot")
     if not cases:
         return
     gains = {case: _over_unpinned(found, machine, case) for case in cases}
@@ -121,7 +121,7 @@ def _small_grids(found: Found, cases: list[Case]) -> Iterator[Row]:
 
 
 def _transforms(found: Found, machine: str) -> Iterator[Row]:
-    for case in found.of("ft"):
+    for case in found.on(machine, "ft"):
         here = [found.timings[machine, case.name, setting] for setting in (AWARE, INTERLEAVE, PINNED)]
         times = [timing.total(case.steps[0]) for timing in here]
         command = found.command(machine, case, AWARE)
@@ -139,7 +139,7 @@ def _transform_gain(found: Found, printed: Printed) -> Iterator[Row]:
     gains = {
         (machine, case): found.ratios(machine, case, PINNED, AWARE)[0]
         for machine in MACHINES
-        for case in found.of("ft")
+        for case in found.on(machine, "ft")
     }
     if gains:
         what = "ft: largest gain of stencil-aware over first touch (machine not named; within a quarter)"
@@ -157,7 +157,7 @@ def _orders(found: Found, machine: str) -> Iterator[Row]:
         ((PINNED, INTERLEAVE), "first touch and interleave, all pinned,"),
         ((UNPINNED, UNPINNED_INTERLEAVE), "first touch and interleave without pinning"),
     ):
-        cases = [case for case in found.cases if set(rivals) <= set(case.placed)]
+        cases = [case for case in found.on(machine) if set(rivals) <= set(case.placed)]
         lost = [
             case.name
             for case in cases
@@ -167,7 +167,7 @@ def _orders(found: Found, machine: str) -> Iterator[Row]:
             said = f"{len(cases) - len(lost)} of {len(cases)}" + (f"; not {', '.join(lost)}" if lost else "")
             command = found.command(machine, cases[0], AWARE)
             yield predicted("C4", machine, what.format(named), "most", said, 2 * len(lost) < len(cases), command)
-    for case in found.of("mg")[:1]:
+    for case in found.on(machine, "mg")[:1]:
         what = f"{case.name}: stencil-aware gains much over unpinned first touch (at least 10 %)"
         gains = _over_unpinned(found, machine, case)
         command = found.command(machine, case, AWARE)

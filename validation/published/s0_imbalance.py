@@ -19,7 +19,7 @@ def rows(found: Found) -> Iterator[Row]:
 
 
 def _borders(found: Found, machine: str) -> Iterator[Row]:
-    for case in found.of("srad_v2"):
+    for case in found.on(machine, "srad_v2"):
         timing = found.timings[machine, case.name, AWARE]
         border, inner = border_and_inner(machine, timing.idle_share, NODES[machine])
         what = f"{case.name}: threads at the border of a node idle less than the others, by 0.1 % of an iteration"
@@ -38,7 +38,7 @@ def _none(found: Found, machine: str) -> Iterator[Row]:
         ("C14", "ft", "its threads share no data"),
         ("C15", "srad_v1", "it fits the last-level caches"),
     ):
-        for case in found.of(program):
+        for case in found.on(machine, program):
             if claim == "C13" and (machine != A or case.size not in ("A", "B")):
                 continue
             timing = found.timings[machine, case.name, AWARE]

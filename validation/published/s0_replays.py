@@ -85,15 +85,20 @@ class Replays:
         return Timing(few["seconds"] - case.few * step, step, more["remote"], idle, more["held_up_by"], command)
 
     def balancing(self, case: Case, machine: str, setting: Setting, timing: Timing) -> Balancing:
-        """Replay with automatic balancing, a tenth of the run as its second; at least an iteration, at most a second."""
+        """Replay with automatic balancing from the first iteration's end on; a tenth of the rest passes for a second.
+
+        Linux waits for a second, by when initialisation and many iterations are over. An iteration is the least that passes for it.
+        """
         without = self._replay(case, case.more, machine, setting)[0]["seconds"]
-        delay = float(f"{min(max(without / 10, timing.step_seconds), LINUX_SCAN_DELAY):.3g}")
-        # Linux 4.4: scans from 1 s on, every 1 to 60 s; 3.10: from 1 s on, every 0.1 to 5 s (models/placement/autonuma.cpp)
+        step = timing.step_seconds
+        delay = min(timing.once_seconds + step, LINUX_SCAN_DELAY)
+        second = float(f"{min(max((without - delay) / 10, step), LINUX_SCAN_DELAY):.3g}")
+        # Linux 4.4 scans every 1 to 60 s, 3.10 every 0.1 to 5 s (models/placement/autonuma.cpp)
         shortest, longest = (1, 60) if machine == A else (0.1, 5)
         modifier = (
-            f"+autonuma:scan_delay={delay * 1e9:.0f}ns,scan_period_min={delay * shortest * 1e9:.0f}ns,"
-            f"scan_period_max={delay * longest * 1e9:.0f}ns"
+            f"+autonuma:scan_delay={delay * 1e9:.0f}ns,scan_period_min={second * shortest * 1e9:.0f}ns,"
+            f"scan_period_max={second * longest * 1e9:.0f}ns"
         )
         balanced = dataclasses.replace(setting, placement=setting.placement + modifier)
         found, command = self._replay(case, case.more, machine, balanced)
-        return Balancing(without, found["seconds"], delay, found["hinting_faults"], found["migrated_pages"], command)
+        return Balancing(without, found["seconds"], second, found["hinting_faults"], found["migrated_pages"], command)
