@@ -8,6 +8,7 @@ result = hn.replay(trace, machine, threads=32, placement="first-touch", distribu
 
 from homenode import errors
 from homenode._core import version as __version__
+from homenode.advising import Advice, advise
 from homenode.capturing import capture
 from homenode.confidence import Ranking, rank
 from homenode.estimating import Estimate, RegionEstimate, estimate
@@ -15,11 +16,14 @@ from homenode.extrapolating import extrapolate
 from homenode.kernel_sources import Kernel, kernels
 from homenode.machine import Machine
 from homenode.policies import PageFaults, page_placement, policies
+from homenode.program_changes import Change, program_changes
 from homenode.replaying import Result, grid, replay, replay_grid
 from homenode.system import System
 from homenode.trace import Trace
 
 __all__ = [
+    "Advice",
+    "Change",
     "Estimate",
     "Kernel",
     "Machine",
@@ -30,6 +34,7 @@ __all__ = [
     "System",
     "Trace",
     "__version__",
+    "advise",
     "capture",
     "errors",
     "estimate",
@@ -38,6 +43,7 @@ __all__ = [
     "kernels",
     "page_placement",
     "policies",
+    "program_changes",
     "rank",
     "replay",
     "replay_grid",

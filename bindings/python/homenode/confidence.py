@@ -76,6 +76,14 @@ def probability(faster: NDArray[np.float64], slower: NDArray[np.float64]) -> flo
     return float(numpy.mean((faster < slower) + 0.5 * (faster == slower)))
 
 
+def interval(samples: Sequence[float] | NDArray[np.float64], stated: float) -> tuple[float, float]:
+    """From the 5th to the 95th percentile of the samples, and to what the stated machine gives: its numbers may lie at an end."""
+    import numpy
+
+    low, high = (float(bound) for bound in numpy.quantile(samples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
+    return min(low, stated), max(high, stated)
+
+
 def explained(values: NDArray[np.float64], effect: NDArray[np.float64]) -> float:
     """Share of the variance of `effect` that a linear dependence on `values` explains, adjusted for chance: 0 to 1."""
     import numpy
@@ -164,8 +172,7 @@ def rank(
     by_sample = seconds[: samples * len(choices)].reshape(len(choices), samples)
     by_core = seconds[samples * len(choices) :].reshape(len(choices), len(CORE_FACTORS))
     for result, row in zip(results, by_sample, strict=True):
-        tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-        result.run["seconds_interval"] = [float(bound) for bound in numpy.quantile(row, tails)]
+        result.run["seconds_interval"] = list(interval(row, result.seconds))
     groups: dict[tuple[Any, ...], list[int]] = {}
     for place, result in enumerate(results):
         groups.setdefault(report.comparable(result.run), []).append(place)

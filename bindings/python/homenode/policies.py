@@ -81,10 +81,20 @@ def page_placement(name: str) -> Callable[[PlaceFunction], PlaceFunction]:
         raise UsageError(f"placement '{name}' is built in; allowed: any other name")
 
     def register(place: PlaceFunction) -> PlaceFunction:
-        _placements[name] = place
+        register_placement(name, place)
         return place
 
     return register
+
+
+def register_placement(name: str, place: PlaceFunction) -> None:
+    """What `page_placement` does, for a name that is known to be good."""
+    _placements[name] = place
+
+
+def forget_placement(name: str) -> None:
+    """Take a placement back."""
+    _placements.pop(name, None)
 
 
 def python_placement(name: str, machine: Any) -> Callable[[NDArray[np.void]], ArrayLike] | None:

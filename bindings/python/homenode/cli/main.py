@@ -28,6 +28,7 @@ _COMMANDS = {
     "machine": "describe this host: detect, calibrate",
     "policies": "list every policy with its parameters",
     "replay": "rank combinations of policies on machines",
+    "advise": "tell whether chunks by latency pay off, and what else to change",
     "report": "make an HTML page of what replay wrote",
     "validate": "hold predictions against published results, native runs and a Linux guest",
     "doctor": "tell what is installed and what is missing",

@@ -26,7 +26,8 @@ from homenode.trace import Trace
 _VARYING = ("threads", "placement", "mapping", "distribution")
 
 
-def _machine(name: str, changes: tuple[str, ...]) -> Machine:
+def machine_with(name: str, changes: tuple[str, ...]) -> Machine:
+    """A machine with the changes that --change asks for."""
     machine = Machine.load(name)
     replaced = {}
     for change in changes:
@@ -319,7 +320,7 @@ def command(
     begin = time.perf_counter()
     trace = Trace.open(file)
     choices = grid(
-        [_machine(name, changes) for name in machines], threads, placement=placement, mapping=mapping, distribution=distribution,
+        [machine_with(name, changes) for name in machines], threads, placement=placement, mapping=mapping, distribution=distribution,
         heap=heap, engine=engine, seed=seed, stores=stores, caches=caches, oversubscribe=oversubscribe,
         system=system, pages=pages,
     )  # fmt: skip

@@ -1,0 +1,322 @@
+"""Does it pay to give threads chunks by the latency of their memory (S0), by how much, and why."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homenode import _core
+from homenode.advice_words import snippet, why
+from homenode.confidence import LEVEL, changed, interval, sampled_factors
+from homenode.errors import UsageError
+from homenode.estimating import Estimate, estimate
+from homenode.gain_map import WORTH, GainModel, remote_ratio
+from homenode.machine import Machine
+from homenode.replaying import Choice, check, replay, replay_seconds
+from homenode.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA = "homenode.advice/1"
+PLAIN = ("static", "dynamic", "guided")
+"""OpenMP's schedules that weighting competes with; `auto` is static in libgomp."""
+HAND_OUTS = 64
+"""For each thread at most: `dynamic` takes chunks of as many iterations as that needs, as one who uses it would ask for."""
+WEIGHTED = "latency-weighted"
+ENGINES = ("flow", "closed-form")
+SAMPLES = 20
+
+
+def dynamic_chunks(trace: Trace, threads: int) -> dict[str, int]:
+    """By loop the chunk that `dynamic` competes with."""
+    return {
+        region["label"]: max(1, region["items"] // max(1, region["executions"]) // (HAND_OUTS * threads))
+        for region in trace.inspect()["regions"]
+        if region["kind"] == "loop"
+    }
+
+
+def plain_distributions(trace: Trace, threads: int) -> dict[str, str]:
+    """What each of `PLAIN` is for the loops of this program."""
+    chunks = dynamic_chunks(trace, threads)
+    by_loop = " ".join(f"{label}@dynamic:{chunk}" for label, chunk in chunks.items())
+    return {
+        "static": "static",
+        "dynamic": by_loop if max(chunks.values(), default=1) > 1 else "dynamic",
+        "guided": "guided",
+    }
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What `advise` says."""
+
+    choice: dict[str, Any]
+    """What was asked for, in a report's keys."""
+    engine: str
+    gain: float
+    """Time of the best plain schedule over the time with weights."""
+    gain_low: float
+    gain_high: float
+    """Between these lie the gain and nine in ten of those on sampled machines, the weights being those of the stated one."""
+    samples: int
+    reason: str
+    break_even: dict[str, float | None]
+    """Where the gain reaches 1.02 by the closed form, all else equal; None where it does not."""
+    here: dict[str, float]
+    """The same quantities as they are."""
+    plain: dict[str, float]
+    """Seconds by plain schedule."""
+    plain_distributions: dict[str, str]
+    """What each of them was, as `replay` takes it."""
+    weighted_seconds: float
+    region: str | None
+    """The loop that the weights are of: the one that gains most."""
+    weights: list[float]
+    """Share of its iterations, by thread; empty if the program has no loop."""
+    boundaries: list[int] | None
+    """First iteration of each thread, and their number."""
+    model: GainModel
+
+    @property
+    def pays_off(self) -> bool:
+        """Whether at least two percent are gained."""
+        return self.gain >= WORTH
+
+    @property
+    def best_plain(self) -> str:
+        """The fastest plain schedule."""
+        return min(self.plain, key=self.plain.__getitem__)
+
+    @property
+    def snippet(self) -> str:
+        """The weights as C with OpenMP."""
+        return snippet(self.region, self.weights, self.choice["machine"]) if self.region else ""
+
+    @property
+    def map(self) -> pd.DataFrame:
+        """Gain over halo share and cost of remote accesses, by the closed form."""
+        import pandas
+
+        table = pandas.DataFrame(self.model.table())
+        table.insert(1, "halo_share", table["halo_scale"] * self.here["halo_share"])
+        return table
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document; keys are only ever added."""
+        return {
+            "schema": SCHEMA,
+            "homenode_version": _core.version,
+            "gain": self.gain,
+            "gain_low": self.gain_low,
+            "gain_high": self.gain_high,
+            "pays_off": self.pays_off,
+            "reason": self.reason,
+            "break_even": self.break_even,
+            "weights": self.weights,
+            "here": self.here,
+            "region": self.region,
+            "boundaries": self.boundaries,
+            "best_plain": self.best_plain,
+            "plain_seconds": self.plain,
+            "plain_distributions": self.plain_distributions,
+            "weighted_seconds": self.weighted_seconds,
+            "level": LEVEL,
+            "samples": self.samples,
+            "snippet": self.snippet,
+            **self.choice,
+            "engine": self.engine,
+        }
+
+    def to_json(self) -> str:
+        """As a JSON document."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+
+
+def advise(
+    trace: Trace | str | Path,
+    machine: Machine | str | Path,
+    *,
+    threads: int,
+    engine: str = "flow",
+    samples: int = SAMPLES,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda steps: None,
+    **options: Any,
+) -> Advice:
+    """Tell whether latency-weighted chunks pay off for a program on a machine.
+
+    `engine` compares by replays (``"flow"``) or by the closed form alone, which replays nothing. `options` are those of `replay`:
+    placement, mapping, system, pages, stores, seed. `samples` machines within what is known of this one give the interval.
+    """
+    trace = trace if isinstance(trace, Trace) else Trace.open(trace)
+    machine = machine if isinstance(machine, Machine) else Machine.load(machine)
+    if engine not in ENGINES:
+        raise UsageError(_core.unknown_name("engine of advice", engine, ENGINES))
+    if samples < 2:
+        raise UsageError(f"{samples} samples; allowed: at least 2")
+    choice = Choice(machine, threads, **options)
+    check(trace, [choice])
+    shared = {key: getattr(choice, key) for key in ("placement", "mapping", "stores", "seed", "system", "pages")}
+    before = estimate(trace, machine, threads=threads, distribution="static", **shared)
+    after = estimate(trace, machine, threads=threads, distribution=WEIGHTED, **shared)
+    advance(2)
+    distributions = plain_distributions(trace, threads)
+    timing = (_Replays if engine == "flow" else _Estimates)(trace, choice, distributions, workers)
+    plain, weighted = timing.stated()
+    advance(len(PLAIN) + 1)
+    sampled = sampled_factors(machine.uncertainties, samples, choice.seed)
+    machines = [changed(machine, machine.uncertainties, row) for row in sampled]
+    gains = timing.gains(machines, advance)
+    gain = min(plain.values()) / weighted
+    low, high = interval(gains, gain)
+    model = GainModel(trace, machine, threads, **shared)
+    region = _region(before, after, list(dynamic_chunks(trace, threads)))
+    chosen = after.region(region) if region else None
+    here = _here(trace, machine, threads)
+    boundaries = chosen.boundaries if chosen is not None else None
+    best = min(plain, key=plain.__getitem__)
+    return Advice(
+        choice=choice.keys(),
+        engine=engine,
+        gain=gain,
+        gain_low=low,
+        gain_high=high,
+        samples=samples,
+        reason=why(trace, machine, region, before, model, timing.static_run(), gain, best, here),
+        break_even=_break_even(model, here),
+        here=here,
+        plain=plain,
+        plain_distributions=timing.distributions,
+        weighted_seconds=weighted,
+        region=region,
+        weights=[] if chosen is None else [float(weight) for weight in chosen.weights],
+        boundaries=None if boundaries is None else [int(boundary) for boundary in boundaries],
+        model=model,
+    )
+
+
+class _Replays:
+    """Times by `flow`; on sampled machines the chunks stay those that were weighed for the stated one."""
+
+    def __init__(self, trace: Trace, choice: Choice, distributions: dict[str, str], workers: int | None) -> None:
+        self._trace, self._choice, self.distributions, self._workers = trace, choice, distributions, workers
+
+    def _one(self, machine: Machine, distribution: str, **more: Any) -> Any:
+        asked = dataclasses.replace(self._choice, distribution=distribution, engine="flow")
+        options = {
+            field.name: getattr(asked, field.name) for field in dataclasses.fields(asked) if field.name != "machine"
+        }
+        return replay(self._trace, machine, **options, **more)
+
+    def stated(self) -> tuple[dict[str, float], float]:
+        self._static = self._one(self._choice.machine, "static")
+        self._weighted = self._one(self._choice.machine, WEIGHTED, keep_log=True)
+        self.plain = {"static": self._static.seconds}
+        for schedule in PLAIN[1:]:
+            self.plain[schedule] = self._one(self._choice.machine, self.distributions[schedule]).seconds
+        return self.plain, self._weighted.seconds
+
+    def static_run(self) -> dict[str, Any] | None:
+        run: dict[str, Any] = self._static.run
+        return run
+
+    def gains(self, machines: Sequence[Machine], advance: Callable[[int], None]) -> list[float]:
+        """The best of the plain schedules that come near on the stated machine, over the weighted one."""
+        near = [name for name, seconds in self.plain.items() if seconds <= 1.1 * min(self.plain.values())]
+        choices = [
+            dataclasses.replace(self._choice, machine=machine, distribution=self.distributions[schedule], engine="flow")
+            for machine in machines
+            for schedule in near
+        ]
+        seconds = replay_seconds(self._trace, choices, workers=self._workers, advance=advance)
+
+        def weighted(machine: Machine) -> float:
+            time = float(self._one(machine, WEIGHTED, follow=self._weighted.log).seconds)
+            advance(1)
+            return time
+
+        with ThreadPoolExecutor(self._workers) as pool:
+            times = list(pool.map(weighted, machines))
+        return [min(seconds[place * len(near) : (place + 1) * len(near)]) / time for place, time in enumerate(times)]
+
+
+class _Estimates:
+    """Times by the closed form, which cannot follow a log: on each sampled machine the chunks are weighed anew."""
+
+    def __init__(self, trace: Trace, choice: Choice, distributions: dict[str, str], workers: int | None) -> None:
+        self._trace, self._choice, self.distributions = trace, choice, distributions
+
+    def _one(self, machine: Machine, distribution: str) -> float:
+        options = {
+            key: getattr(self._choice, key)
+            for key in ("threads", "placement", "mapping", "stores", "seed", "system", "pages")
+        }
+        return estimate(self._trace, machine, distribution=distribution, **options).seconds
+
+    def stated(self) -> tuple[dict[str, float], float]:
+        machine = self._choice.machine
+        plain = {schedule: self._one(machine, text) for schedule, text in self.distributions.items()}
+        return plain, self._one(machine, WEIGHTED)
+
+    def static_run(self) -> dict[str, Any] | None:
+        return None
+
+    def gains(self, machines: Sequence[Machine], advance: Callable[[int], None]) -> list[float]:
+        found = []
+        for machine in machines:
+            plain = min(self._one(machine, text) for text in self.distributions.values())
+            found.append(plain / self._one(machine, WEIGHTED))
+            advance(len(PLAIN) + 1)
+        return found
+
+
+def _region(before: Estimate, after: Estimate, loops: Sequence[str]) -> str | None:
+    """The loop that gains most seconds; where none gains, the one that takes longest."""
+    labels = [region.label for region in before.regions if region.label in loops and region.executions]
+    if not labels:
+        return None
+
+    def gained(label: str) -> tuple[float, float]:
+        was = before.region(label).seconds
+        saved = was - after.region(label).seconds
+        return (saved if saved > 1e-3 * was else 0.0, was)
+
+    return max(labels, key=gained)
+
+
+def _here(trace: Trace, machine: Machine, threads: int) -> dict[str, float]:
+    """The coordinates of the map: where this program stands on this machine."""
+    return {
+        "remote_ratio": remote_ratio(machine),
+        "halo_share": _halo_share(trace, threads),
+        "working_set_bytes": float(trace.inspect()["footprint_bytes"]),
+    }
+
+
+def _halo_share(trace: Trace, threads: int) -> float:
+    """Of the bytes that a thread reads and that a team's threads write, those that another one writes; the largest of all threads."""
+    import numpy
+
+    shared = numpy.asarray(trace.thread_graph(threads)["shared_bytes"], dtype=numpy.float64)
+    reads = shared.sum(axis=0)
+    foreign = reads - numpy.diag(shared)
+    shares = foreign[reads > 0] / reads[reads > 0]
+    return float(shares.max()) if len(shares) else 0.0
+
+
+def _break_even(model: GainModel, here: dict[str, float]) -> dict[str, float | None]:
+    scale = model.break_even_halo_scale()
+    share = None if scale is None else scale * here["halo_share"]
+    return {
+        "remote_ratio": model.break_even_ratio(),
+        "halo_share": share if share is None or share <= 1 else None,
+        # Chunks shrink while their borders stay: halo share x working set is constant where one dimension is cut.
+        "working_set_bytes": here["working_set_bytes"] / scale if scale else None,
+    }

@@ -1,0 +1,171 @@
+"""`homenode advise`: does it pay to give threads chunks by the latency of their memory, and what else would."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from homenode.cli import console
+from homenode.cli.replay import machine_with
+from homenode.replaying import STORES
+from homenode.system import PAGES
+from homenode.trace import Trace
+
+if TYPE_CHECKING:
+    from homenode.advising import Advice
+    from homenode.program_changes import Change
+
+# As in advising.py and program_changes.py, which load NumPy and are imported only when the command runs.
+_SAMPLES = 20
+
+
+def _percent(gain: float) -> str:
+    return f"{100 * (gain - 1):+.1f} %"
+
+
+def _print(screen: Console, advice: Advice) -> None:
+    choice = advice.choice
+    verdict = "Latency-weighted chunks pay off" if advice.pays_off else "Latency-weighted chunks do not pay off"
+    screen.print(
+        f"{verdict} on {choice['machine']} with {choice['threads']} threads: {_percent(advice.gain)} "
+        f"({_percent(advice.gain_low)} … {_percent(advice.gain_high)} on {advice.samples} sampled machines) "
+        f"over '{advice.best_plain}', by {'replays' if advice.engine == 'flow' else 'the closed form'}.",
+        soft_wrap=True,
+    )
+    screen.print(f"Why: {console.plain(advice.reason)}.", soft_wrap=True)
+    table = console.table("schedule", "time", right=("time",))
+    times = {**advice.plain, "latency-weighted": advice.weighted_seconds}
+    for schedule, seconds in sorted(times.items(), key=lambda entry: entry[1]):
+        table.add_row(schedule, console.seconds(seconds))
+    screen.print(table)
+    ends = console.table("+2.0 % would be gained at", "here", "all else equal", right=("here", "all else equal"))
+    here, there = advice.here, advice.break_even
+    for key, name, text in (
+        ("remote_ratio", "remote / local latency", lambda value: f"{value:.2f}"),
+        ("halo_share", "halo share", lambda value: f"{100 * value:.2f} %"),
+        ("working_set_bytes", "working set", lambda value: console.quantity(value, "B")),
+    ):
+        found = there[key]
+        ends.add_row(name, text(here[key]), "not reached" if found is None else text(found) if found > 0 else "always")
+    screen.print()
+    screen.print(ends)
+    if advice.region and advice.pays_off:
+        screen.print(f"\n{console.plain(advice.snippet)}", soft_wrap=True)
+
+
+def _print_map(screen: Console, advice: Advice) -> None:
+    ratios = advice.map["remote_ratio"].unique()
+    columns = [f"{ratio:.2f}" for ratio in ratios]
+    table = console.table(
+        "halo share", *columns, title="Gain by the closed form; columns: remote / local latency", right=tuple(columns)
+    )
+    for share in advice.map["halo_share"].unique():
+        gains = advice.map.loc[advice.map["halo_share"] == share, "gain"]
+        table.add_row(f"{100 * share:.3g} %", *(_percent(gain) for gain in gains))
+    screen.print(table)
+
+
+def _print_changes(screen: Console, changes: list[Change], samples: int) -> None:
+    if not changes:
+        screen.print("\nNo single change of an allocation, a loop or the threads' places gains half a percent.")
+        return
+    table = console.table(
+        "gain",
+        f"90 % of {samples} samples",
+        "source line",
+        "of",
+        "change",
+        title="What to change, each by itself",
+        right=("gain",),
+    )
+    for change in changes:
+        table.add_row(
+            _percent(change.gain),
+            f"{_percent(change.gain_low)} … {_percent(change.gain_high)}",
+            console.plain(change.site or "–"),
+            console.plain(change.what),
+            console.plain(change.change),
+        )
+    screen.print(table)
+
+
+@click.command("advise")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--machine", required=True, metavar="M", help="Name or TOML file.")
+@click.option(
+    "--change", "changes", multiple=True, metavar="NAME=VALUE", help="What-if: replace a value of the machine."
+)
+@click.option("--threads", type=int, required=True, metavar="N", help="Team size.")
+@click.option("--placement", default="first-touch", metavar="P", help="Page placement.")
+@click.option("--mapping", default="compact", metavar="A", help="Thread mapping.")
+@click.option(
+    "--engine", default="flow", metavar="flow|closed-form", help="Compare by replays, or estimate without any."
+)
+@click.option("--stores", default="machine", metavar="|".join(STORES), help="Treatment of stores marked streamable.")
+@click.option("--system", default="default", metavar="S", help="Operating system, a name or TOML file.")
+@click.option("--pages", default="4KiB", metavar="|".join(PAGES), help="Size of pages.")
+@click.option("--seed", default=0, type=int, help="Seed of everything random.")
+@click.option("--samples", default=_SAMPLES, type=click.IntRange(min=2), help="Machines that give the interval.")
+@click.option("--workers", type=click.IntRange(min=1), help="Replays at the same time; results do not depend on it.")
+@click.option("--all", "everything", is_flag=True, help="Also try changes of single allocations, loops and of pinning.")
+@click.option(
+    "--map", "map_file", type=click.Path(path_type=Path), metavar="F.html", help="Map of gains, as table and page."
+)
+@console.json_option
+def command(
+    file: Path,
+    machine: str,
+    changes: tuple[str, ...],
+    threads: int,
+    engine: str,
+    samples: int,
+    workers: int | None,
+    everything: bool,
+    map_file: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Tell whether chunks by the latency of the threads' memory pay off, by how much, and why; --all: what else to change."""
+    from homenode.advising import advise
+    from homenode.gain_map import map_page
+    from homenode.program_changes import program_changes
+
+    trace = Trace.open(file)
+    described = machine_with(machine, changes)
+    with console.progress("weighing", None) as advance:
+        advice = advise(
+            trace,
+            described,
+            threads=threads,
+            engine=engine,
+            samples=samples,
+            workers=workers,
+            advance=advance,
+            **options,
+        )
+        found = []
+        if everything:
+            found = program_changes(
+                trace, described, threads=threads, samples=samples, workers=workers, advance=advance, **options
+            )
+    document = advice.to_dict()
+    if everything:
+        document["changes"] = [change.to_dict() for change in found]
+    if map_file is not None:
+        document["map"] = advice.map.to_dict("records")
+        with console.written_whole(map_file) as temporary:
+            temporary.write_text(map_page(advice).to_html(), encoding="utf-8")
+    if as_json:
+        console.print_json(document)
+        return
+    screen = console.output()
+    _print(screen, advice)
+    if map_file is not None:
+        _print_map(screen, advice)
+    if everything:
+        _print_changes(screen, found, samples)
+    sys.stdout.flush()

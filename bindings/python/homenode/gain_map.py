@@ -1,0 +1,203 @@
+"""What latency-weighted chunks could gain at another halo share and another cost of remote accesses, by the closed form.
+
+In a loop thread t works T_t = L_t + h (R_t - L_t): L_t where other nodes' memory and caches are as near as its own, R_t as the machine
+is, h the halo share over that of the trace (the lines that come from elsewhere, not the chunk, decide R_t - L_t). Equal chunks take
+max T_t, chunks by weight mean T_t (S0, section 4); what lies between the threads' last and the barrier stays.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from homenode.estimating import Estimate, estimate
+from homenode.html_page import Page
+from homenode.machine import Machine
+from homenode.trace import Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from homenode.advising import Advice
+
+WORTH = 1.02  # the gain from which weighting pays off
+HALO_SCALES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+HOP_SCALES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+_NEAR = 1e-3  # of a hop's latency, where remote is to be as near as local
+
+
+def remote_ratio(machine: Machine) -> float:
+    """Idle latency of other nodes' memory over the own, on average; 1 on a machine of one node."""
+    latency = machine.latency_ns
+    nodes = len(latency)
+    if nodes < 2:
+        return 1.0
+    local = float(latency.trace()) / nodes
+    return (float(latency.sum()) - nodes * local) / (nodes * (nodes - 1)) / local
+
+
+def with_hops(machine: Machine, scale: float) -> Machine:
+    """The machine with a hop's latency scaled, and lines of other sockets' caches as much nearer or farther as its memory."""
+    if machine.nodes < 2:
+        return machine
+    scaled = machine.with_changes(link_latency=f"x{scale:g}")
+    return scaled.with_changes(core_to_core_remote=f"x{remote_ratio(scaled) / remote_ratio(machine):.9g}")
+
+
+def near(machine: Machine) -> Machine:
+    """The machine with other nodes' memory and caches as near as the own; links keep their bandwidth."""
+    if machine.nodes < 2:
+        return machine
+    values = {one["path"]: one["value"] for one in machine.parameters}
+    local = values["coherence.core_to_core_local"]
+    return machine.with_changes(link_latency=f"x{_NEAR:g}", core_to_core_remote=local)
+
+
+@dataclass(frozen=True)
+class _Loop:
+    local: NDArray[np.float64]  # L_t, seconds by thread
+    remote: NDArray[np.float64]  # R_t
+    rest: float  # of the loop: forks, barriers
+
+
+class GainModel:
+    """Gains of a trace on a machine with a team, over halo share and cost of remote accesses."""
+
+    def __init__(self, trace: Trace, machine: Machine, threads: int, **choice: Any) -> None:
+        """`choice`: placement, mapping and so on, as of `hn.estimate`."""
+        self._trace, self._machine, self._threads, self._choice = trace, machine, threads, choice
+        self._loops = {region["label"] for region in trace.inspect()["regions"] if region["kind"] == "loop"}
+        self.nearest = self._estimate(near(machine))
+        self._known: dict[float, tuple[list[_Loop], float]] = {}
+
+    def _estimate(self, machine: Machine) -> Estimate:
+        return estimate(self._trace, machine, threads=self._threads, distribution="static", **self._choice)
+
+    def _at(self, hop_scale: float) -> tuple[list[_Loop], float]:
+        """The loops at a cost of hops, and the time of everything else."""
+        import numpy
+
+        if hop_scale not in self._known:
+            made = self._estimate(with_hops(self._machine, hop_scale))
+            loops = []
+            for label in self._loops & {region.label for region in made.regions}:
+                region = made.region(label)
+                local = self.nearest.region(label).thread_seconds
+                remote = numpy.maximum(local, region.thread_seconds)
+                loops.append(_Loop(local, remote, max(0.0, region.seconds - float(region.thread_seconds.max()))))
+            inside = sum(float(loop.remote.max()) + loop.rest for loop in loops)
+            self._known[hop_scale] = loops, max(0.0, made.seconds - inside)
+        return self._known[hop_scale]
+
+    def gain(self, halo_scale: float = 1.0, hop_scale: float = 1.0) -> float:
+        """Time with equal chunks over time with chunks by weight."""
+        loops, outside = self._at(hop_scale)
+        equal = weighted = outside
+        for loop in loops:
+            times = loop.local + halo_scale * (loop.remote - loop.local)
+            equal += float(times.max()) + loop.rest
+            weighted += float(times.mean()) + loop.rest
+        return equal / weighted if weighted > 0 else 1.0
+
+    def break_even_halo_scale(self) -> float | None:
+        """Where the gain reaches `WORTH`, in halo shares of the trace; None if it does not up to 1000 of them, 0 if it always does."""
+        if self.gain(0.0) >= WORTH:
+            return 0.0
+        return _crossing(self.gain, 1e-3, 1e3)
+
+    def break_even_ratio(self) -> float | None:
+        """The remote over local latency where the gain reaches `WORTH`; None if it does not up to the largest cost of hops."""
+        if self.gain(1.0, HOP_SCALES[0]) >= WORTH:
+            return remote_ratio(with_hops(self._machine, HOP_SCALES[0]))
+        for low, high in itertools.pairwise(HOP_SCALES):
+            before, after = self.gain(1.0, low), self.gain(1.0, high)
+            if before < WORTH <= after:
+                scale = low + (high - low) * (WORTH - before) / (after - before)
+                return remote_ratio(with_hops(self._machine, scale))
+        return None
+
+    def table(self) -> list[dict[str, float]]:
+        """The map, row by row: halo scale, remote over local latency, gain."""
+        return [
+            {
+                "halo_scale": halo,
+                "remote_ratio": remote_ratio(with_hops(self._machine, hop)),
+                "gain": self.gain(halo, hop),
+            }
+            for halo in HALO_SCALES
+            for hop in HOP_SCALES
+        ]
+
+
+def _crossing(gain: Any, low: float, high: float) -> float | None:
+    """Where a rising gain passes `WORTH`, by bisection of the logarithm."""
+    if gain(high) < WORTH:
+        return None
+    if gain(low) >= WORTH:
+        return low
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if gain(middle) < WORTH else (low, middle)
+    return high
+
+
+def map_page(advice: Advice) -> Page:
+    """The map as picture and table, with the advice that it goes with."""
+    choice = advice.choice
+    page = Page(f"homenode advise: {choice['machine']}, {choice['threads']} threads")
+    page.text(f"Gain {advice.gain:.3f} ({advice.gain_low:.3f} … {advice.gain_high:.3f}); {advice.reason}.")
+    table = advice.map
+    halos, ratios = table["halo_share"].unique().tolist(), table["remote_ratio"].unique().tolist()
+    gains = (
+        table.pivot(index="halo_share", columns="remote_ratio", values="gain").loc[halos, ratios].to_numpy().tolist()
+    )
+    here = advice.here
+    contour = {
+        "type": "contour",
+        "x": ratios,
+        "y": [100 * halo for halo in halos],
+        "z": [[100 * (gain - 1) for gain in row] for row in gains],
+        "colorscale": "Viridis",
+        "colorbar": {"title": {"text": "gain, %"}},
+        "hovertemplate": "ratio %{x:.2f}, halo %{y:.3g} %: %{z:.2f} %<extra></extra>",
+    }
+    border = {
+        "type": "contour",
+        "x": ratios,
+        "y": contour["y"],
+        "z": contour["z"],
+        "showscale": False,
+        "contours": {"start": 100 * (WORTH - 1), "end": 100 * (WORTH - 1), "size": 1, "coloring": "none"},
+        "line": {"color": "white", "width": 3},
+        "name": "2 %",
+        "hoverinfo": "skip",
+    }
+    point = {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": [here["remote_ratio"]],
+        "y": [100 * here["halo_share"]],
+        "text": ["here"],
+        "textposition": "top center",
+        "marker": {"size": 12, "color": "red"},
+        "showlegend": False,
+    }
+    layout = {
+        "title": {"text": "Gain of latency-weighted chunks, by the closed form; white: 2 %"},
+        "xaxis": {"title": {"text": "remote / local latency"}},
+        "yaxis": {"title": {"text": "halo share, %"}, "type": "log" if min(halos) > 0 else "linear"},
+    }
+    page.plot([contour, border, point], layout, height=560)
+    rows = [
+        [f"{100 * halo:.3g} %", *(f"{100 * (gain - 1):+.1f} %" for gain in row)]
+        for halo, row in zip(halos, gains, strict=True)
+    ]
+    columns = ["halo share", *(f"{ratio:.2f}" for ratio in ratios)]
+    page.table(columns, rows, right=columns)
+    if advice.snippet:
+        page.heading("The weights in C with OpenMP")
+        page.code(advice.snippet)
+    return page
