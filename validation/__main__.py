@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""`python -m validation published|native|linux-guest|placements|closed-form|fuzz|capture-costs`: prints a table, or JSON."""
-=======
 """`python -m validation published|native|linux-guest|placements|advisor|fuzz|capture-costs`: prints a table, or JSON."""
->>>>>>> 3b353f7 (Advise on latency-weighted chunks and on what else to change)
 
 from __future__ import annotations
 
@@ -78,13 +74,10 @@ def _text(value: Any) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the cases; what deviates is a result, not a failure, unless an input broke a reader."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=main.__doc__)
-<<<<<<< HEAD
-    parser.add_argument("kind", choices=["published", "native", "linux-guest", "placements", "closed-form", "fuzz", "capture-costs"])
-=======
     parser.add_argument(
-        "kind", choices=["published", "native", "linux-guest", "placements", "advisor", "fuzz", "capture-costs"]
+        "kind",
+        choices=["published", "native", "linux-guest", "placements", "closed-form", "advisor", "fuzz", "capture-costs"],
     )
->>>>>>> 3b353f7 (Advise on latency-weighted chunks and on what else to change)
     parser.add_argument("--paper", choices=PAPERS, help="only this paper's cases")
     parser.add_argument(
         "--small",
@@ -97,11 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--write",
         action="store_true",
-<<<<<<< HEAD
-        help="capture-costs, closed-form, linux-guest, placements, published --paper: renew the page of results",
-=======
-        help="advisor, capture-costs, linux-guest, placements, published --paper: renew the page of results",
->>>>>>> 3b353f7 (Advise on latency-weighted chunks and on what else to change)
+        help="advisor, capture-costs, closed-form, linux-guest, placements, published --paper: renew the page of results",
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
@@ -116,17 +105,14 @@ def main(arguments: list[str] | None = None) -> int:
         from validation import placements
 
         return placements.main(options.folder, options.small, options.json, options.write)
-<<<<<<< HEAD
     if options.kind == "closed-form":
         from validation import closed_form
 
         return closed_form.main(options.folder, options.small, options.json, options.write)
-=======
     if options.kind == "advisor":
         from validation.advisor import study
 
         return study.main(options.folder, options.small, options.json, options.write)
->>>>>>> 3b353f7 (Advise on latency-weighted chunks and on what else to change)
     rows: Iterator[Row] | Iterator[NativeRow] | Iterator[GuestRow] | Iterator[FuzzRow]
     if options.kind == "published":
         rows = published_rows(options.paper, options.folder, options.small)

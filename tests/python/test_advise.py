@@ -90,6 +90,9 @@ def test_the_remote_ratio_follows_the_hops() -> None:
     added = remote_ratio(machine) - 1
     assert remote_ratio(with_hops(machine, 2)) == pytest.approx(1 + 2 * added, rel=1e-6)
     assert remote_ratio(near(machine)) == pytest.approx(1, abs=2e-3)
+    for name in hn.Machine.names():  # however far or near the hops, it stays a machine
+        for scale in (1e-3, 0.25, 8):
+            assert with_hops(hn.Machine.load(name), scale).nodes > 1
 
 
 @pytest.fixture(scope="module")

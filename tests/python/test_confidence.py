@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import homenode as hn
-from homenode.confidence import explained, probability, quantile, sampled_factors
+from homenode.confidence import changed, explained, probability, quantile, sampled_factors
 from support import Ended
 
 Run = Callable[..., Ended]
@@ -94,6 +94,18 @@ def test_a_changed_machine_is_read_back_from_its_text(name: str) -> None:
     """Also where the change lies beyond the stated low and high, which hold no longer."""
     changed = hn.Machine.load(name).with_changes(link_latency="x3", memory_latency="x4", core_time="x2")
     assert hn.Machine.from_toml(changed.to_toml()).hash == changed.hash
+
+
+def test_samples_are_machines() -> None:
+    """Lines of another socket may not be nearer than the own's: drawn apart, opteron's 30 to 80 ns and 60 to 130 ns may cross."""
+    machine = hn.Machine.load("opteron-8431-4s")
+    uncertain = [one for one in machine.uncertainties if one["name"].startswith("coherence.core_to_core")]
+    assert [one["name"] for one in uncertain] == ["coherence.core_to_core_local", "coherence.core_to_core_remote"]
+    # 54 ns x 1.4 = 76 ns above 79 ns x 0.8 = 63 ns; at half the logarithm 64 ns below 71 ns
+    near = changed(machine, uncertain, [1.4, 0.8])
+    assert near.changes["coherence.core_to_core_local"] == f"x{1.4**0.5:.9g}"
+    assert near.changes["coherence.core_to_core_remote"] == f"x{0.8**0.5:.9g}"
+    assert changed(machine, uncertain, [1.4, 1.0]).changes["coherence.core_to_core_local"] == "x1.4"
 
 
 @pytest.fixture(scope="module")

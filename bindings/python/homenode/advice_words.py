@@ -42,9 +42,11 @@ static const double weights[{threads}] = {{
 """
 
 
-def _threads(numbers: Sequence[int]) -> str:
+def _threads_take(numbers: Sequence[int]) -> str:
     named = ", ".join(str(number) for number in numbers[:_MANY])
-    return f"thread{'s' if len(numbers) > 1 else ''} {named}{' …' if len(numbers) > _MANY else ''}"
+    return (
+        f"threads {named}{' …' if len(numbers) > _MANY else ''} take" if len(numbers) > 1 else f"thread {named} takes"
+    )
 
 
 def _percent(share: float) -> str:
@@ -97,7 +99,7 @@ def why(
         else:
             cause = "the loop that gains is held up by " + told
         who = (
-            f"with equal chunks {_threads(slow)} take up to {_percent(spread)} longer than the mean"
+            f"with equal chunks {_threads_take(slow)} up to {_percent(spread)} longer than the mean"
             if slow
             else "chunks move"
         )
@@ -106,7 +108,7 @@ def why(
     if spread <= _EVEN:
         reasons.append(f"all threads finish within {_percent(spread)} of the mean")
     elif slow:
-        reasons.append(f"{_threads(slow)} take up to {_percent(spread)} longer than the mean, by the closed form")
+        reasons.append(f"{_threads_take(slow)} up to {_percent(spread)} longer than the mean, by the closed form")
     if resource.startswith(("controller", "link")):
         reasons.append(f"{told} binds: all wait for the same bandwidth, whoever has the work")
     elif resource == "core":

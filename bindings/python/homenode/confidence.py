@@ -62,11 +62,22 @@ def sampled_factors(uncertainties: Sequence[dict[str, Any]], samples: int, seed:
 
 
 def changed(machine: Machine, uncertainties: Sequence[dict[str, Any]], factors: Sequence[float]) -> Machine:
-    """The machine with each uncertain value multiplied by its factor."""
-    changes = {}
-    for uncertain, factor in zip(uncertainties, factors, strict=True):
-        changes.update(dict.fromkeys(uncertain["paths"], f"x{factor:.9g}"))
-    return machine.with_changes(changes)
+    """The machine with each uncertain value multiplied by its factor.
+
+    Values are drawn one by one, so that together they may be no machine (lines of another socket nearer than the own's): then all
+    factors are drawn to 1 by halves, on the logarithm, until they are one. The stated machine is.
+    """
+    closeness = 1.0
+    while True:
+        changes = {}
+        for uncertain, factor in zip(uncertainties, factors, strict=True):
+            changes.update(dict.fromkeys(uncertain["paths"], f"x{factor**closeness:.9g}"))
+        try:
+            return machine.with_changes(changes)
+        except UsageError:
+            if closeness < 1e-3:
+                raise
+            closeness /= 2
 
 
 def probability(faster: NDArray[np.float64], slower: NDArray[np.float64]) -> float:

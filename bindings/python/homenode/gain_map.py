@@ -39,21 +39,30 @@ def remote_ratio(machine: Machine) -> float:
     return (float(latency.sum()) - nodes * local) / (nodes * (nodes - 1)) / local
 
 
+def _described(machine: Machine, path: str) -> str:
+    return next(str(one["value"]) for one in machine.parameters if one["path"] == path)
+
+
+def _seconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
+
+
 def with_hops(machine: Machine, scale: float) -> Machine:
-    """The machine with a hop's latency scaled, and lines of other sockets' caches as much nearer or farther as its memory."""
-    if machine.nodes < 2:
+    """The machine with a hop's latency scaled, and lines of other sockets' caches as much nearer or farther, but not below the own's."""
+    if machine.nodes < 2 or scale == 1:
         return machine
     scaled = machine.with_changes(link_latency=f"x{scale:g}")
-    return scaled.with_changes(core_to_core_remote=f"x{remote_ratio(scaled) / remote_ratio(machine):.9g}")
+    local, remote = (_described(machine, f"coherence.core_to_core_{which}") for which in ("local", "remote"))
+    moved = _seconds(remote) * remote_ratio(scaled) / remote_ratio(machine)
+    return scaled.with_changes(core_to_core_remote=f"{1e9 * moved:.9g} ns" if moved > _seconds(local) else local)
 
 
 def near(machine: Machine) -> Machine:
     """The machine with other nodes' memory and caches as near as the own; links keep their bandwidth."""
-    if machine.nodes < 2:
-        return machine
-    values = {one["path"]: one["value"] for one in machine.parameters}
-    local = values["coherence.core_to_core_local"]
-    return machine.with_changes(link_latency=f"x{_NEAR:g}", core_to_core_remote=local)
+    return with_hops(machine, _NEAR).with_changes(
+        core_to_core_remote=_described(machine, "coherence.core_to_core_local")
+    )
 
 
 @dataclass(frozen=True)

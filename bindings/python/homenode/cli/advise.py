@@ -27,6 +27,14 @@ def _percent(gain: float) -> str:
     return f"{100 * (gain - 1):+.1f} %"
 
 
+def _coordinate(key: str, value: float | None) -> str:
+    if value is None:
+        return "not reached"
+    if key == "halo_share":
+        return f"{100 * value:.2f} %" if value > 0 else "always"
+    return f"{value:.2f}" if key == "remote_ratio" else console.quantity(value, "B")
+
+
 def _print(screen: Console, advice: Advice) -> None:
     choice = advice.choice
     verdict = "Latency-weighted chunks pay off" if advice.pays_off else "Latency-weighted chunks do not pay off"
@@ -44,13 +52,12 @@ def _print(screen: Console, advice: Advice) -> None:
     screen.print(table)
     ends = console.table("+2.0 % would be gained at", "here", "all else equal", right=("here", "all else equal"))
     here, there = advice.here, advice.break_even
-    for key, name, text in (
-        ("remote_ratio", "remote / local latency", lambda value: f"{value:.2f}"),
-        ("halo_share", "halo share", lambda value: f"{100 * value:.2f} %"),
-        ("working_set_bytes", "working set", lambda value: console.quantity(value, "B")),
+    for key, name in (
+        ("remote_ratio", "remote / local latency"),
+        ("halo_share", "halo share"),
+        ("working_set_bytes", "working set"),
     ):
-        found = there[key]
-        ends.add_row(name, text(here[key]), "not reached" if found is None else text(found) if found > 0 else "always")
+        ends.add_row(name, _coordinate(key, here[key]), _coordinate(key, there[key]))
     screen.print()
     screen.print(ends)
     if advice.region and advice.pays_off:
