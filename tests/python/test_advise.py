@@ -48,6 +48,13 @@ def test_the_document_has_what_is_promised(advice: hn.Advice) -> None:
     assert document["reason"].startswith(f"in '{document['region']}' ")
 
 
+def test_the_halo_share_is_that_of_the_rows_at_the_borders(stencil: hn.Trace, advice: hn.Advice) -> None:
+    # 254 inner rows for 8 threads, 31 or 32 each: of two arrays the row beyond each border, written by a neighbour, and for
+    # half of the pairs one row more, as init cuts 256 rows otherwise: 4 to 6 rows of 2 x 34
+    assert 4 / 68 * 0.9 < advice.here["halo_share"] < 6 / 68 * 1.1
+    assert advice.here["working_set_bytes"] == stencil.inspect()["footprint_bytes"]
+
+
 def test_gains_are_those_of_replays(stencil: hn.Trace, advice: hn.Advice) -> None:
     for schedule, seconds in advice.plain.items():
         distribution = advice.plain_distributions[schedule]

@@ -92,7 +92,7 @@ def why(
         if remote:
             cause = (
                 f"they wait for memory of other nodes ({here['remote_ratio']:.2f} times the local latency) and for lines that other "
-                f"nodes' cores have just written: up to {_percent(here['halo_share'])} of what a thread reads is another one's"
+                f"nodes' cores have just written ({_percent(here['halo_share'])} of what a thread reads is another one's)"
             )
         elif slow:
             cause = "their iterations have more work, or their part of the memory is slower, wherever it lies"

@@ -104,9 +104,7 @@ class Advice:
         """Gain over halo share and cost of remote accesses, by the closed form."""
         import pandas
 
-        table = pandas.DataFrame(self.model.table())
-        table.insert(1, "halo_share", table["halo_scale"] * self.here["halo_share"])
-        return table
+        return pandas.DataFrame(self.model.table(self.here["halo_share"]))
 
     def to_dict(self) -> dict[str, Any]:
         """The document; keys are only ever added."""
@@ -301,14 +299,17 @@ def _here(trace: Trace, machine: Machine, threads: int) -> dict[str, float]:
 
 
 def _halo_share(trace: Trace, threads: int) -> float:
-    """Of the bytes that a thread reads and that a team's threads write, those that another one writes; the largest of all threads."""
+    """Of the bytes that a thread reads, those that another one writes, with equal chunks; the median of all threads.
+
+    Not the largest: the first thread also runs serial code, which may read what all have written.
+    """
     import numpy
 
-    shared = numpy.asarray(trace.thread_graph(threads)["shared_bytes"], dtype=numpy.float64)
-    reads = shared.sum(axis=0)
-    foreign = reads - numpy.diag(shared)
-    shares = foreign[reads > 0] / reads[reads > 0]
-    return float(shares.max()) if len(shares) else 0.0
+    graph = trace.thread_graph(threads)
+    foreign = numpy.asarray(graph["shared_bytes"], dtype=numpy.float64).sum(axis=0)
+    reads = numpy.asarray([thread["read_bytes"] for thread in graph["threads"]], dtype=numpy.float64)
+    shares = numpy.minimum(1.0, foreign[reads > 0] / reads[reads > 0])  # a byte may have had several writers
+    return float(numpy.median(shares)) if len(shares) else 0.0
 
 
 def _break_even(model: GainModel, here: dict[str, float]) -> dict[str, float | None]:

@@ -1,8 +1,9 @@
 """What latency-weighted chunks could gain at another halo share and another cost of remote accesses, by the closed form.
 
 In a loop thread t works T_t = L_t + h (R_t - L_t): L_t where other nodes' memory and caches are as near as its own, R_t as the machine
-is, h the halo share over that of the trace (the lines that come from elsewhere, not the chunk, decide R_t - L_t). Equal chunks take
-max T_t, chunks by weight mean T_t (S0, section 4); what lies between the threads' last and the barrier stays.
+is, h the halo share over that of the trace (the lines that come from elsewhere, not the chunk, decide R_t - L_t). L_t is that of as
+many iterations as all others have: what a division with a remainder leaves uneven no weight can mend. Equal chunks take max T_t,
+chunks by weight mean T_t (S0, section 4); what lies between the threads' last and the barrier stays.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def near(machine: Machine) -> Machine:
 @dataclass(frozen=True)
 class _Loop:
     local: NDArray[np.float64]  # L_t, seconds by thread
-    remote: NDArray[np.float64]  # R_t
+    halo: NDArray[np.float64]  # R_t - L_t
     rest: float  # of the loop: forks, barriers
 
 
@@ -95,9 +96,15 @@ class GainModel:
             for label in self._loops & {region.label for region in made.regions}:
                 region = made.region(label)
                 local = self.nearest.region(label).thread_seconds
-                remote = numpy.maximum(local, region.thread_seconds)
-                loops.append(_Loop(local, remote, max(0.0, region.seconds - float(region.thread_seconds.max()))))
-            inside = sum(float(loop.remote.max()) + loop.rest for loop in loops)
+                halo = numpy.maximum(0.0, region.thread_seconds - local)
+                working = region.weights > 0
+                even = numpy.where(
+                    working, local / numpy.where(working, region.weights, 1) / max(1, working.sum()), 0.0
+                )
+                loops.append(_Loop(even, halo, max(0.0, region.seconds - float(region.thread_seconds.max()))))
+            inside = sum(
+                made.region(label).seconds for label in self._loops & {region.label for region in made.regions}
+            )
             self._known[hop_scale] = loops, max(0.0, made.seconds - inside)
         return self._known[hop_scale]
 
@@ -106,7 +113,7 @@ class GainModel:
         loops, outside = self._at(hop_scale)
         equal = weighted = outside
         for loop in loops:
-            times = loop.local + halo_scale * (loop.remote - loop.local)
+            times = loop.local + halo_scale * loop.halo
             equal += float(times.max()) + loop.rest
             weighted += float(times.mean()) + loop.rest
         return equal / weighted if weighted > 0 else 1.0
@@ -118,7 +125,9 @@ class GainModel:
         return _crossing(self.gain, 1e-3, 1e3)
 
     def break_even_ratio(self) -> float | None:
-        """The remote over local latency where the gain reaches `WORTH`; None if it does not up to the largest cost of hops."""
+        """The remote over local latency where the gain reaches `WORTH`; None if it does not up to the largest cost of hops, 1 if always."""
+        if self.gain(0.0) >= WORTH:
+            return 1.0
         if self.gain(1.0, HOP_SCALES[0]) >= WORTH:
             return remote_ratio(with_hops(self._machine, HOP_SCALES[0]))
         for low, high in itertools.pairwise(HOP_SCALES):
@@ -128,15 +137,17 @@ class GainModel:
                 return remote_ratio(with_hops(self._machine, scale))
         return None
 
-    def table(self) -> list[dict[str, float]]:
-        """The map, row by row: halo scale, remote over local latency, gain."""
+    def table(self, halo_share: float) -> list[dict[str, float]]:
+        """The map, row by row, as far as halo shares may go; `halo_share`: of the trace."""
         return [
             {
                 "halo_scale": halo,
+                "halo_share": halo * halo_share,
                 "remote_ratio": remote_ratio(with_hops(self._machine, hop)),
                 "gain": self.gain(halo, hop),
             }
             for halo in HALO_SCALES
+            if halo * halo_share <= 1
             for hop in HOP_SCALES
         ]
 

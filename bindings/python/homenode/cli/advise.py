@@ -32,7 +32,9 @@ def _coordinate(key: str, value: float | None) -> str:
         return "not reached"
     if key == "halo_share":
         return f"{100 * value:.2f} %" if value > 0 else "always"
-    return f"{value:.2f}" if key == "remote_ratio" else console.quantity(value, "B")
+    if key == "remote_ratio":
+        return f"{value:.2f}" if value > 1 else "always"
+    return console.quantity(value, "B")
 
 
 def _print(screen: Console, advice: Advice) -> None:
@@ -57,7 +59,7 @@ def _print(screen: Console, advice: Advice) -> None:
         ("halo_share", "halo share"),
         ("working_set_bytes", "working set"),
     ):
-        ends.add_row(name, _coordinate(key, here[key]), _coordinate(key, there[key]))
+        ends.add_row(name, _coordinate(key, here[key]) if here[key] > 0 else "none", _coordinate(key, there[key]))
     screen.print()
     screen.print(ends)
     if advice.region and advice.pays_off:
