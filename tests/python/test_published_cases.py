@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,16 @@ def test_hotspot_s_gain_is_held_against_twelve() -> None:
     assert of(rows, "C1", "largest gain").verdict == "deviates"  # 30 > 1.5 x 12
     assert of(rows, "C1", "small size").verdict == "deviates"
     assert of(rows, "C6").verdict == "deviates"
+
+
+def test_gains_over_unpinned_threads_are_ratios_of_means_over_the_seeds() -> None:
+    # (4 + 6 + 8 + 10) / 4 = 7 s an iteration against 1 s
+    case, one = HOTSPOT[0], found(4.0, 3.0)
+    timings = dict(one.timings)
+    for seconds, setting in zip((6.0, 8.0, 10.0), s0.SEEDS, strict=True):
+        timings[A, case.name, setting] = replace(timings[A, case.name, setting], step_seconds=seconds)
+    assert replace(one, timings=timings).ratios(A, case, s0.UNPINNED, AWARE) == [7.0, 7.0]
+    assert replace(one, timings=timings).ratios(A, case, s0.SEEDS[0], AWARE) == [6.0, 6.0]
 
 
 def test_balancing_harms_gains_or_ends_before_it_begins() -> None:

@@ -61,6 +61,7 @@ class Replays:
             moved = result.traffic
             return {
                 "seconds": result.seconds,
+                "pass_seconds": sum(r["seconds"] for r in result.run["regions"] if r["label"] == "placement pass"),
                 "idle": [float(seconds) for seconds in result.threads["idle_seconds"]],
                 "remote": 1 - float(moved.trace()) / float(moved.sum()) if moved.sum() else 0.0,
                 "held_up_by": _longest_region(result.run),
@@ -89,10 +90,11 @@ class Replays:
 
         Linux waits for a second, by when initialisation and many iterations are over. An iteration is the least that passes for it.
         """
-        without = self._replay(case, case.more, machine, setting)[0]["seconds"]
-        step = timing.step_seconds
-        delay = min(timing.once_seconds + step, LINUX_SCAN_DELAY)
-        second = float(f"{min(max((without - delay) / 10, step), LINUX_SCAN_DELAY):.3g}")
+        replay = self._replay(case, case.more, machine, setting)[0]
+        without, step = replay["seconds"], timing.step_seconds
+        # the placement pass is over when the program's time begins
+        delay = min(timing.once_seconds - replay["pass_seconds"] + step, LINUX_SCAN_DELAY)
+        second = float(f"{min(max((without - replay['pass_seconds'] - delay) / 10, step), LINUX_SCAN_DELAY):.3g}")
         # Linux 4.4 scans every 1 to 60 s, 3.10 every 0.1 to 5 s (models/placement/autonuma.cpp)
         shortest, longest = (1, 60) if machine == A else (0.1, 5)
         modifier = (
