@@ -217,6 +217,11 @@ def test_sensitivity_halves_and_doubles_each_assumed_number() -> None:
     }
     assert by_name["tlb.miss_penalty"].scaled(0.5) == {"tlb.miss_penalty": "8.5 ns"}
     assert not {"coherence.snoop", "hubs"} & set(by_name)
+    assert not {"controllers.read_only", "controllers.one_to_one"} & {
+        number.name for number in sensitivity.assumed_numbers(machine.with_changes(s1_fitted.changes()))
+    }
+    both = sensitivity.Assumed("a", ("a",), "14 GB/s", (sensitivity.Assumed("b", ("b",), "3 GB/s"),))
+    assert both.scaled(2) == {"a": "28 GB/s", "b": "6 GB/s"}
 
     def farthest(changed: hn.Machine) -> float:
         return float(changed.topology["latency_ns"][0][31])
@@ -233,7 +238,7 @@ def test_sensitivity_halves_and_doubles_each_assumed_number() -> None:
     assert sensitivity.page([found], "command", datetime.date(2000, 1, 2)).splitlines()[-3:] == [
         "| links.latency (20 links) | 164.75 ns | -35.9% / +71.8% |",
         "",
-        "Less than 0.5% in every result: messages.request.",
+        "Less than 0.5% in every result: messages.request (8 B).",
     ]
 
 
