@@ -25,6 +25,9 @@ py::list regions_of(const RunReport& report) {
     entry["seconds"] = region.time.seconds();
     entry["executions"] = region.executions;
     entry["binding"] = binding;
+    py::list busy;
+    for (const Time time : region.busy) busy.append(time.seconds());
+    entry["thread_busy_seconds"] = busy;
     result.append(std::move(entry));
   }
   return result;

@@ -24,7 +24,10 @@ namespace {
 RunReport bound_of(RunReport report) {
   if (!report.lower_bound) throw UsageError("placement 'optimal' needs an engine that tells a lower bound; allowed: flow, simgrid");
   report.time = *report.lower_bound;
-  for (RegionReport& region : report.regions) region.time = region.least;
+  for (RegionReport& region : report.regions) {
+    region.time = region.least;
+    region.busy.clear();  // of the threads' least no more than the sum is known
+  }
   for (ThreadReport& thread : report.threads) {
     thread.busy = thread.least;
     thread.idle = report.time - thread.busy;

@@ -17,6 +17,7 @@ struct RegionReport {
   std::uint64_t executions = 0;
   Time least{};                      // of it, whatever the placement
   std::vector<BindingTime> binding;  // what held its work up, largest first
+  std::vector<Time> busy{};          // by thread; over all regions together a thread's busy time
 };
 
 struct ThreadReport {

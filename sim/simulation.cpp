@@ -34,6 +34,7 @@ public:
     heap_.prepare(in_.machine, team_.core);
     states_.resize(in_.workload.executions.size());
     region_time_.resize(in_.workload.regions.size());
+    region_busy_.assign(in_.workload.regions.size(), std::vector<Time>(in_.threads));
     region_executions_.resize(in_.workload.regions.size(), 0);
     cuts_.resize(in_.workload.patterns.size());
   }
@@ -270,7 +271,7 @@ private:
         return;
       }
       if (decision.kind == Decision::Kind::busy) {
-        thread.busy += decision.overhead;
+        busy(t, thread.execution, decision.overhead);
         for (const std::size_t waiting : state.waiting) make_ready(waiting, now_);
         state.waiting.clear();
         make_ready(t, now_ + decision.overhead);
@@ -451,10 +452,15 @@ private:
     thread.overhead = Time{};
   }
 
+  void busy(std::size_t t, std::size_t in_execution, Time time) {
+    threads_[t].busy += time;
+    region_busy_[execution(in_execution).region.index()][t] += time;
+  }
+
   void finish_slice(const Completion& completion) {
     const std::size_t t = completion.thread.index();
     Thread& thread = threads_[t];
-    thread.busy += now_ - thread.started;
+    busy(t, thread.handed_out.execution.index(), now_ - thread.started);
     thread.in_slice = false;
     if (thread.running_until > thread.next) {
       if (region_of(execution(thread.handed_out.execution.index())).ordered)
@@ -540,7 +546,7 @@ private:
     const bool done = heap_.resume(place_of(t), heap_wakes_);
     for (const HeapCalls::Wake& wake : heap_wakes_) make_ready(wake.thread.index(), wake.time);
     if (!done) return;
-    thread.busy += now_ - thread.started;
+    busy(t, thread.handed_out.execution.index(), now_ - thread.started);
     start_slice(t);
   }
 
@@ -689,7 +695,7 @@ private:
           return false;
         }
         if (submitted.overhead == Time{}) return true;
-        thread.busy += submitted.overhead;
+        busy(t, threads_[t].handed_out.execution.index(), submitted.overhead);
         make_ready(t, now_ + submitted.overhead);
         return false;
       }
@@ -794,7 +800,7 @@ private:
     for (std::size_t region = 0; region < region_time_.size(); ++region) {
       if (region_executions_[region] == 0) continue;
       report.regions.push_back({in_.workload.regions[region].label, region_time_[region], region_executions_[region], Time{},
-                                region < binding.size() ? binding[region] : std::vector<BindingTime>{}});
+                                region < binding.size() ? binding[region] : std::vector<BindingTime>{}, region_busy_[region]});
     }
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       const Thread& thread = threads_[t];
@@ -824,6 +830,7 @@ private:
   Time team_overhead_;  // forks, barriers and reductions, in which nobody works
   std::vector<ExecutionState> states_;
   std::vector<Time> region_time_;
+  std::vector<std::vector<Time>> region_busy_;  // by region, by thread
   std::vector<std::uint64_t> region_executions_;
   std::vector<Cut> cuts_;  // by pattern
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;

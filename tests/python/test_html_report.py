@@ -30,9 +30,9 @@ def document(trace: hn.Trace) -> dict[str, Any]:
 def test_idle_time_by_thread(homenode: Run, trace_file: Path) -> None:
     done = homenode("replay", trace_file, *OPTIONS, "--idle")
     assert done.status == 0, done.stderr
-    header = re.compile(r"^ *thread +core +node +busy +idle +share$", re.MULTILINE)
+    header = re.compile(r"^ *thread +core +node +busy +idle +share +in sweep$", re.MULTILINE)
     assert len(header.findall(done.stdout)) == 2  # a table for each run
-    rows = re.findall(r"^ +(\d+) +(\d+) +(\d+) +\S+ \S+ +\S+ \S+ +([\d.]+) %$", done.stdout, re.MULTILINE)
+    rows = re.findall(r"^ +(\d+) +(\d+) +(\d+) +\S+ \S+ +\S+ \S+ +([\d.]+) %.*$", done.stdout, re.MULTILINE)
     assert [int(row[0]) for row in rows] == 2 * list(range(16))
     # one thread initialises: it waits least
     shares = [float(row[3]) for row in rows[:16]]
@@ -42,10 +42,28 @@ def test_idle_time_by_thread(homenode: Run, trace_file: Path) -> None:
 def test_busy_and_idle_are_the_run(trace: hn.Trace) -> None:
     result = hn.replay(trace, "xeon-x7560-4s", threads=16)
     threads = result.threads
-    # busy + idle = time of the run, for each thread
+    # busy + idle = time of the run, for each thread; a thread's busy time is that in all regions together
     assert (threads["busy_seconds"] + threads["idle_seconds"]).tolist() == pytest.approx(
         [result.seconds] * 16, rel=1e-9
     )
+    by_region = [region["thread_busy_seconds"] for region in result.run["regions"]]
+    assert [sum(column) for column in zip(*by_region, strict=True)] == pytest.approx(
+        threads["busy_seconds"].tolist(), rel=1e-9
+    )
+    # idle share in a region = 1 - busy seconds in it / its seconds
+    sweep = next(region for region in result.run["regions"] if region["label"] == "sweep")
+    assert result.idle["sweep"].tolist() == [1 - busy / sweep["seconds"] for busy in sweep["thread_busy_seconds"]]
+    assert result.idle["run"].tolist() == pytest.approx((threads["idle_seconds"] / result.seconds).tolist())
+    # one thread initialises: no team, no column
+    assert "init" not in result.idle.columns
+    assert list(result.idle.columns[:2]) == ["core", "run"]
+
+
+def test_a_pass_in_front_counts_as_the_threads_work(trace: hn.Trace) -> None:
+    result = hn.replay(trace, "xeon-x7560-4s", threads=16, placement="stencil-aware")
+    by_region = [region["thread_busy_seconds"] for region in result.run["regions"]]
+    busy = result.threads["busy_seconds"].tolist()
+    assert [sum(column) for column in zip(*by_region, strict=True)] == pytest.approx(busy, rel=1e-9)
 
 
 def test_page_needs_no_network_and_repeats(homenode: Run, trace_file: Path, tmp_path: Path) -> None:
@@ -74,6 +92,8 @@ def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
     # idle share of thread t = idle seconds / seconds of the run; the best run comes first
     shares = [100 * thread["idle_seconds"] / best["seconds"] for thread in best["threads_detail"]]
     assert idle["data"][0]["y"] == pytest.approx(shares)
+    # whole run and sweep, two runs each; only the first two are shown
+    assert [one["visible"] for one in idle["data"]] == [True, True, False, False]
     assert traffic["data"][0]["z"] == [[moved / 1e6 for moved in row] for row in best["traffic_bytes"]]
     assert [trace["visible"] for trace in traffic["data"]] == [True, False]
 

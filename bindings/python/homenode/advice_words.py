@@ -53,6 +53,16 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if abs(share) < 0.0995 else f"{100 * share:.0f} %"
 
 
+def _iterations(estimated: RegionEstimate) -> int:
+    return max((int(last) for last in estimated.schedule[:, 1]), default=0)
+
+
+def _uneven(estimated: RegionEstimate, slow: Sequence[int]) -> bool:
+    """Whether the slow threads are those with more iterations."""
+    weights = estimated.weights
+    return min(float(weights[thread]) for thread in slow) > float(weights.mean()) * (1 + 1e-9)
+
+
 def _held_up_by(region: str, run: dict[str, Any] | None, estimated: RegionEstimate) -> tuple[str, float | None]:
     """What a replay says a region waits for most, and its share; without a replay, the closed form's word."""
     for entry in run["regions"] if run is not None else []:
@@ -94,6 +104,8 @@ def why(
                 f"they wait for memory of other nodes ({here['remote_ratio']:.2f} times the local latency) and for lines that other "
                 f"nodes' cores have just written ({_percent(here['halo_share'])} of what a thread reads is another one's)"
             )
+        elif slow and _uneven(estimated, slow):
+            cause = f"they have an iteration more than others: {_iterations(estimated)} do not divide by {len(times)}"
         elif slow:
             cause = "their iterations have more work, or their part of the memory is slower, wherever it lies"
         else:
@@ -105,10 +117,14 @@ def why(
         )
         return f"in '{region}' {who}; {cause}; '{best_plain}' is the best that OpenMP's schedules do"
     reasons = []
+    iterations = _iterations(estimated)
     if spread <= _EVEN:
         reasons.append(f"all threads finish within {_percent(spread)} of the mean")
     elif slow:
-        reasons.append(f"{_threads_take(slow)} up to {_percent(spread)} longer than the mean, by the closed form")
+        uneven = f": {iterations} iterations do not divide by {len(times)}" if _uneven(estimated, slow) else ""
+        reasons.append(
+            f"{_threads_take(slow)} up to {_percent(spread)} longer than the mean, by the closed form{uneven}"
+        )
     if resource.startswith(("controller", "link")):
         reasons.append(f"{told} binds: all wait for the same bandwidth, whoever has the work")
     elif resource == "core":
@@ -118,7 +134,6 @@ def why(
     barrier = (estimated.seconds - float(times.max())) / estimated.seconds if estimated.seconds > 0 else 0.0
     if barrier > 0.1:
         reasons.append(f"forks and barriers take {_percent(barrier)} of it")
-    iterations = max((int(entry) for entry in estimated.schedule[:, 1]), default=0)
     if spread > _EVEN and iterations and spread * iterations / len(times) < 1:
         reasons.append(
             f"a thread has {iterations / len(times):.0f} iterations, so that one less is already {_percent(len(times) / iterations)}"

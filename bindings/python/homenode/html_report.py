@@ -62,30 +62,42 @@ def _ranking(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
 
 
 def _idle(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
-    """S0, figure 8: who waits how long, core by core."""
-    data = []
-    for name, run in zip(names, runs, strict=True):
-        threads = sorted(run["threads_detail"], key=lambda thread: (thread["core"], thread["thread"]))
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": name,
-                "x": [f"{thread['core']}" for thread in threads],
-                "y": [100 * _share(thread["idle_seconds"], run["seconds"]) for thread in threads],
-                "text": [
-                    f"thread {thread['thread']}, node {thread['node']}: busy {_milliseconds(thread['busy_seconds'])}, "
-                    f"idle {_milliseconds(thread['idle_seconds'])}"
-                    for thread in threads
-                ],
-                "hovertemplate": "core %{x}: %{y:.2f} %<br>%{text}",
-            }
-        )
+    """S0, figure 8: who waits how long, core by core; of the whole run or of one region, chosen from a list."""
+    shares = [report.idle_shares(run) for run in runs]
+    regions = list(dict.fromkeys(label for of_run in shares for label in of_run))
+    data: list[dict[str, Any]] = []
+    for label in [None, *regions]:
+        for name, run, of_run in zip(names, runs, shares, strict=True):
+            threads = run["threads_detail"]
+            whole = [_share(thread["idle_seconds"], run["seconds"]) for thread in threads]
+            values = whole if label is None else of_run.get(label, [])
+            order = sorted(range(len(values)), key=lambda place: (threads[place]["core"], place))
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines+markers",
+                    "name": name,
+                    "visible": label is None,
+                    "x": [str(threads[place]["core"]) for place in order],
+                    "y": [100 * values[place] for place in order],
+                    "text": [f"thread {threads[place]['thread']}, node {threads[place]['node']}" for place in order],
+                    "hovertemplate": "core %{x}, %{text}: %{y:.2f} %",
+                }
+            )
+    buttons = [
+        {
+            "label": "the whole run" if label is None else label,
+            "method": "update",
+            "args": [{"visible": [entry // len(runs) == place for entry in range(len(data))]}],
+        }
+        for place, label in enumerate([None, *regions])
+    ]
     layout = {
-        "title": {"text": "Idle time by core, of the run's time"},
+        "title": {"text": "Idle time by core"},
         "xaxis": {"title": {"text": "core"}, "type": "category"},
         "yaxis": {"title": {"text": "idle, %"}, "rangemode": "tozero"},
         "showlegend": True,
+        "updatemenus": [{"buttons": buttons, "x": 1.0, "xanchor": "right", "y": 1.16}],
     }
     page.plot(data, layout)
 

@@ -137,6 +137,21 @@ class Result:
         return pandas.DataFrame(self.run["regions"], columns=columns).set_index("label")
 
     @property
+    def idle(self) -> pd.DataFrame:
+        """Share of the time that each thread waits (S0, figure 8): by thread the whole run, and each region that a team runs."""
+        import pandas
+
+        threads = self.run["threads_detail"]
+        columns = {"thread": [entry["thread"] for entry in threads], "core": [entry["core"] for entry in threads]}
+        shares = {
+            "run": [entry["idle_seconds"] / self.seconds for entry in threads]
+            if self.seconds > 0
+            else [0.0] * len(threads)
+        }
+        shares |= report.idle_shares(self.run)
+        return pandas.DataFrame({**columns, **shares}).set_index("thread")
+
+    @property
     def traffic(self) -> NDArray[np.int64]:
         """Bytes moved at memory controllers: initiating node by home node."""
         import numpy

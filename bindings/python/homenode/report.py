@@ -55,6 +55,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
             "executions": region["executions"],
             "binding_resource": region["binding"][0]["resource"] if region["binding"] else None,
             "binding": region["binding"],
+            "thread_busy_seconds": region["thread_busy_seconds"],
         }
         for region in raw["regions"]
     ]
@@ -91,6 +92,16 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "heap_detail": raw["heap"],
         "best_placement": raw["best_placement"],
     }
+
+
+def idle_shares(run: dict[str, Any]) -> dict[str, list[float]]:
+    """By region that more than one thread works in: the share of its time that each thread does not work; longest regions first."""
+    shares: dict[str, list[float]] = {}
+    for region in sorted(run["regions"], key=lambda region: -float(region["seconds"])):
+        busy = region.get("thread_busy_seconds", [])
+        if region["seconds"] > 0 and sum(seconds > 0 for seconds in busy) > 1:
+            shares[region["label"]] = [max(0.0, 1 - seconds / region["seconds"]) for seconds in busy]
+    return shares
 
 
 def comparable(run: dict[str, Any]) -> tuple[Any, ...]:

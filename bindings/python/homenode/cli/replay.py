@@ -197,14 +197,18 @@ def _explain(screen: Console, results: list[Result]) -> None:
     screen.print("\nShares are of the threads' busy time, by the resource that each slice of work waited for.")
 
 
+IDLE_REGIONS = 4  # the longest ones have columns of their own; all are in the report
+
+
 def _idle(screen: Console, results: list[Result]) -> None:
     """A table for each run: who worked how long, and who waited (S0, figure 8)."""
     for result in results:
         run = result.run
         names = " · ".join([run["machine"], *(str(run[key]) for key in _axes(run))])
-        numbers = ("thread", "core", "node", "busy", "idle", "share")
-        table = console.table("thread", "core", "node", "busy", "idle", "share", title=names, right=numbers)
-        for thread in run["threads_detail"]:
+        regions = list(report.idle_shares(run).items())[:IDLE_REGIONS]
+        columns = ["thread", "core", "node", "busy", "idle", "share", *(f"in {label}" for label, _ in regions)]
+        table = console.table(*columns, title=names, right=tuple(columns))
+        for place, thread in enumerate(run["threads_detail"]):
             table.add_row(
                 str(thread["thread"]),
                 str(thread["core"]),
@@ -212,11 +216,10 @@ def _idle(screen: Console, results: list[Result]) -> None:
                 console.seconds(thread["busy_seconds"]),
                 console.seconds(thread["idle_seconds"]),
                 _share(thread["idle_seconds"], run["seconds"]),
+                *(_share(shares[place], 1) for _, shares in regions),
             )
         screen.print(table)
-    screen.print(
-        "\nShares are of the run's time; waiting at barriers and for work is idle, and so is serial code for all but one."
-    )
+    screen.print("\nShares of idle time are of the run's time, or of the region's; whoever does not work waits.")
 
 
 def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, Any]:
