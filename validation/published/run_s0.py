@@ -25,7 +25,7 @@ SMALL = (
     MG_S,
     FT_S,
 )
-# The larger a case, the fewer of its settings and machines. mg B is the grid of A with more cycles. Left out, for their time: ft B and C.
+# The larger a case, the fewer of its settings. mg B is the grid of A with more cycles. Left out, for their time: mg C, ft A to C.
 FEWER = (s0.UNPINNED, s0.PINNED, s0.INTERLEAVE, s0.AWARE)
 CASES = (
     HOTSPOT_64,
@@ -42,8 +42,6 @@ CASES = (
     Case("mg", "B", (20,), few=1, more=4, placed=s0.PLACED),
     Case("hotspot", "4096", s0.STEPS, few=2, more=8, placed=s0.PLACED),
     Case("hotspot", "8192", s0.STEPS, placed=FEWER, balanced=(s0.AWARE,)),
-    Case("mg", "C", (20,), few=1, more=3, placed=FEWER, balanced=(s0.AWARE,), machines=(s0.A,)),
-    Case("ft", "A", (6,), few=1, more=2, placed=FEWER, balanced=(), machines=(s0.A,)),
 )
 
 
