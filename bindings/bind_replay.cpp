@@ -126,7 +126,8 @@ std::vector<HandOut> log_from(const py::array_t<std::int64_t, py::array::c_style
 py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
                 const std::string& mapping, const std::string& distribution, const std::string& engine, const std::string& stores,
                 const std::string& caches, std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log,
-                const py::object& follow, const std::string& heap, const std::string& system, const std::string& pages) {
+                const py::object& follow, const std::string& heap, const std::string& system, const std::string& pages,
+                std::shared_ptr<CacheRecord> record) {
   RunOptions options;
   options.heap = heap;
   if (!system.empty()) options.system = read_system_file(system).system;
@@ -141,6 +142,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
   options.seed = seed;
   options.oversubscribe = oversubscribe;
   options.keep_log = keep_log;
+  options.record = std::move(record);
   if (!follow.is_none()) options.follow = log_from(follow);
   if (!place.is_none()) options.own_placement = std::make_shared<PythonPlacement>(placement, place);
   RunReport report;
@@ -177,10 +179,12 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
 }  // namespace
 
 void bind_replay(py::module_& module) {
+  py::class_<CacheRecord, std::shared_ptr<CacheRecord>>(module, "CacheRecord")
+      .def(py::init([](std::int64_t limit_bytes) { return std::make_shared<CacheRecord>(Bytes{limit_bytes}); }), py::arg("limit_bytes"));
   module.def("replay", &replay, py::arg("trace"), py::arg("machine"), py::kw_only(), py::arg("threads"), py::arg("placement"),
              py::arg("mapping"), py::arg("distribution"), py::arg("engine"), py::arg("stores"), py::arg("caches"), py::arg("seed"),
              py::arg("oversubscribe"), py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none(),
-             py::arg("heap") = "plain", py::arg("system") = "", py::arg("pages") = "4KiB");
+             py::arg("heap") = "plain", py::arg("system") = "", py::arg("pages") = "4KiB", py::arg("record") = py::none());
 }
 
 }  // namespace homenode::python

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "models/best_placement.hpp"
 #include "models/caches/choose_caches.hpp"
@@ -19,6 +20,23 @@
 
 namespace homenode {
 namespace {
+
+// All that what leaves the caches hangs on, beside the workload.
+std::string recorded_run(const Machine& machine, const RunOptions& options, StoreTreatment stores, Bytes quantum,
+                         const std::string& caches) {
+  std::ostringstream text;
+  text << options.threads << " threads, mapping " << options.mapping << ", distribution " << options.distribution << ", heap "
+       << options.heap << ", stores " << static_cast<int>(stores) << ", caches " << caches << ", pages " << options.pages << ", quantum "
+       << quantum.count() << ", frames " << (caches == "lines" ? options.seed : 0) << "; " << machine.sockets << " sockets, nodes of cores";
+  for (const NodeId node : machine.core_node) text << ' ' << node.value() << '/' << machine.socket_of(node).value();
+  for (const CacheDescription& cache : machine.caches) {
+    text << "; cache " << cache.level << ' ' << cache.size.count() << ' ' << cache.ways << ' ' << cache.line.count() << ' '
+         << cache.cores_per_cache << ' ' << static_cast<int>(cache.inclusion) << ' ' << cache.slices;
+  }
+  text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count()
+       << "; translations " << machine.tlb.entries << ' ' << machine.tlb.large_entries;
+  return text.str();
+}
 
 // The report of a run that takes just what no placement can beat.
 RunReport bound_of(RunReport report) {
@@ -103,6 +121,12 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
     const auto pass_memory = engine_for(*pass);
     pass_report = simulate({*pass, machine, *pass_mapping, make_distribution, *pass_memory, addresses, options.threads,
                             options.oversubscribe, quantum, false, nullptr, options.seed, options.system.scheduler});
+  }
+  // Where pages move, objects were given their addresses before, or chunks hang on the machine, the caches see something else.
+  if (options.record && !wants_estimates && options.follow.empty() && touched.empty() && sizes.huge.count() == 0 &&
+      placement->watches() == Watch::nothing) {
+    staged.record = options.record;
+    staged.recorded = recorded_run(machine, options, staged.stores, quantum, caches.name);
   }
   const auto memory = engine_for(workload);
   OracleOfRun of_run;

@@ -31,6 +31,10 @@ struct RunOptions {
   OperatingSystem system{};                      // models/systems
   std::string pages = "4KiB";                    // models/systems/page_sizes.hpp
   Bytes quantum{0};                              // 0: default_quantum(machine)
+  // Runs of the same workload may share one: the first leaves in it what its slices did to the caches, and those that differ from it only
+  // where the caches do not notice (placement, system, engine, latencies and bandwidths of the machine) need not work it out again. It
+  // changes no report.
+  std::shared_ptr<CacheRecord> record;
 };
 
 // Throws UsageError before anything runs when a name, a parameter or a region label is unknown, or threads do not fit.

@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "sim/errors.hpp"
-#include "sim/footprint.hpp"
+#include "sim/foreseen_slices.hpp"
 #include "sim/heap_calls.hpp"
 #include "sim/item_homes.hpp"
 #include "sim/scheduler.hpp"
+#include "sim/slice_cutter.hpp"
 #include "sim/synchronisation.hpp"
 #include "sim/tasks.hpp"
 #include "sim/team_costs.hpp"
@@ -28,15 +29,18 @@ public:
         threads_(input.threads),
         scheduler_{input.machine, input.scheduler, {input.mapping.spin(), input.mapping.disturbances()}, input.seed},
         heap_{input.heap, input.workload, input.addresses, input.memory, input.seed},
-        tasks_{input.workload} {
+        tasks_{input.workload},
+        cutter_{input.workload, input.quantum} {
     check_team();
     map_threads();
+    // Slices of the creator's iteration come before and after those of the created thread.
+    const auto begins_thread = [this](const Execution& ex) { return is_body(ex); };
+    if (std::any_of(in_.workload.executions.begin(), in_.workload.executions.end(), begins_thread)) in_.memory.order_by_time();
     heap_.prepare(in_.machine, team_.core);
     states_.resize(in_.workload.executions.size());
     region_time_.resize(in_.workload.regions.size());
     region_busy_.assign(in_.workload.regions.size(), std::vector<Time>(in_.threads));
     region_executions_.resize(in_.workload.regions.size(), 0);
-    cuts_.resize(in_.workload.patterns.size());
   }
 
   RunReport run() {
@@ -102,16 +106,12 @@ private:
     bool blocked = false;      // waits asleep, for another thread or for ever
     std::size_t waker = 0;     // who made it ready
   };
-  // How iterations of a pattern become slices.
-  struct Cut {
-    std::uint64_t footprint = 0;  // bytes of one iteration; 0 = not yet known
-    bool inside = false;          // an iteration is more than one slice
-  };
   struct ExecutionState {
     std::shared_ptr<const ExecutionBody> body;
     std::unique_ptr<ItemHomes> homes;
     std::unique_ptr<WorkDistribution> distribution;
-    std::vector<ScheduledRange> ranges;  // handed out, for the oracle
+    std::vector<ScheduledRange> ranges;        // handed out, for the oracle
+    std::unique_ptr<ForeseenSlices> foreseen;  // none if the order of its slices hangs on time
     std::int64_t handed_out = 0;
     std::set<std::size_t> served;      // threads that had their rank's or replicated iteration
     std::vector<std::size_t> waiting;  // told to wait by the distribution
@@ -171,6 +171,7 @@ private:
           throw PolicyError("the mapping put thread " + std::to_string(t) + " on core " + std::to_string(core.value()) +
                             ", which is not there");
       }
+      pinned_ &= allowed.size() == 1;
       scheduler_.add(std::move(allowed));
       team_.core.push_back(scheduler_.core_of(ThreadId{t}));
     }
@@ -333,14 +334,46 @@ private:
     state.begin = now_;
     state.body = in_.workload.body(ExecutionId{index});
     const Execution& ex = execution(index);
+    if (ex.parallel != 0) find_team();
     if (ex.binding == Binding::free && ex.parallel != 0 && !first_come(ex) && !is_tasks(ex)) {
       state.distribution = in_.make_distribution(region_of(ex).label);
-      find_team();
       state.homes = std::make_unique<WrittenHomes>(in_.workload, state.body, in_.addresses);
       state.distribution->prepare({ExecutionId{index}, &region_of(ex), ex.iterations, state.homes.get(), &loop_memory_, in_.seed + index},
                                   team_, in_.oracle);
     }
+    if (threads_.size() > 1 && ex.parallel != 0) foresee(index, state);
     return state;
+  }
+
+  // Lets the slices of the execution pass the caches in an order that does not hang on time, if they have one.
+  void foresee(std::size_t index, ExecutionState& state) {
+    std::unique_ptr<WorkDistribution> hands_out = meets_nobody(index, state) ? foresight(index, state) : nullptr;
+    if (!hands_out) {
+      in_.memory.order_by_time();
+      return;
+    }
+    std::vector<Place> places;
+    for (std::size_t t = 0; t < threads_.size(); ++t) places.push_back(place_of(t));
+    state.foreseen = std::make_unique<ForeseenSlices>(std::move(hands_out), std::move(places), state.body, cutter_);
+  }
+
+  std::unique_ptr<WorkDistribution> foresight(std::size_t index, const ExecutionState& state) const {
+    if (state.distribution) return state.distribution->foresight();
+    return one_iteration_each(ExecutionId{index}, execution(index).binding);
+  }
+
+  // Every thread begins the execution behind a barrier, keeps its core, and meets nobody until the next barrier.
+  bool meets_nobody(std::size_t index, const ExecutionState& state) const {
+    const Execution& ex = execution(index);
+    if (!in_.memory.foresees(in_.addresses) || !pinned_ || ex.parallel == 0 || first_come(ex) || is_tasks(ex) || tasks_.active())
+      return false;
+    if (region_of(ex).ordered) return false;
+    const bool alone_before = index == 0 || !same_construct(index, index - 1) || execution(index - 1).barrier_after;
+    if (!alone_before || !(ex.barrier_after || last_of_construct(index))) return false;
+    return std::none_of(state.body->blocks.begin(), state.body->blocks.end(), [this](const ItemBlock& block) {
+      const ItemPattern& pattern = pattern_of(block);
+      return !pattern.heap_events.empty() || !pattern.sync_events.empty();
+    });
   }
 
   void find_team() {
@@ -395,41 +428,12 @@ private:
 
   const ItemPattern& pattern_of(const ItemBlock& block) const { return in_.workload.patterns[block.pattern.index()]; }
 
-  // An iteration is cut at its heap calls and synchronisation, if it touches more than a quantum, and if it goes over less so often that it
-  // would hold its core for as long as a pass over all of the shared cache.
-  const Cut& cut(const ItemBlock& block) {
-    Cut& cut = cuts_[block.pattern.index()];
-    if (cut.footprint == 0) {
-      const ItemPattern& pattern = pattern_of(block);
-      const auto quantum = static_cast<std::uint64_t>(in_.quantum.count());
-      cut.footprint = footprint_bytes(pattern) + 1;
-      cut.inside = !pattern.heap_events.empty() || !pattern.sync_events.empty() || cut.footprint > quantum ||
-                   traversed_bytes(pattern) > Stretch::passes * quantum;
-    }
-    return cut;
-  }
-
-  // The longest row of whole iterations that touches at most a quantum, from the thread's next one on; empty if that is cut inside.
-  std::int64_t end_of_slice(const Thread& thread, const std::vector<ItemBlock>& blocks) {
-    std::uint64_t room = static_cast<std::uint64_t>(in_.quantum.count());
-    std::int64_t end = thread.next;
-    for (std::size_t b = thread.block; b < blocks.size() && end < thread.handed_out.last; ++b) {
-      const Cut& cut = this->cut(blocks[b]);
-      if (cut.inside) return end;
-      const std::int64_t last = std::min(thread.handed_out.last, blocks[b].last);
-      end += std::min<std::int64_t>(last - end, static_cast<std::int64_t>(room / cut.footprint));
-      if (end < last) return end;
-      room -= cut.footprint * static_cast<std::uint64_t>(last - std::max(thread.next, blocks[b].first));
-    }
-    return thread.handed_out.last;
-  }
-
   void start_slice(std::size_t t) {
     Thread& thread = threads_[t];
     const ExecutionId execution = thread.handed_out.execution;
     const std::vector<ItemBlock>& blocks = states_[execution.index()].body->blocks;
     while (thread.block < blocks.size() && blocks[thread.block].last <= thread.next) ++thread.block;
-    thread.running_until = thread.sequence == 0 ? end_of_slice(thread, blocks) : thread.next;
+    thread.running_until = thread.sequence == 0 ? cutter_.end(blocks, thread.block, thread.next, thread.handed_out.last) : thread.next;
     Work work{place_of(t), {execution, thread.next, thread.running_until}, thread.overhead};
     if (thread.running_until == thread.next) {
       if (!pass_events(t)) {  // waits; the core is free for others, unless the thread is in a heap call
@@ -448,6 +452,8 @@ private:
     thread.started = now_;
     thread.in_slice = true;
     scheduler_.computes(ThreadId{t});
+    if (ForeseenSlices* const foreseen = states_[execution.index()].foreseen.get())
+      foreseen->before_start(ThreadId{t}, in_.memory, in_.addresses);
     thread.reached = in_.memory.start(work, in_.addresses).reached;
     thread.overhead = Time{};
   }
@@ -600,6 +606,7 @@ private:
                         std::to_string(ex.iterations) + " iterations");
     }
     state.distribution.reset();
+    state.foreseen.reset();
     state.homes.reset();
     if (ex.parallel != 0 && !ex.barrier_after) close(static_cast<std::size_t>(&ex - in_.workload.executions.data()), state, now_);
   }
@@ -826,18 +833,19 @@ private:
   Scheduler scheduler_;
   std::size_t on_core_ = nobody;  // whose code runs
   Team team_;
+  bool pinned_ = true;
   Time fork_, barrier_, reduction_, now_, end_;
   Time team_overhead_;  // forks, barriers and reductions, in which nobody works
   std::vector<ExecutionState> states_;
   std::vector<Time> region_time_;
   std::vector<std::vector<Time>> region_busy_;  // by region, by thread
   std::vector<std::uint64_t> region_executions_;
-  std::vector<Cut> cuts_;  // by pattern
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   std::vector<Completion> done_;
   Synchronisation synchronisation_;
   HeapCalls heap_;
   TaskPool tasks_;
+  SliceCutter cutter_;
   std::set<std::size_t> task_waiters_;
   std::vector<HeapCalls::Wake> heap_wakes_;  // scratch
   std::vector<ThreadId> released_;           // scratch

@@ -5,6 +5,17 @@
 
 namespace homenode {
 
+// What is recent is found again.
+LineSegments::LineSegments(const LineSegments& other)
+    : pool_{other.pool_},
+      free_first_{other.free_first_},
+      free_last_{other.free_last_},
+      free_count_{other.free_count_},
+      lists_{other.lists_},
+      free_lists_{other.free_lists_} {
+  for (const auto& [number, chunk] : other.chunks_) chunks_.emplace(number, std::make_unique<Chunk>(*chunk));
+}
+
 LineSegments::Chunk* LineSegments::search_chunk(std::uint64_t number) const {
   const auto found = chunks_.find(number);
   if (found == chunks_.end()) return nullptr;

@@ -33,6 +33,9 @@ struct Segment {
 class LineSegments {
 public:
   LineSegments() : pool_(1) {}
+  LineSegments(const LineSegments&);
+  LineSegments(LineSegments&&) = default;
+  LineSegments& operator=(const LineSegments&) = delete;
 
   Segment& operator[](SegmentIndex index) { return pool_[index]; }
   const Segment& operator[](SegmentIndex index) const { return pool_[index]; }

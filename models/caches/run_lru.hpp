@@ -37,6 +37,7 @@ public:
   void access(CoreId, std::span<const LineTouch> group, CacheOutcome&) override;
   void drop(LineRange, bool discard, CacheOutcome&) override;
   void flush(CacheOutcome&) override;
+  std::unique_ptr<CacheModel> clone() const override { return std::make_unique<RunLru>(*this); }
 
 private:
   struct Tier {

@@ -30,6 +30,7 @@ public:
   void access(CoreId, std::span<const LineTouch> group, CacheOutcome&) override;
   void drop(LineRange, bool discard, CacheOutcome&) override;
   void flush(CacheOutcome&) override;
+  std::unique_ptr<CacheModel> clone() const override { return std::make_unique<SetCaches>(*this); }
 
 private:
   using Id = LineNumbers::Id;

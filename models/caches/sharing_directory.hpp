@@ -24,6 +24,10 @@ public:
   static LineRange lines_of(std::uint64_t block) { return {block << block_shift, (block + 1) << block_shift}; }
 
   explicit SharingDirectory(std::size_t cores) : CoreBits(cores) {}
+  SharingDirectory(const SharingDirectory& other) : CoreBits(other) {
+    for (const auto& [number, chunk] : other.chunks_) chunks_.emplace(number, std::make_unique<Chunk>(*chunk));
+  }
+  SharingDirectory& operator=(const SharingDirectory&) = delete;
 
   SharedBlock& block(std::uint64_t number) {
     const std::uint64_t chunk = number >> chunk_shift;

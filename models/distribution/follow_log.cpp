@@ -1,5 +1,6 @@
 #include "models/distribution/follow_log.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace homenode {
@@ -26,6 +27,15 @@ public:
     if (region_->kind == RegionKind::task && !queued_.erase(items[taken].items.first)) return {Decision::Kind::wait, {}, Time{}};
     const HandOut& out = items[taken++];
     return {Decision::Kind::run, out.items, out.overhead};
+  }
+
+  // As the distribution was that is followed: one that decided during the run took its time.
+  std::unique_ptr<WorkDistribution> foresight() const override {
+    const auto took_no_time = [](const std::vector<HandOut>& items) {
+      return std::all_of(items.begin(), items.end(), [](const HandOut& out) { return out.overhead == Time{}; });
+    };
+    if (region_->kind == RegionKind::task || !std::all_of(by_thread_.begin(), by_thread_.end(), took_no_time)) return nullptr;
+    return std::make_unique<FollowLog>(*this);
   }
 
   // A task waits for the thread that ran it, until that has run what it ran before.

@@ -33,6 +33,7 @@ public:
       : refine_{parameters.get("refine")}, dimensions_{static_cast<std::size_t>(parameters.get("dims"))} {}
 
   bool wants_estimates() const override { return true; }
+  std::unique_ptr<WorkDistribution> foresight() const override { return std::make_unique<LatencyWeighted>(*this); }
 
   void prepare(const RegionView& region, const Team& team, const CostOracle* oracle) override {
     region_ = region;

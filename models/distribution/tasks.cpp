@@ -1,7 +1,8 @@
 // OpenMP tasks as runtime systems queue them. icc 11.1: "the submitting thread is used for processing tasks" once about 256 are queued
 // (Wittmann and Hager 2010, section 2.1). libgomp runs a new task at once above 64 tasks a thread (GCC 12, libgomp/task.c). Both keep one
 // queue for the team, first in, first out. libomp has a deque of 256 for each thread, whose owner takes the youngest and others steal
-// the oldest (LLVM 16, openmp/runtime/src/kmp_tasking.cpp). A queue is behind a lock that is held for one update of a shared word.
+// the oldest (LLVM 16, openmp/runtime/src/kmp_tasking.cpp); icc's order within its queue is not published, oldest first is assumed. A queue
+// is behind a lock that is held for one update of a shared word.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -16,11 +17,15 @@ namespace homenode {
 namespace {
 
 enum class Runtime { icc11, libgomp, libomp };
+enum class Take { oldest, any };
 
 class TaskQueues final : public WorkDistribution {
 public:
   explicit TaskQueues(const Parameters& parameters)
-      : runtime_{static_cast<Runtime>(parameters.get("runtime"))}, limit_{parameters.get("queue")}, production_{parameters} {}
+      : runtime_{static_cast<Runtime>(parameters.get("runtime"))},
+        limit_{parameters.get("queue")},
+        take_{static_cast<Take>(parameters.get("take"))},
+        production_{parameters} {}
 
   void prepare(const RegionView& region, const Team& team, const CostOracle*) override {
     constexpr std::int64_t of_icc = 256, of_libomp = 256, of_libgomp_a_thread = 64;
@@ -63,7 +68,8 @@ public:
     if (const auto from = queue_for(thread)) {
       Queue& queue = queues_[*from];
       const bool own = runtime_ == Runtime::libomp && *from == thread.index();
-      const auto taken = own ? std::prev(queue.tasks.end()) : queue.tasks.begin();
+      auto taken = own ? std::prev(queue.tasks.end()) : queue.tasks.begin();
+      if (take_ == Take::any) taken = std::next(queue.tasks.begin(), static_cast<std::ptrdiff_t>(random_() % queue.tasks.size()));
       const std::int64_t task = taken->second;
       queue.tasks.erase(taken);
       place_.erase(task);
@@ -101,6 +107,7 @@ private:
 
   Runtime runtime_;
   std::int64_t limit_;
+  Take take_;
   TaskProduction production_;
   ExecutionId execution_;
   std::size_t most_ = 0;
@@ -117,7 +124,9 @@ PolicyEntry<WorkDistribution> task_queue() {
   std::vector<ParameterSpec> parameters{
       {"queue", "tasks", "how many may be queued before their producer runs the next one itself; 0 = as the runtime has it", 0, 0},
       word_parameter("runtime", "whose queues: 256 tasks for all (icc11), 64 a thread for all (libgomp), 256 for each thread (libomp)",
-                     {"icc11", "libgomp", "libomp"})};
+                     {"icc11", "libgomp", "libomp"}),
+      word_parameter("take", "which queued task a thread gets: the oldest, or any, for what a runtime's order is worth",
+                     {"oldest", "any"})};
   for (ParameterSpec& parameter : production_parameters()) parameters.push_back(std::move(parameter));
   return {"tasks", "OpenMP tasks: of regions of tasks, or one made of each iteration of a loop", std::move(parameters),
           [](const Parameters& given) { return std::make_unique<TaskQueues>(given); }};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -60,6 +61,8 @@ public:
   virtual void drop(LineRange, bool discard, CacheOutcome& outcome) = 0;
   // Everything dirty is written back (end of the run), so that bytes written can be accounted for.
   virtual void flush(CacheOutcome& outcome) = 0;
+  // Caches of the same machine that hold the same.
+  virtual std::unique_ptr<CacheModel> clone() const = 0;
 };
 
 }  // namespace homenode

@@ -83,6 +83,13 @@ public:
   virtual ~MemoryModel() = default;
   // Starts at the current time. One work at a time per thread.
   virtual Started start(const Work&, AddressSpace&) = 0;
+  // Whether slices can pass the caches before they start: not where the placement watches pages, which it may move meanwhile. `foresee`
+  // lets one do so; the time and overhead in it are of no account. Those of a thread must start in that order, with no other slice between
+  // them. Returns `reached` as start will.
+  virtual bool foresees(AddressSpace&) const { return false; }
+  virtual std::uint64_t foresee(const Work&, AddressSpace&) { return Stretch::to_the_end; }
+  // From here on the order in which slices pass the caches hangs on time.
+  virtual void order_by_time() {}
   virtual std::optional<Time> next_event() = 0;
   // Not beyond next_event. Completions by (time, thread).
   virtual void advance(Time to, std::vector<Completion>& done) = 0;

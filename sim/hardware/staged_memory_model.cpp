@@ -17,11 +17,6 @@ enum PrivateCause : std::size_t { core_cause, latency_cause, cache_cause, overhe
 constexpr const char* private_names[private_causes] = {"core", "latency", "cache", "overhead"};
 
 constexpr double picosecond = 1e-12;
-constexpr Bytes large_page{2 << 20};  // that the translations of large pages hold
-
-LineTouches::AddressOf addresses_for(AddressSpace& addresses, ThreadId thread) {
-  return [&addresses, thread](ObjectId object) { return addresses.address(object, thread); };
-}
 
 }  // namespace
 
@@ -30,11 +25,11 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
     : workload_{workload},
       machine_{machine},
       topology_{topology},
-      caches_{std::move(caches)},
+      caches_{workload,     machine,        std::move(caches), LineTouchOptions::of(machine, options.stores),
+              options.page, options.record, options.recorded},
       sharing_{std::move(sharing)},
-      options_{options},
+      options_{std::move(options)},
       messages_{machine, topology},
-      touches_{LineTouchOptions::of(machine, options.stores)},
       bound_{workload, machine},
       faulting_(machine.sockets, 0),
       controllers_of_(machine.nodes.size()),
@@ -60,11 +55,6 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
     Time least = Time::max();
     for (std::size_t home = 0; home < machine.nodes.size(); ++home) least = std::min(least, topology.latency(NodeId{node}, NodeId{home}));
     nearest_.push_back(least.seconds());
-  }
-  if (machine.tlb.entries > 0) {
-    const unsigned large = machine.tlb.large_entries > 0 ? machine.tlb.large_entries : machine.tlb.entries;
-    const TranslationBuffer pages{options.page < large_page ? machine.tlb.entries : large}, huge{large};
-    translations_.assign(machine.cores(), {pages, huge});
   }
   const std::size_t nodes = machine.nodes.size();
   counts_.nodes = nodes;
@@ -95,28 +85,30 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     addresses.watch().begin_slice(place);
     work_on_pages(place, addresses);
   }
-  Opened* stretch = nullptr;
-  if (work.stretch)
-    stretch = &opened(work, addresses);
-  else
-    touches_.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, place.thread));
-  const Accessed accessed = access_caches(work, stretch ? stretch->touches : touches_, addresses);
+  const auto tell_faults = [&] {
+    addresses.watch().tell_faults(place);
+    work_on_pages(place, addresses);
+  };
+  const CacheStage::Passed passed = caches_.pass(work, addresses, watched ? tell_faults : std::function<void()>{});
+  outcome_ = &passed.slice.outcome;
+  counts_.tlb_misses += passed.walked_pages;
+  const std::uint64_t faulted = addresses.settle();  // the placement is asked once for the whole slice
+  const double walk_seconds = passed.walks * machine_.tlb.miss_penalty.seconds();
   collect_demand(place.node, addresses);
   if (watched) tell_traffic(place, addresses);
   const double transfers = transfer_seconds(place, addresses);
-  const double faults = fault_seconds(place, accessed.faults, addresses);
+  const double faults = fault_seconds(place, faulted, addresses);
   use_resources(place);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
-  if (stretch) stretch->reached = accessed.reached;
-  const double core = stretch ? core_time_of_stretch(*stretch, accessed.accesses) : core_time(work.items, *body_);
+  const double core = core_time(passed.slice);
   double hits = 0;
-  for (std::size_t level = 1; level < outcome_.hit_weight.size() && level < machine_.caches.size(); ++level) {
+  for (std::size_t level = 1; level < outcome_->hit_weight.size() && level < machine_.caches.size(); ++level) {
     // By latency, as many lines in flight as the stream allows, or by what the level delivers to one core.
     const CacheDescription& cache = machine_.caches[level];
     const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
-    const double delivery = bandwidth > 0 ? static_cast<double>(outcome_.hit_lines[level] * line_bytes()) / bandwidth : 0;
-    hits += std::max(outcome_.hit_weight[level] * cache.latency.seconds(), delivery);
+    const double delivery = bandwidth > 0 ? static_cast<double>(outcome_->hit_lines[level] * line_bytes()) / bandwidth : 0;
+    hits += std::max(outcome_->hit_weight[level] * cache.latency.seconds(), delivery);
   }
   double idle = 0, read_weight = 0;
   for (std::size_t home = 0; home < demand_.size(); ++home) {
@@ -140,14 +132,14 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     count_latency(memory_source(place.node, NodeId{home}), latency + extra, demand.reads);
   }
   const double memory = hits + transfers + loaded;
-  const double overhead = work.overhead.seconds() + faults + accessed.walk_seconds + std::exchange(kernel_seconds_, 0.0);
+  const double overhead = work.overhead.seconds() + faults + walk_seconds + std::exchange(kernel_seconds_, 0.0);
   const double private_seconds = busy(memory) + overhead;
-  const double around = work.overhead.seconds() + accessed.walk_seconds;
+  const double around = work.overhead.seconds() + walk_seconds;
   const double least = busy(hits + transfers + read_weight * nearest_[place.node.index()]) + around;
-  note_bound(work, least, accessed.faults);
+  note_bound(work, least, faulted);
   if (options_.page_demand != nullptr) {
     const double beside_reads = hits + transfers + (machine_.overlap == Overlap::full ? 0 : core) + around;
-    options_.page_demand->add(bound_.phase(work.items.execution), place, outcome_, least, beside_reads, addresses);
+    options_.page_demand->add(bound_.phase(work.items.execution), place, *outcome_, least, beside_reads, addresses);
   }
 
   Running running;
@@ -185,87 +177,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const ActivityId id = sharing_->start(activity);
   running.activity = id;
   running_.emplace(id, std::move(running));
-  return {WorkId{id.index()}, accessed.reached};
-}
-
-// The iteration that the work goes on with, or a free place for a new one: a thread that waits for tasks has several.
-StagedMemoryModel::Opened* StagedMemoryModel::open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on) {
-  for (const auto& opened : of_thread) {
-    if (goes_on == nullptr ? opened->reached == Stretch::to_the_end
-                           : opened->item == goes_on->items && opened->reached == goes_on->stretch->first)
-      return opened.get();
-  }
-  if (goes_on != nullptr) throw std::logic_error("a stretch that follows none of the thread's");
-  of_thread.push_back(std::make_unique<Opened>(LineTouchOptions::of(machine_, options_.stores)));
-  return of_thread.back().get();
-}
-
-StagedMemoryModel::Opened& StagedMemoryModel::opened(const Work& work, AddressSpace& addresses) {
-  const std::size_t thread = work.place.thread.index();
-  if (opened_.size() <= thread) opened_.resize(thread + 1);
-  const bool begins = work.stretch->first == 0;
-  Opened& opened = *open_item(opened_[thread], begins ? nullptr : &work);
-  if (begins) {
-    opened.body = body_;
-    opened.item = work.items;
-    opened.done = 0;
-    opened.touches.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, work.place.thread));
-  }
-  opened.touches.go_on_until(work.stretch->last);
-  return opened;
-}
-
-StagedMemoryModel::Accessed StagedMemoryModel::access_caches(const Work& work, LineTouches& touches, AddressSpace& addresses) {
-  Accessed accessed;
-  outcome_.clear();
-  outcome_.hit_lines.resize(machine_.caches.size(), 0);
-  outcome_.hit_weight.resize(machine_.caches.size(), 0.0);
-  const std::uint64_t line = line_bytes();
-  const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) / line : 0;
-  TranslationBuffers* const translations = translations_.empty() ? nullptr : &translations_[work.place.core.index()];
-  std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
-  if (work.stretch) touched_.clear();
-  double walks = 0;  // pages walked for / parallelism: walks overlap as the misses of their stream do
-  while (touches.next(group_)) {
-    for (const LineTouch& touch : group_) {
-      const AddressRange range{touch.lines.first * line, touch.lines.last * line};
-      addresses.note_touch(range, touch.writes, work.place);
-      if (work.stretch) {
-        touched += touched_.add(touch.lines);
-        traversed += touch.lines.size();
-      }
-      accessed.accesses += touch.accesses;
-      if (translations == nullptr) continue;
-      const std::uint64_t missed = missed_pages(*translations, range, addresses);
-      counts_.tlb_misses += missed;
-      walks += static_cast<double>(missed) / touch.parallelism;
-    }
-    if (addresses.watch().faulted()) {
-      addresses.watch().tell_faults(work.place);
-      work_on_pages(work.place, addresses);
-    }
-    caches_->access(work.place.core, group_, outcome_);
-    if (work.stretch && (touched >= quantum || traversed >= Stretch::passes * quantum)) break;
-  }
-  accessed.faults = addresses.settle();  // the placement is asked once for the whole slice
-  accessed.walk_seconds = walks * machine_.tlb.miss_penalty.seconds();
-  if (work.stretch) accessed.reached = touches.position();
-  return accessed;
-}
-
-std::uint64_t StagedMemoryModel::missed_pages(TranslationBuffers& buffers, AddressRange range, const AddressSpace& addresses) const {
-  std::uint64_t missed = 0;
-  const std::uint64_t in_huge = addresses.pages_per_huge();
-  for (std::uint64_t page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
-    if (in_huge != 0 && addresses.in_huge_page(page)) {
-      const std::uint64_t huge = page / in_huge;
-      missed += !buffers.huge.find(huge);
-      page = (huge + 1) * in_huge;
-    } else {
-      missed += !buffers.pages.find(page++);
-    }
-  }
-  return missed;
+  return {WorkId{id.index()}, passed.slice.reached};
 }
 
 double StagedMemoryModel::fault_seconds(const Place& place, std::uint64_t faults, const AddressSpace& addresses) {
@@ -318,7 +230,7 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
   for (const PageMove& move : done.moves) {
     const LineNumber first = addresses.first_byte(move.page) / line_bytes();
     moved_.clear();
-    caches_->drop({first, first + lines}, false, moved_);
+    caches_.drop({first, first + lines}, false, moved_);
     for (const LineRange& modified : moved_.writebacks) demand_[move.from.index()].writebacks += modified.size();
     demand_[move.from.index()].reads += lines;
     demand_[move.to.index()].bypassed += lines;
@@ -333,9 +245,9 @@ void StagedMemoryModel::tell_traffic(const Place& place, AddressSpace& addresses
   PageWatch& watch = addresses.watch();
   if (watch.watches() != Watch::traffic) return;
   const std::uint64_t line = line_bytes();
-  for (const MissRange& miss : outcome_.reads) watch.exchanged(miss.lines.first * line, miss.lines.last * line, false);
-  for (const LineRange& lines : outcome_.writebacks) watch.exchanged(lines.first * line, lines.last * line, true);
-  for (const LineRange& lines : outcome_.bypassed_writes) watch.exchanged(lines.first * line, lines.last * line, true);
+  for (const MissRange& miss : outcome_->reads) watch.exchanged(miss.lines.first * line, miss.lines.last * line, false);
+  for (const LineRange& lines : outcome_->writebacks) watch.exchanged(lines.first * line, lines.last * line, true);
+  for (const LineRange& lines : outcome_->bypassed_writes) watch.exchanged(lines.first * line, lines.last * line, true);
   watch.tell_traffic(place);
 }
 
@@ -345,16 +257,16 @@ void StagedMemoryModel::collect_demand(NodeId reader, const AddressSpace& addres
     addresses.homes(lines.first, lines.last, reader, shares_);
     for (const HomeShare& share : shares_) add(demand_[share.home.index()], share.lines);
   };
-  for (const MissRange& miss : outcome_.reads) {
+  for (const MissRange& miss : outcome_->reads) {
     by_home(miss.lines, [&](HomeDemand& demand, std::uint64_t lines) {
       demand.reads += lines;
       demand.read_weight += static_cast<double>(lines) / miss.parallelism;
     });
   }
-  for (const LineRange& lines : outcome_.writebacks) {
+  for (const LineRange& lines : outcome_->writebacks) {
     by_home(lines, [](HomeDemand& demand, std::uint64_t count) { demand.writebacks += count; });
   }
-  for (const LineRange& lines : outcome_.bypassed_writes) {
+  for (const LineRange& lines : outcome_->bypassed_writes) {
     by_home(lines, [](HomeDemand& demand, std::uint64_t count) { demand.bypassed += count; });
   }
 }
@@ -378,9 +290,9 @@ void StagedMemoryModel::use_link_bytes(const std::vector<LinkBytes>& costs, std:
 void StagedMemoryModel::note_bound(const Work& work, double least_seconds, std::uint64_t faults) {
   LowerBound::Slice slice{work.items.execution, work.place, Time::from_seconds(least_seconds),
                           (options_.system.fault.parallel + options_.system.fault.serial) * static_cast<std::int64_t>(faults)};
-  for (const MissRange& miss : outcome_.reads) slice.reads += miss.lines.size();
-  for (const LineRange& lines : outcome_.writebacks) slice.writes += lines.size();
-  for (const LineRange& lines : outcome_.bypassed_writes) slice.writes += lines.size();
+  for (const MissRange& miss : outcome_->reads) slice.reads += miss.lines.size();
+  for (const LineRange& lines : outcome_->writebacks) slice.writes += lines.size();
+  for (const LineRange& lines : outcome_->bypassed_writes) slice.writes += lines.size();
   bound_.add(slice);
 }
 
@@ -401,14 +313,14 @@ void StagedMemoryModel::use_resources(const Place& place) {
     if (bypassed != 0) use_link_bytes(messages_.bypassed_write(socket, there), bypassed);
     if (demand.writebacks != 0) use_link_bytes(messages_.writeback(socket, there), demand.writebacks);
   }
-  if (outcome_.upgrades != 0) use_link_bytes(messages_.upgrade(socket), outcome_.upgrades);
+  if (outcome_->upgrades != 0) use_link_bytes(messages_.upgrade(socket), outcome_->upgrades);
   std::sort(used_.begin(), used_.end());
 }
 
 double StagedMemoryModel::transfer_seconds(const Place& place, const AddressSpace& addresses) {
   double seconds = 0;
   const SocketId socket = machine_.socket_of(place.node);
-  for (const TransferRange& transfer : outcome_.transfers) {
+  for (const TransferRange& transfer : outcome_->transfers) {
     const SocketId owner = machine_.socket_of(transfer.owner);
     const std::uint64_t lines = transfer.lines.size();
     const auto hops = static_cast<std::int64_t>(std::max<std::size_t>(topology_.hops(socket, owner), 1));
@@ -436,14 +348,14 @@ void StagedMemoryModel::count_traffic(const Place& place) {
     auto& by_thread = home == place.node.index() ? counts_.local_bytes : counts_.remote_bytes;
     by_thread[place.thread.index()] += bytes;
   }
-  for (std::size_t level = 0; level < outcome_.hit_lines.size(); ++level) {
-    counts_.hit_lines[level] += outcome_.hit_lines[level];
+  for (std::size_t level = 0; level < outcome_->hit_lines.size(); ++level) {
+    counts_.hit_lines[level] += outcome_->hit_lines[level];
     if (level > 0)
-      count_latency(level + 1 == outcome_.hit_lines.size() && level >= 2 ? "L3" : "L2", machine_.caches[level].latency,
-                    outcome_.hit_lines[level]);
+      count_latency(level + 1 == outcome_->hit_lines.size() && level >= 2 ? "L3" : "L2", machine_.caches[level].latency,
+                    outcome_->hit_lines[level]);
   }
-  counts_.accesses += outcome_.accesses;
-  counts_.upgrade_lines += outcome_.upgrades;
+  counts_.accesses += outcome_->accesses;
+  counts_.upgrade_lines += outcome_->upgrades;
 }
 
 void StagedMemoryModel::count_latency(const char* source, Time latency, std::uint64_t lines) {
@@ -465,29 +377,16 @@ const char* StagedMemoryModel::memory_source(NodeId reader, NodeId home) const {
   }
 }
 
-double StagedMemoryModel::core_time(const ItemRange& items, const ExecutionBody& body) {
+double StagedMemoryModel::core_time(const FilteredSlice& slice) {
+  const auto behind = [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; };
   double seconds = 0;
-  auto block = std::upper_bound(body.blocks.begin(), body.blocks.end(), items.first,
-                                [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; });
-  for (; block != body.blocks.end() && block->first < items.last; ++block) {
+  auto block = std::upper_bound(body_->blocks.begin(), body_->blocks.end(), slice.items.first, behind);
+  for (; block != body_->blocks.end() && block->first < slice.items.last; ++block) {
     double& each = seconds_per_iteration_[block->pattern.index()];
     if (each < 0) each = core_seconds(workload_.patterns[block->pattern.index()].work, machine_.core, machine_.clock);
-    seconds += each * static_cast<double>(std::min(items.last, block->last) - std::max(items.first, block->first));
+    seconds += each * static_cast<double>(std::min(slice.items.last, block->last) - std::max(slice.items.first, block->first));
   }
-  return seconds;
-}
-
-// The iteration's core time is spread evenly over its accesses; its end takes what is left.
-double StagedMemoryModel::core_time_of_stretch(Opened& opened, std::uint64_t accesses) {
-  const auto block = std::upper_bound(opened.body->blocks.begin(), opened.body->blocks.end(), opened.item.first,
-                                      [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; });
-  double share = 1 - opened.done;
-  if (opened.reached != Stretch::to_the_end) {
-    const std::uint64_t all = std::max<std::uint64_t>(workload_.patterns[block->pattern.index()].accesses, 1);
-    share = std::min(share, static_cast<double>(accesses) / static_cast<double>(all));
-  }
-  opened.done += share;
-  return share * core_time(opened.item, *opened.body);
+  return slice.share * seconds;
 }
 
 void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
@@ -546,16 +445,16 @@ std::vector<std::vector<BindingTime>> StagedMemoryModel::binding() const {
 
 void StagedMemoryModel::drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) {
   const std::uint64_t line = line_bytes();
-  outcome_.clear();
-  caches_->drop({first_address / line, (last_address + line - 1) / line}, discard, outcome_);
+  moved_.clear();
+  caches_.drop({first_address / line, (last_address + line - 1) / line}, discard, moved_);
 }
 
 void StagedMemoryModel::flush(AddressSpace& addresses) {
-  outcome_.clear();
-  caches_->flush(outcome_);
+  moved_.clear();
+  caches_.flush(moved_);
   const std::uint64_t line = line_bytes();
   shares_.clear();
-  for (const LineRange& lines : outcome_.writebacks) addresses.homes(lines.first, lines.last, NodeId{0}, shares_);
+  for (const LineRange& lines : moved_.writebacks) addresses.homes(lines.first, lines.last, NodeId{0}, shares_);
   for (const HomeShare& share : shares_) {  // counted as written by the home's own node: nobody waits for it
     const std::size_t home = share.home.index();
     counts_.traffic_bytes[home * counts_.nodes + home] += share.lines * line;

@@ -21,13 +21,10 @@
 
 #include "sim/address_space.hpp"
 #include "sim/hardware/bandwidth_sharing.hpp"
-#include "sim/hardware/cache_model.hpp"
+#include "sim/hardware/cache_stage.hpp"
 #include "sim/hardware/controller_load.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/hardware/message_costs.hpp"
-#include "sim/hardware/touched_lines.hpp"
-#include "sim/hardware/translation_buffer.hpp"
-#include "sim/line_touches.hpp"
 #include "sim/lower_bound.hpp"
 #include "sim/machine.hpp"
 #include "sim/page_demand.hpp"
@@ -41,6 +38,10 @@ struct StagedOptions {
   OperatingSystem system{};
   Bytes page{4096};                   // as of the address space
   PageDemand* page_demand = nullptr;  // if there, it is told what each slice asks of its pages
+  // To be filled, or read if it is: of the caches' part of `recorded` (cache_record.hpp). Not for transparent huge pages, nor where
+  // pages move: there the caches' part hangs on the placement.
+  std::shared_ptr<CacheRecord> record;
+  std::string recorded;
 };
 
 class StagedMemoryModel final : public MemoryModel {
@@ -50,6 +51,9 @@ public:
                     StagedOptions);
 
   Started start(const Work&, AddressSpace&) override;
+  bool foresees(AddressSpace& addresses) const override { return addresses.watch().watches() == Watch::nothing; }
+  std::uint64_t foresee(const Work& work, AddressSpace& addresses) override { return caches_.foresee(work, addresses); }
+  void order_by_time() override { caches_.order_by_time(); }
   std::optional<Time> next_event() override { return sharing_->next_event(); }
   void advance(Time to, std::vector<Completion>& done) override;
   EventCounts counts() const override { return counts_; }
@@ -66,15 +70,6 @@ private:
     std::uint64_t zeroed = 0;  // written by the kernel
     std::uint64_t writes() const { return writebacks + bypassed + zeroed; }
   };
-  // An iteration that its thread has run in part.
-  struct Opened {
-    explicit Opened(const LineTouchOptions& options) : touches{options} {}
-    LineTouches touches;
-    std::shared_ptr<const ExecutionBody> body;  // which `touches` refers to
-    ItemRange item;
-    std::uint64_t reached = Stretch::to_the_end;
-    double done = 0;  // share of its accesses
-  };
   struct Running {
     ActivityId activity;
     ThreadId thread;
@@ -87,27 +82,16 @@ private:
     std::vector<double> load_before;  // by use: load_ when it began
   };
 
-  struct TranslationBuffers {
-    TranslationBuffer pages, huge;  // huge: of transparent huge pages
-  };
   std::size_t lock() const { return offered_.size() - 1; }  // the resource
 
   std::uint64_t line_bytes() const;
-  struct Accessed {  // what a slice did beside filling outcome_
-    double walk_seconds = 0;
-    std::uint64_t faults = 0, accesses = 0, reached = Stretch::to_the_end;
-  };
-  Opened& opened(const Work&, AddressSpace&);
-  Opened* open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on);
   void work_on_pages(const Place&, AddressSpace&);
   void tell_traffic(const Place&, AddressSpace&);
-  Accessed access_caches(const Work&, LineTouches&, AddressSpace&);
   // Kernel seconds; adds the zeroed lines to the demand and the lock to the resources.
   double fault_seconds(const Place&, std::uint64_t faults, const AddressSpace&);
   double lock_seconds(SocketId) const;
   Time lock_transfer(SocketId, SocketId) const;  // of the lock's line between two cores
   Time transfers_from_others(SocketId) const;    // summed over the running slices that fault
-  std::uint64_t missed_pages(TranslationBuffers&, AddressRange, const AddressSpace&) const;
   void collect_demand(NodeId reader, const AddressSpace&);
   void use_link_bytes(const std::vector<LinkBytes>&, std::uint64_t lines);
   void note_bound(const Work&, double least_seconds, std::uint64_t faults);
@@ -116,21 +100,17 @@ private:
   void count_traffic(const Place&);
   void count_latency(const char* source, Time latency, std::uint64_t lines);
   const char* memory_source(NodeId reader, NodeId home) const;
-  double core_time(const ItemRange&, const ExecutionBody&);
-  double core_time_of_stretch(Opened&, std::uint64_t accesses);
+  double core_time(const FilteredSlice&);
   void remember(ResourceId resource, double seconds);
   std::string resource_name(std::size_t resource) const;
 
   const Workload& workload_;
   const Machine& machine_;
   const Topology& topology_;
-  std::unique_ptr<CacheModel> caches_;
+  CacheStage caches_;
   std::unique_ptr<BandwidthSharing> sharing_;
   StagedOptions options_;
   MessageCosts messages_;
-  LineTouches touches_;                                       // of whole iterations
-  std::vector<std::vector<std::unique_ptr<Opened>>> opened_;  // by thread
-  std::vector<TranslationBuffers> translations_;              // by core; none if the machine describes none
   LowerBound bound_;
   std::vector<double> nearest_;                           // by node: seconds to the nearest memory
   std::vector<unsigned> faulting_;                        // by socket: running slices that fault
@@ -141,10 +121,9 @@ private:
   std::vector<double> seconds_per_iteration_;             // core time by pattern, computed once; negative = not yet
 
   // Scratch of one slice.
-  TouchedLines touched_;
-  std::vector<LineTouch> group_;
-  CacheOutcome outcome_, moved_;  // of the accesses; of pages that moved
-  double kernel_seconds_ = 0;     // of work on pages
+  const CacheOutcome* outcome_ = nullptr;  // of the accesses
+  CacheOutcome moved_;                     // of pages that moved, or went
+  double kernel_seconds_ = 0;              // of work on pages
   std::vector<HomeDemand> demand_;
   std::vector<HomeShare> shares_;
   std::vector<double> use_;  // seconds by resource

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
@@ -74,6 +75,9 @@ public:
   virtual void prepare(const RegionView&, const Team&, const CostOracle*) = 0;
   virtual Decision next(ThreadId, Time) = 0;
   virtual void complete(ItemRange, ThreadId, Time) {}
+  // A copy of what `prepare` made, to be asked for every thread's iterations before the execution begins: there, if what `next` hands to a
+  // thread hangs on nothing but how often that thread has asked.
+  virtual std::unique_ptr<WorkDistribution> foresight() const { return nullptr; }
 
   // Tasks, one iteration each; only a distribution that runs tasks serves their regions.
   virtual bool runs_tasks() const { return false; }

@@ -49,6 +49,20 @@ def test_following_a_log_repeats_the_run(trace: hn.Trace) -> None:
     assert followed.seconds == free.seconds
 
 
+def test_a_grid_gives_what_each_run_gives_alone(trace: hn.Trace) -> None:
+    # runs of a grid share what slices do to the caches where placement and latencies do not touch it; nothing of it shows
+    slower = hn.Machine.load("xeon-x5550-2s").with_changes(link_bandwidth="6 GB/s")
+    choices = hn.grid(
+        [hn.Machine.load("xeon-x5550-2s"), slower],
+        [8],
+        placement=["interleave", "first-touch", "bind:1", "stencil-aware", "first-touch+autonuma"],
+        distribution=["static", "dynamic:2"],
+    )
+    for choice, together in zip(choices, hn.replay_grid(trace, choices, workers=2), strict=True):
+        alone = hn.replay_grid(trace, [choice])[0]
+        assert {**together.run, "regret": 0} == {**alone.run, "regret": 0}
+
+
 def test_machine_changes() -> None:
     machine = hn.Machine.load("xeon-x7560-4s")
     faster = machine.with_changes(link_bandwidth="25 GB/s")

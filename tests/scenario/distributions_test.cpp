@@ -80,7 +80,7 @@ TEST_P(EveryDistribution, isTheSameForTheSameSeed) {
 
 INSTANTIATE_TEST_SUITE_P(All, EveryDistribution,
                          ::testing::Values("static", "static:3", "dynamic:2", "guided", "auto", "auto:libomp", "latency-weighted",
-                                           "latency-weighted:refine=1", "tasks", "tasks:queue=1", "tasks:runtime=libgomp",
+                                           "latency-weighted:refine=1", "tasks", "tasks:take=any", "tasks:queue=1", "tasks:runtime=libgomp",
                                            "tasks:runtime=libomp", "tasks:runtime=libomp,queue=1,producers=0", "tasks:stride=5",
                                            "tasks:producers=3,stride=4,queue=2", "locality-queues", "locality-queues:queue=1",
                                            "locality-queues:stride=6,producers=0", "tbb", "tbb:columns=4", "tbb-affinity",

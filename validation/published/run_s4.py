@@ -108,7 +108,7 @@ def _task_figures(
             replayed(trace, path, machine, machine.name, threads, "first-touch", distribution, seed=seed), problem
         )
 
-    def bars(policy: str, **settings: int) -> dict[tuple[str, str], s4.Line]:
+    def bars(policy: str, **settings: int | str) -> dict[tuple[str, str], s4.Line]:
         return {
             (init, order): bar(s4_tasks.by_tasks(problem, init, order, policy, **settings))
             for init, order in s4_tasks.COMBINATIONS
@@ -122,6 +122,8 @@ def _task_figures(
         unbounded={
             policy: bar(s4_tasks.by_tasks(problem, "s", "ijk", policy, queue=all_of_them)) for policy in policies
         },
+        any_first=bars("tasks", take="any"),
+        any_unbounded=bar(s4_tasks.by_tasks(problem, "s", "ijk", "tasks", queue=all_of_them, take="any")),
         parallel=bars("tasks", producers=0),
         tbb=[bar(s4_tasks.by_tbb(problem, affinity=False), seed) for seed in s4_tasks.SEEDS],
         tbb_affinity=[bar(s4_tasks.by_tbb(problem, affinity=True), seed) for seed in s4_tasks.SEEDS],

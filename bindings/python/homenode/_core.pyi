@@ -68,6 +68,9 @@ class Trace:
     def inspect(self) -> dict[str, Any]: ...
     def thread_graph(self, team: int) -> dict[str, Any]: ...
 
+class CacheRecord:
+    def __init__(self, limit_bytes: int) -> None: ...
+
 def replay(
     trace: Trace,
     machine: Machine,
@@ -87,6 +90,7 @@ def replay(
     heap: str = "plain",
     system: str = "",
     pages: str = "4KiB",
+    record: CacheRecord | None = None,
 ) -> dict[str, Any]: ...
 def estimate(
     trace: Trace,

@@ -11,8 +11,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -319,6 +321,48 @@ def replay_seconds(
 Kept = TypeVar("Kept")
 
 
+RECORD_BYTES = 128 << 20  # of memory, for each group of runs that share one
+
+
+class _Shared:
+    """What runs whose caches see the same have in common: the first to start records, the others wait for it and read."""
+
+    def __init__(self, runs: int) -> None:
+        self._record: _core.CacheRecord | None = _core.CacheRecord(RECORD_BYTES) if runs > 1 else None
+        self._left = runs
+        self._lock = threading.Lock()
+        self._led = False
+        self._recorded = threading.Event()
+
+    def __enter__(self) -> _core.CacheRecord | None:
+        with self._lock:
+            leads, self._led = not self._led, True
+        if not leads:
+            self._recorded.wait()
+        return self._record
+
+    def __exit__(self, *_: object) -> None:
+        self._recorded.set()
+        with self._lock:
+            self._left -= 1
+            if self._left == 0:
+                self._record = None
+
+
+def _what_caches_see(choice: Choice) -> tuple[object, ...]:
+    """Equal for runs that may share a record; the extension looks at the machine itself."""
+    return (
+        choice.machine.name,
+        choice.threads,
+        choice.mapping,
+        choice.distribution,
+        choice.heap,
+        choice.stores,
+        choice.caches,
+        choice.pages,
+    )
+
+
 def _replay_all(
     trace: Trace,
     choices: Sequence[Choice],
@@ -330,11 +374,14 @@ def _replay_all(
     workers = max(1, min(workers or os.cpu_count() or 1, len(choices)))
     processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     started: list[_Worker] = []
+    here = Counter(_what_caches_see(choice) for choice in choices if not _needs_process(choice))
+    shared = {what: _Shared(runs) for what, runs in here.items()}
 
     def run(choice: Choice) -> Kept:
-        begin = time.perf_counter()
-        raw = _run_in_worker(choice) if _needs_process(choice) else _run_here(trace, choice)
-        kept = keep(choice, raw, time.perf_counter() - begin)
+        with nullcontext() if _needs_process(choice) else shared[_what_caches_see(choice)] as record:
+            begin = time.perf_counter()
+            raw = _run_in_worker(choice) if _needs_process(choice) else _run_here(trace, choice, record=record)
+            kept = keep(choice, raw, time.perf_counter() - begin)
         advance(1)
         return kept
 
@@ -370,7 +417,12 @@ _simgrid_lock = threading.Lock()
 
 
 def _run_here(
-    trace: Trace, choice: Choice, *, keep_log: bool = False, follow: NDArray[np.int64] | None = None
+    trace: Trace,
+    choice: Choice,
+    *,
+    keep_log: bool = False,
+    follow: NDArray[np.int64] | None = None,
+    record: _core.CacheRecord | None = None,
 ) -> dict[str, Any]:
     def run() -> dict[str, Any]:
         return _core.replay(
@@ -380,6 +432,7 @@ def _run_here(
             place=python_placement(choice.placement, choice.machine),
             keep_log=keep_log,
             follow=follow,
+            record=record,
         )
 
     if choice.engine != "simgrid":

@@ -31,6 +31,7 @@ public:
   }
   void drop(LineRange, bool, CacheOutcome&) override {}
   void flush(CacheOutcome&) override {}
+  std::unique_ptr<CacheModel> clone() const override { return std::make_unique<ScriptedCaches>(*this); }
 
 private:
   Script script_;

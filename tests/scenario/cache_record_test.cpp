@@ -1,0 +1,94 @@
+// One more placement of the same program: what leaves the caches is the first one's, and so is the report.
+#include <gtest/gtest.h>
+
+#include "models/machines/machine_file.hpp"
+#include "models/run.hpp"
+#include "sim/hardware/cache_record.hpp"
+#include "tests/support/workloads.hpp"
+
+namespace homenode::test {
+namespace {
+
+Machine x5550() { return load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/xeon-x5550-2s.toml"); }
+
+RunOptions eight_threads(const char* placement, const char* caches = "runs") {
+  RunOptions options;
+  options.threads = 8;
+  options.placement = placement;
+  options.caches = caches;
+  return options;
+}
+
+void expect_equal(const RunReport& report, const RunReport& expected) {
+  EXPECT_EQ(report.time, expected.time);
+  EXPECT_EQ(report.counts.traffic_bytes, expected.counts.traffic_bytes);
+  EXPECT_EQ(report.counts.link_bytes, expected.counts.link_bytes);
+  EXPECT_EQ(report.counts.hit_lines, expected.counts.hit_lines);
+  EXPECT_EQ(report.counts.accesses, expected.counts.accesses);
+  EXPECT_EQ(report.counts.tlb_misses, expected.counts.tlb_misses);
+  EXPECT_EQ(report.counts.latency_ns, expected.counts.latency_ns);
+  EXPECT_EQ(report.pages_by_node, expected.pages_by_node);
+  EXPECT_EQ(report.page_faults, expected.page_faults);
+  for (std::size_t t = 0; t < expected.threads.size(); ++t) EXPECT_EQ(report.threads[t].busy, expected.threads[t].busy) << t;
+}
+
+class Record : public ::testing::TestWithParam<std::tuple<const char*, const char*, std::int64_t>> {};
+INSTANTIATE_TEST_SUITE_P(all, Record,
+                         ::testing::Combine(::testing::Values("runs", "lines"),
+                                            ::testing::Values("static", "static:1", "init@static sweep@dynamic:4", "guided"),
+                                            // Too little for anything, for a part, and enough.
+                                            ::testing::Values(1, 30'000, 1 << 28)));
+
+TEST_P(Record, changesNoReport) {
+  const auto& [caches, distribution, limit] = GetParam();
+  const Machine machine = x5550();
+  const auto workload = jacobi2d(256, 3);
+  const auto record = std::make_shared<CacheRecord>(Bytes{limit});
+  for (const char* placement : {"interleave", "first-touch", "bind:0", "optimal", "stencil-aware"}) {
+    RunOptions options = eight_threads(placement, caches);
+    options.distribution = distribution;
+    const RunReport expected = run(*workload, machine, options);
+    options.record = record;
+    SCOPED_TRACE(placement);
+    expect_equal(run(*workload, machine, options), expected);
+  }
+  // The first region is a loop already.
+  EXPECT_EQ(record->slices().empty(), std::string_view{distribution} == "guided");
+}
+
+TEST(Caches, doNotSeeWherePagesLieWhenTheScheduleIsStatic) {
+  // Threads of a static loop pass the caches in rounds: the lines that hit, and those that memory serves, are equal for every placement.
+  const Machine machine = x5550();
+  const auto workload = jacobi2d(512, 4);
+  const RunReport near = run(*workload, machine, eight_threads("first-touch"));
+  for (const char* placement : {"interleave", "bind:0", "bind:1"}) {
+    const RunReport other = run(*workload, machine, eight_threads(placement));
+    EXPECT_NE(other.time, near.time) << placement;
+    EXPECT_EQ(other.counts.hit_lines, near.counts.hit_lines) << placement;
+    EXPECT_EQ(other.counts.transfer_lines, near.counts.transfer_lines) << placement;
+    EXPECT_EQ(other.counts.memory_lines, near.counts.memory_lines) << placement;
+  }
+}
+
+TEST(CacheRecord, isReadWhereCachesAreTheSameAndLatenciesAreNot) {
+  // A machine whose links are slower has the same caches; one with a smaller last level has not, and another team touches other lines.
+  const auto workload = jacobi2d(512, 4);
+  RunOptions options = eight_threads("interleave");
+  options.record = std::make_shared<CacheRecord>(Bytes{1 << 28});
+  options.quantum = Bytes{1 << 18};
+  run(*workload, x5550(), options);
+  Machine slower = x5550(), smaller = x5550();
+  for (LinkDescription& link : slower.links) link.latency = link.latency * 2;
+  smaller.caches.back().size = Bytes{smaller.caches.back().size.count() / 2};
+  for (const Machine& machine : {slower, smaller}) {
+    for (const unsigned threads : {8u, 4u}) {
+      RunOptions alone = eight_threads("interleave");
+      options.threads = alone.threads = threads;
+      alone.quantum = options.quantum;
+      expect_equal(run(*workload, machine, options), run(*workload, machine, alone));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace homenode::test
