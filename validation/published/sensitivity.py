@@ -200,6 +200,9 @@ def s1_results(folder: Path, kept: Kept) -> dict[str, Callable[[hn.Machine], flo
         "Table 5 (2D): JArena, speed-up of 64 over 8 threads": lambda machine: (
             advection("jarena", 8, machine) / advection("jarena", 64, machine)
         ),
+        "Table 5 (2D), 64 threads: first touch over JArena": lambda machine: (
+            advection("glibc", 64, machine) / advection("jarena", 64, machine)
+        ),
     }
 
 
