@@ -9,9 +9,12 @@
 #include "models/systems/page_sizes.hpp"
 #include "sim/errors.hpp"
 #include "sim/pilot.hpp"
+#include "sim/placement_pass.hpp"
 
 namespace homenode {
 namespace {
+
+constexpr std::uint64_t timed_executions = 2;  // of each region
 
 std::vector<CoreId> cores_of(const Machine& machine, const RunOptions& options) {
   const auto mapping = thread_mappings().make(options.mapping);
@@ -83,6 +86,7 @@ OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const 
   made.placement->prepare(made.placement->wants_summary() ? &summary : nullptr, machine);
   made.oracle =
       make_closed_form(workload, machine, *made.topology, *made.table, *made.placement, cores_of(machine, options), options.system);
+  made.touched_seconds = made.oracle->touch_first(made.placement->touched_first());
   return made;
 }
 
@@ -104,6 +108,13 @@ Estimate estimate(const Workload& workload, const Machine& machine, const RunOpt
   std::map<RegionId, std::pair<EstimatedRegion, double>> regions;  // with the longest execution's seconds
   std::vector<double> clock(options.threads, 0.0);                 // of each thread, within a construct
   double now = 0, computing = 0;
+  std::size_t timed = 0;
+  if (!made.touched_seconds.empty()) {
+    const std::vector<double>& touched = made.touched_seconds;
+    const double seconds = *std::max_element(touched.begin(), touched.end()) + made.oracle->barrier_seconds();
+    result.regions.push_back({placement_pass_label, 1, seconds, touched, "overhead", {}, std::vector<double>(options.threads, 0.0)});
+    now = made.oracle->fork_seconds() + seconds;
+  }
   for (std::size_t e = 0; e < workload.executions.size(); ++e) {
     const Execution& execution = workload.executions[e];
     const Region& region = workload.regions[execution.region.index()];
@@ -126,9 +137,13 @@ Estimate estimate(const Workload& workload, const Machine& machine, const RunOpt
       for (std::int64_t i = 0; i < execution.iterations; ++i)
         schedule.push_back({i, i + 1, ThreadId{static_cast<std::size_t>(i) % options.threads}});
     }
-    const auto before = std::chrono::steady_clock::now();
     const RegionEstimate took = made.oracle->estimate(id, schedule);
-    computing += since(before);
+    if (regions[execution.region].first.executions < timed_executions) {
+      const auto before = std::chrono::steady_clock::now();
+      made.oracle->estimate(id, schedule);
+      computing += since(before);
+      ++timed;
+    }
     made.oracle->ran(id, schedule);
 
     const double entered = parallel ? *std::min_element(clock.begin(), clock.end()) : now;
@@ -160,7 +175,7 @@ Estimate estimate(const Workload& workload, const Machine& machine, const RunOpt
   }
   result.seconds = std::max(now, *std::max_element(clock.begin(), clock.end()));
   for (auto& [id, row] : regions) result.regions.push_back(std::move(row.first));
-  if (!workload.executions.empty()) result.microseconds_per_estimate = 1e6 * computing / static_cast<double>(workload.executions.size());
+  if (timed > 0) result.microseconds_per_estimate = 1e6 * computing / static_cast<double>(timed);
   return result;
 }
 

@@ -16,6 +16,7 @@ struct OracleOfRun {
   std::unique_ptr<Topology> topology;
   std::unique_ptr<TrafficTable> table;
   std::unique_ptr<ProgramOracle> oracle;
+  std::vector<double> touched_seconds;  // by thread, of the placement's pass in front of the program; none without one
 };
 
 // Pages are placed as the placement's name says; one that the caller made itself (RunOptions::own_placement), by first touch.
@@ -38,7 +39,7 @@ struct Estimate {
   double seconds = 0;
   std::vector<EstimatedRegion> regions;  // in the trace's order
   double table_seconds = 0;              // that the host took for the table: no part of the result
-  double microseconds_per_estimate = 0;  // likewise, for the estimate of an execution
+  double microseconds_per_estimate = 0;  // likewise, for an execution that was estimated before under another or the same schedule
 };
 
 // Distributions that hand out on demand are asked thread by thread in turn. Throws UsageError for what the closed form does not

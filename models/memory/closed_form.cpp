@@ -56,6 +56,13 @@ ClosedForm::ClosedForm(const Workload& workload, const Machine& machine, const T
     for (std::size_t home = 0; home < machine.nodes.size(); ++home)
       latency_(at(t), at(home)) = topology.latency(node_[t], NodeId{home}).seconds();
   }
+  std::vector<std::vector<double>> classes;
+  for (const std::vector<double>& sharers : sharers_) {
+    const auto found = std::find(classes.begin(), classes.end(), sharers);
+    class_of_.push_back(static_cast<std::size_t>(found - classes.begin()));
+    if (found == classes.end()) classes.push_back(sharers);
+  }
+  classes_ = classes.size();
   read_cost_ = write_cost_ = Matrix::Zero(at(machine.nodes.size()), at(machine.controllers.size()));
   std::vector<double> of_node(machine.nodes.size(), 0);
   for (const ControllerDescription& controller : machine.controllers) of_node[controller.node.index()] += 1;
@@ -136,7 +143,9 @@ void ClosedForm::ran(ExecutionId id, std::span<const ScheduledRange> schedule) {
     home_of_ = preview_;
     ++placements_;
   }
-  owners_[traffic.loop] = std::move(assignment.owners);
+  std::optional<Owners>& known = owners_[traffic.loop];
+  if (!known || known->threads != assignment.owners.threads) ++teams_;
+  known = std::move(assignment.owners);
 }
 
 // Lines that come in push out as many once the caches are full: first those that were there before.
@@ -147,6 +156,9 @@ void ClosedForm::evict(Demand& asked, std::vector<Domain>& domains) const {
     for (std::size_t t = 0; t < team_.size(); ++t)
       if (domain_of_[t] == d) taken_in += asked.taken_in(at(t));
     Domain& domain = domains[d];
+    const Eigen::ArrayXd dropped = asked.dropped.row(at(d)).transpose();
+    domain.modified = (domain.modified - dropped).max(0.0);
+    domain.held = std::max(0.0, domain.held - dropped.sum());
     const double out = std::max(0.0, domain.held + taken_in - domain_lines_);
     const double old_out = std::min(out, domain.held);
     const double old_share = domain.held > 0 ? old_out / domain.held : 0;
@@ -202,20 +214,22 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   };
   const Eigen::ArrayXd idle = (asked.read_weight * latency_).rowwise().sum();
   const Eigen::ArrayXd alone = busy(hits + asked.transfers + idle);
+  const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() +
+                                asked.faults * (system_.fault.parallel.seconds() + serial) +
+                                Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(threads));
+  // A thread offers what it would draw at idle latency, over all its time.
+  const Eigen::ArrayXd undisturbed = alone + around;
   Matrix latency = latency_;
   for (std::size_t c = 0; c < controllers; ++c) {
     double offered = 0;
     for (std::size_t t = 0; t < threads; ++t)
-      if (alone(at(t)) > 0) offered += uses(at(t), at(c)) / alone(at(t));
+      if (undisturbed(at(t)) > 0) offered += uses(at(t), at(c)) / undisturbed(at(t));
     const double extra = extra_latency(machine_, topology_, c, offered).seconds();
     const Eigen::Index home = at(machine_.controllers[c].node.index());
     latency.col(home) = latency.col(home).max(latency_.col(home) + extra);
   }
   const Eigen::ArrayXd loaded = (asked.read_weight * latency).rowwise().sum();
   const Eigen::ArrayXd memory = hits + asked.transfers + loaded;
-  const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() +
-                                asked.faults * (system_.fault.parallel.seconds() + serial) +
-                                Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(threads));
   const Eigen::ArrayXd minimum = busy(memory) + around;
 
   RegionEstimate result;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "models/memory/traffic_table.hpp"
@@ -30,6 +31,10 @@ public:
   // Of a parallel construct's start, and behind an execution with a barrier (0 without one).
   virtual double fork_seconds() const = 0;
   virtual double barrier_seconds(ExecutionId) const = 0;
+  // A parallel pass in front of the program that touches these pages (placement_pass.hpp): seconds of work by thread, none if it
+  // touches nothing.
+  virtual std::vector<double> touch_first(std::span<const TouchedPages>) = 0;
+  virtual double barrier_seconds() const = 0;
 };
 
 // Thread t runs on team[t]. The placement decides on pages that executions are the first to write. All must outlive it.

@@ -23,6 +23,8 @@ public:
   void ran(ExecutionId, std::span<const ScheduledRange>) override;
   double fork_seconds() const override { return fork_; }
   double barrier_seconds(ExecutionId) const override;
+  double barrier_seconds() const override { return barrier_; }
+  std::vector<double> touch_first(std::span<const TouchedPages>) override;
 
 private:
   using Matrix = Eigen::ArrayXXd;
@@ -54,12 +56,15 @@ private:
     Matrix read_lines, read_weight, writebacks, bypassed;  // thread x home
     Matrix link_bytes;                                     // thread x directed link, of transfers
     Eigen::ArrayXd taken_in;                               // lines that came into its domain's caches, by thread
+    Matrix dropped;                                        // domain x home: lines that stores past the caches made worthless
     Matrix dirtied;                                        // domain x home: lines newly modified
   };
   struct Domain {  // caches at the end of a path, and what they hold
     double held = 0;
     Eigen::ArrayXd modified;  // of it, by home
   };
+  struct Rows;
+  struct Known;  // what cells ask for whose lines were always their thread's own, kept from estimate to estimate
   struct Homes;  // of parts, kept while no page is placed
   struct Found;  // where a part's lines are
 
@@ -72,6 +77,9 @@ private:
   void evict(Demand&, std::vector<Domain>&) const;
   RegionEstimate time(const Demand&, const Assignment&) const;
   const Homes& homes_of(const RegionTraffic&, bool fresh) const;
+  Known& known_of(const RegionTraffic&, const Owners&) const;
+  bool of_one_thread(const Known&, std::uint32_t cell, std::uint16_t thread, const Owners&) const;
+  bool add_piece(const RegionTraffic&, const Homes&, const Piece&, const Owners&, const Rows&, double* row, Demand&) const;
 
   const Workload& workload_;
   const Machine& machine_;
@@ -98,12 +106,26 @@ private:
   std::vector<std::optional<Owners>> owners_;  // by loop, as it was run last
   std::vector<Domain> domains_;
   std::uint64_t placements_ = 0;  // how often pages were placed
+  std::uint64_t teams_ = 0;       // how often a loop ran with another number of threads than before
+  std::size_t classes_ = 0;       // of threads that share caches with as many others
+  std::vector<std::size_t> class_of_;
+  mutable std::unordered_map<const RegionTraffic*, std::unique_ptr<Known>> known_;
   mutable std::vector<std::uint8_t> preview_;
   mutable std::unordered_map<const RegionTraffic*, std::unique_ptr<Homes>> homes_;
 };
 
 // When threads end that start together: each takes `minimum` alone, and so many seconds of each shared resource.
 std::vector<double> fair_times(const Eigen::ArrayXd& minimum, const Eigen::ArrayXXd& uses);
+
+struct ClosedForm::Known {
+  enum State : std::uint8_t { unknown, kept, never };
+  std::uint64_t placements = 0, teams = 0;  // that the rows hold for
+  double threads = 0;
+  std::vector<std::uint32_t> first;                          // by cell, and one more
+  std::vector<std::pair<LoopNumber, std::uint32_t>> others;  // cells that touched its lines before; no_loop: of the same execution
+  std::vector<double> rows;                                  // by class of thread and cell
+  std::vector<std::uint8_t> state;
+};
 
 struct ClosedForm::Homes {
   struct Share {

@@ -137,6 +137,12 @@ std::pair<ObjectId, std::int64_t> TrafficTable::object_at(std::uint64_t page) co
   return {object, static_cast<std::int64_t>(begin) - static_cast<std::int64_t>(address)};
 }
 
+std::optional<std::uint64_t> TrafficTable::first_page(ObjectId object) const {
+  for (const auto& [address, other] : object_from_)
+    if (other == object) return page_of(address / (page_bytes_ / lines_per_page_));
+  return std::nullopt;
+}
+
 RegionTraffic TrafficTable::analyse(const Execution& execution, const ExecutionBody& body, LoopNumber loop) {
   RegionTraffic traffic;
   traffic.loop = loop;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -70,6 +71,8 @@ public:
   std::uint64_t lines_per_page() const { return lines_per_page_; }
   // The object that the page belongs to, and the page's first byte in it.
   std::pair<ObjectId, std::int64_t> object_at(std::uint64_t page) const;
+  // That holds byte 0 of the object; nothing if nobody uses the object.
+  std::optional<std::uint64_t> first_page(ObjectId) const;
   std::uint64_t page_of(LineNumber line) const { return (line - first_line_) / lines_per_page_; }
   LineNumber first_line(std::uint64_t page) const { return first_line_ + page * lines_per_page_; }
 
