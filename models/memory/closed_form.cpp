@@ -5,6 +5,7 @@
 #include "models/memory/closed_form_model.hpp"
 #include "sim/hardware/controller_costs.hpp"
 #include "sim/hardware/controller_load.hpp"
+#include "sim/simulation.hpp"
 #include "sim/team_costs.hpp"
 
 namespace homenode {
@@ -219,14 +220,25 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
                                 Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(threads));
   // A thread offers what it would draw at idle latency, over all its time.
   const Eigen::ArrayXd undisturbed = alone + around;
+  // The engine starts threads one after the other, and the first slice of each sees what those before it offer: on average over the
+  // threads, as none is to be preferred for its number. Later slices see what all offer.
   Matrix latency = latency_;
+  const double quantum = static_cast<double>(default_quantum(machine_).count()) / line;
+  const Eigen::ArrayXd first_slice =
+      quantum / (asked.taken_in + asked.hit_lines.rowwise().sum() + asked.bypassed.rowwise().sum()).max(quantum);
   for (std::size_t c = 0; c < controllers; ++c) {
-    double offered = 0;
-    for (std::size_t t = 0; t < threads; ++t)
-      if (undisturbed(at(t)) > 0) offered += uses(at(t), at(c)) / undisturbed(at(t));
-    const double extra = extra_latency(machine_, topology_, c, offered).seconds();
     const Eigen::Index home = at(machine_.controllers[c].node.index());
-    latency.col(home) = latency.col(home).max(latency_.col(home) + extra);
+    double offered = 0, first = 0, working = 0;
+    for (std::size_t t = 0; t < threads; ++t) {
+      const double use = uses(at(t), at(c));
+      if (!(use > 0) || !(undisturbed(at(t)) > 0)) continue;
+      first += extra_latency(machine_, topology_, c, offered + (alone(at(t)) > 0 ? use / alone(at(t)) : 0)).seconds();
+      offered += use / undisturbed(at(t));
+      working += 1;
+    }
+    if (working == 0) continue;
+    const double later = extra_latency(machine_, topology_, c, offered).seconds();
+    latency.col(home) = latency.col(home).max(latency_.col(home) + first_slice * (first / working) + (1 - first_slice) * later);
   }
   const Eigen::ArrayXd loaded = (asked.read_weight * latency).rowwise().sum();
   const Eigen::ArrayXd memory = hits + asked.transfers + loaded;

@@ -42,18 +42,19 @@ const ClosedForm::Homes& ClosedForm::homes_of(const RegionTraffic& traffic, bool
   for (const TrafficPart& part : traffic.parts) {
     homes.first.push_back(static_cast<std::uint32_t>(homes.shares.size()));
     const std::size_t begin = homes.shares.size();
-    for (LineNumber line = part.lines.first; line < part.lines.last;) {
-      const std::uint64_t page = table_.page_of(line);
-      const LineNumber end = std::min(part.lines.last, table_.first_line(page + 1));
-      const std::uint8_t home = home_of[page];
-      const auto same = std::find_if(homes.shares.begin() + static_cast<std::ptrdiff_t>(begin), homes.shares.end(),
-                                     [home](const Homes::Share& share) { return share.home == home; });
-      if (same == homes.shares.end())
-        homes.shares.push_back({home, static_cast<float>(end - line)});
-      else
-        same->lines += static_cast<float>(end - line);
-      line = end;
-    }
+    for (const LineRange& lines : part.ranges)
+      for (LineNumber line = lines.first; line < lines.last;) {
+        const std::uint64_t page = table_.page_of(line);
+        const LineNumber end = std::min(lines.last, table_.first_line(page + 1));
+        const std::uint8_t home = home_of[page];
+        const auto same = std::find_if(homes.shares.begin() + static_cast<std::ptrdiff_t>(begin), homes.shares.end(),
+                                       [home](const Homes::Share& share) { return share.home == home; });
+        if (same == homes.shares.end())
+          homes.shares.push_back({home, static_cast<float>(end - line)});
+        else
+          same->lines += static_cast<float>(end - line);
+        line = end;
+      }
   }
   homes.first.push_back(static_cast<std::uint32_t>(homes.shares.size()));
   return homes;
@@ -322,7 +323,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
   }
   for (std::size_t p = cell.first_part; p < cell.last_part; ++p) {
     const TrafficPart& part = traffic.parts[p];
-    const double scale = piece.fraction * part.share, lines = scale * static_cast<double>(part.lines.size());
+    const double scale = piece.fraction * part.share, lines = scale * part.count;
     const auto each_home = [&](auto add) {
       for (std::uint32_t s = homes.first[p]; s < homes.first[p + 1]; ++s) {
         const std::uint8_t home = homes.shares[s].home;

@@ -11,7 +11,7 @@ namespace homenode {
 namespace {
 
 constexpr LineNumber private_lines = LineNumber{1} << 56;  // from here on: objects of single threads
-constexpr std::size_t neighbours = 24;                     // parts of a cell that a new one may continue
+constexpr std::size_t neighbours = 48;                     // parts of a cell that a new one may continue
 
 class AnyNode final : public PagePlacement {
 public:
@@ -47,8 +47,8 @@ std::uint64_t what_it_does(const Execution& execution, const ExecutionBody& body
 bool alike(float a, float b) { return std::abs(a - b) <= 0.125F * std::max(a, b) + 16; }
 
 bool continues(const TrafficPart& part, const TrafficPart& next) {
-  return part.lines.last == next.lines.first && part.cell_before == next.cell_before && part.written_before == next.written_before &&
-         part.reads == next.reads && part.writes == next.writes && part.bypass == next.bypass && part.parallelism == next.parallelism &&
+  return part.cell_before == next.cell_before && part.written_before == next.written_before && part.reads == next.reads &&
+         part.writes == next.writes && part.bypass == next.bypass && part.parallelism == next.parallelism &&
          part.past.loop == next.past.loop && part.past.first_cell == next.past.first_cell && part.past.last_cell == next.past.last_cell &&
          part.past.writer == next.past.writer && part.past.writer_cell == next.past.writer_cell &&
          std::abs(part.share - next.share) < 0.05F && alike(part.distance, next.distance) && alike(part.past.tail, next.past.tail) &&
@@ -119,7 +119,8 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
                        " separate ranges of lines; the closed form estimates programs with fewer");
   }
   for (const RegionTraffic& traffic : traffic_)
-    for (const TrafficPart& part : traffic.parts) pages_ = std::max(pages_, page_of(part.lines.last) + 1);
+    for (const TrafficPart& part : traffic.parts)
+      for (const LineRange& lines : part.ranges) pages_ = std::max(pages_, page_of(lines.last) + 1);
 }
 
 std::uint64_t TrafficTable::address_of(ObjectId object) {
@@ -211,10 +212,17 @@ void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTou
   for (std::size_t i = traffic.parts.size(); i > from; --i) {
     TrafficPart& earlier = traffic.parts[i - 1];
     if (!continues(earlier, part)) continue;
-    earlier.lines.last = part.lines.last;
+    earlier.count += static_cast<double>(part.lines.size());
+    LineRange& last = earlier.ranges.back();
+    if (last.last == part.lines.first)
+      last.last = part.lines.last;
+    else
+      earlier.ranges.push_back(part.lines);
     return;
   }
-  traffic.parts.push_back(part);
+  part.ranges.push_back(part.lines);
+  part.count = static_cast<double>(part.lines.size());
+  traffic.parts.push_back(std::move(part));
 }
 
 void TrafficTable::note_writes(RegionTraffic& traffic, std::uint32_t cell, LineRange lines) {

@@ -25,7 +25,10 @@
 
 namespace homenode {
 
+// Lines of one past, wherever they lie.
 struct TrafficPart : LineReuse {
+  std::vector<LineRange> ranges;  // `lines` is the last of them
+  double count = 0;               // of lines in all of them
   float parallelism = 1;
   float share = 1;  // of the lines; the private caches hold the others whatever the schedule
   bool reads = false, writes = false, bypass = false;
