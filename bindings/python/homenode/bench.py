@@ -172,6 +172,20 @@ def short_runs(folder: Path) -> list[dict[str, Any]]:
     return result
 
 
+def many_tasks(folder: Path) -> dict[str, Any]:
+    """S4's problem (Wittmann and Hager 2010, section 1.3): a sweep of 14400 tasks and its initialisation; `seconds` of both."""
+    import homenode as hn
+
+    problem: dict[str, Any] = {"ni": 2400, "nj": 600, "nk": 600, "bi": 10, "bj": 10, "bk": 600, "sweeps": 1, "check": 0}
+    machine, fastest, accesses = hn.Machine.load(MACHINE), float("inf"), 0
+    trace = hn.capture("jacobi3d", output=folder / "tasks.hnt", alias_over=1_000_000_000, **problem)
+    choice = hn.grid([machine], [machine.cores], distribution=["init@static sweep@tasks"])
+    for _ in range(2):  # seconds each
+        result = hn.replay_grid(trace, choice)[0]
+        fastest, accesses = min(fastest, result.cost_seconds), result.run["accesses"]
+    return {**_row("flow, 14400 tasks", accesses, fastest), "seconds": fastest}
+
+
 def rows() -> list[dict[str, Any]]:
     """Every row, in one run, so that their ratios are of one machine in one state."""
     with tempfile.TemporaryDirectory(prefix="homenode-bench-") as name:
@@ -182,7 +196,7 @@ def rows() -> list[dict[str, Any]]:
         captured, trace = capture(folder)
         result += [captured, engine("flow", trace)]
         result += [engine("flow", trace, machine) for machine in OTHER_MACHINES]
-        result.append(one_more_placement(trace))
+        result += [one_more_placement(trace), many_tasks(folder)]
         result.append(engine("simgrid", trace))
         result += short_runs(folder)
     for row in result:
