@@ -126,6 +126,8 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
         trace = captured(folder, case.kernel, parameters, threads=case.team or 1)
         path = trace_path(folder, case.kernel, parameters)
         for name in MACHINES[:1] if small else MACHINES:
+            if hn.Machine.load(name).cores < case.team:
+                continue
             for distribution in DISTRIBUTIONS[:1] if case.team else DISTRIBUTIONS:
                 if distribution == "static:1" and int(case.parameters.get("n", 0)) > MOST_CYCLIC:
                     continue
@@ -195,7 +197,7 @@ def page(found: Sequence[Row], reading: str) -> str:
         "# The closed form against `flow`",
         "",
         f"Written by `{COMMAND}`, down to the costs: every kernel that the closed form takes, at small sizes, on",
-        f"{', '.join(MACHINES)}, all cores (teams of 16, scattered, where a program is bound to its ranks), under",
+        f"{', '.join(MACHINES)}, all cores (teams of 16 on the larger two, scattered, where a program is bound to its ranks), under",
         f"{', '.join(DISTRIBUTIONS)} and {' and '.join(PLACEMENTS)}. Error: the estimated time of the whole program over the replayed",
         "one, less one; means are of its size. No parameter was fitted: machine and trace are all that the closed form has.",
         f"Left out: {LEFT_OUT}.",
