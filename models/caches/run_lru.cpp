@@ -17,6 +17,13 @@ constexpr std::uint64_t group_share = 4;
 // Groups of so many streams are gathers: the host waits for memory there, and need not.
 constexpr std::size_t many_streams = 8;
 
+// Whether the next level with other users takes what this one evicts.
+bool filled_by_victims_of(const Machine& machine, std::size_t level) {
+  const auto other_users = [&](const CacheDescription& cache) { return cache.cores_per_cache != machine.caches[level].cores_per_cache; };
+  const auto next = std::find_if(machine.caches.begin() + static_cast<std::ptrdiff_t>(level), machine.caches.end(), other_users);
+  return next != machine.caches.end() && next->inclusion != Inclusion::inclusive;
+}
+
 bool overlap(LineRange a, LineRange b) { return a.first < b.last && b.first < a.last; }
 
 }  // namespace
@@ -44,8 +51,10 @@ RunLru::RunLru(const Machine& machine) : directory_(machine.cores()), levels_(ma
     const auto lines = static_cast<std::uint64_t>(cache.size.count() / cache.line.count());
     const std::uint64_t inner = levels.empty() ? 0 : levels.back().lines;
     capacities_.push_back(cache.inclusion == Inclusion::exclusive ? inner + lines : std::max(inner, lines));
-    // The first level is indexed within a page: nothing about its sets is random.
-    levels.push_back({capacities_.back(), level == 0 ? 0 : cache.ways});
+    // The first level is indexed within a page: nothing about its sets is random. And what falls out of an inner level early, by the
+    // chance of its set, is held by a tier of victims and takes room there: that room is known only if the inner level has no such chance.
+    const bool chance = level > 0 && !filled_by_victims_of(machine, level);
+    levels.push_back({capacities_.back(), chance ? cache.ways : 0});
   }
   finish_tier();
   std::uint64_t private_lines = 0;
