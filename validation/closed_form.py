@@ -199,9 +199,10 @@ def page(found: Sequence[Row], reading: str) -> str:
         f"Written by `{COMMAND}`, down to the costs: every kernel that the closed form takes, at small sizes, on",
         f"{', '.join(MACHINES)}, all cores (teams of 16 on the larger two, scattered, where a program is bound to its ranks), under",
         f"{', '.join(DISTRIBUTIONS)} and {' and '.join(PLACEMENTS)}. Error: the estimated time of the whole program over the replayed",
-        "one, less one; means are of its size. No number of a machine was fitted. But the errors are not those of a blind test: three rules",
-        "(the load that others offer, lines that a store drops, the first slice) and the choice of cases and of the third machine were made with",
-        "errors against `flow` in view; on the Opteron, which is left out, they reached 30 % and more with the caches by ranges of that time.",
+        "one, less one; means are of its size. No number of a machine was fitted. But the errors are not those of a blind test:",
+        "three rules (the load that others offer, lines that a store drops, the first slice) and the choice of cases and of the",
+        "third machine were made with errors against `flow` in view; on the Opteron, which is left out, they reached 30 % and more",
+        "with the caches by ranges of that time.",
         f"Left out: {LEFT_OUT}.",
         "",
         f"{len(found)} cases: correlation of the logarithms {correlation(found):.4f}, mean error {100 * mean:.2g} %, {within} of "
