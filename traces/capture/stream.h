@@ -90,7 +90,7 @@ enum hn_opcode {
  * branch for each number. What does not fit goes as an HN_RUN, and so does what is shorter as one. */
 enum {
   HN_ACCESS = 64, /* u16 pc id, u32 sequence, i48 address - previous address of this pc, u16 producer distance */
-  HN_PAIR = 65    /* u16 pc id, u32 sequence, i48 base - previous base of this pc, i32 stride, u16 dsequence: an HN_RUN of two, independent */
+  HN_PAIR = 65 /* u16 pc id, u32 sequence, i48 base - previous base of this pc, i32 stride, u16 dsequence: an HN_RUN of two, independent */
 };
 enum { HN_ACCESS_BYTES = 15, HN_PAIR_BYTES = 19 }; /* with the opcode */
 
