@@ -271,8 +271,9 @@ def test_the_allocation_to_change_is_named_by_its_line(serial: hn.Trace) -> None
     changes = hn.program_changes(serial, "opteron-8431-4s", threads=24, samples=3)
     assert [change.gain for change in changes] == sorted((change.gain for change in changes), reverse=True)
     moved = [change for change in changes if change.kind == "allocation"]
-    # only what one thread fills gains: the other array is where its users are
-    assert {change.site for change in moved} == {"program.c:4"}
+    # what one thread fills gains; the other array is where its users are, and to spread it merely relieves node 0's controller a little
+    assert moved[0].site == "program.c:4"
+    assert all(change.site == "program.c:4" or change.gain < 1.02 for change in moved)
     assert any("first touch by the threads that use it" in change.change for change in moved)
     for change in changes:
         assert change.gain >= 1.005
