@@ -4,8 +4,8 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
+#include "bindings/run_options.hpp"
 #include "models/estimate.hpp"
-#include "models/systems/system_file.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -32,15 +32,7 @@ py::array_t<std::int64_t> schedule_of(const std::vector<ScheduledRange>& ranges)
 py::dict estimate_of(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
                      const std::string& mapping, const std::string& distribution, const std::string& stores, std::uint64_t seed,
                      const std::string& system, const std::string& pages) {
-  RunOptions options;
-  if (!system.empty()) options.system = read_system_file(system).system;
-  options.pages = pages;
-  options.threads = threads;
-  options.placement = placement;
-  options.mapping = mapping;
-  options.distribution = distribution;
-  options.stores = stores;
-  options.seed = seed;
+  const RunOptions options = run_options(threads, placement, mapping, distribution, stores, seed, system, pages);
   Estimate made;
   {
     const py::gil_scoped_release released;

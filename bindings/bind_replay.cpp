@@ -5,8 +5,8 @@
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
 #include "bindings/python_placement.hpp"
+#include "bindings/run_options.hpp"
 #include "models/run.hpp"
-#include "models/systems/system_file.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -128,18 +128,10 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
                 const std::string& caches, std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log,
                 const py::object& follow, const std::string& heap, const std::string& system, const std::string& pages,
                 std::shared_ptr<CacheRecord> record) {
-  RunOptions options;
+  RunOptions options = run_options(threads, placement, mapping, distribution, stores, seed, system, pages);
   options.heap = heap;
-  if (!system.empty()) options.system = read_system_file(system).system;
-  options.pages = pages;
-  options.threads = threads;
-  options.placement = placement;
-  options.mapping = mapping;
-  options.distribution = distribution;
   options.engine = engine;
-  options.stores = stores;
   options.caches = caches;
-  options.seed = seed;
   options.oversubscribe = oversubscribe;
   options.keep_log = keep_log;
   options.record = std::move(record);

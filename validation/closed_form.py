@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from typing import Any
 import numpy
 
 import homenode as hn
+from validation.kept_page import kept_reading, shown
 from validation.placements import Case
 from validation.traces import captured, trace_path
 
@@ -212,28 +212,18 @@ def page(found: Sequence[Row], reading: str) -> str:
     return "\n".join([*head, *table(found), "", *by_distribution(found), "", costs(found)]) + "\n" + reading
 
 
-def kept_reading() -> str:
-    """What the page says below its tables."""
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    return "\n## " + text.partition("\n## ")[2] if "\n## " in text else ""
+def _line(one: Row) -> str:
+    label, error = one.worst_region
+    return (
+        f"{_name(one)}  {one.machine}  {one.placement}  {one.distribution}  {one.flow_seconds:.5g}  "
+        f"{one.estimated_seconds:.5g}  {100 * one.error:+.1f} %  {label} {100 * error:+.1f} %  "
+        f"{one.microseconds_per_estimate:.0f} us"
+    )
 
 
 def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
     """Print the table, or JSON; renew the page."""
-    found = []
-    for one in rows(folder / "placements", small):
-        found.append(one)
-        if not as_json:
-            label, error = one.worst_region
-            print(
-                f"{_name(one)}  {one.machine}  {one.placement}  {one.distribution}  {one.flow_seconds:.5g}  "
-                f"{one.estimated_seconds:.5g}  {100 * one.error:+.1f} %  {label} {100 * error:+.1f} %  "
-                f"{one.microseconds_per_estimate:.0f} us",
-                flush=True,
-            )
-    if as_json:
-        document = {"schema": "homenode.validation/1", "rows": [one.as_json() for one in found]}
-        print(json.dumps(document, indent=1))
+    found = shown(rows(folder / "placements", small), _line, as_json)
     if write and not small:
-        PAGE.write_text(page(found, kept_reading()), encoding="utf-8")
+        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
     return 0

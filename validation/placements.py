@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
+from validation.kept_page import kept_reading, shown
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-x7560-4s", "sgi-uv-32s")
@@ -175,22 +175,9 @@ def page(found: Sequence[Row], reading: str) -> str:
     return "\n".join([*head, *table(found)]) + "\n" + reading
 
 
-def kept_reading() -> str:
-    """What the page says below its table."""
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    return "\n## " + text.partition("\n## ")[2] if "\n## " in text else ""
-
-
 def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
     """Print the table, or JSON; renew the page."""
-    found = []
-    for one in rows(folder / "placements", small):
-        found.append(one)
-        if not as_json:
-            print(next(line for index, line in enumerate(table([one])) if index == 2), flush=True)
-    if as_json:
-        document = {"schema": "homenode.validation/1", "rows": [one.as_json() for one in found]}
-        print(json.dumps(document, indent=1))
+    found = shown(rows(folder / "placements", small), lambda one: list(table([one]))[2], as_json)
     if write and not small:
-        PAGE.write_text(page(found, kept_reading()), encoding="utf-8")
+        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
     return 0

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 
 from validation import placements  # noqa: E402
 from validation.__main__ import main  # noqa: E402
+from validation.kept_page import kept_reading  # noqa: E402
 
 ROW = placements.Row(
     "k",
@@ -38,10 +39,10 @@ def test_cells_name_what_binds_from_half_on() -> None:
 
 def test_the_page_keeps_what_is_written_below_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placements, "PAGE", tmp_path / "placements.md")
-    assert placements.kept_reading() == ""
+    assert kept_reading(placements.PAGE) == ""
     placements.PAGE.write_text(placements.page([ROW], "\n## Reading\n\nas it was\n"), encoding="utf-8")
-    assert placements.kept_reading() == "\n## Reading\n\nas it was\n"
-    assert placements.page([ROW], placements.kept_reading()) == placements.PAGE.read_text(encoding="utf-8")
+    assert kept_reading(placements.PAGE) == "\n## Reading\n\nas it was\n"
+    assert placements.page([ROW], kept_reading(placements.PAGE)) == placements.PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.capture

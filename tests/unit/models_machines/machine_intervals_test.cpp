@@ -79,17 +79,8 @@ TEST(MachineIntervals, CoreTimeIsOneValueUnlessAThroughputStatesItsOwn) {
 
 TEST(MachineIntervals, AlikePartsAreOneValue) {
   // two entries of nodes with the same numbers and sources, listed one by one
-  const std::string entry = R"([[nodes]]
-sockets = [0, 1]
-cores = { value = 2, source = "T" }
-memory = { value = "1 GiB", source = "T" }
-latency = { value = "60 ns", source = "T", confidence = "B", low = "50 ns", high = "70 ns", note = "a proxy" }
-
-[[nodes.controllers]]
-read_only = { value = "20 GB/s", source = "T" }
-one_to_one = { value = "16 GB/s", source = "T", assumed = true }
-loaded_latency = { value = [[0.5, "10 ns"], [1.0, "60 ns"]], source = "T" }
-)";
+  const std::size_t begin = described_machine.find("[[nodes]]");
+  const std::string entry = described_machine.substr(begin, described_machine.find("[[caches]]") - begin);
   std::string first = entry, second = entry;
   first.replace(first.find("[0, 1]"), 6, "[0]");
   second.replace(second.find("[0, 1]"), 6, "[1]");
