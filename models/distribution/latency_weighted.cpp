@@ -3,6 +3,9 @@
 // by a fixed point: each thread's weight is multiplied by the mean time over its own until the times are equal. The best schedule on the
 // way stands; the first one is static's, which others must beat by 0.5 %, so that by the estimate nobody loses. Without an oracle all
 // weights are equal.
+// An execution that spends more than that on placing pages keeps the weights that its region has, equal ones at first: which of two threads
+// that share a page takes its fault hangs on who comes first, by less than any estimate knows, and where pages lie is what later
+// executions are weighed by. S0's scheme, too, places pages before it weighs anything.
 //
 // `refine`: in so many further executions of the region the same step is tried with the times that its threads took in the one before;
 // what took least stands.
@@ -48,12 +51,8 @@ public:
     if (known.iterations != region.iterations || known.weights.size() != team.size()) {
       known = {Weights(team.size(), 1 / static_cast<double>(team.size())), {}, {}, region.iterations, 0, 0};
     }
-    const std::int64_t before = known.executions++;
-    if (oracle != nullptr && before < own_fixed_points) {
-      known.weights = fixed_point(*oracle, known.weights);
-    } else if (before <= own_fixed_points + refine_ && refine_ > 0) {
-      refine(known, before < own_fixed_points + refine_);
-    }
+    const bool places_pages = oracle != nullptr && oracle->estimate(region_.execution, schedule(known.weights)).fault_share > worth_moving;
+    if (!places_pages) weigh(known, oracle);
     schedule_ = schedule(known.weights);
     known.seconds.assign(team.size(), 0);
     next_.assign(team.size(), 0);
@@ -116,6 +115,15 @@ private:
           surface += static_cast<double>(grid[d]) / static_cast<double>(std::max<std::int64_t>(extents_[d], 1));
         if (surface < least) least = surface, grid_ = grid;
       }
+    }
+  }
+
+  void weigh(LoopMemory::Weighed& known, const CostOracle* oracle) const {
+    const std::int64_t before = known.executions++;
+    if (oracle != nullptr && before < own_fixed_points) {
+      known.weights = fixed_point(*oracle, known.weights);
+    } else if (before <= own_fixed_points + refine_ && refine_ > 0) {
+      refine(known, before < own_fixed_points + refine_);
     }
   }
 

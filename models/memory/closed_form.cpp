@@ -215,8 +215,8 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   };
   const Eigen::ArrayXd idle = (asked.read_weight * latency_).rowwise().sum();
   const Eigen::ArrayXd alone = busy(hits + asked.transfers + idle);
-  const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() +
-                                asked.faults * (system_.fault.parallel.seconds() + serial) +
+  const Eigen::ArrayXd faults = asked.faults * (system_.fault.parallel.seconds() + serial);
+  const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() + faults +
                                 Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(threads));
   // A thread offers what it would draw at idle latency, over all its time.
   const Eigen::ArrayXd undisturbed = alone + around;
@@ -246,6 +246,8 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
 
   RegionEstimate result;
   result.thread_seconds = fair_times(minimum, uses);
+  const double work = std::accumulate(result.thread_seconds.begin(), result.thread_seconds.end(), 0.0);
+  result.fault_share = work > 0 ? faults.sum() / work : 0;
   std::vector<double> bound_by(resources + 4, 0.0);
   for (std::size_t t = 0; t < threads; ++t) {
     const Eigen::Index row = at(t);

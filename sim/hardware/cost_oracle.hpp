@@ -22,6 +22,7 @@ struct ScheduledRange {
 struct RegionEstimate {
   double seconds = 0;                  // from the threads' entry to the end of the barrier, if there is one
   std::vector<double> thread_seconds;  // of work, by thread
+  double fault_share = 0;              // of the threads' work: placing pages that the execution is the first to write
   std::string binding_resource;        // what holds up the work longest, named as in a report
 };
 
