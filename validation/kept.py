@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,10 @@ def package_hash() -> str:
 
 
 class Kept:
-    """JSON values by what they were asked for, in a file of one line each; a last line cut short is left out."""
+    """JSON values by what they were asked for, in a file of one line each; a last line cut short is left out. Threads may share one."""
 
     def __init__(self, path: Path, version: str) -> None:
-        self._path, self._version = path, version
+        self._path, self._version, self._writing = path, version, threading.Lock()
         self._known: dict[str, Any] = {}
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
@@ -45,7 +46,7 @@ class Kept:
         if key not in self._known:
             value = json.loads(json.dumps(answer()))
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
+            with self._writing, self._path.open("a", encoding="utf-8") as file:
                 file.write("\n" * self._cut_short() + json.dumps({"key": key, "value": value}) + "\n")
             self._known[key] = value
         return dict(self._known[key])

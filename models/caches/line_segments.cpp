@@ -18,20 +18,37 @@ LineSegments::LineSegments(const LineSegments& other)
 
 LineSegments::Chunk* LineSegments::search_chunk(std::uint64_t number) const {
   const auto found = chunks_.find(number);
-  if (found == chunks_.end()) return nullptr;
-  recent_[number % cached_chunks] = {number, found->second.get()};
-  return found->second.get();
+  Chunk* const there = found == chunks_.end() ? nullptr : found->second.get();
+  recent_[number % cached_chunks] = {number, there};
+  return there;
 }
 
 LineSegments::Chunk& LineSegments::make_chunk(std::uint64_t number) {
-  auto& slot = chunks_[number];
-  slot = std::make_unique<Chunk>();
-  recent_[number % cached_chunks] = {number, slot.get()};
-  return *slot;
+  Chunk* made = nullptr;
+  if (spare_.empty()) {
+    made = chunks_.emplace(number, std::make_unique<Chunk>()).first->second.get();
+  } else {
+    spare_.back().key() = number;
+    made = chunks_.insert(std::move(spare_.back())).position->second.get();
+    spare_.pop_back();
+  }
+  recent_[number % cached_chunks] = {number, made};
+  return *made;
 }
 
-void LineSegments::add(Block& block, SegmentIndex index, std::uint32_t lines) {
+// So many of its blocks hold nothing any more.
+void LineSegments::leave_chunk(std::uint64_t number, Chunk& chunk, std::uint64_t blocks) {
+  chunk.used -= blocks;
+  if (chunk.used != 0) return;
+  spare_.push_back(chunks_.extract(number));
+  recent_[number % cached_chunks] = {number, nullptr};
+}
+
+void LineSegments::add(BlockNumber number, SegmentIndex index, std::uint32_t lines) {
+  Chunk& chunk = chunk_of(number);
+  Block& block = chunk.blocks[number & (chunk_blocks - 1)];
   if (block.held == 0) {
+    ++chunk.used;
     block.index = index;
   } else if (block.several || block.index != index) {
     if (!block.several) {
@@ -52,18 +69,23 @@ void LineSegments::add(Block& block, SegmentIndex index, std::uint32_t lines) {
   block.held = static_cast<std::uint16_t>(block.held | lines);
 }
 
-void LineSegments::clear(Block& block, std::uint32_t lines) {
+void LineSegments::clear(BlockNumber number, std::uint32_t lines) {
+  Chunk& chunk = chunk_of(number);
+  Block& block = chunk.blocks[number & (chunk_blocks - 1)];
   block.held = static_cast<std::uint16_t>(block.held & ~lines);
-  if (block.held != 0 || !block.several) return;
-  free_lists_.push_back(block.index);
+  if (block.held != 0) return;
+  if (block.several) free_lists_.push_back(block.index);
   block.several = false;
+  leave_chunk(number >> chunk_shift, chunk, 1);
 }
 
 void LineSegments::add_all(BlockNumber first, BlockNumber last, SegmentIndex index) {
   while (first < last) {
     const BlockNumber end = std::min(last, ((first >> chunk_shift) + 1) << chunk_shift);
-    Block* begin = &at(first);
-    std::fill(begin, begin + (end - first), Block{index, static_cast<std::uint16_t>(all_lines), false});
+    Chunk& chunk = chunk_of(first);
+    const auto begin = chunk.blocks.begin() + static_cast<std::ptrdiff_t>(first & (chunk_blocks - 1));
+    std::fill(begin, begin + static_cast<std::ptrdiff_t>(end - first), Block{index, static_cast<std::uint16_t>(all_lines), false});
+    chunk.used += end - first;
     first = end;
   }
 }
@@ -71,11 +93,14 @@ void LineSegments::add_all(BlockNumber first, BlockNumber last, SegmentIndex ind
 void LineSegments::clear_all(BlockNumber first, BlockNumber last) {
   while (first < last) {
     const BlockNumber end = std::min(last, ((first >> chunk_shift) + 1) << chunk_shift);
-    Block* block = &at(first);
+    Chunk& chunk = chunk_of(first);
+    Block* block = &chunk.blocks[first & (chunk_blocks - 1)];
+    const std::uint64_t number = first >> chunk_shift, blocks = end - first;
     for (; first < end; ++first, ++block) {
       if (block->several) free_lists_.push_back(block->index);
       *block = Block{};
     }
+    leave_chunk(number, chunk, blocks);
   }
 }
 
@@ -116,11 +141,11 @@ SegmentIndex LineSegments::insert(LineRange range) {
   segment.last = range.last;
   const BlockNumber first_block = block_of(range.first), last_block = block_of(range.last - 1);
   if (first_block == last_block) {
-    add(at(first_block), index, from(range.first) & up_to(range.last));
+    add(first_block, index, from(range.first) & up_to(range.last));
   } else {
-    add(at(first_block), index, from(range.first));
+    add(first_block, index, from(range.first));
     add_all(first_block + 1, last_block, index);
-    add(at(last_block), index, up_to(range.last));
+    add(last_block, index, up_to(range.last));
   }
   return index;
 }
@@ -136,10 +161,10 @@ void LineSegments::erase(SegmentIndex index) {
 
 void LineSegments::clear_lines(LineNumber first, LineNumber last) {
   const BlockNumber first_block = block_of(first), last_block = block_of(last - 1);
-  if (first_block == last_block) return clear(at(first_block), from(first) & up_to(last));
-  clear(at(first_block), from(first));
+  if (first_block == last_block) return clear(first_block, from(first) & up_to(last));
+  clear(first_block, from(first));
   clear_all(first_block + 1, last_block);
-  clear(at(last_block), up_to(last));
+  clear(last_block, up_to(last));
 }
 
 void LineSegments::trim(SegmentIndex index, LineNumber first, LineNumber last) {

@@ -1,5 +1,5 @@
 // Disjoint ranges of lines with what a cache knows of them, found by address. Addresses are cut into blocks of 16 lines; a
-// flat table (allocated piecewise where lines occur) says which lines of a block are held and by which segment, or, if there
+// flat table (pieces of it exist where lines are held) says which lines of a block are held and by which segment, or, if there
 // are several, where the list of them by line is. A row of a stencil is one segment, whatever its length; a gathered line is
 // a segment of its own.
 #pragma once
@@ -83,7 +83,11 @@ private:
     bool several = false;              // never while nothing is held
   };
   using BlockNumber = std::uint64_t;
-  using Chunk = std::array<Block, chunk_blocks>;
+  struct Chunk {
+    std::array<Block, chunk_blocks> blocks{};
+    std::uint64_t used = 0;  // of the blocks
+  };
+  using Chunks = std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>>;
   struct alignas(64) List {
     std::array<SegmentIndex, block_lines> segment;  // by line, where held
   };
@@ -102,14 +106,15 @@ private:
   Chunk& make_chunk(std::uint64_t number);
   const Block* find(BlockNumber number) const {
     const Chunk* found = chunk(number >> chunk_shift);
-    return found ? &(*found)[number & (chunk_blocks - 1)] : nullptr;
+    return found ? &found->blocks[number & (chunk_blocks - 1)] : nullptr;
   }
-  Block& at(BlockNumber number) {
+  Chunk& chunk_of(BlockNumber number) {
     Chunk* found = chunk(number >> chunk_shift);
-    return (found ? *found : make_chunk(number >> chunk_shift))[number & (chunk_blocks - 1)];
+    return found ? *found : make_chunk(number >> chunk_shift);
   }
-  void add(Block&, SegmentIndex, std::uint32_t lines);
-  void clear(Block&, std::uint32_t lines);
+  void leave_chunk(std::uint64_t number, Chunk&, std::uint64_t blocks);
+  void add(BlockNumber, SegmentIndex, std::uint32_t lines);
+  void clear(BlockNumber, std::uint32_t lines);
   void clear_lines(LineNumber first, LineNumber last);              // of one segment
   void add_all(BlockNumber first, BlockNumber last, SegmentIndex);  // of empty blocks [first, last)
   void clear_all(BlockNumber first, BlockNumber last);              // of blocks that one segment fills
@@ -127,8 +132,10 @@ private:
   std::size_t free_count_ = 0;
   std::vector<List, LargePageAllocator<List>> lists_;
   std::vector<std::uint32_t> free_lists_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;
-  mutable std::array<CachedChunk, cached_chunks> recent_{};  // hot part of chunks_
+  Chunks chunks_;
+  // Empty ones, used again: so the table is as large as what is held, not as all that ever was.
+  std::vector<Chunks::node_type> spare_;
+  mutable std::array<CachedChunk, cached_chunks> recent_{};  // hot part of chunks_; null: there is none
 };
 
 }  // namespace homenode

@@ -13,6 +13,7 @@
 // of them along the second, and so on, so that every thread has one block whose share is its weight.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -37,7 +38,10 @@ using Weights = std::vector<double>;
 class LatencyWeighted final : public WorkDistribution {
 public:
   explicit LatencyWeighted(const Parameters& parameters)
-      : refine_{parameters.get("refine")}, dimensions_{static_cast<std::size_t>(parameters.get("dims"))} {}
+      : refine_{parameters.get("refine")},
+        dimensions_{static_cast<std::size_t>(parameters.get("dims"))},
+        rows_{parameters.get("rows")},
+        columns_{parameters.get("columns")} {}
 
   bool wants_estimates() const override { return true; }
   std::unique_ptr<WorkDistribution> foresight() const override { return std::make_unique<LatencyWeighted>(*this); }
@@ -73,28 +77,34 @@ public:
   }
 
 private:
+  // The trace's dimensions, or rows and columns as the user says: compilers make one counter of collapsed loops, and captures see no more.
   void set_extents(std::size_t threads) {
     extents_.clear();
-    const std::vector<LoopDimension> none;
-    const std::vector<LoopDimension>& dimensions = region_.region == nullptr ? none : region_.region->dimensions;
-    std::int64_t product = 1;
-    for (const LoopDimension& dimension : dimensions) {
-      extents_.push_back(
-          dimension.step == 0 ? 0 : (dimension.high - dimension.low + dimension.step - (dimension.step > 0 ? 1 : -1)) / dimension.step);
-      product *= extents_.back();
-    }
     if (dimensions_ == 1) {
       extents_ = {region_.iterations};
-    } else if (extents_.size() < dimensions_ || product != region_.iterations) {
-      throw UsageError("latency-weighted:dims=" + std::to_string(dimensions_) + " needs iterations of so many dimensions; region '" +
-                       (region_.region == nullptr ? std::string{} : region_.region->label) + "' has " +
-                       std::to_string(product == region_.iterations ? std::max<std::size_t>(extents_.size(), 1) : 1) +
-                       "; allowed: dims=1, or loops with collapse(" + std::to_string(dimensions_) + ")");
-    } else {
+    } else if (columns_ > 0) {
+      const std::int64_t plane = dimensions_ == 3 ? rows_ * columns_ : columns_;
+      if (plane > 0 && region_.iterations % plane == 0) extents_.assign({region_.iterations / plane, rows_, columns_});
+      if (dimensions_ == 2 && !extents_.empty()) extents_.erase(extents_.begin() + 1);
+    } else if (region_.region != nullptr) {
+      for (const LoopDimension& dimension : region_.region->dimensions) {
+        const std::int64_t round_up = dimension.step > 0 ? dimension.step - 1 : dimension.step + 1;
+        extents_.push_back(dimension.step == 0 ? 0 : (dimension.high - dimension.low + round_up) / dimension.step);
+      }
       for (std::size_t d = dimensions_; d < extents_.size(); ++d) extents_[dimensions_ - 1] *= extents_[d];
-      extents_.resize(dimensions_);
+      extents_.resize(std::min(extents_.size(), dimensions_));
     }
+    const std::int64_t product = std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, std::multiplies<>{});
+    if (extents_.size() < dimensions_ || product != region_.iterations) refuse_dimensions();
     find_grid(threads);
+  }
+
+  [[noreturn]] void refuse_dimensions() const {
+    const std::string name = region_.region == nullptr ? std::string{} : region_.region->label;
+    const std::string wanted = dimensions_ == 2 ? "columns=C with C" : "rows=R and columns=C with R x C";
+    throw UsageError("latency-weighted:dims=" + std::to_string(dimensions_) + " does not know how the " +
+                     std::to_string(region_.iterations) + " iterations of region '" + name + "' form " + std::to_string(dimensions_) +
+                     " dimensions; allowed: " + wanted + " a divisor of them, or dims=1; for single regions: REGION@latency-weighted:...");
   }
 
   // Of the grids that hold all threads the one whose blocks have the least surface.
@@ -228,6 +238,7 @@ private:
 
   std::int64_t refine_;
   std::size_t dimensions_;
+  std::int64_t rows_, columns_;
   RegionView region_;
   LoopMemory::Weighed* memory_ = nullptr;
   std::vector<std::int64_t> extents_, grid_;  // of the iterations, of the threads
@@ -243,8 +254,17 @@ PolicyEntry<WorkDistribution> latency_weighted() {
   return {"latency-weighted",
           "chunks of such sizes that all threads finish together, by the closed form (S0)",
           {{"refine", "executions", "after the closed form: executions of a region whose measured times correct it", 0, 0, 1000},
-           {"dims", "dimensions", "of the iterations over which threads form a grid", 1, 1, 3}},
-          [](const Parameters& parameters) { return std::make_unique<LatencyWeighted>(parameters); }};
+           {"dims", "dimensions", "of the iterations over which threads form a grid", 1, 1, 3},
+           {"rows", "iterations", "dims=3: extent of the second dimension; 0 = as the trace says", 0, 0},
+           {"columns", "iterations", "dims=2 and 3: extent of the last dimension; 0 = as the trace says", 0, 0}},
+          [](const Parameters& parameters) {
+            const std::int64_t dims = parameters.get("dims"), rows = parameters.get("rows"), columns = parameters.get("columns");
+            if ((rows > 0 && dims < 3) || (columns > 0 && dims < 2))
+              throw UsageError("latency-weighted:dims=" + std::to_string(dims) + " takes " +
+                               (dims == 1 ? "neither rows nor columns" : "no rows") +
+                               "; allowed: columns with dims=2, rows and columns with dims=3");
+            return std::make_unique<LatencyWeighted>(parameters);
+          }};
 }
 
 }  // namespace homenode

@@ -209,6 +209,24 @@ def test_same_bytes_for_any_number_of_workers(homenode: Run, tmp_path: Path, tra
     assert reports[0] == reports[1]
 
 
+def test_every_distribution_gives_the_same_bytes_for_any_number_of_workers(
+    homenode: Run, tmp_path: Path, trace_file: Path
+) -> None:
+    listed = document(homenode("policies", "distribution", "--json"))["policies"]
+    names = [policy["name"] for policy in listed if policy["kind"] == "distribution"]
+    assert len(names) >= 10
+    options = [option for name in names for option in ("--distribution", name)]
+    reports = []
+    for workers in ("1", "3"):
+        file = f"every-{workers}.json"
+        place = ("--machine", "xeon-x5550-2s", "--threads", "8", "--workers", workers, "-o", file)
+        ended = homenode("replay", trace_file, *place, *options)
+        assert ended.status == 0, ended.stderr
+        reports.append((tmp_path / file).read_bytes())
+    assert reports[0] == reports[1]
+    assert len(json.loads(reports[0])["runs"]) == len(names)
+
+
 def test_oversubscribed(homenode: Run, trace_file: Path) -> None:
     ended = homenode("replay", trace_file, "--machine", "xeon-x5550-2s", "--threads", "12", "--oversubscribe", "--json")
     assert len(document(ended)["runs"][0]["threads_detail"]) == 12

@@ -51,3 +51,22 @@ def test_what_it_does_not_estimate_is_refused(trace: hn.Trace, tmp_path: Path) -
     tasks = hn.capture("jacobi3d_tasks", output=tmp_path / "t.hnt", ni=16, nj=16, nk=16, sweeps=1)
     with pytest.raises(UsageError, match="consists of tasks"):
         hn.estimate(tasks, MACHINE, threads=4)
+
+
+def test_collapsed_loops_are_cut_into_blocks_of_three_dimensions(tmp_path: Path) -> None:
+    # 8 x 8 x 8 blocks of 4 x 4 x 4 sites, which the trace knows as 512 iterations
+    size = {"ni": 32, "nj": 32, "nk": 32, "bi": 4, "bj": 4, "bk": 4}
+    trace = hn.capture("jacobi3d", output=tmp_path / "j3.hnt", sweeps=2, check=0, **size)
+    with pytest.raises(UsageError, match="how the 512 iterations of region 'init' form 3 dimensions"):
+        hn.estimate(trace, MACHINE, threads=8, distribution="latency-weighted:dims=3")
+    blocks = "latency-weighted:dims=3,rows=8,columns=8"
+    schedule = hn.estimate(trace, MACHINE, threads=8, distribution=blocks).region("init").schedule
+    assert sum(last - first for first, last, _ in schedule.tolist()) == 512
+    # 2 x 2 x 2 blocks have the least surface; thread 5 = (1, 0, 1): i from 4, j to 3, k from 4 on
+    of_thread = [(first, last) for first, last, thread in schedule.tolist() if thread == 5]
+    assert of_thread == [((i * 8 + j) * 8 + 4, (i * 8 + j) * 8 + 8) for i in range(4, 8) for j in range(4)]
+    replayed = hn.replay(trace, MACHINE, threads=8, distribution=blocks)
+    assert hn.estimate(trace, MACHINE, threads=8, distribution=blocks).seconds == pytest.approx(replayed.seconds, rel=0.25)
+    # Cubes of 16 sites have two thirds of the surface that slabs of 4 x 32 x 32 have: fewer lines come from other cores.
+    slabs = hn.replay(trace, MACHINE, threads=8, distribution="static")
+    assert replayed.run["transfer_lines"] < slabs.run["transfer_lines"]

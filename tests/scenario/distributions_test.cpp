@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -78,19 +79,45 @@ TEST_P(EveryDistribution, isTheSameForTheSameSeed) {
   for (const std::size_t execution : {0U, 1U, 2U}) EXPECT_EQ(handed_out(one, execution), handed_out(other, execution));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryDistribution,
-                         ::testing::Values("static", "static:3", "dynamic:2", "guided", "auto", "auto:libomp", "latency-weighted",
-                                           "latency-weighted:refine=1", "tasks", "tasks:take=any", "tasks:queue=1", "tasks:runtime=libgomp",
-                                           "tasks:runtime=libomp", "tasks:runtime=libomp,queue=1,producers=0", "tasks:stride=5",
-                                           "tasks:producers=3,stride=4,queue=2", "locality-queues", "locality-queues:queue=1",
-                                           "locality-queues:stride=6,producers=0", "tbb", "tbb:columns=4", "tbb-affinity",
-                                           "tbb-affinity:columns=7", "work-stealing", "work-stealing:chunk=3,victim=nearest"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace_if(
-                               name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-                           return name;
-                         });
+constexpr std::array every_distribution{"static",
+                                        "static:3",
+                                        "dynamic:2",
+                                        "guided",
+                                        "auto",
+                                        "auto:libomp",
+                                        "latency-weighted",
+                                        "latency-weighted:refine=1",
+                                        "tasks",
+                                        "tasks:take=any",
+                                        "tasks:queue=1",
+                                        "tasks:runtime=libgomp",
+                                        "tasks:runtime=libomp",
+                                        "tasks:runtime=libomp,queue=1,producers=0",
+                                        "tasks:stride=5",
+                                        "tasks:producers=3,stride=4,queue=2",
+                                        "locality-queues",
+                                        "locality-queues:queue=1",
+                                        "locality-queues:stride=6,producers=0",
+                                        "tbb",
+                                        "tbb:columns=4",
+                                        "tbb-affinity",
+                                        "tbb-affinity:columns=7",
+                                        "work-stealing",
+                                        "work-stealing:chunk=3,victim=nearest"};
+
+TEST(EveryDistributionOfTheRegistry, isAmongThose) {
+  for (const auto& known : work_distributions().entries())
+    EXPECT_TRUE(std::any_of(every_distribution.begin(), every_distribution.end(), [&](const std::string& text) {
+      return text.substr(0, text.find(':')) == known.name;
+    })) << known.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryDistribution, ::testing::ValuesIn(every_distribution), [](const auto& info) {
+  std::string name = info.param;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
 
 TEST(Auto, isStaticAsLibgompRunsItAndShrinkingChunksAsLibompDoes) {
   const auto workload = blocks(64, 4096);

@@ -213,13 +213,24 @@ TEST(LatencyWeighted, keepsEqualSharesWherePagesAreFirstWritten) {
   EXPECT_LT(by_thread(report, 1, 8)[7].size(), 900U);
 }
 
+TEST(LatencyWeighted, takesTheExtentsOfCollapsedLoopsFromTheUser) {
+  RunOptions known = options("latency-weighted:dims=3"), told = options("latency-weighted:dims=3,rows=6,columns=4");
+  known.keep_log = told.keep_log = true;
+  const auto collapsed = rows(8 * 6 * 4, 1);
+  EXPECT_EQ(by_thread(run(*collapsed, two_sockets(), told), 0, 8), by_thread(run(*blocks({8, 6, 4}, 1), two_sockets(), known), 0, 8));
+  EXPECT_THROW(run(*collapsed, two_sockets(), options("latency-weighted:dims=3,rows=5,columns=4")), UsageError);
+  EXPECT_THROW(run(*collapsed, two_sockets(), options("latency-weighted:dims=3,columns=4")), UsageError);
+  EXPECT_THROW(run(*collapsed, two_sockets(), options("latency-weighted:dims=2,columns=5")), UsageError);
+}
+
 TEST(LatencyWeighted, refusesMoreDimensionsThanTheLoopHas) {
   const auto workload = rows(64, 1);
   try {
     run(*workload, two_sockets(), options("latency-weighted:dims=2"));
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("region 'init' has 1; allowed: dims=1, or loops with collapse(2)"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(
+                                  "how the 64 iterations of region 'init' form 2 dimensions; allowed: columns=C with C a divisor of them"));
   }
 }
 

@@ -21,6 +21,7 @@ from typing import Any
 import homenode as hn
 from homenode.advising import WEIGHTED, plain_distributions
 from homenode.gain_map import WORTH
+from validation.kept import Kept, package_hash
 from validation.traces import captured
 
 COMBINATIONS = Path(__file__).with_name("combinations.toml")
@@ -110,10 +111,13 @@ def score(trace: hn.Trace, combination: Combination) -> Scored:
 
 
 def scored(folder: Path, chosen: Iterable[Combination], workers: int = 2) -> Iterator[Scored]:
-    """Score each, in order."""
+    """Score each, in order; what the same package has scored before is kept in the folder."""
+    kept = Kept(folder / "advisor.jsonl", package_hash())
 
     def one(combination: Combination) -> Scored:
-        return score(captured(folder, combination.kernel, combination.parameters), combination)
+        trace = captured(folder, combination.kernel, combination.parameters)
+        question = {"trace": trace.hash, "machine": combination.machine, "threads": combination.threads}
+        return Scored(**kept.get({**question, **combination.parameters}, lambda: asdict(score(trace, combination))))
 
     chosen = list(chosen)
     for combination in chosen:  # captures one after the other: they share a folder

@@ -1,7 +1,8 @@
-"""S0, 6.4 (C16, C17): what latency-weighted chunks gain over static, and what each hypothesis about the paper's 1.1 adds.
+"""S0, 6.3 and 6.4 (C12 to C17): idle times by core, what latency-weighted chunks gain, and what each hypothesis about the paper's 1.1 adds.
 
-`python -m validation.published.s0_distribution --write` renews results_s0_distribution.md. A gain is the time of an iteration with
-static chunks over that with weighted ones, both with stencil-aware pages; an iteration is what ten more take, divided by ten.
+`python -m validation.published.s0_distribution --write` renews results_s0_distribution.md. A gain is the time of an iteration under the best
+of OpenMP's schedules over that with weighted chunks, both with stencil-aware pages and all threads pinned; an iteration is what the
+iterations take that the longer of two traces has more.
 """
 
 from __future__ import annotations
@@ -10,53 +11,44 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import homenode as hn
-from validation.published.s0 import AWARE, MACHINES, Case, parameters_of
+from validation.kept import Kept, package_hash
+from validation.kept_page import kept_reading
+from validation.published.page import COLUMNS
+from validation.published.s0 import AWARE, MACHINES, SYSTEMS, Case, parameters_of
+from validation.published.s0_distribution_rows import KINDS, Replayed, kinds_of, rows
+from validation.published.s0_hypotheses import HYPOTHESES, Hypothesis
 from validation.traces import captured
 
 PAGE = Path(__file__).with_name("results_s0_distribution.md")
 FOLDER = Path(__file__).parents[2] / "build" / "validation"
 COMMAND = "python -m validation.published.s0_distribution --write"
-CASES = (
-    (Case("srad_v2", "", ()), 2, 12),
-    (Case("srad_v1", "", ()), 2, 12),
-    (Case("hotspot", "1024", ()), 2, 12),
-    (Case("mg", "S", ()), 1, 4),
-    (Case("ft", "S", ()), 1, 2),
-)
-# Why the machines may differ from their descriptions in what S0 saw; each is a change of one number, none is fitted.
-HYPOTHESES: tuple[tuple[str, dict[str, str]], ...] = (
-    ("as described", {}),
-    ("lines from other sockets' caches take four times as long", {"core_to_core_remote": "x4"}),
-    ("remote memory: links' latency x4", {"link_latency": "x4"}),
-    ("no prefetching: one line in flight of each stream", {"prefetched_lines": "1"}),
-    ("cores four times as fast, so that memory decides", {"core_time": "x0.25"}),
-    (
-        "all of these at once",
-        {"core_to_core_remote": "x4", "link_latency": "x4", "prefetched_lines": "1", "core_time": "x0.25"},
-    ),
-)
 WEIGHTED = "latency-weighted"
+# S0 used icc, whose runtime system is libomp.
+SCHEDULES = ("static", "dynamic:1", "guided:1", "auto:libomp")
+SRAD = Case("srad_v2", "", (), few=2, more=12)
+CASES = (
+    SRAD,
+    Case("srad_v1", "", (), few=2, more=12),
+    Case("mg", "S", (), few=1, more=4),
+    Case("ft", "S", (), few=1, more=2),
+    Case("hotspot", "256", (), few=4, more=100),
+    Case("hotspot", "1024", (), few=2, more=12),
+    Case("mg", "W", (), few=1, more=2),
+    Case("mg", "A", (), few=1, more=2),
+)
+SMALL = (Case("mg", "S", (), few=1, more=2),)
+AS_DESCRIBED = HYPOTHESES[0]
 
 
 @dataclass(frozen=True)
-class Gain:
-    """Of one program on one machine."""
+class Iteration:
+    """One more iteration of a program under one schedule."""
 
-    program: str
-    machine: str
-    hypothesis: str
-    static_seconds: float  # of an iteration
-    weighted_seconds: float
-    estimated: float  # gain by the closed form
-    smallest_share: float  # over an equal share, in the region that takes longest
-    command: str
-
-    @property
-    def gain(self) -> float:
-        """By flow."""
-        return self.static_seconds / self.weighted_seconds
+    seconds: float
+    idle_share: tuple[float, ...]  # of the iteration, by thread
 
 
 def _trace(folder: Path, case: Case, steps: int) -> hn.Trace:
@@ -64,81 +56,150 @@ def _trace(folder: Path, case: Case, steps: int) -> hn.Trace:
     return captured(folder, case.program, {**parameters_of(case), of_steps: steps, "check": 0})
 
 
-def gain(folder: Path, case: Case, few: int, more: int, machine: str, hypothesis: str, changes: dict[str, str]) -> Gain:
-    """Replay and estimate both schedules on both traces."""
-    target = hn.Machine.load(machine).with_changes(**changes)
-    threads = MACHINES[machine]
-    replayed, estimated, share = {}, {}, 1.0
-    for distribution in ("static", WEIGHTED):
-        seconds, guess = [], []
-        for steps in (few, more):
-            trace = _trace(folder, case, steps)
-            result = hn.replay(trace, target, threads=threads, placement=AWARE.placement, distribution=distribution)
-            estimate = hn.estimate(trace, target, threads=threads, placement=AWARE.placement, distribution=distribution)
-            seconds.append(result.seconds)
-            guess.append(estimate.seconds)
-            if distribution == WEIGHTED:
-                loops = [region for region in estimate.regions if len(region.schedule) > 1]
-                longest = max(loops, key=lambda region: region.seconds)
-                share = float(longest.weights.min() / longest.weights.mean())
-        replayed[distribution] = (seconds[1] - seconds[0]) / (more - few)
-        estimated[distribution] = (guess[1] - guess[0]) / (more - few)
-    options = " ".join(f"--change {name}={value}" for name, value in changes.items())
-    return Gain(
-        case.name,
-        machine,
-        hypothesis,
-        replayed["static"],
-        replayed[WEIGHTED],
-        estimated["static"] / estimated[WEIGHTED],
-        share,
-        f"homenode replay {case.program}.hnt --machine {machine} --threads {threads} --placement {AWARE.placement} "
-        f"--distribution static --distribution {WEIGHTED} {options}".rstrip(),
+def _command(case: Case, machine: str, hypothesis: Hypothesis, schedules: tuple[str, ...]) -> str:
+    changes = [f"--change {name}={value}" for name, value in hypothesis.changes(machine).items()]
+    pages = [] if hypothesis.pages == "4KiB" else [f"--pages {hypothesis.pages}"]
+    of_steps = "iterations" if case.program in ("mg", "ft") else "steps"
+    settings = {**parameters_of(case), of_steps: case.more, "check": 0}
+    capture = " ".join(f"--set {name}={value}" for name, value in settings.items())
+    chosen = [f"--distribution {schedule}" for schedule in schedules]
+    options = [f"--placement {AWARE.placement} --system {SYSTEMS[machine]}", *chosen, *changes, *pages]
+    return (
+        f"homenode capture {case.program} {capture} -o {case.program}.hnt; homenode replay {case.program}.hnt "
+        f"--machine {machine} --threads {MACHINES[machine]} {' '.join(options)}"
     )
 
 
-def gains(folder: Path, small: bool = False) -> Iterator[Gain]:
-    """Every program as described; srad_v2 under each hypothesis."""
-    for machine in MACHINES:
-        for case, few, more in CASES[-1:] if small else CASES:
-            for hypothesis, changes in HYPOTHESES if case.program == "srad_v2" else HYPOTHESES[:1]:
-                yield gain(folder, case, few, more, machine, hypothesis, changes)
+class Replays:
+    """Where traces and answers are kept."""
 
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._kept = folder, Kept(folder / "s0_distribution.jsonl", package_hash())
 
-def table(found: list[Gain]) -> Iterator[str]:
-    """Markdown."""
-    yield "| program | machine | machine changed | static | weighted | gain | gain by the closed form | smallest chunk |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for one in found:
-        yield (
-            f"| {one.program} | {one.machine} | {one.hypothesis} | {1e3 * one.static_seconds:.4g} ms | "
-            f"{1e3 * one.weighted_seconds:.4g} ms | {one.gain:.3f} | {one.estimated:.3f} | {100 * one.smallest_share:.3g} % |"
+    def iteration(self, case: Case, machine: str, schedule: str, hypothesis: Hypothesis = AS_DESCRIBED) -> Iteration:
+        """Replay both traces, if nobody has yet."""
+        few, more = (self._replay(case, steps, machine, schedule, hypothesis) for steps in (case.few, case.more))
+        seconds = more["seconds"] - few["seconds"]
+        idle = tuple((b - a) / seconds for a, b in zip(few["idle"], more["idle"], strict=True))
+        return Iteration(seconds / (case.more - case.few), idle)
+
+    def _replay(self, case: Case, steps: int, machine: str, schedule: str, hypothesis: Hypothesis) -> dict[str, Any]:
+        trace, changes, threads = _trace(self._folder, case, steps), hypothesis.changes(machine), MACHINES[machine]
+        chosen = {"placement": AWARE.placement, "system": SYSTEMS[machine], "distribution": schedule, "pages": hypothesis.pages}
+
+        def answer() -> dict[str, Any]:
+            result = hn.replay(trace, hn.Machine.load(machine).with_changes(changes), threads=threads, **chosen)
+            return {"seconds": result.seconds, "idle": [float(idle) for idle in result.threads["idle_seconds"]]}
+
+        question = {"trace": trace.hash, "machine": machine, "changes": changes, "threads": threads, **chosen}
+        return self._kept.get(question, answer)
+
+    def case(self, case: Case, machine: str, hypothesis: Hypothesis = AS_DESCRIBED) -> Replayed:
+        """All schedules of a case; under a hypothesis static alone stands for OpenMP's."""
+        schedules = SCHEDULES if hypothesis is AS_DESCRIBED else SCHEDULES[:1]
+        plain = {schedule: self.iteration(case, machine, schedule, hypothesis) for schedule in schedules}
+        weighted = self.iteration(case, machine, WEIGHTED, hypothesis)
+        return Replayed(
+            case.name,
+            machine,
+            {schedule: one.seconds for schedule, one in plain.items()},
+            weighted.seconds,
+            plain["static"].idle_share,
+            weighted.idle_share,
+            _command(case, machine, hypothesis, (*schedules, WEIGHTED)),
         )
+
+
+def _gains(found: list[Replayed]) -> Iterator[str]:
+    yield "| program | machine | static | dynamic:1 | guided:1 | auto:libomp | weighted | gain over the best | gain over static |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for one in found:
+        times = " | ".join(f"{1e3 * one.plain[schedule]:.4g}" for schedule in SCHEDULES)
+        yield (
+            f"| {one.program} | {one.machine} | {times} | {1e3 * one.weighted:.4g} ms | {one.gain:.3f} | "
+            f"{one.plain['static'] / one.weighted:.3f} |"
+        )
+
+
+def _idle(found: list[Replayed]) -> Iterator[str]:
+    yield f"| program | machine | schedule | {' | '.join(KINDS)} |"
+    yield f"|---|---|---|{'---|' * len(KINDS)}"
+    for one in found:
+        for name, shares in (("static", one.idle), ("weighted", one.weighted_idle)):
+            means = kinds_of(one.machine, shares)
+            yield f"| {one.program} | {one.machine} | {name} | {' | '.join(f'{100 * mean:.2f} %' for mean in means)} |"
+
+
+def _cores(found: list[Replayed]) -> Iterator[str]:
+    """S0's figure 8: a row for each node."""
+    for one in (one for one in found if one.program == SRAD.name):
+        of_node = len(one.idle) // (4 if MACHINES[one.machine] == 32 else 2)
+        yield from ("", f"{one.program} on {one.machine}, static, idle share of an iteration in percent:", "")
+        yield f"| node | {' | '.join(f'core {core}' for core in range(of_node))} |"
+        yield f"|{'---|' * (of_node + 1)}"
+        for node in range(len(one.idle) // of_node):
+            shares = one.idle[node * of_node : (node + 1) * of_node]
+            yield f"| {node} | {' | '.join(f'{100 * share:.2f}' for share in shares)} |"
+
+
+def _hypotheses(found: list[tuple[Hypothesis, Replayed]]) -> Iterator[str]:
+    yield "| machine | hypothesis | changed | static | weighted | gain | border threads idle less by |"
+    yield "|---|---|---|---|---|---|---|"
+    for hypothesis, one in found:
+        changes = ", ".join(f"{name}={value}" for name, value in hypothesis.changes(one.machine).items())
+        changed = ", ".join(part for part in (changes, hypothesis.pages) if part)
+        border, inner = kinds_of(one.machine, one.idle)[:2]
+        yield (
+            f"| {one.machine} | {hypothesis.name} | {changed} | {1e3 * one.plain['static']:.4g} ms | "
+            f"{1e3 * one.weighted:.4g} ms | {one.plain['static'] / one.weighted:.3f} | {100 * (inner - border):.2f} % |"
+        )
+
+
+def page(found: list[Replayed], tried: list[tuple[Hypothesis, Replayed]]) -> str:
+    """All tables, down to what is written by hand."""
+    lines = [
+        "# S0, 6.3 and 6.4: idle times and latency-weighted chunks",
+        "",
+        f"Written by `{COMMAND}`, down to the tables. Time of an iteration under stencil-aware pages, all cores pinned, each machine",
+        "with the kernel of S0's Table 1, `flow`; gain: the best OpenMP schedule's time over that of latency-weighted chunks.",
+        "",
+        f"| {' | '.join(COLUMNS)} |",
+        f"|{'---|' * len(COLUMNS)}",
+    ]
+    for row in rows(found):
+        values = row.as_json()
+        lines.append(f"| {' | '.join(_shown(values[column]) for column in COLUMNS)} |")
+    lines += ["", *_gains(found), "", "Idle share of an iteration, mean over the threads of a kind:", "", *_idle(found)]
+    lines += [*_cores(found), "", "What S0's 1.1 for srad_v2 could rest on, each switched on by a change of the machine or of the pages:", ""]
+    lines += list(_hypotheses(tried))
+    return "\n".join(lines) + "\n"
+
+
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the gains, or write the page."""
     parser = argparse.ArgumentParser(prog="python -m validation.published.s0_distribution", description=__doc__)
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="where traces are kept")
-    parser.add_argument("--small", action="store_true", help="ft alone")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where traces and answers are kept")
+    parser.add_argument("--small", action="store_true", help="mg S alone")
     parser.add_argument("--write", action="store_true", help=f"renew {PAGE.name}")
     options = parser.parse_args(arguments)
-    found = []
-    for one in gains(options.folder, options.small):
-        found.append(one)
-        print(list(table([one]))[-1], flush=True)
+    replays, found, tried = Replays(options.folder), [], []
+    for case in SMALL if options.small else CASES:
+        for machine in MACHINES:
+            found.append(replays.case(case, machine))
+            print(f"{case.name}  {machine}  gain {found[-1].gain:.3f}", flush=True)
+        if case is SRAD:
+            for machine in MACHINES:
+                for hypothesis in HYPOTHESES:
+                    tried.append((hypothesis, replays.case(case, machine, hypothesis)))
+                    print(f"  {machine}  {hypothesis.name}  gain {tried[-1][1].gain:.3f}", flush=True)
     if options.write and not options.small:
-        text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-        kept = "\n## " + text.partition("\n## ")[2] if "\n## " in text else ""
-        head = [
-            "# S0, 6.4: latency-weighted chunks",
-            "",
-            f"Written by `{COMMAND}`, down to the table. Time of one iteration under stencil-aware pages, all cores pinned, `flow`;",
-            "the gain is static's time over the weighted one's. S0 found up to 1.1 for srad_v2 and none for the others (C16, C17).",
-            "The smallest chunk is over an equal share, in the region that takes longest.",
-            "",
-        ]
-        PAGE.write_text("\n".join([*head, *table(found)]) + "\n" + kept, encoding="utf-8")
+        PAGE.write_text(page(found, tried) + kept_reading(PAGE), encoding="utf-8")
+    else:
+        print("\n".join([*_gains(found), "", *_idle(found)]))
     return 0
 
 
