@@ -1,8 +1,8 @@
-"""S0, 6.3 and 6.4 (C12 to C17): idle times by core, what latency-weighted chunks gain, and what each hypothesis about the paper's 1.1 adds.
+"""S0, 6.3 and 6.4 (C12 to C17): idle times by core, the gain of latency-weighted chunks, and what each hypothesis about S0's 1.1 adds.
 
-`python -m validation.published.s0_distribution --write` renews results_s0_distribution.md. A gain is the time of an iteration under the best
-of OpenMP's schedules over that with weighted chunks, both with stencil-aware pages and all threads pinned; an iteration is what the
-iterations take that the longer of two traces has more.
+`python -m validation.published.s0_distribution --write` renews results_s0_distribution.md. A gain is the time of an iteration under the
+best of OpenMP's schedules over that with weighted chunks, both with stencil-aware pages and all threads pinned; an iteration is what
+those take that the longer of two traces has more.
 """
 
 from __future__ import annotations
@@ -85,7 +85,12 @@ class Replays:
 
     def _replay(self, case: Case, steps: int, machine: str, schedule: str, hypothesis: Hypothesis) -> dict[str, Any]:
         trace, changes, threads = _trace(self._folder, case, steps), hypothesis.changes(machine), MACHINES[machine]
-        chosen = {"placement": AWARE.placement, "system": SYSTEMS[machine], "distribution": schedule, "pages": hypothesis.pages}
+        chosen: dict[str, Any] = {
+            "placement": AWARE.placement,
+            "system": SYSTEMS[machine],
+            "distribution": schedule,
+            "pages": hypothesis.pages,
+        }
 
         def answer() -> dict[str, Any]:
             result = hn.replay(trace, hn.Machine.load(machine).with_changes(changes), threads=threads, **chosen)
@@ -170,8 +175,8 @@ def page(found: list[Replayed], tried: list[tuple[Hypothesis, Replayed]]) -> str
         values = row.as_json()
         lines.append(f"| {' | '.join(_shown(values[column]) for column in COLUMNS)} |")
     lines += ["", *_gains(found), "", "Idle share of an iteration, mean over the threads of a kind:", "", *_idle(found)]
-    lines += [*_cores(found), "", "What S0's 1.1 for srad_v2 could rest on, each switched on by a change of the machine or of the pages:", ""]
-    lines += list(_hypotheses(tried))
+    question = "What S0's 1.1 for srad_v2 could rest on, each switched on by a change of the machine or of the pages:"
+    lines += [*_cores(found), "", question, "", *_hypotheses(tried)]
     return "\n".join(lines) + "\n"
 
 

@@ -74,7 +74,9 @@ def _gain(one: Replayed) -> Iterator[Row]:
     if one.program == "srad_v2":
         what = f"srad_v2: gain of latency-weighted chunks over the best OpenMP schedule ({best})"
         published = f"up to {PRINTED}"
-        yield predicted("C16", one.machine, what, published, one.gain, REACHED <= one.gain <= 1.05 * PRINTED, one.command)
+        yield predicted(
+            "C16", one.machine, what, published, one.gain, REACHED <= one.gain <= 1.05 * PRINTED, one.command
+        )
         what = f"srad_v2: no OpenMP schedule is faster than static by more than {100 * NOISE:.0f} %"
         said = ", ".join(f"{name} {1e3 * seconds:.4g}" for name, seconds in one.plain.items())
         right = one.plain[best] >= (1 - NOISE) * one.plain["static"]

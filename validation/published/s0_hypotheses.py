@@ -43,6 +43,8 @@ HYPOTHESES = (
     Hypothesis("remote lines are not prefetched: one in flight", _remote_lines_alone),
     Hypothesis("no line is prefetched", lambda machine: {"prefetched_lines": "1"}),
     Hypothesis("cores four times as fast, so that memory decides", lambda machine: FAST_CORES),
-    Hypothesis("both: fast cores, remote lines not prefetched", lambda machine: FAST_CORES | _remote_lines_alone(machine)),
+    Hypothesis(
+        "both: fast cores, remote lines not prefetched", lambda machine: FAST_CORES | _remote_lines_alone(machine)
+    ),
     Hypothesis("and pages of 2 MiB", lambda machine: FAST_CORES | _remote_lines_alone(machine), "2MiB"),
 )
