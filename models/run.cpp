@@ -90,8 +90,11 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   staged.page = sizes.page;
   PageDemand page_demand;
   if (placement->only_bounds()) staged.page_demand = &page_demand;
+  staged.seed = options.seed;
   staged.stores = store_treatment(options.stores, machine);
-  const CacheChoice caches = choose_caches(options.caches, workload, LineTouchOptions::of(machine, staged.stores));
+  const bool by_lines = options.engine == "line";
+  if (by_lines && options.caches == "runs") throw UsageError("engine 'line' follows every line; found caches 'runs'; allowed: auto, lines");
+  const CacheChoice caches = choose_caches(by_lines ? "lines" : options.caches, workload, LineTouchOptions::of(machine, staged.stores));
   const auto make_distribution = [&](const std::string& label) {
     if (!options.follow.empty()) return follow_log(options.follow);
     return labels_of_tasks.contains(label) ? plan.make_for_tasks(label) : plan.make(label);

@@ -16,7 +16,7 @@ namespace homenode {
 
 struct RunOptions {
   unsigned threads = 1;
-  std::string engine = "flow";            // flow | simgrid
+  std::string engine = "flow";            // flow | simgrid | line
   std::string placement = "first-touch";  // models/placement
   std::string mapping = "compact";        // models/mapping
   std::string distribution = "static";    // models/distribution, by region if asked: "init@static:1 sweep@dynamic:4"

@@ -44,6 +44,17 @@ struct ControllerDescription {
   std::vector<LoadedLatencyPoint> loaded_latency;
 };
 
+// What is behind each memory controller, for the engine `line`. Without a description: DDR3-1333, 9-9-9 (JESD79-3, assumed), three
+// channels of two ranks of eight banks, read from common knowledge; batch and closing of rows are assumed.
+struct DramDescription {
+  unsigned channels = 3;  // of one controller
+  unsigned banks = 16;    // of one channel, all ranks
+  Time activate = Time::picoseconds(13500), precharge = Time::picoseconds(13500), column = Time::picoseconds(13500);
+  Time row_cycle = Time::picoseconds(49500);          // between two activations of a bank
+  Time row_closes_after = Time::picoseconds(200000);  // without use
+  unsigned write_batch = 16;                          // lines of a channel
+};
+
 struct NodeDescription {
   SocketId socket;
   Bytes memory;
@@ -79,6 +90,7 @@ struct Machine {
   std::vector<NodeId> core_node;         // by core; cores are numbered node by node within a socket, socket by socket
   std::vector<CacheDescription> caches;  // by level, from 1
   std::vector<ControllerDescription> controllers;
+  DramDescription dram;
   std::vector<LinkDescription> links;
   CoreThroughput core;
   Overlap overlap = Overlap::full;

@@ -56,7 +56,8 @@ inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
   return ways;
 }
 
-SetCaches::SetCaches(const Machine& machine, std::uint64_t seed) : cores_(machine.cores()), seed_(mix(seed + 0x9e3779b97f4a7c15ULL)) {
+SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_clean)
+    : cores_(machine.cores()), seed_(mix(seed + 0x9e3779b97f4a7c15ULL)), forwards_clean_(forwards_clean) {
   if (machine.caches.size() > most_levels)
     throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.caches.size()) +
                      " cache levels; the caches by lines allow at most " + std::to_string(most_levels));
@@ -163,12 +164,55 @@ void SetCaches::access_ahead(CoreId core) {
       if (oldest != 0) __builtin_prefetch(&states_[oldest >> 1]);
     }
   }
-  for (const Ahead& next : ahead_) access_line(core, next.line, *next.touch);
+  for (const Ahead& next : ahead_) note(pass_line(core, next.line, *next.touch), next.line.number, *next.touch);
   ahead_.clear();
 }
 
-void SetCaches::access_line(CoreId core, const Line& line, const LineTouch& touch) {
-  if (touch.bypass && !touch.reads) return bypass(line);
+LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch& touch, CacheOutcome& outcome) {
+  outcome_ = &outcome;
+  const Line line = line_of(number);
+  if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
+  if (forwards_clean_ && forwarder_.size() < states_.size()) forwarder_.resize(states_.size(), 0);
+  return pass_line(core, line, touch);
+}
+
+void SetCaches::note(const LineFate& fate, LineNumber number, const LineTouch& touch) {
+  outcome_->upgrades += fate.upgrade;
+  switch (fate.from) {
+    case LineFate::From::nowhere:
+      return;
+    case LineFate::From::cache:
+      ++outcome_->hit_lines[fate.level];
+      outcome_->hit_weight[fate.level] += 1.0 / static_cast<double>(touch.parallelism);
+      return;
+    case LineFate::From::transfer: {
+      auto& transfers = outcome_->transfers;
+      if (!transfers.empty() && transfers.back().lines.last == number && transfers.back().owner.index() == fate.owner &&
+          transfers.back().parallelism == touch.parallelism)
+        ++transfers.back().lines.last;
+      else
+        transfers.push_back({{number, number + 1}, CoreId{fate.owner}, touch.parallelism});
+      return;
+    }
+    case LineFate::From::memory: {
+      auto& reads = outcome_->reads;
+      if (!reads.empty() && reads.back().lines.last == number && reads.back().parallelism == touch.parallelism)
+        ++reads.back().lines.last;
+      else
+        reads.push_back({{number, number + 1}, touch.parallelism});
+      return;
+    }
+  }
+}
+
+LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& touch) {
+  LineFate fate;
+  invalidated_.clear();
+  if (touch.bypass && !touch.reads) {
+    bypass(line);
+    fate.from = LineFate::From::nowhere;
+    return fate;
+  }
   const bool writes = touch.writes && !touch.bypass;
   std::size_t level = 0;
   unsigned way = 0;
@@ -178,26 +222,23 @@ void SetCaches::access_line(CoreId core, const Line& line, const LineTouch& touc
     way = find(set, levels_[level].ways, line.id);
     if (way < levels_[level].ways) break;
   }
-  const auto hit = [&] {
-    ++outcome_->hit_lines[level];
-    outcome_->hit_weight[level] += 1.0 / static_cast<double>(touch.parallelism);
-  };
   const bool missed = level == levels_.size();
+  fate.level = static_cast<std::uint8_t>(level);
   if (set != nullptr && level == 0 && (!writes || (set[way] & 1) != 0)) {
     const Entry entry = set[way];
     make_first(set, way);
     set[0] = entry;
-    hit();
     if (touch.bypass) bypass(line);
-    return;
+    return fate;
   }
   LineState& known = states_[line.id];
   const bool private_hit = !missed && levels_[level].cores_per_cache == 1;
-  bool transferred = false;
   const std::uint16_t owner = known.writer;
+  if (missed && forwards_clean_) forwarded(core, line, fate);
+  bool transferred = false;
   if (writes) {
     const Copies others = take(core, line, known);
-    if (others.held && private_hit) ++outcome_->upgrades;
+    fate.upgrade = others.held && private_hit;
     transferred = others.dirty && !private_hit;
     if (private_hit)
       for (std::size_t outer = level + 1; outer < levels_.size(); ++outer) {
@@ -208,23 +249,44 @@ void SetCaches::access_line(CoreId core, const Line& line, const LineTouch& touc
     transferred = share(core, line, known, !missed);
   }
   if (transferred) {
-    auto& transfers = outcome_->transfers;
-    if (!transfers.empty() && transfers.back().lines.last == line.number && transfers.back().owner.index() == owner &&
-        transfers.back().parallelism == touch.parallelism)
-      ++transfers.back().lines.last;
-    else
-      transfers.push_back({{line.number, line.number + 1}, CoreId{owner}, touch.parallelism});
-  } else if (!missed) {
-    hit();
-  } else {
-    auto& reads = outcome_->reads;
-    if (!reads.empty() && reads.back().lines.last == line.number && reads.back().parallelism == touch.parallelism)
-      ++reads.back().lines.last;
-    else
-      reads.push_back({{line.number, line.number + 1}, touch.parallelism});
+    fate.from = LineFate::From::transfer;
+    fate.owner = owner;
+    fate.dirty = true;
+  } else if (missed && fate.from == LineFate::From::cache) {
+    fate.from = LineFate::From::memory;
   }
   fill(core, line, known, level, writes, transferred);
+  if (missed && forwards_clean_) forwarder_[line.id] = static_cast<std::uint16_t>(1 + cache_of(core, outermost()));
   if (touch.bypass) bypass(line);
+  return fate;
+}
+
+// Before the access changes anything: whether another outermost cache answers with clean data.
+void SetCaches::forwarded(CoreId core, const Line& line, LineFate& fate) {
+  const std::uint16_t last = forwarder_[line.id];
+  if (last == 0 || last - 1U == cache_of(core, outermost()) || !holds(outermost(), last - 1U, line)) return;
+  fate.from = LineFate::From::transfer;
+  fate.owner = static_cast<std::uint16_t>((last - 1U) * levels_[outermost()].cores_per_cache);
+}
+
+SetCaches::Held SetCaches::held(CoreId core, LineNumber number) {
+  Held held;
+  const Id id = numbers_.find(number);
+  if (id == 0) return held;
+  const Line line = line_of(number, id);
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    const std::size_t caches = (path_.size() / most_levels + levels_[level].cores_per_cache - 1) / levels_[level].cores_per_cache;
+    for (std::size_t cache = 0; cache < caches; ++cache) {
+      const Entry* set = set_of(level, cache, line);
+      const unsigned way = find(set, levels_[level].ways, line.id);
+      if (way == levels_[level].ways) continue;
+      const bool dirty = (set[way] & 1) != 0;
+      const bool here = cache == cache_of(core, level);
+      (here ? held.here : held.elsewhere) = true;
+      if (dirty) (here ? held.dirty_here : held.dirty_elsewhere) = true;
+    }
+  }
+  return held;
 }
 
 // Puts the line into every level on the way in from where it was.
@@ -274,13 +336,18 @@ SetCaches::Copies SetCaches::take(CoreId core, const Line& line, LineState& know
   const CoreMask others = known.holders & ~cores_.only(core);
   cores_.for_each_core(others, [&](CoreId other) {
     if (other == core) return;
+    bool held = false;
     for (std::size_t level = 0; level < outermost() && cache_of(other, level) != cache_of(core, level); ++level)
-      copies.held |= remove(level, cache_of(other, level), line, copies.dirty);
+      held |= remove(level, cache_of(other, level), line, copies.dirty);
+    if (held) removed_from(cache_of(other, outermost()));
+    copies.held |= held;
   });
   known.holders = cores_.bit(core);
   const std::uint32_t domain = domain_bit(core), foreign = domains_a_bit_ == 1 ? known.domains & ~domain : known.domains;
   for_each_domain(foreign, [&](std::size_t cache) {
-    if (cache != cache_of(core, outermost())) copies.held |= remove(outermost(), cache, line, copies.dirty);
+    if (cache == cache_of(core, outermost()) || !remove(outermost(), cache, line, copies.dirty)) return;
+    removed_from(cache);
+    copies.held = true;
   });
   known.domains &= domain;
   return copies;

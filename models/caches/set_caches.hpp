@@ -10,6 +10,7 @@
 // between domains an inclusive outermost level writes transferred lines to memory, a victim cache keeps them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -23,9 +24,31 @@
 
 namespace homenode {
 
+// What became of one line that a core asked for.
+struct LineFate {
+  enum class From : std::uint8_t { cache, transfer, memory, nowhere };  // nowhere: a bypassing store asks for no data
+  From from = From::cache;
+  std::uint8_t level = 0;   // cache: which one held it
+  std::uint16_t owner = 0;  // transfer: the core whose path had it
+  bool dirty = false;       // transfer: memory had older data
+  bool upgrade = false;     // held, but shared: ownership without data
+};
+
 class SetCaches final : public CacheModel {
 public:
-  explicit SetCaches(const Machine&, std::uint64_t seed = 0);
+  // `forwards_clean`: a line that nobody modified comes from the outermost cache that got it last, if it still holds it (MESIF's state
+  // Forward, MESI's Exclusive), and not from memory.
+  explicit SetCaches(const Machine&, std::uint64_t seed = 0, bool forwards_clean = false);
+
+  // One line; only write-backs and bypassed writes go to the outcome.
+  LineFate access_line(CoreId, LineNumber, const LineTouch&, CacheOutcome&);
+  // Outermost caches under which the last access removed copies, the core's own included.
+  std::span<const std::uint32_t> invalidated() const { return invalidated_; }
+  // Stable states, derived from the entries: newest data in nobody's memory (M, or O if others hold it), held by one domain or more.
+  struct Held {
+    bool here = false, dirty_here = false, elsewhere = false, dirty_elsewhere = false;
+  };
+  Held held(CoreId, LineNumber);
 
   void access(CoreId, std::span<const LineTouch> group, CacheOutcome&) override;
   void drop(LineRange, bool discard, CacheOutcome&) override;
@@ -80,7 +103,13 @@ private:
   }
 
   void access_ahead(CoreId);
-  void access_line(CoreId, const Line&, const LineTouch&);
+  LineFate pass_line(CoreId, const Line&, const LineTouch&);
+  void note(const LineFate&, LineNumber, const LineTouch&);
+  void forwarded(CoreId, const Line&, LineFate&);
+  void removed_from(std::size_t domain) {
+    if (std::find(invalidated_.begin(), invalidated_.end(), domain) == invalidated_.end())
+      invalidated_.push_back(static_cast<std::uint32_t>(domain));
+  }
   void fill(CoreId, const Line&, LineState&, std::size_t level, bool writes, bool transferred);
   bool stays(CoreId, const Line&, LineState&, std::size_t level, bool dirty);
   void insert(CoreId, std::size_t level, const Line&, bool dirty);
@@ -112,8 +141,11 @@ private:
   std::size_t domains_ = 1, domains_a_bit_ = 1;
   unsigned page_shift_ = 0;  // lines a page
   std::uint64_t seed_;
-  CacheOutcome* outcome_ = nullptr;  // of the call
-  std::vector<Ahead> ahead_;         // scratch
+  bool forwards_clean_ = false;
+  std::vector<std::uint16_t> forwarder_;    // by line: 1 + the outermost cache that got it last; 0 = nobody
+  std::vector<std::uint32_t> invalidated_;  // by the last access
+  CacheOutcome* outcome_ = nullptr;         // of the call
+  std::vector<Ahead> ahead_;                // scratch
 };
 
 }  // namespace homenode

@@ -1,17 +1,19 @@
 #include "models/memory/engines.hpp"
 
 #include "models/caches/run_lru.hpp"
+#include "models/line/line_engine.hpp"
 #include "models/memory/flow_sharing.hpp"
 #include "models/memory/simgrid_sharing.hpp"
 #include "sim/errors.hpp"
 
 namespace homenode {
 
-std::vector<std::string> engine_names() { return {"flow", "simgrid"}; }
+std::vector<std::string> engine_names() { return {"flow", "simgrid", "line"}; }
 
 std::unique_ptr<MemoryModel> make_engine(const std::string& name, const Workload& workload, const Machine& machine,
                                          const Topology& topology, std::size_t threads, StagedOptions options,
                                          std::unique_ptr<CacheModel> caches) {
+  if (name == "line") return std::make_unique<LineEngine>(workload, machine, topology, options);
   const std::size_t resources = shared_resources(machine, topology);
   std::unique_ptr<BandwidthSharing> sharing;
   if (name == "flow") {

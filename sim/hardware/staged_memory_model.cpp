@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/core_time.hpp"
 #include "sim/errors.hpp"
 #include "sim/hardware/controller_costs.hpp"
 
@@ -33,7 +32,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       bound_{workload, machine},
       faulting_(machine.sockets, 0),
       controllers_of_(machine.nodes.size()),
-      seconds_per_iteration_(workload.patterns.size(), -1.0),
+      core_times_{workload, machine},
       demand_(machine.nodes.size()),
       use_(shared_resources(machine, topology), 0.0),
       offered_(shared_resources(machine, topology), 0.0),
@@ -101,7 +100,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   use_resources(place);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
-  const double core = core_time(passed.slice);
+  const double core = core_times_.seconds(passed.slice, *body_);
   double hits = 0;
   for (std::size_t level = 1; level < outcome_->hit_weight.size() && level < machine_.caches.size(); ++level) {
     // By latency, as many lines in flight as the stream allows, or by what the level delivers to one core.
@@ -375,18 +374,6 @@ const char* StagedMemoryModel::memory_source(NodeId reader, NodeId home) const {
     default:
       return "more hops";
   }
-}
-
-double StagedMemoryModel::core_time(const FilteredSlice& slice) {
-  const auto behind = [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; };
-  double seconds = 0;
-  auto block = std::upper_bound(body_->blocks.begin(), body_->blocks.end(), slice.items.first, behind);
-  for (; block != body_->blocks.end() && block->first < slice.items.last; ++block) {
-    double& each = seconds_per_iteration_[block->pattern.index()];
-    if (each < 0) each = core_seconds(workload_.patterns[block->pattern.index()].work, machine_.core, machine_.clock);
-    seconds += each * static_cast<double>(std::min(slice.items.last, block->last) - std::max(slice.items.first, block->first));
-  }
-  return slice.share * seconds;
 }
 
 void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {

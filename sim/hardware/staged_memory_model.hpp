@@ -23,6 +23,7 @@
 #include "sim/hardware/bandwidth_sharing.hpp"
 #include "sim/hardware/cache_stage.hpp"
 #include "sim/hardware/controller_load.hpp"
+#include "sim/hardware/core_times.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/hardware/message_costs.hpp"
 #include "sim/lower_bound.hpp"
@@ -42,6 +43,7 @@ struct StagedOptions {
   // pages move: there the caches' part hangs on the placement.
   std::shared_ptr<CacheRecord> record;
   std::string recorded;
+  std::uint64_t seed = 0;  // of the frames of caches that the engine makes itself
 };
 
 class StagedMemoryModel final : public MemoryModel {
@@ -100,7 +102,6 @@ private:
   void count_traffic(const Place&);
   void count_latency(const char* source, Time latency, std::uint64_t lines);
   const char* memory_source(NodeId reader, NodeId home) const;
-  double core_time(const FilteredSlice&);
   void remember(ResourceId resource, double seconds);
   std::string resource_name(std::size_t resource) const;
 
@@ -118,7 +119,7 @@ private:
   Time faulting_pairs_;                                   // transfers between them, summed over ordered pairs
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node
   std::vector<double> read_cost_, write_cost_;            // seconds a line, by controller
-  std::vector<double> seconds_per_iteration_;             // core time by pattern, computed once; negative = not yet
+  CoreTimes core_times_;
 
   // Scratch of one slice.
   const CacheOutcome* outcome_ = nullptr;  // of the accesses

@@ -195,7 +195,7 @@ def test_replay_table_ranks(homenode: Run, trace_file: Path) -> None:
     assert "runs in" in table.stderr
 
 
-@pytest.mark.parametrize("engine", ["flow", "simgrid"])
+@pytest.mark.parametrize("engine", ["flow", "simgrid", "line"])
 def test_same_bytes_for_any_number_of_workers(homenode: Run, tmp_path: Path, trace_file: Path, engine: str) -> None:
     reports = []
     for workers in ("1", "2"):

@@ -70,7 +70,7 @@ def test_runs_on_different_systems_do_not_compete(trace: hn.Trace) -> None:
     assert max(run["regret"] for run in runs) > 0
 
 
-@pytest.mark.parametrize("engine", ["flow", "simgrid"])
+@pytest.mark.parametrize("engine", ["flow", "simgrid", "line"])
 def test_parallel_faults_queue(trace: hn.Trace, engine: str) -> None:
     """All threads fault at once where the heap gives them pages of their own: here each initialises its rows."""
     del trace

@@ -61,9 +61,11 @@ def _parts(value: str) -> tuple[float, str]:
 
 
 def assumed_numbers(machine: hn.Machine) -> list[Assumed]:
-    """Return the assumed numbers; choices by name (an inclusion, a snoop mode), curves and topology are none."""
+    """Return the assumed numbers; choices by name (an inclusion, a snoop mode), curves, topology and DRAM (engine line) are none."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     for parameter in machine.parameters:
+        if parameter["path"].startswith("dram."):
+            continue
         if not parameter["assumed"] or _QUANTITY.fullmatch(parameter["value"]) is None:
             continue
         path = str(parameter["path"])

@@ -476,7 +476,7 @@ TEST(Engines, areKnownByName) {
   try {
     make_engine("fast", *bench.workload, bench.machine, bench.topology, 1, bench.options);
     FAIL() << "an unknown engine was accepted";
-  } catch (const UsageError& error) { EXPECT_STREQ(error.what(), "unknown engine 'fast'; allowed: flow, simgrid"); }
+  } catch (const UsageError& error) { EXPECT_STREQ(error.what(), "unknown engine 'fast'; allowed: flow, simgrid, line"); }
 }
 
 }  // namespace
