@@ -42,7 +42,7 @@ class Kept:
 
     def get(self, question: Mapping[str, Any], answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return the value of this question; asked once."""
-        key = json.dumps({**question, "version": self._version}, sort_keys=True)
+        key = self._key(question)
         if key not in self._known:
             value = json.loads(json.dumps(answer()))
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +50,13 @@ class Kept:
                 file.write("\n" * self._cut_short() + json.dumps({"key": key, "value": value}) + "\n")
             self._known[key] = value
         return dict(self._known[key])
+
+    def __contains__(self, question: Mapping[str, Any]) -> bool:
+        """Whether the question was asked already."""
+        return self._key(question) in self._known
+
+    def _key(self, question: Mapping[str, Any]) -> str:
+        return json.dumps({**question, "version": self._version}, sort_keys=True)
 
     def _cut_short(self) -> bool:
         return self._path.exists() and self._path.read_bytes()[-1:] not in (b"", b"\n")

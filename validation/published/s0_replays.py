@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
+from homenode.replaying import Choice
 from validation.available import Setting
 from validation.kept import Kept
 from validation.published.s0 import MACHINES, SYSTEMS, A, Balancing, Case, Timing, parameters_of
@@ -43,6 +45,35 @@ def _longest_region(run: Mapping[str, Any]) -> str:
     return f"{region['binding_resource']}, {region['label']}"
 
 
+def _shares_caches(setting: Setting, other: Setting) -> bool:
+    return all("+" not in one.placement and one.mapping == "compact" for one in (setting, other)) and (
+        setting.distribution == other.distribution == "static"
+    )
+
+
+def _choice(machine: str, setting: Setting) -> Choice:
+    policies: dict[str, Any] = dataclasses.replace(setting, system=SYSTEMS[machine]).keywords()
+    return Choice(hn.Machine.load(machine), MACHINES[machine], seed=setting.seed, **policies)
+
+
+def _question(trace: hn.Trace, machine: str, setting: Setting) -> dict[str, Any]:
+    names = dataclasses.replace(setting, system=SYSTEMS[machine]).keywords()
+    return {"trace": trace.hash, "machine": machine, "threads": MACHINES[machine], "seed": setting.seed, **names}
+
+
+def _answer(result: hn.Result) -> dict[str, Any]:
+    moved = result.traffic
+    return {
+        "seconds": result.seconds,
+        "pass_seconds": sum(r["seconds"] for r in result.run["regions"] if r["label"] == "placement pass"),
+        "idle": [float(seconds) for seconds in result.threads["idle_seconds"]],
+        "remote": 1 - float(moved.trace()) / float(moved.sum()) if moved.sum() else 0.0,
+        "held_up_by": _longest_region(result.run),
+        "hinting_faults": int(result.run["hinting_faults"]),
+        "migrated_pages": int(result.run["migrated_pages"]),
+    }
+
+
 @dataclasses.dataclass(frozen=True)
 class Replays:
     """Where traces and answers are kept."""
@@ -53,26 +84,18 @@ class Replays:
     def _replay(self, case: Case, steps: int, machine: str, setting: Setting) -> tuple[dict[str, Any], str]:
         path = _trace_of(self.folder, case, steps)
         trace = hn.Trace.open(path)
-        chosen: dict[str, Any] = dataclasses.replace(setting, system=SYSTEMS[machine]).keywords()
-        threads = MACHINES[machine]
-
-        def answer() -> dict[str, Any]:
-            result = hn.replay(trace, machine, threads=threads, seed=setting.seed, **chosen)
-            moved = result.traffic
-            return {
-                "seconds": result.seconds,
-                "pass_seconds": sum(r["seconds"] for r in result.run["regions"] if r["label"] == "placement pass"),
-                "idle": [float(seconds) for seconds in result.threads["idle_seconds"]],
-                "remote": 1 - float(moved.trace()) / float(moved.sum()) if moved.sum() else 0.0,
-                "held_up_by": _longest_region(result.run),
-                "hinting_faults": int(result.run["hinting_faults"]),
-                "migrated_pages": int(result.run["migrated_pages"]),
-            }
-
-        question = {"trace": trace.hash, "machine": machine, "threads": threads, "seed": setting.seed, **chosen}
+        # Placements of a pinned team read what the first of them recorded of the caches, if they are replayed in one grid.
+        together = [other for other in case.placed if _shares_caches(other, setting)]
+        if setting in together and any(_question(trace, machine, other) not in self.kept for other in together):
+            results = hn.replay_grid(trace, [_choice(machine, other) for other in together], workers=1)
+            for other, result in zip(together, results, strict=True):
+                self.kept.get(_question(trace, machine, other), partial(_answer, result))
+        answer = self.kept.get(
+            _question(trace, machine, setting),
+            lambda: _answer(hn.replay_grid(trace, [_choice(machine, setting)], workers=1)[0]),
+        )
         options = dataclasses.replace(setting, system=SYSTEMS[machine]).options()
-        command = f"homenode replay {path.name} --machine {machine} --threads {threads} {options}"
-        return self.kept.get(question, answer), command
+        return answer, f"homenode replay {path.name} --machine {machine} --threads {MACHINES[machine]} {options}"
 
     def timing(self, case: Case, machine: str, setting: Setting) -> Timing:
         """Take a case apart into what happens once and what each iteration takes."""
