@@ -101,8 +101,9 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   };
   const Bytes quantum = options.quantum.count() > 0 ? options.quantum : default_quantum(machine);
   const auto engine_for = [&](const Workload& program) {
+    const bool reads = staged.record && staged.record->ready(staged.recorded);
     return make_engine(options.engine, program, machine, topology, options.threads, staged,
-                       make_caches(caches.name, machine, options.seed));
+                       reads ? nullptr : make_caches(caches.name, machine, options.seed));
   };
   AccessSummary summary;
   if (placement->wants_summary()) {

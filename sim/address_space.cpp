@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 
 #include "sim/errors.hpp"
 #include "sim/machine.hpp"
@@ -105,7 +106,7 @@ void AddressSpace::bind_object(ObjectId id, ThreadId thread, AddressRange range,
   }
   // As long as a page is not mixed, its blocks are all for one node, and a neighbour in the order of addresses tells which.
   const auto at = owned_.insert_or_assign(range.first, Owned{range.last, owner}).first;
-  const auto page = [&](std::uint64_t address) { return (address - first_address) / page_bytes_; };
+  const auto page = [&](std::uint64_t address) { return (address - first_address) >> page_shift_; };
   if (at != owned_.begin()) {
     const Owned& before = std::prev(at)->second;
     if (before.owner != owner && page(before.end - 1) == page(range.first)) mixed_pages_.insert(page(range.first));
@@ -216,8 +217,8 @@ std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& p
 
 void AddressSpace::note_touch(AddressRange range, bool write, const Place& place) {
   if (range.last <= range.first) return;
-  std::uint64_t page = (range.first - first_address) / page_bytes_;
-  const std::uint64_t last = (range.last - 1 - first_address) / page_bytes_;
+  std::uint64_t page = page_of(range.first);
+  const std::uint64_t last = page_of(range.last - 1);
   watch_.touched(page, last);
   for (; page <= last; ++page) {
     std::uint8_t& home = page_table_.at(page);
@@ -300,16 +301,17 @@ std::uint64_t AddressSpace::settle() {
 }
 
 void AddressSpace::homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const {
-  const std::uint64_t lines_per_page = page_bytes_ / line_bytes_;
+  if (first_line >= last_line) return;
   const std::uint64_t line_of_first_page = first_address / line_bytes_;
+  const std::uint64_t last_page = (last_line - 1 - line_of_first_page) >> page_lines_shift_;
+  if (last_page >= page_table_.size()) throw std::out_of_range("lines beyond the last page");
   while (first_line < last_line) {
-    const std::uint64_t page = (first_line - line_of_first_page) / lines_per_page;
-    const std::uint8_t home = page_table_.at(page);
+    const std::uint64_t page = (first_line - line_of_first_page) >> page_lines_shift_;
+    const std::uint8_t home = page_table_[page];
     // Pages of one home in a row are one step.
     std::uint64_t next_page = page + 1;
-    const std::uint64_t last_page = (last_line - 1 - line_of_first_page) / lines_per_page;
     while (next_page <= last_page && page_table_[next_page] == home) ++next_page;
-    const std::uint64_t end = std::min(last_line, line_of_first_page + next_page * lines_per_page);
+    const std::uint64_t end = std::min(last_line, line_of_first_page + (next_page << page_lines_shift_));
     const NodeId node = home < zero_page ? NodeId{home} : reader;
     auto share = std::find_if(shares.begin(), shares.end(), [node](const HomeShare& s) { return s.home == node; });
     if (share == shares.end()) {
@@ -323,12 +325,12 @@ void AddressSpace::homes(std::uint64_t first_line, std::uint64_t last_line, Node
 
 NodeId AddressSpace::home_of(std::uint64_t address) const {
   if (address < first_address) return NodeId::none();
-  const std::uint64_t page = (address - first_address) / page_bytes_;
+  const std::uint64_t page = page_of(address);
   if (page >= page_table_.size() || page_table_[page] >= zero_page) return NodeId::none();
   return NodeId{page_table_[page]};
 }
 
-std::uint64_t AddressSpace::page_of(std::uint64_t address) const { return (address - first_address) / page_bytes_; }
+std::uint64_t AddressSpace::page_of(std::uint64_t address) const { return (address - first_address) >> page_shift_; }
 std::uint64_t AddressSpace::first_byte(std::uint64_t page) const { return first_address + page * page_bytes_; }
 
 bool AddressSpace::migrate(std::uint64_t page, NodeId to) {

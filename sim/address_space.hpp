@@ -2,6 +2,7 @@
 // through it. A read of a page that nobody has written maps the shared zero page; the first write places the page.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -141,7 +142,9 @@ private:
   const Workload& workload_;
   PagePlacement& policy_;
   PageWatch watch_;
-  std::uint64_t page_bytes_, line_bytes_;
+  std::uint64_t page_bytes_, line_bytes_;           // powers of two
+  int page_shift_ = std::countr_zero(page_bytes_);  // divisions of 64 bits take longer than all else of a look-up
+  int page_lines_shift_ = page_shift_ - std::countr_zero(line_bytes_);
   std::vector<std::uint8_t> page_table_;         // by page from first_page: home node, zero_page or unmapped
   std::vector<Placement> shared_;                // by object
   std::vector<std::vector<Placement>> private_;  // by object, thread; for thread-private objects only

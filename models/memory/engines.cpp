@@ -23,7 +23,8 @@ std::unique_ptr<MemoryModel> make_engine(const std::string& name, const Workload
   } else {
     throw UsageError(unknown_name("engine", name, engine_names()));
   }
-  if (!caches) caches = std::make_unique<RunLru>(machine);
+  const bool reads_record = options.record && options.record->ready(options.recorded);
+  if (!caches && !reads_record) caches = std::make_unique<RunLru>(machine);
   return std::make_unique<StagedMemoryModel>(workload, machine, topology, std::move(caches), std::move(sharing), options);
 }
 

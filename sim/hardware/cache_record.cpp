@@ -35,12 +35,21 @@ FilteredSlice& CacheRecord::append() {
 }
 
 void CacheRecord::finish(std::unique_ptr<CacheModel> caches, std::vector<TranslationBuffers> translations) {
+  caches_ = std::move(caches);
+  translations_ = std::move(translations);
+  let_read();
+}
+
+void CacheRecord::finish(CacheOutcome flushed) {
+  flushed_ = std::move(flushed);
+  let_read();
+}
+
+void CacheRecord::let_read() {
   for (FilteredSlice& slice : slices_) {
     slice.outcome.reads.shrink_to_fit();
     slice.touches.shrink_to_fit();
   }
-  caches_ = std::move(caches);
-  translations_ = std::move(translations);
   state_.store(State::ready);
 }
 

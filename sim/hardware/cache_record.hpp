@@ -62,9 +62,14 @@ public:
   void grew(const FilteredSlice& slice) { bytes_ += slice.bytes(); }
   bool full() const { return bytes_ > limit_; }
   void finish(std::unique_ptr<CacheModel> caches, std::vector<TranslationBuffers> translations);
+  // Instead, if it reaches to the run's end. `flushed`: what the caches wrote back there.
+  void finish(CacheOutcome flushed);
 
   const std::deque<FilteredSlice>& slices() const { return slices_; }
-  // Behind the last slice.
+  // Of the whole run, nothing comes behind the last slice but what `flushed` tells.
+  bool whole() const { return caches_ == nullptr; }
+  const CacheOutcome& flushed() const { return flushed_; }
+  // Behind the last slice, if it is not of the whole run.
   const CacheModel& caches() const { return *caches_; }
   const std::vector<TranslationBuffers>& translations() const { return translations_; }
 
@@ -76,6 +81,8 @@ private:
   std::deque<FilteredSlice> slices_;
   std::unique_ptr<CacheModel> caches_;
   std::vector<TranslationBuffers> translations_;
+  CacheOutcome flushed_;
+  void let_read();
 };
 
 }  // namespace homenode

@@ -68,6 +68,7 @@ std::uint64_t CacheStage::foresee(const Work& work, AddressSpace& addresses) {
 
 CacheStage::Kept CacheStage::next_slice(const Work& work, AddressSpace& addresses, const std::function<void()>& faulted) {
   if (reads_record()) {
+    if (read_ == record_->slices().size()) throw std::logic_error("a run goes on behind the end of the recorded one");
     const FilteredSlice& slice = record_->slices()[read_++];
     for (const FilteredSlice::Placed& placed : slice.placed) {
       if (addresses.address(placed.object, placed.thread) != placed.address)
@@ -224,7 +225,7 @@ std::uint64_t CacheStage::missed_pages(CoreId core, AddressRange range, const Ad
 
 // Behind its last slice the caches go on from where the recorded run's were.
 bool CacheStage::reads_record() {
-  if (!reading_ || read_ < record_->slices().size()) return reading_;
+  if (!reading_ || read_ < record_->slices().size() || record_->whole()) return reading_;
   caches_ = record_->caches().clone();
   translations_ = record_->translations();
   reading_ = false;
@@ -241,9 +242,12 @@ void CacheStage::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
 }
 
 void CacheStage::flush(CacheOutcome& outcome) {
-  end_recording();
-  reads_record();
+  if (reads_record()) {
+    outcome = record_->flushed();
+    return;
+  }
   caches_->flush(outcome);
+  if (std::exchange(recording_, false)) record_->finish(outcome);
 }
 
 }  // namespace homenode

@@ -18,7 +18,7 @@ namespace homenode {
 class CacheStage {
 public:
   // Workload and machine must outlive it. `page`: as of the address space. A record that somebody else claimed is not used; `what` is
-  // what it is of.
+  // what it is of. The caches may be null where it is ready to be read.
   CacheStage(const Workload&, const Machine&, std::unique_ptr<CacheModel>, LineTouchOptions, Bytes page,
              std::shared_ptr<CacheRecord> record = nullptr, std::string what = {});
 

@@ -359,7 +359,10 @@ void StagedMemoryModel::count_traffic(const Place& place) {
 
 void StagedMemoryModel::count_latency(const char* source, Time latency, std::uint64_t lines) {
   if (lines == 0) return;
-  counts_.latency_ns[source][static_cast<std::int64_t>(std::llround(latency.nanoseconds()))] += lines;
+  const auto same = [source](const auto& known) { return known.first == source; };
+  auto found = std::find_if(sources_.begin(), sources_.end(), same);
+  if (found == sources_.end()) found = sources_.insert(found, {source, &counts_.latency_ns[source]});
+  (*found->second)[static_cast<std::int64_t>(std::llround(latency.nanoseconds()))] += lines;
 }
 
 const char* StagedMemoryModel::memory_source(NodeId reader, NodeId home) const {

@@ -139,6 +139,7 @@ private:
   ExecutionId body_of_ = ExecutionId::none();
   std::shared_ptr<const ExecutionBody> body_;
   EventCounts counts_;
+  std::vector<std::pair<const char*, std::map<std::int64_t, std::uint64_t>*>> sources_;  // into counts_.latency_ns, by literal
 };
 
 }  // namespace homenode
