@@ -89,6 +89,7 @@ def test_a_failed_guest_says_why() -> None:
     assert guest.failure(text, "") == "[0.05] Kernel panic - not syncing: IO-APIC"
     assert guest.failure("a\nb\n\nc\nd\n", "not at its end") == "not at its end; b; c; d"
     assert guest.failure("", "") == "no word from the guest"
+    assert guest.failure("x" * 101, "") == "x" * 100 + " …"
 
 
 def test_the_guest_runs_every_case() -> None:

@@ -149,11 +149,15 @@ def archive_of(programs: Mapping[str, Path], commands: str) -> bytes:
     return initramfs(files, ("bin", "dev", "proc", "sys", "tmp"))
 
 
+LONGEST_WORDS = 100  # characters of a line that an error quotes: a list of pages is longer than any screen
+
+
 def failure(text: str, said: str) -> str:
     """Why a guest did not come to its end, in one line: its panic, else its last words."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     panics = [line for line in lines if "Kernel panic" in line]
-    return "; ".join(filter(None, [said, *(panics[:1] or lines[-3:])])) or "no word from the guest"
+    last = [line if len(line) <= LONGEST_WORDS else line[:LONGEST_WORDS] + " …" for line in panics[:1] or lines[-3:]]
+    return "; ".join(filter(None, [said, *last])) or "no word from the guest"
 
 
 def run(machine: GuestMachine, programs: Mapping[str, Path], commands: str, cache: Path, timeout: float) -> str:
