@@ -10,6 +10,7 @@ from homenode import errors
 from homenode._core import version as __version__
 from homenode.advising import Advice, advise
 from homenode.capturing import capture
+from homenode.classifying import classify
 from homenode.confidence import Ranking, rank
 from homenode.estimating import Estimate, RegionEstimate, estimate
 from homenode.extrapolating import extrapolate
@@ -36,6 +37,7 @@ __all__ = [
     "__version__",
     "advise",
     "capture",
+    "classify",
     "errors",
     "estimate",
     "extrapolate",

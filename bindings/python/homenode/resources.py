@@ -1,4 +1,4 @@
-"""Where the package keeps what it ships: machine descriptions, kernel sources, the capture runtime."""
+"""Where the package keeps what it ships: machine descriptions, kernel sources, the capture runtime, the compiler pass."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ MACHINES = _PACKAGE / "machines"
 SYSTEMS = _PACKAGE / "systems"
 KERNELS = _PACKAGE / "kernels"
 CAPTURE_RUNTIME = _PACKAGE / "capture_runtime"
+ANALYSIS = _PACKAGE / "analysis"
 
 
 def capture_runtime() -> Path:

@@ -18,6 +18,7 @@ _COMMANDS = {
     "cc": "compile a C program for tracing, in place of gcc",
     "c++": "compile a C++ program for tracing, in place of g++",
     "fortran": "compile a Fortran program for tracing, in place of gfortran",
+    "classify": "tell from the sources which threads belong together, and bind them",
     "import": "make a trace of what valgrind lackey or another tool recorded",
     "extrapolate": "write the trace of a size or team that cannot be captured here",
     "inspect": "show what a trace holds",

@@ -1,0 +1,50 @@
+// The rules of NUMA-BTLP (I. Stirb, thesis abstract S3, section 3), free of any compiler: a generation tree and data dependences
+// in, a type for each thread and the communication tree out.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace homenode::analysis {
+
+// One creation: a routine that one call site hands to a new thread, below one creating thread. It stands for several threads when
+// the site runs more than once.
+struct GenerationNode {
+  std::optional<std::size_t> generator;  // none for the main thread, which is node 0; else a smaller number
+  bool several = false;
+};
+
+// Certain: whenever both threads run to their ends, one writes what the other reads. Possible: nothing excludes it.
+enum class Certainty { possible, certain };
+
+// `writer` writes data that `reader` reads. Equal ends: two threads of one creation.
+struct Dependence {
+  std::size_t writer, reader;
+  Certainty certainty;
+};
+
+enum class ThreadType { main, autonomous, side_by_side, postponed };
+const char* name_of(ThreadType);
+
+struct Partner {
+  std::size_t node;
+  Certainty certainty;  // certain when a dependence between the two, either way, is
+  friend bool operator==(const Partner&, const Partner&) = default;
+};
+
+struct Classified {
+  ThreadType type = ThreadType::main;
+  std::vector<Partner> partners;                // ascending; whom it depends on or who depends on it
+  std::vector<std::size_t> communicates_below;  // its fathers in the communication tree; none for the main thread
+};
+
+// The generation tree in preorder or any order in which a generator stands before what it generates. `least` leaves out
+// dependences that are less certain.
+//  - autonomous: no dependence with any other thread, of the same creation or another;
+//  - postponed: dependences with its generator only, and a brother, that is another thread of the same generator;
+//  - side-by-side: all others, with each thread it has a dependence with.
+// A thread that depends on nobody but its generator and has no brother is side-by-side with it.
+std::vector<Classified> classify(const std::vector<GenerationNode>&, const std::vector<Dependence>&, Certainty least);
+
+}  // namespace homenode::analysis
