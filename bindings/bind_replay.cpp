@@ -6,6 +6,7 @@
 #include "bindings/machine_handle.hpp"
 #include "bindings/python_placement.hpp"
 #include "bindings/run_options.hpp"
+#include "models/energy/energy_file.hpp"
 #include "models/run.hpp"
 
 namespace homenode::python {
@@ -123,11 +124,44 @@ std::vector<HandOut> log_from(const py::array_t<std::int64_t, py::array::c_style
   return result;
 }
 
+py::dict joules_of(const std::vector<EnergyComponent>& components) {
+  py::dict result;
+  for (const EnergyComponent& component : components) result[py::str(component.name)] = component.energy.joules();
+  return result;
+}
+
+py::dict energy_entry(const EnergyFile& file, const Machine& machine, const RunReport& report) {
+  const EnergyReport energy = energy_of(file.model, machine, report);
+  CoreUse all;
+  for (const CoreUse& use : report.cores) {
+    all.busy += use.busy;
+    all.spinning += use.spinning;
+    all.switches += use.switches;
+    all.wakeups += use.wakeups;
+  }
+  py::dict sensitivity;
+  for (const EnergySensitivity& one : energy_sensitivity(file, machine, report))
+    sensitivity[py::str(one.parameter)] = std::vector{one.low.joules(), one.high.joules()};
+  py::dict joules = joules_of(energy.components);
+  joules["total"] = energy.total().joules();
+  py::dict result;
+  result["model"] = file.model.name;
+  result["joules"] = joules;
+  result["cores_joules"] = joules_of(energy.cores);
+  result["static_joules"] = joules_of(energy.background);
+  result["sensitivity_joules"] = sensitivity;
+  result["core_busy_seconds"] = all.busy.seconds();
+  result["core_spinning_seconds"] = all.spinning.seconds();
+  result["context_switches"] = all.switches;
+  result["wakeups"] = all.wakeups;
+  return result;
+}
+
 py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
                 const std::string& mapping, const std::string& distribution, const std::string& engine, const std::string& stores,
                 const std::string& caches, std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log,
                 const py::object& follow, const std::string& heap, const std::string& system, const std::string& pages,
-                std::shared_ptr<CacheRecord> record) {
+                std::shared_ptr<CacheRecord> record, const std::string& energy) {
   RunOptions options = run_options(threads, placement, mapping, distribution, stores, seed, system, pages);
   options.heap = heap;
   options.engine = engine;
@@ -160,6 +194,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
                py::arg("mixed_owner_pages") = report.heap.mixed_owner_pages, py::arg("remote_block_pages") = report.heap.remote_block_pages,
                py::arg("lock_wait_seconds") = report.heap.lock_wait.seconds());
   result["best_placement"] = best_of(report);
+  if (!energy.empty()) result["energy"] = energy_entry(read_energy_file(energy), machine.file.machine, report);
   result["caches"] = report.caches;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;
@@ -176,7 +211,8 @@ void bind_replay(py::module_& module) {
   module.def("replay", &replay, py::arg("trace"), py::arg("machine"), py::kw_only(), py::arg("threads"), py::arg("placement"),
              py::arg("mapping"), py::arg("distribution"), py::arg("engine"), py::arg("stores"), py::arg("caches"), py::arg("seed"),
              py::arg("oversubscribe"), py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none(),
-             py::arg("heap") = "plain", py::arg("system") = "", py::arg("pages") = "4KiB", py::arg("record") = py::none());
+             py::arg("heap") = "plain", py::arg("system") = "", py::arg("pages") = "4KiB", py::arg("record") = py::none(),
+             py::arg("energy") = "");
 }
 
 }  // namespace homenode::python

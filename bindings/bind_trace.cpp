@@ -11,6 +11,7 @@
 #include "bindings/bindings.hpp"
 #include "sim/recorded.hpp"
 #include "sim/thread_graph.hpp"
+#include "sim/thread_types.hpp"
 #include "sim/workload.hpp"
 #include "traces/capture/assembler.hpp"
 #include "traces/format/invariants.hpp"
@@ -101,17 +102,26 @@ py::dict threads_of(const Workload& workload, unsigned team) {
     const py::gil_scoped_release released;
     return thread_graph(workload, team);
   }();
-  py::list threads, shared;
+  const std::vector<ClassifiedThread> types = classify_threads(graph);
+  const auto numbers = [](const std::vector<ThreadId>& ids) { return list_of(ids, [](ThreadId id) { return py::int_(id.value()); }); };
+  py::list threads, shared, dependent;
   for (std::size_t t = 0; t < graph.threads.size(); ++t) {
     const ThreadGraph::Thread& thread = graph.threads[t];
     threads.append(py::dict(py::arg("thread") = t, py::arg("parent") = number_or_none(thread.parent),
                             py::arg("joined_by") = number_or_none(thread.joined_by), py::arg("routine") = thread.routine,
-                            py::arg("read_bytes") = thread.read_bytes, py::arg("written_bytes") = thread.written_bytes));
-    py::list row;
-    for (std::size_t reader = 0; reader < graph.threads.size(); ++reader) row.append(graph.shared_bytes(ThreadId{t}, ThreadId{reader}));
+                            py::arg("read_bytes") = thread.read_bytes, py::arg("written_bytes") = thread.written_bytes,
+                            py::arg("accesses") = thread.accesses, py::arg("type") = std::string{name_of(types[t].type)},
+                            py::arg("level") = types[t].level, py::arg("side_by_side_with") = numbers(types[t].side_by_side_with),
+                            py::arg("communication_parents") = numbers(types[t].communication_parents)));
+    py::list row, row_of_dependences;
+    for (std::size_t reader = 0; reader < graph.threads.size(); ++reader) {
+      row.append(graph.shared_bytes(ThreadId{t}, ThreadId{reader}));
+      row_of_dependences.append(graph.dependent_bytes(ThreadId{t}, ThreadId{reader}));
+    }
     shared.append(row);
+    dependent.append(row_of_dependences);
   }
-  return py::dict(py::arg("threads") = threads, py::arg("shared_bytes") = shared);
+  return py::dict(py::arg("threads") = threads, py::arg("shared_bytes") = shared, py::arg("dependent_bytes") = dependent);
 }
 
 std::vector<std::string> check_trace(const std::filesystem::path& path) {

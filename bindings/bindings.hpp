@@ -35,7 +35,9 @@ pybind11::list list_of(const Range& range, const ToPython& to_python) {
 pybind11::dict parameter_of(const MachineParameter&);
 
 void translate_exceptions();
+void bind_energy(pybind11::module_&);
 void bind_machine(pybind11::module_&);
+void bind_mapping(pybind11::module_&);
 void bind_native(pybind11::module_&);
 void bind_policies(pybind11::module_&);
 void bind_trace(pybind11::module_&);

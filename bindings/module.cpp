@@ -22,4 +22,6 @@ PYBIND11_MODULE(_core, module) {
   bind_estimate(module);
   bind_replay(module);
   bind_systems(module);
+  bind_energy(module);
+  bind_mapping(module);
 }

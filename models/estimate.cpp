@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::uint64_t timed_executions = 2;  // of each region
 
-std::vector<CoreId> cores_of(const Machine& machine, const RunOptions& options) {
+std::vector<CoreId> cores_of(const Workload& workload, const Machine& machine, const RunOptions& options) {
   const auto mapping = thread_mappings().make(options.mapping);
-  mapping->prepare(nullptr, machine, options.threads);
+  mapping->prepare(graph_for(*mapping, workload, options.mapping, options.threads).get(), machine, options.threads);
   std::vector<CoreId> cores;
   for (unsigned t = 0; t < options.threads; ++t) {
     const std::vector<CoreId> allowed = mapping->affinity(ThreadId{t}, Time{});
@@ -80,12 +80,13 @@ OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const 
   if (made.placement->wants_summary()) {
     const auto mapping = thread_mappings().make(options.mapping);
     const DistributionPlan plan{options.distribution, false};
+    const auto graph = graph_for(*mapping, workload, options.mapping, options.threads);
     summary = pilot_summary({workload, machine, *mapping, [&](const std::string& label) { return plan.make(label); }, options.threads,
-                             options.oversubscribe, page_sizes(options.pages).page, options.system.scheduler, options.seed});
+                             options.oversubscribe, page_sizes(options.pages).page, options.system.scheduler, options.seed, graph.get()});
   }
   made.placement->prepare(made.placement->wants_summary() ? &summary : nullptr, machine);
-  made.oracle =
-      make_closed_form(workload, machine, *made.topology, *made.table, *made.placement, cores_of(machine, options), options.system);
+  made.oracle = make_closed_form(workload, machine, *made.topology, *made.table, *made.placement, cores_of(workload, machine, options),
+                                 options.system);
   made.touched_seconds = made.oracle->touch_first(made.placement->touched_first());
   return made;
 }
@@ -103,7 +104,7 @@ Estimate estimate(const Workload& workload, const Machine& machine, const RunOpt
   const OracleOfRun made = make_oracle(workload, machine, options);
   result.table_seconds = since(begin);
 
-  const Team team{cores_of(machine, options), &machine};
+  const Team team{cores_of(workload, machine, options), &machine};
   LoopMemory memory;
   std::map<RegionId, std::pair<EstimatedRegion, double>> regions;  // with the longest execution's seconds
   std::vector<double> clock(options.threads, 0.0);                 // of each thread, within a construct

@@ -6,6 +6,7 @@
 #include "sim/policy/thread_mapping.hpp"
 #include "sim/policy/work_distribution.hpp"
 #include "sim/registry.hpp"
+#include "sim/thread_graph.hpp"
 
 namespace homenode {
 
@@ -13,6 +14,9 @@ const Registry<PagePlacement>& page_placements();        // models/placement/reg
 const Registry<ThreadMapping>& thread_mappings();        // models/mapping/register.cpp
 const Registry<WorkDistribution>& work_distributions();  // models/distribution/register.cpp
 const Registry<HeapManager>& heap_managers();            // models/heap/register.cpp
+
+// Of the threads that will run, for a mapping that wants it; null for others. Throws UsageError if the trace does not tell.
+std::shared_ptr<const ThreadGraph> graph_for(const ThreadMapping&, const Workload&, const std::string& name, unsigned threads);
 
 // Distributions by region: "static" for all, or "init@static:1 sweep@dynamic:4" by label; a part without @ is for the rest. In a
 // workload with tasks, one without @ that runs tasks is for the rest of the regions of tasks, the loops keep another; regions of tasks are

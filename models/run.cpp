@@ -61,6 +61,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   const std::shared_ptr<PagePlacement> placement =
       options.own_placement ? page_placements().modify(placement_text, options.own_placement) : page_placements().make(placement_text);
   const auto mapping = thread_mappings().make(options.mapping);
+  const auto graph = graph_for(*mapping, workload, options.mapping, options.threads);
   const auto heap = heap_managers().make(options.heap);
   const auto has_tasks = [](const Region& region) { return region.kind == RegionKind::task; };
   const DistributionPlan plan{options.distribution, std::any_of(workload.regions.begin(), workload.regions.end(), has_tasks)};
@@ -109,7 +110,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   if (placement->wants_summary()) {
     const auto pilot_mapping = thread_mappings().make(options.mapping);
     summary = pilot_summary({workload, machine, *pilot_mapping, make_distribution, options.threads, options.oversubscribe, sizes.page,
-                             options.system.scheduler, options.seed});
+                             options.system.scheduler, options.seed, graph.get()});
   }
   placement->prepare(placement->wants_summary() ? &summary : nullptr, machine);
   AddressSpace addresses{machine, workload, *placement, sizes.page, sizes.huge};
@@ -124,7 +125,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
     const auto pass_mapping = thread_mappings().make(options.mapping);
     const auto pass_memory = engine_for(*pass);
     pass_report = simulate({*pass, machine, *pass_mapping, make_distribution, *pass_memory, addresses, options.threads,
-                            options.oversubscribe, quantum, false, nullptr, options.seed, options.system.scheduler});
+                            options.oversubscribe, quantum, false, nullptr, options.seed, options.system.scheduler, nullptr, graph.get()});
   }
   // Where pages move, objects were given their addresses before, or chunks hang on the machine, the caches see something else.
   if (options.record && !wants_estimates && options.follow.empty() && touched.empty() && sizes.huge.count() == 0 &&
@@ -135,8 +136,9 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   const auto memory = engine_for(workload);
   OracleOfRun of_run;
   if (wants_estimates) of_run = make_oracle(workload, machine, options);
-  RunReport report = simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe,
-                               quantum, options.keep_log, heap.get(), options.seed, options.system.scheduler, of_run.oracle.get()});
+  RunReport report =
+      simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe, quantum,
+                options.keep_log, heap.get(), options.seed, options.system.scheduler, of_run.oracle.get(), graph.get()});
   report.pages = addresses.placed_pages();
   report.huge_pages = addresses.huge_pages();
   report.overflowed_pages = addresses.memory().overflowed();

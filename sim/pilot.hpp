@@ -28,6 +28,7 @@ struct PilotInput {
   Bytes page{4096};
   SchedulerSettings scheduler{};
   std::uint64_t seed = 0;
+  const ThreadGraph* graph = nullptr;  // for mappings that want it
 };
 
 // Throws what simulate throws.

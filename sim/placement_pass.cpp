@@ -112,6 +112,12 @@ void put_in_front(const RunReport& pass, RunReport& program) {
     thread.local_bytes += pass.threads[t].local_bytes;
     thread.remote_bytes += pass.threads[t].remote_bytes;
   }
+  for (std::size_t core = 0; core < program.cores.size(); ++core) {
+    program.cores[core].busy += pass.cores[core].busy;
+    program.cores[core].spinning += pass.cores[core].spinning;
+    program.cores[core].switches += pass.cores[core].switches;
+    program.cores[core].wakeups += pass.cores[core].wakeups;
+  }
   EventCounts& counts = program.counts;
   const EventCounts& before = pass.counts;
   add(counts.traffic_bytes, before.traffic_bytes);

@@ -29,6 +29,14 @@ struct ThreadReport {
   std::uint64_t local_bytes = 0, remote_bytes = 0;
 };
 
+// What a core did; the rest of the run's time it was idle.
+struct CoreUse {
+  Time busy;                   // of the threads that ran on it
+  Time spinning;               // a thread waited on it for its team, awake
+  std::uint64_t switches = 0;  // to another thread than it ran last
+  std::uint64_t wakeups = 0;   // from idle to active
+};
+
 // Which thread ran which iterations, in the order in which they were handed out.
 struct HandOut {
   ItemRange items;
@@ -68,6 +76,7 @@ struct RunReport {
   std::optional<Time> lower_bound;    // that no placement can beat, for the items that each thread ran (lower_bound.hpp)
   std::vector<RegionReport> regions;  // in the trace's order, regions that were executed
   std::vector<ThreadReport> threads;
+  std::vector<CoreUse> cores;  // by core
   EventCounts counts;
   std::vector<std::uint64_t> pages_by_node;
   std::uint64_t page_faults = 0;  // that placed a page

@@ -121,8 +121,8 @@ void Scheduler::waits(ThreadId id, bool spins, Time now) {
   Thread& thread = of(id);
   Core& core = of(thread.core);
   core.computing = false;
-  const bool throttled = threads_.size() > cores_.size();  // libgomp and Intel's runtime then give the core up at once
-  if (!spins || throttled || waiting_.spin == Time{}) {
+  thread.awake = spins && !throttled();  // libgomp and Intel's runtime give the core up at once if there are more threads than cores
+  if (!thread.awake || waiting_.spin == Time{}) {
     leave(thread.core, now);
     thread.state = State::asleep;
     pass_on(thread.core, now);

@@ -56,9 +56,14 @@ public:
   // Each to the other's core, each at its next boundary; false if their mappings do not allow it.
   bool exchange(ThreadId, ThreadId, Time now);
   std::vector<ThreadId> threads_on(NodeId) const;
-  // What switching and moving cost the thread since it was last asked for.
+  // What switching and moving, and what else was charged, cost the thread since it was last asked for.
+  void delay(ThreadId thread, Time time) { of(thread).delay += time; }
   Time take_delay(ThreadId);
   std::uint64_t moves() const { return moves_; }
+  // Of a core: it went over to another thread; it had been idle, and the thread that it got had not spun meanwhile.
+  std::uint64_t switches(CoreId core) const { return cores_[core.index()].switches; }
+  std::uint64_t wakeups(CoreId core) const { return cores_[core.index()].wakeups; }
+  bool throttled() const { return threads_.size() > cores_.size(); }
 
 private:
   enum class State : std::uint8_t { asleep, queued, on_core };
@@ -67,6 +72,7 @@ private:
     CoreId core;
     State state = State::asleep;
     bool spinning = false, ran = false;
+    bool awake = false;  // it waits for its team: its core does not sleep
     Time spin_end, last_ran, delay;
     Time virtual_time;  // that it has run, comparable within a core
     CoreId wish = CoreId::none();
@@ -81,6 +87,7 @@ private:
     Time daemon_until, daemons_due;  // the daemon that runs; work of those that wait for the end of a slice
     bool daemon = false;
     Time idle_since, average_idle;
+    std::uint64_t switches = 0, wakeups = 0;
     std::uint64_t timer = 0;         // its last one; earlier ones are void
     std::vector<Time> last_balance;  // by level
     std::vector<unsigned> failed;    // by level: attempts in a row that found only cache-hot threads

@@ -53,10 +53,18 @@ void Scheduler::take(CoreId id, ThreadId thread, Time now) {
     const Time idle = now - core.idle_since, most = settings_.cache_hot * 2;
     core.average_idle = Time::picoseconds(core.average_idle.count() + (std::min(idle, most).count() - core.average_idle.count()) / 8);
   }
+  // Assumed: for less an idle core is not sent into a state that takes energy to leave (Linux's cpuidle: target residencies of C3 and
+  // C6, tens to hundreds of microseconds).
+  constexpr Time residency = Time::picoseconds(100'000'000);
+  const bool slept = core.last.is_none() || now - core.idle_since >= residency;
+  if (!std::exchange(of(thread).awake, false) && slept) ++core.wakeups;
   core.holder = thread;
   core.computing = core.preempt = false;
   core.since = core.accounted = now;
-  if (!core.last.is_none() && core.last != thread) of(thread).delay += settings_.context_switch;
+  if (!core.last.is_none() && core.last != thread) {
+    of(thread).delay += settings_.context_switch;
+    ++core.switches;
+  }
   core.last = thread;
   of(thread).state = State::on_core;
   of(thread).ran = true;

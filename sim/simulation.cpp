@@ -41,6 +41,7 @@ public:
     region_time_.resize(in_.workload.regions.size());
     region_busy_.assign(in_.workload.regions.size(), std::vector<Time>(in_.threads));
     region_executions_.resize(in_.workload.regions.size(), 0);
+    core_use_.resize(in_.machine.cores());
   }
 
   RunReport run() {
@@ -105,6 +106,7 @@ private:
     bool in_slice = false;     // the memory model works for it
     bool blocked = false;      // waits asleep, for another thread or for ever
     std::size_t waker = 0;     // who made it ready
+    std::optional<Time> spins_since;
   };
   struct ExecutionState {
     std::shared_ptr<const ExecutionBody> body;
@@ -162,7 +164,7 @@ private:
   bool is_tasks(const Execution& execution) const { return region_of(execution).kind == RegionKind::task; }
 
   void map_threads() {
-    in_.mapping.prepare(nullptr, in_.machine, in_.threads);
+    in_.mapping.prepare(in_.graph, in_.machine, in_.threads);
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       std::vector<CoreId> allowed = in_.mapping.affinity(ThreadId{t}, Time{});
       if (allowed.empty()) throw PolicyError("the mapping allows thread " + std::to_string(t) + " no core");
@@ -208,14 +210,22 @@ private:
   void run_on_core(std::size_t t) {
     Thread& thread = threads_[t];
     thread.pending = thread.blocked = false;
+    stop_spinning(t, now_);
     on_core_ = t;
     go_on(t);
     on_core_ = nobody;
     if (thread.in_slice || thread.scheduled || heap_.calling(ThreadId{t})) {
       scheduler_.computes(ThreadId{t});
     } else {
+      if (!thread.blocked && !scheduler_.throttled()) thread.spins_since = now_;
       scheduler_.waits(ThreadId{t}, !thread.blocked, now_);
     }
+  }
+  void stop_spinning(std::size_t t, Time now) {
+    if (!threads_[t].spins_since) return;
+    constexpr Time longest = Time::picoseconds(200'000'000'000);  // KMP_BLOCKTIME, 200 ms; of a mapping that says nothing
+    const Time spin = in_.mapping.spin() > Time{} ? in_.mapping.spin() : longest;
+    core_use_[core_of(t).index()].spinning += std::min(now - *std::exchange(threads_[t].spins_since, std::nullopt), spin);
   }
   void run_granted() {
     for (std::vector<ThreadId> granted = scheduler_.take_granted(); !granted.empty(); granted = scheduler_.take_granted()) {
@@ -460,6 +470,7 @@ private:
 
   void busy(std::size_t t, std::size_t in_execution, Time time) {
     threads_[t].busy += time;
+    core_use_[core_of(t).index()].busy += time;
     region_busy_[execution(in_execution).region.index()][t] += time;
   }
 
@@ -592,7 +603,10 @@ private:
                         ", which is no routine of a new thread");
     threads_[created].body = true;
     threads_[created].execution = body;
-    if (on_core_ != nobody) scheduler_.created(ThreadId{created}, core_of(on_core_), now_);
+    if (on_core_ != nobody) {
+      scheduler_.created(ThreadId{created}, core_of(on_core_), now_);
+      scheduler_.delay(ThreadId{on_core_}, in_.mapping.call());
+    }
     make_ready(created, now_ + in_.machine.fork_base);
   }
 
@@ -799,9 +813,22 @@ private:
     }
   }
 
+  // A core on which somebody works while another thread of it waits does not spin.
+  std::vector<CoreUse> core_use(Time end) {
+    for (std::size_t t = 0; t < threads_.size(); ++t) stop_spinning(t, end);
+    for (std::size_t core = 0; core < core_use_.size(); ++core) {
+      CoreUse& use = core_use_[core];
+      use.spinning = std::max(Time{}, std::min(use.spinning, end - use.busy));
+      use.switches = scheduler_.switches(CoreId{core});
+      use.wakeups = scheduler_.wakeups(CoreId{core});
+    }
+    return std::move(core_use_);
+  }
+
   RunReport report() {
     RunReport report;
     report.time = std::max(end_, now_);
+    report.cores = core_use(report.time);
     report.counts = in_.memory.counts();
     const auto binding = in_.memory.binding();
     for (std::size_t region = 0; region < region_time_.size(); ++region) {
@@ -840,6 +867,7 @@ private:
   std::vector<Time> region_time_;
   std::vector<std::vector<Time>> region_busy_;  // by region, by thread
   std::vector<std::uint64_t> region_executions_;
+  std::vector<CoreUse> core_use_;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   std::vector<Completion> done_;
   Synchronisation synchronisation_;

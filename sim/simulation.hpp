@@ -35,7 +35,8 @@ struct SimulationInput {
   HeapManager* heap = nullptr;  // null: PackedHeap
   std::uint64_t seed = 0;       // of who gets a spin lock, and of what the scheduler leaves to chance
   SchedulerSettings scheduler{};
-  CostOracle* oracle = nullptr;  // for distributions that want estimates; told how every execution ran
+  CostOracle* oracle = nullptr;        // for distributions that want estimates; told how every execution ran
+  const ThreadGraph* graph = nullptr;  // for mappings that want it
 };
 
 // Throws UsageError (threads and cores do not fit, code bound to another team size), PolicyError (a distribution

@@ -6,6 +6,7 @@
 
 #include "sim/errors.hpp"
 #include "sim/line_touches.hpp"
+#include "sim/thread_stages.hpp"
 
 namespace homenode {
 
@@ -59,10 +60,8 @@ LineTouchOptions by_bytes() {
 
 class Builder {
 public:
-  Builder(const Workload& workload, unsigned team) : workload_{workload}, team_{team}, touches_{by_bytes()}, graph_{threads()} {
-    reads_.resize(graph_.threads.size());
-    writes_.resize(graph_.threads.size());
-  }
+  Builder(const Workload& workload, unsigned team)
+      : workload_{workload}, team_{team}, touches_{by_bytes()}, graph_{threads()}, stages_{graph_.threads.size()} {}
 
   ThreadGraph build() {
     for (std::size_t t = 1; t < graph_.threads.size(); ++t) graph_.threads[t].parent = ThreadId{0u};
@@ -76,11 +75,19 @@ public:
         deal_out(workload_.executions[e], e, *body);
       }
     }
+    stages_.settle();
+    std::vector<ByteSet> read(graph_.threads.size()), written(graph_.threads.size());
+    for (Part& part : parts_) {
+      part.reads.settle();
+      part.writes.settle();
+      for (const LineRange& range : part.reads.ranges()) read[part.thread].add(range);
+      for (const LineRange& range : part.writes.ranges()) written[part.thread].add(range);
+    }
     for (std::size_t t = 0; t < graph_.threads.size(); ++t) {
-      reads_[t].settle();
-      writes_[t].settle();
-      graph_.threads[t].read_bytes = reads_[t].bytes();
-      graph_.threads[t].written_bytes = writes_[t].bytes();
+      read[t].settle();
+      written[t].settle();
+      graph_.threads[t].read_bytes = read[t].bytes();
+      graph_.threads[t].written_bytes = written[t].bytes();
     }
     share();
     return std::move(graph_);
@@ -97,6 +104,7 @@ private:
 
   void deal_out(const Execution& execution, std::size_t index, const ExecutionBody& body) {
     if (execution.iterations == 0) return;
+    in_team_ = execution.parallel != 0;
     if (execution.parallel == 0) {
       const auto found = runner_.find(index);
       run(body, 0, execution.iterations, {is_body(execution) && found != runner_.end() ? found->second : 0, 1});
@@ -128,67 +136,132 @@ private:
   struct Runners {
     std::size_t first = 0, count = 1;
   };
+  // What a thread did in one stage of its life, or as a member of teams.
+  struct Part {
+    std::uint32_t thread = 0, stage = 0;
+    bool of_team = false;
+    ByteSet reads, writes;
+  };
+
   void run(const ExecutionBody& body, std::int64_t first, std::int64_t last, Runners who) {
     if (first >= last) return;
-    note_events(body, first, last, who.first);
+    for (const ItemBlock& block : body.blocks) {
+      const std::int64_t from = std::max(first, block.first), to = std::min(last, block.last);
+      if (from >= to) continue;
+      const ItemPattern& pattern = workload_.patterns[block.pattern.index()];
+      for (std::size_t t = who.first; t < who.first + who.count; ++t)
+        graph_.threads[t].accesses += pattern.accesses * static_cast<std::uint64_t>(to - from);
+      if (std::none_of(pattern.sync_events.begin(), pattern.sync_events.end(), [this](const SyncEvent& e) { return ends_stage(e); })) {
+        begin(body, from, to);
+        note_touches(who);
+        continue;
+      }
+      for (std::int64_t iteration = from; iteration < to; ++iteration) {
+        begin(body, iteration, iteration + 1);
+        for (const SyncEvent& event : pattern.sync_events) {
+          if (!ends_stage(event)) continue;
+          touches_.go_on_until(event.sequence);
+          note_touches(who);
+          note(event, who.first);
+        }
+        touches_.go_on_until(LineTouches::to_the_end);
+        note_touches(who);
+      }
+    }
+  }
+
+  void begin(const ExecutionBody& body, std::int64_t first, std::int64_t last) {
     touches_.start(workload_.patterns, body, first, last,
                    [](ObjectId object) { return (std::uint64_t{object.index()} + 1) << object_shift; });
+  }
+
+  void note_touches(Runners who) {
+    std::vector<std::size_t> of;
+    for (std::size_t t = who.first; t < who.first + who.count; ++t) of.push_back(part_of(t));
     while (touches_.next(group_)) {
       for (const LineTouch& touch : group_) {
         const std::size_t object = (touch.lines.first >> object_shift) - 1;
         if (object < workload_.objects.size() && workload_.objects[object].thread_private) continue;
-        for (std::size_t t = who.first; t < who.first + who.count; ++t) {
-          if (touch.reads) reads_[t].add(touch.lines);
-          if (touch.writes) writes_[t].add(touch.lines);
+        for (const std::size_t index : of) {
+          Part& part = parts_[index];
+          if (touch.reads) part.reads.add(touch.lines);
+          if (touch.writes) part.writes.add(touch.lines);
         }
       }
     }
   }
 
-  void note_events(const ExecutionBody& body, std::int64_t first, std::int64_t last, std::size_t who) {
-    for (const ItemBlock& block : body.blocks) {
-      if (block.last <= first || block.first >= last) continue;
-      for (const SyncEvent& event : workload_.patterns[block.pattern.index()].sync_events) {
-        const auto other = static_cast<std::size_t>(event.object);
-        if (other >= graph_.threads.size()) continue;
-        if (event.operation == SyncOperation::create) {
-          graph_.threads[other].parent = ThreadId{who};
-          runner_[static_cast<std::size_t>(event.match)] = other;
-        } else if (event.operation == SyncOperation::join) {
-          graph_.threads[other].joined_by = ThreadId{who};
-        }
-      }
+  std::size_t part_of(std::size_t thread) {
+    const std::tuple key{thread, in_team_, in_team_ ? 0 : stages_.of(thread)};
+    const auto [found, is_new] = part_index_.try_emplace(key, parts_.size());
+    if (is_new) parts_.push_back({static_cast<std::uint32_t>(thread), std::get<2>(key), in_team_, {}, {}});
+    return found->second;
+  }
+
+  bool ends_stage(const SyncEvent& event) const {
+    return (event.operation == SyncOperation::create || event.operation == SyncOperation::join) && event.object < graph_.threads.size();
+  }
+  void note(const SyncEvent& event, std::size_t who) {
+    const auto other = static_cast<std::size_t>(event.object);
+    if (event.operation == SyncOperation::create) {
+      graph_.threads[other].parent = ThreadId{who};
+      runner_[static_cast<std::size_t>(event.match)] = other;
+      stages_.creates(who, other);
+    } else {
+      graph_.threads[other].joined_by = ThreadId{who};
+      stages_.joins(who, other);
     }
+  }
+
+  // Serial code of a program with teams runs while no team does; its threads are not created by events.
+  bool concurrent(const Part& a, const Part& b) const {
+    if (a.of_team || b.of_team) return (a.of_team && b.of_team) || creates_threads_;
+    return stages_.concurrent(a.thread, a.stage, b.thread, b.stage);
   }
 
   // A sweep over the ends of all ranges: between two of them the same threads write and read every byte.
   void share() {
     struct End {
       std::uint64_t at;
-      std::uint32_t thread;
+      std::uint32_t part;
       bool writes, begins;
     };
     std::vector<End> ends;
-    for (std::uint32_t t = 0; t < graph_.threads.size(); ++t)
+    for (std::uint32_t p = 0; p < parts_.size(); ++p)
       for (const bool writes : {false, true})
-        for (const LineRange& range : (writes ? writes_ : reads_)[t].ranges()) {
-          ends.push_back({range.first, t, writes, true});
-          ends.push_back({range.last, t, writes, false});
+        for (const LineRange& range : (writes ? parts_[p].writes : parts_[p].reads).ranges()) {
+          ends.push_back({range.first, p, writes, true});
+          ends.push_back({range.last, p, writes, false});
         }
     std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at < b.at; });
-    std::vector<std::uint32_t> readers, writers;
+    using Parts = std::map<std::uint32_t, std::vector<std::uint32_t>>;  // by thread
+    Parts readers, writers;
     std::uint64_t before = 0;
     for (const End& end : ends) {
-      if (end.at > before)
-        for (const std::uint32_t w : writers)
-          for (const std::uint32_t r : readers)
-            if (w != r) graph_.add_shared(ThreadId{w}, ThreadId{r}, end.at - before);
+      if (end.at > before) share(writers, readers, end.at - before);
       before = end.at;
-      auto& active = end.writes ? writers : readers;
-      if (end.begins)
-        active.push_back(end.thread);
-      else
-        active.erase(std::find(active.begin(), active.end(), end.thread));
+      Parts& active = end.writes ? writers : readers;
+      const std::uint32_t thread = parts_[end.part].thread;
+      if (end.begins) {
+        active[thread].push_back(end.part);
+      } else {
+        std::erase(active[thread], end.part);
+        if (active[thread].empty()) active.erase(thread);
+      }
+    }
+  }
+
+  void share(const std::map<std::uint32_t, std::vector<std::uint32_t>>& writers,
+             const std::map<std::uint32_t, std::vector<std::uint32_t>>& readers, std::uint64_t bytes) {
+    for (const auto& [writer, writing] : writers) {
+      for (const auto& [reader, reading] : readers) {
+        if (writer == reader) continue;
+        graph_.add_shared(ThreadId{writer}, ThreadId{reader}, bytes);
+        const bool dependent = std::any_of(writing.begin(), writing.end(), [&](std::uint32_t w) {
+          return std::any_of(reading.begin(), reading.end(), [&](std::uint32_t r) { return concurrent(parts_[w], parts_[r]); });
+        });
+        if (dependent) graph_.add_dependent(ThreadId{writer}, ThreadId{reader}, bytes);
+      }
     }
   }
 
@@ -196,7 +269,10 @@ private:
   unsigned team_;
   LineTouches touches_;
   ThreadGraph graph_;
-  std::vector<ByteSet> reads_, writes_;
+  ThreadStages stages_;
+  bool creates_threads_ = creates_threads(), in_team_ = false;
+  std::vector<Part> parts_;
+  std::map<std::tuple<std::size_t, bool, std::uint32_t>, std::size_t> part_index_;
   std::map<std::size_t, std::size_t> runner_;  // of the routine of a created thread
   std::vector<LineTouch> group_;
 };

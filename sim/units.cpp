@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "sim/errors.hpp"
+#include "sim/power.hpp"
 
 namespace homenode {
 namespace {
@@ -34,6 +35,8 @@ constexpr std::array<Unit, 8> bandwidth_units{{{"B/s", 1},
                                                {"GiB/s", 1073741824.0},
                                                {"TB/s", 1e12},
                                                {"TiB/s", 1099511627776.0}}};
+constexpr std::array<Unit, 6> energy_units{{{"fJ", 1}, {"pJ", 1e3}, {"nJ", 1e6}, {"uJ", 1e9}, {"mJ", 1e12}, {"J", 1e15}}};  // in fJ
+constexpr std::array<Unit, 4> power_units{{{"uW", 1}, {"mW", 1e3}, {"W", 1e6}, {"kW", 1e9}}};                               // in uW
 constexpr std::array<Unit, 4> frequency_units{{{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}}};
 
 std::string_view trimmed(std::string_view text) {
@@ -115,6 +118,14 @@ Bytes parse_bytes(std::string_view text) {
 Bandwidth parse_bandwidth(std::string_view text) { return Bandwidth::bytes_per_second(parse("bandwidth", text, bandwidth_units, 1e300)); }
 
 Frequency parse_frequency(std::string_view text) { return Frequency::hertz(parse("frequency", text, frequency_units, 1e300)); }
+
+Energy parse_energy(std::string_view text) { return Energy::joules(parse("energy", text, energy_units, 1e300) / 1e15); }
+
+Power parse_power(std::string_view text) { return Power::watts(parse("power", text, power_units, 1e300) / 1e6); }
+
+std::string to_string(Energy energy) { return readable(energy, energy.joules() * 1e15, energy_units, parse_energy); }
+
+std::string to_string(Power power) { return readable(power, power.watts() * 1e6, power_units, parse_power); }
 
 std::string to_string(Time time) {
   if (time.count() < 0) return std::string{"-"}.append(to_string(Time{} - time));

@@ -1,4 +1,4 @@
-"""`python -m validation published|native|linux-guest|placements|advisor|fuzz|capture-costs`: prints a table, or JSON."""
+"""`python -m validation published|native|linux-guest|placements|mappings|advisor|fuzz|capture-costs`: prints a table, or JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from validation.rows import FuzzRow, GuestRow, NativeRow, Row
 
-PAPERS = ("S0", "S1", "S4")
+PAPERS = ("S0", "S1", "S3", "S4")
 FOLDER = Path(__file__).parents[1] / "build" / "validation"
 
 
@@ -76,7 +76,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m validation", description=main.__doc__)
     parser.add_argument(
         "kind",
-        choices=["published", "native", "linux-guest", "placements", "closed-form", "advisor", "fuzz", "capture-costs"],
+        choices=[
+            "published",
+            "native",
+            "linux-guest",
+            "placements",
+            "mappings",
+            "closed-form",
+            "advisor",
+            "fuzz",
+            "capture-costs",
+        ],
     )
     parser.add_argument("--paper", choices=PAPERS, help="only this paper's cases")
     parser.add_argument(
@@ -90,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--write",
         action="store_true",
-        help="advisor, capture-costs, closed-form, linux-guest, placements, published --paper: renew the page of results",
+        help="advisor, capture-costs, closed-form, linux-guest, mappings, placements, published --paper: renew the page of results",
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
@@ -105,6 +115,10 @@ def main(arguments: list[str] | None = None) -> int:
         from validation import placements
 
         return placements.main(options.folder, options.small, options.json, options.write)
+    if options.kind == "mappings":
+        from validation import mappings
+
+        return mappings.main(options.folder, options.small, options.json, options.write)
     if options.kind == "closed-form":
         from validation import closed_form
 

@@ -66,6 +66,8 @@ void assign(Bandwidth& target, std::string_view text, Frequency clock) {
   target = per_cycle ? Bandwidth::bytes_per_second(*per_cycle * clock.hertz()) : parse_bandwidth(text);
 }
 void assign(Frequency& target, std::string_view text, Frequency) { target = parse_frequency(text); }
+void assign(Energy& target, std::string_view text, Frequency) { target = parse_energy(text); }
+void assign(Power& target, std::string_view text, Frequency) { target = parse_power(text); }
 void assign(unsigned& target, std::string_view text, Frequency) { target = plain_number<unsigned>(text, "a whole number"); }
 void assign(double& target, std::string_view text, Frequency) { target = plain_number<double>(text, "a number"); }
 
@@ -109,6 +111,8 @@ std::string text(Bytes value) { return to_string(value); }
 std::string text(const std::optional<Bytes>& value) { return value ? to_string(*value) : ""; }
 std::string text(Bandwidth value) { return to_string(value); }
 std::string text(Frequency value) { return to_string(value); }
+std::string text(Energy value) { return to_string(value); }
+std::string text(Power value) { return to_string(value); }
 std::string text(unsigned value) { return std::to_string(value); }
 std::string text(double value) { return shortest(value); }
 template <class Choice>
@@ -129,6 +133,8 @@ std::optional<double> magnitude(Bytes value) { return static_cast<double>(value.
 std::optional<double> magnitude(const std::optional<Bytes>& value) { return value ? magnitude(*value) : std::nullopt; }
 std::optional<double> magnitude(Bandwidth value) { return value.bytes_per_second(); }
 std::optional<double> magnitude(Frequency value) { return value.hertz(); }
+std::optional<double> magnitude(Energy value) { return value.joules(); }
+std::optional<double> magnitude(Power value) { return value.watts(); }
 std::optional<double> magnitude(unsigned value) { return value; }
 std::optional<double> magnitude(double value) { return value; }
 template <class Other>
@@ -142,6 +148,8 @@ void multiply(std::optional<Bytes>& value, double factor) {
 }
 void multiply(Bandwidth& value, double factor) { value = Bandwidth::bytes_per_second(value.bytes_per_second() * factor); }
 void multiply(Frequency& value, double factor) { value = Frequency::hertz(value.hertz() * factor); }
+void multiply(Energy& value, double factor) { value = value * factor; }
+void multiply(Power& value, double factor) { value = value * factor; }
 void multiply(unsigned& value, double factor) {
   if (value > 0) value = std::max(1u, static_cast<unsigned>(std::lround(value * factor)));
 }

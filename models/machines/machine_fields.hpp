@@ -1,5 +1,6 @@
 // Every single value of a Machine under its dotted name: the reader, the writer, the hash and `with_changes` share this
-// one list, so that a new field of Machine is one line here and known to all of them.
+// one list, so that a new field of Machine is one line here and known to all of them. Energies and powers are fields of other
+// descriptions (models/energy).
 #pragma once
 
 #include <optional>
@@ -9,11 +10,12 @@
 #include <vector>
 
 #include "sim/machine.hpp"
+#include "sim/power.hpp"
 
 namespace homenode {
 
 using FieldTarget = std::variant<Time*, Bytes*, std::optional<Bytes>*, Bandwidth*, Frequency*, unsigned*, double*, Inclusion*, SnoopMode*,
-                                 Overlap*, StoreTreatment*, std::vector<LoadedLatencyPoint>*>;
+                                 Overlap*, StoreTreatment*, Energy*, Power*, std::vector<LoadedLatencyPoint>*>;
 
 struct MachineField {
   std::string name;  // "latency"; in the list of a whole machine with its place, "nodes.0.latency"

@@ -10,6 +10,11 @@ const Registry<ThreadMapping>& thread_mappings() {
     r.add(compact());
     r.add(scatter());
     r.add(unpinned());
+    r.add(cores());
+    r.add(btdm());
+    r.add(treematch());
+    r.add(greedy());
+    r.add(scotch());
     return r;
   }();
   return registry;

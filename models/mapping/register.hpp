@@ -6,8 +6,13 @@
 
 namespace homenode {
 
+PolicyEntry<ThreadMapping> btdm();
 PolicyEntry<ThreadMapping> compact();
+PolicyEntry<ThreadMapping> cores();
+PolicyEntry<ThreadMapping> greedy();
 PolicyEntry<ThreadMapping> scatter();
+PolicyEntry<ThreadMapping> scotch();
+PolicyEntry<ThreadMapping> treematch();
 PolicyEntry<ThreadMapping> unpinned();
 
 }  // namespace homenode

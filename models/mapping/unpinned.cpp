@@ -9,6 +9,7 @@ public:
   explicit Unpinned(const Parameters& parameters)
       : spin_{parameters.time("spin")}, disturbances_{static_cast<double>(parameters.get("disturbances")) / 100} {}
   void prepare(const ThreadGraph*, const Machine& machine, std::size_t) override {
+    cores_.clear();
     for (std::size_t core = 0; core < machine.cores(); ++core) cores_.emplace_back(core);
   }
   std::vector<CoreId> affinity(ThreadId, Time) override { return cores_; }

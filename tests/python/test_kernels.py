@@ -50,7 +50,7 @@ SMALL = {
     "ft": ["iterations=2", "pad=1"],
     "fdtd3d": ["patch=10", "patches=3"],
     "threads_autonomous": ["integer=3", "floating=1", "elements=7", "rounds=5"],
-    "threads_side_by_side": ["threads=3", "logarithm=4", "rounds=5"],
+    "threads_side_by_side": ["workers=3", "logarithm=4", "rounds=5"],
     "threads_postponed": ["workers=2", "rounds=4", "elements=5"],
     "threads_pingpong": ["turns=7"],
     "threads_mix": ["leaders=3", "workers=2", "logarithm=3"],

@@ -75,7 +75,7 @@ def test_replay_needs_the_programs_threads(programs: Callable[[str], Path]) -> N
 
 KERNELS: dict[str, tuple[dict[str, int], list[int | None]]] = {
     "threads_autonomous": ({"integer": 2, "floating": 2}, [None, 0, 0, 0, 0]),
-    "threads_side_by_side": ({"threads": 4}, [None, 0, 0, 0, 0]),
+    "threads_side_by_side": ({"workers": 4}, [None, 0, 0, 0, 0]),
     "threads_postponed": ({"workers": 3, "rounds": 2}, [None, 0, 0, 0, 0, 0, 0, 0]),
     "threads_pingpong": ({"turns": 20}, [None, 0, 0]),
     # main, the summariser, two leaders, three threads of each leader

@@ -31,11 +31,11 @@ static void* work_on_part(void* argument) {
 }
 
 int main(int argc, char** argv) {
-  enum { THREADS, LOGARITHM, ROUNDS, CHECK, COUNT };
+  enum { WORKERS, LOGARITHM, ROUNDS, CHECK, COUNT };
   struct kernel_parameter p[COUNT] = {
-      {"threads", 4, 1, 4096, NULL}, {"logarithm", 10, 1, 23, NULL}, {"rounds", 4, 1, 1 << 20, NULL}, {"check", 1, 0, 1, NULL}};
+      {"workers", 4, 1, 4096, NULL}, {"logarithm", 10, 1, 23, NULL}, {"rounds", 4, 1, 1 << 20, NULL}, {"check", 1, 0, 1, NULL}};
   kernel_parameters(argc, argv, "threads_side_by_side", p, COUNT);
-  const int64_t threads = p[THREADS].value, n = (int64_t)1 << p[LOGARITHM].value;
+  const int64_t threads = p[WORKERS].value, n = (int64_t)1 << p[LOGARITHM].value;
   struct ring ring = {.n = n, .rounds = p[ROUNDS].value};
   for (int i = 0; i < 2; ++i) ring.numbers[i] = kernel_allocate("threads_side_by_side", (size_t)n, sizeof(uint64_t));
   must_work("threads_side_by_side", "no barrier", pthread_barrier_init(&ring.barrier, NULL, (unsigned)threads));

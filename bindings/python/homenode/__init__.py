@@ -12,6 +12,7 @@ from homenode.advising import Advice, advise
 from homenode.capturing import capture
 from homenode.classifying import classify
 from homenode.confidence import Ranking, rank
+from homenode.energy import EnergyModel
 from homenode.estimating import Estimate, RegionEstimate, estimate
 from homenode.extrapolating import extrapolate
 from homenode.kernel_sources import Kernel, kernels
@@ -20,14 +21,17 @@ from homenode.policies import PageFaults, page_placement, policies
 from homenode.program_changes import Change, program_changes
 from homenode.replaying import Result, grid, replay, replay_grid
 from homenode.system import System
+from homenode.thread_map import MappedThread, thread_map
 from homenode.trace import Trace
 
 __all__ = [
     "Advice",
     "Change",
+    "EnergyModel",
     "Estimate",
     "Kernel",
     "Machine",
+    "MappedThread",
     "PageFaults",
     "Ranking",
     "RegionEstimate",
@@ -49,4 +53,5 @@ __all__ = [
     "rank",
     "replay",
     "replay_grid",
+    "thread_map",
 ]

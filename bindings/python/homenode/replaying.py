@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from homenode import _core, report
+from homenode.energy import EnergyModel
 from homenode.errors import Error, UsageError
 from homenode.machine import Machine
 from homenode.policies import python_placement
@@ -52,6 +53,7 @@ class Choice:
     heap: str = "plain"
     system: str = "default"
     pages: str = "4KiB"
+    energy: str = "default"
 
     def options(self) -> dict[str, Any]:
         """The extension's arguments."""
@@ -68,6 +70,7 @@ class Choice:
             "heap": self.heap,
             "system": str(System.load(self.system).path),
             "pages": self.pages,
+            "energy": str(EnergyModel.load(self.energy).path),
         }
 
     def keys(self) -> dict[str, Any]:
@@ -154,6 +157,13 @@ class Result:
         return pandas.DataFrame({**columns, **shares}).set_index("thread")
 
     @property
+    def energy(self) -> pd.Series[float]:
+        """Joules by component, and their total; ``run["energy_detail"]`` says more."""
+        import pandas
+
+        return pandas.Series(self.run["energy_joules"], name="joules")
+
+    @property
     def traffic(self) -> NDArray[np.int64]:
         """Bytes moved at memory controllers: initiating node by home node."""
         import numpy
@@ -186,6 +196,7 @@ def replay(
     oversubscribe: bool = False,
     system: str | Path = "default",
     pages: str = "4KiB",
+    energy: str | Path = "default",
     keep_log: bool = False,
     follow: NDArray[np.int64] | None = None,
     confidence: int | None = None,
@@ -197,7 +208,8 @@ def replay(
     such a log instead of asking the distribution. `system` names what page faults and migrations cost
     (`homenode systems`), `pages` their size: ``"4KiB"``, ``"64KiB"``, ``"2MiB"``, ``"thp"``.
     `caches`: ``"runs"`` models them by ranges of lines, ``"lines"`` set by set, ``"auto"`` takes what suits the trace
-    (``Result.run["caches"]`` says which). `heap` serves the program's blocks; ``Result.run["heap_detail"]`` says what it took.
+    (``Result.run["caches"]`` says which). `energy` names what
+    things consume (``Result.energy``). `heap` serves the program's blocks; ``Result.run["heap_detail"]`` says what it took.
     `confidence` samples so many machines within what is known of this one and fills ``Result.interval`` (`hn.rank` compares).
     """
     trace = trace if isinstance(trace, Trace) else Trace.open(trace)
@@ -205,7 +217,7 @@ def replay(
     choice = Choice(
         machine, threads, placement, mapping, distribution, engine, stores, seed, oversubscribe, caches, heap
     )
-    choice = dataclasses.replace(choice, system=str(system), pages=pages)
+    choice = dataclasses.replace(choice, system=str(system), pages=pages, energy=str(energy))
     check(trace, [choice])
     if confidence is not None:
         if keep_log or follow is not None:
@@ -236,6 +248,7 @@ def grid(
     oversubscribe: bool = False,
     system: str | Path = "default",
     pages: str = "4KiB",
+    energy: str | Path = "default",
 ) -> list[Choice]:
     """Every combination, the last named varying fastest."""
     return [
@@ -252,6 +265,7 @@ def grid(
             caches=caches,
             system=str(system),
             pages=pages,
+            energy=str(energy),
             heap=manager,
         )
         for machine, count, where, mapped, distributed, manager in itertools.product(
@@ -286,6 +300,7 @@ def check(trace: Trace, choices: Iterable[Choice]) -> None:
         _core.check_heap(choice.heap)
         _core.check_page_size(choice.pages)
         System.load(choice.system)
+        EnergyModel.load(choice.energy)
         _core.check_distribution(choice.distribution, trace.labels)
 
 

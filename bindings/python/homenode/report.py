@@ -48,6 +48,7 @@ def _histogram(by_source: dict[str, dict[int, int]]) -> dict[str, Any]:
 def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
     """One run: `choice` is what was asked for, in the report's keys; `raw` is what the extension returned."""
     counts = raw["counts"]
+    energy = raw.get("energy")  # none of a run that was told of no energy description
     regions = [
         {
             "label": region["label"],
@@ -77,7 +78,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "zeroed_bytes": counts["zeroed_bytes"],
         "cache_hit_rates": _hit_rates(counts),
         "latency_histogram_ns": _histogram(counts["latency_ns"]),
-        "energy_joules": {},
+        "energy_joules": energy["joules"] if energy else {},
         "read_bytes_by_node": counts["read_bytes"],
         "write_bytes_by_node": counts["write_bytes"],
         "link_bytes": counts["link_bytes"],
@@ -91,6 +92,15 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "caches_reason": {"region": raw["caches_region"], "lines_per_touch": raw["caches_lines_per_touch"]},
         "heap_detail": raw["heap"],
         "best_placement": raw["best_placement"],
+        "energy_detail": _energy_detail(energy, raw["seconds"]) if energy else {},
+    }
+
+
+def _energy_detail(energy: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """The mean power by component, the parts of cores and of what is static, the total at both ends of each parameter's interval."""
+    watts = {name: joules / seconds if seconds > 0 else 0.0 for name, joules in energy["joules"].items()}
+    return {"model": energy["model"], "watts": watts} | {
+        key: value for key, value in energy.items() if key not in ("model", "joules")
     }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parent
 MACHINES = _PACKAGE / "machines"
 SYSTEMS = _PACKAGE / "systems"
+ENERGY = _PACKAGE / "energy"
 KERNELS = _PACKAGE / "kernels"
 CAPTURE_RUNTIME = _PACKAGE / "capture_runtime"
 ANALYSIS = _PACKAGE / "analysis"

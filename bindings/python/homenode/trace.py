@@ -76,10 +76,13 @@ class Trace:
         return self._inspection
 
     def thread_graph(self, team: int | None = None) -> dict[str, Any]:
-        """Who created and joined whom, and the bytes that one thread writes and another reads.
+        """Who created and joined whom, the bytes that one thread writes and another reads, and what type that makes a thread.
 
-        ``{"threads": [{"thread", "parent", "joined_by", "routine", "read_bytes", "written_bytes"}], "shared_bytes": [[writer × reader]]}``;
-        bytes are distinct bytes. `team`: threads that share OpenMP loops in equal blocks, by default those of the capture.
+        ``{"threads": [{"thread", "parent", "joined_by", "routine", "read_bytes", "written_bytes", "accesses", "type", "level",
+        "side_by_side_with", "communication_parents"}], "shared_bytes": [[writer × reader]], "dependent_bytes": [[…]]}``;
+        bytes are distinct bytes. `dependent_bytes` leaves out what creation and joining hand over; of it the types follow:
+        ``autonomous``, ``side-by-side`` (relative to which threads), ``postponed`` (I. Stirb's NUMA-BTLP).
+        `team`: threads that share OpenMP loops in equal blocks, by default those of the capture.
         """
         if team is not None and team < 1:
             raise UsageError(f"a team of {team} threads; allowed: at least 1")

@@ -85,6 +85,79 @@ TEST(ThreadGraph, CreatedThreadsHaveTheirCreatorAndWhatTheyHandOver) {
   EXPECT_EQ(graph.shared_bytes(two, zero), 0u);  // frames are their own
 }
 
+// What main writes before it creates a thread and what it reads after it has joined it is handed over: no dependence. What it writes
+// while the thread runs is one, and so is what two threads share that run at the same time.
+TEST(ThreadGraph, WhatCreationAndJoiningOrderIsNoDependence) {
+  WorkloadBuilder builder;
+  const ObjectId argument = builder.object("argument", 64), result = builder.object("result", 64), queue = builder.object("queue", 64);
+  const RegionId main = builder.serial("main");
+  builder.nest(main, {8}, {write(argument, 0, {8})});
+  builder.sync(main, SyncOperation::create, 1, 1);
+  builder.nest(main, {2}, {write(queue, 0, {8})});
+  builder.sync(main, SyncOperation::create, 2, 2);
+  builder.sync(main, SyncOperation::join, 1);
+  builder.sync(main, SyncOperation::join, 2);
+  builder.nest(main, {8}, {read(result, 0, {8})});
+  builder.repeat(main);
+  const RegionId first = builder.serial("first"), second = builder.serial("second");
+  builder.nest(first, {8}, {read(argument, 0, {8}), read(queue, 0, {8}), write(result, 0, {8})});
+  builder.nest(second, {1}, {read(argument, 0, {8}), read(queue, 0, {8}), read(result, 16, {8})});
+  builder.repeat(first);
+  builder.repeat(second);
+  for (const RegionId routine : {first, second}) builder.region(routine).kind = RegionKind::thread;
+  const auto workload = builder.build();
+  workload->threads.resize(3);
+  const ThreadGraph graph = thread_graph(*workload, 1);
+  EXPECT_EQ(graph.shared_bytes(zero, one), 64u + 16);
+  EXPECT_EQ(graph.dependent_bytes(zero, one), 16u);  // of the queue: thread 1 was there already
+  EXPECT_EQ(graph.shared_bytes(zero, two), 8u + 8);
+  EXPECT_EQ(graph.dependent_bytes(zero, two), 0u);  // all before its creation
+  EXPECT_EQ(graph.shared_bytes(one, zero), 64u);
+  EXPECT_EQ(graph.dependent_bytes(one, zero), 0u);  // joined
+  EXPECT_EQ(graph.dependent_bytes(one, two), 8u);
+  EXPECT_EQ(graph.threads[1].accesses, 24u);
+}
+
+// A thread that ended before another was created hands over as well, whoever joined it.
+TEST(ThreadGraph, ThreadsOneAfterTheOtherHaveNoDependence) {
+  WorkloadBuilder builder;
+  const ObjectId data = builder.object("data", 64);
+  const RegionId main = builder.serial("main");
+  builder.sync(main, SyncOperation::create, 1, 1);
+  builder.sync(main, SyncOperation::join, 1);
+  builder.sync(main, SyncOperation::create, 2, 2);
+  builder.repeat(main);
+  const RegionId writer = builder.serial("writer"), reader = builder.serial("reader");
+  builder.nest(writer, {8}, {write(data, 0, {8})});
+  builder.nest(reader, {8}, {read(data, 0, {8})});
+  builder.repeat(writer);
+  builder.repeat(reader);
+  for (const RegionId routine : {writer, reader}) builder.region(routine).kind = RegionKind::thread;
+  const auto workload = builder.build();
+  workload->threads.resize(3);
+  const ThreadGraph graph = thread_graph(*workload, 1);
+  EXPECT_EQ(graph.shared_bytes(one, two), 64u);
+  EXPECT_EQ(graph.dependent_bytes(one, two), 0u);
+}
+
+TEST(ThreadGraph, SerialCodeOfATeamHandsOver) {
+  WorkloadBuilder builder;
+  const ObjectId a = builder.object("a", 80);
+  const RegionId init = builder.serial("init");
+  builder.nest(init, {10}, {write(a, 0, {8})});
+  builder.repeat(init);
+  for (const std::int64_t shift : {8, 0}) {  // each writes its own half and the next sweep reads one element of the neighbour's
+    const RegionId sweep = builder.loop(shift == 0 ? "write" : "read", 8);
+    builder.nest(sweep, {1}, {shift == 0 ? write(a, 0, {0}, 8) : read(a, shift, {0}, 8)});
+    builder.repeat(sweep);
+  }
+  const auto workload = builder.build();
+  const ThreadGraph graph = thread_graph(*workload, 2);
+  EXPECT_EQ(graph.shared_bytes(zero, one), 4u * 8);
+  EXPECT_EQ(graph.dependent_bytes(zero, one), 0u);
+  EXPECT_EQ(graph.dependent_bytes(one, zero), 8u);  // element 4, of the second half: iteration 3 reads it
+}
+
 TEST(ThreadGraph, BoundCodeWantsItsTeam) {
   WorkloadBuilder builder;
   const ObjectId a = builder.object("a", 64);

@@ -16,7 +16,9 @@ from homenode.trace import Trace
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--all", "every", is_flag=True, help="List every object, not the twenty largest.")
 @click.option(
-    "--threads", is_flag=True, help="Who creates whom, and the bytes that one thread writes and another reads."
+    "--threads",
+    is_flag=True,
+    help="Who creates whom, the types of the threads, and the bytes that one thread writes and another reads.",
 )
 @click.option(
     "--team", type=click.IntRange(min=1), help="With --threads: how many share each loop; default: as captured."
@@ -76,12 +78,19 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
 
 def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
     numbers = ("thread", "created by", "joined by", "reads", "writes")
-    table = console.table(*numbers, "routine", title="Threads (distinct bytes)", right=numbers)
+    words = ("type", "son of", "routine")
+    table = console.table(*numbers, *words, title="Threads (distinct bytes)", right=numbers)
     for entry in graph["threads"]:
         creator, joiner = ("–" if entry[key] is None else str(entry[key]) for key in ("parent", "joined_by"))
         sizes = (console.quantity(entry[key], "B") for key in ("read_bytes", "written_bytes"))
-        table.add_row(str(entry["thread"]), creator, joiner, *sizes, console.plain(entry["routine"]))
+        with_whom = _few(entry["side_by_side_with"])
+        kind = f"{entry['type']} with {with_whom}" if with_whom else entry["type"]
+        sons = _few(entry["communication_parents"]) or "–"
+        table.add_row(str(entry["thread"]), creator, joiner, *sizes, kind, sons, console.plain(entry["routine"]))
     screen.print(table)
+    screen.print(
+        "type and son of (communication tree) after NUMA-BTLP: what creation and joining hand over is no dependence."
+    )
     shared = graph["shared_bytes"]
     pairs = [(bytes_, w, r) for w, row in enumerate(shared) for r, bytes_ in enumerate(row) if bytes_]
     pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
@@ -94,6 +103,12 @@ def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
     screen.print(table)
     if len(shown) < len(pairs):
         screen.print(f"… and {len(pairs) - len(shown)} pairs with less; --json has them all.")
+
+
+def _few(numbers: list[int]) -> str:
+    return ", ".join(str(number) for number in numbers[:4]) + (
+        f" and {len(numbers) - 4} more" if len(numbers) > 4 else ""
+    )
 
 
 def _print_work(screen: Console, found: dict[str, Any]) -> None:

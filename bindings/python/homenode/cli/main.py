@@ -29,13 +29,14 @@ _COMMANDS = {
     "machine": "describe this host: detect, calibrate",
     "policies": "list every policy with its parameters",
     "replay": "rank combinations of policies on machines",
+    "map": "tell on which cores each thread should run, ready to be used",
     "advise": "tell whether chunks by latency pay off, and what else to change",
     "report": "make an HTML page of what replay wrote",
     "validate": "hold predictions against published results, native runs and a Linux guest",
     "doctor": "tell what is installed and what is missing",
 }
 # Commands that no module can be called by.
-_MODULES = {"c++": "cxx", "import": "import_"}
+_MODULES = {"c++": "cxx", "import": "import_", "map": "map_"}
 
 
 class _LazyGroup(click.Group):

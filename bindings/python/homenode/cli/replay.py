@@ -267,6 +267,7 @@ def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, An
     "--system", default="default", metavar="S", help="Operating system, a name or TOML file: 'homenode systems'."
 )
 @click.option("--pages", default="4KiB", metavar="|".join(PAGES), help="Size of pages; thp: transparent huge pages.")
+@click.option("--energy", default="default", metavar="E", help="What things consume, a name or TOML file.")
 @click.option("--seed", default=0, type=int, help="Seed of everything random.")
 @click.option("--oversubscribe", is_flag=True, help="Allow more threads than cores.")
 @click.option(
@@ -305,6 +306,7 @@ def command(
     caches: str,
     system: str,
     pages: str,
+    energy: str,
     seed: int,
     oversubscribe: bool,
     python_files: tuple[Path, ...],
@@ -325,7 +327,7 @@ def command(
     choices = grid(
         [machine_with(name, changes) for name in machines], threads, placement=placement, mapping=mapping, distribution=distribution,
         heap=heap, engine=engine, seed=seed, stores=stores, caches=caches, oversubscribe=oversubscribe,
-        system=system, pages=pages,
+        system=system, pages=pages, energy=energy,
     )  # fmt: skip
     replays_each = 1 if confidence is None else confidence + 3  # each sample, and core time at half and twice
     runs = replays_each * len(choices)

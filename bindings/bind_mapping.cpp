@@ -1,0 +1,34 @@
+// Where a mapping lets each thread of a trace run.
+#include <pybind11/stl.h>
+
+#include <string>
+#include <vector>
+
+#include "bindings/bindings.hpp"
+#include "bindings/machine_handle.hpp"
+#include "models/policies.hpp"
+
+namespace homenode::python {
+namespace py = pybind11;
+
+namespace {
+
+std::vector<std::vector<unsigned>> affinities(const Workload& workload, const MachineHandle& handle, const std::string& name,
+                                              unsigned threads) {
+  const py::gil_scoped_release released;
+  const Machine& machine = handle.file.machine;
+  const auto mapping = thread_mappings().make(name);
+  mapping->prepare(graph_for(*mapping, workload, name, threads).get(), machine, threads);
+  std::vector<std::vector<unsigned>> result(threads);
+  for (unsigned t = 0; t < threads; ++t)
+    for (const CoreId core : mapping->affinity(ThreadId{t}, Time{})) result[t].push_back(core.value());
+  return result;
+}
+
+}  // namespace
+
+void bind_mapping(py::module_& module) {
+  module.def("affinities", &affinities, py::arg("trace"), py::arg("machine"), py::arg("mapping"), py::arg("threads"));
+}
+
+}  // namespace homenode::python

@@ -1,0 +1,120 @@
+"""Where each thread of a program should run, and that as text other tools take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from homenode import _core
+from homenode.errors import UsageError
+from homenode.machine import Machine
+from homenode.trace import Trace
+
+
+@dataclass(frozen=True)
+class MappedThread:
+    """A thread and the cores that it may run on; threads are numbered by creation, cores socket by socket."""
+
+    thread: int
+    type: str
+    cores: tuple[int, ...]
+    routine: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `homenode map --json` lists it."""
+        return {"thread": self.thread, "type": self.type, "cores": list(self.cores), "routine": self.routine}
+
+
+def thread_map(
+    trace: Trace | str | Path, machine: Machine | str | Path, *, mapping: str = "btdm", threads: int | None = None
+) -> list[MappedThread]:
+    """Tell for each thread of a trace its type and the cores that `mapping` gives it.
+
+    `threads` is the size of the team that shares OpenMP loops, by default that of the capture; a program that creates its threads itself
+    has as many as it creates, whatever `threads` says.
+    """
+    trace = trace if isinstance(trace, Trace) else Trace.open(trace)
+    machine = machine if isinstance(machine, Machine) else Machine.load(machine)
+    if threads is not None and threads < 1:
+        raise UsageError(f"{threads} threads; allowed: at least 1")
+    described = trace.thread_graph(threads)["threads"]
+    affinities = _core.affinities(trace._core, machine._core, mapping, len(described))
+    return [
+        MappedThread(entry["thread"], entry["type"], tuple(cores), entry["routine"])
+        for entry, cores in zip(described, affinities, strict=True)
+    ]
+
+
+def _list_of(cores: Sequence[int]) -> str:
+    return ",".join(str(core) for core in cores)
+
+
+def as_taskset(threads: Sequence[MappedThread]) -> str:
+    """Shell lines that bind the threads of process $1, which are in /proc in the order of creation while none has ended."""
+    lines = ["#!/bin/sh", "# usage: sh FILE PROCESS", 'tid() { ls "/proc/$process/task" | sort -n | sed -n "$1p"; }']
+    lines.append("process=${1:?the number of a process}")
+    lines += [f'taskset -pc {_list_of(entry.cores)} "$(tid {entry.thread + 1})"' for entry in threads]
+    return "\n".join(lines) + "\n"
+
+
+def as_omp_places(threads: Sequence[MappedThread]) -> str:
+    """The environment of an OpenMP program: as many places as threads, thread k on place k."""
+    places = ",".join("{" + _list_of(entry.cores) + "}" for entry in threads)
+    return f"export OMP_PLACES='{places}'\nexport OMP_PROC_BIND=close\nexport OMP_NUM_THREADS={len(threads)}\n"
+
+
+def as_hwloc(threads: Sequence[MappedThread]) -> str:
+    """As `as_taskset`, by hwloc's logical numbers of cores, whatever the system numbers them by."""
+    lines = ["#!/bin/sh", "# usage: sh FILE PROCESS", 'tid() { ls "/proc/$process/task" | sort -n | sed -n "$1p"; }']
+    lines.append("process=${1:?the number of a process}")
+    lines += [
+        f'hwloc-bind --pid "$process" --tid "$(tid {entry.thread + 1})" {" ".join(f"core:{core}" for core in entry.cores)}'
+        for entry in threads
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(numbers: Sequence[int], width: int = 24) -> str:
+    rows = [", ".join(str(number) for number in numbers[at : at + width]) for at in range(0, len(numbers), width)]
+    return ",\n  ".join(rows)
+
+
+def as_c(threads: Sequence[MappedThread]) -> str:
+    """A header with the table and a function that binds a thread after pthread_create."""
+    firsts: list[int] = [0]
+    cores: list[int] = []
+    for entry in threads:
+        cores += entry.cores
+        firsts.append(len(cores))
+    return f"""/* Written by homenode map: the cores of each thread; threads are numbered by creation, 0 is the first.
+ * Define _GNU_SOURCE before the first include. After pthread_create(&handle, ...): homenode_bind(k, handle). */
+#include <pthread.h>
+#include <sched.h>
+
+enum {{ homenode_threads = {len(threads)} }};
+static const int homenode_cores[] = {{
+  {_rows(cores)}
+}};
+static const int homenode_first_core[] = {{
+  {_rows(firsts)}
+}};
+
+/* 0, or the error of pthread_setaffinity_np. A thread that is not in the table stays where it is. */
+static inline int homenode_bind(int thread, pthread_t handle) {{
+  cpu_set_t set;
+  if (thread < 0 || thread >= homenode_threads) return 0;
+  CPU_ZERO(&set);
+  for (int i = homenode_first_core[thread]; i < homenode_first_core[thread + 1]; ++i) CPU_SET(homenode_cores[i], &set);
+  return pthread_setaffinity_np(handle, sizeof set, &set);
+}}
+"""
+
+
+FORMATS: dict[str, Callable[[Sequence[MappedThread]], str]] = {
+    "taskset": as_taskset,
+    "omp-places": as_omp_places,
+    "hwloc": as_hwloc,
+    "c": as_c,
+}

@@ -1,0 +1,13 @@
+#include "models/policies.hpp"
+#include "sim/recorded.hpp"
+
+namespace homenode {
+
+std::shared_ptr<const ThreadGraph> graph_for(const ThreadMapping& mapping, const Workload& workload, const std::string& name,
+                                             unsigned threads) {
+  if (!mapping.wants_graph()) return nullptr;
+  require(workload, Recorded::threads, "mapping '" + name + "'");
+  return std::make_shared<const ThreadGraph>(thread_graph(workload, threads));
+}
+
+}  // namespace homenode

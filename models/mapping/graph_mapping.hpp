@@ -1,0 +1,46 @@
+// What mappings have in common that look at who creates and who feeds whom: the whole affinity is decided before the run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/errors.hpp"
+#include "sim/parameters.hpp"
+#include "sim/policy/thread_mapping.hpp"
+#include "sim/thread_graph.hpp"
+
+namespace homenode {
+
+// Assumed: a system call that takes a run queue's lock, about a microsecond.
+inline ParameterSpec affinity_call_parameter() {
+  return time_parameter("call", "what binding a created thread (pthread_setaffinity_np) costs its creator", Time::from_seconds(1e-6),
+                        Time{});
+}
+
+class GraphMapping : public ThreadMapping {
+public:
+  explicit GraphMapping(const Parameters& parameters) : call_{parameters.time("call")} {}
+  bool wants_graph() const final { return true; }
+  void prepare(const ThreadGraph* graph, const Machine& machine, std::size_t threads) final {
+    if (graph == nullptr || graph->threads.size() != threads)
+      throw UsageError("a mapping by the graph of " + std::to_string(graph == nullptr ? 0 : graph->threads.size()) +
+                       " threads; allowed: of the " + std::to_string(threads) + " that run");
+    affinity_.assign(threads, {});
+    map(*graph, machine);
+  }
+  std::vector<CoreId> affinity(ThreadId thread, Time) final { return affinity_.at(thread.index()); }
+  Time call() const final { return call_; }
+
+protected:
+  virtual void map(const ThreadGraph&, const Machine&) = 0;
+  static std::uint64_t exchanged(const ThreadGraph& graph, ThreadId a, ThreadId b) {
+    return graph.shared_bytes(a, b) + graph.shared_bytes(b, a);
+  }
+  std::vector<std::vector<CoreId>> affinity_;  // by thread; each sorted
+
+private:
+  Time call_;
+};
+
+}  // namespace homenode

@@ -1,0 +1,175 @@
+"""`homenode map`: where each thread should run, and that as text other tools take."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import homenode as hn
+from homenode.errors import UsageError
+from homenode.thread_map import FORMATS, MappedThread
+from support import Ended
+
+MACHINE = "xeon-x5550-2s"  # 8 cores
+
+THREADS = [
+    MappedThread(0, "side-by-side", (0,), "main"),
+    MappedThread(1, "autonomous", (2,), "work"),
+    MappedThread(2, "side-by-side", (0, 2), "work"),
+]
+
+
+@pytest.fixture(scope="module")
+def mix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("map") / "mix.hnt"
+    hn.capture("threads_mix", output=file, leaders=2, workers=3)
+    return file
+
+
+@pytest.mark.capture
+def test_btdm_maps_a_whole_program(mix: Path, homenode: Callable[..., Ended]) -> None:
+    # main 0, summariser 1 (postponed), leaders 2 and 3 (autonomous), their threads 4 to 6 and 7 to 9 (side-by-side)
+    done = homenode("map", mix, "--machine", MACHINE, "--json")
+    assert done.status == 0
+    found = json.loads(done.stdout)["threads"]
+    assert [entry["thread"] for entry in found] == list(range(10))
+    assert [entry["type"] for entry in found[1:]] == ["postponed"] + ["autonomous"] * 2 + ["side-by-side"] * 6
+    # autonomous: k = 8 / 2 = 4: cores 0 and 4; side-by-side: with their leader; the least loaded core for the postponed one is 1
+    assert [entry["cores"] for entry in found] == [[0], [1], [0], [4], [0], [0], [0], [4], [4], [4]]
+    assert [entry.as_dict() for entry in hn.thread_map(mix, MACHINE)] == found
+
+
+@pytest.mark.capture
+def test_a_replay_runs_where_the_map_says(mix: Path) -> None:
+    result = hn.replay(mix, MACHINE, threads=10, mapping="btdm", oversubscribe=True)
+    assert [[core] for core in result.threads["core"]] == [list(entry.cores) for entry in hn.thread_map(mix, MACHINE)]
+
+
+@pytest.mark.capture
+@pytest.mark.parametrize("mapping", ["btdm", "treematch", "scotch", "greedy", "compact", "unpinned", "cores:7:3"])
+def test_every_mapping_can_be_written(mix: Path, homenode: Callable[..., Ended], mapping: str) -> None:
+    for form in FORMATS:
+        done = homenode("map", mix, "--machine", MACHINE, "--mapping", mapping, "--as", form)
+        assert done.status == 0
+        assert done.stdout == FORMATS[form](hn.thread_map(mix, MACHINE, mapping=mapping))
+    assert homenode("map", mix, "--machine", MACHINE, "--mapping", mapping).status == 0
+
+
+def test_omp_places() -> None:
+    text = FORMATS["omp-places"](THREADS)
+    assert text == "export OMP_PLACES='{0},{2},{0,2}'\nexport OMP_PROC_BIND=close\nexport OMP_NUM_THREADS=3\n"
+
+
+@pytest.mark.parametrize("form", ["taskset", "hwloc"])
+def test_shell_scripts_name_the_threads_in_the_order_of_creation(form: str, tmp_path: Path) -> None:
+    script = tmp_path / "bind.sh"
+    script.write_text(FORMATS[form](THREADS))
+    # In place of the tools: one that says what it is told.
+    for tool in ("taskset", "hwloc-bind"):
+        (tmp_path / tool).write_text(f'#!/bin/sh\necho {tool} "$@"\n')
+        (tmp_path / tool).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    process = os.getpid()
+    done = subprocess.run(
+        ["sh", "-eu", script, str(process)], env=environment, capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3
+    if form == "taskset":
+        assert [line.split()[:3] for line in lines] == [["taskset", "-pc", cores] for cores in ("0", "2", "0,2")]
+        assert lines[0].split()[3] == str(process)  # the first thread has the process's number
+    else:
+        assert lines[0] == f"hwloc-bind --pid {process} --tid {process} core:0"
+        assert lines[2].endswith("core:0 core:2")
+
+
+PROGRAM = """#define _GNU_SOURCE
+#include "affinity.h"
+#include <stdio.h>
+static pthread_mutex_t bound = PTHREAD_MUTEX_INITIALIZER;
+static void* routine(void* argument) {
+  (void)argument;
+  pthread_mutex_lock(&bound);  /* stays until it was looked at */
+  pthread_mutex_unlock(&bound);
+  return NULL;
+}
+int main(void) {
+  for (int k = 0; k < homenode_threads; ++k) {
+    pthread_t handle = pthread_self();
+    cpu_set_t set;
+    pthread_mutex_lock(&bound);
+    if (k && pthread_create(&handle, NULL, routine, NULL)) return 1;
+    if (homenode_bind(k, handle)) return 2;
+    if (pthread_getaffinity_np(handle, sizeof set, &set)) return 3;
+    pthread_mutex_unlock(&bound);
+    printf("%d:", k);
+    for (int core = 0; core < CPU_SETSIZE; ++core) if (CPU_ISSET(core, &set)) printf(" %d", core);
+    printf("\\n");
+    if (k) pthread_join(handle, NULL);
+  }
+  return 0;
+}
+"""
+
+
+def test_the_c_table_binds_threads(tmp_path: Path) -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    first, last = allowed[0], allowed[-1]
+    threads = [
+        MappedThread(0, "autonomous", (first,)),
+        MappedThread(1, "autonomous", (last,)),
+        MappedThread(2, "side-by-side", tuple(sorted({first, last}))),
+    ]
+    (tmp_path / "affinity.h").write_text(FORMATS["c"](threads))
+    (tmp_path / "bound.c").write_text(PROGRAM)
+    options = ["-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread"]
+    subprocess.run(["gcc", *options, "bound.c", "-o", "bound"], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "bound"], capture_output=True, text=True, check=True)
+    expected = [f"{entry.thread}: {' '.join(str(core) for core in entry.cores)}" for entry in threads]
+    assert done.stdout.splitlines() == expected
+
+
+@pytest.mark.capture
+def test_bad_input_is_refused(mix: Path, homenode: Callable[..., Ended]) -> None:
+    assert homenode("map", mix).status == 2
+    assert homenode("map", mix, "--machine", MACHINE, "--mapping", "btmd").status == 2
+    assert homenode("map", mix, "--machine", MACHINE, "--as", "perl").status == 2
+    assert homenode("map", mix, "--machine", MACHINE, "--mapping", "cores:9").status == 2
+    with pytest.raises(UsageError, match="at least 1"):
+        hn.thread_map(mix, MACHINE, threads=0)
+
+
+@pytest.mark.capture
+def test_joules_add_up_and_lie_within_their_intervals(mix: Path) -> None:
+    result = hn.replay(mix, MACHINE, threads=10, mapping="btdm", oversubscribe=True)
+    joules = dict(result.energy)
+    total = joules.pop("total")
+    assert set(joules) == {"cores", "caches", "controllers", "links", "static"}
+    assert sum(joules.values()) == pytest.approx(total)
+    detail = result.run["energy_detail"]
+    assert sum(detail["cores_joules"].values()) == pytest.approx(joules["cores"])
+    assert sum(detail["static_joules"].values()) == pytest.approx(joules["static"])
+    assert detail["watts"]["total"] == pytest.approx(total / result.seconds)
+    assert detail["context_switches"] > 0  # four threads share core 0
+    assert detail["core_busy_seconds"] == pytest.approx(result.threads["busy_seconds"].sum())
+    for parameter, (low, high) in detail["sensitivity_joules"].items():
+        assert low <= total <= high, parameter
+
+
+def test_another_energy_description_is_taken_or_refused(tmp_path: Path) -> None:
+    model = hn.EnergyModel.load("default")
+    assert all(entry["low"] and entry["high"] and entry["assumed"] for entry in model.parameters)
+    own = tmp_path / "own.toml"
+    text = model.path.read_text(encoding="utf-8")
+    own.write_text(text.replace('"20 W"', '"25 W"'), encoding="utf-8")
+    changed = {entry["path"]: entry["value"] for entry in hn.EnergyModel.load(own).parameters}
+    assert changed["static.socket"] == "25 W"
+    own.write_text(re.sub(r'"20 W"', '"20 kg"', text), encoding="utf-8")
+    with pytest.raises(hn.errors.InputError, match="allowed"):
+        hn.EnergyModel.load(own)

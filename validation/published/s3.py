@@ -1,0 +1,145 @@
+"""S3, Stirb: threads mapped by their types (NUMA-BTLP, NUMA-BTDM), on programs written after its benchmarks.
+
+The thesis names neither its machines nor its sizes, so of C49 to C54 only signs are told, and none of them is counted: powers
+hang on parameters that are all assumed. C55 is exact arithmetic; C56 is required.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from validation.published.reference import Reference, read_references
+from validation.rows import Row, agrees
+
+NUMA, UMA = "xeon-x5550-2s", "xeon-x5550-1s"
+# The thesis compares with the system's own scheduler.
+MAPPINGS = ("btdm", "unpinned")
+NOTE = """\
+The programs are `threads_side_by_side` (CPU-X), `threads_autonomous` (Flops and Iops) and `threads_pingpong` (Context Switch), written anew
+from S3's descriptions; *gain* is what `btdm` saves against `unpinned`. Magnitudes are not claimed: machine, sizes and powers of
+S3 are unknown, and ours are assumed (`models/energy/default.toml`). Where the *sign* is not the same at both ends of every
+parameter's interval, the row says so. Power falls where fewer cores work; *energy* says what that takes in all. In threads_pingpong
+both threads write one word, so that they are side-by-side here; S3 calls its two threads autonomous."""
+
+References = Mapping[tuple[str, str], Reference]
+
+
+def references() -> dict[tuple[str, str], Reference]:
+    """The numbers that S3 prints."""
+    return read_references(Path(__file__).with_name("s3.csv"))
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """One program under one mapping."""
+
+    seconds: float
+    joules: float
+    core_joules: float
+    private_hit_rate: float  # of the lines that arrive at the first level, what L1 and L2 serve
+    local_share: float  # of the bytes moved at controllers
+    parallelism: float  # seconds that threads worked in a second
+    wakeups: int
+    sensitivity: Mapping[str, Sequence[float]]  # joules at both ends of each parameter's interval
+    command: str
+
+    @property
+    def watts(self) -> float:
+        """Mean power of the whole machine."""
+        return self.joules / self.seconds
+
+    @property
+    def core_watts(self) -> float:
+        """Mean power of the cores."""
+        return self.core_joules / self.seconds
+
+
+def figures(run: Mapping[str, Any], command: str) -> Mapped:
+    """Of a run of the report."""
+    rates = run["cache_hit_rates"]
+    private = rates["L1"] + (1 - rates["L1"]) * rates["L2"]
+    local = sum(row[node] for node, row in enumerate(run["traffic_bytes"]))
+    moved = sum(map(sum, run["traffic_bytes"]))
+    return Mapped(
+        run["seconds"],
+        run["energy_joules"]["total"],
+        run["energy_joules"]["cores"],
+        private,
+        local / moved if moved else 1.0,
+        sum(entry["busy_seconds"] for entry in run["threads_detail"]) / run["seconds"],
+        run["energy_detail"]["wakeups"],
+        run["energy_detail"]["sensitivity_joules"],
+        command,
+    )
+
+
+def _sign(gain: float) -> str:
+    return "+" if gain > 0 else "-" if gain < 0 else "0"
+
+
+def _robust(better: Mapped, worse: Mapped) -> bool:
+    """Whether the power's sign is the same at both ends of every parameter's interval."""
+    sign = _sign(worse.watts - better.watts)
+    for parameter, ends in better.sensitivity.items():
+        for own, other in zip(ends, worse.sensitivity[parameter], strict=True):
+            if _sign(other / worse.seconds - own / better.seconds) != sign:
+                return False
+    return True
+
+
+def gain_row(
+    claim: str, what: str, published: Reference, machine: str, figures_of: Mapping[str, Mapped], cores: bool = False
+) -> Row:
+    """Power saved by btdm: the sign, and not counted."""
+    own, other = figures_of["btdm"], figures_of["unpinned"]
+    gain = other.core_watts - own.core_watts if cores else other.watts - own.watts
+    certain = (
+        "" if cores else "; sign holds within every interval" if _robust(own, other) else "; sign hangs on parameters"
+    )
+    same = _sign(gain) == _sign(published.value)
+    energy = 1 - (own.core_joules / other.core_joules if cores else own.joules / other.joules)
+    text = f"{gain:+.3g} ({'same' if same else 'other'} sign{certain}); energy {100 * energy:+.3g} %"
+    return Row(claim, machine, what, "predicted", published.value, text, published.unit, "not compared", own.command)
+
+
+def time_row(
+    claim: str, what: str, gained: float, published_seconds: float, machine: str, figures_of: Mapping[str, Mapped]
+) -> Row:
+    """Time saved by btdm as a share: the sign, and not counted."""
+    own, other = figures_of["btdm"], figures_of["unpinned"]
+    share = 1 - own.seconds / other.seconds
+    published = gained / published_seconds
+    text = f"{100 * share:+.3g} ({'same' if _sign(share) == _sign(published) else 'other'} sign)"
+    return Row(claim, machine, what, "predicted", f"{100 * published:+.3g}", text, "%", "not compared", own.command)
+
+
+def growth_row(gains: Mapping[int, float], best: Reference, command: str) -> Row:
+    """C51: the gain over the number of side-by-side threads."""
+    shown = ", ".join(f"{threads}: {100 * gain:+.3g} %" for threads, gain in gains.items())
+    published = f"grows, at most {100 * best.value:.0f} %"
+    what = "power saved by number of side-by-side threads"
+    return Row("C51", NUMA, what, "predicted", published, shown, "of the power", "not compared", command)
+
+
+def identity_rows(balances: Mapping[tuple[int, int], int], command: str) -> Iterator[Row]:
+    """C55: the largest difference in autonomous threads between two cores, by threads and cores."""
+    worst = max(balances.values())
+    what = f"autonomous threads: most less fewest on a core, {len(balances)} pairs of threads and cores"
+    yield Row("C55", "any", what, "identity", "<= 1", float(worst), "threads", agrees(worst <= 1), command)
+
+
+def together_rows(together: Mapped, apart: Mapped, machine: str, numbers: int) -> Iterator[Row]:
+    """C56: side-by-side threads on one core against the same threads apart, on a ring of so many numbers."""
+
+    def row(what: str, published: str, own: float, other: float, higher: bool) -> Row:
+        text = f"{own:.4g} together, {other:.4g} apart"
+        verdict = agrees(own > other if higher else own < other)
+        what = f"{what}, ring of {8 * numbers // 1024} KiB"
+        return Row("C56", machine, what, "predicted", published, text, "1", verdict, together.command)
+
+    yield row("hit rate of L1 and L2", "higher", together.private_hit_rate, apart.private_hit_rate, True)
+    yield row("share of local bytes", "higher", together.local_share, apart.local_share, True)
+    yield row("threads that work at once", "fewer", together.parallelism, apart.parallelism, False)
