@@ -27,7 +27,6 @@ SMALL = (
 )
 # The larger a case, the fewer of its settings. mg B is the grid of A with more cycles. Left out for their time: ft B and C, and of
 # ft A and mg C machine B and unpinned threads, which share no record of the caches.
-FEWER = (s0.UNPINNED, s0.PINNED, s0.INTERLEAVE, s0.AWARE)
 ALL_PINNED = (s0.PINNED, s0.INTERLEAVE, s0.AWARE)
 CASES = (
     HOTSPOT_64,
@@ -43,7 +42,7 @@ CASES = (
     Case("mg", "A", (4,), few=1, more=4, placed=s0.PLACED),
     Case("mg", "B", (20,), few=1, more=4, placed=s0.PLACED),
     Case("hotspot", "4096", s0.STEPS, few=2, more=8, placed=s0.PLACED),
-    Case("hotspot", "8192", s0.STEPS, placed=FEWER, balanced=(s0.AWARE,)),
+    Case("hotspot", "8192", s0.STEPS, placed=s0.PLACED, balanced=(s0.AWARE,)),
     Case("ft", "A", (6,), few=1, more=2, placed=ALL_PINNED, balanced=(), machines=(s0.A,)),
     Case("mg", "C", (20,), few=1, more=2, placed=ALL_PINNED, balanced=(s0.AWARE,), machines=(s0.A,)),
 )

@@ -18,6 +18,7 @@ from validation.traces import captured, trace_path
 # From here on a grid is extrapolated from captures of these sizes (the last is held out), each of at least six rows of blocks.
 EXTRAPOLATED_FROM = 4096
 SMALL_SIZES = (96, 112, 128, 160)
+NEVER_SCANS = "+autonuma:scan_delay=1000000s"
 LINUX_SCAN_DELAY = 1.0  # seconds; kernel/sched/fair.c, sysctl_numa_balancing_scan_delay
 
 
@@ -126,4 +127,7 @@ class Replays:
         )
         balanced = dataclasses.replace(setting, placement=setting.placement + modifier)
         found, command = self._replay(case, case.more, machine, balanced)
+        # Where pages may move, slices pass the caches in the order of time (docs/decisions/0008), so in what this is held against, too.
+        never = dataclasses.replace(setting, placement=setting.placement + NEVER_SCANS)
+        without = self._replay(case, case.more, machine, never)[0]["seconds"]
         return Balancing(without, found["seconds"], second, found["hinting_faults"], found["migrated_pages"], command)
