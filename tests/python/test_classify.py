@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.classification import compare
 
 import homenode as hn
 from homenode.errors import InputError, UsageError
 from support import ROOT, Ended
-from validation.classification import compare
 
 PROGRAMS = ROOT / "tests" / "python" / "classified_programs"
 
