@@ -257,12 +257,14 @@ private:
       for (const auto& [reader, reading] : readers) {
         if (writer == reader) continue;
         graph_.add_shared(ThreadId{writer}, ThreadId{reader}, bytes);
-        const bool dependent = std::any_of(writing.begin(), writing.end(), [&](std::uint32_t w) {
-          return std::any_of(reading.begin(), reading.end(), [&](std::uint32_t r) { return concurrent(parts_[w], parts_[r]); });
-        });
-        if (dependent) graph_.add_dependent(ThreadId{writer}, ThreadId{reader}, bytes);
+        if (any_concurrent(writing, reading)) graph_.add_dependent(ThreadId{writer}, ThreadId{reader}, bytes);
       }
     }
+  }
+  bool any_concurrent(const std::vector<std::uint32_t>& some, const std::vector<std::uint32_t>& others) const {
+    return std::any_of(some.begin(), some.end(), [&](std::uint32_t a) {
+      return std::any_of(others.begin(), others.end(), [&](std::uint32_t b) { return concurrent(parts_[a], parts_[b]); });
+    });
   }
 
   const Workload& workload_;
