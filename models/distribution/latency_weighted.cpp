@@ -5,7 +5,8 @@
 // weights are equal.
 // An execution that spends more than that on placing pages keeps the weights that its region has, equal ones at first: which of two threads
 // that share a page takes its fault hangs on who comes first, by less than any estimate knows, and where pages lie is what later
-// executions are weighed by. S0's scheme, too, places pages before it weighs anything.
+// executions are weighed by. S0's scheme, too, places pages before it weighs anything. The first execution without that stays as it is,
+// the second and third are weighed, and before the fourth the estimate must still say that this is worth it, or weights are equal again.
 //
 // `refine`: in so many further executions of the region the same step is tried with the times that its threads took in the one before;
 // what took least stands.
@@ -30,8 +31,10 @@ constexpr double enough = 1e-3;  // spread of times over their mean
 // Of the time: what other weights must promise. Less is below the closed form's own errors (validation/closed_form.md), and lines that
 // change hands come out of other threads' caches at first.
 constexpr double worth_moving = 0.005;
-constexpr double most_change = 2;             // of a weight in one round
-constexpr std::int64_t own_fixed_points = 3;  // executions of a region after which its weights are kept: caches are warm, pages placed
+constexpr double most_change = 2;  // of a weight in one round
+// The first execution of a loop (0) finds its data where others left them, so that its weights would suit nothing but that; those that
+// follow are weighed; this one tells whether they were worth it, with data where the weights brought them.
+constexpr std::int64_t trial = 3;
 
 using Weights = std::vector<double>;
 
@@ -50,13 +53,14 @@ public:
     region_ = region;
     set_extents(team.size());
     LoopMemory::Weighed scratch;
-    memory_ = region.memory == nullptr ? nullptr : &region.memory->weighed[region.region];
+    memory_ = region.memory == nullptr ? nullptr : &region.memory->weighed[{region.region, region.iterations}];
     LoopMemory::Weighed& known = memory_ == nullptr ? scratch : *memory_;
-    if (known.iterations != region.iterations || known.weights.size() != team.size()) {
-      known = {Weights(team.size(), 1 / static_cast<double>(team.size())), {}, {}, region.iterations, 0, 0};
+    if (known.weights.size() != team.size()) {
+      known = {};
+      known.weights = equal_weights(team.size());
     }
-    const bool places_pages = oracle != nullptr && oracle->estimate(region_.execution, schedule(known.weights)).fault_share > worth_moving;
-    if (!places_pages) weigh(known, oracle);
+    const RegionEstimate unchanged = oracle == nullptr ? RegionEstimate{} : oracle->estimate(region_.execution, schedule(known.weights));
+    if (unchanged.fault_share <= worth_moving) weigh(known, oracle, unchanged.seconds);
     schedule_ = schedule(known.weights);
     known.seconds.assign(team.size(), 0);
     next_.assign(team.size(), 0);
@@ -128,12 +132,18 @@ private:
     }
   }
 
-  void weigh(LoopMemory::Weighed& known, const CostOracle* oracle) const {
+  static Weights equal_weights(std::size_t threads) { return Weights(threads, 1 / static_cast<double>(threads)); }
+
+  // `unchanged`: what the execution would take with the weights as they are.
+  void weigh(LoopMemory::Weighed& known, const CostOracle* oracle, double unchanged) const {
     const std::int64_t before = known.executions++;
-    if (oracle != nullptr && before < own_fixed_points) {
+    if (oracle == nullptr || before > trial) {
+      if (refine_ > 0 && before <= trial + 1 + refine_) refine(known, before <= trial + refine_);
+    } else if (before == trial) {
+      if (unchanged >= known.equal) known.weights = equal_weights(known.weights.size());
+    } else if (before > 0) {
+      if (before == 1) known.equal = unchanged;
       known.weights = fixed_point(*oracle, known.weights);
-    } else if (before <= own_fixed_points + refine_ && refine_ > 0) {
-      refine(known, before < own_fixed_points + refine_);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
@@ -34,13 +35,14 @@ public:
 struct LoopMemory {
   // By the number of iterations: who ran each part of the last such loop, as TBB's affinity_partitioner notes it.
   std::map<std::int64_t, std::vector<ThreadId>> runner_of_part;
-  // By region: what weights its threads had in its last execution and how long each worked, and the weights that took least so far.
+  // By region and number of iterations: what weights its threads had in its last execution and how long each worked, the weights that took
+  // least so far, and what an execution with equal weights was estimated to take.
   struct Weighed {
     std::vector<double> weights, seconds, best;
-    std::int64_t iterations = 0, executions = 0;
-    double least = 0;
+    std::int64_t executions = 0;
+    double least = 0, equal = 0;
   };
-  std::map<const Region*, Weighed> weighed;
+  std::map<std::pair<const Region*, std::int64_t>, Weighed> weighed;
 };
 
 struct RegionView {

@@ -2,7 +2,7 @@
 
 `python -m validation.published.s0_distribution --write` renews results_s0_distribution.md. A gain is the time of an iteration under the
 best of OpenMP's schedules over that with weighted chunks, both with stencil-aware pages and all threads pinned; an iteration is what
-those take that the longer of two traces has more.
+those take that the longer of two traces has more, without the pass that places pages.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ COMMAND = "python -m validation.published.s0_distribution --write"
 WEIGHTED = "latency-weighted"
 # S0 used icc, whose runtime system is libomp.
 SCHEDULES = ("static", "dynamic:1", "guided:1", "auto:libomp")
-SRAD = Case("srad_v2", "", (), few=2, more=12)
+SRAD = Case("srad_v2", "", (), few=5, more=12)
 CASES = (
     SRAD,
-    Case("srad_v1", "", (), few=2, more=12),
-    Case("mg", "S", (), few=1, more=4),
-    Case("ft", "S", (), few=1, more=2),
+    Case("srad_v1", "", (), few=5, more=12),
+    Case("mg", "S", (), few=4, more=8),
+    Case("ft", "S", (), few=2, more=3),
     Case("hotspot", "256", (), few=4, more=100),
-    Case("hotspot", "1024", (), few=2, more=12),
-    Case("mg", "W", (), few=1, more=2),
-    Case("mg", "A", (), few=1, more=2),
+    Case("hotspot", "1024", (), few=5, more=12),
+    Case("mg", "W", (), few=3, more=4),
+    Case("mg", "A", (), few=2, more=3),
 )
 SMALL = (Case("mg", "S", (), few=1, more=2),)
 AS_DESCRIBED = HYPOTHESES[0]
@@ -94,7 +94,9 @@ class Replays:
 
         def answer() -> dict[str, Any]:
             result = hn.replay(trace, hn.Machine.load(machine).with_changes(changes), threads=threads, **chosen)
-            return {"seconds": result.seconds, "idle": [float(idle) for idle in result.threads["idle_seconds"]]}
+            # Where the pass puts pages hangs on the schedule and, with dynamic ones, on how long the program is.
+            placing = sum(region["seconds"] for region in result.run["regions"] if region["label"] == "placement pass")
+            return {"seconds": result.seconds - placing, "idle": [float(idle) for idle in result.threads["idle_seconds"]]}
 
         question = {"trace": trace.hash, "machine": machine, "changes": changes, "threads": threads, **chosen}
         return self._kept.get(question, answer)

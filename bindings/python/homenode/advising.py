@@ -276,15 +276,21 @@ class _Estimates:
 
 
 def _region(before: Estimate, after: Estimate, loops: Sequence[str]) -> str | None:
-    """The loop that gains most seconds; where none gains, the one that takes longest."""
+    """Of the loops with other weights the one that gains most seconds; where none gains, the one that takes longest.
+
+    A loop that keeps equal shares may gain, too, by data that others leave nearer; but its weights are no advice.
+    """
+    import numpy
+
     labels = [region.label for region in before.regions if region.label in loops and region.executions]
     if not labels:
         return None
+    weighed = {label for label in labels if not numpy.allclose(before.region(label).weights, after.region(label).weights)}
 
     def gained(label: str) -> tuple[float, float]:
         was = before.region(label).seconds
         saved = was - after.region(label).seconds
-        return (saved if saved > 1e-3 * was else 0.0, was)
+        return (saved if label in weighed and saved > 1e-3 * was else 0.0, was)
 
     return max(labels, key=gained)
 
