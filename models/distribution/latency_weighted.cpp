@@ -3,6 +3,7 @@
 // by a fixed point: each thread's weight is multiplied by the mean time over its own until the times are equal. The best schedule on the
 // way stands; the first one is static's, which others must beat by 0.5 %, so that by the estimate nobody loses. Without an oracle all
 // weights are equal.
+//
 // An execution that spends more than that on placing pages keeps the weights that its region has, equal ones at first: which of two threads
 // that share a page takes its fault hangs on who comes first, by less than any estimate knows, and where pages lie is what later
 // executions are weighed by. S0's scheme, too, places pages before it weighs anything. The first execution without that stays as it is,

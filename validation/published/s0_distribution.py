@@ -96,7 +96,10 @@ class Replays:
             result = hn.replay(trace, hn.Machine.load(machine).with_changes(changes), threads=threads, **chosen)
             # Where the pass puts pages hangs on the schedule and, with dynamic ones, on how long the program is.
             placing = sum(region["seconds"] for region in result.run["regions"] if region["label"] == "placement pass")
-            return {"seconds": result.seconds - placing, "idle": [float(idle) for idle in result.threads["idle_seconds"]]}
+            return {
+                "seconds": result.seconds - placing,
+                "idle": [float(idle) for idle in result.threads["idle_seconds"]],
+            }
 
         question = {"trace": trace.hash, "machine": machine, "changes": changes, "threads": threads, **chosen}
         return self._kept.get(question, answer)

@@ -285,7 +285,9 @@ def _region(before: Estimate, after: Estimate, loops: Sequence[str]) -> str | No
     labels = [region.label for region in before.regions if region.label in loops and region.executions]
     if not labels:
         return None
-    weighed = {label for label in labels if not numpy.allclose(before.region(label).weights, after.region(label).weights)}
+    weighed = {
+        label for label in labels if not numpy.allclose(before.region(label).weights, after.region(label).weights)
+    }
 
     def gained(label: str) -> tuple[float, float]:
         was = before.region(label).seconds
