@@ -43,6 +43,12 @@ class Replayed:
         """Over the best of OpenMP's schedules."""
         return min(self.plain.values()) / self.weighted
 
+    @property
+    def most(self) -> float:
+        """What any weights could gain over static: the longest work over the mean; the first thread runs serial code as well."""
+        work = [1 - idle for idle in self.idle[1:]]
+        return max(work) * len(work) / sum(work)
+
 
 def rows(found: Sequence[Replayed]) -> Iterator[Row]:
     """Yield all of them, by machine."""
