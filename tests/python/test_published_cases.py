@@ -14,7 +14,15 @@ sys.path.insert(0, str(ROOT))
 
 from validation.available import Setting, missing  # noqa: E402
 from validation.kept import Kept  # noqa: E402
-from validation.published import s0, s0_rows, s1, s1_fitted, sensitivity  # noqa: E402
+from validation.published import (  # noqa: E402
+    s0,
+    s0_distribution_rows,
+    s0_hypotheses,
+    s0_rows,
+    s1,
+    s1_fitted,
+    sensitivity,
+)
 from validation.published.page import COLUMNS, page  # noqa: E402
 from validation.published.s0 import AWARE, INTERLEAVE, PINNED, A, Balancing, Case, Timing  # noqa: E402
 from validation.published.s0_figures import Found  # noqa: E402
@@ -261,3 +269,37 @@ def test_the_page_counts_what_was_predicted_and_what_agrees() -> None:
     assert "    python -m validation published --paper S1 --write\n" in text
     assert text.count("0.1235") == len(rows) + 1
     assert "a\\|b" in text
+
+
+def test_weights_gains_are_held_against_the_paper_s() -> None:
+    # A: 32 threads, 8 a node. Border threads work all the time, the others 0.9 of it: 1 + 0.1111 x 26 / 32 of gain, but for the first.
+    idle = tuple(0.0 if thread in (7, 8, 15, 16, 23, 24) else 0.1 for thread in range(32))
+    one = s0_distribution_rows.Replayed(
+        "srad_v2", A, {"static": 1.1, "guided:1": 1.2}, 1.0, idle, (0.0,) * 32, "command"
+    )
+    assert one.gain == pytest.approx(1.1)
+    assert one.most == pytest.approx(31 / (6 + 25 * 0.9))
+    assert s0_distribution_rows.kinds_of(A, idle) == pytest.approx((0.0, 0.1, 0.1))
+    rows = {row.claim: row.verdict for row in s0_distribution_rows.rows([one])}
+    assert rows == {"C12": "agrees", "C16": "agrees", "C17": "agrees"}
+    none = replace(one, plain={"static": 1.0, "guided:1": 0.98}, idle=(0.05,) * 32)
+    rows = {row.claim: row.verdict for row in s0_distribution_rows.rows([none])}
+    assert rows == {"C12": "deviates", "C16": "deviates", "C17": "deviates"}
+    others = [replace(one, program=program) for program in ("srad_v1", "ft S", "mg A", "mg S", "hotspot 256")]
+    found = [(row.claim, row.verdict) for row in s0_distribution_rows.rows(others)]
+    assert found[::2] == [
+        ("C15", "deviates"),
+        ("C14", "deviates"),
+        ("C13", "deviates"),
+        *[("Fig 8", "not compared")] * 2,
+    ]
+    assert found[1::2] == [*[("C17", "deviates")] * 4, ("C17", "not compared")]
+
+
+def test_a_remote_line_alone_takes_as_long_as_depth_lines_in_flight() -> None:
+    # A: local 135 ns, remote 197 ns, 15 lines in flight: (135 + 2820) / 15 = 197
+    alone = next(one for one in s0_hypotheses.HYPOTHESES if one.name.startswith("remote lines"))
+    assert alone.changes(A) == {"core_to_core_remote": "x15", "link_latency": "2820 ns"}
+    for one in s0_hypotheses.HYPOTHESES:
+        for machine in s0.MACHINES:
+            hn.Machine.load(machine).with_changes(one.changes(machine))

@@ -37,7 +37,6 @@ CASES = (
     Case("hotspot", "256", (), few=4, more=100),
     Case("hotspot", "1024", (), few=5, more=12),
     Case("mg", "W", (), few=3, more=4),
-    Case("mg", "A", (), few=2, more=3),
 )
 SMALL = (Case("mg", "S", (), few=1, more=2),)
 AS_DESCRIBED = HYPOTHESES[0]
