@@ -36,7 +36,6 @@ ObjectId PointsTo::object(const llvm::Value* allocation) {
   if (added) {
     allocations_.push_back(allocation);
     contents_.push_back(new_node());
-    nodes_.reserve(nodes_.size() + 1);
   }
   return found->second;
 }
