@@ -6,11 +6,13 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
+#include "models/line/loaded_latency.hpp"
 #include "models/machines/machine_changes.hpp"
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/machine_intervals.hpp"
 #include "models/machines/machine_writer.hpp"
 #include "models/machines/topology_tables.hpp"
+#include "sim/errors.hpp"
 #include "sim/topology.hpp"
 
 namespace homenode::python {
@@ -40,6 +42,22 @@ py::list uncertainties_of(const MachineHandle& handle) {
     return py::dict(py::arg("name") = uncertain.name, py::arg("paths") = uncertain.paths, py::arg("value") = uncertain.value,
                     py::arg("low") = uncertain.low, py::arg("high") = uncertain.high, py::arg("low_factor") = uncertain.low_factor,
                     py::arg("high_factor") = uncertain.high_factor, py::arg("basis") = uncertain.basis);
+  });
+}
+
+py::list loaded_latency_of(const MachineHandle& handle, std::size_t node) {
+  const Machine& machine = handle.file.machine;
+  if (node >= machine.nodes.size())
+    throw UsageError("machine '" + machine.name + "' has no node " + std::to_string(node) + "; allowed: 0 to " +
+                     std::to_string(machine.nodes.size() - 1));
+  const std::vector<LatencyAtLoad> points = [&] {
+    const py::gil_scoped_release others_run;
+    return loaded_latency(machine, NodeId{node});
+  }();
+  return list_of(points, [](const LatencyAtLoad& point) {
+    return py::dict(py::arg("pause_ns") = point.pause.nanoseconds(), py::arg("bandwidth_bytes_per_s") = point.bandwidth.bytes_per_second(),
+                    py::arg("utilisation") = point.utilisation, py::arg("latency_ns") = point.latency.nanoseconds(),
+                    py::arg("described_ns") = point.described.nanoseconds());
   });
 }
 
@@ -94,6 +112,7 @@ void bind_machine(py::module_& module) {
       .def("parameters", &parameters_of)
       .def("uncertainties", &uncertainties_of)
       .def("caches", &caches_of)
+      .def("loaded_latency", &loaded_latency_of, py::arg("node"))
       .def("changeable_names", [](const MachineHandle& handle) { return changeable_names(handle.file.machine); })
       .def("with_changes", &changed, py::arg("changes"))
       .def("to_toml", [](const MachineHandle& handle) {

@@ -43,6 +43,23 @@ Programs programs(const Machine& machine, std::size_t readers, Time pause) {
   return {builder.build(), chases, reads};
 }
 
+// Of the node's first controller.
+Time described(const Machine& machine, NodeId node, double utilisation) {
+  const auto found = std::find_if(machine.controllers.begin(), machine.controllers.end(),
+                                  [node](const ControllerDescription& controller) { return controller.node == node; });
+  if (found == machine.controllers.end() || found->loaded_latency.empty()) return Time{};
+  LoadedLatencyPoint before;
+  for (const LoadedLatencyPoint& point : found->loaded_latency) {
+    if (utilisation <= point.utilisation) {
+      const double part = (utilisation - before.utilisation) / (point.utilisation - before.utilisation);
+      const double extra = before.extra.seconds() + part * (point.extra - before.extra).seconds();
+      return machine.nodes[node.index()].latency + Time::from_seconds(extra);
+    }
+    before = point;
+  }
+  return machine.nodes[node.index()].latency + before.extra;
+}
+
 LatencyAtLoad point(const Machine& machine, const Topology& topology, const std::vector<CoreId>& cores, Time pause, bool loaded) {
   const NodeId node = machine.node_of(cores.front());
   const std::size_t readers = loaded ? cores.size() - 1 : 0;
@@ -77,7 +94,8 @@ LatencyAtLoad point(const Machine& machine, const Topology& topology, const std:
   for (const ControllerDescription& controller : machine.controllers)
     if (controller.node == node) peak += controller.read_only.bytes_per_second();
   const double drawn = static_cast<double>(counts.read_bytes[node.index()]) / end.seconds();
-  return {pause, Bandwidth::bytes_per_second(drawn), drawn / peak, Time::picoseconds(end.count() / chased)};
+  return {pause, Bandwidth::bytes_per_second(drawn), drawn / peak, Time::picoseconds(end.count() / chased),
+          described(machine, node, drawn / peak)};
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ struct LatencyAtLoad {
   Bandwidth bandwidth;     // of all that the node's controllers read
   double utilisation = 0;  // of their read bandwidth
   Time latency;            // of the chase, mean
+  Time described;          // what the machine's own curve says at that utilisation; 0 without a curve
 };
 
 // From no load on to the most that the cores draw. Throws UsageError for a node without cores.

@@ -10,6 +10,7 @@ from homenode.resources import MACHINES
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
 
@@ -109,6 +110,16 @@ class Machine:
     def caches(self) -> list[dict[str, Any]]:
         """The cache levels."""
         return self._core.caches()
+
+    def loaded_latency(self, node: int = 0) -> pd.DataFrame:
+        """Latency of a node's memory for its own cores under load, by the engine `line`: one core chases pointers, the others read.
+
+        A row a load, from none on: ``pause_ns`` of the readers after each line, ``bandwidth_bytes_per_s`` and ``utilisation`` of the
+        node's controllers, ``latency_ns`` of the chase, ``described_ns`` of the machine's own curve there (0 without a curve).
+        """
+        import pandas
+
+        return pandas.DataFrame(self._core.loaded_latency(node))
 
     @property
     def topology(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from homenode.machine import Machine
 
 @click.group("machine")
 def command() -> None:
-    """Describe the machine at hand: `detect` what it has, `calibrate` what it does."""
+    """Describe the machine at hand: `detect` what it has, `calibrate` what it does; study a described one: `loaded-latency`."""
 
 
 def _write(machine: Machine, output: Path | None) -> None:
@@ -96,3 +96,29 @@ def _summary(measured: dict[str, Any]) -> None:
         value, low, high = (row["bytes_per_second"][key] / 1e9 for key in ("value", "low", "high"))
         bandwidth.add_row(row["kernel"], str(row["threads"]), f"{value:.4g} GB/s", f"{low:.4g} … {high:.4g}")
     screen.print(bandwidth)
+
+
+@command.command("loaded-latency", short_help="latency of a described machine's memory under load")
+@click.argument("machine")
+@click.option("--node", type=click.IntRange(min=0), default=0, show_default=True, help="Whose cores read whose memory.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Draw the curve into this HTML file.")
+@console.json_option
+def loaded_latency(machine: str, node: int, output: Path | None, as_json: bool) -> None:
+    """Draw latency over bandwidth of a node's memory as the engine `line` has it, beside the curve of the machine's description."""
+    loaded = Machine.load(machine)
+    points = loaded.loaded_latency(node)
+    if output is not None:
+        from homenode.loaded_latency_page import loaded_latency_page
+
+        with console.written_whole(output) as temporary:
+            temporary.write_text(loaded_latency_page(loaded, node, points), encoding="utf-8")
+    if as_json:
+        console.print_json({"machine": loaded.name, "node": node, "loads": points.to_dict("records")})
+        return
+    columns = ("bandwidth", "utilisation", "latency, engine line", "latency, described")
+    table = console.table(*columns, right=columns)
+    for row in points.itertuples():
+        described = f"{row.described_ns:.1f} ns" if row.described_ns > 0 else "-"
+        bandwidth = f"{row.bandwidth_bytes_per_s / 1e9:.2f} GB/s"
+        table.add_row(bandwidth, f"{row.utilisation:.1%}", f"{row.latency_ns:.1f} ns", described)
+    console.output().print(table)
