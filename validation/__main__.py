@@ -1,4 +1,4 @@
-"""`python -m validation published|native|linux-guest|placements|mappings|advisor|fuzz|capture-costs`: prints a table, or JSON."""
+"""`python -m validation KIND` prints a table, or JSON: published, native, linux-guest, placements, closed-form and others."""
 
 from __future__ import annotations
 
@@ -83,6 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
             "placements",
             "mappings",
             "closed-form",
+            "differential",
             "advisor",
             "fuzz",
             "capture-costs",
@@ -100,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--write",
         action="store_true",
-        help="advisor, capture-costs, closed-form, linux-guest, mappings, placements, published --paper: renew the page of results",
+        help="advisor, capture-costs, closed-form, differential, linux-guest, mappings, placements, published --paper: renew the page of results",
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
@@ -119,6 +120,10 @@ def main(arguments: list[str] | None = None) -> int:
         from validation import mappings
 
         return mappings.main(options.folder, options.small, options.json, options.write)
+    if options.kind == "differential":
+        from validation import differential
+
+        return differential.main(options.folder, options.small, options.json, options.write)
     if options.kind == "closed-form":
         from validation import closed_form
 

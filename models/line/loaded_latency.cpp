@@ -44,7 +44,7 @@ Programs programs(const Machine& machine, std::size_t readers, Time pause) {
 }
 
 // Of the node's first controller.
-Time described(const Machine& machine, NodeId node, double utilisation) {
+Time described_latency(const Machine& machine, NodeId node, double utilisation) {
   const auto found = std::find_if(machine.controllers.begin(), machine.controllers.end(),
                                   [node](const ControllerDescription& controller) { return controller.node == node; });
   if (found == machine.controllers.end() || found->loaded_latency.empty()) return Time{};
@@ -95,12 +95,14 @@ LatencyAtLoad point(const Machine& machine, const Topology& topology, const std:
     if (controller.node == node) peak += controller.read_only.bytes_per_second();
   const double drawn = static_cast<double>(counts.read_bytes[node.index()]) / end.seconds();
   return {pause, Bandwidth::bytes_per_second(drawn), drawn / peak, Time::picoseconds(end.count() / chased),
-          described(machine, node, drawn / peak)};
+          described_latency(machine, node, drawn / peak)};
 }
 
 }  // namespace
 
-std::vector<LatencyAtLoad> loaded_latency(const Machine& machine, NodeId node) {
+std::vector<LatencyAtLoad> loaded_latency(const Machine& described, NodeId node) {
+  Machine machine = described;
+  machine.tlb.entries = 0;  // the checker uses pages so large that nothing is walked for
   std::vector<CoreId> cores;
   for (std::size_t core = 0; core < machine.cores(); ++core)
     if (machine.node_of(CoreId{core}) == node) cores.emplace_back(core);

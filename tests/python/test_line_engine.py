@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import Run
+from support import Ended
 
 import homenode as hn
+
+Run = Callable[..., Ended]
 
 MACHINE = "xeon-x5550-2s"
 
@@ -30,7 +33,7 @@ def test_line_refuses_caches_by_runs(trace: hn.Trace) -> None:
         hn.replay(trace, MACHINE, threads=1, engine="line", caches="runs")
 
 
-@pytest.mark.parametrize("placement", ["first-touch+autonuma", "interleave", "carrefour", "stencil-aware"])
+@pytest.mark.parametrize("placement", ["first-touch+autonuma", "interleave", "first-touch+carrefour", "stencil-aware"])
 def test_line_runs_every_kind_of_placement(trace: hn.Trace, placement: str) -> None:
     result = hn.replay(trace, MACHINE, threads=8, engine="line", placement=placement)
     # bytes conserved: what threads exchanged is at most all traffic; the rest was written back at the end

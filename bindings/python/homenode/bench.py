@@ -144,7 +144,7 @@ def _measure_engine(name: str, trace: str, machine_name: str, caches: str) -> di
     opened, machine = hn.Trace.open(trace), hn.Machine.load(machine_name)
     choice = replaying.Choice(machine, threads=machine.cores, engine=name, caches=caches)
     fastest, accesses = float("inf"), 0
-    for _ in range(ROUNDS):
+    for _ in range(3 if name == "line" else ROUNDS):  # a second each
         begin = time.perf_counter()
         raw = _core.replay(opened._core, machine._core, **choice.options(), place=None, keep_log=False, follow=None)
         fastest = min(fastest, time.perf_counter() - begin)
@@ -169,6 +169,8 @@ def short_runs(folder: Path) -> list[dict[str, Any]]:
         trace = folder / f"{kernel}.hnt"
         hn.capture(kernel, output=trace, check=0, **size)
         result += [engine("flow", trace, caches=caches, work=kernel) for caches in ("lines", "runs")]
+        if kernel == "gather":
+            result.append({**engine("line", trace), "name": "line-random"})
     return result
 
 
@@ -197,7 +199,7 @@ def rows() -> list[dict[str, Any]]:
         result += [captured, engine("flow", trace)]
         result += [engine("flow", trace, machine) for machine in OTHER_MACHINES]
         result += [one_more_placement(trace), many_tasks(folder)]
-        result.append(engine("simgrid", trace))
+        result += [engine("simgrid", trace), engine("line", trace)]
         result += short_runs(folder)
     for row in result:
         row["ratio_to_native"] = row["accesses_per_second"] / result[0]["accesses_per_second"]

@@ -11,7 +11,7 @@ import click
 from homenode._core import unknown_name
 from homenode.cli import console
 
-KINDS = ("published", "native", "linux-guest", "fuzz")
+KINDS = ("published", "differential", "native", "linux-guest", "fuzz")
 
 
 def _source_tree() -> Path:
@@ -31,7 +31,7 @@ def _source_tree() -> Path:
 def command(kind: str | None, arguments: tuple[str, ...], as_json: bool) -> int:
     """Hold predictions against published results, native runs on this host, or a Linux of several nodes in QEMU; fuzz the readers.
 
-    KIND: published, native, linux-guest or fuzz (a minute for each target of tests/fuzz; wants clang).
+    KIND: published, differential (the engines against each other), native, linux-guest or fuzz (a minute for each target of tests/fuzz; wants clang).
 
     Further arguments are those of `python -m validation` (--paper S4, --small, --folder, --machine, --repeats).
     """

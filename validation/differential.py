@@ -1,0 +1,171 @@
+"""Two engines on the same work: `flow` against `line`, kernel by kernel: `python -m validation differential`.
+
+The engines share the caches' rules, the placements and the loop; what one line takes on its way, and how lines wait for each other, they
+have of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import homenode as hn
+from validation.kept_page import kept_reading, shown
+from validation.placements import CASES, SMALL, Case
+from validation.traces import captured, trace_path
+
+MACHINES = ("xeon-x5550-2s", "opteron-8431-4s", "xeon-x7560-4s")
+PLACEMENTS = ("first-touch", "interleave", "bind:0", "stencil-aware")
+PAGE = Path(__file__).with_name("differential.md")
+COMMAND = "python -m validation differential --write"
+# Times closer than that count as equal in a ranking; a difference beyond NAMED_FROM is named with what binds in each engine.
+EQUAL = 0.01
+NAMED_FROM = 0.10
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One placement by both engines: seconds, and what held up the longest region."""
+
+    flow_seconds: float
+    line_seconds: float
+    flow_bound: str
+    line_bound: str
+
+    @property
+    def difference(self) -> float:
+        """Time by lines over time by flows, less one."""
+        return self.line_seconds / self.flow_seconds - 1
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel on one machine."""
+
+    kernel: str
+    parameters: dict[str, int | str]
+    machine: str
+    threads: int
+    placements: dict[str, Timed]
+    command: str
+
+    @property
+    def tau(self) -> float:
+        """Agreement of the two rankings of placements."""
+        times = list(self.placements.values())
+        return kendall_tau([one.flow_seconds for one in times], [one.line_seconds for one in times])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return {**asdict(self), "tau": self.tau}
+
+
+def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
+    """Kendall's tau-b of two lists of times, those within `EQUAL` of each other tied; 1 where neither ranks anything."""
+
+    def order(a: float, b: float) -> int:
+        return 0 if abs(a - b) <= EQUAL * min(a, b) else (1 if a < b else -1)
+
+    pairs = [(order(first[i], first[j]), order(second[i], second[j])) for i, j in combinations(range(len(first)), 2)]
+    ranked = [sum(1 for pair in pairs if pair[side] != 0) for side in (0, 1)]
+    if 0 in ranked:
+        return 1.0 if ranked[0] == ranked[1] else 0.0
+    return float(sum(a * b for a, b in pairs) / (ranked[0] * ranked[1]) ** 0.5)
+
+
+def _longest(run: dict[str, Any]) -> str:
+    region = max(run["regions"], key=lambda region: float(region["seconds"]))
+    return f"{region['binding_resource']}, {region['label']}"
+
+
+def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
+    """Replay by both engines; caches by lines in both, so that only timing differs."""
+    threads = case.team or (len(trace.inspect()["threads"]) if case.own_threads else machine.cores)
+    mapping = "scatter" if case.team or case.own_threads else "compact"
+    choices = {
+        engine: hn.grid(
+            [machine],
+            [threads],
+            placement=list(PLACEMENTS),
+            mapping=[mapping],
+            distribution=[case.distribution],
+            engine=engine,
+            caches="lines",
+        )
+        for engine in ("flow", "line")
+    }
+    runs = {engine: [result.run for result in hn.replay_grid(trace, grid)] for engine, grid in choices.items()}
+    timed = {
+        flow["placement"]: Timed(flow["seconds"], line["seconds"], _longest(flow), _longest(line))
+        for flow, line in zip(runs["flow"], runs["line"], strict=True)
+    }
+    options = f"--machine {machine.name} --threads {threads} --mapping {mapping} --distribution '{case.distribution}' --caches lines"
+    placements = " ".join(f"--placement {name}" for name in PLACEMENTS)
+    return Row(case.kernel, case.parameters, machine.name, threads, timed, f"homenode replay {path} {options} {placements} --engine line")
+
+
+def rows(folder: Path, small: bool = False) -> Iterator[Row]:
+    """Each kernel is captured once and replayed on each machine."""
+    for case in SMALL if small else CASES:
+        parameters = {**case.parameters, "check": 0}
+        trace = captured(folder, case.kernel, parameters, threads=case.team or 1)
+        path = trace_path(folder, case.kernel, parameters)
+        for name in MACHINES[:1] if small else MACHINES:
+            machine = hn.Machine.load(name)
+            threads = case.team or (len(trace.inspect()["threads"]) if case.own_threads else machine.cores)
+            if threads <= machine.cores:
+                yield row(case, machine, trace, path)
+
+
+def _cell(timed: Timed) -> str:
+    percent = f"{100 * timed.difference:+.1f} %"
+    return percent if abs(timed.difference) < NAMED_FROM else f"{percent} ({timed.flow_bound} / {timed.line_bound})"
+
+
+def table(found: Sequence[Row]) -> Iterator[str]:
+    """Markdown."""
+    yield f"| kernel | machine | threads | flow, first-touch | {' | '.join(PLACEMENTS)} | tau |"
+    yield "|---|---|---|---|" + "---|" * len(PLACEMENTS) + "---|"
+    for one in found:
+        cells = " | ".join(_cell(one.placements[name]) for name in PLACEMENTS)
+        first = 1e3 * one.placements["first-touch"].flow_seconds
+        yield f"| {one.kernel} | {one.machine} | {one.threads} | {first:.3g} ms | {cells} | {one.tau:.2f} |"
+
+
+def summary(found: Sequence[Row]) -> str:
+    """How near the engines are over all rows."""
+    differences = sorted(abs(timed.difference) for one in found for timed in one.placements.values())
+    beyond = sum(1 for difference in differences if difference > NAMED_FROM)
+    taus = [one.tau for one in found]
+    same = sum(1 for tau in taus if tau > 0.999)
+    return (
+        f"{len(differences)} pairs of runs: median difference {100 * differences[len(differences) // 2]:.1f} %, "
+        f"{beyond} beyond {NAMED_FROM:.0%}. Rankings of placements: mean tau {sum(taus) / len(taus):.2f}, {same} of {len(taus)} equal."
+    )
+
+
+def page(found: Sequence[Row], reading: str) -> str:
+    """The whole page; `reading`: what stands below the table and is kept."""
+    head = [
+        "# The engine `line` against `flow`",
+        "",
+        f"Written by `{COMMAND}`, up to the table. Time by lines over time by flows, less one, at the sizes of",
+        "[placements.md](placements.md); caches by lines in both, system `default`. A difference beyond",
+        f"{NAMED_FROM:.0%} comes with what held up the longest region by flows / by lines. *tau*: Kendall's tau-b of the two",
+        f"rankings of these placements, times within {EQUAL:.0%} of each other tied.",
+        "",
+        summary(found),
+        "",
+    ]
+    return "\n".join([*head, *table(found)]) + "\n" + reading
+
+
+def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
+    """Print the table, or JSON; renew the page."""
+    found = shown(rows(folder / "placements", small), lambda one: list(table([one]))[2], as_json)
+    if write and not small:
+        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
+    return 0
