@@ -92,16 +92,20 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   const CacheStage::Passed passed = stage_.pass(work, addresses, watched ? tell_faults : std::function<void()>{});
   counts_.tlb_misses += passed.walked_pages;
   counts_.accesses += passed.slice.accesses;
-  overhead += picoseconds(passed.walks * machine_.tlb.miss_penalty.seconds());
   const std::uint64_t faulted = addresses.settle();
   if (faulted != 0) start_kernel_work(r, work, faulted, overhead);
+  // Walks and faults come page by page as the slice gets there: spread evenly over its accesses.
+  const double between = passed.walks * machine_.tlb.miss_penalty.seconds() / picosecond +
+                         static_cast<double>(faulted) * static_cast<double>(system_.fault.parallel.count());
 
   r.begin = place.now.count();
   r.overhead = overhead;
   r.latency = 0;
   r.accesses = passed.slice.accesses;
   r.clock = r.begin + overhead;
-  r.computing_left = core_times_.seconds(passed.slice, *body_) / picosecond;
+  r.kernel_share = 0;
+  r.computing_left = core_times_.seconds(passed.slice, *body_) / picosecond + between;
+  if (r.computing_left > 0) r.kernel_share = between / r.computing_left;
   r.access_time = passed.slice.accesses == 0 ? 0 : r.computing_left / static_cast<double>(passed.slice.accesses);
   if (passed.slice.accesses == 0) r.clock += std::llround(std::exchange(r.computing_left, 0.0));
   r.computed = 0;
@@ -120,7 +124,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   return {r.work, passed.slice.reached};
 }
 
-// Faults cost as in system.hpp: their own time, the lock one after the other, and the lines that the kernel writes.
+// What faults take beside their own time (system.hpp): the lock one after the other, and the lines that the kernel writes.
 void LineEngine::start_kernel_work(Running& r, const Work& work, std::uint64_t faulted, Picoseconds& overhead) {
   const FaultCost& cost = system_.fault;
   const auto faults = static_cast<Picoseconds>(faulted);
@@ -138,7 +142,6 @@ void LineEngine::start_kernel_work(Running& r, const Work& work, std::uint64_t f
     r.locked = faults_free_ - from;
     overhead += r.locked;
   }
-  overhead += cost.parallel.count() * faults;
   if (cost.zeroing == 0) return;
   const double lines_per_page = static_cast<double>(r.addresses->page_bytes()) / static_cast<double>(line_bytes());
   for (std::size_t home = 0; home < counts_.nodes; ++home) {
@@ -509,8 +512,9 @@ void LineEngine::finish(Running& r, Picoseconds at, std::vector<Completion>& don
   const double stalled = std::max(0.0, seconds - overhead - computing);
   const double locked = static_cast<double>(r.locked) * picosecond;
   if (locked > 0) causes[resources - 1] += locked;  // "page faults"
-  if (overhead > locked) causes[resources + overhead_cause] += overhead - locked;
-  if (computing > 0) causes[resources + core_cause] += computing;
+  const double kernel = overhead - locked + computing * r.kernel_share;
+  if (kernel > 0) causes[resources + overhead_cause] += kernel;
+  if (computing > 0) causes[resources + core_cause] += computing * (1 - r.kernel_share);
   if (!(stalled > 0)) return;
   std::size_t cause = resources + latency_cause;
   Picoseconds longest = r.latency / 10;

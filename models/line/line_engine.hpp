@@ -3,10 +3,11 @@
 // and controller (line_routes.hpp, memory_controller.hpp) in the order in which the misses get there.
 //
 // A core runs through the lines of its slice, streams of one inner loop side by side. It computes for its share of the slice's
-// core time before each line. A line beyond the first level takes a place among those in flight, as many as the touch's `parallelism`
-// says (dependences, miss buffers, prefetcher: line_touches.hpp); when all are taken the core waits for the first one to return. So
-// independent misses overlap with computing and with each other, a chase runs at the pace of its latencies. A core that blocks
-// (Overlap::none) waits for every line that no prefetcher or buffer runs ahead for. A slice ends when its last line is there.
+// core time, its page walks and its page faults before each line. A line beyond the first level takes a place among those in flight, as
+// many as the touch's `parallelism` says (dependences, miss buffers, prefetcher: line_touches.hpp); when all are taken the core waits for
+// the first one to return. So independent misses overlap with computing and with each other, a chase runs at the pace of its latencies. A
+// core that blocks (Overlap::none) waits for every line that no prefetcher or buffer runs ahead for. A slice ends when its last line is
+// there.
 //
 // Events are processed in order of time; a core runs ahead of them by less than the second level's latency, sooner than which no other
 // core can notice. States of lines change when a core asks, data arrive later: an access to a line under way to another core is served
@@ -101,6 +102,7 @@ private:
     LineNumber line = 0, line_end = 0;
     std::vector<KernelLines> kernel;
     Picoseconds begin = 0, clock = 0, wake = never;
+    double kernel_share = 0;              // of what follows: walks and page faults
     double access_time = 0;               // picoseconds of computing an access
     double computing_left = 0;            // picoseconds
     double computed = 0;                  // picoseconds, not yet on the clock
