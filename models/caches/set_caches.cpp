@@ -176,6 +176,20 @@ LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch&
   return pass_line(core, line, touch);
 }
 
+void SetCaches::expect(CoreId core, LineNumber far, LineNumber near) const {
+  if (const Id id = numbers_.find(far); id != 0) {
+    const Line line = line_of(far, id);
+    for (std::size_t level = 1; level < levels_.size(); ++level) __builtin_prefetch(set_of(level, cache_of(core, level), line));
+    if (id < states_.size()) __builtin_prefetch(&states_[id]);
+  }
+  if (const Id id = numbers_.find(near); id != 0) {
+    const Line line = line_of(near, id);
+    const std::size_t last = outermost();
+    const Entry oldest = set_of(last, cache_of(core, last), line)[levels_[last].ways - 1];
+    if (oldest != 0) __builtin_prefetch(&states_[oldest >> 1]);
+  }
+}
+
 void SetCaches::note(const LineFate& fate, LineNumber number, const LineTouch& touch) {
   outcome_->upgrades += fate.upgrade;
   switch (fate.from) {

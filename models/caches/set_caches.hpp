@@ -42,6 +42,8 @@ public:
 
   // One line; only write-backs and bypassed writes go to the outcome.
   LineFate access_line(CoreId, LineNumber, const LineTouch&, CacheOutcome&);
+  // Asks the host for the tables that accesses to these lines will need: `far` some lines ahead of the core, `near` a few.
+  void expect(CoreId, LineNumber far, LineNumber near) const;
   // Outermost caches under which the last access removed copies, the core's own included.
   std::span<const std::uint32_t> invalidated() const { return invalidated_; }
   // Stable states, derived from the entries: newest data in nobody's memory (M, or O if others hold it), held by one domain or more.
@@ -93,6 +95,9 @@ private:
   bool same_domain(CoreId a, CoreId b) const { return cache_of(a, levels_.size() - 1) == cache_of(b, levels_.size() - 1); }
 
   Entry* set_of(std::size_t level, std::size_t cache, const Line& line) {
+    return &levels_[level].entries[cache * levels_[level].cache_entries + line.set[level]];
+  }
+  const Entry* set_of(std::size_t level, std::size_t cache, const Line& line) const {
     return &levels_[level].entries[cache * levels_[level].cache_entries + line.set[level]];
   }
   static unsigned find(const Entry* set, unsigned ways, Id id);  // its place, or `ways`

@@ -40,7 +40,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
   for (std::size_t c = 0; c < machine.controllers.size(); ++c)
     controllers_.emplace_back(machine.dram, line_costs(machine, c), std::max<std::uint64_t>(4096 / line_bytes(), 1));
   routes_ = std::make_unique<SocketRoutes>(machine, topology, controllers_.front().idle());
-  if (machine.caches.size() > 1) lookahead_ = machine.caches[1].latency.count();
+  lookahead_ = machine.core_to_core_local.count() / 2;
   const std::size_t nodes = machine.nodes.size();
   counts_.nodes = nodes;
   counts_.traffic_bytes.assign(nodes * nodes, 0);
@@ -116,6 +116,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.step = r.steps = 0;
   r.line = r.line_end = 0;
   r.put_off.reset();
+  r.earliest_end = r.clock;
   r.active = true;
   r.waits = Waits::no;
   r.wake = r.clock;
@@ -262,6 +263,12 @@ bool LineEngine::next_line(Running& r, const LineTouch*& touch, LineNumber& line
 }
 
 void LineEngine::run(Running& r, Picoseconds until) {
+  run_lines(r, until);
+  // Whatever its lines take, it has to compute for what is left; rounded down by more than all fractions of a picosecond.
+  r.earliest_end = r.clock + static_cast<Picoseconds>(std::max(0.0, r.computing_left - 1000));
+}
+
+void LineEngine::run_lines(Running& r, Picoseconds until) {
   while (true) {
     if (!r.kernel.empty()) {
       KernelLines& kernel = r.kernel.back();
@@ -300,6 +307,8 @@ void LineEngine::run(Running& r, Picoseconds until) {
 // False if the core has to wait.
 bool LineEngine::access(Running& r, const LineTouch& touch, LineNumber line) {
   const LineFate fate = caches_.access_line(r.asker.core, line, touch, victims_);
+  if ((fate.level != 0 || fate.from != LineFate::From::cache) && line + 4 < touch.lines.last)
+    caches_.expect(r.asker.core, line + 4, line + 2);
   counts_.upgrade_lines += fate.upgrade;
   if (!victims_.writebacks.empty()) write_back(r, r.clock);
   Miss miss;
@@ -538,13 +547,9 @@ void LineEngine::count_latency(Source source, Picoseconds latency) {
 // The earliest time at which a slice can end: each has to compute for what is left of it.
 std::optional<Time> LineEngine::next_event() {
   if (events_.empty()) return std::nullopt;
-  double least = static_cast<double>(never);
-  for (const std::uint32_t core : active_) {
-    const Running& r = cores_[core];
-    least = std::min(least, static_cast<double>(r.clock) + std::max(0.0, r.computing_left));
-  }
-  const auto bound = static_cast<Picoseconds>(std::max(0.0, least - 1000));
-  return Time::picoseconds(std::max({events_.first().time, bound, now_}));
+  Picoseconds least = never;
+  for (const std::uint32_t core : active_) least = std::min(least, cores_[core].earliest_end);
+  return Time::picoseconds(std::max({events_.first().time, least, now_}));
 }
 
 void LineEngine::advance(Time to, std::vector<Completion>& done) {

@@ -9,8 +9,8 @@
 // core that blocks (Overlap::none) waits for every line that no prefetcher or buffer runs ahead for. A slice ends when its last line is
 // there.
 //
-// Events are processed in order of time; a core runs ahead of them by less than the second level's latency, sooner than which no other
-// core can notice. States of lines change when a core asks, data arrive later: an access to a line under way to another core is served
+// Events are processed in order of time; a core runs ahead of them by at most the way to another core, half a core-to-core round trip:
+// sooner no other core can notice. States of lines change when a core asks, data arrive later: an access to a line under way to another core is served
 // as if it had arrived. Stores wait for ownership in the same places in flight as reads.
 //
 // Bytes, hits and latencies are counted as in the staged model, one line at a time; latencies are what each line took.
@@ -101,7 +101,7 @@ private:
     std::uint64_t step = 0, steps = 0;
     LineNumber line = 0, line_end = 0;
     std::vector<KernelLines> kernel;
-    Picoseconds begin = 0, clock = 0, wake = never;
+    Picoseconds begin = 0, clock = 0, wake = never, earliest_end = 0;
     double kernel_share = 0;              // of what follows: walks and page faults
     double access_time = 0;               // picoseconds of computing an access
     double computing_left = 0;            // picoseconds
@@ -121,6 +121,7 @@ private:
   void start_kernel_work(Running&, const Work&, std::uint64_t faulted, Picoseconds& overhead);
   Picoseconds work_on_pages(const Place&, AddressSpace&);
   void run(Running&, Picoseconds until);
+  void run_lines(Running&, Picoseconds until);
   bool next_line(Running&, const LineTouch*& touch, LineNumber& line);
   bool access(Running&, const LineTouch&, LineNumber);
   void write_back(const Running&, Picoseconds at);
