@@ -104,7 +104,14 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
     }
     options = f"--machine {machine.name} --threads {threads} --mapping {mapping} --distribution '{case.distribution}' --caches lines"
     placements = " ".join(f"--placement {name}" for name in PLACEMENTS)
-    return Row(case.kernel, case.parameters, machine.name, threads, timed, f"homenode replay {path} {options} {placements} --engine line")
+    return Row(
+        case.kernel,
+        case.parameters,
+        machine.name,
+        threads,
+        timed,
+        f"homenode replay {path} {options} {placements} --engine line",
+    )
 
 
 def rows(folder: Path, small: bool = False) -> Iterator[Row]:

@@ -94,21 +94,25 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   counts_.accesses += passed.slice.accesses;
   const std::uint64_t faulted = addresses.settle();
   if (faulted != 0) start_kernel_work(r, work, faulted, overhead);
-  // Walks and faults come page by page as the slice gets there: spread evenly over its accesses.
-  const double between = passed.walks * machine_.tlb.miss_penalty.seconds() / picosecond +
-                         static_cast<double>(faulted) * static_cast<double>(system_.fault.parallel.count());
+  // A walk holds up the access that needs the translation, and overlaps with nothing but other walks.
+  overhead += picoseconds(passed.walks * machine_.tlb.miss_penalty.seconds());
 
   r.begin = place.now.count();
   r.overhead = overhead;
   r.latency = 0;
   r.accesses = passed.slice.accesses;
   r.clock = r.begin + overhead;
-  r.kernel_share = 0;
-  r.computing_left = core_times_.seconds(passed.slice, *body_) / picosecond + between;
-  if (r.computing_left > 0) r.kernel_share = between / r.computing_left;
+  r.computing_left = core_times_.seconds(passed.slice, *body_) / picosecond;
   r.access_time = passed.slice.accesses == 0 ? 0 : r.computing_left / static_cast<double>(passed.slice.accesses);
   if (passed.slice.accesses == 0) r.clock += std::llround(std::exchange(r.computing_left, 0.0));
   r.computed = 0;
+  // Faults come page by page as the slice gets there.
+  r.faults = faulted;
+  r.faults_per_access = passed.slice.accesses == 0 ? 0 : static_cast<double>(faulted) / static_cast<double>(passed.slice.accesses);
+  // Threads that begin together do not fault together: each begins elsewhere between two faults (multiples of the golden ratio).
+  const double golden = 0.6180339887498949 * static_cast<double>(thread);
+  r.faults_due = golden - std::floor(golden);
+  if (passed.slice.accesses == 0) r.clock += system_.fault.parallel.count() * static_cast<Picoseconds>(faulted);
   r.places = 0;
   r.returns.clear();
   r.level_free.assign(machine_.caches.size(), 0);
@@ -294,6 +298,13 @@ void LineEngine::run_lines(Running& r, Picoseconds until) {
       const auto whole = static_cast<Picoseconds>(r.computed);
       r.computed -= static_cast<double>(whole);
       r.clock += whole;
+      if (r.faults_per_access > 0) {
+        r.faults_due += r.faults_per_access * static_cast<double>(touch->accesses) / static_cast<double>(touch->lines.size());
+        while (r.faults_due >= 1) {  // nothing new begins meanwhile, what is in flight arrives
+          r.faults_due -= 1;
+          r.clock += system_.fault.parallel.count();
+        }
+      }
       if (!access(r, *touch, line)) return;
     }
     if (r.clock > until || (!events_.empty() && r.clock > events_.first().time + lookahead_)) {
@@ -517,13 +528,14 @@ void LineEngine::finish(Running& r, Picoseconds at, std::vector<Completion>& don
   auto& causes = binding_[r.region.index()];
   const std::size_t resources = shared_resources(machine_, topology_);
   const double seconds = static_cast<double>(at - r.begin) * picosecond, overhead = static_cast<double>(r.overhead) * picosecond;
-  const double computing = std::min(seconds - overhead, r.access_time * static_cast<double>(r.accesses) * picosecond);
-  const double stalled = std::max(0.0, seconds - overhead - computing);
-  const double locked = static_cast<double>(r.locked) * picosecond;
+  const double faults = static_cast<double>(r.faults) * system_.fault.parallel.seconds();
+  const double working = r.access_time * static_cast<double>(r.accesses) * picosecond;
+  const double computing = std::clamp(seconds - overhead - faults, 0.0, working);
+  const double stalled = std::max(0.0, seconds - overhead - faults - computing);
+  const double locked = static_cast<double>(r.locked) * picosecond, kernel = overhead - locked + faults;
   if (locked > 0) causes[resources - 1] += locked;  // "page faults"
-  const double kernel = overhead - locked + computing * r.kernel_share;
   if (kernel > 0) causes[resources + overhead_cause] += kernel;
-  if (computing > 0) causes[resources + core_cause] += computing * (1 - r.kernel_share);
+  if (computing > 0) causes[resources + core_cause] += computing;
   if (!(stalled > 0)) return;
   std::size_t cause = resources + latency_cause;
   Picoseconds longest = r.latency / 10;

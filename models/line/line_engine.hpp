@@ -3,15 +3,15 @@
 // and controller (line_routes.hpp, memory_controller.hpp) in the order in which the misses get there.
 //
 // A core runs through the lines of its slice, streams of one inner loop side by side. It computes for its share of the slice's
-// core time, its page walks and its page faults before each line. A line beyond the first level takes a place among those in flight, as
-// many as the touch's `parallelism` says (dependences, miss buffers, prefetcher: line_touches.hpp); when all are taken the core waits for
-// the first one to return. So independent misses overlap with computing and with each other, a chase runs at the pace of its latencies. A
-// core that blocks (Overlap::none) waits for every line that no prefetcher or buffer runs ahead for. A slice ends when its last line is
-// there.
+// core time before each line; page walks come first, all together, page faults at equal distances. A line beyond the first level takes a
+// place among those in flight, as many as the touch's `parallelism` says (dependences, miss buffers, prefetcher: line_touches.hpp); when
+// all are taken the core waits for the first one to return. So independent misses overlap with computing and with each other, a chase runs
+// at the pace of its latencies. A core that blocks (Overlap::none) waits for every line that no prefetcher or buffer runs ahead for. A
+// slice ends when its last line is there.
 //
 // Events are processed in order of time; a core runs ahead of them by at most the way to another core, half a core-to-core round trip:
-// sooner no other core can notice. States of lines change when a core asks, data arrive later: an access to a line under way to another core is served
-// as if it had arrived. Stores wait for ownership in the same places in flight as reads.
+// sooner no other core can notice. States of lines change when a core asks, data arrive later: an access to a line under way to another
+// core is served as if it had arrived. Stores wait for ownership in the same places in flight as reads.
 //
 // Bytes, hits and latencies are counted as in the staged model, one line at a time; latencies are what each line took.
 #pragma once
@@ -102,7 +102,6 @@ private:
     LineNumber line = 0, line_end = 0;
     std::vector<KernelLines> kernel;
     Picoseconds begin = 0, clock = 0, wake = never, earliest_end = 0;
-    double kernel_share = 0;              // of what follows: walks and page faults
     double access_time = 0;               // picoseconds of computing an access
     double computing_left = 0;            // picoseconds
     double computed = 0;                  // picoseconds, not yet on the clock
@@ -114,7 +113,8 @@ private:
     float put_off_parallelism = 1;
     // For what bound the slice.
     Picoseconds overhead = 0, locked = 0, latency = 0;  // locked: by the lock that page faults take
-    std::uint64_t accesses = 0;
+    std::uint64_t accesses = 0, faults = 0;
+    double faults_per_access = 0, faults_due = 0;
     std::vector<std::pair<std::uint32_t, Picoseconds>> queued;  // resource, waited
   };
 

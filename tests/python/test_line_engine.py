@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import Ended
 
 import homenode as hn
+from support import Ended
 
 Run = Callable[..., Ended]
 
@@ -22,7 +22,9 @@ def trace() -> hn.Trace:
 
 
 def test_line_and_flow_count_the_same_for_one_thread(trace: hn.Trace) -> None:
-    flow, line = (hn.replay(trace, MACHINE, threads=1, engine=engine, caches="lines").run for engine in ("flow", "line"))
+    flow, line = (
+        hn.replay(trace, MACHINE, threads=1, engine=engine, caches="lines").run for engine in ("flow", "line")
+    )
     for name in ("accesses", "traffic_bytes", "cache_hit_rates", "page_faults"):
         assert line[name] == flow[name], name
     assert line["caches"] == "lines"

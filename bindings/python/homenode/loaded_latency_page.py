@@ -24,13 +24,21 @@ def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame) -> st
     if (points["described_ns"] > 0).any():
         curves.append(("description", "described_ns"))
     page.plot(
-        [{"type": "scatter", "mode": "lines+markers", "name": name, "x": bandwidth, "y": list(points[column])} for name, column in curves],
+        [
+            {"type": "scatter", "mode": "lines+markers", "name": name, "x": bandwidth, "y": list(points[column])}
+            for name, column in curves
+        ],
         {"xaxis": {"title": {"text": "GB/s"}}, "yaxis": {"title": {"text": "ns"}, "rangemode": "tozero"}},
     )
     columns = ("GB/s", "utilisation", "engine line, ns", "description, ns")
     rows = (
-        (f"{row.bandwidth_bytes_per_s / 1e9:.2f}", f"{row.utilisation:.3f}", f"{row.latency_ns:.1f}", f"{row.described_ns:.1f}")
-        for row in points.itertuples()
+        (
+            f"{row['bandwidth_bytes_per_s'] / 1e9:.2f}",
+            f"{row['utilisation']:.3f}",
+            f"{row['latency_ns']:.1f}",
+            f"{row['described_ns']:.1f}",
+        )
+        for row in points.to_dict("records")
     )
     page.table(columns, rows, right=columns)
     return page.to_html()

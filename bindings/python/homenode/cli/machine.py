@@ -117,8 +117,8 @@ def loaded_latency(machine: str, node: int, output: Path | None, as_json: bool) 
         return
     columns = ("bandwidth", "utilisation", "latency, engine line", "latency, described")
     table = console.table(*columns, right=columns)
-    for row in points.itertuples():
-        described = f"{row.described_ns:.1f} ns" if row.described_ns > 0 else "-"
-        bandwidth = f"{row.bandwidth_bytes_per_s / 1e9:.2f} GB/s"
-        table.add_row(bandwidth, f"{row.utilisation:.1%}", f"{row.latency_ns:.1f} ns", described)
+    for row in points.to_dict("records"):
+        described = f"{row['described_ns']:.1f} ns" if row["described_ns"] > 0 else "-"
+        bandwidth = f"{row['bandwidth_bytes_per_s'] / 1e9:.2f} GB/s"
+        table.add_row(bandwidth, f"{row['utilisation']:.1%}", f"{row['latency_ns']:.1f} ns", described)
     console.output().print(table)

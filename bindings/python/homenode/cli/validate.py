@@ -31,7 +31,8 @@ def _source_tree() -> Path:
 def command(kind: str | None, arguments: tuple[str, ...], as_json: bool) -> int:
     """Hold predictions against published results, native runs on this host, or a Linux of several nodes in QEMU; fuzz the readers.
 
-    KIND: published, differential (the engines against each other), native, linux-guest or fuzz (a minute for each target of tests/fuzz; wants clang).
+    KIND: published, differential (the engines against each other), native, linux-guest or fuzz (a minute for each target of
+    tests/fuzz; wants clang).
 
     Further arguments are those of `python -m validation` (--paper S4, --small, --folder, --machine, --repeats).
     """
