@@ -1,0 +1,34 @@
+"""validation/differential.py: the engines `flow` and `line` against each other, on its small cases."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from validation import differential  # noqa: E402
+
+
+def test_kendall_tau() -> None:
+    # six pairs of four; one of them discordant: (5 - 1) / 6
+    assert differential.kendall_tau([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 4.0, 3.0]) == pytest.approx(4 / 6)
+    assert differential.kendall_tau([1.0, 2.0], [2.0, 1.0]) == -1
+    # within a hundredth of each other: neither ranks
+    assert differential.kendall_tau([1.0, 1.005], [1.0, 1.002]) == 1
+    assert differential.kendall_tau([1.0, 1.005], [1.0, 2.0]) == 0
+
+
+def test_engines_agree_on_the_small_cases(tmp_path: Path) -> None:
+    found = list(differential.rows(tmp_path, small=True))
+    assert [row.kernel for row in found] == ["jacobi2d", "heap_list1"][: len(found)]
+    assert found
+    for row in found:
+        for name, timed in row.placements.items():
+            assert abs(timed.difference) < 0.5, (row.kernel, name)
+        assert list(differential.table([row]))[2].startswith(f"| {row.kernel} | xeon-x5550-2s")
+    text = differential.page(found, "\n## Reading\n\nkept\n")
+    assert text.endswith("kept\n")
+    assert "mean tau" in text
