@@ -101,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--write",
         action="store_true",
-        help="advisor, capture-costs, closed-form, differential, linux-guest, mappings, placements, published --paper: renew the page of results",
+        help="renew the page of results (advisor, capture-costs, closed-form, differential, linux-guest, mappings, placements, published)",
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from validation import differential  # noqa: E402
+from validation import differential
 
 
 def test_kendall_tau() -> None:
