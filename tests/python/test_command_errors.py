@@ -51,7 +51,7 @@ def refused(ended: Ended, *expected: str) -> None:
         (["capture", "-o", "x.hnt", "--", "./missing"], ["no program './missing'"]),
         (
             ["validate", "natvie"],
-            ["unknown kind of validation 'natvie'; allowed: native, published, linux-guest, fuzz"],
+            ["unknown kind of validation 'natvie'; allowed: native, published, differential, linux-guest, fuzz"],
         ),
     ],
 )
