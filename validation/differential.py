@@ -14,7 +14,7 @@ from typing import Any
 
 import homenode as hn
 from validation.kept_page import kept_reading, shown
-from validation.placements import CASES, SMALL, Case
+from validation.placements import CASES, SMALL, Case, longest_region, team_of
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-x5550-2s", "opteron-8431-4s", "xeon-x7560-4s")
@@ -76,15 +76,9 @@ def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
     return float(sum(a * b for a, b in pairs) / (ranked[0] * ranked[1]) ** 0.5)
 
 
-def _longest(run: dict[str, Any]) -> str:
-    region = max(run["regions"], key=lambda region: float(region["seconds"]))
-    return f"{region['binding_resource']}, {region['label']}"
-
-
 def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
     """Replay by both engines; caches by lines in both, so that only timing differs."""
-    threads = case.team or (len(trace.inspect()["threads"]) if case.own_threads else machine.cores)
-    mapping = "scatter" if case.team or case.own_threads else "compact"
+    threads, mapping = team_of(case, machine, trace)
     choices = {
         engine: hn.grid(
             [machine],
@@ -99,7 +93,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
     }
     runs = {engine: [result.run for result in hn.replay_grid(trace, grid)] for engine, grid in choices.items()}
     timed = {
-        flow["placement"]: Timed(flow["seconds"], line["seconds"], _longest(flow), _longest(line))
+        flow["placement"]: Timed(flow["seconds"], line["seconds"], longest_region(flow), longest_region(line))
         for flow, line in zip(runs["flow"], runs["line"], strict=True)
     }
     options = f"--machine {machine.name} --threads {threads} --mapping {mapping} --distribution '{case.distribution}' --caches lines"
@@ -122,8 +116,7 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
         path = trace_path(folder, case.kernel, parameters)
         for name in MACHINES[:1] if small else MACHINES:
             machine = hn.Machine.load(name)
-            threads = case.team or (len(trace.inspect()["threads"]) if case.own_threads else machine.cores)
-            if threads <= machine.cores:
+            if team_of(case, machine, trace)[0] <= machine.cores:
                 yield row(case, machine, trace, path)
 
 

@@ -96,15 +96,21 @@ class Row:
         return asdict(self)
 
 
-def _longest(run: dict[str, Any]) -> str:
+def longest_region(run: dict[str, Any]) -> str:
+    """What held up the region that took longest."""
     region = max(run["regions"], key=lambda region: float(region["seconds"]))
     return f"{region['binding_resource']}, {region['label']}"
 
 
+def team_of(case: Case, machine: hn.Machine, trace: hn.Trace) -> tuple[int, str]:
+    """How many threads, and their mapping."""
+    threads = case.team or (len(trace.inspect()["threads"]) if case.own_threads else machine.cores)
+    return threads, "scatter" if case.team or case.own_threads else "compact"
+
+
 def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
     """Replay under every placement."""
-    threads = case.team or (len(trace.inspect()["threads"]) if case.own_threads else machine.cores)
-    mapping = "scatter" if case.team or case.own_threads else "compact"
+    threads, mapping = team_of(case, machine, trace)
     choices = hn.grid(
         [machine], [threads], placement=[*PLACEMENTS, BOUND], mapping=[mapping], distribution=[case.distribution]
     )
@@ -120,7 +126,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
         least,
         best["gap"],
         best["exact"],
-        {name: Placed(run["seconds"] / least - 1, _longest(run)) for name, run in runs.items()},
+        {name: Placed(run["seconds"] / least - 1, longest_region(run)) for name, run in runs.items()},
         f"homenode replay {path} {options} " + " ".join(f"--placement {name}" for name in (*PLACEMENTS, BOUND)),
     )
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from homenode import _core
+from homenode.described import Described
 from homenode.resources import ENERGY
 
 
-class EnergyModel:
+class EnergyModel(Described):
     """Powers and energies that a run's joules are computed from."""
 
     def __init__(self, path: Path) -> None:
         """Use `EnergyModel.load`."""
-        described = _core.describe_energy(path)
-        self.path = path
-        self.name: str = described["name"]
-        self.description: str = described["description"]
-        self.parameters: list[dict[str, Any]] = described["parameters"]
-        self.sources: dict[str, str] = described["sources"]
+        super().__init__(path, _core.describe_energy(path))
 
     @staticmethod
     def names() -> list[str]:
@@ -32,7 +27,3 @@ class EnergyModel:
         text = str(name)
         path = Path(text) if text.endswith(".toml") or "/" in text else Path(_core.find_energy(text, [ENERGY]))
         return EnergyModel(path)
-
-    def __repr__(self) -> str:
-        """Name and description."""
-        return f"EnergyModel({self.name!r}: {self.description})"

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from homenode import _core
+from homenode.described import Described
 from homenode.resources import SYSTEMS
 
 PAGES = tuple(_core.page_size_names())
 
 
-class System:
+class System(Described):
     """An operating system to replay on."""
 
     def __init__(self, path: Path) -> None:
         """Use `System.load`."""
-        described = _core.describe_system(path)
-        self.path = path
-        self.name: str = described["name"]
-        self.description: str = described["description"]
-        self.parameters: list[dict[str, Any]] = described["parameters"]
-        self.sources: dict[str, str] = described["sources"]
+        super().__init__(path, _core.describe_system(path))
 
     @staticmethod
     def names() -> list[str]:
@@ -34,7 +29,3 @@ class System:
         text = str(name)
         path = Path(text) if text.endswith(".toml") or "/" in text else Path(_core.find_system(text, [SYSTEMS]))
         return System(path)
-
-    def __repr__(self) -> str:
-        """Name and description."""
-        return f"System({self.name!r}: {self.description})"
