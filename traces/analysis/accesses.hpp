@@ -20,7 +20,7 @@ struct ByteRange {
   bool overlaps(ByteRange other) const { return begin < other.end && other.begin < end; }
   bool contains(ByteRange other) const { return begin <= other.begin && other.end <= end; }
 };
-constexpr ByteRange everywhere = {std::int64_t{-1} << 62, std::int64_t{1} << 62};
+constexpr ByteRange everywhere = {-(std::int64_t{1} << 62), std::int64_t{1} << 62};
 
 struct Access {
   // Where byte 0 is: of memory that the running thread made itself in this function; of what the function's first argument

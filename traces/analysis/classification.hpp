@@ -30,7 +30,8 @@ const char* name_of(ThreadType);
 struct Partner {
   std::size_t node;
   Certainty certainty;  // certain when a dependence between the two, either way, is
-  friend bool operator==(const Partner&, const Partner&) = default;
+  // Written out: one source is compiled as C++17 (CMakeLists.txt).
+  friend bool operator==(const Partner& a, const Partner& b) { return a.node == b.node && a.certainty == b.certainty; }
 };
 
 struct Classified {
