@@ -80,7 +80,10 @@ TEST_P(EveryMapping, TakesThousandsOfThreads) {
   const auto affinity = mapped(GetParam(), graph, machine);
   std::vector<int> load(machine.cores(), 0);
   for (std::size_t t = 1; t < affinity.size(); ++t) {
-    if (affinity[t].size() > 1) GTEST_SKIP() << "pins nobody";
+    if (affinity[t].size() > 1) {  // one that pins nobody leaves everybody every core
+      EXPECT_EQ(affinity[t].size(), machine.cores());
+      continue;
+    }
     ++load[affinity[t].front().index()];
   }
   const auto [least, most] = std::minmax_element(load.begin(), load.end());
