@@ -146,8 +146,37 @@ def test_bad_input_is_refused(mix: Path, homenode: Callable[..., Ended]) -> None
 
 
 @pytest.mark.capture
-def test_joules_add_up_and_lie_within_their_intervals(mix: Path) -> None:
-    result = hn.replay(mix, MACHINE, threads=10, mapping="btdm", oversubscribe=True)
+def test_energy_by_lines_differs_from_flows_by_time_alone(mix: Path, homenode: Callable[..., Ended]) -> None:
+    runs = {}
+    for engine in ("flow", "line"):
+        options = [
+            "--machine",
+            MACHINE,
+            "--threads",
+            10,
+            "--mapping",
+            "cores:0",
+            "--oversubscribe",
+            "--caches",
+            "lines",
+        ]
+        ended = homenode("replay", mix, *options, "--engine", engine, "--energy", "default", "--json")
+        assert ended.status == 0, ended.stderr
+        runs[engine] = json.loads(ended.stdout)["runs"][0]
+    flow, line = (runs[engine]["energy_joules"] for engine in ("flow", "line"))
+    # All on one core: the same accesses in the same order but at the ends of time slices, so the same hits and bytes to a percent (on
+    # the link: snoops). static = (2 sockets x 20 W + 2 controllers x 8 W + 1.5 W of the link) x time.
+    for counted in ("caches", "controllers", "links"):
+        assert line[counted] == pytest.approx(flow[counted], rel=0.01), counted
+    for run in runs.values():
+        watts = 20 * 2 + 8 * 2 + 1.5
+        assert run["energy_joules"]["static"] == pytest.approx(watts * run["seconds"])
+
+
+@pytest.mark.capture
+@pytest.mark.parametrize("engine", ["flow", "line"])
+def test_joules_add_up_and_lie_within_their_intervals(mix: Path, engine: str) -> None:
+    result = hn.replay(mix, MACHINE, threads=10, mapping="btdm", oversubscribe=True, engine=engine)
     joules = dict(result.energy)
     total = joules.pop("total")
     assert set(joules) == {"cores", "caches", "controllers", "links", "static"}

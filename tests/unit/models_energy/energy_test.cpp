@@ -142,7 +142,41 @@ TEST_P(EnergyOfRuns, ScalesWithItsParameters) {
   EXPECT_NEAR(energy_of(twice, machine, report).total().joules(), 2 * energy_of(once, machine, report).total().joules(), 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(engines, EnergyOfRuns, ::testing::Values("flow", "simgrid"), [](const auto& tested) { return tested.param; });
+INSTANTIATE_TEST_SUITE_P(engines, EnergyOfRuns, ::testing::Values("flow", "simgrid", "line"),
+                         [](const auto& tested) { return tested.param; });
+
+// One thread and the same caches: flow and line count the same accesses, hits and bytes, so that what hangs on them costs the same
+// joules, and the rest differs as the times do:
+//   caches, controllers, links   first_level x accesses + ... : equal
+//   static                       P x time:                    E_line / T_line = E_flow / T_flow
+//   cores                        9 W x busy + 1.5 W x (cores x T - busy) + 100 uJ x wakeups, each by its own times
+TEST(EnergyOfEngines, IsTheSameWhereTheyCountTheSame) {
+  const Machine machine = small_machine(2, 4, {{0, 1}});
+  for (const char* placement : {"bind:0", "interleave", "bind:1"}) {
+    RunOptions options;
+    options.threads = 1;
+    options.caches = "lines";
+    options.placement = placement;
+    const RunReport flow = run(*program(), machine, options);
+    options.engine = "line";
+    const RunReport line = run(*program(), machine, options);
+    ASSERT_EQ(line.counts.accesses, flow.counts.accesses);
+    ASSERT_EQ(line.counts.hit_lines, flow.counts.hit_lines);
+    ASSERT_EQ(line.counts.read_bytes, flow.counts.read_bytes);
+    ASSERT_EQ(line.counts.write_bytes, flow.counts.write_bytes);
+    ASSERT_EQ(line.counts.link_bytes, flow.counts.link_bytes) << placement;
+    const EnergyReport by_flow = energy_of({}, machine, flow), by_line = energy_of({}, machine, line);
+    for (const char* counted : {"caches", "controllers", "links"})
+      EXPECT_DOUBLE_EQ(component(by_line, counted), component(by_flow, counted)) << placement << ' ' << counted;
+    ASSERT_NE(line.time, flow.time);
+    EXPECT_DOUBLE_EQ(component(by_line, "static") / line.time.seconds(), component(by_flow, "static") / flow.time.seconds());
+    for (const auto& [report, energy] : {std::pair{&flow, &by_flow}, std::pair{&line, &by_line}}) {
+      const double busy = report->threads.front().busy.seconds();
+      EXPECT_DOUBLE_EQ(component(*energy, "busy"), 9 * busy);
+      EXPECT_NEAR(component(*energy, "idle"), 1.5 * (8 * report->time.seconds() - busy), 1e-12);
+    }
+  }
+}
 
 TEST(EnergyFile, DefaultsAreThoseOfTheFile) {
   const EnergyFile file = read_energy_file(folder / "default.toml");
