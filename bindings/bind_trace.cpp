@@ -1,9 +1,11 @@
 // Traces: opened, looked into, held against the format's invariants, assembled from a traced program's stream.
+#include <pybind11/functional.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -130,13 +132,15 @@ std::vector<std::string> check_trace(const std::filesystem::path& path) {
 }
 
 py::dict assemble_stream(int descriptor, const std::filesystem::path& output, const std::string& program, const std::string& label,
-                         const std::vector<std::string>& arguments, const std::optional<std::filesystem::path>& work) {
+                         const std::vector<std::string>& arguments, const std::optional<std::filesystem::path>& work,
+                         const std::function<bool()>& was_asked_to_end) {
   AssembleOptions options;
   options.output = output;
   options.program = program;
   options.label = label;
   options.arguments = arguments;
   if (work) options.work = *work;
+  options.was_asked_to_end = was_asked_to_end;
   AssembleResult assembled;
   {
     const py::gil_scoped_release released;
@@ -166,7 +170,7 @@ void bind_trace(py::module_& module) {
   module.def("check_trace", &check_trace, py::arg("path"));
   module.def("recover", &recover, py::arg("part"), py::arg("target"), py::call_guard<py::gil_scoped_release>());
   module.def("assemble", &assemble_stream, py::arg("descriptor"), py::arg("output"), py::kw_only(), py::arg("program"), py::arg("label"),
-             py::arg("arguments"), py::arg("work"));
+             py::arg("arguments"), py::arg("work"), py::arg("was_asked_to_end"));
 }
 
 }  // namespace homenode::python

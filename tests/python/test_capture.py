@@ -252,6 +252,19 @@ def test_a_process_that_ignores_the_request_is_killed(
     assert not hn.capture(command=[tmp_path / "stays"], timeout=0.2).complete
 
 
+def test_a_program_that_leaves_in_its_own_way_when_asked_is_truncated(homenode: Run, tmp_path: Path) -> None:
+    # As pbzip2 does: a thread waits for signals and ends the program by exit(), so that its stream has an end.
+    (tmp_path / "leaves.c").write_text(
+        "#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\nsigset_t set;\n"
+        "void* wait_for_signals(void* none) {\n  int number;\n  sigwait(&set, &number);\n  exit(1);\n  return none;\n}\n"
+        "int main(void) {\n  pthread_t thread;\n  sigemptyset(&set);\n  sigaddset(&set, SIGTERM);\n"
+        "  pthread_sigmask(SIG_BLOCK, &set, 0);\n  pthread_create(&thread, 0, wait_for_signals, 0);\n"
+        "  for (volatile long at = 0;; ++at);\n}\n"
+    )
+    assert homenode("cc", "-O1", "-g", "-pthread", "leaves.c", "-o", "leaves").status == 0
+    assert not hn.capture(command=[tmp_path / "leaves"], timeout=0.3).complete
+
+
 def test_an_aliased_capture_cannot_be_cut(homenode: Run, tmp_path: Path, hangs: Path) -> None:
     ended = homenode("capture", "--timeout", "0.1", "--alias-over", "4000", "-o", "hang.hnt", "--", hangs)
     assert ended.status == 2

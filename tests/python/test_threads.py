@@ -149,6 +149,8 @@ def test_pingpong_shares_the_word_and_whose_turn_it_is() -> None:
         ("cancelled", 1),
         ("left_behind", 5),
         ("first_leaves", 6),
+        ("awaited", 511),
+        ("suspended", 71),
     ],
 )
 def test_ways_to_wait(
@@ -169,6 +171,7 @@ def test_what_is_replayed_otherwise_is_a_loss(programs: Callable[[str], Path]) -
     assert any("spin on a word" in reason for reason in losses("spin"))
     assert any("no work counts" in reason for reason in losses("spin"))
     assert any("reader-writer" in reason for reason in losses("readers"))
+    assert any("wait for a signal" in reason for reason in losses("suspended"))
     assert any("not atomic" in reason for reason in losses("volatile"))
     assert not any("spin" in reason or "lock" in reason or "thread" in reason for reason in losses("semaphores"))
 

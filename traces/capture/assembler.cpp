@@ -49,6 +49,7 @@ AssembleResult Assembler::run() {
     }
   } catch (const CaptureStream::Ended&) { result_.complete = false; }
   cut_ = !ended_;
+  if (options_.was_asked_to_end && options_.was_asked_to_end()) result_.complete = false;
   thread_ = 0;
   end_threads();
   if (in_parallel_) end_parallel();

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,14 @@ struct AssembleOptions {
   std::string program, label;
   std::vector<std::string> arguments;
   std::filesystem::path work;  // the twin's counts (traces/capture/README.md), read when the stream has ended; empty = none
+  // Asked when the stream has ended: whether somebody had the program end before its own time. Then the trace is truncated, even if the
+  // program caught the request and left in its own way. Empty: nobody did.
+  std::function<bool()> was_asked_to_end = {};
 };
 
 struct AssembleResult {
   std::string content_hash;
-  bool complete = false;  // HN_END came
+  bool complete = false;  // HN_END came, and nobody had asked for it
   std::uint64_t accesses = 0;
   std::int64_t exit_status = -1;
 };

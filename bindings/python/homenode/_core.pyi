@@ -126,6 +126,7 @@ def assemble(
     label: str,
     arguments: list[str],
     work: str | PathLike[str] | None,
+    was_asked_to_end: Callable[[], bool],
 ) -> dict[str, Any]: ...
 def import_lackey(
     input: str | PathLike[str], output: str | PathLike[str], progress: Callable[[int, int], None] | None = None

@@ -220,7 +220,7 @@ def _count_work(
     with tempfile.TemporaryFile() as said:
         status, ending = _run(
             [str(twin), *words[1:]], {**environment, "HOMENODE_WORK": f"/dev/fd/{counts.fileno()}"}, counts, timeout,
-            stdout=subprocess.DEVNULL, stderr=said,
+            threading.Event(), stdout=subprocess.DEVNULL, stderr=said,
         )  # fmt: skip
         if status and must_succeed and ending is Ending.own:
             said.seek(0)
@@ -242,9 +242,17 @@ class Ending(Enum):
 
 
 def _run(
-    words: list[str], environment: dict[str, str], pipe: BinaryIO, timeout: float | None, **outputs: Any
+    words: list[str],
+    environment: dict[str, str],
+    pipe: BinaryIO,
+    timeout: float | None,
+    asked: threading.Event,
+    **outputs: Any,
 ) -> tuple[int, Ending]:
-    """Run a program to its end, or end it with all that it started; returns its status. The pipe's end becomes the program's alone."""
+    """Run a program to its end, or set `asked` and end it with all that it started; returns its status.
+
+    The pipe's end becomes the program's alone.
+    """
     started: list[subprocess.Popen[bytes] | OSError] = []
     known = threading.Event()
 
@@ -282,6 +290,8 @@ def _run(
     process = started[0]
     if isinstance(process, OSError):
         raise UsageError(f"cannot run '{words[-1]}': {process.strerror}")
+    if ending is not Ending.own:
+        asked.set()
     # Asked first: then it sends what it has recorded.
     for number in (signal.SIGTERM, signal.SIGKILL) if ending is not Ending.own else ():
         with suppress(ProcessLookupError):
@@ -315,6 +325,7 @@ def _trace(
     name = Path(words[0]).name
     progress(f"tracing {name}")
     problem: list[BaseException] = []
+    asked = threading.Event()
     with ExitStack() as stack:
         stream_from, stream_to = _pipe(stack)
         counts_from, counts_to = _pipe(stack)
@@ -323,8 +334,9 @@ def _trace(
             work = Path(f"/dev/fd/{counts_from.fileno()}")
             try:
                 _core.assemble(
-                    stream_from.fileno(), partial, program=words[0], label=label or name, arguments=words[1:], work=work
-                )
+                    stream_from.fileno(), partial, program=words[0], label=label or name, arguments=words[1:], work=work,
+                    was_asked_to_end=asked.is_set,
+                )  # fmt: skip
             except BaseException as error:
                 problem.append(error)
             finally:
@@ -336,7 +348,7 @@ def _trace(
         try:
             status, ending = _run(
                 [*_without_randomisation(), *words], {**environment, "HOMENODE_STREAM_FD": str(stream_to.fileno())}, stream_to,
-                timeout, stdout=2,
+                timeout, asked, stdout=2,
             )  # fmt: skip
             if status and must_succeed and ending is Ending.own:
                 raise CaptureError(f"{name} ended with {_how(status)}; nothing was written")

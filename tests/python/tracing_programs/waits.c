@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +191,54 @@ static void first_leaves(void) {
   start(say_last);
   pthread_exit(0);
 }
+static sigset_t signals;
+static void block_signals(void) {
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1), sigaddset(&signals, SIGUSR2);
+  pthread_sigmask(SIG_BLOCK, &signals, 0);
+}
+static void* wait_for_signals(void* nothing) {
+  const struct timespec time = {0, 1000000};
+  int number = 0;
+  result += (sigtimedwait(&signals, 0, &time) == -1 && errno == EAGAIN); /* nobody sends one: the others wait for this thread */
+  pthread_mutex_lock(&mutex);
+  ready = 1;
+  pthread_cond_signal(&condition);
+  pthread_mutex_unlock(&mutex);
+  sigwait(&signals, &number);
+  result = 10 * result + (number == SIGUSR1);
+  result = 10 * result + (sigwaitinfo(&signals, 0) == SIGUSR2);
+  return nothing;
+}
+static void awaited(void) { /* signals to a thread and to the process */
+  block_signals();
+  const pthread_t id = start(wait_for_signals);
+  pthread_mutex_lock(&mutex);
+  while (!ready) pthread_cond_wait(&condition, &mutex);
+  pthread_mutex_unlock(&mutex);
+  sched_yield();
+  result += 4;
+  pthread_kill(id, SIGUSR1);
+  sched_yield();
+  kill(getpid(), SIGUSR2);
+  pthread_join(id, 0);
+}
+static void handle(int number) { result = 10 * result + (number == SIGUSR2); }
+static void* send(void* nothing) {
+  result = 7;
+  kill(getpid(), SIGUSR2);
+  sched_yield();
+  return nothing;
+}
+static void suspended(void) {
+  block_signals();
+  signal(SIGUSR2, handle);
+  const pthread_t id = start(send);
+  sigset_t none;
+  sigemptyset(&none);
+  sigsuspend(&none);
+  pthread_join(id, 0);
+}
 static void deadlock(void) {
   pthread_mutex_lock(&mutex);
   start(wait_for_ever);
@@ -212,6 +261,8 @@ int main(int argc, char** argv) {
               {"cancelled", cancelled},
               {"left_behind", left_behind},
               {"first_leaves", first_leaves},
+              {"awaited", awaited},
+              {"suspended", suspended},
               {"deadlock", deadlock}};
   for (unsigned i = 0; argc > 1 && i < sizeof ways / sizeof *ways; ++i)
     if (strcmp(argv[1], ways[i].name) == 0) ways[i].run();

@@ -380,6 +380,18 @@ TEST_F(Assembler, TheTwinsCountsAreSharedByAccesses) {
   EXPECT_NEAR(instructions, 40000, 1e-6);
 }
 
+TEST_F(Assembler, AProgramThatWasAskedToEndIsTruncatedThoughItsStreamIsWhole) {
+  StreamWriter stream;
+  begin_grids(stream, a_address, b_address);
+  jacobi(stream, 50, 0, a_address, b_address);
+  stream.end();
+  EXPECT_TRUE(assembled(stream)->complete);
+  const std::uint64_t accesses = result_.accesses;
+  EXPECT_FALSE(assembled(stream, true)->complete);
+  EXPECT_FALSE(result_.complete);
+  EXPECT_EQ(result_.accesses, accesses);
+}
+
 TEST_F(Assembler, AKilledProgramLeavesWhatArrived) {
   StreamWriter stream;
   begin_grids(stream, a_address, b_address);
