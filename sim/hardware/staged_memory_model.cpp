@@ -37,7 +37,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       use_(shared_resources(machine, topology), 0.0),
       offered_(shared_resources(machine, topology), 0.0),
       load_(shared_resources(machine, topology), 0.0),
-      binding_(workload.regions.size()) {
+      causes_(machine, topology, private_names, workload.regions.size()) {
   for (std::size_t c = 0; c < machine.controllers.size(); ++c) {
     const ControllerDescription& controller = machine.controllers[c];
     controllers_of_[controller.node.index()].push_back(c);
@@ -391,7 +391,7 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
     const Running& running = found->second;
     done.push_back({WorkId{end.activity.index()}, running.thread, end.time});
     const Time duration = end.time - running.begin;
-    std::size_t cause = offered_.size() + running.private_cause;
+    std::size_t cause = causes_.of_model(running.private_cause);
     // Stretched beyond what it needs alone: by the resource that was in most demand during its life.
     if (duration > running.minimum + Time::picoseconds(1 + running.minimum.count() / 1000)) {
       double greatest = -1;
@@ -404,7 +404,7 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
         }
       }
     }
-    binding_[running.region.index()][cause] += duration.seconds();
+    causes_.add(running.region, cause, duration.seconds());
     for (const ResourceUse& use : running.uses)
       offered_[use.resource.index()] = std::max(0.0, offered_[use.resource.index()] - use.seconds * running.share_of_second);
     if (running.faults_on) {
@@ -416,21 +416,6 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
   }
   std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
             [](const Completion& a, const Completion& b) { return std::tie(a.time, a.thread) < std::tie(b.time, b.thread); });
-}
-
-std::string StagedMemoryModel::resource_name(std::size_t resource) const {
-  if (resource >= offered_.size()) return private_names[resource - offered_.size()];
-  return shared_resource_name(machine_, topology_, resource);
-}
-
-std::vector<std::vector<BindingTime>> StagedMemoryModel::binding() const {
-  std::vector<std::vector<BindingTime>> result(binding_.size());
-  for (std::size_t region = 0; region < binding_.size(); ++region) {
-    for (const auto& [cause, seconds] : binding_[region]) result[region].push_back({resource_name(cause), seconds});
-    std::stable_sort(result[region].begin(), result[region].end(),
-                     [](const BindingTime& a, const BindingTime& b) { return a.seconds > b.seconds; });
-  }
-  return result;
 }
 
 void StagedMemoryModel::drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) {

@@ -21,6 +21,7 @@
 
 #include "sim/address_space.hpp"
 #include "sim/hardware/bandwidth_sharing.hpp"
+#include "sim/hardware/binding_causes.hpp"
 #include "sim/hardware/cache_stage.hpp"
 #include "sim/hardware/controller_load.hpp"
 #include "sim/hardware/core_times.hpp"
@@ -59,7 +60,7 @@ public:
   std::optional<Time> next_event() override { return sharing_->next_event(); }
   void advance(Time to, std::vector<Completion>& done) override;
   EventCounts counts() const override { return counts_; }
-  std::vector<std::vector<BindingTime>> binding() const override;
+  std::vector<std::vector<BindingTime>> binding() const override { return causes_.ranked(); }
   std::optional<LeastTime> least_time() const override { return bound_.result(); }
   void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
   void flush(AddressSpace&) override;
@@ -77,7 +78,7 @@ private:
     ThreadId thread;
     RegionId region;
     Time begin, minimum;
-    std::size_t private_cause = 0;      // index in cause_names_
+    std::size_t private_cause = 0;      // of the model
     std::optional<SocketId> faults_on;  // it holds up other threads' page faults from there
     std::vector<ResourceUse> uses;
     double share_of_second = 0;       // 1 / its time at idle latency, for the offered load
@@ -103,7 +104,6 @@ private:
   void count_latency(const char* source, Time latency, std::uint64_t lines);
   const char* memory_source(NodeId reader, NodeId home) const;
   void remember(ResourceId resource, double seconds);
-  std::string resource_name(std::size_t resource) const;
 
   const Workload& workload_;
   const Machine& machine_;
@@ -134,7 +134,7 @@ private:
   std::vector<double> offered_;  // by resource: seconds a second that running activities would use at idle latency
   std::vector<double> load_;     // by resource: the integral of offered_ over time
   Time now_;
-  std::vector<std::map<std::size_t, double>> binding_;  // by region: cause -> seconds; resources first, then private causes
+  BindingCauses causes_;
   std::vector<ActivityEnd> ended_;
   ExecutionId body_of_ = ExecutionId::none();
   std::shared_ptr<const ExecutionBody> body_;

@@ -1,0 +1,150 @@
+// Places in flight, lines on their paths, and cores that wait for them.
+#include "models/line/line_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace homenode {
+
+bool LineEngine::issue(RunningSlice& r, const Miss& miss, float parallelism) {
+  std::erase_if(r.returns, [&](Picoseconds at) { return at <= r.clock; });
+  const double whole = std::floor(parallelism), owed = r.places + (parallelism - whole);
+  const double places = std::max(owed >= 1 ? whole + 1 : whole, 1.0);
+  if (static_cast<double>(r.under_way + r.returns.size()) >= places) {
+    r.put_off = miss;
+    r.put_off_parallelism = parallelism;
+    wait(r, RunningSlice::Waits::for_place);
+    return false;
+  }
+  r.places = owed >= 1 ? owed - 1 : owed;
+  begin(r, miss);
+  return true;
+}
+
+void LineEngine::begin(RunningSlice& r, const Miss& miss) {
+  if (miss.path == nullptr) {  // from a cache of its own
+    const CacheDescription& cache = machine_.caches[miss.level];
+    Picoseconds at = r.clock + cache.latency.count();
+    if (cache.bandwidth_per_core.bytes_per_second() > 0) {
+      Picoseconds& free = r.level_free[miss.level];
+      free = std::max(free, r.clock) + std::llround(static_cast<double>(line_bytes()) / cache.bandwidth_per_core.bytes_per_second() * 1e12);
+      at = std::max(at, free);
+    }
+    r.latency += at - r.clock;
+    counts_.latency(miss.source, at - r.clock);
+    r.returns.push_back(at);
+    return;
+  }
+  send_beside(*miss.path, r.clock);
+  std::uint32_t index = 0;
+  if (free_transactions_.empty()) {
+    index = static_cast<std::uint32_t>(transactions_.size());
+    transactions_.emplace_back();
+  } else {
+    index = free_transactions_.back();
+    free_transactions_.pop_back();
+  }
+  transactions_[index] = {miss, static_cast<std::uint32_t>(r.thread.index()), 0, r.clock};
+  ++r.under_way;
+  const auto& stages = miss.path->stages;
+  if (stages.empty() || stages.front().before == 0)
+    step(transactions_[index], index, r.clock);
+  else
+    events_.push({r.clock + stages.front().before, index | is_transaction});
+}
+
+// The transaction is where its stage begins.
+void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds now) {
+  RunningSlice& r = cores_[transaction.core];
+  const Miss& miss = transaction.miss;
+  const auto& stages = miss.path->stages;
+  while (transaction.stage < stages.size()) {
+    const PathStage& stage = stages[transaction.stage];
+    Picoseconds left = now, idle = 0;
+    std::size_t resource = 0;
+    if (stage.link == PathStage::controller) {
+      MemoryController& controller = controllers_[miss.served.controller];
+      left = miss.writes_memory ? controller.write(miss.served.line, now) : controller.read(miss.served.line, now);
+      idle = miss.writes_memory ? 0 : controller.idle();
+      resource = miss.served.controller;
+    } else {
+      left = hold(stage.link, now, stage.held);
+      resource = controllers_.size() + stage.link;
+    }
+    const Picoseconds waited = left - now - idle;
+    if (waited > 0) {
+      const auto known = std::find_if(r.queued.begin(), r.queued.end(), [&](const auto& q) { return q.first == resource; });
+      if (known == r.queued.end())
+        r.queued.emplace_back(resource, waited);
+      else
+        known->second += waited;
+    }
+    if (++transaction.stage < stages.size()) left += stages[transaction.stage].before;
+    if (transaction.stage < stages.size() && left != now) {
+      events_.push({left, index | is_transaction});
+      return;
+    }
+    now = left;
+  }
+  const Picoseconds at = now + miss.path->after;
+  counts_.latency(miss.source, at - transaction.issued);
+  r.latency += at - transaction.issued;
+  --r.under_way;
+  free_transactions_.push_back(index);
+  returned(r, at);
+}
+
+void LineEngine::returned(RunningSlice& r, Picoseconds at) {
+  r.returns.push_back(at);
+  if (r.waits == RunningSlice::Waits::no) return;
+  const bool all = r.waits != RunningSlice::Waits::for_place;
+  if (all && r.under_way != 0) return;
+  const Picoseconds wake = all ? *std::max_element(r.returns.begin(), r.returns.end()) : std::min(r.wake, at);
+  if (wake == r.wake) return;
+  r.wake = wake;
+  events_.push({wake, static_cast<std::uint32_t>(r.thread.index())});
+}
+
+void LineEngine::wait(RunningSlice& r, RunningSlice::Waits waits) {
+  r.waits = waits;
+  r.wake = RunningSlice::never;
+  Picoseconds wake = RunningSlice::never;
+  if (waits == RunningSlice::Waits::for_place) {
+    for (const Picoseconds at : r.returns) wake = std::min(wake, at);
+  } else if (r.under_way == 0) {
+    wake = r.clock;
+    for (const Picoseconds at : r.returns) wake = std::max(wake, at);
+  }
+  if (wake == RunningSlice::never) return;
+  r.wake = wake;
+  events_.push({wake, static_cast<std::uint32_t>(r.thread.index())});
+}
+
+void LineEngine::wake(RunningSlice& r, Picoseconds now, std::vector<Completion>& done) {
+  const RunningSlice::Waits waited = std::exchange(r.waits, RunningSlice::Waits::no);
+  r.wake = RunningSlice::never;
+  r.clock = std::max(r.clock, now);
+  if (waited == RunningSlice::Waits::at_end) return finish(r, r.clock, done);
+  if (waited == RunningSlice::Waits::for_place) {
+    const Miss miss = *r.put_off;
+    r.put_off.reset();
+    if (!issue(r, miss, r.put_off_parallelism)) return;
+    if (machine_.overlap == Overlap::none && r.put_off_parallelism <= 1) return wait(r, RunningSlice::Waits::for_all);
+  }
+  run(r, now_ + lookahead_);
+}
+
+Picoseconds LineEngine::hold(std::uint32_t link, Picoseconds from, Picoseconds held) {
+  const Picoseconds begins = std::max(from, link_free_[link]);
+  link_free_[link] = begins + held;
+  return begins;
+}
+
+void LineEngine::send_beside(const LinePath& path, Picoseconds at) {
+  for (const LinkHold& message : path.beside) hold(message.link, at, message.held);
+  for (const LinkBytes& bytes : path.counted)
+    counts_.events.link_bytes[bytes.link.index()] += static_cast<std::uint64_t>(std::llround(bytes.bytes));
+}
+
+}  // namespace homenode

@@ -1,0 +1,73 @@
+// What a core of the engine line runs, and what it has in flight.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/line/collected_slice.hpp"
+#include "models/line/line_counts.hpp"
+#include "models/line/line_cursor.hpp"
+#include "models/line/line_routes.hpp"
+#include "sim/address_space.hpp"
+#include "sim/hardware/memory_model.hpp"
+
+namespace homenode {
+
+using Picoseconds = std::int64_t;
+
+// A line that a core asks for beyond its first level.
+struct Miss {
+  const LinePath* path = nullptr;
+  LineRoutes::Served served{};
+  LineSource source = LineSource::local;
+  std::uint8_t level = 0;      // without a path: the cache that has it
+  bool writes_memory = false;  // the controller's stage takes a line instead of giving one
+};
+
+// On its path.
+struct Transaction {
+  Miss miss;
+  std::uint32_t core = 0;
+  std::uint32_t stage = 0;
+  Picoseconds issued = 0;
+};
+
+struct RunningSlice {
+  static constexpr Picoseconds never = INT64_MAX;
+  enum class Waits : std::uint8_t { no, for_place, for_all, at_end };
+  // Pages that the kernel writes in front of the slice.
+  struct KernelLines {
+    NodeId home;
+    std::uint64_t lines = 0;
+  };
+
+  bool active = false;
+  Waits waits = Waits::no;
+  Asker asker;
+  ThreadId thread;
+  RegionId region;
+  WorkId work;
+  AddressSpace* addresses = nullptr;
+  SliceTouches slice;
+  LineCursor cursor;
+  std::vector<KernelLines> kernel;
+  Picoseconds begin = 0, clock = 0, wake = never, earliest_end = 0;
+  double access_time = 0;               // picoseconds of computing an access
+  double computing_left = 0;            // picoseconds
+  double computed = 0;                  // picoseconds, not yet on the clock
+  double places = 0;                    // in flight, the fraction that is owed
+  std::uint32_t under_way = 0;          // transactions
+  std::vector<Picoseconds> returns;     // of lines in flight that are known, not in order
+  std::vector<Picoseconds> level_free;  // when a level can deliver the next line
+  std::optional<Miss> put_off;          // it waits for a place
+  float put_off_parallelism = 1;
+  // For what bound the slice.
+  Picoseconds overhead = 0, locked = 0, latency = 0;  // locked: by the lock that page faults take
+  std::uint64_t accesses = 0, faults = 0;
+  double faults_per_access = 0, faults_due = 0;
+  std::vector<std::pair<std::uint32_t, Picoseconds>> queued;  // resource, waited
+};
+
+}  // namespace homenode
