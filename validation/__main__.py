@@ -87,6 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
             "advisor",
             "fuzz",
             "capture-costs",
+            "classification",
         ],
     )
     parser.add_argument("--paper", choices=PAPERS, help="only this paper's cases")
@@ -97,11 +98,12 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where traces and programs are kept")
     parser.add_argument("--machine", type=Path, help="native: a calibrated description of this machine")
+    parser.add_argument("--sources", type=Path, help="classification: a folder with the archives of Debian's programs")
     parser.add_argument("--repeats", type=int, default=7, help="native: timed runs of each case")
     parser.add_argument(
         "--write",
         action="store_true",
-        help="renew the page of results (advisor, capture-costs, closed-form, differential, linux-guest, mappings, placements, published)",
+        help="renew the page of results (all but fuzz and native)",
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
@@ -120,6 +122,10 @@ def main(arguments: list[str] | None = None) -> int:
         from validation import mappings
 
         return mappings.main(options.folder, options.small, options.json, options.write)
+    if options.kind == "classification":
+        from validation import classification
+
+        return classification.main(options.folder, options.sources, options.json, options.write)
     if options.kind == "differential":
         from validation import differential
 

@@ -1,18 +1,19 @@
-"""`python -m validation.classification`: types of threads by the compiler pass against those of a trace, thread by thread."""
+"""`python -m validation classification`: types of threads by the compiler pass against those of a trace, thread by thread."""
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.kept_page import kept_reading
+from validation import debian_programs
+from validation.kept_page import kept_reading, shown
 
 PAGE = Path(__file__).with_name("classification.md")
+COMMAND = "python -m validation classification --sources FOLDER --write"
 
 # The S3 programs (traces/kernels), small: dependences do not hang on the size.
 CASES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -39,20 +40,44 @@ class Compared:
     over_reported: int
     missed: int
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return asdict(self)
 
-def _nodes(found: dict[str, Any], graph: dict[str, Any]) -> list[int]:
-    """Which creation of the static tree each thread of the run comes from: its routine, below its creator's."""
-    nodes: list[int] = []
+
+@dataclass(frozen=True)
+class Ran:
+    """One program of Debian: its trace, and its binary whose threads are bound."""
+
+    program: str
+    accesses: int
+    creations: int
+    threads: int
+    bound: int
+    output: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return asdict(self)
+
+
+def _nodes(found: dict[str, Any], graph: dict[str, Any]) -> list[set[int]]:
+    """Which creations of the static tree each thread of the run may come from: those of its routine, below its creator's.
+
+    Several where one routine is created at several places, or where the pass cannot tell routines apart.
+    """
+    nodes: list[set[int]] = []
     for entry in graph["threads"]:
-        generator = None if entry["parent"] is None else nodes[entry["parent"]]
-        matching = [
+        generators = {None} if entry["parent"] is None else nodes[entry["parent"]]
+        matching = {
             node["thread"]
             for node in found["threads"]
-            if node["generator"] == generator and (generator is None or node["routine"].startswith(entry["routine"]))
-        ]
+            if node["generator"] in generators
+            and (entry["parent"] is None or node["routine"].startswith(entry["routine"]))
+        }
         if not matching:
-            raise SystemExit(f"the pass knows no creation of {entry['routine']} below its thread {generator}")
-        nodes.append(matching[0])
+            raise SystemExit(f"the pass knows no creation of {entry['routine']} below its threads {generators}")
+        nodes.append(matching)
     return nodes
 
 
@@ -62,16 +87,22 @@ def compare(program: str, found: dict[str, Any], graph: dict[str, Any]) -> Itera
     partners = [{partner["thread"] for partner in node["partners"]} for node in found["threads"]]
     dependent = graph["dependent_bytes"]
     threads = range(len(nodes))
+
+    def claims(thread: int, other: int) -> bool:
+        return any(nodes[other] & partners[node] for node in nodes[thread])
+
+    def typed(thread: int, key: str) -> str:
+        return " or ".join(sorted({found["threads"][node][key] for node in nodes[thread]}))
+
     for thread in threads[1:]:
-        claimed = {other for other in threads if other != thread and nodes[other] in partners[nodes[thread]]}
+        claimed = {other for other in threads if other != thread and claims(thread, other)}
         true = {other for other in threads if other != thread and dependent[thread][other] + dependent[other][thread]}
-        node = found["threads"][nodes[thread]]
         yield Compared(
             program=program,
             thread=thread,
             routine=graph["threads"][thread]["routine"],
-            static_type=node["type"],
-            certain_type=node["certain_type"],
+            static_type=typed(thread, "type"),
+            certain_type=typed(thread, "certain_type"),
             trace_type=graph["threads"][thread]["type"],
             static_partners=len(claimed),
             trace_partners=len(true),
@@ -86,49 +117,80 @@ def rows() -> Iterator[Compared]:
         yield from compare(program, hn.classify(program), hn.capture(program, **parameters).thread_graph())
 
 
-def _cells(row: Compared) -> list[str]:
+def rows_of_debian(sources: Path, work: Path) -> Iterator[Compared | Ran]:
+    """Each program of Debian: its threads, then how it ran."""
+    for program in debian_programs.PROGRAMS:
+        seen = debian_programs.examine(program, sources, work)
+        yield from compare(program.name, seen.found, seen.graph)
+        output = "whole" if seen.whole else "broken"
+        yield Ran(program.name, seen.accesses, len(seen.found["threads"]) - 1, seen.threads, seen.bound, output)
+
+
+def _cells(row: Compared | Ran) -> list[str]:
     return [str(value) for value in asdict(row).values()]
 
 
-def write(found: list[Compared]) -> None:
-    """Renew the table; what stands below it is kept."""
+def _table(found: Sequence[Compared] | Sequence[Ran]) -> list[str]:
     head = [name.replace("_", " ") for name in asdict(found[0])]
+    lines = ["| " + " | ".join(_cells(row)) + " |" for row in found]
+    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *lines]
+
+
+def _summary(found: Sequence[Compared]) -> str:
     same = sum(row.static_type == row.trace_type for row in found)
+    return (
+        f"{same} of {len(found)} threads have the same type both ways; {sum(row.over_reported for row in found)} of "
+        f"{sum(row.static_partners for row in found)} claimed partners are over-reported, {sum(row.missed for row in found)} are missed."
+    )
+
+
+def page(found: Sequence[Compared], of_debian: Sequence[Compared], ran: Sequence[Ran], reading: str) -> str:
+    """The whole page; `reading`: what stands below the tables and is kept."""
     lines = [
         "# What static analysis over-reports",
         "",
-        "Made by `python -m validation.classification --write`. Types of NUMA-BTLP for every created thread of the S3 programs: by the",
-        "compiler pass (`homenode classify`), by its certain dependences alone, and from the dependences that a run really had",
-        "(`homenode inspect --threads`). Partners are threads that one has a dependence with; over-reported ones the pass claims and the",
-        "run did not have, missed ones the reverse.",
+        f"Made by `{COMMAND}`. Types of NUMA-BTLP for every",
+        "created thread: by the compiler pass (`homenode classify`), by its certain dependences alone, and from the dependences that a run",
+        "really had (`homenode inspect --threads`). Partners are threads that one has a dependence with; over-reported ones the pass",
+        "claims and the run did not have, missed ones the reverse.",
         "",
-        f"{same} of {len(found)} threads have the same type both ways; {sum(row.over_reported for row in found)} of "
-        f"{sum(row.static_partners for row in found)} claimed partners are over-reported, {sum(row.missed for row in found)} are missed.",
+        f"The S3 programs: {_summary(found)}",
         "",
-        "| " + " | ".join(head) + " |",
-        "|" + "---|" * len(head),
-        *("| " + " | ".join(_cells(row)) + " |" for row in found),
+        *_table(found),
+        "",
+        "Three programs of Debian 12 that were not written for it (`docs/classify.md`):",
+        _summary(of_debian),
+        "",
+        *_table(of_debian),
+        "",
+        "Their runs, each packing 250 kB with three workers. *creations*: places that the pass found; *threads*: that the bound binary",
+        "created and bound; *bound*: of them, those that `pthread_getaffinity_np` says have the cores they were given; *output*:",
+        "whether it unpacks to what was packed.",
+        "",
+        *_table(ran),
     ]
-    PAGE.write_text("\n".join(lines) + "\n" + kept_reading(PAGE), encoding="utf-8")
+    return "\n".join(lines) + "\n" + reading
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Compare, print, and with --write renew the page."""
-    parser = argparse.ArgumentParser(prog="python -m validation.classification", description=main.__doc__)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--write", action="store_true", help="renew validation/classification.md")
-    options = parser.parse_args(arguments)
-    found = []
-    for row in rows():
-        found.append(row)
-        if not options.json:
-            print("  ".join(_cells(row)), flush=True)
-    if options.json:
-        print(json.dumps({"schema": "homenode.validation/1", "rows": [asdict(row) for row in found]}, indent=1))
-    if options.write:
-        write(found)
+def main(folder: Path, sources: Path | None, as_json: bool, write: bool) -> int:
+    """Compare and print; with `sources` the programs of Debian, too; renew the page."""
+    missing = debian_programs.absent(sources) if sources is not None else []
+    if missing:
+        raise SystemExit(f"not in '{sources}': {', '.join(missing)}; docs/programs.md tells how to fetch them")
+    if write and sources is None:
+        raise SystemExit("the page has programs of Debian, too: --write wants --sources FOLDER with their archives")
+    every: Iterator[Compared | Ran] = rows()
+    if sources is not None:
+        every = chain(every, rows_of_debian(sources, folder / "programs"))
+    found = shown(every, lambda row: "  ".join(_cells(row)), as_json)
+    if sources is None and not as_json:
+        print(
+            "programs of Debian: absent (--sources FOLDER with their archives; docs/programs.md tells how to fetch them)"
+        )
+    if write:
+        threads = [row for row in found if isinstance(row, Compared)]
+        own = {name for name, _ in CASES}
+        tables = [row for row in threads if row.program in own], [row for row in threads if row.program not in own]
+        ran = [row for row in found if isinstance(row, Ran)]
+        PAGE.write_text(page(*tables, ran, kept_reading(PAGE)), encoding="utf-8")
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from validation.__main__ import main
 from validation.classification import compare
 
 import homenode as hn
@@ -61,6 +62,36 @@ def test_types_are_those_of_a_run_and_no_dependence_is_missed(kernel: str, pairs
     assert sum(row.static_partners for row in rows) == pairs
     assert sum(row.over_reported for row in rows) == over_reported
     assert sum(row.missed for row in rows) == 0
+
+
+def test_a_thread_that_several_creations_may_have_made_has_the_partners_of_all() -> None:
+    # main creates f at two places; of what they make only the second place's meets g.
+    def node(thread: int, generator: int | None, routine: str, partners: list[int]) -> dict[str, Any]:
+        kind = "side-by-side" if partners else "autonomous"
+        claimed = [{"thread": partner, "dependence": "possible"} for partner in partners]
+        return {
+            "thread": thread,
+            "generator": generator,
+            "routine": routine,
+            "type": kind,
+            "certain_type": kind,
+            "partners": claimed,
+        }
+
+    found = {"threads": [node(0, None, "main", []), node(1, 0, "f", []), node(2, 0, "f", [3]), node(3, 0, "g", [2])]}
+    run = [("main", None, "autonomous"), ("f", 0, "autonomous"), ("g", 0, "autonomous")]
+    threads = [{"routine": routine, "parent": parent, "type": kind} for routine, parent, kind in run]
+    rows = list(compare("drawn", found, {"threads": threads, "dependent_bytes": [[0] * 3 for _ in range(3)]}))
+    assert [row.static_type for row in rows] == ["autonomous or side-by-side", "side-by-side"]
+    assert [(row.static_partners, row.over_reported, row.missed) for row in rows] == [(1, 1, 0), (1, 1, 0)]
+
+
+def test_absent_programs_of_debian_are_named(tmp_path: Path) -> None:
+    (tmp_path / "pixz_1.0.7.orig.tar.gz").touch()
+    with pytest.raises(SystemExit, match=r"pbzip2_1.1.13.orig.tar.gz, lbzip2_2.5.orig.tar.bz2; docs/programs.md"):
+        main(["classification", "--sources", str(tmp_path)])
+    with pytest.raises(SystemExit, match="--sources FOLDER"):
+        main(["classification", "--write"])
 
 
 def test_certain_and_possible_dependences_are_told_apart() -> None:
