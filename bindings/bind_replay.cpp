@@ -6,6 +6,7 @@
 #include "bindings/machine_handle.hpp"
 #include "bindings/python_placement.hpp"
 #include "bindings/run_options.hpp"
+#include "bindings/timeline_values.hpp"
 #include "models/energy/energy_file.hpp"
 #include "models/run.hpp"
 
@@ -161,13 +162,14 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
                 const std::string& mapping, const std::string& distribution, const std::string& engine, const std::string& stores,
                 const std::string& caches, std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log,
                 const py::object& follow, const std::string& heap, const std::string& system, const std::string& pages,
-                std::shared_ptr<CacheRecord> record, const std::string& energy) {
+                std::shared_ptr<CacheRecord> record, const std::string& energy, std::size_t timeline_events) {
   RunOptions options = run_options(threads, placement, mapping, distribution, stores, seed, system, pages);
   options.heap = heap;
   options.engine = engine;
   options.caches = caches;
   options.oversubscribe = oversubscribe;
   options.keep_log = keep_log;
+  options.timeline_events = timeline_events;
   options.record = std::move(record);
   if (!follow.is_none()) options.follow = log_from(follow);
   if (!place.is_none()) options.own_placement = std::make_shared<PythonPlacement>(placement, place);
@@ -198,6 +200,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
   result["caches"] = report.caches;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;
+  if (report.timeline) result["timeline"] = timeline_of(*report.timeline);
   if (keep_log) result["log"] = log_of(report);
   if (keep_log) result["pages"] = pages_of(report);
   return result;
@@ -212,7 +215,7 @@ void bind_replay(py::module_& module) {
              py::arg("mapping"), py::arg("distribution"), py::arg("engine"), py::arg("stores"), py::arg("caches"), py::arg("seed"),
              py::arg("oversubscribe"), py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none(),
              py::arg("heap") = "plain", py::arg("system") = "", py::arg("pages") = "4KiB", py::arg("record") = py::none(),
-             py::arg("energy") = "");
+             py::arg("energy") = "", py::arg("timeline_events") = 0);
 }
 
 }  // namespace homenode::python

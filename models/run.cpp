@@ -53,6 +53,22 @@ RunReport bound_of(RunReport report) {
   return report;
 }
 
+// An event for each span and each execution that spans lie in, the rest for changes of counters.
+std::shared_ptr<Timeline> make_timeline(const Machine& machine, const Topology& topology, std::size_t events) {
+  constexpr std::size_t least = 1000, most_intervals = 1024, least_intervals = 16;
+  if (events < least) throw UsageError("a timeline of " + std::to_string(events) + " events; allowed: at least " + std::to_string(least));
+  std::vector<std::string> names;
+  std::vector<double> bandwidths;
+  for (std::size_t resource = 0; resource < shared_resources(machine, topology); ++resource) {
+    names.push_back(shared_resource_name(machine, topology, resource));
+    bandwidths.push_back(shared_resource_bandwidth(machine, topology, resource));
+  }
+  const std::size_t intervals = std::clamp(events / 4 / names.size(), least_intervals, most_intervals);
+  auto timeline = std::make_shared<Timeline>(events * 3 / 8);
+  timeline->has_resources(std::move(names), std::move(bandwidths), intervals);
+  return timeline;
+}
+
 }  // namespace
 
 RunReport run(const Workload& workload, const Machine& machine, const RunOptions& options) {
@@ -87,6 +103,13 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
 
   const Topology topology{machine};
   StagedOptions staged;
+  std::shared_ptr<Timeline> timeline;
+  if (options.timeline_events != 0) {
+    if (placement->only_bounds())
+      throw UsageError("a timeline of placement '" + options.placement + "', which tells a bound and no run; allowed: other placements");
+    timeline = make_timeline(machine, topology, options.timeline_events);
+    staged.timeline = timeline.get();
+  }
   staged.system = options.system;
   staged.page = sizes.page;
   PageDemand page_demand;
@@ -124,9 +147,12 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
     for (const TouchedPages& pages : touched) addresses.place_object(pages.object, ThreadId{0});
     const auto pass_mapping = thread_mappings().make(options.mapping);
     const auto pass_memory = engine_for(*pass);
-    pass_report = simulate({*pass, machine, *pass_mapping, make_distribution, *pass_memory, addresses, options.threads,
-                            options.oversubscribe, quantum, false, nullptr, options.seed, options.system.scheduler, nullptr, graph.get()});
+    if (timeline) timeline->begin_part(*pass, Time{});
+    pass_report =
+        simulate({*pass, machine, *pass_mapping, make_distribution, *pass_memory, addresses, options.threads, options.oversubscribe,
+                  quantum, false, nullptr, options.seed, options.system.scheduler, nullptr, graph.get(), timeline.get()});
   }
+  if (timeline) timeline->begin_part(workload, pass_report ? pass_report->time : Time{});
   // Where pages move, objects were given their addresses before, or chunks hang on the machine, the caches see something else.
   if (options.record && !wants_estimates && options.follow.empty() && touched.empty() && sizes.huge.count() == 0 &&
       placement->watches() == Watch::nothing) {
@@ -138,7 +164,8 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   if (wants_estimates) of_run = make_oracle(workload, machine, options);
   RunReport report =
       simulate({workload, machine, *mapping, make_distribution, *memory, addresses, options.threads, options.oversubscribe, quantum,
-                options.keep_log, heap.get(), options.seed, options.system.scheduler, of_run.oracle.get(), graph.get()});
+                options.keep_log, heap.get(), options.seed, options.system.scheduler, of_run.oracle.get(), graph.get(), timeline.get()});
+  report.timeline = timeline;
   report.pages = addresses.placed_pages();
   report.huge_pages = addresses.huge_pages();
   report.overflowed_pages = addresses.memory().overflowed();

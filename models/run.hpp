@@ -35,6 +35,7 @@ struct RunOptions {
   // where the caches do not notice (placement, system, engine, latencies and bandwidths of the machine) need not work it out again. It
   // changes no report.
   std::shared_ptr<CacheRecord> record;
+  std::size_t timeline_events = 0;  // 0: none; else RunReport::timeline, of at most so many events
 };
 
 // Throws UsageError before anything runs when a name, a parameter or a region label is unknown, or threads do not fit.

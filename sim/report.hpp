@@ -1,12 +1,14 @@
 // What a run yields. Equal inputs and seed give equal reports, bit for bit; what the simulator itself cost is not in it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
 #include "sim/ids.hpp"
+#include "sim/timeline.hpp"
 #include "sim/units.hpp"
 
 namespace homenode {
@@ -93,6 +95,7 @@ struct RunReport {
   // decided it, empty if it was asked for, and how many lines its touches cover on average.
   std::string caches, caches_region;
   double caches_lines_per_touch = 0;
+  std::shared_ptr<Timeline> timeline;  // only when asked for
 };
 
 }  // namespace homenode

@@ -107,6 +107,8 @@ private:
     bool blocked = false;      // waits asleep, for another thread or for ever
     std::size_t waker = 0;     // who made it ready
     std::optional<Time> spins_since;
+    Doing waits_for = Doing::count;  // for the timeline, since waits_since; count: for nothing
+    Time waits_since;
   };
   struct ExecutionState {
     std::shared_ptr<const ExecutionBody> body;
@@ -205,18 +207,22 @@ private:
     thread.scheduled = false;
     thread.pending = true;
     const ThreadId waker = thread.waker < threads_.size() && thread.waker != t ? ThreadId{thread.waker} : ThreadId::none();
-    if (scheduler_.resume(ThreadId{t}, waker, now_)) run_on_core(t);
+    if (scheduler_.resume(ThreadId{t}, waker, now_)) return run_on_core(t);
+    stop_waiting(t, now_);
+    wait_for(t, Doing::core);
   }
   void run_on_core(std::size_t t) {
     Thread& thread = threads_[t];
     thread.pending = thread.blocked = false;
     stop_spinning(t, now_);
+    stop_waiting(t, now_);
     on_core_ = t;
     go_on(t);
     on_core_ = nobody;
     if (thread.in_slice || thread.scheduled || heap_.calling(ThreadId{t})) {
       scheduler_.computes(ThreadId{t});
     } else {
+      if (in_.timeline != nullptr) wait_for(t, cause_of_wait(thread));
       if (!thread.blocked && !scheduler_.throttled()) thread.spins_since = now_;
       scheduler_.waits(ThreadId{t}, !thread.blocked, now_);
     }
@@ -226,6 +232,49 @@ private:
     constexpr Time longest = Time::picoseconds(200'000'000'000);  // KMP_BLOCKTIME, 200 ms; of a mapping that says nothing
     const Time spin = in_.mapping.spin() > Time{} ? in_.mapping.spin() : longest;
     core_use_[core_of(t).index()].spinning += std::min(now - *std::exchange(threads_[t].spins_since, std::nullopt), spin);
+  }
+  // What the thread waits for that has nothing to do, for the timeline.
+  Doing cause_of_wait(const Thread& thread) const {
+    if (thread.idle()) return thread.at_barrier ? Doing::barrier : thread.in_construct ? Doing::items : Doing::count;
+    const ItemPattern& pattern = running_pattern(thread);
+    if (thread.sync_events == pattern.sync_events.size()) return Doing::count;
+    switch (pattern.sync_events[thread.sync_events].operation) {
+      case SyncOperation::wait:
+      case SyncOperation::atomic_wait:
+        return Doing::signal;
+      case SyncOperation::barrier:
+        return Doing::barrier;
+      case SyncOperation::join:
+        return Doing::join;
+      case SyncOperation::ordered_enter:
+        return Doing::turn;
+      case SyncOperation::task_submit:
+      case SyncOperation::task_wait:
+      case SyncOperation::task_group_end:
+        return Doing::tasks;
+      default:
+        return Doing::lock;
+    }
+  }
+  void wait_for(std::size_t t, Doing what) {
+    Thread& thread = threads_[t];
+    if (in_.timeline == nullptr || thread.waits_for != Doing::count) return;
+    thread.waits_for = what;
+    thread.waits_since = now_;
+  }
+  void stop_waiting(std::size_t t, Time end) {
+    Thread& thread = threads_[t];
+    if (thread.waits_for == Doing::count) return;
+    const bool between = thread.idle() && thread.execution < in_.workload.executions.size();
+    tell(std::exchange(thread.waits_for, Doing::count), t, between ? ExecutionId{thread.execution} : thread.handed_out.execution,
+         thread.waits_since, end);
+  }
+  void tell(Doing doing, std::size_t t, ExecutionId execution, Time from, Time to) {
+    if (in_.timeline == nullptr) return;
+    const Thread& thread = threads_[t];
+    const bool stretch = thread.running_until == thread.next;
+    const ItemRange items{execution, thread.next, stretch ? thread.next + 1 : thread.running_until};
+    in_.timeline->did(doing, ThreadId{t}, in_.workload, doing == Doing::work ? items : ItemRange{execution, 0, 0}, from, to);
   }
   void run_granted() {
     for (std::vector<ThreadId> granted = scheduler_.take_granted(); !granted.empty(); granted = scheduler_.take_granted()) {
@@ -282,7 +331,7 @@ private:
         return;
       }
       if (decision.kind == Decision::Kind::busy) {
-        busy(t, thread.execution, decision.overhead);
+        busy(t, Doing::runtime, ExecutionId{thread.execution}, now_, now_ + decision.overhead);
         for (const std::size_t waiting : state.waiting) make_ready(waiting, now_);
         state.waiting.clear();
         make_ready(t, now_ + decision.overhead);
@@ -319,6 +368,7 @@ private:
 
   void fork(std::size_t first) {
     team_overhead_ += fork_;
+    wait_for(master, Doing::fork);
     begin_tasks(first);
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       threads_[t].execution = first;
@@ -468,16 +518,18 @@ private:
     thread.overhead = Time{};
   }
 
-  void busy(std::size_t t, std::size_t in_execution, Time time) {
+  void busy(std::size_t t, Doing doing, ExecutionId in_execution, Time from, Time to) {
+    const Time time = to - from;
     threads_[t].busy += time;
     core_use_[core_of(t).index()].busy += time;
-    region_busy_[execution(in_execution).region.index()][t] += time;
+    region_busy_[execution(in_execution.index()).region.index()][t] += time;
+    tell(doing, t, in_execution, from, to);
   }
 
   void finish_slice(const Completion& completion) {
     const std::size_t t = completion.thread.index();
     Thread& thread = threads_[t];
-    busy(t, thread.handed_out.execution.index(), now_ - thread.started);
+    busy(t, Doing::work, thread.handed_out.execution, thread.started, now_);
     thread.in_slice = false;
     if (thread.running_until > thread.next) {
       if (region_of(execution(thread.handed_out.execution.index())).ordered)
@@ -563,7 +615,7 @@ private:
     const bool done = heap_.resume(place_of(t), heap_wakes_);
     for (const HeapCalls::Wake& wake : heap_wakes_) make_ready(wake.thread.index(), wake.time);
     if (!done) return;
-    busy(t, thread.handed_out.execution.index(), now_ - thread.started);
+    busy(t, Doing::heap_call, thread.handed_out.execution, thread.started, now_);
     start_slice(t);
   }
 
@@ -637,7 +689,9 @@ private:
     const bool join = last_of_construct(index);
     if (join) end_tasks();
     task_waiters_.clear();
+    wait_for(t, Doing::barrier);
     for (std::size_t member = 0; member < threads_.size(); ++member) {
+      stop_waiting(member, release);
       threads_[member].execution = index + 1;
       threads_[member].in_construct = !join;
       threads_[member].at_barrier = false;
@@ -716,7 +770,7 @@ private:
           return false;
         }
         if (submitted.overhead == Time{}) return true;
-        busy(t, threads_[t].handed_out.execution.index(), submitted.overhead);
+        busy(t, Doing::runtime, threads_[t].handed_out.execution, now_, now_ + submitted.overhead);
         make_ready(t, now_ + submitted.overhead);
         return false;
       }

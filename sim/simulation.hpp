@@ -14,6 +14,7 @@
 #include "sim/policy/work_distribution.hpp"
 #include "sim/report.hpp"
 #include "sim/scheduler_settings.hpp"
+#include "sim/timeline.hpp"
 #include "sim/workload.hpp"
 
 namespace homenode {
@@ -37,6 +38,7 @@ struct SimulationInput {
   SchedulerSettings scheduler{};
   CostOracle* oracle = nullptr;        // for distributions that want estimates; told how every execution ran
   const ThreadGraph* graph = nullptr;  // for mappings that want it
+  Timeline* timeline = nullptr;        // told what each thread does
 };
 
 // Throws UsageError (threads and cores do not fit, code bound to another team size), PolicyError (a distribution

@@ -19,7 +19,8 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       core_times_{workload, machine},
       link_free_(topology.directed_links(), 0),
       counts_{machine, topology},
-      causes_{machine, topology, private_names, workload.regions.size()} {
+      causes_{machine, topology, private_names, workload.regions.size()},
+      timeline_{options.timeline} {
   for (std::size_t level = 0; level + 1 < machine.caches.size(); ++level) {
     if (machine.caches[level].cores_per_cache > 1)
       throw UsageError("machine '" + machine.name + "': " + std::to_string(machine.caches[level].cores_per_cache) +
@@ -28,6 +29,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
   }
   for (std::size_t c = 0; c < machine.controllers.size(); ++c)
     controllers_.emplace_back(machine.dram, line_costs(machine, c), std::max<std::uint64_t>(4096 / line_bytes(), 1));
+  for (std::size_t c = 0; c < controllers_.size(); ++c) controllers_[c].tell(timeline_, c);
   routes_ = std::make_unique<SocketRoutes>(machine, topology, controllers_.front().idle());
   lookahead_ = machine.core_to_core_local.count() / 2;
 }

@@ -108,6 +108,7 @@ private:
 
   LineCounts counts_;
   BindingCauses causes_;
+  Timeline* timeline_;
 };
 
 }  // namespace homenode

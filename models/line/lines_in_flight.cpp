@@ -138,6 +138,9 @@ void LineEngine::wake(RunningSlice& r, Picoseconds now, std::vector<Completion>&
 Picoseconds LineEngine::hold(std::uint32_t link, Picoseconds from, Picoseconds held) {
   const Picoseconds begins = std::max(from, link_free_[link]);
   link_free_[link] = begins + held;
+  if (timeline_ != nullptr)
+    timeline_->used(controllers_.size() + link, Time::picoseconds(begins), Time::picoseconds(begins + held),
+                    1e-12 * static_cast<double>(held));
   return begins;
 }
 

@@ -53,7 +53,7 @@ std::int64_t MemoryController::read(LineNumber line, std::int64_t now) {
   bank.used = std::max(bank.used, column_at);
   const std::int64_t turn = std::max(channel.bus_free, now + column_);
   channel.bus_free = turn + read_bus_;
-  busy_ += read_bus_;
+  use_bus(turn, channel.bus_free);
   return std::max(column_at + column_, turn);
 }
 
@@ -64,9 +64,16 @@ std::int64_t MemoryController::write(LineNumber line, std::int64_t now) {
   if (++channel.pending >= write_batch_) {
     channel.pending = 0;
     channel.bus_free = std::max(channel.bus_free, now) + batch;
-    busy_ += batch;
+    use_bus(channel.bus_free - batch, channel.bus_free);
   }
   return accepted;
+}
+
+void MemoryController::use_bus(std::int64_t from, std::int64_t to) {
+  busy_ += to - from;
+  if (timeline_ == nullptr) return;
+  const double seconds = static_cast<double>(to - from) * 1e-12 / static_cast<double>(channels_.size());
+  timeline_->used(resource_, Time::picoseconds(from), Time::picoseconds(to), seconds);
 }
 
 }  // namespace homenode

@@ -19,6 +19,7 @@
 #include "sim/hardware/cache_model.hpp"
 #include "sim/hardware/controller_costs.hpp"
 #include "sim/machine.hpp"
+#include "sim/timeline.hpp"
 
 namespace homenode {
 
@@ -35,6 +36,11 @@ public:
   // A write that arrives: when it is accepted.
   std::int64_t write(LineNumber, std::int64_t now);
   std::int64_t busy() const { return busy_; }  // of all channels' buses
+  // Tells the timeline from here on what it uses of itself, as this resource.
+  void tell(Timeline* timeline, std::size_t resource) {
+    timeline_ = timeline;
+    resource_ = resource;
+  }
 
   std::uint64_t row_hits() const { return row_hits_; }
   std::uint64_t reads() const { return reads_; }
@@ -51,6 +57,8 @@ private:
     std::vector<Bank> banks;
   };
 
+  void use_bus(std::int64_t from, std::int64_t to);
+
   std::int64_t activate_, precharge_, column_, row_cycle_, row_closes_after_;
   std::int64_t read_bus_, write_bus_;  // a line, of one channel
   unsigned write_batch_;
@@ -58,6 +66,8 @@ private:
   std::int64_t busy_ = 0;
   std::uint64_t row_hits_ = 0, reads_ = 0;
   std::vector<Channel> channels_;
+  Timeline* timeline_ = nullptr;
+  std::size_t resource_ = 0;
 };
 
 }  // namespace homenode

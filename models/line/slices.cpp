@@ -46,6 +46,9 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
     overhead += work_on_pages(place, addresses);
   };
   const CacheStage::Passed passed = stage_.pass(work, addresses, watched ? tell_faults : std::function<void()>{});
+  if (timeline_ != nullptr)
+    timeline_->did(Doing::page_work, place.thread, workload_, work.items, place.now,
+                   place.now + Time::picoseconds(overhead) - work.overhead);
   counts_.events.tlb_misses += passed.walked_pages;
   counts_.events.accesses += passed.slice.accesses;
   const std::uint64_t faulted = addresses.settle();
@@ -99,6 +102,9 @@ void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint6
     faults_free_ = begins + serial * faults;
     faulted_last_ = r.asker.socket;
     r.locked = faults_free_ - from;
+    if (timeline_ != nullptr)
+      timeline_->used(causes_.page_faults(), Time::picoseconds(begins), Time::picoseconds(faults_free_),
+                      picosecond * static_cast<double>(faults_free_ - begins));
     overhead += r.locked;
   }
   if (cost.zeroing == 0) return;

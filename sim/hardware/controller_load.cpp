@@ -39,4 +39,10 @@ std::string shared_resource_name(const Machine& machine, const Topology& topolog
   return "link " + machine.link_end_name(from) + "->" + machine.link_end_name(to);
 }
 
+double shared_resource_bandwidth(const Machine& machine, const Topology& topology, std::size_t resource) {
+  if (resource < machine.controllers.size()) return machine.controllers[resource].read_only.bytes_per_second();
+  const std::size_t link = resource - machine.controllers.size();
+  return link < topology.directed_links() ? machine.links[link / 2].bandwidth.bytes_per_second() : 0;
+}
+
 }  // namespace homenode

@@ -16,5 +16,7 @@ Time extra_latency(const Machine&, const Topology&, std::size_t controller, doub
 // Controllers come first, then directed links, then the lock that page faults take.
 std::size_t shared_resources(const Machine&, const Topology&);
 std::string shared_resource_name(const Machine&, const Topology&, std::size_t resource);
+// Bytes a second: of a controller for reads only, of a link one way; 0 where there is nothing to carry.
+double shared_resource_bandwidth(const Machine&, const Topology&, std::size_t resource);
 
 }  // namespace homenode

@@ -131,6 +131,9 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
     count_latency(memory_source(place.node, NodeId{home}), latency + extra, demand.reads);
   }
   const double memory = hits + transfers + loaded;
+  if (options_.timeline != nullptr)
+    options_.timeline->did(Doing::page_work, place.thread, workload_, work.items, place.now,
+                           place.now + Time::from_seconds(kernel_seconds_));
   const double overhead = work.overhead.seconds() + faults + walk_seconds + std::exchange(kernel_seconds_, 0.0);
   const double private_seconds = busy(memory) + overhead;
   const double around = work.overhead.seconds() + walk_seconds;
@@ -405,6 +408,9 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
       }
     }
     causes_.add(running.region, cause, duration.seconds());
+    if (options_.timeline != nullptr) {
+      for (const ResourceUse& use : running.uses) options_.timeline->used(use.resource.index(), running.begin, end.time, use.seconds);
+    }
     for (const ResourceUse& use : running.uses)
       offered_[use.resource.index()] = std::max(0.0, offered_[use.resource.index()] - use.seconds * running.share_of_second);
     if (running.faults_on) {

@@ -31,6 +31,7 @@
 #include "sim/machine.hpp"
 #include "sim/page_demand.hpp"
 #include "sim/system.hpp"
+#include "sim/timeline.hpp"
 #include "sim/topology.hpp"
 
 namespace homenode {
@@ -44,7 +45,8 @@ struct StagedOptions {
   // pages move: there the caches' part hangs on the placement.
   std::shared_ptr<CacheRecord> record;
   std::string recorded;
-  std::uint64_t seed = 0;  // of the frames of caches that the engine makes itself
+  std::uint64_t seed = 0;        // of the frames of caches that the engine makes itself
+  Timeline* timeline = nullptr;  // told what is used when
 };
 
 class StagedMemoryModel final : public MemoryModel {

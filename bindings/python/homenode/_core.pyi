@@ -93,6 +93,7 @@ def replay(
     pages: str = "4KiB",
     record: CacheRecord | None = None,
     energy: str = "",
+    timeline_events: int = 0,
 ) -> dict[str, Any]: ...
 def estimate(
     trace: Trace,

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from homenode import _core, report
+from homenode import timeline as timelines
 from homenode.energy import EnergyModel
 from homenode.errors import Error, UsageError
 from homenode.machine import Machine
@@ -200,6 +201,8 @@ def replay(
     keep_log: bool = False,
     follow: NDArray[np.int64] | None = None,
     confidence: int | None = None,
+    timeline: str | Path | None = None,
+    timeline_events: int = timelines.EVENTS,
 ) -> Result:
     """Replay a trace on a machine under one choice of policies.
 
@@ -211,6 +214,7 @@ def replay(
     (``Result.run["caches"]`` says which). `energy` names what
     things consume (``Result.energy``). `heap` serves the program's blocks; ``Result.run["heap_detail"]`` says what it took.
     `confidence` samples so many machines within what is known of this one and fills ``Result.interval`` (`hn.rank` compares).
+    `timeline` names a file (.json, .json.gz) for what happened when, a Chrome trace of about `timeline_events` events at most.
     """
     trace = trace if isinstance(trace, Trace) else Trace.open(trace)
     machine = machine if isinstance(machine, Machine) else Machine.load(machine)
@@ -220,17 +224,40 @@ def replay(
     choice = dataclasses.replace(choice, system=str(system), pages=pages, energy=str(energy))
     check(trace, [choice])
     if confidence is not None:
-        if keep_log or follow is not None:
-            raise UsageError("confidence with keep_log or follow; allowed: one or the other")
+        if keep_log or follow is not None or timeline is not None:
+            raise UsageError("confidence with keep_log, follow or timeline; allowed: one or the other")
         from homenode.confidence import rank
 
         return rank(trace, [choice], samples=confidence).results[0]
+    if timeline is not None:
+        return replay_with_timeline(trace, choice, Path(timeline), timeline_events, keep_log=keep_log, follow=follow)
     if keep_log or follow is not None:
         begin = time.perf_counter()
         raw = _run_here(trace, choice, keep_log=keep_log, follow=follow)
         run = report.run_entry(choice.keys(), raw)
         return Result(trace, run, time.perf_counter() - begin, raw.get("log"), raw.get("pages"))
     return replay_grid(trace, [choice], workers=1)[0]
+
+
+def replay_with_timeline(
+    trace: Trace,
+    choice: Choice,
+    path: Path,
+    events: int = timelines.EVENTS,
+    *,
+    keep_log: bool = False,
+    follow: NDArray[np.int64] | None = None,
+) -> Result:
+    """Replay a choice, and write what happened when to `path` (`timeline.py`)."""
+    check(trace, [choice])
+    timelines.check_target(path)
+    if events < 1:
+        raise UsageError(f"a timeline of {events} events; allowed: at least 1000")
+    begin = time.perf_counter()
+    raw = _run_here(trace, choice, keep_log=keep_log, follow=follow, timeline_events=events)
+    run = report.run_entry(choice.keys(), raw)
+    timelines.write(path, trace, run, raw["timeline"])
+    return Result(trace, run, time.perf_counter() - begin, raw.get("log"), raw.get("pages"))
 
 
 def grid(
@@ -438,6 +465,7 @@ def _run_here(
     keep_log: bool = False,
     follow: NDArray[np.int64] | None = None,
     record: _core.CacheRecord | None = None,
+    timeline_events: int = 0,
 ) -> dict[str, Any]:
     def run() -> dict[str, Any]:
         return _core.replay(
@@ -448,6 +476,7 @@ def _run_here(
             keep_log=keep_log,
             follow=follow,
             record=record,
+            timeline_events=timeline_events,
         )
 
     if choice.engine != "simgrid":

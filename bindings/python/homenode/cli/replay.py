@@ -19,7 +19,7 @@ from homenode.cli import console
 from homenode.confidence import LEVEL, SAMPLES, Ranking
 from homenode.confidence import rank as rank_with_confidence
 from homenode.machine import Machine
-from homenode.replaying import CACHES, STORES, Result, grid, replay_grid
+from homenode.replaying import CACHES, STORES, Result, grid, replay_grid, replay_with_timeline
 from homenode.system import PAGES
 from homenode.trace import Trace
 
@@ -289,6 +289,12 @@ def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, An
 )
 @click.option("--idle", is_flag=True, help="Show how long each thread works and waits.")
 @click.option(
+    "--timeline",
+    type=click.Path(path_type=Path),
+    metavar="F",
+    help="Of one combination: what happened when, as a Chrome trace (.json, .json.gz) for ui.perfetto.dev.",
+)
+@click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write the report there, and its cost to OUTPUT.cost."
 )
 @console.json_option
@@ -314,6 +320,7 @@ def command(
     explain: bool,
     confidence: int | None,
     idle: bool,
+    timeline: Path | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -329,11 +336,17 @@ def command(
         heap=heap, engine=engine, seed=seed, stores=stores, caches=caches, oversubscribe=oversubscribe,
         system=system, pages=pages, energy=energy,
     )  # fmt: skip
+    if timeline is not None and (len(choices) != 1 or confidence is not None):
+        found = "--confidence" if confidence is not None else f"{len(choices)} combinations"
+        raise click.UsageError(f"--timeline with {found}; allowed: one combination, without --confidence")
     replays_each = 1 if confidence is None else confidence + 3  # each sample, and core time at half and twice
     runs = replays_each * len(choices)
     ranking = None
     with console.progress("replaying", runs) as advance:
-        if confidence is None:
+        if timeline is not None:
+            results = [replay_with_timeline(trace, choices[0], timeline)]
+            advance(1)
+        elif confidence is None:
             results = replay_grid(trace, choices, workers=workers, advance=advance)
         else:
             ranking = rank_with_confidence(trace, choices, samples=confidence, workers=workers, advance=advance)
