@@ -58,6 +58,7 @@ void Timeline::sort() {
 
 void Timeline::thin() {
   sort();
+  if (least_ > Time{}) join_neighbours();
   while (spans_.size() > most_ / 2) {
     least_ = std::max(least_ * 2, Time::picoseconds(1000));
     join_neighbours();

@@ -1,0 +1,155 @@
+// The timeline of whole runs: it changes no result, its spans are the threads' busy times, and the use of a resource over time is what
+// went through it.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "models/run.hpp"
+#include "sim/errors.hpp"
+#include "sim/hardware/controller_costs.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/workloads.hpp"
+
+namespace homenode::test {
+namespace {
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+RunOptions options_of(const std::string& engine, const std::string& distribution = "static") {
+  RunOptions options;
+  options.engine = engine;
+  options.threads = 8;
+  options.placement = "interleave";
+  options.distribution = distribution;
+  options.caches = "lines";
+  options.timeline_events = 100'000;
+  return options;
+}
+
+class TimelineOfRun : public testing::TestWithParam<const char*> {};
+
+TEST_P(TimelineOfRun, changesNoResult) {
+  RunOptions options = options_of(GetParam());
+  const auto workload = jacobi2d(256, 2);
+  const RunReport with = run(*workload, two_sockets(), options);
+  options.timeline_events = 0;
+  const RunReport without = run(*workload, two_sockets(), options);
+  EXPECT_EQ(with.time, without.time);
+  EXPECT_EQ(with.counts.latency_ns, without.counts.latency_ns);
+  EXPECT_EQ(without.timeline, nullptr);
+}
+
+TEST_P(TimelineOfRun, linksAreInUseForTheirBytes) {
+  // Seconds in use = bytes / bandwidth; a message's time on a link is in whole picoseconds, 8 bytes take 667 of them.
+  const Machine machine = two_sockets();
+  const RunReport report = run(*jacobi2d(512, 2), machine, options_of(GetParam()));
+  const Timeline& timeline = *report.timeline;
+  for (std::size_t link = 0; link < 2; ++link) {
+    const std::size_t resource = machine.controllers.size() + link;
+    const double bytes = sum(timeline.use().of(resource)) * timeline.bandwidths()[resource];
+    EXPECT_GT(report.counts.link_bytes[link], 0U);
+    EXPECT_NEAR(bytes, static_cast<double>(report.counts.link_bytes[link]), 1e-3 * bytes) << timeline.resources()[resource];
+  }
+}
+
+TEST_P(TimelineOfRun, controllersAreInUseForTheirLines) {
+  // reads x their cost <= seconds in use <= reads and writes x theirs; the difference is what was written back behind the end, and in
+  // `line` the last batches.
+  const Machine machine = two_sockets();
+  const RunReport report = run(*jacobi2d(512, 2), machine, options_of(GetParam()));
+  for (std::size_t home = 0; home < 2; ++home) {
+    const LineCosts costs = line_costs(machine, home);
+    const double reads = static_cast<double>(report.counts.read_bytes[home]) / 64 * costs.read;
+    const double all = reads + static_cast<double>(report.counts.write_bytes[home]) / 64 * costs.write;
+    const double used = sum(report.timeline->use().of(home));
+    EXPECT_GE(used, 0.999 * reads);
+    EXPECT_LE(used, 1.001 * all);
+  }
+}
+
+TEST_P(TimelineOfRun, nothingIsUsedMoreThanWhole) {
+  const RunReport report = run(*jacobi2d(512, 2), two_sockets(), options_of(GetParam()));
+  const UseOverTime& use = report.timeline->use();
+  for (std::size_t resource = 0; resource < use.resources(); ++resource) {
+    // `flow` spreads a slice's use evenly over its time: it may be early or late by a slice.
+    const double allowed = std::string{GetParam()} == "flow" ? 1.25 : 1.001;
+    for (const double seconds : use.of(resource)) EXPECT_LE(seconds, allowed * use.interval().seconds());
+  }
+}
+
+TEST_P(TimelineOfRun, workIsBusyTimeAndSpansOfAThreadDoNotOverlap) {
+  // Work, runtime and heap calls of a thread: its busy time. With waits they never overlap, and a barrier is waited at.
+  for (const char* distribution : {"static", "dynamic:8"}) {
+    const RunReport report = run(*jacobi2d(256, 2), two_sockets(), options_of(GetParam(), distribution));
+    std::vector<Time> busy(8), end(8);
+    bool waited = false;
+    for (const Timeline::Span& span : report.timeline->spans()) {
+      const std::size_t thread = span.thread.index();
+      if (span.doing == Doing::page_work) continue;
+      EXPECT_GE(span.from, end[thread]);
+      end[thread] = span.to;
+      EXPECT_LE(span.to, report.time);
+      if (span.doing <= Doing::runtime) busy[thread] += span.to - span.from;
+      waited |= span.doing == Doing::barrier;
+    }
+    for (std::size_t thread = 0; thread < 8; ++thread) EXPECT_EQ(busy[thread], report.threads[thread].busy) << thread;
+    EXPECT_TRUE(waited);
+  }
+}
+
+TEST_P(TimelineOfRun, showsPagesThatMove) {
+  // All pages lie on node 0, and the threads of node 1 ask for half of them.
+  RunOptions options = options_of(GetParam());
+  options.placement = "bind:0+carrefour:period=100us";
+  const RunReport report = run(*jacobi2d(512, 8), two_sockets(), options);
+  ASSERT_GT(report.migrated_pages, 0U);
+  Time moving;
+  for (const Timeline::Span& span : report.timeline->spans())
+    if (span.doing == Doing::page_work) moving += span.to - span.from;
+  EXPECT_GE(moving, options.system.migration.fixed * static_cast<std::int64_t>(report.migrated_pages));
+}
+
+TEST_P(TimelineOfRun, waitsForTasksAndForCores) {
+  RunOptions options = options_of(GetParam(), "tasks");
+  options.threads = 4;
+  options.oversubscribe = true;
+  options.mapping = "cores:0:0:1:1";
+  const RunReport report = run(*tasks(64), two_sockets(), options);
+  std::vector<Time> end(4);
+  std::size_t for_core = 0;
+  for (const Timeline::Span& span : report.timeline->spans()) {
+    EXPECT_GE(span.from, end[span.thread.index()]);
+    end[span.thread.index()] = span.to;
+    for_core += span.doing == Doing::core;
+  }
+  EXPECT_GT(for_core, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, TimelineOfRun, testing::Values("flow", "line"));
+
+TEST(TimelineOfPass, comesBeforeTheProgram) {
+  // stencil-aware's initialisation pass is a program of its own, in front.
+  RunOptions options = options_of("flow");
+  options.placement = "stencil-aware";
+  const RunReport report = run(*jacobi2d(256, 2), two_sockets(), options);
+  const auto& spans = report.timeline->spans();
+  ASSERT_FALSE(spans.empty());
+  EXPECT_EQ(report.timeline->labels()[spans.front().label], "placement pass");
+  EXPECT_EQ(report.regions.front().label, "placement pass");
+  Time busy;
+  for (const Timeline::Span& span : spans)
+    if (span.thread == ThreadId{0} && span.doing <= Doing::runtime && span.doing != Doing::page_work) busy += span.to - span.from;
+  EXPECT_EQ(busy, report.threads[0].busy);
+}
+
+TEST(TimelineOfBound, isRefused) {
+  RunOptions options = options_of("flow");
+  options.placement = "optimal";
+  EXPECT_THROW(run(*jacobi2d(128, 1), two_sockets(), options), UsageError);
+  options.placement = "first-touch";
+  options.timeline_events = 3;
+  EXPECT_THROW(run(*jacobi2d(128, 1), two_sockets(), options), UsageError);
+}
+
+}  // namespace
+}  // namespace homenode::test
