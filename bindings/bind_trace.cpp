@@ -115,10 +115,10 @@ py::dict threads_of(const Workload& workload, unsigned team) {
                             py::arg("accesses") = thread.accesses, py::arg("type") = std::string{name_of(types[t].type)},
                             py::arg("level") = types[t].level, py::arg("side_by_side_with") = numbers(types[t].side_by_side_with),
                             py::arg("communication_parents") = numbers(types[t].communication_parents)));
-    py::list row, row_of_dependences;
-    for (std::size_t reader = 0; reader < graph.threads.size(); ++reader) {
-      row.append(graph.shared_bytes(ThreadId{t}, ThreadId{reader}));
-      row_of_dependences.append(graph.dependent_bytes(ThreadId{t}, ThreadId{reader}));
+    std::vector<std::uint64_t> row(graph.threads.size(), 0), row_of_dependences(graph.threads.size(), 0);
+    for (const ThreadGraph::Partner& reader : graph.partners(ThreadId{t})) {
+      row[reader.thread.index()] = reader.bytes.shared.at(ThreadId{t} > reader.thread);
+      row_of_dependences[reader.thread.index()] = reader.bytes.dependent.at(ThreadId{t} > reader.thread);
     }
     shared.append(row);
     dependent.append(row_of_dependences);

@@ -2,6 +2,8 @@
 // cores look at (S3, NUMA-BTLP: generation tree; thread_types.hpp makes types and the communication tree of it).
 #pragma once
 
+#include <array>
+#include <boost/graph/adjacency_list.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,25 +24,40 @@ public:
   };
   std::vector<Thread> threads;
 
-  explicit ThreadGraph(std::size_t count) : threads(count), shared_(count * count, 0), dependent_(count * count, 0) {}
-  // Distinct bytes that `writer` writes and `reader` reads at some time; both are other threads.
-  std::uint64_t shared_bytes(ThreadId writer, ThreadId reader) const { return shared_[writer.index() * threads.size() + reader.index()]; }
-  void add_shared(ThreadId writer, ThreadId reader, std::uint64_t bytes) {
-    shared_[writer.index() * threads.size() + reader.index()] += bytes;
-  }
+  // Of two threads, in distinct bytes; [0] what the one of the lower number writes and the other reads, [1] the reverse.
+  struct Exchange {
+    std::array<std::uint64_t, 2> shared{};
+    // Those of them that a dependence between the two threads is about: written and read at times that creation and joining do not
+    // put in order. What a creator writes before it creates, or reads after it has joined, is handed over and no dependence:
+    // otherwise every thread with an argument would depend on its creator.
+    std::array<std::uint64_t, 2> dependent{};
+    std::uint64_t exchanged() const { return shared[0] + shared[1]; }
+    bool is_dependence() const { return dependent[0] + dependent[1] > 0; }
+  };
+  // Another thread, and what the two exchange.
+  struct Partner {
+    ThreadId thread;
+    Exchange bytes;
+  };
 
-  // Those of them that a dependence between the two threads is about: written and read at times that creation and joining do not
-  // put in order. What a creator writes before it creates, or reads after it has joined, is handed over and no dependence:
-  // otherwise every thread with an argument would depend on its creator.
-  std::uint64_t dependent_bytes(ThreadId writer, ThreadId reader) const {
-    return dependent_[writer.index() * threads.size() + reader.index()];
-  }
-  void add_dependent(ThreadId writer, ThreadId reader, std::uint64_t bytes) {
-    dependent_[writer.index() * threads.size() + reader.index()] += bytes;
-  }
+  explicit ThreadGraph(std::size_t count) : threads(count), edges_{count} {}
+  // Two threads that are not partners yet; `a` has the lower number.
+  void add(ThreadId a, ThreadId b, const Exchange& bytes) { boost::add_edge(a.index(), b.index(), bytes, edges_); }
+  void add_shared(ThreadId writer, ThreadId reader, std::uint64_t bytes);
+  void add_dependent(ThreadId writer, ThreadId reader, std::uint64_t bytes);
+
+  std::uint64_t shared_bytes(ThreadId writer, ThreadId reader) const;
+  std::uint64_t dependent_bytes(ThreadId writer, ThreadId reader) const;
+  // Ascending.
+  std::vector<Partner> partners(ThreadId) const;
 
 private:
-  std::vector<std::uint64_t> shared_, dependent_;  // [writer * threads + reader]
+  using Edges =
+      boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property, Exchange, boost::no_property, boost::vecS>;
+  const Exchange* between(ThreadId, ThreadId) const;
+  Exchange& to_change(ThreadId, ThreadId);
+
+  Edges edges_;
 };
 
 // Of a team of `team` threads: free iterations in contiguous equal blocks (OpenMP static), singles and sections in turn; threads

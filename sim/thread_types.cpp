@@ -34,10 +34,8 @@ std::vector<ClassifiedThread> classify_threads(const ThreadGraph& graph) {
     const ThreadId creator = graph.threads[thread.index()].parent;
     if (!creator.is_none()) row.level = result[creator.index()].level + 1;
     std::vector<ThreadId> with;
-    for (std::size_t o = 0; o < graph.threads.size(); ++o) {
-      const ThreadId other{o};
-      if (other != thread && (graph.dependent_bytes(thread, other) > 0 || graph.dependent_bytes(other, thread) > 0)) with.push_back(other);
-    }
+    for (const ThreadGraph::Partner& partner : graph.partners(thread))
+      if (partner.bytes.is_dependence()) with.push_back(partner.thread);
     if (with.size() == 1 && with.front() == creator) {
       row.type = ThreadType::postponed;
     } else if (!with.empty()) {

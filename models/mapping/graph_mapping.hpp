@@ -34,9 +34,6 @@ public:
 
 protected:
   virtual void map(const ThreadGraph&, const Machine&) = 0;
-  static std::uint64_t exchanged(const ThreadGraph& graph, ThreadId a, ThreadId b) {
-    return graph.shared_bytes(a, b) + graph.shared_bytes(b, a);
-  }
   std::vector<std::vector<CoreId>> affinity_;  // by thread; each sorted
 
 private:

@@ -60,27 +60,24 @@ private:
 class Graph {
 public:
   // Weights such that their sum stays far from what a SCOTCH_Num holds.
-  template <class Exchanged>
-  Graph(std::size_t threads, const Exchanged& exchanged) {
-    std::uint64_t edges = 0, most = 1;
-    for (std::size_t a = 0; a < threads; ++a) {
-      for (std::size_t b = 0; b < threads; ++b) {
-        if (a == b || exchanged(a, b) == 0) continue;
-        ++edges;
-        most = std::max(most, exchanged(a, b));
-      }
-    }
-    const double heaviest = std::clamp(1e9 / static_cast<double>(std::max<std::uint64_t>(edges, 1)), 1.0, 10000.0);
-    for (std::size_t a = 0; a < threads; ++a) {
+  explicit Graph(const ThreadGraph& graph) {
+    const std::size_t threads = graph.threads.size();
+    std::vector<std::uint64_t> exchanged;
+    for (std::size_t thread = 0; thread < threads; ++thread) {
       first_.push_back(static_cast<SCOTCH_Num>(neighbour_.size()));
-      for (std::size_t b = 0; b < threads; ++b) {
-        if (a == b || exchanged(a, b) == 0) continue;
-        neighbour_.push_back(static_cast<SCOTCH_Num>(b));
-        const double share = static_cast<double>(exchanged(a, b)) / static_cast<double>(most);
-        weight_.push_back(std::max<SCOTCH_Num>(1, static_cast<SCOTCH_Num>(std::lround(heaviest * share))));
+      for (const ThreadGraph::Partner& partner : graph.partners(ThreadId{thread})) {
+        if (partner.bytes.exchanged() == 0) continue;
+        neighbour_.push_back(static_cast<SCOTCH_Num>(partner.thread.index()));
+        exchanged.push_back(partner.bytes.exchanged());
       }
     }
     first_.push_back(static_cast<SCOTCH_Num>(neighbour_.size()));
+    const double heaviest = std::clamp(1e9 / static_cast<double>(std::max<std::size_t>(exchanged.size(), 1)), 1.0, 10000.0);
+    const std::uint64_t most = exchanged.empty() ? 1 : *std::max_element(exchanged.begin(), exchanged.end());
+    for (const std::uint64_t bytes : exchanged) {
+      const double share = static_cast<double>(bytes) / static_cast<double>(most);
+      weight_.push_back(std::max<SCOTCH_Num>(1, static_cast<SCOTCH_Num>(std::lround(heaviest * share))));
+    }
     must_work(SCOTCH_graphInit(&graph_), "begin a graph");
     must_work(SCOTCH_graphBuild(&graph_, 0, static_cast<SCOTCH_Num>(threads), first_.data(), nullptr, nullptr, nullptr,
                                 static_cast<SCOTCH_Num>(neighbour_.size()), neighbour_.data(), weight_.data()),
@@ -134,7 +131,7 @@ private:
     if (threads > 1 && machine.cores() > 1) {
       const std::scoped_lock alone{one_at_a_time};
       Architecture architecture{machine};
-      Graph edges{threads, [&](std::size_t a, std::size_t b) { return exchanged(graph, ThreadId{a}, ThreadId{b}); }};
+      Graph edges{graph};
       Context context{edges};
       SCOTCH_Strat strategy{};
       must_work(SCOTCH_stratInit(&strategy), "begin a strategy");

@@ -72,9 +72,9 @@ private:
   void map(const ThreadGraph& graph, const Machine& machine) override {
     const std::size_t threads = graph.threads.size(), cores = machine.cores();
     Matrix exchanged_bytes{threads};
-    for (std::size_t a = 0; a < threads; ++a)
-      for (std::size_t b = 0; b < threads; ++b)
-        if (a != b) exchanged_bytes.at(a, b) = static_cast<double>(exchanged(graph, ThreadId{a}, ThreadId{b}));
+    for (std::size_t thread = 0; thread < threads; ++thread)
+      for (const ThreadGraph::Partner& partner : graph.partners(ThreadId{thread}))
+        exchanged_bytes.at(thread, partner.thread.index()) = static_cast<double>(partner.bytes.exchanged());
 
     std::vector<std::size_t> sizes;
     for (std::size_t core = 0; core < cores; ++core) sizes.push_back(threads / cores + (core < threads % cores ? 1 : 0));
