@@ -41,7 +41,8 @@ LineTouchOptions LineTouchOptions::of(const Machine& machine, StoreTreatment sto
       if (cache.cores_per_cache == 1) private_lines += static_cast<std::uint64_t>(cache.size.count()) / options.line_bytes;
     options.group_lines = std::max<std::uint64_t>(64, private_lines / 4);
   }
-  options.miss_buffers = machine.miss_buffers;
+  // A core that blocks goes on when a demand miss is back; its buffers are for what runs ahead of it.
+  options.miss_buffers = machine.overlap == Overlap::none ? 1 : machine.miss_buffers;
   options.prefetched_lines = machine.prefetched_lines;
   options.prefetch_stride_limit = static_cast<std::uint64_t>(machine.prefetch_stride_limit.count());
   options.stores = stores;

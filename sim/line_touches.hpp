@@ -10,8 +10,8 @@
 //   - dependence, from the producer distances of the trace: a run whose addresses come from its own load m accesses back
 //     has at most m in flight; of irregular accesses, distinct lines over the longest chain of producers (a chase 1, four
 //     interleaved chases 4, an independent gather all of them);
-//   - the core's miss buffers (machine.miss_buffers) for strides that no prefetcher follows, above
-//     machine.prefetch_stride_limit, and for irregular accesses;
+//   - the core's miss buffers (machine.miss_buffers; 1 for a core that blocks, Overlap::none) for strides that no prefetcher
+//     follows, above machine.prefetch_stride_limit, and for irregular accesses;
 //   - machine.prefetched_lines for strides up to it (Intel 64 and IA-32 Optimization Reference Manual 248966, section
 //     "Data Prefetching": the streamer follows ascending and descending accesses within a page).
 // All misses of one group share these resources. Time is the sum of lines / parallelism x latency, so every touch carries

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/errors.hpp"
+#include "sim/hardware/ring_geometry.hpp"
 #include "sim/topology.hpp"
 
 namespace homenode {
@@ -196,7 +197,8 @@ void validate(const Machine& machine) {
   check_links(machine, check);
   check_core(machine, check);
   check_messages_and_costs(machine, check);
-  Topology{machine};  // refuses sockets that no route reaches
+  Topology{machine};                        // refuses sockets that no route reaches
+  if (machine.ring) RingGeometry{machine};  // refuses orders and hashes
 }
 
 }  // namespace homenode

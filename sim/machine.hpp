@@ -55,6 +55,27 @@ struct DramDescription {
   unsigned write_batch = 16;                          // lines of a channel
 };
 
+// Which directory or controller a line belongs to, by its physical address: in turn; by the parity of chosen bits; or scattered by a
+// multiplicative hash. All spread lines evenly.
+enum class AddressHash { modulo, parity, scattered };
+
+// In which order devices sit on a ring: "interleaved" (controllers one by one between the cores), "paired" (two by two), "grouped" (all
+// together), "shuffled" (a fixed permutation of all), or every stop by name, "c0+d0 c1+d1 m0": cores c, directories d, controllers m.
+struct StopOrder {
+  std::string text = "interleaved";
+};
+
+// A bidirectional ring that joins the cores, tag directories and controllers of one socket (Xeon Phi Knights Corner). Per direction a
+// ring for lines, and rings for addresses and acknowledgements; each has one place a stop and moves them on by one stop in `hop`.
+struct RingDescription {
+  unsigned directories = 64;
+  unsigned other_stops = 0;  // of other devices, spread evenly
+  StopOrder order;
+  AddressHash directory_hash = AddressHash::scattered, controller_hash = AddressHash::scattered;
+  Time hop;
+  unsigned data_rings = 1, address_rings = 2, acknowledge_rings = 2;  // of each direction
+};
+
 struct NodeDescription {
   SocketId socket;
   Bytes memory;
@@ -92,6 +113,7 @@ struct Machine {
   std::vector<ControllerDescription> controllers;
   DramDescription dram;
   std::vector<LinkDescription> links;
+  std::optional<RingDescription> ring;
   CoreThroughput core;
   Overlap overlap = Overlap::full;
   StoreTreatment streamable_stores = StoreTreatment::nontemporal;

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "models/line/ring_routes.hpp"
 #include "sim/errors.hpp"
 #include "sim/hardware/controller_costs.hpp"
 
@@ -30,8 +31,14 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
   for (std::size_t c = 0; c < machine.controllers.size(); ++c)
     controllers_.emplace_back(machine.dram, line_costs(machine, c), std::max<std::uint64_t>(4096 / line_bytes(), 1));
   for (std::size_t c = 0; c < controllers_.size(); ++c) controllers_[c].tell(timeline_, c);
-  routes_ = std::make_unique<SocketRoutes>(machine, topology, controllers_.front().idle());
-  lookahead_ = machine.core_to_core_local.count() / 2;
+  if (machine.ring) {
+    routes_ = std::make_unique<RingRoutes>(machine, options.physical_memory.value_or(PhysicalMemory{machine, options.page, options.seed}),
+                                           controllers_.front().idle());
+    ring_hop_ = machine.ring->hop.count();
+  } else {
+    routes_ = std::make_unique<SocketRoutes>(machine, topology, controllers_.front().idle());
+  }
+  lookahead_ = routes_->least_transfer() / 2;
 }
 
 std::uint64_t LineEngine::line_bytes() const {

@@ -93,7 +93,7 @@ private:
   std::vector<Picoseconds> link_free_;
   Picoseconds faults_free_ = 0;  // the lock of the address space
   SocketId faulted_last_;
-  Picoseconds lookahead_ = 0;
+  Picoseconds lookahead_ = 0, ring_hop_ = 0;
 
   std::vector<RunningSlice> cores_;
   std::vector<std::uint32_t> active_;

@@ -26,13 +26,13 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
                          to_string(Time::picoseconds(controller_idle)) + "; allowed: dram.activate + dram.column of at most the latency");
       }
       LinePath& read = read_.emplace_back();
-      read.stages.push_back({PathStage::controller, under_way / 2, 0});
+      read.stages.push_back({PathStage::controller, under_way / 2, 0, {}});
       read.after = under_way - under_way / 2;
       send(read, there, here, machine.data_message, 0);
       beside(read, messages.read(here, there));
       LinePath& bypassed = bypassed_.emplace_back();
       send(bypassed, here, there, machine.data_message, 0);
-      bypassed.stages.push_back({PathStage::controller, under_way / 2, 0});
+      bypassed.stages.push_back({PathStage::controller, under_way / 2, 0, {}});
       bypassed.after = under_way - under_way / 2;
       beside(bypassed, messages.bypassed_write(here, there));
       beside(writeback_.emplace_back(), messages.writeback(here, there));
@@ -64,7 +64,7 @@ std::int64_t SocketRoutes::held(LinkId link, double bytes) const {
 // The message's links in order; it reaches the first one after `before`.
 void SocketRoutes::send(LinePath& path, SocketId from, SocketId to, Bytes message, std::int64_t before) const {
   for (const LinkId link : topology_.route(from, to)) {
-    path.stages.push_back({link.value(), before, held(link, static_cast<double>(message.count()))});
+    path.stages.push_back({link.value(), before, held(link, static_cast<double>(message.count())), {}});
     before = 0;
   }
 }

@@ -6,7 +6,9 @@
 // share, from the farthest of them. A link is held for a message's bytes over its bandwidth; a message leaves as soon as it is free.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/hardware/cache_model.hpp"
@@ -16,12 +18,29 @@
 
 namespace homenode {
 
-// Of a path: a directed link, or the home's controller.
+// A message's way on a machine's ring.
+enum class RingKind : std::uint8_t { data, address, acknowledge };
+inline constexpr std::size_t ring_kinds = 3;
+struct RingRide {
+  RingKind kind = RingKind::data;
+  bool up = true;
+  std::uint16_t stop = 0, hops = 0;  // where it boards, counted in the direction of travel
+};
+
+// What the messages of one kind and direction did.
+struct RingUse {
+  std::string name;  // "data up"
+  std::uint64_t messages = 0, hops = 0;
+  Time busy;  // of its places, mean
+};
+
+// Of a path: a directed link, a ride on the ring, or the home's controller.
 struct PathStage {
-  static constexpr std::uint32_t controller = ~std::uint32_t{0};
+  static constexpr std::uint32_t controller = ~std::uint32_t{0}, on_ring = controller - 1;
   std::uint32_t link = controller;
   std::int64_t before = 0;  // picoseconds under way to it
   std::int64_t held = 0;    // picoseconds of the link
+  RingRide ring{};
 };
 
 struct LinkHold {
@@ -31,8 +50,9 @@ struct LinkHold {
 
 struct LinePath {
   std::vector<PathStage> stages;
-  std::int64_t after = 0;          // picoseconds from the last stage to the core
-  std::vector<LinkHold> beside;    // messages that nobody waits for, at its begin
+  std::int64_t after = 0;        // picoseconds from the last stage to the core
+  std::vector<LinkHold> beside;  // messages that nobody waits for, at its begin
+  std::vector<RingRide> rides_beside{};
   std::vector<LinkBytes> counted;  // all its bytes
 };
 
@@ -60,6 +80,12 @@ public:
   virtual const LinePath& transfer(const Asker&, LineNumber, NodeId home, CoreId owner) = 0;
   // Ownership of a line that this core shares with another.
   virtual const LinePath& upgrade(const Asker&, LineNumber, NodeId home, CoreId sharer) = 0;
+  // No core notices what another one does sooner: picoseconds.
+  virtual std::int64_t least_transfer() const = 0;
+  // When a message that comes to its ring `now` arrives.
+  virtual std::int64_t ride(const RingRide&, std::int64_t now) { return now; }
+  // In the order of their shared resources.
+  virtual std::vector<RingUse> rings() const { return {}; }
 };
 
 class SocketRoutes final : public LineRoutes {
@@ -80,6 +106,7 @@ public:
   const LinePath& upgrade(const Asker& asker, LineNumber, NodeId, CoreId sharer) override {
     return upgrade_[asker.socket.index() * sockets_ + machine_.socket_of(sharer).index()];
   }
+  std::int64_t least_transfer() const override { return machine_.core_to_core_local.count(); }
 
 private:
   std::size_t index(NodeId a, NodeId b) const { return a.index() * nodes_ + b.index(); }

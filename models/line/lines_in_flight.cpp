@@ -68,6 +68,10 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
       left = miss.writes_memory ? controller.write(miss.served.line, now) : controller.read(miss.served.line, now);
       idle = miss.writes_memory ? 0 : controller.idle();
       resource = miss.served.controller;
+    } else if (stage.link == PathStage::on_ring) {
+      left = routes_->ride(stage.ring, now);
+      idle = ring_hop_ * stage.ring.hops;
+      resource = controllers_.size() + link_free_.size() + 2 * static_cast<std::size_t>(stage.ring.kind) + (stage.ring.up ? 0 : 1);
     } else {
       left = hold(stage.link, now, stage.held);
       resource = controllers_.size() + stage.link;
@@ -146,6 +150,7 @@ Picoseconds LineEngine::hold(std::uint32_t link, Picoseconds from, Picoseconds h
 
 void LineEngine::send_beside(const LinePath& path, Picoseconds at) {
   for (const LinkHold& message : path.beside) hold(message.link, at, message.held);
+  for (const RingRide& ride : path.rides_beside) routes_->ride(ride, at);
   for (const LinkBytes& bytes : path.counted)
     counts_.events.link_bytes[bytes.link.index()] += static_cast<std::uint64_t>(std::llround(bytes.bytes));
 }

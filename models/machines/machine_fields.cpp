@@ -30,6 +30,10 @@ constexpr std::array<Named<StoreTreatment>, 2> names_of(StoreTreatment) {
   return {{{"regular", StoreTreatment::regular}, {"nontemporal", StoreTreatment::nontemporal}}};
 }
 
+constexpr std::array<Named<AddressHash>, 3> names_of(AddressHash) {
+  return {{{"modulo", AddressHash::modulo}, {"parity", AddressHash::parity}, {"scattered", AddressHash::scattered}}};
+}
+
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -68,6 +72,7 @@ void assign(Bandwidth& target, std::string_view text, Frequency clock) {
 void assign(Frequency& target, std::string_view text, Frequency) { target = parse_frequency(text); }
 void assign(Energy& target, std::string_view text, Frequency) { target = parse_energy(text); }
 void assign(Power& target, std::string_view text, Frequency) { target = parse_power(text); }
+void assign(StopOrder& target, std::string_view text, Frequency) { target.text = trimmed(text); }
 void assign(unsigned& target, std::string_view text, Frequency) { target = plain_number<unsigned>(text, "a whole number"); }
 void assign(double& target, std::string_view text, Frequency) { target = plain_number<double>(text, "a number"); }
 
@@ -113,6 +118,7 @@ std::string text(Bandwidth value) { return to_string(value); }
 std::string text(Frequency value) { return to_string(value); }
 std::string text(Energy value) { return to_string(value); }
 std::string text(Power value) { return to_string(value); }
+std::string text(const StopOrder& value) { return value.text; }
 std::string text(unsigned value) { return std::to_string(value); }
 std::string text(double value) { return shortest(value); }
 template <class Choice>
@@ -135,6 +141,7 @@ std::optional<double> magnitude(Bandwidth value) { return value.bytes_per_second
 std::optional<double> magnitude(Frequency value) { return value.hertz(); }
 std::optional<double> magnitude(Energy value) { return value.joules(); }
 std::optional<double> magnitude(Power value) { return value.watts(); }
+std::optional<double> magnitude(const StopOrder&) { return std::nullopt; }
 std::optional<double> magnitude(unsigned value) { return value; }
 std::optional<double> magnitude(double value) { return value; }
 template <class Other>
@@ -154,6 +161,7 @@ void multiply(unsigned& value, double factor) {
   if (value > 0) value = std::max(1u, static_cast<unsigned>(std::lround(value * factor)));
 }
 void multiply(double& value, double factor) { value *= factor; }
+void multiply(StopOrder& order, double) { throw UnitError("'" + order.text + "' is no number that a factor could change"); }
 void multiply(std::vector<LoadedLatencyPoint>& curve, double factor) {
   for (LoadedLatencyPoint& point : curve) multiply(point.extra, factor);
 }
@@ -197,52 +205,66 @@ std::vector<MachineField> fields_of(LinkDescription& link) {
 
 std::vector<MachineSection> sections_of(Machine& machine) {
   CoreThroughput& core = machine.core;
-  return {{"", {{"clock", &machine.clock, true}}},
-          {"core",
-           {{"issue", &core.issue},
-            {"integer", &core.integer},
-            {"fp_add", &core.fp_add},
-            {"fp_multiply", &core.fp_multiply},
-            {"fp_fma", &core.fp_fma},
-            {"divide", &core.divide},
-            {"load", &core.load},
-            {"store", &core.store},
-            {"branch", &core.branch},
-            {"overlap", &machine.overlap},
-            {"streamable_stores", &machine.streamable_stores},
-            {"miss_buffers", &machine.miss_buffers, true},
-            {"prefetched_lines", &machine.prefetched_lines, true},
-            {"prefetch_stride_limit", &machine.prefetch_stride_limit}}},
-          {"coherence",
-           {{"snoop", &machine.snoop, true},
-            {"core_to_core_local", &machine.core_to_core_local, true},
-            {"core_to_core_remote", &machine.core_to_core_remote, true},
-            {"between_nodes_of_socket", &machine.between_nodes_of_socket}}},
-          {"messages",
-           {{"data", &machine.data_message},
-            {"request", &machine.request_message},
-            {"snoop", &machine.snoop_message},
-            {"response", &machine.response_message}}},
-          {"threads",
-           {{"fork_base", &machine.fork_base},
-            {"fork_log_factor", &machine.fork_log_factor},
-            {"barrier_base", &machine.barrier_base},
-            {"barrier_log_factor", &machine.barrier_log_factor},
-            {"reduction_log_factor", &machine.reduction_log_factor}}},
-          {"dram",
-           {{"channels", &machine.dram.channels},
-            {"banks", &machine.dram.banks},
-            {"activate", &machine.dram.activate},
-            {"precharge", &machine.dram.precharge},
-            {"column", &machine.dram.column},
-            {"row_cycle", &machine.dram.row_cycle},
-            {"row_closes_after", &machine.dram.row_closes_after},
-            {"write_batch", &machine.dram.write_batch}}},
-          {"tlb",
-           {{"entries", &machine.tlb.entries},
-            {"large_entries", &machine.tlb.large_entries},
-            {"page", &machine.tlb.page},
-            {"miss_penalty", &machine.tlb.miss_penalty}}}};
+  std::vector<MachineSection> sections{{"", {{"clock", &machine.clock, true}}},
+                                       {"core",
+                                        {{"issue", &core.issue},
+                                         {"integer", &core.integer},
+                                         {"fp_add", &core.fp_add},
+                                         {"fp_multiply", &core.fp_multiply},
+                                         {"fp_fma", &core.fp_fma},
+                                         {"divide", &core.divide},
+                                         {"load", &core.load},
+                                         {"store", &core.store},
+                                         {"branch", &core.branch},
+                                         {"overlap", &machine.overlap},
+                                         {"streamable_stores", &machine.streamable_stores},
+                                         {"miss_buffers", &machine.miss_buffers, true},
+                                         {"prefetched_lines", &machine.prefetched_lines, true},
+                                         {"prefetch_stride_limit", &machine.prefetch_stride_limit}}},
+                                       {"coherence",
+                                        {{"snoop", &machine.snoop, true},
+                                         {"core_to_core_local", &machine.core_to_core_local, true},
+                                         {"core_to_core_remote", &machine.core_to_core_remote, true},
+                                         {"between_nodes_of_socket", &machine.between_nodes_of_socket}}},
+                                       {"messages",
+                                        {{"data", &machine.data_message},
+                                         {"request", &machine.request_message},
+                                         {"snoop", &machine.snoop_message},
+                                         {"response", &machine.response_message}}},
+                                       {"threads",
+                                        {{"fork_base", &machine.fork_base},
+                                         {"fork_log_factor", &machine.fork_log_factor},
+                                         {"barrier_base", &machine.barrier_base},
+                                         {"barrier_log_factor", &machine.barrier_log_factor},
+                                         {"reduction_log_factor", &machine.reduction_log_factor}}},
+                                       {"dram",
+                                        {{"channels", &machine.dram.channels},
+                                         {"banks", &machine.dram.banks},
+                                         {"activate", &machine.dram.activate},
+                                         {"precharge", &machine.dram.precharge},
+                                         {"column", &machine.dram.column},
+                                         {"row_cycle", &machine.dram.row_cycle},
+                                         {"row_closes_after", &machine.dram.row_closes_after},
+                                         {"write_batch", &machine.dram.write_batch}}},
+                                       {"tlb",
+                                        {{"entries", &machine.tlb.entries},
+                                         {"large_entries", &machine.tlb.large_entries},
+                                         {"page", &machine.tlb.page},
+                                         {"miss_penalty", &machine.tlb.miss_penalty}}}};
+  if (machine.ring) {
+    RingDescription& ring = *machine.ring;
+    sections.push_back({"ring",
+                        {{"hop", &ring.hop, true},
+                         {"directories", &ring.directories, true},
+                         {"other_stops", &ring.other_stops},
+                         {"order", &ring.order},
+                         {"directory_hash", &ring.directory_hash},
+                         {"controller_hash", &ring.controller_hash},
+                         {"data_rings", &ring.data_rings},
+                         {"address_rings", &ring.address_rings},
+                         {"acknowledge_rings", &ring.acknowledge_rings}}});
+  }
+  return sections;
 }
 
 std::vector<MachineField> fields_of(Machine& machine) {

@@ -15,7 +15,7 @@
 namespace homenode {
 
 using FieldTarget = std::variant<Time*, Bytes*, std::optional<Bytes>*, Bandwidth*, Frequency*, unsigned*, double*, Inclusion*, SnoopMode*,
-                                 Overlap*, StoreTreatment*, Energy*, Power*, std::vector<LoadedLatencyPoint>*>;
+                                 Overlap*, StoreTreatment*, AddressHash*, StopOrder*, Energy*, Power*, std::vector<LoadedLatencyPoint>*>;
 
 struct MachineField {
   std::string name;  // "latency"; in the list of a whole machine with its place, "nodes.0.latency"

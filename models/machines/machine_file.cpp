@@ -1,5 +1,7 @@
 #include "models/machines/machine_file.hpp"
 
+#include <algorithm>
+
 #include "models/machines/description_reader.hpp"
 #include "models/machines/machine_fields.hpp"
 #include "sim/errors.hpp"
@@ -17,6 +19,7 @@ public:
 
   MachineFile read() {
     const toml::table root = document_.parse();
+    if (root.contains("ring")) machine_.ring.emplace();
     read_head(root);
     read_sections(root, sections_of(machine_), file_.parameters);
     read_nodes(root);
@@ -34,7 +37,7 @@ private:
 
   void read_head(const toml::table& root) {
     check_schema(root, schema);
-    std::vector<std::string> allowed{"schema", "name", "description", "sources", "sockets", "hubs", "nodes", "caches", "links"};
+    std::vector<std::string> allowed{"schema", "name", "description", "sources", "sockets", "hubs", "nodes", "caches", "links", "ring"};
     for (const MachineSection& section : sections_of(machine_)) {
       if (!section.name.empty())
         allowed.push_back(section.name);
@@ -69,9 +72,12 @@ private:
   // [[nodes]]: sockets = [..] plain, per_socket = 2 plain; one entry describes alike nodes of several sockets.
   NodeEntry read_node_entry(const toml::table& table) {
     refuse_unknown(table, "[[nodes]]", {"sockets", "per_socket", "cores", "memory", "latency", "memory_side_cache", "controllers"});
-    NodeEntry entry{&table, {}, tables(table, "controllers", "nodes.controllers", true), 0};
-    for (const toml::table* controller : entry.controllers)
-      refuse_unknown(*controller, "[[nodes.controllers]]", {"read_only", "one_to_one", "loaded_latency"});
+    NodeEntry entry{&table, {}, {}, 0};
+    for (const toml::table* controller : tables(table, "controllers", "nodes.controllers", true)) {
+      refuse_unknown(*controller, "[[nodes.controllers]]", {"count", "read_only", "one_to_one", "loaded_latency"});
+      const toml::node* count = controller->get("count");
+      entry.controllers.insert(entry.controllers.end(), count ? as_integer(*count, "nodes.controllers.count", 1, 254) : 1, controller);
+    }
     const toml::node* sockets = table.get("sockets");
     if (sockets == nullptr || !sockets->is_array())
       document_.refuse(sockets ? sockets->source() : table.source(),
@@ -133,7 +139,9 @@ private:
   void read_controllers(const std::vector<const NodeEntry*>& entry_of_node, bool nodes_alike) {
     for (std::size_t node = 0; node < machine_.nodes.size(); ++node) {
       const NodeEntry& entry = *entry_of_node[node];
-      const bool alike = nodes_alike && entry.controllers.size() == 1;
+      const auto of_first =
+          static_cast<std::size_t>(std::count(entry.controllers.begin(), entry.controllers.end(), entry.controllers.front()));
+      const bool alike = nodes_alike && entry.controllers.size() == of_first;
       for (const toml::table* table : entry.controllers) {
         const std::size_t index = machine_.controllers.size();
         ControllerDescription controller;

@@ -1,6 +1,7 @@
 #include "sim/hardware/controller_load.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace homenode {
@@ -26,14 +27,20 @@ Time extra_latency(const Machine& machine, const Topology& topology, std::size_t
   return Time::from_seconds(extra_before);
 }
 
+namespace {
+constexpr std::array<const char*, 6> rings{"data ring up",      "data ring down",      "address ring up",
+                                           "address ring down", "acknowledge ring up", "acknowledge ring down"};
+}  // namespace
+
 std::size_t shared_resources(const Machine& machine, const Topology& topology) {
-  return machine.controllers.size() + topology.directed_links() + 1;
+  return machine.controllers.size() + topology.directed_links() + (machine.ring ? rings.size() : 0) + 1;
 }
 
 std::string shared_resource_name(const Machine& machine, const Topology& topology, std::size_t resource) {
   if (resource + 1 == shared_resources(machine, topology)) return "page faults";
   if (resource < machine.controllers.size()) return "controller " + std::to_string(resource);
   const std::size_t link = resource - machine.controllers.size();
+  if (link >= topology.directed_links()) return rings[link - topology.directed_links()];
   const LinkDescription& description = machine.links[link / 2];
   const SocketId from = link % 2 == 0 ? description.from : description.to, to = link % 2 == 0 ? description.to : description.from;
   return "link " + machine.link_end_name(from) + "->" + machine.link_end_name(to);

@@ -27,6 +27,7 @@
 #include "sim/hardware/core_times.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/hardware/message_costs.hpp"
+#include "sim/hardware/physical_memory.hpp"
 #include "sim/lower_bound.hpp"
 #include "sim/machine.hpp"
 #include "sim/page_demand.hpp"
@@ -45,8 +46,9 @@ struct StagedOptions {
   // pages move: there the caches' part hangs on the placement.
   std::shared_ptr<CacheRecord> record;
   std::string recorded;
-  std::uint64_t seed = 0;        // of the frames of caches that the engine makes itself
-  Timeline* timeline = nullptr;  // told what is used when
+  std::uint64_t seed = 0;                         // of frames: of caches that the engine makes itself, and of a ring's memory
+  std::optional<PhysicalMemory> physical_memory;  // of a ring; else its frames are drawn by the seed
+  Timeline* timeline = nullptr;                   // told what is used when
 };
 
 class StagedMemoryModel final : public MemoryModel {

@@ -1,0 +1,170 @@
+#include "models/line/ring_routes.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "sim/errors.hpp"
+
+namespace homenode {
+namespace {
+
+constexpr std::array<const char*, ring_kinds> kind_names{"data", "address", "acknowledge"};
+
+template <class Make>
+const LinePath& made(std::vector<std::unique_ptr<LinePath>>& paths, std::size_t key, Make&& make) {
+  std::unique_ptr<LinePath>& path = paths[key];
+  if (!path) {
+    path = std::make_unique<LinePath>();
+    make(*path);
+  }
+  return *path;
+}
+
+}  // namespace
+
+RingRoutes::RingRoutes(const Machine& machine, PhysicalMemory memory, std::int64_t controller_idle)
+    : geometry_{machine},
+      memory_{memory},
+      hop_{geometry_.hop().count()},
+      fixed_memory_{geometry_.fixed_memory_latency().count() - controller_idle},
+      fixed_transfer_{geometry_.fixed_transfer_latency().count()},
+      cores_{machine.cores()} {
+  if (fixed_memory_ < 0) {
+    throw InputError("machine '" + machine.name + "': memory answers after " + to_string(geometry_.fixed_memory_latency()) +
+                     " beside the ring, its DRAM alone takes " + to_string(Time::picoseconds(controller_idle)) +
+                     "; allowed: dram.activate + dram.column of at most that");
+  }
+  const std::array<unsigned, ring_kinds> copies{machine.ring->data_rings, machine.ring->address_rings, machine.ring->acknowledge_rings};
+  for (std::size_t kind = 0; kind < ring_kinds; ++kind) {
+    const RingSlots empty{geometry_.stops(), hop_};
+    rings_[kind].copies.assign(copies[kind], {empty, empty});
+  }
+  const std::size_t asked = cores_ * geometry_.directories();
+  read_.resize(asked * geometry_.controllers());
+  bypassed_.resize(read_.size());
+  writeback_.resize(read_.size());
+  transfer_.resize(asked * cores_);
+  upgrade_.resize(asked * cores_);
+}
+
+RingRide RingRoutes::ride_on(RingKind kind, std::size_t from, std::size_t to) const {
+  const bool up = geometry_.upwards(from, to);
+  // A ring downwards counts its stops the other way round.
+  const std::size_t stop = up ? from : (geometry_.stops() - from) % geometry_.stops();
+  return {kind, up, static_cast<std::uint16_t>(stop), static_cast<std::uint16_t>(geometry_.hops(from, to))};
+}
+
+void RingRoutes::send(LinePath& path, RingKind kind, std::size_t from, std::size_t to, std::int64_t before) const {
+  PathStage stage;
+  stage.link = PathStage::on_ring;
+  stage.before = before;
+  stage.ring = ride_on(kind, from, to);
+  path.stages.push_back(stage);
+}
+
+const LinePath& RingRoutes::read(const Asker& asker, LineNumber line, NodeId) {
+  const LineNumber physical = memory_.line(line);
+  const std::size_t directory = geometry_.directory_of(physical), controller = geometry_.controller_of(physical);
+  return made(read_, key(asker, directory, controller, geometry_.controllers()), [&](LinePath& path) {
+    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
+                      memory = geometry_.stop_of_controller(controller);
+    const std::int64_t part = fixed_memory_ / 4;
+    send(path, RingKind::address, core, at, part);
+    send(path, RingKind::address, at, memory, part);
+    path.stages.push_back({PathStage::controller, part, 0, {}});
+    send(path, RingKind::data, memory, core, 0);
+    path.after = fixed_memory_ - 3 * part;
+    path.rides_beside = {ride_on(RingKind::acknowledge, at, core), ride_on(RingKind::acknowledge, core, at)};
+  });
+}
+
+const LinePath& RingRoutes::bypassed_write(const Asker& asker, LineNumber line, NodeId) {
+  const LineNumber physical = memory_.line(line);
+  const std::size_t directory = geometry_.directory_of(physical), controller = geometry_.controller_of(physical);
+  return made(bypassed_, key(asker, directory, controller, geometry_.controllers()), [&](LinePath& path) {
+    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
+                      memory = geometry_.stop_of_controller(controller);
+    const std::int64_t part = fixed_memory_ / 4;
+    send(path, RingKind::address, core, at, part);
+    send(path, RingKind::acknowledge, at, core, part);
+    send(path, RingKind::data, core, memory, part);
+    path.stages.push_back({PathStage::controller, 0, 0, {}});
+    path.after = fixed_memory_ - 3 * part;
+    path.rides_beside = {ride_on(RingKind::acknowledge, core, at)};
+  });
+}
+
+const LinePath& RingRoutes::writeback(const Asker& asker, LineNumber line, NodeId) {
+  const LineNumber physical = memory_.line(line);
+  const std::size_t directory = geometry_.directory_of(physical), controller = geometry_.controller_of(physical);
+  return made(writeback_, key(asker, directory, controller, geometry_.controllers()), [&](LinePath& path) {
+    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
+                      memory = geometry_.stop_of_controller(controller);
+    path.rides_beside = {ride_on(RingKind::address, core, at), ride_on(RingKind::data, core, memory),
+                         ride_on(RingKind::acknowledge, at, core)};
+  });
+}
+
+const LinePath& RingRoutes::transfer(const Asker& asker, LineNumber line, NodeId, CoreId owner) {
+  const std::size_t directory = geometry_.directory_of(memory_.line(line));
+  return made(transfer_, key(asker, directory, owner.index(), cores_), [&](LinePath& path) {
+    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
+                      from = geometry_.stop_of_core(owner);
+    const std::int64_t part = fixed_transfer_ / 4;
+    send(path, RingKind::address, core, at, part);
+    send(path, RingKind::address, at, from, part);
+    send(path, RingKind::data, from, core, part);
+    path.after = fixed_transfer_ - 3 * part;
+    path.rides_beside = {ride_on(RingKind::acknowledge, at, core), ride_on(RingKind::acknowledge, core, at)};
+  });
+}
+
+const LinePath& RingRoutes::upgrade(const Asker& asker, LineNumber line, NodeId, CoreId sharer) {
+  const std::size_t directory = geometry_.directory_of(memory_.line(line));
+  return made(upgrade_, key(asker, directory, sharer.index(), cores_), [&](LinePath& path) {
+    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
+                      from = geometry_.stop_of_core(sharer);
+    const std::int64_t part = fixed_transfer_ / 4;
+    send(path, RingKind::address, core, at, part);
+    send(path, RingKind::address, at, from, part);
+    send(path, RingKind::acknowledge, from, core, part);
+    path.after = fixed_transfer_ - 3 * part;
+    path.rides_beside = {ride_on(RingKind::acknowledge, core, at)};
+  });
+}
+
+std::int64_t RingRoutes::ride(const RingRide& wanted, std::int64_t now) {
+  if (wanted.hops == 0) return now;
+  Ring& ring = rings_[static_cast<std::size_t>(wanted.kind)];
+  const std::size_t direction = wanted.up ? 0 : 1;
+  RingSlots* first = nullptr;
+  std::int64_t boards = 0;
+  for (auto& copy : ring.copies) {
+    const std::int64_t at = copy[direction].boards(wanted.stop, now);
+    if (first == nullptr || at < boards) {
+      first = &copy[direction];
+      boards = at;
+    }
+  }
+  first->ride(wanted.stop, wanted.hops, boards);
+  ++ring.messages[direction];
+  ring.hops[direction] += wanted.hops;
+  return boards + hop_ * wanted.hops;
+}
+
+std::vector<RingUse> RingRoutes::rings() const {
+  std::vector<RingUse> uses;
+  for (std::size_t kind = 0; kind < ring_kinds; ++kind) {
+    const Ring& ring = rings_[kind];
+    for (std::size_t direction = 0; direction < 2; ++direction) {
+      const auto places = static_cast<double>(ring.copies.size() * geometry_.stops());
+      const double busy = static_cast<double>(ring.hops[direction]) * static_cast<double>(hop_) * 1e-12 / places;
+      uses.push_back({std::string{kind_names[kind]} + (direction == 0 ? " up" : " down"), ring.messages[direction], ring.hops[direction],
+                      Time::from_seconds(busy)});
+    }
+  }
+  return uses;
+}
+
+}  // namespace homenode
