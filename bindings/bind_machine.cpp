@@ -6,6 +6,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
+#include "models/line/latency_map.hpp"
 #include "models/line/loaded_latency.hpp"
 #include "models/machines/machine_changes.hpp"
 #include "models/machines/machine_fields.hpp"
@@ -61,6 +62,25 @@ py::list loaded_latency_of(const MachineHandle& handle, std::size_t node) {
   });
 }
 
+py::dict latency_map_of(const MachineHandle& handle, std::uint64_t first, std::uint64_t blocks) {
+  const std::vector<BlockLatencies> map = [&] {
+    const py::gil_scoped_release others_run;
+    return latency_map(handle.file.machine, first, blocks);
+  }();
+  std::vector<std::uint64_t> addresses;
+  std::vector<std::size_t> directories, controllers;
+  std::vector<std::vector<double>> latencies;
+  for (const BlockLatencies& block : map) {
+    addresses.push_back(block.address);
+    directories.push_back(block.directory);
+    controllers.push_back(block.controller);
+    std::vector<double>& of_cores = latencies.emplace_back();
+    for (const Time latency : block.latency) of_cores.push_back(latency.nanoseconds());
+  }
+  return py::dict(py::arg("address") = addresses, py::arg("directory") = directories, py::arg("controller") = controllers,
+                  py::arg("latency_ns") = latencies);
+}
+
 // "32 KiB" etc. of one field of a part, as the description language writes it.
 py::list caches_of(const MachineHandle& handle) {
   return list_of(handle.file.machine.caches, [](const CacheDescription& cache) {
@@ -113,6 +133,7 @@ void bind_machine(py::module_& module) {
       .def("uncertainties", &uncertainties_of)
       .def("caches", &caches_of)
       .def("loaded_latency", &loaded_latency_of, py::arg("node"))
+      .def("latency_map", &latency_map_of, py::arg("first"), py::arg("blocks"))
       .def("changeable_names", [](const MachineHandle& handle) { return changeable_names(handle.file.machine); })
       .def("with_changes", &changed, py::arg("changes"))
       .def("to_toml", [](const MachineHandle& handle) {

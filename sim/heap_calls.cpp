@@ -7,12 +7,12 @@
 namespace homenode {
 
 HeapCalls::HeapCalls(HeapManager* heap, const Workload& workload, AddressSpace& addresses, MemoryModel& memory, std::uint64_t seed)
-    : heap_{heap != nullptr ? *heap : packed_}, workload_{workload}, addresses_{addresses}, memory_{memory}, random_{seed} {}
+    : heap_{heap != nullptr ? *heap : packed_}, workload_{workload}, addresses_{addresses}, memory_{memory}, seed_{seed}, random_{seed} {}
 
 void HeapCalls::prepare(const Machine& machine, const std::vector<CoreId>& core_of_thread) {
   calls_.resize(core_of_thread.size());
   for (const CoreId core : core_of_thread) node_of_thread_.push_back(machine.node_of(core));
-  heap_.prepare({workload_, machine, addresses_, core_of_thread});
+  heap_.prepare({workload_, machine, addresses_, core_of_thread, seed_});
 }
 
 AllocationRequest HeapCalls::request(ObjectId id) const {

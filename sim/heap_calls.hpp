@@ -64,6 +64,7 @@ private:
   const Workload& workload_;
   AddressSpace& addresses_;
   MemoryModel& memory_;
+  std::uint64_t seed_;
   std::mt19937_64 random_;
   std::vector<Call> calls_;  // by thread
   std::vector<NodeId> node_of_thread_;

@@ -11,6 +11,8 @@ const Registry<HeapManager>& heap_managers() {
     r.add(glibc_heap());
     r.add(tcmalloc_heap());
     r.add(jarena_heap());
+    r.add(regular_heap());
+    r.add(latency_aware_heap());
     return r;
   }();
   return registry;

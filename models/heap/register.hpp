@@ -10,5 +10,7 @@ PolicyEntry<HeapManager> plain_heap();
 PolicyEntry<HeapManager> glibc_heap();
 PolicyEntry<HeapManager> tcmalloc_heap();
 PolicyEntry<HeapManager> jarena_heap();
+PolicyEntry<HeapManager> regular_heap();
+PolicyEntry<HeapManager> latency_aware_heap();
 
 }  // namespace homenode

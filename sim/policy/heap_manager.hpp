@@ -42,6 +42,7 @@ struct HeapSetting {
   const Machine& machine;
   AddressSpace& addresses;
   std::vector<CoreId> core;  // of each thread, as it starts
+  std::uint64_t seed = 0;    // of the run: of its frames (physical_memory.hpp)
 };
 
 class HeapManager {

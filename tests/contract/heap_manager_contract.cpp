@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -120,7 +121,11 @@ std::vector<std::string> names() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(registry, EveryHeap, ::testing::ValuesIn(names()), [](const auto& tested) { return tested.param; });
+INSTANTIATE_TEST_SUITE_P(registry, EveryHeap, ::testing::ValuesIn(names()), [](const auto& tested) {
+  std::string name = tested.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 // C39 (S1 section 4): no page is shared across nodes, each block lies where its owner runs, and the locks are of one node, or a core.
 TEST(JArenaContract, noPageIsSharedAcrossNodesAndNoBlockIsRemote) {

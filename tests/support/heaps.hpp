@@ -17,7 +17,8 @@ public:
   std::shared_ptr<const ExecutionBody> body(ExecutionId) const override { return nullptr; }
 };
 
-// `nodes` nodes of two cores each, thread t on core t; objects are made as they are allocated, at most `room` of them.
+// `nodes` nodes of two cores each, thread t on core t; objects are made as they are allocated, at most `room` of them. The heap
+// `latency-aware` has all cores on the ring of one node.
 class HeapBench {
 public:
   explicit HeapBench(std::string_view heap, std::size_t nodes = 2, std::uint64_t page = 4096, std::size_t room = 4096,
@@ -26,13 +27,15 @@ public:
     machine.name = "bench";
     machine.clock = Frequency::hertz(1e9);
     std::vector<CoreId> cores;
+    const bool on_ring = heap.starts_with("latency-aware");
     for (std::size_t n = 0; n < nodes; ++n) {
-      machine.nodes.push_back({SocketId{n}, Bytes{std::int64_t{1} << 30}, Time::nanoseconds(60), {}});
+      if (n == 0 || !on_ring) machine.nodes.push_back({SocketId{n}, Bytes{std::int64_t{1} << 30}, Time::nanoseconds(60), {}});
       for (int core = 0; core < 2; ++core) {
-        machine.core_node.push_back(NodeId{n});
+        machine.core_node.push_back(NodeId{on_ring ? 0 : n});
         cores.push_back(CoreId{cores.size()});
       }
     }
+    if (on_ring) add_ring();
     workload.objects.assign(room, {ObjectKind::heap, false, most_bytes, 16, SiteId{}, "block", ObjectId::none(), -1});
     placement_->prepare(nullptr, machine);
     addresses = std::make_unique<AddressSpace>(machine, workload, *placement_, Bytes{static_cast<std::int64_t>(page)});
@@ -77,6 +80,17 @@ public:
   LockId lock;  // of the last call
 
 private:
+  void add_ring() {
+    for (unsigned level = 1; level <= 2; ++level) {
+      machine.caches.emplace_back();
+      machine.caches.back().level = level;
+    }
+    machine.controllers.assign(2, {NodeId{0}, Bandwidth::bytes_per_second(1e9), Bandwidth::bytes_per_second(1e9), {}});
+    machine.core_to_core_local = Time::nanoseconds(50);
+    machine.ring.emplace();
+    machine.ring->directories = 8;
+    machine.ring->hop = Time::nanoseconds(1);
+  }
   void apply(const HeapEffect& effect) {
     for (const PageOperation& operation : effect.operations) {
       if (operation.kind == PageOperation::Kind::discard) addresses->discard(operation.range);

@@ -14,7 +14,7 @@ from homenode.machine import Machine
 
 @click.group("machine")
 def command() -> None:
-    """Describe the machine at hand: `detect` what it has, `calibrate` what it does; study a described one: `loaded-latency`."""
+    """Describe the machine at hand: `detect` what it has, `calibrate` what it does; study a described one: `loaded-latency`, `latency-map`."""
 
 
 def _write(machine: Machine, output: Path | None) -> None:
@@ -122,3 +122,80 @@ def loaded_latency(machine: str, node: int, output: Path | None, as_json: bool) 
         bandwidth = f"{row['bandwidth_bytes_per_s'] / 1e9:.2f} GB/s"
         table.add_row(bandwidth, f"{row['utilisation']:.1%}", f"{row['latency_ns']:.1f} ns", described)
     console.output().print(table)
+
+
+class _Address(click.ParamType):
+    """A whole number, also in hexadecimal: 0x125000."""
+
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Refuse what is no number."""
+        try:
+            address = int(value, 0) if isinstance(value, str) else int(value)
+        except ValueError:
+            self.fail(f"{value!r} is no address; allowed: a number such as 0x125000", param, ctx)
+        if address < 0:
+            self.fail(f"{value!r} is below 0; allowed: 0 or more", param, ctx)
+        return address
+
+
+@command.command("latency-map", short_help="latency of every memory block from every core of a ring")
+@click.argument("machine")
+@click.option("--first", type=_Address(), default="0x125000", show_default=True, help="Physical address of the first.")
+@click.option("--blocks", type=click.IntRange(min=1, max=1 << 20), default=64, show_default=True, help="Lines of 64 B.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Draw the map into an .html file, or write the latencies into a .csv file; may be given twice.",
+)
+@console.json_option
+def latency_map(machine: str, first: int, blocks: int, outputs: tuple[Path, ...], as_json: bool) -> None:
+    """Measure each block from each core as the engine `line` has it, one access at a time, from memory (S2, section 2)."""
+    for output in outputs:
+        if output.suffix not in (".html", ".csv"):
+            raise click.UsageError(f"output '{output}' ends in '{output.suffix}'; allowed: .html, .csv")
+    loaded = Machine.load(machine)
+    latencies = loaded.latency_map(first, blocks)
+    for output in outputs:
+        with console.written_whole(output) as temporary:
+            if output.suffix == ".csv":
+                latencies.to_csv(temporary)
+            else:
+                from homenode.latency_map_page import latency_map_page
+
+                temporary.write_text(latency_map_page(loaded, latencies), encoding="utf-8")
+    ratios = latencies.max(axis=1) / latencies.min(axis=1)
+    if as_json:
+        keys = ("address", "directory", "controller")
+        rows = [
+            {**dict(zip(keys, of, strict=True)), "latency_ns": list(row)}
+            for of, row in zip(latencies.index, latencies.to_numpy().tolist(), strict=True)
+        ]
+        summary = {"mean_ns": float(latencies.to_numpy().mean()), "largest_ratio": float(ratios.max())}
+        console.print_json({"machine": loaded.name, "blocks": rows, **summary})
+        return
+    columns = ("block", "directory", "controller", "fastest core", "slowest core", "slowest / fastest")
+    table = console.table(*columns, right=columns)
+    shown = 16
+    for (address, directory, controller), row in latencies.head(shown).iterrows():
+        least, most = row.idxmin(), row.idxmax()
+        table.add_row(
+            f"{address:#x}",
+            str(directory),
+            str(controller),
+            f"{least}: {row[least]:.1f} ns",
+            f"{most}: {row[most]:.1f} ns",
+            f"{row[most] / row[least]:.2f}",
+        )
+    screen = console.output()
+    screen.print(table)
+    if len(latencies) > shown:
+        click.echo(f"... and {len(latencies) - shown} more")
+    click.echo(
+        f"mean {latencies.to_numpy().mean():.1f} ns; slowest over fastest core: "
+        f"{ratios.min():.2f} to {ratios.max():.2f}, mean {ratios.mean():.2f}"
+    )

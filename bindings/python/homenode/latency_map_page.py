@@ -1,0 +1,58 @@
+"""Latency of memory blocks from the cores of a ring as pictures: S2's figure 2, and the whole map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from homenode.html_page import Page
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from homenode.machine import Machine
+
+_MOST_BLOCKS = 512  # drawn
+
+
+def latency_map_page(machine: Machine, latencies: pd.DataFrame) -> str:
+    """One HTML file of `Machine.latency_map`'s rows."""
+    page = Page(f"Latency of memory blocks: {machine.name}")
+    ratios = latencies.max(axis=1) / latencies.min(axis=1)
+    page.text(
+        f"{len(latencies)} blocks of 64 B from each of {latencies.shape[1]} cores, one access at a time, from memory. Engine: "
+        f"line. Mean {latencies.to_numpy().mean():.1f} ns; slowest over fastest core of a block: at most {ratios.max():.2f}."
+    )
+    drawn = latencies.head(_MOST_BLOCKS)
+    blocks = [f"{address:#x}" for address in drawn.index.get_level_values("address")]
+    cores = [int(core) for core in drawn.columns]
+    page.heading("Every block from every core")
+    page.plot(
+        [
+            {
+                "type": "heatmap",
+                "x": blocks,
+                "y": cores,
+                "z": drawn.to_numpy().T.tolist(),
+                "colorscale": "Viridis",
+                "colorbar": {"title": {"text": "ns"}},
+            }
+        ],
+        {"xaxis": {"title": {"text": "block"}, "type": "category"}, "yaxis": {"title": {"text": "core"}}},
+        height=620,
+    )
+    page.heading("Relative to the fastest access, from four cores")
+    least = float(drawn.to_numpy().min())
+    four = [cores[at * (len(cores) - 1) // 3] for at in range(4)] if len(cores) >= 4 else cores
+    page.plot(
+        [
+            {"type": "scatter", "mode": "lines+markers", "name": f"core {core}", "x": blocks, "y": list(drawn[core] / least)}
+            for core in four
+        ],
+        {
+            "xaxis": {"title": {"text": "block"}, "type": "category"},
+            "yaxis": {"title": {"text": "latency / fastest"}, "rangemode": "tozero"},
+        },
+    )
+    if len(drawn) < len(latencies):
+        page.text(f"The first {len(drawn)} blocks are drawn.")
+    return page.to_html()

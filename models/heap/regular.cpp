@@ -1,0 +1,26 @@
+// S2's comparison (section 5.2): "memory is simply divided among the threads". A chunk's lines in order, an equal part for each core.
+#include "models/heap/line_blocks.hpp"
+#include "models/heap/register.hpp"
+
+namespace homenode {
+namespace {
+
+class Regular final : public LineBlocks {
+public:
+  explicit Regular(const Parameters& given) : LineBlocks{"regular", given} {}
+
+private:
+  void share_out(AddressRange chunk) override {
+    const std::uint64_t lines = (chunk.last - chunk.first) / line_bytes();
+    for (std::uint64_t line = lines; line-- > 0;) give(chunk.first + line * line_bytes(), cores()[line * cores().size() / lines]);
+  }
+};
+
+}  // namespace
+
+PolicyEntry<HeapManager> regular_heap() {
+  return {"regular", "lines from large chunks, divided among the cores in order (S2's comparison); above a line as glibc",
+          LineBlocks::parameters(), [](const Parameters& given) { return std::make_unique<Regular>(given); }};
+}
+
+}  // namespace homenode
