@@ -7,8 +7,10 @@
  * which the least is expanded; a closed node moves to the other table.
  * Instances: a walk of `moves` random moves from the goal, which never takes a move back at once (instance=walk), or one of
  * R. E. Korf's published instances with tiles renamed for each thread, which changes its goal but not the length of its solutions.
+ * With expand=N a search ends after N expansions: equal work for all threads (S2 counts nodes explored in unit time).
  * Self-check: each step of the path found is a legal move, from start to goal; its length is optimal: the published length of
- * Korf's instances (55: 41, 79: 42, 12: 45), else as an independent breadth-first search from both ends finds it.
+ * Korf's instances (55: 41, 79: 42, 12: 45), else as an independent breadth-first search from both ends finds it. Of a search that
+ * ends early: every node is one legal move from the node it came from, costs one more, and has its own Manhattan distance.
  */
 #include "fifteen_puzzle.h"
 
@@ -47,7 +49,7 @@ struct search {
   uint32_t least; /* no open node has a smaller estimate */
   struct chunk* chunk;
   enum node_source source;
-  int64_t nodes, limit, expanded;
+  int64_t nodes, limit, expanded, most_expanded; /* 0: to the goal */
   struct node* reached;
 };
 
@@ -128,7 +130,7 @@ static uint32_t manhattan(const struct search* search, board state) {
   return sum;
 }
 
-/* A*: the goal's node, or NULL when the limit of nodes was met first. */
+/* A*: the goal's node, or NULL when the limit of nodes or expansions was met first. */
 static struct node* solve(struct search* search) {
   if (!reach(search, NULL, search->start, search->start_blank, manhattan(search, search->start))) return NULL;
   for (;;) {
@@ -136,6 +138,7 @@ static struct node* solve(struct search* search) {
     if (search->least == MOST_ESTIMATE) return NULL;
     struct node* current = search->list[search->least];
     if (current->state == search->goal) return current;
+    if (search->most_expanded && search->expanded == search->most_expanded) return NULL;
     leave_list(search, current);
     const uint64_t at = bucket(search, current->state);
     leave_table(&search->open[at], current);
@@ -212,13 +215,33 @@ KERNEL_UNTRACED static int64_t wrong_solution(const struct search* search, int64
   return length != (instance ? korf[instance - 1].optimal : breadth_first_length(search->start, search->goal));
 }
 
+/* Of a search that ended early: nodes that are no legal move, cost or distance away from where they came from. */
+KERNEL_UNTRACED static int64_t wrong_nodes(const struct search* search) {
+  int64_t wrong = 0, seen = 0;
+  for (uint64_t at = 0; at < 2 * search->buckets; ++at) {
+    const struct node* node = at < search->buckets ? search->open[at] : search->closed[at - search->buckets];
+    for (; node; node = node->next_of_bucket, ++seen) {
+      const struct node* from = node->came_from;
+      wrong += node->remaining != manhattan(search, node->state) || node->blank != blank_of(node->state);
+      if (!from) {
+        wrong += node->state != search->start || node->cost != 0;
+        continue;
+      }
+      wrong += distance(from->blank, node->blank) != 1 || moved(from->state, from->blank, node->blank) != node->state;
+      wrong += node->cost != from->cost + 1;
+    }
+  }
+  return wrong + (seen != search->nodes) + (search->expanded != search->most_expanded);
+}
+
 int main(int argc, char** argv) {
-  enum { INSTANCE, MOVES, NODES, TABLE, LIMIT, CHECK, COUNT };
+  enum { INSTANCE, MOVES, NODES, TABLE, LIMIT, EXPAND, CHECK, COUNT };
   struct kernel_parameter p[COUNT] = {{"instance", 0, 0, 0, "walk|korf55|korf79|korf12"},
                                       {"moves", 30, 0, 1 << 20, NULL},
                                       {"nodes", 0, 0, 0, "blocks|heap"},
                                       {"table", 12, 4, 30, NULL},
                                       {"limit", 2000000, 1, (int64_t)1 << 32, NULL},
+                                      {"expand", 0, 0, (int64_t)1 << 32, NULL},
                                       {"check", 1, 0, 1, NULL}};
   kernel_parameters(argc, argv, "sliding_tile", p, COUNT);
   const int64_t instance = p[INSTANCE].value, moves = p[MOVES].value, limit = p[LIMIT].value, threads = omp_get_max_threads();
@@ -238,6 +261,7 @@ int main(int argc, char** argv) {
     choose_instance(search, rank, instance, moves);
     search->source = source;
     search->limit = limit;
+    search->most_expanded = p[EXPAND].value;
     search->buckets = buckets;
     search->shift = shift;
     search->least = MOST_ESTIMATE;
@@ -265,7 +289,11 @@ int main(int argc, char** argv) {
     }
   if (p[CHECK].value && code == 0) {
     int64_t wrong = 0;
-    for (int64_t rank = 0; rank < threads; ++rank) wrong += !searches[rank] || wrong_solution(searches[rank], instance);
+    for (int64_t rank = 0; rank < threads; ++rank) {
+      const struct search* search = searches[rank];
+      const int early = search && search->most_expanded && !search->reached;
+      wrong += early ? wrong_nodes(search) : !search || wrong_solution(search, instance);
+    }
     code = kernel_verdict("sliding_tile", wrong, "solutions are wrong or not optimal");
   }
 

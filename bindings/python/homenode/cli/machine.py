@@ -163,7 +163,7 @@ def latency_map(machine: str, first: int, blocks: int, outputs: tuple[Path, ...]
     for output in outputs:
         with console.written_whole(output) as temporary:
             if output.suffix == ".csv":
-                latencies.to_csv(temporary)
+                latencies.to_csv(temporary, float_format="%.3f")
             else:
                 from homenode.latency_map_page import latency_map_page
 
