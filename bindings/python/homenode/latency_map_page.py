@@ -45,7 +45,13 @@ def latency_map_page(machine: Machine, latencies: pd.DataFrame) -> str:
     four = [cores[at * (len(cores) - 1) // 3] for at in range(4)] if len(cores) >= 4 else cores
     page.plot(
         [
-            {"type": "scatter", "mode": "lines+markers", "name": f"core {core}", "x": blocks, "y": list(drawn[core] / least)}
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": f"core {core}",
+                "x": blocks,
+                "y": list(drawn[core] / least),
+            }
             for core in four
         ],
         {

@@ -255,7 +255,7 @@ def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, An
     help="For all regions, or 'init@static:1 sweep@guided'.",
 )
 @click.option("--heap", multiple=True, default=("plain",), metavar="H", help="Heap manager; repeat for a grid.")
-@click.option("--engine", default="flow", metavar="E", help="flow (fast) or simgrid (reference).")
+@click.option("--engine", default="flow", metavar="E", help="flow (fast), simgrid (reference), line (every line).")
 @click.option("--stores", default="machine", metavar="|".join(STORES), help="Treatment of stores marked streamable.")
 @click.option(
     "--caches",
