@@ -58,6 +58,10 @@ py::dict counts_of(const EventCounts& counts) {
   result["read_bytes"] = counts.read_bytes;
   result["write_bytes"] = counts.write_bytes;
   result["link_bytes"] = counts.link_bytes;
+  result["rings"] = list_of(counts.rings, [](const RingUse& ring) {
+    return py::dict(py::arg("name") = ring.name, py::arg("messages") = ring.messages, py::arg("hops") = ring.hops,
+                    py::arg("busy_seconds") = ring.busy.seconds());
+  });
   result["hit_lines"] = counts.hit_lines;
   result["accesses"] = counts.accesses;
   result["memory_lines"] = counts.memory_lines;

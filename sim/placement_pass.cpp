@@ -124,6 +124,11 @@ void put_in_front(const RunReport& pass, RunReport& program) {
   add(counts.read_bytes, before.read_bytes);
   add(counts.write_bytes, before.write_bytes);
   add(counts.link_bytes, before.link_bytes);
+  for (std::size_t ring = 0; ring < before.rings.size(); ++ring) {
+    counts.rings[ring].messages += before.rings[ring].messages;
+    counts.rings[ring].hops += before.rings[ring].hops;
+    counts.rings[ring].busy += before.rings[ring].busy;
+  }
   add(counts.hit_lines, before.hit_lines);
   add(counts.local_bytes, before.local_bytes);
   add(counts.remote_bytes, before.remote_bytes);

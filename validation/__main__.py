@@ -13,7 +13,7 @@ from typing import Any
 
 from validation.rows import FuzzRow, GuestRow, NativeRow, Row
 
-PAPERS = ("S0", "S1", "S3", "S4")
+PAPERS = ("S0", "S1", "S2", "S3", "S4")
 FOLDER = Path(__file__).parents[1] / "build" / "validation"
 
 

@@ -33,7 +33,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
   for (std::size_t c = 0; c < controllers_.size(); ++c) controllers_[c].tell(timeline_, c);
   if (machine.ring) {
     routes_ = std::make_unique<RingRoutes>(machine, options.physical_memory.value_or(PhysicalMemory{machine, options.page, options.seed}),
-                                           controllers_.front().idle());
+                                           controllers_.front().idle(), timeline_, controllers_.size() + link_free_.size());
     ring_hop_ = machine.ring->hop.count();
   } else {
     routes_ = std::make_unique<SocketRoutes>(machine, topology, controllers_.front().idle());
@@ -43,6 +43,12 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
 
 std::uint64_t LineEngine::line_bytes() const {
   return static_cast<std::uint64_t>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
+}
+
+EventCounts LineEngine::counts() const {
+  EventCounts counts = counts_.all();
+  counts.rings = routes_->rings();
+  return counts;
 }
 
 // The earliest time at which a slice can end: each has to compute for what is left of it.

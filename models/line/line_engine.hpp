@@ -45,7 +45,7 @@ public:
   Started start(const Work&, AddressSpace&) override;
   std::optional<Time> next_event() override;
   void advance(Time to, std::vector<Completion>& done) override;
-  EventCounts counts() const override { return counts_.all(); }
+  EventCounts counts() const override;
   std::vector<std::vector<BindingTime>> binding() const override { return causes_.ranked(); }
   void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
   void flush(AddressSpace&) override;

@@ -8,10 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "sim/hardware/cache_model.hpp"
+#include "sim/hardware/memory_model.hpp"
 #include "sim/hardware/message_costs.hpp"
 #include "sim/machine.hpp"
 #include "sim/topology.hpp"
@@ -25,13 +25,6 @@ struct RingRide {
   RingKind kind = RingKind::data;
   bool up = true;
   std::uint16_t stop = 0, hops = 0;  // where it boards, counted in the direction of travel
-};
-
-// What the messages of one kind and direction did.
-struct RingUse {
-  std::string name;  // "data up"
-  std::uint64_t messages = 0, hops = 0;
-  Time busy;  // of its places, mean
 };
 
 // Of a path: a directed link, a ride on the ring, or the home's controller.

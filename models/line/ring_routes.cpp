@@ -23,13 +23,16 @@ const LinePath& made(std::vector<std::unique_ptr<LinePath>>& paths, std::size_t 
 
 }  // namespace
 
-RingRoutes::RingRoutes(const Machine& machine, PhysicalMemory memory, std::int64_t controller_idle)
+RingRoutes::RingRoutes(const Machine& machine, PhysicalMemory memory, std::int64_t controller_idle, Timeline* timeline,
+                       std::size_t first_ring)
     : geometry_{machine},
       memory_{memory},
       hop_{geometry_.hop().count()},
       fixed_memory_{geometry_.fixed_memory_latency().count() - controller_idle},
       fixed_transfer_{geometry_.fixed_transfer_latency().count()},
-      cores_{machine.cores()} {
+      cores_{machine.cores()},
+      timeline_{timeline},
+      first_ring_{first_ring} {
   if (fixed_memory_ < 0) {
     throw InputError("machine '" + machine.name + "': memory answers after " + to_string(geometry_.fixed_memory_latency()) +
                      " beside the ring, its DRAM alone takes " + to_string(Time::picoseconds(controller_idle)) +
@@ -150,7 +153,11 @@ std::int64_t RingRoutes::ride(const RingRide& wanted, std::int64_t now) {
   first->ride(wanted.stop, wanted.hops, boards);
   ++ring.messages[direction];
   ring.hops[direction] += wanted.hops;
-  return boards + hop_ * wanted.hops;
+  const std::int64_t arrives = boards + hop_ * wanted.hops;
+  if (timeline_ != nullptr)
+    timeline_->used(first_ring_ + 2 * static_cast<std::size_t>(wanted.kind) + direction, Time::picoseconds(boards),
+                    Time::picoseconds(arrives), 1e-12 * static_cast<double>(arrives - boards) / places(ring));
+  return arrives;
 }
 
 std::vector<RingUse> RingRoutes::rings() const {
@@ -158,8 +165,7 @@ std::vector<RingUse> RingRoutes::rings() const {
   for (std::size_t kind = 0; kind < ring_kinds; ++kind) {
     const Ring& ring = rings_[kind];
     for (std::size_t direction = 0; direction < 2; ++direction) {
-      const auto places = static_cast<double>(ring.copies.size() * geometry_.stops());
-      const double busy = static_cast<double>(ring.hops[direction]) * static_cast<double>(hop_) * 1e-12 / places;
+      const double busy = static_cast<double>(ring.hops[direction]) * static_cast<double>(hop_) * 1e-12 / places(ring);
       uses.push_back({std::string{kind_names[kind]} + (direction == 0 ? " up" : " down"), ring.messages[direction], ring.hops[direction],
                       Time::from_seconds(busy)});
     }

@@ -17,13 +17,15 @@
 #include "models/line/ring_slots.hpp"
 #include "sim/hardware/physical_memory.hpp"
 #include "sim/hardware/ring_geometry.hpp"
+#include "sim/timeline.hpp"
 
 namespace homenode {
 
 class RingRoutes final : public LineRoutes {
 public:
-  // `controller_idle`: picoseconds of a read in an idle controller. Throws InputError if the DRAM alone takes longer than memory.
-  RingRoutes(const Machine&, PhysicalMemory, std::int64_t controller_idle);
+  // `controller_idle`: picoseconds of a read in an idle controller. A timeline is told what rides take of their rings, which are shared
+  // resources from `first_ring` on. Throws InputError if the DRAM alone takes longer than memory.
+  RingRoutes(const Machine&, PhysicalMemory, std::int64_t controller_idle, Timeline* timeline = nullptr, std::size_t first_ring = 0);
 
   Served served(LineNumber line, NodeId) const override {
     const LineNumber physical = memory_.line(line);
@@ -45,6 +47,7 @@ private:
     std::array<std::uint64_t, 2> messages{}, hops{};
   };
 
+  double places(const Ring& ring) const { return static_cast<double>(ring.copies.size() * geometry_.stops()); }  // of one direction
   std::size_t key(const Asker& asker, std::size_t directory, std::size_t supplier, std::size_t suppliers) const {
     return (asker.core.index() * geometry_.directories() + directory) * suppliers + supplier;
   }
@@ -56,6 +59,8 @@ private:
   std::int64_t hop_, fixed_memory_, fixed_transfer_;  // picoseconds; of memory without the DRAM
   std::size_t cores_;
   std::array<Ring, ring_kinds> rings_;
+  Timeline* timeline_;
+  std::size_t first_ring_;
   Paths read_, bypassed_, writeback_, transfer_, upgrade_;
 };
 

@@ -53,11 +53,19 @@ struct Completion {
   Time time;
 };
 
+// What messages of one kind did in one direction of a ring.
+struct RingUse {
+  std::string name;  // "data up"
+  std::uint64_t messages = 0, hops = 0;
+  Time busy;  // of its places, mean
+};
+
 struct EventCounts {
   std::size_t nodes = 0;
   std::vector<std::uint64_t> traffic_bytes;            // [initiator node * nodes + home node], real bytes at controllers
   std::vector<std::uint64_t> read_bytes, write_bytes;  // by home node; their sum equals traffic_bytes' column sums
   std::vector<std::uint64_t> link_bytes;               // by directed link, messages included
+  std::vector<RingUse> rings;                          // of a machine that has one; engine line
   std::vector<std::uint64_t> hit_lines;                // by cache level
   std::uint64_t accesses = 0, memory_lines = 0, transfer_lines = 0, upgrade_lines = 0, tlb_misses = 0;
   std::uint64_t zeroed_bytes = 0;                                           // of fresh pages, at controllers; part of write_bytes

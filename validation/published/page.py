@@ -1,4 +1,4 @@
-"""A paper's rows as the page beside this module: results_s0.md, results_s1.md, results_s3.md, results_s4.md."""
+"""A paper's rows as the page beside this module: results_s0.md, results_s1.md, results_s2.md, results_s3.md, results_s4.md."""
 
 from __future__ import annotations
 

@@ -82,6 +82,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "read_bytes_by_node": counts["read_bytes"],
         "write_bytes_by_node": counts["write_bytes"],
         "link_bytes": counts["link_bytes"],
+        "rings": counts["rings"],
         "hit_lines": counts["hit_lines"],
         "memory_lines": counts["memory_lines"],
         "transfer_lines": counts["transfer_lines"],

@@ -14,7 +14,7 @@ from homenode.machine import Machine
 
 @click.group("machine")
 def command() -> None:
-    """Describe the machine at hand: `detect` what it has, `calibrate` what it does; study a described one: `loaded-latency`, `latency-map`."""
+    """Describe the machine at hand (`detect`, `calibrate`); study a described one (`loaded-latency`, `latency-map`)."""
 
 
 def _write(machine: Machine, output: Path | None) -> None:
@@ -124,7 +124,7 @@ def loaded_latency(machine: str, node: int, output: Path | None, as_json: bool) 
     console.output().print(table)
 
 
-class _Address(click.ParamType):
+class _Address(click.ParamType[int]):
     """A whole number, also in hexadecimal: 0x125000."""
 
     name = "address"
@@ -168,34 +168,35 @@ def latency_map(machine: str, first: int, blocks: int, outputs: tuple[Path, ...]
                 from homenode.latency_map_page import latency_map_page
 
                 temporary.write_text(latency_map_page(loaded, latencies), encoding="utf-8")
-    ratios = latencies.max(axis=1) / latencies.min(axis=1)
+    values = latencies.to_numpy()
+    ratios = values.max(axis=1) / values.min(axis=1)
+    summary = {"mean_ns": float(values.mean()), "largest_ratio": float(ratios.max())}
+    keys = ("address", "directory", "controller")
+    found = [
+        {**dict(zip(keys, of, strict=True)), "latency_ns": list(row)}
+        for of, row in zip(latencies.index.tolist(), values.tolist(), strict=True)
+    ]
     if as_json:
-        keys = ("address", "directory", "controller")
-        rows = [
-            {**dict(zip(keys, of, strict=True)), "latency_ns": list(row)}
-            for of, row in zip(latencies.index, latencies.to_numpy().tolist(), strict=True)
-        ]
-        summary = {"mean_ns": float(latencies.to_numpy().mean()), "largest_ratio": float(ratios.max())}
-        console.print_json({"machine": loaded.name, "blocks": rows, **summary})
+        console.print_json({"machine": loaded.name, "blocks": found, **summary})
         return
     columns = ("block", "directory", "controller", "fastest core", "slowest core", "slowest / fastest")
     table = console.table(*columns, right=columns)
     shown = 16
-    for (address, directory, controller), row in latencies.head(shown).iterrows():
-        least, most = row.idxmin(), row.idxmax()
+    for block in found[:shown]:
+        row = block["latency_ns"]
+        least, most = min(row), max(row)
         table.add_row(
-            f"{address:#x}",
-            str(directory),
-            str(controller),
-            f"{least}: {row[least]:.1f} ns",
-            f"{most}: {row[most]:.1f} ns",
-            f"{row[most] / row[least]:.2f}",
+            f"{block['address']:#x}",
+            str(block["directory"]),
+            str(block["controller"]),
+            f"{row.index(least)}: {least:.1f} ns",
+            f"{row.index(most)}: {most:.1f} ns",
+            f"{most / least:.2f}",
         )
-    screen = console.output()
-    screen.print(table)
-    if len(latencies) > shown:
-        click.echo(f"... and {len(latencies) - shown} more")
+    console.output().print(table)
+    if len(found) > shown:
+        click.echo(f"... and {len(found) - shown} more")
     click.echo(
-        f"mean {latencies.to_numpy().mean():.1f} ns; slowest over fastest core: "
+        f"mean {summary['mean_ns']:.1f} ns; slowest over fastest core: "
         f"{ratios.min():.2f} to {ratios.max():.2f}, mean {ratios.mean():.2f}"
     )
