@@ -105,6 +105,7 @@ def main(arguments: list[str] | None = None) -> int:
         action="store_true",
         help="renew the page of results (all but fuzz and native)",
     )
+    parser.add_argument("--engine", choices=("flow", "line"), default="flow", help="advisor: what it is held against")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     if options.kind == "published" and options.write and options.paper is None:
@@ -135,9 +136,10 @@ def main(arguments: list[str] | None = None) -> int:
 
         return closed_form.main(options.folder, options.small, options.json, options.write)
     if options.kind == "advisor":
-        from validation.advisor import study
+        from validation.advisor import lines, study
 
-        return study.main(options.folder, options.small, options.json, options.write)
+        against = lines.main if options.engine == "line" else study.main
+        return against(options.folder, options.small, options.json, options.write)
     rows: Iterator[Row] | Iterator[NativeRow] | Iterator[GuestRow] | Iterator[FuzzRow]
     if options.kind == "published":
         rows = published_rows(options.paper, options.folder, options.small)

@@ -70,7 +70,7 @@ def test_page_needs_no_network_and_repeats(homenode: Run, trace_file: Path, tmp_
     assert homenode("replay", trace_file, *OPTIONS, "-o", "report.json").status == 0
     done = homenode("report", "report.json", "-o", "page.html")
     assert done.status == 0, done.stderr
-    assert "2 figures" in done.stdout
+    assert "3 figures" in done.stdout
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "src=" not in page.partition("<body>")[2]
     assert not re.search(r"<(script|link)[^>]+(src|href)=", page)
@@ -84,10 +84,10 @@ def test_page_needs_no_network_and_repeats(homenode: Run, trace_file: Path, tmp_
 def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
     graph_objects = pytest.importorskip("plotly.graph_objects")
     figures = page_of(document).figures
-    assert len(figures) == 2
+    assert len(figures) == 3
     for figure in figures:
         graph_objects.Figure(figure)  # raises ValueError at a property that Plotly does not know
-    idle, traffic = figures
+    idle, traffic, latencies = figures
     best = min(document["runs"], key=lambda run: run["seconds"])
     # idle share of thread t = idle seconds / seconds of the run; the best run comes first
     shares = [100 * thread["idle_seconds"] / best["seconds"] for thread in best["threads_detail"]]
@@ -96,6 +96,23 @@ def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
     assert [one["visible"] for one in idle["data"]] == [True, True, False, False]
     assert traffic["data"][0]["z"] == [[moved / 1e6 for moved in row] for row in best["traffic_bytes"]]
     assert [trace["visible"] for trace in traffic["data"]] == [True, False]
+    # every line that the first level did not have is in one bar, by its source
+    histogram = best["latency_histogram_ns"]
+    shown = [bar for bar in latencies["data"] if bar["visible"]]
+    assert [sum(bar["y"]) for bar in shown] == [sum(lines) for lines in histogram["by_source"].values()]
+    assert sum(sum(bar["y"]) for bar in shown) == sum(histogram["counts"]) > 0
+    assert {bar["name"].partition(":")[0] for bar in shown} == set(histogram["by_source"])
+
+
+def test_latencies_by_source(trace: hn.Trace) -> None:
+    result = hn.replay(trace, "xeon-x7560-4s", threads=16, placement="interleave", engine="line")
+    latencies = result.latencies
+    assert latencies.sum().to_dict() == {
+        source: sum(lines) for source, lines in result.run["latency_histogram_ns"]["by_source"].items()
+    }
+    # nothing from a neighbour's memory comes sooner than an idle read there, but for an open row
+    fastest = latencies.index[latencies["1 hop"] > 0].min()
+    assert fastest >= hn.Machine.load("xeon-x7560-4s").latency_ns.max() - 30
 
 
 def test_intervals_are_on_the_page(document: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ import json
 import math
 import statistics
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -83,6 +83,13 @@ def combinations(small: bool = False) -> list[Combination]:
     return [Combination(kernel, size, team["machine"], team["threads"][0]) for kernel, size in first.items()]
 
 
+def gain_by(trace: hn.Trace, threads: int, seconds: Callable[[str], float]) -> tuple[str, float]:
+    """The best plain schedule by these seconds of a schedule, and what weights gain over it."""
+    plain = {schedule: seconds(text) for schedule, text in plain_distributions(trace, threads).items()}
+    best = min(plain, key=plain.__getitem__)
+    return best, plain[best] / seconds(WEIGHTED)
+
+
 def score(trace: hn.Trace, combination: Combination) -> Scored:
     """Ask both."""
     machine, threads = combination.machine, combination.threads
@@ -93,20 +100,17 @@ def score(trace: hn.Trace, combination: Combination) -> Scored:
     def flow(schedule: str) -> float:
         return hn.replay(trace, machine, threads=threads, distribution=schedule).seconds
 
-    best, gain = {}, {}
-    for name, seconds in (("closed form", closed_form), ("flow", flow)):
-        plain = {schedule: seconds(text) for schedule, text in plain_distributions(trace, threads).items()}
-        best[name] = min(plain, key=plain.__getitem__)
-        gain[name] = plain[best[name]] / seconds(WEIGHTED)
+    best_closed_form, gain_closed_form = gain_by(trace, threads, closed_form)
+    best_flow, gain_flow = gain_by(trace, threads, flow)
     return Scored(
         combination.kernel,
         " ".join(f"{key}={value}" for key, value in combination.parameters.items()),
         machine,
         threads,
-        best["closed form"],
-        best["flow"],
-        gain["closed form"],
-        gain["flow"],
+        best_closed_form,
+        best_flow,
+        gain_closed_form,
+        gain_flow,
     )
 
 

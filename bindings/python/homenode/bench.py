@@ -112,10 +112,12 @@ def capture(folder: Path) -> tuple[dict[str, Any], Path]:
     return row, trace
 
 
-def engine(name: str, trace: Path, machine: str = MACHINE, caches: str = "auto", work: str = "") -> dict[str, Any]:
-    """A replay on all cores of a machine, in a process of its own so that its memory is its own."""
+def engine(
+    name: str, trace: Path, machine: str = MACHINE, caches: str = "auto", work: str = "", raw: bool = False
+) -> dict[str, Any]:
+    """A replay on all cores of a machine, in a process of its own so that its memory is its own; `raw`: access by access."""
     command = [sys.executable, "-m", "homenode.bench", "--engine", name, "--trace", str(trace)]
-    command += ["--machine", machine, "--caches", caches]
+    command += ["--machine", machine, "--caches", caches, *(["--raw"] if raw else [])]
     text, _ = _run(command)
     measured = json.loads(text)
     row_name = " ".join([name, *([machine] if machine != MACHINE else []), *([f"{work}, {caches}"] if work else [])])
@@ -137,16 +139,18 @@ def one_more_placement(trace: Path) -> dict[str, Any]:
     return {**_row("flow, one more placement", accesses, fastest[1]), "ratio_to_first": fastest[1] / fastest[0]}
 
 
-def _measure_engine(name: str, trace: str, machine_name: str, caches: str) -> dict[str, Any]:
+def _measure_engine(name: str, trace: str, machine_name: str, caches: str, raw_addresses: bool) -> dict[str, Any]:
     import homenode as hn
     from homenode import _core, replaying
 
-    opened, machine = hn.Trace.open(trace), hn.Machine.load(machine_name)
+    opened, machine = _core.Trace.open(trace), hn.Machine.load(machine_name)
+    if raw_addresses:
+        opened = opened.one_by_one()
     choice = replaying.Choice(machine, threads=machine.cores, engine=name, caches=caches)
     fastest, accesses = float("inf"), 0
     for _ in range(3 if name == "line" else ROUNDS):  # a second each
         begin = time.perf_counter()
-        raw = _core.replay(opened._core, machine._core, **choice.options(), place=None, keep_log=False, follow=None)
+        raw = _core.replay(opened, machine._core, **choice.options(), place=None, keep_log=False, follow=None)
         fastest = min(fastest, time.perf_counter() - begin)
         accesses = raw["counts"]["accesses"]
     return {
@@ -200,10 +204,19 @@ def rows() -> list[dict[str, Any]]:
         result += [engine("flow", trace, machine) for machine in OTHER_MACHINES]
         result += [one_more_placement(trace), many_tasks(folder)]
         result += [engine("simgrid", trace), engine("line", trace)]
+        result += [engine("line", trace, machine) for machine in OTHER_MACHINES]
+        result.append({**engine("line", trace, raw=True), "name": "line-raw"})
         result += short_runs(folder)
-    for row in result:
-        row["ratio_to_native"] = row["accesses_per_second"] / result[0]["accesses_per_second"]
-    return result
+    return with_ratios(result)
+
+
+def with_ratios(measured: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each row's speed over that of the rows `native` and `cachegrind`; none where those were not measured."""
+    speeds = {row["name"]: row["accesses_per_second"] for row in measured}
+    for row in measured:
+        for other in ("native", "cachegrind"):
+            row[f"ratio_to_{other}"] = row["accesses_per_second"] / speeds[other] if other in speeds else None
+    return measured
 
 
 def main() -> None:
@@ -214,9 +227,14 @@ def main() -> None:
     parser.add_argument("--trace", help=argparse.SUPPRESS)
     parser.add_argument("--machine", default=MACHINE, help=argparse.SUPPRESS)
     parser.add_argument("--caches", default="auto", help=argparse.SUPPRESS)
+    parser.add_argument("--raw", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.engine:
-        print(json.dumps(_measure_engine(arguments.engine, arguments.trace, arguments.machine, arguments.caches)))
+        print(
+            json.dumps(
+                _measure_engine(arguments.engine, arguments.trace, arguments.machine, arguments.caches, arguments.raw)
+            )
+        )
         return
     measured = rows()
     if arguments.json:
@@ -226,13 +244,18 @@ def main() -> None:
     from rich.table import Table
 
     table = Table(title=f"Reference work: five-point Jacobi, {N} x {N} doubles (engines: all cores of {MACHINE})")
-    for column in ("", "M accesses/s", "x native", "bytes/access", "peak MB"):
+    for column in ("", "M accesses/s", "x native", "x cachegrind", "bytes/access", "peak MB"):
         table.add_column(column, justify="left" if column == "" else "right")
     for row in measured:
         stored = f"{row['bytes_per_access']:.6f}" if "bytes_per_access" in row else ""
         memory = f"{row['peak_rss_bytes'] / 1e6:.0f}" if row["peak_rss_bytes"] else ""
+        ratios = (row["ratio_to_native"], row["ratio_to_cachegrind"])
         table.add_row(
-            row["name"], f"{row['accesses_per_second'] / 1e6:,.1f}", f"{row['ratio_to_native']:.4g}", stored, memory
+            row["name"],
+            f"{row['accesses_per_second'] / 1e6:,.1f}",
+            *(f"{ratio:.4g}" if ratio is not None else "–" for ratio in ratios),
+            stored,
+            memory,
         )
     Console().print(table)
 

@@ -1,4 +1,4 @@
-"""A report document as a page: who wins, who waits for whom, whose memory is asked by whom."""
+"""A report document as a page: who wins, who waits for whom, whose memory is asked by whom, how long lines take."""
 
 from __future__ import annotations
 
@@ -132,6 +132,49 @@ def _traffic(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
     page.plot(data, layout)
 
 
+def _latencies(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
+    """How long lines took that the first level did not have, by where they came from; one run at a time, chosen from a list."""
+    data: list[dict[str, Any]] = []
+    of_run = []
+    for place, run in enumerate(runs):
+        histogram = run["latency_histogram_ns"]
+        edges = histogram["edges"]
+        for source, counts in histogram["by_source"].items():
+            bins = [(low, high, lines) for low, high, lines in zip(edges, edges[1:], counts, strict=False) if lines]
+            total = sum(lines for _, _, lines in bins)
+            if total == 0:
+                continue
+            mean = sum((low + high) / 2 * lines for low, high, lines in bins) / total
+            of_run.append(place)
+            data.append(
+                {
+                    "type": "bar",
+                    "name": f"{source}: {total:,} lines, {mean:.0f} ns",
+                    "x": [(low + high) / 2 for low, high, _ in bins],
+                    "y": [lines for _, _, lines in bins],
+                    "width": edges[1] - edges[0],
+                    "visible": place == 0,
+                    "hovertemplate": f"{source}, %{{x:.0f}} ns: %{{y:,}} lines<extra></extra>",
+                }
+            )
+    if not data:
+        return
+    buttons = [
+        {"label": name, "method": "update", "args": [{"visible": [other == place for other in of_run]}]}
+        for place, name in enumerate(names)
+    ]
+    layout = {
+        "title": {"text": "Lines by latency and source (those that the first level did not have)"},
+        "barmode": "overlay",
+        "bargap": 0,
+        "xaxis": {"title": {"text": "latency, ns"}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": "lines"}, "type": "log"},
+        "showlegend": True,
+        "updatemenus": [{"buttons": buttons, "x": 1.0, "xanchor": "right", "y": 1.16}],
+    }
+    page.plot(data, layout)
+
+
 def page_of(document: dict[str, Any]) -> Page:
     """The page of a report document, best runs first; one section for each set of comparable runs."""
     trace = document["trace"]
@@ -150,4 +193,5 @@ def page_of(document: dict[str, Any]) -> Page:
         _ranking(page, names, runs)
         _idle(page, names, runs)
         _traffic(page, names, runs)
+        _latencies(page, names, runs)
     return page

@@ -165,6 +165,15 @@ class Result:
         return pandas.Series(self.run["energy_joules"], name="joules")
 
     @property
+    def latencies(self) -> pd.DataFrame:
+        """Lines that the first level did not have, by latency (a row for each bin, its lower edge in ns) and by source."""
+        import pandas
+
+        histogram = self.run["latency_histogram_ns"]
+        edges = pandas.Index(histogram["edges"][:-1], name="latency_ns")
+        return pandas.DataFrame(histogram["by_source"], index=edges)
+
+    @property
     def traffic(self) -> NDArray[np.int64]:
         """Bytes moved at memory controllers: initiating node by home node."""
         import numpy
