@@ -90,6 +90,8 @@ bool Scheduler::resume(ThreadId id, ThreadId waker, Time now) {
   // place_entity: a sleeper is at most half a latency ahead of those that stayed
   thread.virtual_time = std::max(thread.virtual_time, core.least_virtual_time - Time::picoseconds(settings_.latency.count() / 2));
   if (idle(to, now)) {
+    // What a thread's first time costs is part of its creation.
+    if (thread.ran && !thread.awake && now > core.idle_since) thread.delay += is_deep(core, now) ? settings_.deep_wakeup : settings_.wakeup;
     take(to, id, now);
     return true;
   }
@@ -117,12 +119,12 @@ bool Scheduler::slice_ended(ThreadId id, Time now) {
   return true;
 }
 
-void Scheduler::waits(ThreadId id, bool spins, Time now) {
+void Scheduler::waits(ThreadId id, Wait how, Time now) {
   Thread& thread = of(id);
   Core& core = of(thread.core);
   core.computing = false;
-  thread.awake = spins && !throttled();  // libgomp and Intel's runtime give the core up at once if there are more threads than cores
-  if (!thread.awake || waiting_.spin == Time{}) {
+  thread.awake = how != Wait::sleeps && !throttled();  // libgomp and Intel's runtime sleep at once if there are more threads than cores
+  if (!thread.awake || how == Wait::yields || waiting_.spin == Time{}) {
     leave(thread.core, now);
     thread.state = State::asleep;
     pass_on(thread.core, now);

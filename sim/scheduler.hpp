@@ -41,8 +41,10 @@ public:
   void computes(ThreadId);
   // True: it keeps the core. False: it queues.
   bool slice_ended(ThreadId, Time now);
-  // It has its core and nothing to do.
-  void waits(ThreadId, bool spins, Time now);
+  // It has its core and nothing to do. It spins and keeps the core; looks now and then, so that others may have it, but does not sleep; or
+  // sleeps, and costs its core a wake-up when it goes on.
+  enum class Wait : std::uint8_t { spins, yields, sleeps };
+  void waits(ThreadId, Wait, Time now);
   // Threads that got a core since they were last asked for.
   std::vector<ThreadId> take_granted();
   bool anybody_queues() const { return queued_ > 0; }
@@ -113,6 +115,7 @@ private:
   void settle(CoreId, Time now);
   bool idle(CoreId, Time now);
   std::size_t running(CoreId, Time now);
+  bool is_deep(const Core&, Time now) const;
   void take(CoreId, ThreadId, Time now);
   void leave(CoreId, Time now);
   void account(Core&, Time now);

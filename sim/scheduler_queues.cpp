@@ -47,17 +47,16 @@ Time Scheduler::slice(const Core& core) const {
   return std::max(Time::picoseconds(settings_.latency.count() / threads), settings_.least_slice);
 }
 
+// For less an idle core is not sent into a state that takes energy and long to leave.
+bool Scheduler::is_deep(const Core& core, Time now) const { return core.last.is_none() || now - core.idle_since >= settings_.residency; }
+
 void Scheduler::take(CoreId id, ThreadId thread, Time now) {
   Core& core = of(id);
   if (core.queue.empty()) {
     const Time idle = now - core.idle_since, most = settings_.cache_hot * 2;
     core.average_idle = Time::picoseconds(core.average_idle.count() + (std::min(idle, most).count() - core.average_idle.count()) / 8);
   }
-  // Assumed: for less an idle core is not sent into a state that takes energy to leave (Linux's cpuidle: target residencies of C3 and
-  // C6, tens to hundreds of microseconds).
-  constexpr Time residency = Time::picoseconds(100'000'000);
-  const bool slept = core.last.is_none() || now - core.idle_since >= residency;
-  if (!std::exchange(of(thread).awake, false) && slept) ++core.wakeups;
+  if (!std::exchange(of(thread).awake, false) && is_deep(core, now)) ++core.wakeups;
   core.holder = thread;
   core.computing = core.preempt = false;
   core.since = core.accounted = now;

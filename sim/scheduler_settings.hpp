@@ -19,9 +19,11 @@ struct SchedulerSettings {
   double imbalance = 1.25;                         // load of the busier group of cores over one's own, to be acted on
   Time cache_hot = Time::from_seconds(0.5e-3);     // a thread that ran as lately as this stays, at the first attempts
   Time context_switch = Time::from_seconds(2e-6);  // a core goes over to another thread
-  Time migration = Time::from_seconds(5e-6);       // a thread goes over to another core, beside what its caches lose
-  double disturbances = 10;                        // by daemons, a core and second
-  Time disturbance = Time::from_seconds(100e-6);   // mean length of one, distributed exponentially
+  // An idle core begins to run a thread that had gone to sleep; the deep one if it was idle for longer than the residency.
+  Time wakeup = Time::from_seconds(3e-6), deep_wakeup = Time::from_seconds(20e-6), residency = Time::from_seconds(80e-6);
+  Time migration = Time::from_seconds(5e-6);      // a thread goes over to another core, beside what its caches lose
+  double disturbances = 10;                       // by daemons, a core and second
+  Time disturbance = Time::from_seconds(100e-6);  // mean length of one, distributed exponentially
 };
 
 }  // namespace homenode

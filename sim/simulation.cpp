@@ -224,7 +224,10 @@ private:
     } else {
       if (in_.timeline != nullptr) wait_for(t, cause_of_wait(thread));
       if (!thread.blocked && !scheduler_.throttled()) thread.spins_since = now_;
-      scheduler_.waits(ThreadId{t}, !thread.blocked, now_);
+      // A lock of OpenMP spins for a while, one of threads that the program created itself does not.
+      const bool in_team = thread.execution < in_.workload.executions.size() && execution(thread.execution).parallel != 0;
+      using Wait = Scheduler::Wait;
+      scheduler_.waits(ThreadId{t}, !thread.blocked ? Wait::spins : in_team ? Wait::yields : Wait::sleeps, now_);
     }
   }
   void stop_spinning(std::size_t t, Time now) {

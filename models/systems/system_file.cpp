@@ -31,6 +31,9 @@ std::vector<MachineSection> sections_of(OperatingSystem& system) {
             {"imbalance", &system.scheduler.imbalance},
             {"cache_hot", &system.scheduler.cache_hot},
             {"context_switch", &system.scheduler.context_switch},
+            {"wakeup", &system.scheduler.wakeup},
+            {"deep_wakeup", &system.scheduler.deep_wakeup},
+            {"residency", &system.scheduler.residency},
             {"migration", &system.scheduler.migration},
             {"disturbances", &system.scheduler.disturbances},
             {"disturbance", &system.scheduler.disturbance}}}};

@@ -56,10 +56,34 @@ TEST_F(OneCore, servesOneThreadAtATime) {
   EXPECT_TRUE(scheduler.has_core(a));
   EXPECT_FALSE(scheduler.has_core(b));
   // The first sleeps: the other one gets the core, and pays for the switch.
-  scheduler.waits(a, false, millisecond);
+  scheduler.waits(a, Scheduler::Wait::sleeps, millisecond);
   EXPECT_THAT(scheduler.take_granted(), ElementsAre(b));
   EXPECT_EQ(scheduler.take_delay(b), quiet().context_switch);
   EXPECT_EQ(scheduler.take_delay(a), Time{});
+}
+
+// Idle for less than the residency: the wake-up of a shallow sleep; for that long: of a deep one, which counts. A thread that looks
+// itself whether it can go on, and one that goes on at once, have none.
+TEST_F(OneCore, wakesUpForAThreadThatSlept) {
+  using Wait = Scheduler::Wait;
+  const Time little = Time::nanoseconds(100), long_enough = quiet().residency;
+  ASSERT_TRUE(scheduler.resume(a, nobody, Time{}));
+  EXPECT_EQ(scheduler.take_delay(a), Time{});  // its first time
+  EXPECT_EQ(scheduler.wakeups(CoreId{0}), 1u);
+  Time now{};
+  const auto after = [&](Wait how, Time idle) {
+    scheduler.waits(a, how, now);
+    now += idle;
+    EXPECT_TRUE(scheduler.resume(a, b, now));
+    return scheduler.take_delay(a);
+  };
+  EXPECT_EQ(after(Wait::sleeps, little), quiet().wakeup);
+  EXPECT_EQ(scheduler.wakeups(CoreId{0}), 1u);
+  EXPECT_EQ(after(Wait::sleeps, long_enough), quiet().deep_wakeup);
+  EXPECT_EQ(scheduler.wakeups(CoreId{0}), 2u);
+  for (const Wait how : {Wait::yields, Wait::spins}) EXPECT_EQ(after(how, long_enough), Time{});
+  EXPECT_EQ(after(Wait::sleeps, Time{}), Time{});
+  EXPECT_EQ(scheduler.wakeups(CoreId{0}), 2u);
 }
 
 TEST_F(OneCore, isSharedByTimeSlices) {
@@ -98,7 +122,7 @@ TEST_F(OneCore, isKeptByAThreadThatSpinsUntilItsSliceEnds) {
   Scheduler spinning{machine, quiet(), {millisecond * 200, 1}, 0};
   for (int thread = 0; thread < 2; ++thread) spinning.add({CoreId{0}});
   ASSERT_TRUE(spinning.resume(a, nobody, Time{}));
-  spinning.waits(a, true, Time{});
+  spinning.waits(a, Scheduler::Wait::spins, Time{});
   EXPECT_FALSE(spinning.resume(b, nobody, millisecond));
   EXPECT_EQ(spinning.next_event(), millisecond * 9);
   spinning.advance(millisecond * 9);
@@ -153,7 +177,7 @@ TEST_F(Unpinned, aThreadWakesWhereItWasIfThatCoreIsIdle) {
   for (std::size_t t = 0; t < 4; ++t) {
     ASSERT_TRUE(scheduler.resume(ThreadId{t}, nobody, Time{}));
     const CoreId core = scheduler.core_of(ThreadId{t});
-    scheduler.waits(ThreadId{t}, false, millisecond);
+    scheduler.waits(ThreadId{t}, Scheduler::Wait::sleeps, millisecond);
     EXPECT_TRUE(scheduler.resume(ThreadId{t}, a, millisecond * 2));
     EXPECT_EQ(scheduler.core_of(ThreadId{t}), core);
   }
@@ -175,7 +199,7 @@ TEST_F(Unpinned, anIdleCoreTakesAThreadThatQueuesAndIsNoLongerHot) {
   for (const ThreadId thread : running)
     if (scheduler.core_of(thread) != busy) other = thread;
   const CoreId idle = scheduler.core_of(other);
-  scheduler.waits(other, false, millisecond);
+  scheduler.waits(other, Scheduler::Wait::sleeps, millisecond);
   EXPECT_THAT(scheduler.take_granted(), ElementsAre(queued.front()));
   EXPECT_EQ(scheduler.core_of(queued.front()), idle);
 }
@@ -265,7 +289,7 @@ TEST(Daemons, takeACoreAndItsThreadGoesOnAfterwards) {
   std::vector<bool> has(4, false);
   for (std::size_t t = 0; t < 4; ++t) {
     ASSERT_TRUE(scheduler.resume(ThreadId{t}, nobody, Time{}));
-    scheduler.waits(ThreadId{t}, true, Time{});
+    scheduler.waits(ThreadId{t}, Scheduler::Wait::spins, Time{});
   }
   // 4 cores x 100 a second x 2 ms: a fifth of the cores' time over 180 ms, in which all threads spin.
   std::size_t without = 0, steps = 0;

@@ -467,10 +467,12 @@ TEST(Synchronised, createdThreadsRunBesideTheirCreatorUntilItJoinsThem) {
 TEST(Synchronised, aConditionWaitsForTheSignalThatEndedItAtCapture) {
   // Thread 1 waits at its half for the signal that thread 2 gives at the end of each of its two iterations: the first one does.
   const TwoThreads program{{{half, SyncOperation::wait, 9, 5}}, {{end_of_iteration, SyncOperation::signal, 9, 5}}};
-  // Thread 1: h, waits until thread 2's first iteration ends (2 h), h: 3 h. Thread 2: 4 h. T = creation + 4 h.
+  // Thread 1: h, sleeps until thread 2's first iteration ends (2 h), wakes up, h: 3 h + wake-up, which is longer than thread 2's 4 h. Main
+  // has nothing to do any more when it wakes up. T = creation + 3 h + wake-up.
   const SimulatedRun run{program.workload, 3};
-  EXPECT_EQ(run.report.regions[1].time, half_time * 3);
-  EXPECT_EQ(run.report.time, fork_cost + half_time * 4);
+  const Time wakeup = SchedulerSettings{}.wakeup;
+  EXPECT_EQ(run.report.regions[1].time, half_time * 3 + wakeup);
+  EXPECT_EQ(run.report.time, fork_cost + half_time * 3 + wakeup);
 }
 
 TEST(Synchronised, threadsOfTheProgramAreRefusedOnAnotherNumber) {
