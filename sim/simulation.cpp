@@ -639,8 +639,10 @@ private:
   void wake(std::size_t by) {
     for (const ThreadId other : released_) {
       ++threads_[other.index()].sync_events;
-      const bool near = in_.machine.socket_of(core_of(other.index())) == in_.machine.socket_of(core_of(by));
-      make_ready(other.index(), now_ + (near ? in_.machine.core_to_core_local : in_.machine.core_to_core_remote));
+      const CoreId here = core_of(by), there = core_of(other.index());
+      const bool near = in_.machine.socket_of(there) == in_.machine.socket_of(here);
+      const Time way = here == there ? Time{} : near ? in_.machine.core_to_core_local : in_.machine.core_to_core_remote;
+      make_ready(other.index(), now_ + way);
     }
   }
 

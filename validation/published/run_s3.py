@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -22,18 +23,41 @@ def _machine(name: str) -> hn.Machine:
 
 
 def _mapped(
-    folder: Path, kernel: str, parameters: Mapping[str, int | str], machine: str, *mappings: str
+    folder: Path,
+    kernel: str,
+    parameters: Mapping[str, int | str],
+    machine: str,
+    *mappings: str,
+    system: str | Path = "default",
 ) -> dict[str, s3.Mapped]:
     settings = {**parameters, "check": 0}
     trace, path = captured(folder, kernel, settings), trace_path(folder, kernel, settings)
     threads = len(trace.inspect()["threads"])
-    choices = hn.grid([_machine(machine)], [threads], mapping=mappings, oversubscribe=True)
+    choices = hn.grid([_machine(machine)], [threads], mapping=mappings, oversubscribe=True, system=system)
     options = f"--machine {machine if machine != s3.UMA else ONE_SOCKET} --threads {threads} --oversubscribe"
+    if system != "default":
+        options += f" --system {system}"
     command = f"homenode replay {path} {options} " + " ".join(f"--mapping {name}" for name in mappings)
     return {
         mapping: s3.figures(result.run, command)
         for mapping, result in zip(mappings, hn.replay_grid(trace, choices), strict=True)
     }
+
+
+def _systems(folder: Path, keys: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
+    """The default system with one number of its scheduler at either end of its interval."""
+    described = hn.System.load("default")
+    text = described.path.read_text(encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    for entry in described.parameters:
+        key = entry["path"].removeprefix("scheduler.")
+        for end in (entry["low"], entry["high"]) if key in keys else ():
+            changed, count = re.subn(rf'(?m)^{key} = {{ value = "[^"]*"', f'{key} = {{ value = "{end}"', text)
+            if count != 1:
+                raise ValueError(f"{key} stands {count} times in {described.path}")
+            path = folder / f"{key}-{end.replace(' ', '')}.toml"
+            path.write_text(changed, encoding="utf-8")
+            yield f"{key} {end}", path
 
 
 def _balances(folder: Path, machine: hn.Machine, most: int) -> dict[tuple[int, int], int]:
@@ -82,10 +106,16 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
     yield s3.gain_row("C53", "Flops: power saved", printed["all", "flops_uma_gain"], s3.UMA, uma)
 
     # Context Switch: two threads
-    turns = _mapped(folder, "threads_pingpong", {"turns": 50 if small else 2000}, s3.NUMA, *s3.MAPPINGS)
+    players: dict[str, int | str] = {"turns": 50 if small else 2000}
+    turns = _mapped(folder, "threads_pingpong", players, s3.NUMA, *s3.MAPPINGS)
     lost = -printed["all", "context_switch_seconds_lost"].value, printed["all", "context_switch_seconds"].value
     yield s3.time_row("C54", "Context Switch: time saved", *lost, s3.NUMA, turns)
     yield s3.gain_row("C54", "Context Switch: power saved", printed["all", "context_switch_gain"], s3.NUMA, turns)
+    by_system = {
+        name: _mapped(folder, "threads_pingpong", players, s3.NUMA, *s3.MAPPINGS, system=system)
+        for name, system in _systems(folder / "systems", ("context_switch", "wakeup", "deep_wakeup"))
+    }
+    yield s3.sensitivity_row(*lost, s3.NUMA, turns, by_system)
 
     yield from s3.identity_rows(
         _balances(folder, _machine(s3.NUMA), 5 if small else 40), f"homenode map F.hnt --machine {s3.NUMA} --json"

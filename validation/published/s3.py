@@ -116,6 +116,27 @@ def time_row(
     return Row(claim, machine, what, "predicted", f"{100 * published:+.3g}", text, "%", "not compared", own.command)
 
 
+def sensitivity_row(
+    gained: float,
+    published_seconds: float,
+    machine: str,
+    described: Mapping[str, Mapped],
+    changed: Mapping[str, Mapping[str, Mapped]],
+) -> Row:
+    """C54: the sign of the time saved at both ends of what a switch and a wake-up cost."""
+
+    def gain(figures_of: Mapping[str, Mapped]) -> float:
+        return 1 - figures_of["btdm"].seconds / figures_of["unpinned"].seconds
+
+    gains = {name: gain(figures_of) for name, figures_of in changed.items()}
+    certain = len({_sign(one) for one in (gain(described), *gains.values())}) == 1
+    text = ", ".join(f"{name}: {100 * one:+.3g}" for name, one in gains.items())
+    text += f" ({'sign holds within every interval' if certain else 'sign hangs on parameters'})"
+    published = f"{100 * gained / published_seconds:+.3g}"
+    what = "Context Switch: time saved, by the ends of each interval"
+    return Row("C54", machine, what, "predicted", published, text, "%", "not compared", described["btdm"].command)
+
+
 def growth_row(gains: Mapping[int, float], best: Reference, command: str) -> Row:
     """C51: the gain over the number of side-by-side threads."""
     shown = ", ".join(f"{threads}: {100 * gain:+.3g} %" for threads, gain in gains.items())
