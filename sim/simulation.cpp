@@ -11,6 +11,7 @@
 #include "sim/foreseen_slices.hpp"
 #include "sim/heap_calls.hpp"
 #include "sim/item_homes.hpp"
+#include "sim/meeting.hpp"
 #include "sim/scheduler.hpp"
 #include "sim/slice_cutter.hpp"
 #include "sim/synchronisation.hpp"
@@ -642,7 +643,7 @@ private:
       const CoreId here = core_of(by), there = core_of(other.index());
       const bool near = in_.machine.socket_of(there) == in_.machine.socket_of(here);
       const Time way = here == there ? Time{} : near ? in_.machine.core_to_core_local : in_.machine.core_to_core_remote;
-      make_ready(other.index(), now_ + way);
+      make_ready(other.index(), in_.memory.signal(place_of(by), place_of(other.index())).value_or(now_ + way));
     }
   }
 
@@ -682,13 +683,22 @@ private:
     if (ex.parallel != 0 && !ex.barrier_after) close(static_cast<std::size_t>(&ex - in_.workload.executions.data()), state, now_);
   }
 
+  // A barrier's time, from the last one's arrival.
+  Time meeting_time(std::size_t last) {
+    places_.clear();
+    for (std::size_t member = 0; member < threads_.size(); ++member) places_.push_back(place_of(member));
+    const std::optional<Time> signals = threads_.size() < 2 ? std::nullopt : meeting(in_.memory, places_, last);
+    if (!signals) return barrier_;
+    return in_.machine.barrier_base + Time::from_seconds(signals->seconds() * in_.machine.barrier_log_factor / 2);
+  }
+
   // Once all of the team are there and no task is left.
   bool release_barrier(std::size_t t) {
     const std::size_t index = threads_[t].execution;
     const Execution& ex = execution(index);
     ExecutionState& state = states_[index];
     if (state.at_barrier < threads_.size() || tasks_.unfinished() > 0) return false;
-    const Time release = now_ + barrier_ + (region_of(ex).reduction ? reduction_ : Time{});
+    const Time release = now_ + meeting_time(t) + (region_of(ex).reduction ? reduction_ : Time{});
     team_overhead_ += release - now_;
     close(index, state, release);
     const bool join = last_of_construct(index);
@@ -921,7 +931,8 @@ private:
   Team team_;
   bool pinned_ = true;
   Time fork_, barrier_, reduction_, now_, end_;
-  Time team_overhead_;  // forks, barriers and reductions, in which nobody works
+  std::vector<Place> places_;  // scratch
+  Time team_overhead_;         // forks, barriers and reductions, in which nobody works
   std::vector<ExecutionState> states_;
   std::vector<Time> region_time_;
   std::vector<std::vector<Time>> region_busy_;  // by region, by thread

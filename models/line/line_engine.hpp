@@ -48,6 +48,7 @@ public:
   EventCounts counts() const override;
   std::vector<std::vector<BindingTime>> binding() const override { return causes_.ranked(); }
   void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
+  std::optional<Time> signal(const Place& writer, const Place& reader) override;
   void flush(AddressSpace&) override;
 
 private:

@@ -155,4 +155,18 @@ void LineEngine::send_beside(const LinePath& path, Picoseconds at) {
     counts_.events.link_bytes[bytes.link.index()] += static_cast<std::uint64_t>(std::llround(bytes.bytes));
 }
 
+// A line of the reader's own, at its home, that the writer has just written.
+std::optional<Time> LineEngine::signal(const Place& writer, const Place& reader) {
+  if (writer.core == reader.core) return writer.now;
+  const Asker asker{reader.core, reader.node, machine_.socket_of(reader.node)};
+  const LinePath& path = routes_->transfer(asker, reader.thread.index(), reader.node, writer.core);
+  Picoseconds at = writer.now.count();
+  send_beside(path, at);
+  for (const PathStage& stage : path.stages) {
+    at += stage.before;
+    at = stage.link == PathStage::on_ring ? routes_->ride(stage.ring, at) : hold(stage.link, at, stage.held);
+  }
+  return Time::picoseconds(at + path.after);
+}
+
 }  // namespace homenode

@@ -108,6 +108,9 @@ public:
   virtual std::optional<LeastTime> least_time() const { return std::nullopt; }
   // Lines that a freed or moved range held; called by the simulation when memory is released or migrated.
   virtual void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) = 0;
+  // When the reader, who waits for it, sees a word that the writer writes at `writer.now`: what locks, conditions and barriers are made
+  // of. Nothing from a model that leaves it to the machine's core-to-core latency.
+  virtual std::optional<Time> signal(const Place& /*writer*/, const Place& /*reader*/) { return std::nullopt; }
   // Writes everything dirty back, without taking time; at the end of a run.
   virtual void flush(AddressSpace&) = 0;
 };
