@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/hardware/mixed_bits.hpp"
+
 namespace homenode {
 namespace {
-
-std::uint64_t scattered(std::uint64_t x) {  // splitmix64's finaliser
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ULL;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 std::int64_t picoseconds(double seconds) { return std::llround(seconds * 1e12); }
 
@@ -35,7 +29,7 @@ MemoryController::MemoryController(const DramDescription& dram, LineCosts costs,
 std::int64_t MemoryController::read(LineNumber line, std::int64_t now) {
   Channel& channel = channels_[line % channels_.size()];
   const std::uint64_t page = line / page_lines_;
-  Bank& bank = channel.banks[scattered(page) % channel.banks.size()];
+  Bank& bank = channel.banks[mixed_bits(page) % channel.banks.size()];
   ++reads_;
   std::int64_t column_at = now;
   const bool open = now - bank.used <= row_closes_after_;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "sim/errors.hpp"
+#include "sim/hardware/mixed_bits.hpp"
 
 namespace homenode {
 namespace {
@@ -98,14 +99,6 @@ std::vector<Stop> stops_of(const Machine& machine) {
   return circle;
 }
 
-std::uint64_t scattered(std::uint64_t x) {  // splitmix64's finaliser
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ULL;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 // Bit b of a directory or controller is the parity of the address bits in mask b, as in the published hashes of Intel's last levels. These
 // masks are ours: all are linearly independent, so that each directory has lines of every controller.
 constexpr std::array<std::uint64_t, 12> masks{0x1b5f575441, 0x2eb5faa882, 0x3cccc93104, 0x36d8a21208, 0x0f9d4c6410, 0x2a63b0e820,
@@ -127,7 +120,7 @@ std::size_t hashed(AddressHash hash, LineNumber line, std::size_t count, std::si
     case AddressHash::scattered:
       break;
   }
-  return scattered(line ^ (which == 0 ? 0x9e3779b97f4a7c15ULL : 0xc2b2ae3d27d4eb4fULL)) % count;
+  return mixed_bits(line ^ (which == 0 ? 0x9e3779b97f4a7c15ULL : 0xc2b2ae3d27d4eb4fULL)) % count;
 }
 
 void check_hash(const Machine& machine, AddressHash hash, std::size_t count, std::size_t most_bits, const std::string& name) {

@@ -29,6 +29,7 @@ SENSITIVITIES: tuple[tuple[str, Mapping[str, str], str, Mapping[str, int | str]]
     ),
     *((f"hop {hop}", {"ring.hop": hop}, "latency-aware", {}) for hop in ("1.4 ns", "1.8 ns")),
     *((f"instructions in {text} the time", {"core_time": text}, "latency-aware", {}) for text in ("x0.5", "x2")),
+    ("2^8 buckets, instructions in x0.5 the time", {"core_time": "x0.5"}, "latency-aware", {"table": 8}),
     *((f"memory latency {text}", {"memory_latency": text}, "latency-aware", {}) for text in ("280 ns", "300 ns")),
 )
 
