@@ -96,8 +96,8 @@ void PointsTo::enter(const llvm::CallBase* call, llvm::Function* function) {
 
 void PointsTo::solve() {
   while (!queue_.empty()) {
-    const Node node = queue_.back();
-    queue_.pop_back();
+    const Node node = queue_.front();
+    queue_.pop_front();
     nodes_[node].queued = false;
     const Bits fresh = nodes_[node].targets - nodes_[node].done;
     nodes_[node].done |= nodes_[node].targets;

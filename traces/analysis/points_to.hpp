@@ -9,6 +9,7 @@
 #include <llvm/IR/Module.h>
 
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <utility>
 #include <vector>
@@ -75,7 +76,7 @@ private:
     bool queued = false;
   };
   std::vector<Edges> nodes_;
-  std::vector<Node> queue_;
+  std::deque<Node> queue_;  // the oldest first: a node that many feed is visited when they all have
   std::set<std::pair<Node, Node>> known_copies_;
   llvm::DenseMap<const llvm::Value*, Node> node_of_;
   llvm::DenseMap<const llvm::Value*, ObjectId> object_of_;
