@@ -51,13 +51,15 @@ public:
                                          [this](NodeId node) { return scheduler_.threads_on(node); }});
     make_ready(master, Time{});
     while (true) {
-      const std::optional<Time> memory_event = in_.memory.next_event();
       const std::optional<Time> switches = scheduler_.next_event();
+      const Time ready = ready_.empty() ? Time::max() : ready_.top().time;
+      in_.memory.run_ahead(std::min(ready, switches.value_or(ready)));
+      const std::optional<Time> memory_event = in_.memory.next_event();
       if (ready_.empty() && !memory_event && !(switches && scheduler_.anybody_queues())) break;
-      if (switches && (!memory_event || *switches < *memory_event) && (ready_.empty() || *switches < ready_.top().time)) {
+      if (switches && (!memory_event || *switches < *memory_event) && *switches < ready) {
         pass_time(*switches);
         scheduler_.advance(now_);
-      } else if (memory_event && (ready_.empty() || *memory_event <= ready_.top().time)) {
+      } else if (memory_event && *memory_event <= ready) {
         done_.clear();
         in_.memory.advance(*memory_event, done_);
         now_ = *memory_event;

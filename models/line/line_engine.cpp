@@ -51,26 +51,37 @@ EventCounts LineEngine::counts() const {
   return counts;
 }
 
-// The earliest time at which a slice can end: each has to compute for what is left of it.
+// Where a core waits for the last lines of its slice, the slice ends.
+bool LineEngine::ends_slice(const EventQueue::Event& event) const {
+  if ((event.who & is_transaction) != 0) return false;
+  const RunningSlice& r = cores_[event.who];
+  return r.active && r.wake == event.time && r.waits == RunningSlice::Waits::at_end;
+}
+
+void LineEngine::process(const EventQueue::Event& event, std::vector<Completion>& done) {
+  if ((event.who & is_transaction) != 0) {
+    const std::uint32_t index = event.who & ~is_transaction;
+    step(transactions_[index], index, event.time);
+  } else if (RunningSlice& r = cores_[event.who]; r.active && r.wake == event.time) {
+    wake(r, event.time, done);
+  }
+}
+
+void LineEngine::run_ahead(Time until) {
+  limit_ = std::min(until.count(), RunningSlice::never / 2);
+  std::vector<Completion> none;
+  while (!events_.empty() && events_.first().time <= limit_ && !ends_slice(events_.first())) process(events_.pop(), none);
+}
+
 std::optional<Time> LineEngine::next_event() {
   if (events_.empty()) return std::nullopt;
-  Picoseconds least = RunningSlice::never;
-  for (const std::uint32_t core : active_) least = std::min(least, cores_[core].earliest_end);
-  return Time::picoseconds(std::max({events_.first().time, least, now_}));
+  return Time::picoseconds(events_.first().time);
 }
 
 void LineEngine::advance(Time to, std::vector<Completion>& done) {
-  now_ = to.count();
+  limit_ = to.count();
   const std::size_t first = done.size();
-  while (!events_.empty() && events_.first().time <= now_) {
-    const EventQueue::Event event = events_.pop();
-    if ((event.who & is_transaction) != 0) {
-      const std::uint32_t index = event.who & ~is_transaction;
-      step(transactions_[index], index, event.time);
-    } else if (RunningSlice& r = cores_[event.who]; r.active && r.wake == event.time) {
-      wake(r, event.time, done);
-    }
-  }
+  while (!events_.empty() && events_.first().time <= limit_) process(events_.pop(), done);
   std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
             [](const Completion& a, const Completion& b) { return std::tie(a.time, a.thread) < std::tie(b.time, b.thread); });
 }

@@ -43,6 +43,7 @@ public:
   LineEngine(const Workload&, const Machine&, const Topology&, const StagedOptions&);
 
   Started start(const Work&, AddressSpace&) override;
+  void run_ahead(Time until) override;
   std::optional<Time> next_event() override;
   void advance(Time to, std::vector<Completion>& done) override;
   EventCounts counts() const override;
@@ -57,13 +58,18 @@ private:
   enum PrivateCause : std::size_t { core_cause, latency_cause, overhead_cause };
   static constexpr std::array private_names{"core", "latency", "overhead"};
 
+  bool ends_slice(const EventQueue::Event&) const;
+  void process(const EventQueue::Event&, std::vector<Completion>& done);
+  // Sooner than this nothing that another core does from now on reaches a core.
+  Picoseconds horizon() const {
+    return std::min(events_.empty() ? limit_ : events_.first().time, limit_) + lookahead_;
+  }
   // slices.cpp
   void start_kernel_work(RunningSlice&, const Work&, std::uint64_t faulted, Picoseconds& overhead);
   Picoseconds work_on_pages(const Place&, AddressSpace&);
   void finish(RunningSlice&, Picoseconds at, std::vector<Completion>& done);
   // lines_of_core.cpp
-  void run(RunningSlice&, Picoseconds until);
-  void run_lines(RunningSlice&, Picoseconds until);
+  void run(RunningSlice&);
   bool access(RunningSlice&, const LineTouch&, LineNumber);
   void write_back(const RunningSlice&, Picoseconds at);
   NodeId home_of(const RunningSlice&, LineNumber) const;
@@ -101,7 +107,7 @@ private:
   std::vector<Transaction> transactions_;
   std::vector<std::uint32_t> free_transactions_;
   EventQueue events_;
-  Picoseconds now_ = 0;
+  Picoseconds limit_ = 0;  // nothing starts before it
   std::size_t works_ = 0;
   ExecutionId body_of_ = ExecutionId::none();
   std::shared_ptr<const ExecutionBody> body_;

@@ -136,7 +136,7 @@ void LineEngine::wake(RunningSlice& r, Picoseconds now, std::vector<Completion>&
     if (!issue(r, miss, r.put_off_parallelism)) return;
     if (machine_.overlap == Overlap::none && r.put_off_parallelism <= 1) return wait(r, RunningSlice::Waits::for_all);
   }
-  run(r, now_ + lookahead_);
+  run(r);
 }
 
 Picoseconds LineEngine::hold(std::uint32_t link, Picoseconds from, Picoseconds held) {

@@ -7,13 +7,7 @@
 
 namespace homenode {
 
-void LineEngine::run(RunningSlice& r, Picoseconds until) {
-  run_lines(r, until);
-  // Whatever its lines take, it has to compute for what is left; rounded down by more than all fractions of a picosecond.
-  r.earliest_end = r.clock + static_cast<Picoseconds>(std::max(0.0, r.computing_left - 1000));
-}
-
-void LineEngine::run_lines(RunningSlice& r, Picoseconds until) {
+void LineEngine::run(RunningSlice& r) {
   while (true) {
     if (!r.kernel.empty()) {
       RunningSlice::KernelLines& kernel = r.kernel.back();
@@ -34,7 +28,6 @@ void LineEngine::run_lines(RunningSlice& r, Picoseconds until) {
       LineNumber line = 0;
       if (!r.cursor.next(r.slice, touch, line)) return wait(r, RunningSlice::Waits::at_end);
       const double computing = r.access_time * static_cast<double>(touch->accesses) / static_cast<double>(touch->lines.size());
-      r.computing_left -= computing;
       r.computed += computing;
       const auto whole = static_cast<Picoseconds>(r.computed);
       r.computed -= static_cast<double>(whole);
@@ -48,7 +41,7 @@ void LineEngine::run_lines(RunningSlice& r, Picoseconds until) {
       }
       if (!access(r, *touch, line)) return;
     }
-    if (r.clock > until || (!events_.empty() && r.clock > events_.first().time + lookahead_)) {
+    if (r.clock > horizon()) {
       r.wake = r.clock;
       events_.push({r.clock, static_cast<std::uint32_t>(r.thread.index())});
       return;

@@ -53,9 +53,8 @@ struct RunningSlice {
   SliceTouches slice;
   LineCursor cursor;
   std::vector<KernelLines> kernel;
-  Picoseconds begin = 0, clock = 0, wake = never, earliest_end = 0;
+  Picoseconds begin = 0, clock = 0, wake = never;
   double access_time = 0;               // picoseconds of computing an access
-  double computing_left = 0;            // picoseconds
   double computed = 0;                  // picoseconds, not yet on the clock
   double places = 0;                    // in flight, the fraction that is owed
   std::uint32_t under_way = 0;          // transactions

@@ -61,9 +61,9 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.latency = 0;
   r.accesses = passed.slice.accesses;
   r.clock = r.begin + overhead;
-  r.computing_left = core_times_.seconds(passed.slice, *body_) / picosecond;
-  r.access_time = passed.slice.accesses == 0 ? 0 : r.computing_left / static_cast<double>(passed.slice.accesses);
-  if (passed.slice.accesses == 0) r.clock += std::llround(std::exchange(r.computing_left, 0.0));
+  const double computing = core_times_.seconds(passed.slice, *body_) / picosecond;
+  r.access_time = passed.slice.accesses == 0 ? 0 : computing / static_cast<double>(passed.slice.accesses);
+  if (passed.slice.accesses == 0) r.clock += std::llround(computing);
   r.computed = 0;
   // Faults come page by page as the slice gets there.
   r.faults = faulted;
@@ -77,7 +77,6 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.level_free.assign(machine_.caches.size(), 0);
   r.cursor.restart();
   r.put_off.reset();
-  r.earliest_end = r.clock;
   r.active = true;
   r.waits = RunningSlice::Waits::no;
   r.wake = r.clock;

@@ -98,6 +98,9 @@ public:
   virtual std::uint64_t foresee(const Work&, AddressSpace&) { return Stretch::to_the_end; }
   // From here on the order in which slices pass the caches hangs on time.
   virtual void order_by_time() {}
+  // Nothing starts, nor is dropped, before `until` but what the end of a slice leads to: a model of many small events may go on by itself
+  // up to the first end, or up to there.
+  virtual void run_ahead(Time /*until*/) {}
   virtual std::optional<Time> next_event() = 0;
   // Not beyond next_event. Completions by (time, thread).
   virtual void advance(Time to, std::vector<Completion>& done) = 0;
