@@ -1,6 +1,7 @@
 #include "models/line/line_engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -27,6 +28,10 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       throw UsageError("machine '" + machine.name + "': " + std::to_string(machine.caches[level].cores_per_cache) +
                        " cores share the caches of level " + std::to_string(level + 1) +
                        "; the engine line allows cores to share the outermost level only");
+  }
+  for (const CacheDescription& cache : machine.caches) {
+    const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
+    levels_.push_back({cache.latency.count(), bandwidth > 0 ? std::llround(static_cast<double>(line_bytes()) / bandwidth * 1e12) : 0});
   }
   for (std::size_t c = 0; c < machine.controllers.size(); ++c)
     controllers_.emplace_back(machine.dram, line_costs(machine, c), std::max<std::uint64_t>(4096 / line_bytes(), 1));
@@ -70,7 +75,7 @@ void LineEngine::process(const EventQueue::Event& event, std::vector<Completion>
 void LineEngine::run_ahead(Time until) {
   limit_ = std::min(until.count(), RunningSlice::never / 2);
   std::vector<Completion> none;
-  while (!events_.empty() && events_.first().time <= limit_ && !ends_slice(events_.first())) process(events_.pop(), none);
+  while (events_.first().time <= limit_ && !ends_slice(events_.first())) process(events_.pop(), none);
 }
 
 std::optional<Time> LineEngine::next_event() {
@@ -79,9 +84,9 @@ std::optional<Time> LineEngine::next_event() {
 }
 
 void LineEngine::advance(Time to, std::vector<Completion>& done) {
-  limit_ = to.count();
+  limit_ = std::min(to.count(), RunningSlice::never / 2);
   const std::size_t first = done.size();
-  while (!events_.empty() && events_.first().time <= limit_) process(events_.pop(), done);
+  while (events_.first().time <= limit_) process(events_.pop(), done);
   std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
             [](const Completion& a, const Completion& b) { return std::tie(a.time, a.thread) < std::tie(b.time, b.thread); });
 }

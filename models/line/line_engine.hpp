@@ -16,6 +16,7 @@
 // Bytes, hits and latencies are counted as in the staged model, one line at a time; latencies are what each line took.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -61,9 +62,7 @@ private:
   bool ends_slice(const EventQueue::Event&) const;
   void process(const EventQueue::Event&, std::vector<Completion>& done);
   // Sooner than this nothing that another core does from now on reaches a core.
-  Picoseconds horizon() const {
-    return std::min(events_.empty() ? limit_ : events_.first().time, limit_) + lookahead_;
-  }
+  Picoseconds horizon() const { return std::min(events_.first().time, limit_) + lookahead_; }
   // slices.cpp
   void start_kernel_work(RunningSlice&, const Work&, std::uint64_t faulted, Picoseconds& overhead);
   Picoseconds work_on_pages(const Place&, AddressSpace&);
@@ -95,6 +94,10 @@ private:
   CacheStage stage_;
   SetCaches caches_;
   CoreTimes core_times_;
+  struct Level {
+    Picoseconds latency = 0, delivers = 0;  // a line each time; 0: as fast as it is asked
+  };
+  std::vector<Level> levels_;
   std::unique_ptr<LineRoutes> routes_;
   std::vector<MemoryController> controllers_;
   std::vector<Picoseconds> link_free_;

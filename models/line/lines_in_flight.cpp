@@ -8,10 +8,10 @@
 namespace homenode {
 
 bool LineEngine::issue(RunningSlice& r, const Miss& miss, float parallelism) {
-  std::erase_if(r.returns, [&](Picoseconds at) { return at <= r.clock; });
-  const double whole = std::floor(parallelism), owed = r.places + (parallelism - whole);
-  const double places = std::max(owed >= 1 ? whole + 1 : whole, 1.0);
-  if (static_cast<double>(r.under_way + r.returns.size()) >= places) {
+  r.returns.drop_until(r.clock);
+  const auto whole = static_cast<std::uint32_t>(parallelism);
+  const double owed = r.places + (static_cast<double>(parallelism) - whole);
+  if (r.under_way + r.returns.size() >= std::max(owed >= 1 ? whole + 1 : whole, 1U)) {
     r.put_off = miss;
     r.put_off_parallelism = parallelism;
     wait(r, RunningSlice::Waits::for_place);
@@ -24,16 +24,15 @@ bool LineEngine::issue(RunningSlice& r, const Miss& miss, float parallelism) {
 
 void LineEngine::begin(RunningSlice& r, const Miss& miss) {
   if (miss.path == nullptr) {  // from a cache of its own
-    const CacheDescription& cache = machine_.caches[miss.level];
-    Picoseconds at = r.clock + cache.latency.count();
-    if (cache.bandwidth_per_core.bytes_per_second() > 0) {
+    Picoseconds at = r.clock + levels_[miss.level].latency;
+    if (levels_[miss.level].delivers > 0) {
       Picoseconds& free = r.level_free[miss.level];
-      free = std::max(free, r.clock) + std::llround(static_cast<double>(line_bytes()) / cache.bandwidth_per_core.bytes_per_second() * 1e12);
+      free = std::max(free, r.clock) + levels_[miss.level].delivers;
       at = std::max(at, free);
     }
     r.latency += at - r.clock;
     counts_.latency(miss.source, at - r.clock);
-    r.returns.push_back(at);
+    r.returns.add(at);
     return;
   }
   send_beside(*miss.path, r.clock);
@@ -78,11 +77,8 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
     }
     const Picoseconds waited = left - now - idle;
     if (waited > 0) {
-      const auto known = std::find_if(r.queued.begin(), r.queued.end(), [&](const auto& q) { return q.first == resource; });
-      if (known == r.queued.end())
-        r.queued.emplace_back(resource, waited);
-      else
-        known->second += waited;
+      if (r.waited[resource] == 0) r.queued.push_back(static_cast<std::uint32_t>(resource));
+      r.waited[resource] += waited;
     }
     if (++transaction.stage < stages.size()) left += stages[transaction.stage].before;
     if (transaction.stage < stages.size() && left != now) {
@@ -100,11 +96,11 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
 }
 
 void LineEngine::returned(RunningSlice& r, Picoseconds at) {
-  r.returns.push_back(at);
+  r.returns.add(at);
   if (r.waits == RunningSlice::Waits::no) return;
   const bool all = r.waits != RunningSlice::Waits::for_place;
   if (all && r.under_way != 0) return;
-  const Picoseconds wake = all ? *std::max_element(r.returns.begin(), r.returns.end()) : std::min(r.wake, at);
+  const Picoseconds wake = all ? r.returns.last() : std::min(r.wake, at);
   if (wake == r.wake) return;
   r.wake = wake;
   events_.push({wake, static_cast<std::uint32_t>(r.thread.index())});
@@ -115,10 +111,9 @@ void LineEngine::wait(RunningSlice& r, RunningSlice::Waits waits) {
   r.wake = RunningSlice::never;
   Picoseconds wake = RunningSlice::never;
   if (waits == RunningSlice::Waits::for_place) {
-    for (const Picoseconds at : r.returns) wake = std::min(wake, at);
+    if (!r.returns.empty()) wake = r.returns.first();
   } else if (r.under_way == 0) {
-    wake = r.clock;
-    for (const Picoseconds at : r.returns) wake = std::max(wake, at);
+    wake = r.returns.empty() ? r.clock : std::max(r.clock, r.returns.last());
   }
   if (wake == RunningSlice::never) return;
   r.wake = wake;

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "models/line/collected_slice.hpp"
 #include "models/line/line_counts.hpp"
 #include "models/line/line_cursor.hpp"
 #include "models/line/line_routes.hpp"
+#include "models/line/return_times.hpp"
 #include "sim/address_space.hpp"
 #include "sim/hardware/memory_model.hpp"
 
@@ -58,7 +58,7 @@ struct RunningSlice {
   double computed = 0;                  // picoseconds, not yet on the clock
   double places = 0;                    // in flight, the fraction that is owed
   std::uint32_t under_way = 0;          // transactions
-  std::vector<Picoseconds> returns;     // of lines in flight that are known, not in order
+  ReturnTimes returns;                  // of lines in flight that are known
   std::vector<Picoseconds> level_free;  // when a level can deliver the next line
   std::optional<Miss> put_off;          // it waits for a place
   float put_off_parallelism = 1;
@@ -66,7 +66,8 @@ struct RunningSlice {
   Picoseconds overhead = 0, locked = 0, latency = 0;  // locked: by the lock that page faults take
   std::uint64_t accesses = 0, faults = 0;
   double faults_per_access = 0, faults_due = 0;
-  std::vector<std::pair<std::uint32_t, Picoseconds>> queued;  // resource, waited
+  std::vector<Picoseconds> waited;    // by resource
+  std::vector<std::uint32_t> queued;  // at these
 };
 
 }  // namespace homenode

@@ -27,6 +27,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.slice.clear();
   r.kernel.clear();
   r.queued.clear();
+  r.waited.assign(causes_.shared(), 0);
   r.locked = 0;
   r.asker = {place.core, place.node, machine_.socket_of(place.node)};
   r.thread = place.thread;
@@ -162,9 +163,9 @@ void LineEngine::finish(RunningSlice& r, Picoseconds at, std::vector<Completion>
   if (!(stalled > 0)) return;
   std::size_t cause = causes_.of_model(latency_cause);
   Picoseconds longest = r.latency / 10;
-  for (const auto& [resource, waited] : r.queued) {
-    if (waited <= longest) continue;
-    longest = waited;
+  for (const std::uint32_t resource : r.queued) {
+    if (r.waited[resource] <= longest) continue;
+    longest = r.waited[resource];
     cause = resource;
   }
   causes_.add(r.region, cause, stalled);
