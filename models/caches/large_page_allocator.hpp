@@ -11,7 +11,7 @@ namespace homenode {
 template <class Value>
 struct LargePageAllocator {
   using value_type = Value;
-  static constexpr std::size_t page = std::size_t{2} << 20;
+  static constexpr std::size_t page = std::size_t{2} << 20, line = 64;  // of the host
 
   LargePageAllocator() = default;
   template <class Other>
@@ -19,14 +19,14 @@ struct LargePageAllocator {
 
   Value* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(Value);
-    if (bytes < page) return static_cast<Value*>(::operator new (bytes, std::align_val_t{alignof(Value)}));
+    if (bytes < page) return static_cast<Value*>(::operator new (bytes, std::align_val_t{line}));
     void* memory = ::operator new (bytes, std::align_val_t{page});
     // Advice only: where it is refused, small pages do.
     static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));
     return static_cast<Value*>(memory);
   }
   void deallocate(Value* memory, std::size_t count) {
-    ::operator delete (memory, std::align_val_t{count * sizeof(Value) < page ? alignof(Value) : page});
+    ::operator delete (memory, std::align_val_t{count * sizeof(Value) < page ? line : page});
   }
   template <class Other>
   bool operator==(const LargePageAllocator<Other>&) const {

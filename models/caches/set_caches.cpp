@@ -65,6 +65,7 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
     Level& level = levels_.emplace_back();
     const auto line = static_cast<std::uint64_t>(description.line.count());
     page_shift_ = static_cast<unsigned>(std::countr_zero(std::max<std::uint64_t>(page_bytes / line, 1)));
+    page_mask_ = (std::uint32_t{1} << page_shift_) - 1;
     const std::uint64_t lines = static_cast<std::uint64_t>(description.size.count()) / line;
     level.ways = static_cast<unsigned>(std::min<std::uint64_t>(std::max(description.ways, 1U), lines));
     level.cores_per_cache = description.cores_per_cache;
@@ -84,20 +85,32 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
       path_[core * most_levels + l] = static_cast<std::uint32_t>(core / levels_[l].cores_per_cache);
 }
 
-SetCaches::Line SetCaches::line_of(LineNumber number, Id id) const {
+inline std::uint32_t SetCaches::set_in(const Level& level, LineNumber number, std::uint32_t frame) const {
+  const std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number);
+  std::uint32_t set = level.set_mask != 0 || level.sets == 1 ? physical & level.set_mask : physical % level.sets;
+  if (level.slices > 1) set += static_cast<std::uint32_t>((mix(frame) >> 32) * level.slices >> 32) * level.sets;
+  return set * level.ways;
+}
+
+inline SetCaches::Line SetCaches::line_of(LineNumber number, Id id) const {
   Line line;
   line.id = id;
   line.number = number;
-  const std::uint64_t in_page = number & ((std::uint64_t{1} << page_shift_) - 1);
-  const auto frame = static_cast<std::uint32_t>(mix((number >> page_shift_) ^ seed_) << page_shift_ | in_page);
-  for (std::size_t l = 0; l < levels_.size(); ++l) {
-    const Level& level = levels_[l];
-    const std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number);
-    std::uint32_t set = level.set_mask != 0 || level.sets == 1 ? physical & level.set_mask : physical % level.sets;
-    if (level.slices > 1) set += static_cast<std::uint32_t>((mix(frame) >> 32) * level.slices >> 32) * level.sets;
-    line.set[l] = set * level.ways;
-  }
+  const std::uint32_t frame = frame_of(id);
+  for (std::size_t l = 0; l < levels_.size(); ++l) line.set[l] = set_in(levels_[l], number, frame);
   return line;
+}
+
+inline SetCaches::Id SetCaches::numbered(LineNumber number) {
+  const Id id = numbers_.number(number);
+  if (id > frames_.size() << page_shift_) {
+    while (frames_.size() << page_shift_ < numbers_.size()) {
+      const LineNumber first = numbers_.line(static_cast<Id>((frames_.size() << page_shift_) + 1));
+      frames_.push_back(static_cast<std::uint32_t>(mix((first >> page_shift_) ^ seed_) << page_shift_));
+    }
+    if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
+  }
+  return id;
 }
 
 bool SetCaches::remove(std::size_t level, std::size_t cache, const Line& line, bool& dirty) {
@@ -141,7 +154,7 @@ void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutco
       const std::uint64_t size = touch.lines.size();
       const std::uint64_t end = touch.lines.first + (step + 1) * size / longest;
       for (LineNumber line = touch.lines.first + step * size / longest; line < end; ++line) {
-        ahead_.push_back({line_of(line), &touch});
+        ahead_.push_back({line_of(line, numbered(line)), &touch});
         if (ahead_.size() == batch) access_ahead(core);
       }
     }
@@ -151,8 +164,6 @@ void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutco
 // Asks the host for what the lines will need and for what those need that they push out; then the lines one by one.
 void SetCaches::access_ahead(CoreId core) {
   if (ahead_.empty()) return;
-  // The table grows here and nowhere else.
-  if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
   if (ahead_.size() > 1) {
     const std::size_t last = levels_.size() - 1;
     for (const Ahead& next : ahead_) {
@@ -170,24 +181,36 @@ void SetCaches::access_ahead(CoreId core) {
 
 LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch& touch, CacheOutcome& outcome) {
   outcome_ = &outcome;
-  const Line line = line_of(number);
-  if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
-  if (forwards_clean_ && forwarder_.size() < states_.size()) forwarder_.resize(states_.size(), 0);
-  return pass_line(core, line, touch);
+  return pass_line(core, line_of(number, numbered(number)), touch);
 }
 
 void SetCaches::expect(CoreId core, LineNumber far, LineNumber near) const {
+  const std::size_t last = outermost();
   if (const Id id = numbers_.find(far); id != 0) {
-    const Line line = line_of(far, id);
-    for (std::size_t level = 1; level < levels_.size(); ++level) __builtin_prefetch(set_of(level, cache_of(core, level), line));
-    if (id < states_.size()) __builtin_prefetch(&states_[id]);
+    const std::uint32_t frame = frame_of(id);
+    for (std::size_t level = 1; level <= last; ++level)
+      prefetch_set(level, cache_of(core, level), set_in(levels_[level], far, frame));
+    __builtin_prefetch(&states_[id]);
   }
-  if (const Id id = numbers_.find(near); id != 0) {
-    const Line line = line_of(near, id);
-    const std::size_t last = outermost();
-    const Entry oldest = set_of(last, cache_of(core, last), line)[levels_[last].ways - 1];
-    if (oldest != 0) __builtin_prefetch(&states_[oldest >> 1]);
+  const Id id = numbers_.find(near);
+  if (id == 0) return;
+  // What goes from level to level, each time the oldest of a set.
+  const auto oldest = [&](std::size_t level, Id of) {
+    const std::uint32_t set = set_in(levels_[level], numbers_.line(of), frame_of(of));
+    return levels_[level].entries[cache_of(core, level) * levels_[level].cache_entries + set + levels_[level].ways - 1];
+  };
+  if (const Entry out = oldest(last, id); out != 0) __builtin_prefetch(&states_[out >> 1]);
+  Entry out = 0;
+  Id in = id;
+  for (std::size_t level = 0; level < last; ++level) {
+    if (level > 0 && !by_evictions(level)) in = id;
+    out = oldest(level, in);
+    if (out == 0) return;
+    in = out >> 1;
   }
+  __builtin_prefetch(&states_[in]);
+  if ((out & 1) != 0 || by_evictions(last))
+    prefetch_set(last, cache_of(core, last), set_in(levels_[last], numbers_.line(in), frame_of(in)));
 }
 
 void SetCaches::note(const LineFate& fate, LineNumber number, const LineTouch& touch) {
@@ -270,14 +293,14 @@ LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& to
     fate.from = LineFate::From::memory;
   }
   fill(core, line, known, level, writes, transferred);
-  if (missed && forwards_clean_) forwarder_[line.id] = static_cast<std::uint16_t>(1 + cache_of(core, outermost()));
+  if (missed && forwards_clean_) known.forwarder = static_cast<std::uint16_t>(1 + cache_of(core, outermost()));
   if (touch.bypass) bypass(line);
   return fate;
 }
 
 // Before the access changes anything: whether another outermost cache answers with clean data.
 void SetCaches::forwarded(CoreId core, const Line& line, LineFate& fate) {
-  const std::uint16_t last = forwarder_[line.id];
+  const std::uint16_t last = states_[line.id].forwarder;
   if (last == 0 || last - 1U == cache_of(core, outermost()) || !holds(outermost(), last - 1U, line)) return;
   fate.from = LineFate::From::transfer;
   fate.owner = static_cast<std::uint16_t>((last - 1U) * levels_[outermost()].cores_per_cache);
@@ -430,7 +453,7 @@ void SetCaches::evicted(CoreId core, std::size_t index, Entry entry) {
   const std::size_t last = outermost();
   const bool to_victims = index < last && by_evictions(index + 1), purges = index > 0 && levels_[index].inclusion == Inclusion::inclusive;
   if (!dirty && !purges && !to_victims && index + 1 < last) return;
-  const Line line = line_of(numbers_.line(id), id);
+  const Line line = line_of(id);
   LineState& known = states_[id];
   if (purges) {
     cores_.for_each_core(known.holders, [&](CoreId other) {
@@ -456,7 +479,7 @@ bool SetCaches::remove_everywhere(const Line& line, LineState& known) {
     for (std::size_t level = 0; level < outermost(); ++level) remove(level, cache_of(core, level), line, dirty);
   });
   for_each_domain(known.domains, [&](std::size_t cache) { remove(outermost(), cache, line, dirty); });
-  known = {};
+  known = {.forwarder = known.forwarder};
   return dirty;
 }
 

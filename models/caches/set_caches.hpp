@@ -42,7 +42,8 @@ public:
 
   // One line; only write-backs and bypassed writes go to the outcome.
   LineFate access_line(CoreId, LineNumber, const LineTouch&, CacheOutcome&);
-  // Asks the host for the tables that accesses to these lines will need: `far` some lines ahead of the core, `near` a few.
+  // Asks the host for the tables that accesses to these lines will need: `far` some accesses ahead of the core, `near` a few; those that
+  // `near` will push out included.
   void expect(CoreId, LineNumber far, LineNumber near) const;
   // Outermost caches under which the last access removed copies, the core's own included.
   std::span<const std::uint32_t> invalidated() const { return invalidated_; }
@@ -75,6 +76,7 @@ private:
     CoreMask holders = 0;           // cores whose inner levels may hold it
     std::uint32_t domains = 0;      // outermost caches that may hold it
     std::uint16_t writer = nobody;  // core in whose path it may be dirty
+    std::uint16_t forwarder = 0;    // 1 + the outermost cache that got it last, for clean forwarding; 0 = nobody
   };
   static constexpr std::size_t most_levels = 4;
   // One line on its way through the hierarchy.
@@ -89,7 +91,15 @@ private:
   };
 
   Line line_of(LineNumber number, Id id) const;
-  Line line_of(LineNumber number) { return line_of(number, numbers_.number(number)); }
+  Line line_of(Id id) const { return line_of(numbers_.line(id), id); }
+  std::uint32_t frame_of(Id id) const { return frames_[(id - 1) >> page_shift_] | ((id - 1) & page_mask_); }
+  std::uint32_t set_in(const Level&, LineNumber, std::uint32_t frame) const;  // where it begins
+  Id numbered(LineNumber);                                                    // the tables know it from then on
+  void prefetch_set(std::size_t level, std::size_t cache, std::uint32_t set) const {
+    const Entry* entries = &levels_[level].entries[cache * levels_[level].cache_entries + set];
+    __builtin_prefetch(entries);
+    if (levels_[level].ways > 16) __builtin_prefetch(entries + levels_[level].ways - 1);
+  }
   std::size_t cache_of(CoreId core, std::size_t level) const { return path_[core.index() * most_levels + level]; }
   bool by_evictions(std::size_t level) const { return level > 0 && levels_[level].inclusion != Inclusion::inclusive; }
   bool same_domain(CoreId a, CoreId b) const { return cache_of(a, levels_.size() - 1) == cache_of(b, levels_.size() - 1); }
@@ -145,9 +155,10 @@ private:
   CoreBits cores_;
   std::size_t domains_ = 1, domains_a_bit_ = 1;
   unsigned page_shift_ = 0;  // lines a page
+  std::uint32_t page_mask_ = 0;
+  std::vector<std::uint32_t> frames_;  // first line of the frame of each numbered page
   std::uint64_t seed_;
   bool forwards_clean_ = false;
-  std::vector<std::uint16_t> forwarder_;    // by line: 1 + the outermost cache that got it last; 0 = nobody
   std::vector<std::uint32_t> invalidated_;  // by the last access
   CacheOutcome* outcome_ = nullptr;         // of the call
   std::vector<Ahead> ahead_;                // scratch
