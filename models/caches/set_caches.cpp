@@ -184,27 +184,27 @@ LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch&
   return pass_line(core, line_of(number, numbered(number)), touch);
 }
 
-void SetCaches::expect(CoreId core, LineNumber far, LineNumber near) const {
+void SetCaches::expect(CoreId core, LineNumber far, LineNumber near, std::size_t before) const {
   const std::size_t last = outermost();
   if (const Id id = numbers_.find(far); id != 0) {
     const std::uint32_t frame = frame_of(id);
-    for (std::size_t level = 1; level <= last; ++level)
-      prefetch_set(level, cache_of(core, level), set_in(levels_[level], far, frame));
+    for (std::size_t level = 1; level <= last; ++level) prefetch_set(level, cache_of(core, level), set_in(levels_[level], far, frame));
     __builtin_prefetch(&states_[id]);
   }
   const Id id = numbers_.find(near);
   if (id == 0) return;
   // What goes from level to level, each time the oldest of a set.
-  const auto oldest = [&](std::size_t level, Id of) {
+  const auto oldest = [&](std::size_t level, Id of, std::size_t younger = 0) {
     const std::uint32_t set = set_in(levels_[level], numbers_.line(of), frame_of(of));
-    return levels_[level].entries[cache_of(core, level) * levels_[level].cache_entries + set + levels_[level].ways - 1];
+    const std::size_t way = levels_[level].ways - 1 - younger % levels_[level].ways;
+    return levels_[level].entries[cache_of(core, level) * levels_[level].cache_entries + set + way];
   };
   if (const Entry out = oldest(last, id); out != 0) __builtin_prefetch(&states_[out >> 1]);
   Entry out = 0;
   Id in = id;
   for (std::size_t level = 0; level < last; ++level) {
     if (level > 0 && !by_evictions(level)) in = id;
-    out = oldest(level, in);
+    out = oldest(level, in, level == 0 ? before : 0);
     if (out == 0) return;
     in = out >> 1;
   }

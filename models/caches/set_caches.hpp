@@ -42,9 +42,9 @@ public:
 
   // One line; only write-backs and bypassed writes go to the outcome.
   LineFate access_line(CoreId, LineNumber, const LineTouch&, CacheOutcome&);
-  // Asks the host for the tables that accesses to these lines will need: `far` some accesses ahead of the core, `near` a few; those that
-  // `near` will push out included.
-  void expect(CoreId, LineNumber far, LineNumber near) const;
+  // Asks the host for the tables that accesses to these lines will need: `far` some accesses ahead of the core, `near` a few; what `near`
+  // will push out included, if `before` lines of its set in the first level go before.
+  void expect(CoreId, LineNumber far, LineNumber near, std::size_t before) const;
   // Outermost caches under which the last access removed copies, the core's own included.
   std::span<const std::uint32_t> invalidated() const { return invalidated_; }
   // Stable states, derived from the entries: newest data in nobody's memory (M, or O if others hold it), held by one domain or more.

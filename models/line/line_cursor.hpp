@@ -21,6 +21,15 @@ public:
     return true;
   }
 
+  // Which of the group's streams the last line was of.
+  std::size_t stream() const { return touch_ - first_touch_; }
+  // The line that comes `lines` later in the same stream, or begins the touch that is as many further on; the last one's if there is none.
+  LineNumber ahead(const SliceTouches& slice, std::uint64_t lines) const {
+    const LineRange& range = slice.touches[touch_].lines;
+    if (line_ - 1 + lines < range.last) return line_ - 1 + lines;
+    return slice.touches[std::min<std::size_t>(touch_ + lines, slice.touches.size() - 1)].lines.first;
+  }
+
 private:
   bool next_range(const SliceTouches& slice) {
     while (line_ == line_end_) {

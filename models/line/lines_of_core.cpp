@@ -52,8 +52,8 @@ void LineEngine::run(RunningSlice& r) {
 // False if the core has to wait.
 bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line) {
   const LineFate fate = caches_.access_line(r.asker.core, line, touch, victims_);
-  if ((fate.level != 0 || fate.from != LineFate::From::cache) && line + 4 < touch.lines.last)
-    caches_.expect(r.asker.core, line + 4, line + 2);
+  if (fate.level != 0 || fate.from != LineFate::From::cache)
+    caches_.expect(r.asker.core, r.cursor.ahead(r.slice, 4), r.cursor.ahead(r.slice, 2), r.cursor.stream());
   counts_.events.upgrade_lines += fate.upgrade;
   if (!victims_.writebacks.empty()) write_back(r, r.clock);
   Miss miss;
