@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/errors.hpp"
+#include "sim/hardware/mixed_bits.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -16,14 +17,6 @@ namespace {
 
 constexpr std::uint64_t page_bytes = 4096;
 constexpr std::size_t batch = 64;  // lines whose tables are asked for ahead of use
-
-std::uint64_t mix(std::uint64_t x) {  // splitmix64's finaliser
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ULL;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 // The first `way` entries move one place back; the first place is free then.
 template <class Entry>
@@ -57,7 +50,7 @@ inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
 }
 
 SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_clean)
-    : cores_(machine.cores()), seed_(mix(seed + 0x9e3779b97f4a7c15ULL)), forwards_clean_(forwards_clean) {
+    : cores_(machine.cores()), seed_(mixed_bits(seed + 0x9e3779b97f4a7c15ULL)), forwards_clean_(forwards_clean) {
   if (machine.caches.size() > most_levels)
     throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.caches.size()) +
                      " cache levels; the caches by lines allow at most " + std::to_string(most_levels));
@@ -88,7 +81,7 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
 inline std::uint32_t SetCaches::set_in(const Level& level, LineNumber number, std::uint32_t frame) const {
   const std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number);
   std::uint32_t set = level.set_mask != 0 || level.sets == 1 ? physical & level.set_mask : physical % level.sets;
-  if (level.slices > 1) set += static_cast<std::uint32_t>((mix(frame) >> 32) * level.slices >> 32) * level.sets;
+  if (level.slices > 1) set += static_cast<std::uint32_t>((mixed_bits(frame) >> 32) * level.slices >> 32) * level.sets;
   return set * level.ways;
 }
 
@@ -106,7 +99,7 @@ inline SetCaches::Id SetCaches::numbered(LineNumber number) {
   if (id > frames_.size() << page_shift_) {
     while (frames_.size() << page_shift_ < numbers_.size()) {
       const LineNumber first = numbers_.line(static_cast<Id>((frames_.size() << page_shift_) + 1));
-      frames_.push_back(static_cast<std::uint32_t>(mix((first >> page_shift_) ^ seed_) << page_shift_));
+      frames_.push_back(static_cast<std::uint32_t>(mixed_bits((first >> page_shift_) ^ seed_) << page_shift_));
     }
     if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
   }
