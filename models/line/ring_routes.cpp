@@ -11,16 +11,6 @@ namespace {
 
 constexpr std::array<const char*, ring_kinds> kind_names{"data", "address", "acknowledge"};
 
-template <class Make>
-const LinePath& made(std::vector<std::unique_ptr<LinePath>>& paths, std::size_t key, Make&& make) {
-  std::unique_ptr<LinePath>& path = paths[key];
-  if (!path) {
-    path = std::make_unique<LinePath>();
-    make(*path);
-  }
-  return *path;
-}
-
 }  // namespace
 
 RingRoutes::RingRoutes(const Machine& machine, PhysicalMemory memory, std::int64_t controller_idle, Timeline* timeline,
@@ -66,75 +56,73 @@ void RingRoutes::send(LinePath& path, RingKind kind, std::size_t from, std::size
   path.stages.push_back(stage);
 }
 
-const LinePath& RingRoutes::read(const Asker& asker, LineNumber line, NodeId) {
+template <class Make>
+const LinePath& RingRoutes::of_memory(Paths& paths, const Asker& asker, LineNumber line, Make&& make) {
   const LineNumber physical = memory_.line(line);
   const std::size_t directory = geometry_.directory_of(physical), controller = geometry_.controller_of(physical);
-  return made(read_, key(asker, directory, controller, geometry_.controllers()), [&](LinePath& path) {
-    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
-                      memory = geometry_.stop_of_controller(controller);
+  std::unique_ptr<LinePath>& path = paths[key(asker, directory, controller, geometry_.controllers())];
+  if (!path) {
+    path = std::make_unique<LinePath>();
+    make(*path, geometry_.stop_of_core(asker.core), geometry_.stop_of_directory(directory), geometry_.stop_of_controller(controller));
+  }
+  return *path;
+}
+
+const LinePath& RingRoutes::read(const Asker& asker, LineNumber line, NodeId) {
+  return of_memory(read_, asker, line, [&](LinePath& path, std::size_t core, std::size_t directory, std::size_t controller) {
     const std::int64_t part = fixed_memory_ / 4;
-    send(path, RingKind::address, core, at, part);
-    send(path, RingKind::address, at, memory, part);
+    send(path, RingKind::address, core, directory, part);
+    send(path, RingKind::address, directory, controller, part);
     path.stages.push_back({PathStage::controller, part, 0, {}});
-    send(path, RingKind::data, memory, core, 0);
+    send(path, RingKind::data, controller, core, 0);
     path.after = fixed_memory_ - 3 * part;
-    path.rides_beside = {ride_on(RingKind::acknowledge, at, core), ride_on(RingKind::acknowledge, core, at)};
+    path.rides_beside = {ride_on(RingKind::acknowledge, directory, core), ride_on(RingKind::acknowledge, core, directory)};
   });
 }
 
 const LinePath& RingRoutes::bypassed_write(const Asker& asker, LineNumber line, NodeId) {
-  const LineNumber physical = memory_.line(line);
-  const std::size_t directory = geometry_.directory_of(physical), controller = geometry_.controller_of(physical);
-  return made(bypassed_, key(asker, directory, controller, geometry_.controllers()), [&](LinePath& path) {
-    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
-                      memory = geometry_.stop_of_controller(controller);
+  return of_memory(bypassed_, asker, line, [&](LinePath& path, std::size_t core, std::size_t directory, std::size_t controller) {
     const std::int64_t part = fixed_memory_ / 4;
-    send(path, RingKind::address, core, at, part);
-    send(path, RingKind::acknowledge, at, core, part);
-    send(path, RingKind::data, core, memory, part);
+    send(path, RingKind::address, core, directory, part);
+    send(path, RingKind::acknowledge, directory, core, part);
+    send(path, RingKind::data, core, controller, part);
     path.stages.push_back({PathStage::controller, 0, 0, {}});
     path.after = fixed_memory_ - 3 * part;
-    path.rides_beside = {ride_on(RingKind::acknowledge, core, at)};
+    path.rides_beside = {ride_on(RingKind::acknowledge, core, directory)};
   });
 }
 
 const LinePath& RingRoutes::writeback(const Asker& asker, LineNumber line, NodeId) {
-  const LineNumber physical = memory_.line(line);
-  const std::size_t directory = geometry_.directory_of(physical), controller = geometry_.controller_of(physical);
-  return made(writeback_, key(asker, directory, controller, geometry_.controllers()), [&](LinePath& path) {
-    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
-                      memory = geometry_.stop_of_controller(controller);
-    path.rides_beside = {ride_on(RingKind::address, core, at), ride_on(RingKind::data, core, memory),
-                         ride_on(RingKind::acknowledge, at, core)};
+  return of_memory(writeback_, asker, line, [&](LinePath& path, std::size_t core, std::size_t directory, std::size_t controller) {
+    path.rides_beside = {ride_on(RingKind::address, core, directory), ride_on(RingKind::data, core, controller),
+                         ride_on(RingKind::acknowledge, directory, core)};
   });
+}
+
+// `answer`: what the other core sends; the directory acknowledges a line that was handed on.
+const LinePath& RingRoutes::of_core(Paths& paths, const Asker& asker, LineNumber line, CoreId other, RingKind answer) {
+  const std::size_t number = geometry_.directory_of(memory_.line(line));
+  std::unique_ptr<LinePath>& path = paths[key(asker, number, other.index(), cores_)];
+  if (path) return *path;
+  path = std::make_unique<LinePath>();
+  const std::size_t core = geometry_.stop_of_core(asker.core), directory = geometry_.stop_of_directory(number),
+                    from = geometry_.stop_of_core(other);
+  const std::int64_t part = fixed_transfer_ / 4;
+  send(*path, RingKind::address, core, directory, part);
+  send(*path, RingKind::address, directory, from, part);
+  send(*path, answer, from, core, part);
+  path->after = fixed_transfer_ - 3 * part;
+  path->rides_beside = {ride_on(RingKind::acknowledge, core, directory)};
+  if (answer == RingKind::data) path->rides_beside.push_back(ride_on(RingKind::acknowledge, directory, core));
+  return *path;
 }
 
 const LinePath& RingRoutes::transfer(const Asker& asker, LineNumber line, NodeId, CoreId owner) {
-  const std::size_t directory = geometry_.directory_of(memory_.line(line));
-  return made(transfer_, key(asker, directory, owner.index(), cores_), [&](LinePath& path) {
-    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
-                      from = geometry_.stop_of_core(owner);
-    const std::int64_t part = fixed_transfer_ / 4;
-    send(path, RingKind::address, core, at, part);
-    send(path, RingKind::address, at, from, part);
-    send(path, RingKind::data, from, core, part);
-    path.after = fixed_transfer_ - 3 * part;
-    path.rides_beside = {ride_on(RingKind::acknowledge, at, core), ride_on(RingKind::acknowledge, core, at)};
-  });
+  return of_core(transfer_, asker, line, owner, RingKind::data);
 }
 
 const LinePath& RingRoutes::upgrade(const Asker& asker, LineNumber line, NodeId, CoreId sharer) {
-  const std::size_t directory = geometry_.directory_of(memory_.line(line));
-  return made(upgrade_, key(asker, directory, sharer.index(), cores_), [&](LinePath& path) {
-    const std::size_t core = geometry_.stop_of_core(asker.core), at = geometry_.stop_of_directory(directory),
-                      from = geometry_.stop_of_core(sharer);
-    const std::int64_t part = fixed_transfer_ / 4;
-    send(path, RingKind::address, core, at, part);
-    send(path, RingKind::address, at, from, part);
-    send(path, RingKind::acknowledge, from, core, part);
-    path.after = fixed_transfer_ - 3 * part;
-    path.rides_beside = {ride_on(RingKind::acknowledge, core, at)};
-  });
+  return of_core(upgrade_, asker, line, sharer, RingKind::acknowledge);
 }
 
 std::int64_t RingRoutes::ride(const RingRide& wanted, std::int64_t now) {

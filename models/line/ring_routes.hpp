@@ -51,6 +51,10 @@ private:
   std::size_t key(const Asker& asker, std::size_t directory, std::size_t supplier, std::size_t suppliers) const {
     return (asker.core.index() * geometry_.directories() + directory) * suppliers + supplier;
   }
+  // Of the line's directory and controller; `make` is given the stops of core, directory and controller.
+  template <class Make>
+  const LinePath& of_memory(Paths&, const Asker&, LineNumber, Make&& make);
+  const LinePath& of_core(Paths&, const Asker&, LineNumber, CoreId other, RingKind answer);
   RingRide ride_on(RingKind, std::size_t from, std::size_t to) const;
   void send(LinePath&, RingKind, std::size_t from, std::size_t to, std::int64_t before) const;
 
