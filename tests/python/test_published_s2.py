@@ -12,8 +12,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from validation.__main__ import main  # noqa: E402
-from validation.published import s2  # noqa: E402
+from validation.__main__ import main
+from validation.published import s2
 
 
 def searched(rate: float, busy: float, memory: float, lines: float) -> s2.Searched:

@@ -51,6 +51,12 @@ def test_latency_map_on_the_command_line(homenode: Run, tmp_path: Path) -> None:
     assert len(lines) == 21
 
 
+def test_a_machine_says_that_it_has_a_ring(homenode: Run) -> None:
+    ended = homenode("machines", MACHINE)
+    assert ended.status == 0, ended.stderr
+    assert "64 tag directories, 1.7 ns a hop, order interleaved" in " ".join(ended.stdout.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -177,6 +177,12 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
         screen.print(_matrix("Idle latency of memory", topology["latency_ns"], "ns", higher_is_better=False))
         in_gigabytes = [[value / 1e9 for value in row] for row in topology["bandwidth_bytes_per_s"]]
         screen.print(_matrix("Read bandwidth of all cores of a node", in_gigabytes, "GB/s", higher_is_better=True))
+    ring = {entry["path"]: entry["value"] for entry in machine.parameters if entry["path"].startswith("ring.")}
+    if ring:
+        screen.print(
+            f"\nOn a ring: {ring['ring.directories']} tag directories, {ring['ring.hop']} a hop, order {ring['ring.order']}; "
+            f"`homenode machine latency-map {machine.name}` shows blocks near and far."
+        )
     if sources:
         screen.print(console.parameters(machine.parameters))
         for key, text in machine.sources.items():
