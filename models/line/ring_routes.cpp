@@ -129,16 +129,15 @@ std::int64_t RingRoutes::ride(const RingRide& wanted, std::int64_t now) {
   if (wanted.hops == 0) return now;
   Ring& ring = rings_[static_cast<std::size_t>(wanted.kind)];
   const std::size_t direction = wanted.up ? 0 : 1;
-  RingSlots* first = nullptr;
-  std::int64_t boards = 0;
-  for (auto& copy : ring.copies) {
-    const std::int64_t at = copy[direction].boards(wanted.stop, now);
-    if (first == nullptr || at < boards) {
-      first = &copy[direction];
-      boards = at;
-    }
+  std::size_t first = 0;
+  std::int64_t boards = ring.copies[0][direction].boards(wanted.stop, now);
+  for (std::size_t copy = 1; copy < ring.copies.size(); ++copy) {
+    const std::int64_t at = ring.copies[copy][direction].boards(wanted.stop, now);
+    if (at >= boards) continue;
+    first = copy;
+    boards = at;
   }
-  first->ride(wanted.stop, wanted.hops, boards);
+  ring.copies[first][direction].ride(wanted.stop, wanted.hops, boards);
   ++ring.messages[direction];
   ring.hops[direction] += wanted.hops;
   const std::int64_t arrives = boards + hop_ * wanted.hops;
