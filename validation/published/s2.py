@@ -24,7 +24,9 @@ The program is `sliding_tile` with one node an allocation (`nodes=heap`), Korf's
 expansions a thread (768 KB of nodes), 2^12 buckets a hash table; one thread a core, pages of 2 MiB, engine `line`. *Gain* is nodes
 expanded in unit time (summed over threads) under `latency-aware` against `regular`, mean over seeds of the frames. S2 publishes neither
 its hash tables' size, nor what counts as low latency, nor where devices sit and which hashes spread lines over them: the rows named
-*sensitivity* change one of these at a time, on 12 cores. Only the hop latency is fitted, to C40."""
+*sensitivity* change one of these at a time, on 12 cores. Only the hop latency is fitted, to C40. *f* is the lines' latency from memory over
+all threads' time in the whole run, *r* the cut of its mean; lines that are fetched side by side, as zeroing large tables does, count in f
+as if they came one by one."""
 
 References = Mapping[tuple[str, str], Reference]
 
