@@ -89,15 +89,15 @@ std::vector<std::string> core_time_names() { return {core_throughputs.begin(), c
 
 std::vector<std::string> changeable_names(const Machine& described) {
   Machine machine = described;
-  std::vector<std::string> names;
-  for (const auto& [brief, full] : short_names) names.emplace_back(brief);
-  names.emplace_back(core_time);
-  std::vector<std::string> general, numbered;
+  std::vector<std::string> names, general, numbered;
   for (const MachineField& field : fields_of(machine)) {
     const std::string all_alike = name_without_number(field.name);
     if (std::find(general.begin(), general.end(), all_alike) == general.end()) general.push_back(all_alike);
     if (all_alike != field.name) numbered.push_back(field.name);
   }
+  for (const auto& [brief, full] : short_names)  // a machine without links has no latency of them
+    if (std::find(general.begin(), general.end(), full) != general.end()) names.emplace_back(brief);
+  names.emplace_back(core_time);
   names.insert(names.end(), general.begin(), general.end());
   names.insert(names.end(), numbered.begin(), numbered.end());
   return names;

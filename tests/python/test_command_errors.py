@@ -30,7 +30,7 @@ def refused(ended: Ended, *expected: str) -> None:
     [
         (["captrue"], ["unknown command 'captrue'; allowed: capture, kernels, cc"]),
         (["kernels", "--bogus"], ["--bogus"]),
-        (["machines", "x7560"], ["unknown machine 'x7560'; allowed: xeon-x7560-4s, opteron-8431-4s"]),
+        (["machines", "x7560"], ["unknown machine 'x7560'; allowed: xeon-x7560-4s, knc-5110p, opteron-8431-4s"]),
         (["policies", "distr"], ["unknown kind of policy 'distr'; allowed: distribution, placement, mapping"]),
         (["inspect", "missing.hnt"], ["no trace 'missing.hnt'"]),
         (["inspect"], ["FILE"]),

@@ -104,3 +104,15 @@ def test_flow_takes_the_ring_for_its_means(search: hn.Trace) -> None:
         hn.replay(search, MACHINE, threads=4, heap=heap, pages="2MiB").seconds for heap in ("regular", "latency-aware")
     ]
     assert times[0] == pytest.approx(times[1], rel=0.02)
+
+
+def test_with_one_socket_nothing_is_remote() -> None:
+    # however core-to-core latencies are drawn within their intervals, it stays a machine
+    assert hn.Machine.load(MACHINE).with_changes(core_to_core_local="x1.4").nodes == 1
+
+
+def test_a_machine_without_links_offers_no_change_of_them() -> None:
+    machine = hn.Machine.load(MACHINE)
+    assert "link_latency" not in machine.changeable_names
+    with pytest.raises(hn.errors.UsageError, match="'link_latency'; allowed: (?!link_latency)"):
+        machine.with_changes(link_latency="x2")
