@@ -11,7 +11,7 @@ from validation.advisor.lines import LineScored
 
 
 def row(closed_form: float, flow: float, line: float, best: str = "static") -> LineScored:
-    return LineScored("k", "p", "m", 8, "static", "guided", best, closed_form, flow, line, "homenode replay")
+    return LineScored("k", "p", "m", 8, "static", "guided", closed_form, flow, best, line, "homenode replay")
 
 
 def test_thirty_of_the_study_are_chosen_by_their_place() -> None:

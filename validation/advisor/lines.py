@@ -25,18 +25,10 @@ COMMAND = "python -m validation advisor --engine line --write"
 
 
 @dataclass(frozen=True)
-class LineScored:
+class LineScored(Scored):
     """What closed form, `flow` and `line` say about one combination."""
 
-    kernel: str
-    parameters: str
-    machine: str
-    threads: int
-    best_plain_closed_form: str
-    best_plain_flow: str
     best_plain_line: str
-    gain_closed_form: float
-    gain_flow: float
     gain_line: float
     command: str
 
@@ -80,10 +72,7 @@ def score(trace: hn.Trace, combination: Combination) -> LineScored:
         f"homenode replay {trace.path.name} --machine {machine} --threads {threads} --engine line "
         f"--distribution '{plain}' --distribution {WEIGHTED}"
     )
-    return LineScored(
-        known.kernel, known.parameters, machine, threads, known.best_plain_closed_form, known.best_plain_flow, best,
-        known.gain_closed_form, known.gain_flow, gain, command,
-    )  # fmt: skip
+    return LineScored(**asdict(known), best_plain_line=best, gain_line=gain, command=command)
 
 
 def rows(folder: Path, combinations: Iterable[Combination]) -> Iterator[LineScored]:
