@@ -47,8 +47,15 @@ KERNELS: dict[str, tuple[dict[str, Any], int]] = {
 }
 MACHINES = {"line": "xeon-x5550-2s", "flow": "opteron-8431-4s", "simgrid": "xeon-x5550-2s"}
 PLACEMENTS = (
-    "interleave", "bind:0", "preferred:0", "weighted-interleave:weights=1:2:1:2", "stencil-aware", "optimal", "first-touch+carrefour", "first-touch+autonuma:scan_delay=100us",
-)  # fmt: skip
+    "interleave",
+    "bind:0",
+    "preferred:0",
+    "weighted-interleave:weights=1:2:1:2",
+    "stencil-aware",
+    "optimal",
+    "first-touch+carrefour",
+    "first-touch+autonuma:scan_delay=100us",
+)
 SYSTEMS = {"first-touch+carrefour": "linux-3.10", "first-touch+autonuma:scan_delay=100us": "linux-6.1"}
 MAPPINGS = ("scatter", "unpinned", "btdm", "treematch", "greedy", "scotch")
 DISTRIBUTIONS = (
