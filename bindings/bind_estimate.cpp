@@ -5,7 +5,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
 #include "bindings/run_options.hpp"
-#include "models/estimate.hpp"
+#include "models/run/estimate.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;

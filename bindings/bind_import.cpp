@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "traces/format/import_trace.hpp"
-#include "traces/format/import_unfold.hpp"
+#include "traces/importers/import_trace.hpp"
+#include "traces/importers/unfold.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;

@@ -6,15 +6,15 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
-#include "models/line/latency_map.hpp"
-#include "models/line/loaded_latency.hpp"
 #include "models/machines/machine_changes.hpp"
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/machine_intervals.hpp"
 #include "models/machines/machine_writer.hpp"
 #include "models/machines/topology_tables.hpp"
-#include "sim/errors.hpp"
-#include "sim/topology.hpp"
+#include "models/microbenchmarks/latency_map.hpp"
+#include "models/microbenchmarks/loaded_latency.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/machine/topology.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;

@@ -6,7 +6,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
-#include "models/policies.hpp"
+#include "models/mapping/register.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;

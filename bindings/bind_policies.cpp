@@ -2,8 +2,12 @@
 #include <pybind11/stl.h>
 
 #include "bindings/bindings.hpp"
-#include "models/memory/engines.hpp"
-#include "models/policies.hpp"
+#include "models/distribution/register.hpp"
+#include "models/engines/engines.hpp"
+#include "models/heap/register.hpp"
+#include "models/mapping/register.hpp"
+#include "models/placement/register.hpp"
+#include "models/run/distribution_plan.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;

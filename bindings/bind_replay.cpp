@@ -8,7 +8,7 @@
 #include "bindings/run_options.hpp"
 #include "bindings/timeline_values.hpp"
 #include "models/energy/energy_file.hpp"
-#include "models/run.hpp"
+#include "models/run/run.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;

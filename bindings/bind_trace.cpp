@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "sim/one_by_one.hpp"
-#include "sim/recorded.hpp"
-#include "sim/thread_graph.hpp"
-#include "sim/thread_types.hpp"
-#include "sim/workload.hpp"
-#include "traces/capture/assembler.hpp"
+#include "sim/program/one_by_one.hpp"
+#include "sim/program/recorded.hpp"
+#include "sim/program/thread_graph.hpp"
+#include "sim/program/thread_types.hpp"
+#include "sim/program/workload.hpp"
+#include "traces/capture/assembler/assembler.hpp"
 #include "traces/format/invariants.hpp"
 #include "traces/format/trace_file.hpp"
 #include "traces/format/trace_summary.hpp"

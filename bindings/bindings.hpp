@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 struct MachineParameter;

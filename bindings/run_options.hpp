@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/run.hpp"
+#include "models/run/run.hpp"
 #include "models/systems/system_file.hpp"
 
 namespace homenode::python {

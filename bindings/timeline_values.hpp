@@ -4,7 +4,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include "sim/timeline.hpp"
+#include "sim/report/timeline.hpp"
 
 namespace homenode::python {
 

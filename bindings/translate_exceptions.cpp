@@ -1,4 +1,4 @@
-// The only place where a C++ error becomes a Python one: the class of sim/errors.hpp to its twin in homenode/errors.py.
+// The only place where a C++ error becomes a Python one: the class of sim/base/errors.hpp to its twin in homenode/errors.py.
 #include "bindings/bindings.hpp"
 
 namespace homenode::python {

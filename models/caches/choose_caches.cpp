@@ -4,7 +4,7 @@
 
 #include "models/caches/run_lru.hpp"
 #include "models/caches/set_caches.hpp"
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 

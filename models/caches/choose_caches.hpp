@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "sim/hardware/cache_model.hpp"
-#include "sim/line_touches.hpp"
-#include "sim/machine.hpp"
-#include "sim/workload.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/program/line_touches.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode {
 

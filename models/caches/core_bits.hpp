@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sim/ids.hpp"
+#include "sim/base/ids.hpp"
 
 namespace homenode {
 

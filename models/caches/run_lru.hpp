@@ -26,7 +26,7 @@
 #include "models/caches/recency_stack.hpp"
 #include "models/caches/sharing_directory.hpp"
 #include "sim/hardware/cache_model.hpp"
-#include "sim/machine.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode {
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <string>
 
-#include "sim/errors.hpp"
-#include "sim/hardware/mixed_bits.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/machine/mixed_bits.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -20,7 +20,7 @@
 #include "models/caches/large_page_allocator.hpp"
 #include "models/caches/line_numbers.hpp"
 #include "sim/hardware/cache_model.hpp"
-#include "sim/machine.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode {
 

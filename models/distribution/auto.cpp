@@ -7,8 +7,11 @@
 #include <cmath>
 
 #include "models/distribution/register.hpp"
+#include "models/distribution/shared_counter.hpp"
 
 namespace homenode {
+
+PolicyEntry<WorkDistribution> static_schedule();  // static.cpp
 namespace {
 
 enum class Runtime { libgomp, libomp };

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "models/distribution/register.hpp"
+#include "models/distribution/shared_counter.hpp"
 
 namespace homenode {
 namespace {

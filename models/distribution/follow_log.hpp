@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "sim/policy/work_distribution.hpp"
-#include "sim/report.hpp"
+#include "sim/report/report.hpp"
 
 namespace homenode {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/distribution/register.hpp"
+#include "models/distribution/shared_counter.hpp"
 
 namespace homenode {
 namespace {

@@ -20,7 +20,7 @@
 #include <numeric>
 
 #include "models/distribution/register.hpp"
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/hardware/cost_oracle.hpp"
 
 namespace homenode {

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "models/distribution/register.hpp"
+#include "models/distribution/shared_counter.hpp"
 #include "models/distribution/task_production.hpp"
 
 namespace homenode {

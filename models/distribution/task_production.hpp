@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "sim/ids.hpp"
-#include "sim/parameters.hpp"
-#include "sim/units.hpp"
+#include "sim/base/ids.hpp"
+#include "sim/base/parameters.hpp"
+#include "sim/base/units.hpp"
 
 namespace homenode {
 

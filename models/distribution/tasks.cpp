@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "models/distribution/register.hpp"
+#include "models/distribution/shared_counter.hpp"
 #include "models/distribution/task_production.hpp"
 
 namespace homenode {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/distribution/register.hpp"
+#include "models/distribution/shared_counter.hpp"
 #include "models/distribution/tbb_range.hpp"
 
 namespace homenode {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/distribution/register.hpp"
-#include "sim/topology.hpp"
+#include "sim/machine/topology.hpp"
 
 namespace homenode {
 namespace {

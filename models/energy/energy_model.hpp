@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/machine.hpp"
-#include "sim/power.hpp"
-#include "sim/report.hpp"
+#include "sim/base/power.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/report/report.hpp"
 
 namespace homenode {
 

@@ -8,7 +8,8 @@
 #include "models/heap/glibc_arena.hpp"
 #include "models/heap/heap_costs.hpp"
 #include "models/heap/register.hpp"
-#include "sim/workload.hpp"
+#include "sim/memory/address_space.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode {
 namespace {

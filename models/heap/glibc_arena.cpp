@@ -1,4 +1,5 @@
 #include "models/heap/glibc_arena.hpp"
+#include "sim/memory/address_space.hpp"
 
 #include <algorithm>
 #include <iterator>

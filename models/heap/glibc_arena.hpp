@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "sim/memory/address_space.hpp"
 #include "sim/policy/heap_manager.hpp"
 
 namespace homenode {

@@ -1,8 +1,8 @@
 // What a call costs beside its algorithm, and how locks are numbered.
 #pragma once
 
-#include "sim/machine.hpp"
-#include "sim/parameters.hpp"
+#include "sim/base/parameters.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode {
 

@@ -7,7 +7,8 @@
 #include "models/heap/node_heap.hpp"
 #include "models/heap/owners.hpp"
 #include "models/heap/register.hpp"
-#include "sim/workload.hpp"
+#include "sim/memory/address_space.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode {
 namespace {

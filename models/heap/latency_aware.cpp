@@ -6,9 +6,10 @@
 
 #include "models/heap/line_blocks.hpp"
 #include "models/heap/register.hpp"
-#include "sim/errors.hpp"
-#include "sim/hardware/physical_memory.hpp"
-#include "sim/hardware/ring_geometry.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/machine/physical_memory.hpp"
+#include "sim/machine/ring_geometry.hpp"
+#include "sim/memory/address_space.hpp"
 
 namespace homenode {
 namespace {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "models/policies.hpp"
-#include "sim/errors.hpp"
+#include "models/heap/register.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/memory/address_space.hpp"
 
 namespace homenode {
 

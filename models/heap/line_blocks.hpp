@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/heap/heap_costs.hpp"
+#include "sim/memory/address_space.hpp"
 #include "sim/policy/heap_manager.hpp"
 
 namespace homenode {

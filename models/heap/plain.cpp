@@ -1,6 +1,6 @@
 // What a run has without a heap manager: small blocks packed by thread and never used again, pages of their own for large ones, no cost.
 #include "models/heap/register.hpp"
-#include "sim/packed_heap.hpp"
+#include "sim/memory/packed_heap.hpp"
 
 namespace homenode {
 

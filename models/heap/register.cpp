@@ -1,18 +1,17 @@
 #include "models/heap/register.hpp"
 
-#include "models/policies.hpp"
-
 namespace homenode {
+
+#define POLICY(name) PolicyEntry<HeapManager> name();
+#include "models/heap/policies.def"
+#undef POLICY
 
 const Registry<HeapManager>& heap_managers() {
   static const Registry<HeapManager> registry = [] {
     Registry<HeapManager> r{"heap"};
-    r.add(plain_heap());
-    r.add(glibc_heap());
-    r.add(tcmalloc_heap());
-    r.add(jarena_heap());
-    r.add(regular_heap());
-    r.add(latency_aware_heap());
+#define POLICY(name) r.add(name());
+#include "models/heap/policies.def"
+#undef POLICY
     return r;
   }();
   return registry;

@@ -4,6 +4,7 @@
 
 #include "models/heap/node_heap.hpp"
 #include "models/heap/register.hpp"
+#include "sim/memory/address_space.hpp"
 
 namespace homenode {
 namespace {

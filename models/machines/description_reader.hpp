@@ -17,7 +17,7 @@
 
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/machine_file.hpp"
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "models/machines/machine_fields.hpp"
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 namespace {

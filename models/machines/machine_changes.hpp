@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/machine.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode {
 

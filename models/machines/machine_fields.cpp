@@ -8,7 +8,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 namespace {

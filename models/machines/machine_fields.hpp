@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "sim/machine.hpp"
-#include "sim/power.hpp"
+#include "sim/base/power.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode {
 

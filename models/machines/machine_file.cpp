@@ -4,7 +4,7 @@
 
 #include "models/machines/description_reader.hpp"
 #include "models/machines/machine_fields.hpp"
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/machine.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode {
 

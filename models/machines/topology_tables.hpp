@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/topology.hpp"
+#include "sim/machine/topology.hpp"
 
 namespace homenode {
 

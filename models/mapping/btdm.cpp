@@ -11,7 +11,7 @@
 
 #include "models/mapping/graph_mapping.hpp"
 #include "models/mapping/register.hpp"
-#include "sim/thread_types.hpp"
+#include "sim/program/thread_types.hpp"
 
 namespace homenode {
 namespace {

@@ -1,5 +1,5 @@
-#include "models/policies.hpp"
-#include "sim/recorded.hpp"
+#include "models/mapping/register.hpp"
+#include "sim/program/recorded.hpp"
 
 namespace homenode {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/errors.hpp"
-#include "sim/parameters.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/base/parameters.hpp"
 #include "sim/policy/thread_mapping.hpp"
-#include "sim/thread_graph.hpp"
+#include "sim/program/thread_graph.hpp"
 
 namespace homenode {
 

@@ -1,20 +1,17 @@
 #include "models/mapping/register.hpp"
 
-#include "models/policies.hpp"
-
 namespace homenode {
+
+#define POLICY(name) PolicyEntry<ThreadMapping> name();
+#include "models/mapping/policies.def"
+#undef POLICY
 
 const Registry<ThreadMapping>& thread_mappings() {
   static const Registry<ThreadMapping> registry = [] {
     Registry<ThreadMapping> r{"mapping"};
-    r.add(compact());
-    r.add(scatter());
-    r.add(unpinned());
-    r.add(cores());
-    r.add(btdm());
-    r.add(treematch());
-    r.add(greedy());
-    r.add(scotch());
+#define POLICY(name) r.add(name());
+#include "models/mapping/policies.def"
+#undef POLICY
     return r;
   }();
   return registry;

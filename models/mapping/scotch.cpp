@@ -12,7 +12,7 @@
 
 #include "models/mapping/graph_mapping.hpp"
 #include "models/mapping/register.hpp"
-#include "sim/scheduling_domains.hpp"
+#include "sim/machine/scheduling_domains.hpp"
 
 namespace homenode {
 namespace {

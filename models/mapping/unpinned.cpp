@@ -1,4 +1,4 @@
-// No affinity at all: each thread may run on every core, and the operating system's scheduler (sim/scheduler.hpp) decides.
+// No affinity at all: each thread may run on every core, and the operating system's scheduler (sim/scheduler/scheduler.hpp) decides.
 #include "models/mapping/register.hpp"
 
 namespace homenode {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "models/placement/register.hpp"
-#include "sim/topology.hpp"
+#include "sim/machine/topology.hpp"
 
 namespace homenode {
 namespace {

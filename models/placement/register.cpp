@@ -1,21 +1,17 @@
 #include "models/placement/register.hpp"
 
-#include "models/policies.hpp"
-
 namespace homenode {
+
+#define POLICY(name) PolicyEntry<PagePlacement> name();
+#include "models/placement/policies.def"
+#undef POLICY
 
 const Registry<PagePlacement>& page_placements() {
   static const Registry<PagePlacement> registry = [] {
     Registry<PagePlacement> r{"placement"};
-    r.add(first_touch());
-    r.add(interleave());
-    r.add(bind());
-    r.add(autonuma());
-    r.add(carrefour());
-    r.add(preferred());
-    r.add(weighted_interleave());
-    r.add(stencil_aware());
-    r.add(optimal());
+#define POLICY(name) r.add(name());
+#include "models/placement/policies.def"
+#undef POLICY
     return r;
   }();
   return registry;

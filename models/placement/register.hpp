@@ -1,19 +1,11 @@
-// One declaration a placement; its line in register.cpp makes it known by name.
+// Every placement by name.
 #pragma once
 
+#include "sim/base/registry.hpp"
 #include "sim/policy/page_placement.hpp"
-#include "sim/registry.hpp"
 
 namespace homenode {
 
-PolicyEntry<PagePlacement> first_touch();
-PolicyEntry<PagePlacement> interleave();
-PolicyEntry<PagePlacement> bind();
-PolicyEntry<PagePlacement> autonuma();
-PolicyEntry<PagePlacement> carrefour();
-PolicyEntry<PagePlacement> preferred();
-PolicyEntry<PagePlacement> weighted_interleave();
-PolicyEntry<PagePlacement> stencil_aware();
-PolicyEntry<PagePlacement> optimal();
+const Registry<PagePlacement>& page_placements();
 
 }  // namespace homenode

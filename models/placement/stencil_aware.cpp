@@ -7,7 +7,7 @@
 #include <set>
 
 #include "models/placement/register.hpp"
-#include "sim/access_summary.hpp"
+#include "sim/program/access_summary.hpp"
 
 namespace homenode {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/system.hpp"
+#include "sim/machine/system.hpp"
 
 namespace homenode {
 

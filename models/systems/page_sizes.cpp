@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 namespace {

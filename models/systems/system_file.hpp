@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/machines/machine_file.hpp"
-#include "sim/system.hpp"
+#include "sim/machine/system.hpp"
 
 namespace homenode {
 

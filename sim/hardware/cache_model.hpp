@@ -7,25 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "sim/ids.hpp"
+#include "sim/base/ids.hpp"
+#include "sim/program/line_touch.hpp"
 
 namespace homenode {
-
-using LineNumber = std::uint64_t;
-
-struct LineRange {
-  LineNumber first = 0, last = 0;  // [first, last)
-  std::uint64_t size() const { return last - first; }
-};
-
-// Streams of one lockstep group advance together (the operands of an inner loop), line by line.
-struct LineTouch {
-  LineRange lines;
-  bool reads = false, writes = false;
-  bool bypass = false;         // non-temporal store: no allocation, written to memory at once
-  float parallelism = 1;       // how many misses of this stream the core keeps in flight
-  std::uint64_t accesses = 0;  // words behind it, for hit rates
-};
 
 // A set of lines of equal fate. `parallelism` as in the touch that caused it.
 struct MissRange {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/ids.hpp"
+#include "sim/base/ids.hpp"
 
 namespace homenode {
 

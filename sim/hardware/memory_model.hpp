@@ -7,20 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "sim/ids.hpp"
-#include "sim/units.hpp"
-#include "sim/workload.hpp"
+#include "sim/base/ids.hpp"
+#include "sim/base/place.hpp"
+#include "sim/base/units.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode {
 
 class AddressSpace;
-
-struct Place {
-  ThreadId thread;
-  CoreId core;
-  NodeId node;
-  Time now;
-};
 
 // Part of one iteration, by the numbers of its accesses. A thread runs the stretches of an iteration one after the other, from
 // access 0 on, each where the last one ended; between two of them it may run other iterations (tasks) to their end.

@@ -6,9 +6,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/address_space.hpp"
+#include "sim/base/addresses.hpp"
+#include "sim/base/place.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode {
+
+class AddressSpace;
 
 struct AllocationRequest {
   ObjectId object;

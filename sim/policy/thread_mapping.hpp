@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "sim/ids.hpp"
-#include "sim/machine.hpp"
+#include "sim/base/ids.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode {
 

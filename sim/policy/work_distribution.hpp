@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
-#include "sim/machine.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode {
 

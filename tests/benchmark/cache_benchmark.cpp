@@ -6,7 +6,7 @@
 
 #include "models/caches/set_caches.hpp"
 #include "tests/support/machines.hpp"
-#include "tests/unit/models_caches/programs.hpp"
+#include "tests/unit/models/caches/programs.hpp"
 
 namespace {
 

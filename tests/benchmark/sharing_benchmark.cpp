@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "models/memory/flow_sharing.hpp"
-#include "models/memory/simgrid_sharing.hpp"
+#include "models/engines/staged/flow_sharing.hpp"
+#include "models/engines/staged/simgrid_sharing.hpp"
 
 namespace homenode {
 namespace {

@@ -7,9 +7,9 @@
 #include <memory>
 #include <random>
 
-#include "models/memory/flow_sharing.hpp"
-#include "models/memory/simgrid_sharing.hpp"
-#include "sim/errors.hpp"
+#include "models/engines/staged/flow_sharing.hpp"
+#include "models/engines/staged/simgrid_sharing.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 namespace {

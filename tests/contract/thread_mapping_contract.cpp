@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
-#include "models/policies.hpp"
-#include "tests/unit/sim_machine/test_machine.hpp"
+#include "models/mapping/register.hpp"
+#include "tests/unit/sim/machine/test_machine.hpp"
 
 namespace homenode {
 namespace {

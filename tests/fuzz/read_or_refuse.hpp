@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 #include "traces/format/trace_file.hpp"
 
 namespace homenode::fuzz {

@@ -1,6 +1,6 @@
 // libFuzzer target: any text as what another tool recorded. The first byte chooses the form; what is written, if anything, is read again.
 #include "tests/fuzz/read_or_refuse.hpp"
-#include "traces/format/import_trace.hpp"
+#include "traces/importers/import_trace.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace homenode;

@@ -6,8 +6,8 @@
 
 #include <numeric>
 
-#include "models/run.hpp"
-#include "sim/workload_builder.hpp"
+#include "models/run/run.hpp"
+#include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/run.hpp"
-#include "sim/workload_builder.hpp"
+#include "models/run/run.hpp"
+#include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {

@@ -1,9 +1,9 @@
 // One more placement of the same program: what leaves the caches is the first one's, and so is the report.
 #include <gtest/gtest.h>
 
+#include "models/engines/parts/cache_record.hpp"
 #include "models/machines/machine_file.hpp"
-#include "models/run.hpp"
-#include "sim/hardware/cache_record.hpp"
+#include "models/run/run.hpp"
 #include "tests/support/workloads.hpp"
 
 namespace homenode::test {

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "models/machines/machine_file.hpp"
-#include "models/run.hpp"
-#include "sim/simulation.hpp"
-#include "sim/workload_builder.hpp"
+#include "models/run/run.hpp"
+#include "sim/loop/simulation.hpp"
+#include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/workloads.hpp"
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <numeric>
 
-#include "models/policies.hpp"
-#include "models/run.hpp"
-#include "sim/workload_builder.hpp"
+#include "models/distribution/register.hpp"
+#include "models/run/run.hpp"
+#include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {

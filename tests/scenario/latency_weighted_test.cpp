@@ -6,10 +6,10 @@
 #include <functional>
 #include <numeric>
 
-#include "models/estimate.hpp"
-#include "models/run.hpp"
-#include "sim/errors.hpp"
-#include "sim/workload_builder.hpp"
+#include "models/run/estimate.hpp"
+#include "models/run/run.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {

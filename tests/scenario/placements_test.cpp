@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "models/machines/machine_file.hpp"
-#include "models/run.hpp"
-#include "sim/placement_pass.hpp"
+#include "models/run/placement_pass.hpp"
+#include "models/run/run.hpp"
 #include "tests/support/workloads.hpp"
 
 namespace homenode::test {

@@ -2,9 +2,9 @@
 // working at the same time.
 #include <gtest/gtest.h>
 
-#include "models/run.hpp"
-#include "sim/workload_builder.hpp"
-#include "tests/unit/sim_machine/test_machine.hpp"
+#include "models/run/run.hpp"
+#include "sim/program/workload_builder.hpp"
+#include "tests/unit/sim/machine/test_machine.hpp"
 
 namespace homenode {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "models/run.hpp"
-#include "sim/errors.hpp"
-#include "sim/hardware/controller_costs.hpp"
+#include "models/engines/parts/controller_costs.hpp"
+#include "models/run/run.hpp"
+#include "sim/base/errors.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/workloads.hpp"
 

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "models/machines/machine_file.hpp"
-#include "models/run.hpp"
-#include "sim/errors.hpp"
-#include "sim/workload_builder.hpp"
+#include "models/run/run.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "models/machines/machine_file.hpp"
-#include "models/run.hpp"
-#include "sim/workload_builder.hpp"
+#include "models/run/run.hpp"
+#include "sim/program/workload_builder.hpp"
 
 namespace homenode::test {
 namespace {

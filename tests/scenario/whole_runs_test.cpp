@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "models/machines/machine_file.hpp"
-#include "models/run.hpp"
-#include "sim/errors.hpp"
-#include "sim/simulation.hpp"
+#include "models/run/run.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/loop/simulation.hpp"
 #include "tests/support/workloads.hpp"
 
 namespace homenode::test {

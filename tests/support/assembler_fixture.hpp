@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/support/stream_writer.hpp"
-#include "traces/capture/assembler.hpp"
+#include "traces/capture/assembler/assembler.hpp"
 #include "traces/format/invariants.hpp"
 #include "traces/format/trace_file.hpp"
 

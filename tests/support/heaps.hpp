@@ -6,9 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "models/policies.hpp"
-#include "sim/machine.hpp"
-#include "sim/workload.hpp"
+#include "models/heap/register.hpp"
+#include "models/placement/register.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode::test {
 

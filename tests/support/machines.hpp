@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/machine.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode::test {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 extern "C" {
-#include "traces/capture/stream.h"
+#include "traces/capture/runtime/stream.h"
 }
 
 namespace homenode::test {

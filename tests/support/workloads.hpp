@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/workload_builder.hpp"
+#include "sim/program/workload_builder.hpp"
 
 namespace homenode::test {
 

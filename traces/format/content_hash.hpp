@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/workload.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode::format {
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode::format {
 namespace {

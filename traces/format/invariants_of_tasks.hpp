@@ -1,11 +1,11 @@
-// What holds of the tasks of a sound workload (sim/tasks.hpp): each is created once, by an item that is run; dependences belong to a
+// What holds of the tasks of a sound workload (sim/loop/tasks.hpp): each is created once, by an item that is run; dependences belong to a
 // task or a wait; groups end where they began.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "sim/workload.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode {
 

@@ -1,5 +1,5 @@
 // How many misses a program can have in flight, by region, told from its dependences and strides: what the models charge
-// latencies by (sim/line_touches.hpp), averaged over the lines that a region touches.
+// latencies by (sim/program/line_touches.hpp), averaged over the lines that a region touches.
 //
 //   parallelism = lines / sum over lines of (1 / misses in flight beside it)
 //
@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/line_touches.hpp"
-#include "sim/workload.hpp"
+#include "sim/program/line_touches.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode {
 

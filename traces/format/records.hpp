@@ -1,4 +1,4 @@
-// What a trace holds beyond sim/workload.hpp: the parts of trace schema v1 that no model reads today but that a file keeps.
+// What a trace holds beyond sim/program/workload.hpp: the parts of trace schema v1 that no model reads today but that a file keeps.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/workload.hpp"
+#include "sim/program/workload.hpp"
 
 namespace homenode {
 
@@ -37,7 +37,7 @@ enum class RecordType : std::uint16_t {
 inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::footer);
 const char* name_of(RecordType);
 
-// A feature of this prefix names what the trace lacks, as sim/recorded.hpp calls it: "lacks:dependence".
+// A feature of this prefix names what the trace lacks, as sim/program/recorded.hpp calls it: "lacks:dependence".
 inline constexpr std::string_view lacking_feature = "lacks:";
 
 struct TraceMeta {

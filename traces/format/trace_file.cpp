@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 #include "traces/format/trace_writer.hpp"
 
 namespace homenode {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "sim/workload.hpp"
+#include "sim/program/workload.hpp"
 #include "traces/format/frame.hpp"
 #include "traces/format/records.hpp"
 

@@ -1,6 +1,6 @@
 #include "traces/format/trace_summary.hpp"
 
-#include "sim/recorded.hpp"
+#include "sim/program/recorded.hpp"
 #include "traces/format/miss_parallelism.hpp"
 #include "traces/format/touched_bytes.hpp"
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 #include "traces/format/content_hash.hpp"
 #include "traces/format/frame.hpp"
 

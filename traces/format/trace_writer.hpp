@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/workload.hpp"
+#include "sim/program/workload.hpp"
 #include "traces/format/records.hpp"
 
 namespace homenode {

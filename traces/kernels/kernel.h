@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The marks of a traced program (traces/capture/homenode.h, put on the path by `homenode cc`); natively they do nothing. */
+/* The marks of a traced program (traces/capture/runtime/homenode.h, put on the path by `homenode cc`); natively they do nothing. */
 #ifdef __has_include
 #if __has_include("homenode.h")
 #include "homenode.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 #include "traces/format/content_hash.hpp"
 #include "traces/format/invariants.hpp"
 #include "traces/format/trace_writer.hpp"

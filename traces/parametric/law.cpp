@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode::parametric {
 namespace {

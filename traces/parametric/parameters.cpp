@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode::parametric {
 namespace {

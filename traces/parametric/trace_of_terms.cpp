@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 #include "traces/format/content_hash.hpp"
 #include "traces/parametric/trace_terms.hpp"
 

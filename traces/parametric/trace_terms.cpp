@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 #include "traces/format/content_hash.hpp"
 
 namespace homenode::parametric {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/workload_builder.hpp"
+#include "sim/program/workload_builder.hpp"
 #include "traces/format/trace_file.hpp"
 #include "traces/parametric/term.hpp"
 

@@ -1,4 +1,4 @@
-"""What can go wrong through the user's doing. Each class has its twin in sim/errors.hpp; bindings/translate_exceptions.cpp maps them."""
+"""What can go wrong through the user's doing. Each class has its twin in sim/base/errors.hpp; bindings/translate_exceptions.cpp maps them."""
 
 
 class Error(Exception):

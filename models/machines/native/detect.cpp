@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "models/machines/machine_fields.hpp"
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 namespace {

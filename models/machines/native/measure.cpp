@@ -19,7 +19,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "sim/errors.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode::native {
 namespace {

@@ -25,7 +25,7 @@ from homenode.compiler.pragmas import Rewritten, rewrite
 from homenode.compiler.twin import with_counters
 from homenode.resources import capture_runtime
 
-# What traces/capture/bulk.c and heap.c define as __wrap_NAME.
+# What traces/capture/runtime/bulk.c and heap.c define as __wrap_NAME.
 _WRAPPED = (
     *("memcpy", "memmove", "mempcpy", "memset", "__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"),
     *("strdup", "strndup", "read", "__read_chk", "pread", "pread64", "readv", "fread", "fread_unlocked", "__fread_chk"),

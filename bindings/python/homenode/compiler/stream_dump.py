@@ -1,4 +1,4 @@
-"""Reads the recording runtime's stream (traces/capture/stream.h): for tests and for looking at what a program sent."""
+"""Reads the recording runtime's stream (traces/capture/runtime/stream.h): for tests and for looking at what a program sent."""
 
 from __future__ import annotations
 

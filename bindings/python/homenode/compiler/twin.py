@@ -1,7 +1,7 @@
 """The uninstrumented twin: the compiler's final assembly with a counter in every basic block.
 
 The counters change no register and no flag (lea, mov, push, pop only, below the red zone), so the code between them is what
-gcc made of the original source with the original flags and schedule; see traces/capture/work.c for the other side.
+gcc made of the original source with the original flags and schedule; see traces/capture/runtime/work.c for the other side.
 """
 
 from __future__ import annotations

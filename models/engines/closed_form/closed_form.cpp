@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "models/engines/closed_form/model.hpp"
+#include "models/engines/parts/controller_costs.hpp"
+#include "models/engines/parts/controller_load.hpp"
+#include "sim/loop/simulation.hpp"
+#include "sim/machine/team_costs.hpp"
+
+namespace homenode {
+
+namespace {
+Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
+}  // namespace
+
+ClosedForm::ClosedForm(const Workload& workload, const Machine& machine, const Topology& topology, const TrafficTable& table,
+                       PagePlacement& placement, std::vector<CoreId> team, const OperatingSystem& system)
+    : workload_{workload},
+      machine_{machine},
+      topology_{topology},
+      table_{table},
+      placement_{placement},
+      team_{std::move(team)},
+      system_{system},
+      messages_{machine, topology},
+      levels_{machine.caches.size()},
+      private_levels_{private_levels(machine)},
+      home_of_(table.pages(), unplaced),
+      owners_(table.loops()) {
+  const TeamCosts costs = team_costs(machine, team_);
+  fork_ = costs.fork.seconds();
+  barrier_ = costs.barrier.seconds();
+  reduction_ = costs.reduction.seconds();
+  bounds_.emplace_back(stack_levels(machine, 0, private_levels_));
+  for (std::size_t level = private_levels_; level < levels_; ++level) bounds_.emplace_back(stack_levels(machine, level, level + 1));
+  if (private_levels_ > 0) private_lines_ = static_cast<double>(stack_levels(machine, 0, private_levels_).back().lines);
+  victims_ = private_levels_ < levels_ && machine.caches.back().inclusion != Inclusion::inclusive;
+  const unsigned cores_of_domain = levels_ == 0 ? 1 : machine.caches.back().cores_per_cache;
+  if (private_levels_ < levels_) {
+    domain_lines_ = static_cast<double>(stack_levels(machine, levels_ - 1, levels_).back().lines);
+    if (victims_) domain_lines_ += private_lines_ * cores_of_domain;
+  } else {
+    domain_lines_ = private_lines_;
+  }
+  domain_count_ = machine.cores() / cores_of_domain + 1;
+  domains_.assign(domain_count_, {0, Eigen::ArrayXd::Zero(at(machine.nodes.size()))});
+  latency_.resize(at(team_.size()), at(machine.nodes.size()));
+  for (std::size_t t = 0; t < team_.size(); ++t) {
+    node_.push_back(machine.node_of(team_[t]));
+    socket_.push_back(machine.socket_of(team_[t]));
+    domain_of_.push_back(team_[t].index() / cores_of_domain);
+    std::vector<double>& sharers = sharers_.emplace_back(levels_, 1.0);
+    for (std::size_t level = private_levels_; level < levels_; ++level)
+      sharers[level] = static_cast<double>(std::count_if(
+          team_.begin(), team_.end(), [&](CoreId other) { return machine.cache_of(other, level) == machine.cache_of(team_[t], level); }));
+    for (std::size_t home = 0; home < machine.nodes.size(); ++home)
+      latency_(at(t), at(home)) = topology.latency(node_[t], NodeId{home}).seconds();
+  }
+  std::vector<std::vector<double>> classes;
+  for (const std::vector<double>& sharers : sharers_) {
+    const auto found = std::find(classes.begin(), classes.end(), sharers);
+    class_of_.push_back(static_cast<std::size_t>(found - classes.begin()));
+    if (found == classes.end()) classes.push_back(sharers);
+  }
+  classes_ = classes.size();
+  read_cost_ = write_cost_ = Matrix::Zero(at(machine.nodes.size()), at(machine.controllers.size()));
+  std::vector<double> of_node(machine.nodes.size(), 0);
+  for (const ControllerDescription& controller : machine.controllers) of_node[controller.node.index()] += 1;
+  for (std::size_t c = 0; c < machine.controllers.size(); ++c) {
+    const std::size_t node = machine.controllers[c].node.index();
+    const LineCosts line = line_costs(machine, c);
+    read_cost_(at(node), at(c)) = line.read / of_node[node];
+    write_cost_(at(node), at(c)) = line.write / of_node[node];
+  }
+}
+
+double ClosedForm::barrier_seconds(ExecutionId id) const {
+  const Execution& execution = workload_.executions[id.index()];
+  if (execution.parallel == 0) return 0;
+  const bool last = id.index() + 1 == workload_.executions.size() || workload_.executions[id.index() + 1].parallel != execution.parallel;
+  if (!execution.barrier_after && !last) return 0;
+  return barrier_ + (workload_.regions[execution.region.index()].reduction ? reduction_ : 0);
+}
+
+ClosedForm::Assignment ClosedForm::assign(const RegionTraffic& traffic, std::span<const ScheduledRange> schedule) const {
+  Assignment result;
+  Owners& owners = result.owners;
+  const auto cells = static_cast<std::int64_t>(traffic.cells.size());
+  owners.of_cell.assign(traffic.cells.size(), nobody);
+  owners.turn.assign(traffic.cells.size(), 0);
+  owners.cells.assign(team_.size(), 0);
+  result.overhead.assign(team_.size(), 0);
+  std::vector<double> most(traffic.cells.size(), 0);
+  std::vector<std::uint32_t> first(team_.size(), no_cell), last(team_.size(), 0);
+  for (const ScheduledRange& range : schedule) {
+    const auto thread = static_cast<std::uint16_t>(range.thread.index());
+    result.overhead[thread] += range.overhead;
+    if (range.first >= range.last) continue;
+    const auto begin = static_cast<std::uint32_t>(((range.first + 1) * cells - 1) / traffic.iterations);
+    for (std::uint32_t c = begin; c < traffic.cells.size() && traffic.first_of(c) < range.last; ++c) {
+      const std::int64_t from = traffic.first_of(c), to = traffic.first_of(c + 1);
+      const double fraction = static_cast<double>(std::min(to, range.last) - std::max(from, range.first)) / static_cast<double>(to - from);
+      if (!result.pieces.empty() && result.pieces.back().cell == c && result.pieces.back().thread == thread) {
+        result.pieces.back().fraction += fraction;
+      } else {
+        result.pieces.push_back({c, thread, fraction});
+      }
+      if (fraction <= most[c]) continue;
+      most[c] = fraction;
+      owners.of_cell[c] = thread;
+      owners.turn[c] = owners.cells[thread]++;
+      first[thread] = std::min(first[thread], c);
+      last[thread] = std::max(last[thread], c);
+    }
+  }
+  double threads = 0;
+  for (std::size_t t = 0; t < team_.size(); ++t) {
+    threads += owners.cells[t] > 0;
+    if (owners.cells[t] > 0) owners.contiguous &= last[t] - first[t] < owners.cells[t];
+  }
+  owners.threads = std::max(threads, 1.0);
+  return result;
+}
+
+RegionEstimate ClosedForm::estimate(ExecutionId id, std::span<const ScheduledRange> schedule) const {
+  const RegionTraffic& traffic = table_.traffic(id);
+  const Assignment assignment = assign(traffic, schedule);
+  Demand asked = demand(traffic, assignment);
+  std::vector<Domain> domains = domains_;
+  evict(asked, domains);
+  RegionEstimate result = time(asked, assignment);
+  result.seconds = barrier_seconds(id);
+  if (!result.thread_seconds.empty()) result.seconds += *std::max_element(result.thread_seconds.begin(), result.thread_seconds.end());
+  return result;
+}
+
+void ClosedForm::ran(ExecutionId id, std::span<const ScheduledRange> schedule) {
+  const RegionTraffic& traffic = table_.traffic(id);
+  Assignment assignment = assign(traffic, schedule);
+  Demand asked = demand(traffic, assignment);
+  evict(asked, domains_);
+  if (!traffic.fresh_pages.empty()) {
+    home_of_ = preview_;
+    ++placements_;
+  }
+  std::optional<Owners>& known = owners_[traffic.loop];
+  if (!known || known->threads != assignment.owners.threads) ++teams_;
+  known = std::move(assignment.owners);
+}
+
+// Lines that come in push out as many once the caches are full: first those that were there before.
+void ClosedForm::evict(Demand& asked, std::vector<Domain>& domains) const {
+  const Eigen::Index nodes = at(machine_.nodes.size());
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    double taken_in = 0;
+    for (std::size_t t = 0; t < team_.size(); ++t)
+      if (domain_of_[t] == d) taken_in += asked.taken_in(at(t));
+    Domain& domain = domains[d];
+    const Eigen::ArrayXd dropped = asked.dropped.row(at(d)).transpose();
+    domain.modified = (domain.modified - dropped).max(0.0);
+    domain.held = std::max(0.0, domain.held - dropped.sum());
+    const double out = std::max(0.0, domain.held + taken_in - domain_lines_);
+    const double old_out = std::min(out, domain.held);
+    const double old_share = domain.held > 0 ? old_out / domain.held : 0;
+    const double new_share = taken_in > 0 ? std::min(1.0, (out - old_out) / taken_in) : 0;
+    const Eigen::ArrayXd dirtied = asked.dirtied.row(at(d)).transpose();
+    const Eigen::ArrayXd written = domain.modified * old_share + dirtied * new_share;
+    domain.modified = domain.modified * (1 - old_share) + dirtied * (1 - new_share);
+    const double room = domain_lines_;
+    domain.held = std::min(room, domain.held + taken_in);
+    if (const double modified = domain.modified.sum(); modified > room) domain.modified *= room / modified;
+    if (taken_in <= 0) continue;
+    for (std::size_t t = 0; t < team_.size(); ++t) {
+      if (domain_of_[t] != d) continue;
+      for (Eigen::Index home = 0; home < nodes; ++home) asked.writebacks(at(t), home) += written(home) * asked.taken_in(at(t)) / taken_in;
+    }
+  }
+}
+
+RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment) const {
+  const std::size_t threads = team_.size(), controllers = machine_.controllers.size(), resources = shared_resources(machine_, topology_);
+  const auto line = static_cast<double>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
+  // Seconds of each shared resource that each thread needs.
+  Matrix uses = Matrix::Zero(at(threads), at(resources));
+  const Matrix writes = asked.writebacks + asked.bypassed;
+  uses.leftCols(at(controllers)) = (asked.read_lines.matrix() * read_cost_.matrix() + writes.matrix() * write_cost_.matrix()).array();
+  Matrix bytes = asked.link_bytes;
+  for (std::size_t t = 0; t < threads; ++t) {
+    for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
+      const SocketId there = machine_.socket_of(NodeId{home});
+      const auto send = [&](const std::vector<LinkBytes>& costs, double lines) {
+        if (lines > 0)
+          for (const LinkBytes& cost : costs) bytes(at(t), at(cost.link.index())) += cost.bytes * lines;
+      };
+      send(messages_.read(socket_[t], there), asked.read_lines(at(t), at(home)));
+      send(messages_.bypassed_write(socket_[t], there), asked.bypassed(at(t), at(home)));
+      send(messages_.writeback(socket_[t], there), asked.writebacks(at(t), at(home)));
+    }
+  }
+  for (std::size_t link = 0; link < topology_.directed_links(); ++link)
+    uses.col(at(controllers + link)) = bytes.col(at(link)) / machine_.links[link / 2].bandwidth.bytes_per_second();
+  const double serial = system_.fault.serial.seconds();
+  uses.col(at(resources - 1)) = asked.faults * serial;
+
+  Eigen::ArrayXd hits = Eigen::ArrayXd::Zero(at(threads));
+  for (std::size_t level = 1; level < levels_; ++level) {
+    const CacheDescription& cache = machine_.caches[level];
+    const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
+    const Eigen::ArrayXd waiting = asked.hit_weight.col(at(level)) * cache.latency.seconds();
+    hits += bandwidth > 0 ? waiting.max(asked.hit_lines.col(at(level)) * (line / bandwidth)).eval() : waiting;
+  }
+  const auto busy = [&](const Eigen::ArrayXd& memory) {
+    return machine_.overlap == Overlap::full ? asked.core.max(memory).eval() : (asked.core + memory).eval();
+  };
+  const Eigen::ArrayXd idle = (asked.read_weight * latency_).rowwise().sum();
+  const Eigen::ArrayXd alone = busy(hits + asked.transfers + idle);
+  const Eigen::ArrayXd faults = asked.faults * (system_.fault.parallel.seconds() + serial);
+  const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() + faults +
+                                Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(threads));
+  // A thread offers what it would draw at idle latency, over all its time.
+  const Eigen::ArrayXd undisturbed = alone + around;
+  // The engine starts threads one after the other, and the first slice of each sees what those before it offer: on average over the
+  // threads, as none is to be preferred for its number. Later slices see what all offer.
+  Matrix latency = latency_;
+  const double quantum = static_cast<double>(default_quantum(machine_).count()) / line;
+  const Eigen::ArrayXd first_slice =
+      quantum / (asked.taken_in + asked.hit_lines.rowwise().sum() + asked.bypassed.rowwise().sum()).max(quantum);
+  for (std::size_t c = 0; c < controllers; ++c) {
+    const Eigen::Index home = at(machine_.controllers[c].node.index());
+    double offered = 0, first = 0, working = 0;
+    for (std::size_t t = 0; t < threads; ++t) {
+      const double use = uses(at(t), at(c));
+      if (!(use > 0) || !(undisturbed(at(t)) > 0)) continue;
+      first += extra_latency(machine_, topology_, c, offered + (alone(at(t)) > 0 ? use / alone(at(t)) : 0)).seconds();
+      offered += use / undisturbed(at(t));
+      working += 1;
+    }
+    if (working == 0) continue;
+    const double later = extra_latency(machine_, topology_, c, offered).seconds();
+    latency.col(home) = latency.col(home).max(latency_.col(home) + first_slice * (first / working) + (1 - first_slice) * later);
+  }
+  const Eigen::ArrayXd loaded = (asked.read_weight * latency).rowwise().sum();
+  const Eigen::ArrayXd memory = hits + asked.transfers + loaded;
+  const Eigen::ArrayXd minimum = busy(memory) + around;
+
+  RegionEstimate result;
+  result.thread_seconds = fair_times(minimum, uses);
+  const double work = std::accumulate(result.thread_seconds.begin(), result.thread_seconds.end(), 0.0);
+  result.fault_share = work > 0 ? faults.sum() / work : 0;
+  std::vector<double> bound_by(resources + 4, 0.0);
+  for (std::size_t t = 0; t < threads; ++t) {
+    const Eigen::Index row = at(t);
+    Eigen::Index most = 0;
+    std::size_t cause = resources + (around(row) > busy(memory)(row)                  ? 3
+                                     : asked.core(row) >= memory(row)                 ? 0
+                                     : hits(row) > loaded(row) + asked.transfers(row) ? 2
+                                                                                      : 1);
+    if (result.thread_seconds[t] > 1.001 * minimum(row) && uses.colwise().sum().maxCoeff(&most) > 0) cause = static_cast<std::size_t>(most);
+    bound_by[cause] += result.thread_seconds[t];
+  }
+  const auto cause = static_cast<std::size_t>(std::max_element(bound_by.begin(), bound_by.end()) - bound_by.begin());
+  constexpr const char* private_names[] = {"core", "latency", "cache", "overhead"};
+  result.binding_resource = cause < resources ? shared_resource_name(machine_, topology_, cause) : private_names[cause - resources];
+  return result;
+}
+
+std::unique_ptr<ProgramOracle> make_closed_form(const Workload& workload, const Machine& machine, const Topology& topology,
+                                                const TrafficTable& table, PagePlacement& placement, std::vector<CoreId> team,
+                                                const OperatingSystem& system) {
+  return std::make_unique<ClosedForm>(workload, machine, topology, table, placement, std::move(team), system);
+}
+
+}  // namespace homenode

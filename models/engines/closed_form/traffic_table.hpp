@@ -1,0 +1,124 @@
+// What the iterations of a program ask of memory, told once from the trace: for the closed form (closed_form.hpp).
+//
+// Iterations of an execution are taken together in cells, at most `most_cells`. A cell has its core time, the hits in the private caches
+// that any schedule of whole cells leaves to it, and parts: ranges of lines by what happened to them before, in the same execution (which
+// cell touched them, how many lines ago) and before it (which cells of which loop, and who wrote them). A schedule then says which of
+// these were the same thread, and the sizes of caches where the lines are.
+//
+// Executions that do the same to the same objects are one loop. Its first execution and its second one are told apart (cold and warm);
+// later ones are taken for the second. Stacks and other objects private to a thread are left out: they stay in its innermost cache.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "models/caches/recency_stack.hpp"
+#include "models/engines/closed_form/reuse_history.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/memory/address_space.hpp"
+#include "sim/program/line_touches.hpp"
+#include "sim/program/workload.hpp"
+
+namespace homenode {
+
+// Lines of one past, wherever they lie.
+struct TrafficPart : LineReuse {
+  std::vector<LineRange> ranges;  // `lines` is the last of them
+  double count = 0;               // of lines in all of them
+  float parallelism = 1;
+  float share = 1;  // of the lines; the private caches hold the others whatever the schedule
+  bool reads = false, writes = false, bypass = false;
+};
+
+struct TrafficCell {
+  double core_seconds = 0;
+  std::size_t first_part = 0, last_part = 0;
+};
+
+// A page that the execution is the first to write, by cells between these.
+struct FreshPage {
+  std::uint64_t page = 0;
+  std::uint32_t first_cell = 0, last_cell = 0;
+};
+
+struct RegionTraffic {
+  LoopNumber loop = no_loop;
+  std::int64_t iterations = 0;
+  std::vector<TrafficCell> cells;
+  std::vector<TrafficPart> parts;
+  std::vector<FreshPage> fresh_pages;         // by page
+  std::vector<double> hit_lines, hit_weight;  // [cell * levels + level], of the private caches
+  std::int64_t first_of(std::size_t cell) const {
+    return static_cast<std::int64_t>(cell) * iterations / static_cast<std::int64_t>(cells.size());
+  }
+};
+
+class TrafficTable {
+public:
+  static constexpr std::int64_t most_cells = 2048;
+  static constexpr std::uint32_t analysed_executions = 2;  // of a loop
+  static constexpr std::size_t most_ranges = 4'000'000;    // of lines with one past
+
+  // Workload and machine must outlive it. Throws UsageError for regions of tasks and for threads that the program creates itself, and
+  // where accesses are so scattered that they make more than `most_ranges`.
+  TrafficTable(const Workload&, const Machine&, StoreTreatment, Bytes page);
+
+  const RegionTraffic& traffic(ExecutionId execution) const { return traffic_[traffic_of_[execution.index()]]; }
+  std::size_t loops() const { return loops_; }
+  std::uint64_t pages() const { return pages_; }
+  std::uint64_t page_bytes() const { return page_bytes_; }
+  std::uint64_t lines_per_page() const { return lines_per_page_; }
+  // The object that the page belongs to, and the page's first byte in it.
+  std::pair<ObjectId, std::int64_t> object_at(std::uint64_t page) const;
+  // That holds byte 0 of the object; nothing if nobody uses the object.
+  std::optional<std::uint64_t> first_page(ObjectId) const;
+  std::uint64_t page_of(LineNumber line) const { return (line - first_line_) / lines_per_page_; }
+  LineNumber first_line(std::uint64_t page) const { return first_line_ + page * lines_per_page_; }
+
+private:
+  struct Loop {
+    LoopNumber number = 0;
+    std::uint32_t analysed = 0;
+    std::size_t traffic = 0;
+  };
+  std::uint64_t address_of(ObjectId);
+  RegionTraffic analyse(const Execution&, const ExecutionBody&, LoopNumber);
+  void add(RegionTraffic&, std::uint32_t cell, const LineTouch&, const LineReuse&);
+  void note_writes(RegionTraffic&, std::uint32_t cell, LineRange);
+
+  const Workload& workload_;
+  const Machine& machine_;
+  std::uint64_t page_bytes_, lines_per_page_;
+  LineTouches touches_;
+  std::unique_ptr<PagePlacement> anywhere_;
+  std::unique_ptr<AddressSpace> addresses_;
+  std::map<std::uint64_t, ObjectId> object_from_;  // by address of byte 0
+  std::vector<std::uint8_t> known_;                // by object
+  LineNumber first_line_ = 0;                      // of page 0
+  std::uint64_t pages_ = 0;
+  std::vector<std::uint8_t> written_pages_;
+  std::unordered_map<std::uint64_t, std::size_t> fresh_;  // page -> entry of the execution in hand
+  ReuseHistory history_;
+  std::size_t levels_of_core_ = 0;  // private ones
+  StackBounds private_bounds_;
+  std::vector<LineTouch> group_;
+  std::vector<LineReuse> found_;
+  std::vector<std::size_t> touch_of_;
+  std::unordered_map<std::uint64_t, Loop> loop_of_;  // by what the execution does
+  std::vector<RegionTraffic> traffic_;
+  std::vector<std::size_t> traffic_of_;  // by execution
+  std::size_t loops_ = 0;
+};
+
+// The levels at the start of the hierarchy that each core has for itself.
+std::size_t private_levels(const Machine&);
+// Capacities in lines of levels [first, last), each with what lies inside of it where it is exclusive.
+std::vector<StackLevel> stack_levels(const Machine&, std::size_t first, std::size_t last);
+// The chance that the level of a stack holds a line at this distance.
+double chance_to_hold(const StackBounds&, std::size_t level, double distance);
+
+}  // namespace homenode

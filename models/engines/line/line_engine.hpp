@@ -1,0 +1,124 @@
+// The engine `line`: event-driven at the grain of cache lines. Caches, coherence and timing in one: every line that a core asks for goes
+// through the caches of the whole machine (set_caches.hpp) at the time at which the core asks, and every miss goes its way through links
+// and controller (line_routes.hpp, memory_controller.hpp) in the order in which the misses get there.
+//
+// A core runs through the lines of its slice, streams of one inner loop side by side. It computes for its share of the slice's
+// core time before each line; page walks come first, all together, page faults at equal distances. A line beyond the first level takes a
+// place among those in flight, as many as the touch's `parallelism` says (dependences, miss buffers, prefetcher: line_touches.hpp); when
+// all are taken the core waits for the first one to return. So independent misses overlap with computing and with each other, a chase runs
+// at the pace of its latencies. A core that blocks (Overlap::none) waits for every line that no prefetcher or buffer runs ahead for. A
+// slice ends when its last line is there.
+//
+// Events are processed in order of time; a core runs ahead of them by at most the way to another core, half a core-to-core round trip:
+// sooner no other core can notice. States of lines change when a core asks, data arrive later: an access to a line under way to another
+// core is served as if it had arrived. Stores wait for ownership in the same places in flight as reads.
+//
+// Bytes, hits and latencies are counted as in the staged model, one line at a time; latencies are what each line took.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/caches/set_caches.hpp"
+#include "models/engines/line/collected_slice.hpp"
+#include "models/engines/line/event_queue.hpp"
+#include "models/engines/line/line_counts.hpp"
+#include "models/engines/line/line_routes.hpp"
+#include "models/engines/line/memory_controller.hpp"
+#include "models/engines/line/running_slice.hpp"
+#include "models/engines/parts/binding_causes.hpp"
+#include "models/engines/parts/cache_stage.hpp"
+#include "models/engines/parts/core_times.hpp"
+#include "models/engines/staged/staged_memory_model.hpp"
+#include "sim/hardware/memory_model.hpp"
+#include "sim/memory/address_space.hpp"
+
+namespace homenode {
+
+class LineEngine final : public MemoryModel {
+public:
+  // Workload, machine and topology must outlive the engine. Throws UsageError where several cores share an inner level.
+  LineEngine(const Workload&, const Machine&, const Topology&, const StagedOptions&);
+
+  Started start(const Work&, AddressSpace&) override;
+  void run_ahead(Time until) override;
+  std::optional<Time> next_event() override;
+  void advance(Time to, std::vector<Completion>& done) override;
+  EventCounts counts() const override;
+  std::vector<std::vector<BindingTime>> binding() const override { return causes_.ranked(); }
+  void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
+  std::optional<Time> signal(const Place& writer, const Place& reader) override;
+  void flush(AddressSpace&) override;
+
+private:
+  static constexpr std::uint32_t is_transaction = std::uint32_t{1} << 31;
+  // Behind the shared resources, as causes of what bound a slice.
+  enum PrivateCause : std::size_t { core_cause, latency_cause, overhead_cause };
+  static constexpr std::array private_names{"core", "latency", "overhead"};
+
+  bool ends_slice(const EventQueue::Event&) const;
+  void process(const EventQueue::Event&, std::vector<Completion>& done);
+  // Sooner than this nothing that another core does from now on reaches a core.
+  Picoseconds horizon() const { return std::min(events_.first().time, limit_) + lookahead_; }
+  // slices.cpp
+  void start_kernel_work(RunningSlice&, const Work&, std::uint64_t faulted, Picoseconds& overhead);
+  Picoseconds work_on_pages(const Place&, AddressSpace&);
+  void finish(RunningSlice&, Picoseconds at, std::vector<Completion>& done);
+  // lines_of_core.cpp
+  void run(RunningSlice&);
+  bool access(RunningSlice&, const LineTouch&, LineNumber);
+  void write_back(const RunningSlice&, Picoseconds at);
+  NodeId home_of(const RunningSlice&, LineNumber) const;
+  void count_line(const RunningSlice&, LineNumber, NodeId home, bool write);
+  // lines_in_flight.cpp
+  // Takes a place in flight and begins; false if there is none, and the core waits.
+  bool issue(RunningSlice&, const Miss&, float parallelism);
+  void begin(RunningSlice&, const Miss&);
+  void step(Transaction&, std::uint32_t index, Picoseconds now);
+  void returned(RunningSlice&, Picoseconds at);
+  void wake(RunningSlice&, Picoseconds now, std::vector<Completion>& done);
+  void wait(RunningSlice&, RunningSlice::Waits);
+  Picoseconds hold(std::uint32_t link, Picoseconds from, Picoseconds held);
+  void send_beside(const LinePath&, Picoseconds at);
+
+  std::uint64_t line_bytes() const;
+
+  const Workload& workload_;
+  const Machine& machine_;
+  const Topology& topology_;
+  OperatingSystem system_;
+  SliceTouches* collecting_ = nullptr;
+  CacheStage stage_;
+  SetCaches caches_;
+  CoreTimes core_times_;
+  struct Level {
+    Picoseconds latency = 0, delivers = 0;  // a line each time; 0: as fast as it is asked
+  };
+  std::vector<Level> levels_;
+  std::unique_ptr<LineRoutes> routes_;
+  std::vector<MemoryController> controllers_;
+  std::vector<Picoseconds> link_free_;
+  Picoseconds faults_free_ = 0;  // the lock of the address space
+  SocketId faulted_last_;
+  Picoseconds lookahead_ = 0, ring_hop_ = 0;
+
+  std::vector<RunningSlice> cores_;
+  std::vector<std::uint32_t> active_;
+  std::vector<Transaction> transactions_;
+  std::vector<std::uint32_t> free_transactions_;
+  EventQueue events_;
+  Picoseconds limit_ = 0;  // nothing starts before it
+  std::size_t works_ = 0;
+  ExecutionId body_of_ = ExecutionId::none();
+  std::shared_ptr<const ExecutionBody> body_;
+  CacheOutcome victims_;
+
+  LineCounts counts_;
+  BindingCauses causes_;
+  Timeline* timeline_;
+};
+
+}  // namespace homenode

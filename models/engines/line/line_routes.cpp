@@ -1,0 +1,83 @@
+#include "models/engines/line/line_routes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/errors.hpp"
+
+namespace homenode {
+
+SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std::int64_t controller_idle)
+    : machine_{machine},
+      topology_{topology},
+      nodes_{machine.nodes.size()},
+      sockets_{machine.sockets},
+      controllers_of_(machine.nodes.size()) {
+  for (std::size_t c = 0; c < machine.controllers.size(); ++c) controllers_of_[machine.controllers[c].node.index()].push_back(c);
+  const MessageCosts messages{machine, topology};
+  for (std::size_t a = 0; a < nodes_; ++a) {
+    for (std::size_t b = 0; b < nodes_; ++b) {
+      const NodeId core{a}, home{b};
+      const SocketId here = machine.socket_of(core), there = machine.socket_of(home);
+      const std::int64_t under_way = topology.latency(core, home).count() - controller_idle;
+      if (under_way < 0) {
+        throw InputError("machine '" + machine.name + "': memory of node " + std::to_string(b) + " answers node " + std::to_string(a) +
+                         " after " + to_string(topology.latency(core, home)) + ", its DRAM alone takes " +
+                         to_string(Time::picoseconds(controller_idle)) + "; allowed: dram.activate + dram.column of at most the latency");
+      }
+      LinePath& read = read_.emplace_back();
+      read.stages.push_back({PathStage::controller, under_way / 2, 0, {}});
+      read.after = under_way - under_way / 2;
+      send(read, there, here, machine.data_message, 0);
+      beside(read, messages.read(here, there));
+      LinePath& bypassed = bypassed_.emplace_back();
+      send(bypassed, here, there, machine.data_message, 0);
+      bypassed.stages.push_back({PathStage::controller, under_way / 2, 0, {}});
+      bypassed.after = under_way - under_way / 2;
+      beside(bypassed, messages.bypassed_write(here, there));
+      beside(writeback_.emplace_back(), messages.writeback(here, there));
+      for (std::size_t c = 0; c < sockets_; ++c) {
+        const SocketId owner{c};
+        const auto hops = static_cast<std::int64_t>(std::max<std::size_t>(topology.hops(here, owner), 1));
+        const std::int64_t latency = (owner == here ? machine.core_to_core_local : machine.core_to_core_remote * hops).count();
+        LinePath& transfer = transfer_.emplace_back();
+        send(transfer, owner, here, machine.data_message, latency / 2);
+        transfer.after = transfer.stages.empty() ? latency : latency - latency / 2;
+        beside(transfer, messages.transfer(here, there, owner));
+      }
+    }
+  }
+  for (std::size_t a = 0; a < sockets_; ++a) {
+    for (std::size_t b = 0; b < sockets_; ++b) {
+      LinePath& upgrade = upgrade_.emplace_back();
+      const auto hops = static_cast<std::int64_t>(topology.hops(SocketId{a}, SocketId{b}));
+      upgrade.after = (hops == 0 ? machine.core_to_core_local : machine.core_to_core_remote * hops).count();
+      beside(upgrade, messages.upgrade(SocketId{a}));
+    }
+  }
+}
+
+std::int64_t SocketRoutes::held(LinkId link, double bytes) const {
+  return std::llround(bytes / machine_.links[link.index() / 2].bandwidth.bytes_per_second() * 1e12);
+}
+
+// The message's links in order; it reaches the first one after `before`.
+void SocketRoutes::send(LinePath& path, SocketId from, SocketId to, Bytes message, std::int64_t before) const {
+  for (const LinkId link : topology_.route(from, to)) {
+    path.stages.push_back({link.value(), before, held(link, static_cast<double>(message.count())), {}});
+    before = 0;
+  }
+}
+
+// What of all messages is on none of the stages.
+void SocketRoutes::beside(LinePath& path, const std::vector<LinkBytes>& all) const {
+  path.counted = all;
+  for (const LinkBytes& bytes : all) {
+    std::int64_t rest = held(bytes.link, bytes.bytes);
+    for (const PathStage& stage : path.stages)
+      if (stage.link == bytes.link.value()) rest -= stage.held;
+    if (rest > 0) path.beside.push_back({bytes.link.value(), rest});
+  }
+}
+
+}  // namespace homenode

@@ -1,0 +1,167 @@
+// Places in flight, lines on their paths, and cores that wait for them.
+#include "models/engines/line/line_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace homenode {
+
+bool LineEngine::issue(RunningSlice& r, const Miss& miss, float parallelism) {
+  r.returns.drop_until(r.clock);
+  const auto whole = static_cast<std::uint32_t>(parallelism);
+  const double owed = r.places + (static_cast<double>(parallelism) - whole);
+  if (r.under_way + r.returns.size() >= std::max(owed >= 1 ? whole + 1 : whole, 1U)) {
+    r.put_off = miss;
+    r.put_off_parallelism = parallelism;
+    wait(r, RunningSlice::Waits::for_place);
+    return false;
+  }
+  r.places = owed >= 1 ? owed - 1 : owed;
+  begin(r, miss);
+  return true;
+}
+
+void LineEngine::begin(RunningSlice& r, const Miss& miss) {
+  if (miss.path == nullptr) {  // from a cache of its own
+    Picoseconds at = r.clock + levels_[miss.level].latency;
+    if (levels_[miss.level].delivers > 0) {
+      Picoseconds& free = r.level_free[miss.level];
+      free = std::max(free, r.clock) + levels_[miss.level].delivers;
+      at = std::max(at, free);
+    }
+    r.latency += at - r.clock;
+    counts_.latency(miss.source, at - r.clock);
+    r.returns.add(at);
+    return;
+  }
+  send_beside(*miss.path, r.clock);
+  std::uint32_t index = 0;
+  if (free_transactions_.empty()) {
+    index = static_cast<std::uint32_t>(transactions_.size());
+    transactions_.emplace_back();
+  } else {
+    index = free_transactions_.back();
+    free_transactions_.pop_back();
+  }
+  transactions_[index] = {miss, static_cast<std::uint32_t>(r.thread.index()), 0, r.clock};
+  ++r.under_way;
+  const auto& stages = miss.path->stages;
+  if (stages.empty() || stages.front().before == 0)
+    step(transactions_[index], index, r.clock);
+  else
+    events_.push({r.clock + stages.front().before, index | is_transaction});
+}
+
+// The transaction is where its stage begins.
+void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds now) {
+  RunningSlice& r = cores_[transaction.core];
+  const Miss& miss = transaction.miss;
+  const auto& stages = miss.path->stages;
+  while (transaction.stage < stages.size()) {
+    const PathStage& stage = stages[transaction.stage];
+    Picoseconds left = now, idle = 0;
+    std::size_t resource = 0;
+    if (stage.link == PathStage::controller) {
+      MemoryController& controller = controllers_[miss.served.controller];
+      left = miss.writes_memory ? controller.write(miss.served.line, now) : controller.read(miss.served.line, now);
+      idle = miss.writes_memory ? 0 : controller.idle();
+      resource = miss.served.controller;
+    } else if (stage.link == PathStage::on_ring) {
+      left = routes_->ride(stage.ring, now);
+      idle = ring_hop_ * stage.ring.hops;
+      resource = controllers_.size() + link_free_.size() + 2 * static_cast<std::size_t>(stage.ring.kind) + (stage.ring.up ? 0 : 1);
+    } else {
+      left = hold(stage.link, now, stage.held);
+      resource = controllers_.size() + stage.link;
+    }
+    const Picoseconds waited = left - now - idle;
+    if (waited > 0) {
+      if (r.waited[resource] == 0) r.queued.push_back(static_cast<std::uint32_t>(resource));
+      r.waited[resource] += waited;
+    }
+    if (++transaction.stage < stages.size()) left += stages[transaction.stage].before;
+    if (transaction.stage < stages.size() && left != now) {
+      events_.push({left, index | is_transaction});
+      return;
+    }
+    now = left;
+  }
+  const Picoseconds at = now + miss.path->after;
+  counts_.latency(miss.source, at - transaction.issued);
+  r.latency += at - transaction.issued;
+  --r.under_way;
+  free_transactions_.push_back(index);
+  returned(r, at);
+}
+
+void LineEngine::returned(RunningSlice& r, Picoseconds at) {
+  r.returns.add(at);
+  if (r.waits == RunningSlice::Waits::no) return;
+  const bool all = r.waits != RunningSlice::Waits::for_place;
+  if (all && r.under_way != 0) return;
+  const Picoseconds wake = all ? r.returns.last() : std::min(r.wake, at);
+  if (wake == r.wake) return;
+  r.wake = wake;
+  events_.push({wake, static_cast<std::uint32_t>(r.thread.index())});
+}
+
+void LineEngine::wait(RunningSlice& r, RunningSlice::Waits waits) {
+  r.waits = waits;
+  r.wake = RunningSlice::never;
+  Picoseconds wake = RunningSlice::never;
+  if (waits == RunningSlice::Waits::for_place) {
+    if (!r.returns.empty()) wake = r.returns.first();
+  } else if (r.under_way == 0) {
+    wake = r.returns.empty() ? r.clock : std::max(r.clock, r.returns.last());
+  }
+  if (wake == RunningSlice::never) return;
+  r.wake = wake;
+  events_.push({wake, static_cast<std::uint32_t>(r.thread.index())});
+}
+
+void LineEngine::wake(RunningSlice& r, Picoseconds now, std::vector<Completion>& done) {
+  const RunningSlice::Waits waited = std::exchange(r.waits, RunningSlice::Waits::no);
+  r.wake = RunningSlice::never;
+  r.clock = std::max(r.clock, now);
+  if (waited == RunningSlice::Waits::at_end) return finish(r, r.clock, done);
+  if (waited == RunningSlice::Waits::for_place) {
+    const Miss miss = *r.put_off;
+    r.put_off.reset();
+    if (!issue(r, miss, r.put_off_parallelism)) return;
+    if (machine_.overlap == Overlap::none && r.put_off_parallelism <= 1) return wait(r, RunningSlice::Waits::for_all);
+  }
+  run(r);
+}
+
+Picoseconds LineEngine::hold(std::uint32_t link, Picoseconds from, Picoseconds held) {
+  const Picoseconds begins = std::max(from, link_free_[link]);
+  link_free_[link] = begins + held;
+  if (timeline_ != nullptr)
+    timeline_->used(controllers_.size() + link, Time::picoseconds(begins), Time::picoseconds(begins + held),
+                    1e-12 * static_cast<double>(held));
+  return begins;
+}
+
+void LineEngine::send_beside(const LinePath& path, Picoseconds at) {
+  for (const LinkHold& message : path.beside) hold(message.link, at, message.held);
+  for (const RingRide& ride : path.rides_beside) routes_->ride(ride, at);
+  for (const LinkBytes& bytes : path.counted)
+    counts_.events.link_bytes[bytes.link.index()] += static_cast<std::uint64_t>(std::llround(bytes.bytes));
+}
+
+// A line of the reader's own, at its home, that the writer has just written.
+std::optional<Time> LineEngine::signal(const Place& writer, const Place& reader) {
+  if (writer.core == reader.core) return writer.now;
+  const Asker asker{reader.core, reader.node, machine_.socket_of(reader.node)};
+  const LinePath& path = routes_->transfer(asker, reader.thread.index(), reader.node, writer.core);
+  Picoseconds at = writer.now.count();
+  send_beside(path, at);
+  for (const PathStage& stage : path.stages) {
+    at += stage.before;
+    at = stage.link == PathStage::on_ring ? routes_->ride(stage.ring, at) : hold(stage.link, at, stage.held);
+  }
+  return Time::picoseconds(at + path.after);
+}
+
+}  // namespace homenode

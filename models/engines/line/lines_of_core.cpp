@@ -1,0 +1,140 @@
+// A core goes through the lines of its slice, each through the caches, at the time at which it gets there.
+#include "models/engines/line/line_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace homenode {
+
+void LineEngine::run(RunningSlice& r) {
+  while (true) {
+    if (!r.kernel.empty()) {
+      RunningSlice::KernelLines& kernel = r.kernel.back();
+      if (kernel.lines == 0) {
+        r.kernel.pop_back();
+        continue;
+      }
+      const LineNumber number = --kernel.lines;
+      Miss miss;
+      miss.path = &routes_->bypassed_write(r.asker, number, kernel.home);
+      miss.served = routes_->served(number, kernel.home);
+      miss.source = LineSource::bypassed;
+      miss.writes_memory = true;
+      counts_.memory(r.asker, r.thread, kernel.home, true, 1);
+      if (!issue(r, miss, static_cast<float>(machine_.prefetched_lines))) return;
+    } else {
+      const LineTouch* touch = nullptr;
+      LineNumber line = 0;
+      if (!r.cursor.next(r.slice, touch, line)) return wait(r, RunningSlice::Waits::at_end);
+      const double computing = r.access_time * static_cast<double>(touch->accesses) / static_cast<double>(touch->lines.size());
+      r.computed += computing;
+      const auto whole = static_cast<Picoseconds>(r.computed);
+      r.computed -= static_cast<double>(whole);
+      r.clock += whole;
+      if (r.faults_per_access > 0) {
+        r.faults_due += r.faults_per_access * static_cast<double>(touch->accesses) / static_cast<double>(touch->lines.size());
+        while (r.faults_due >= 1) {  // nothing new begins meanwhile, what is in flight arrives
+          r.faults_due -= 1;
+          r.clock += system_.fault.parallel.count();
+        }
+      }
+      if (!access(r, *touch, line)) return;
+    }
+    if (r.clock > horizon()) {
+      r.wake = r.clock;
+      events_.push({r.clock, static_cast<std::uint32_t>(r.thread.index())});
+      return;
+    }
+  }
+}
+
+// False if the core has to wait.
+bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line) {
+  const LineFate fate = caches_.access_line(r.asker.core, line, touch, victims_);
+  if (fate.level != 0 || fate.from != LineFate::From::cache)
+    caches_.expect(r.asker.core, r.cursor.ahead(r.slice, 4), r.cursor.ahead(r.slice, 2), r.cursor.stream());
+  counts_.events.upgrade_lines += fate.upgrade;
+  if (!victims_.writebacks.empty()) write_back(r, r.clock);
+  Miss miss;
+  float places = touch.parallelism;
+  if (touch.bypass && touch.writes) {
+    const NodeId home = home_of(r, line);
+    victims_.bypassed_writes.clear();
+    count_line(r, line, home, true);
+    miss.path = &routes_->bypassed_write(r.asker, line, home);
+    miss.served = routes_->served(line, home);
+    miss.source = LineSource::bypassed;
+    miss.writes_memory = true;
+    if (!touch.reads) return issue(r, miss, static_cast<float>(machine_.miss_buffers));
+    // Nobody waits for what leaves after a read.
+    controllers_[miss.served.controller].write(miss.served.line, r.clock);
+    send_beside(*miss.path, r.clock);
+    miss = {};
+  }
+  switch (fate.from) {
+    case LineFate::From::nowhere:
+      return true;
+    case LineFate::From::cache: {
+      ++counts_.events.hit_lines[fate.level];
+      const auto invalidated = caches_.invalidated();
+      if (invalidated.empty()) {
+        if (fate.level == 0) return true;
+        miss.source = fate.level + 1U == machine_.caches.size() && fate.level >= 2 ? LineSource::l3 : LineSource::l2;
+        miss.level = fate.level;
+        break;
+      }
+      const unsigned cores = machine_.caches.back().cores_per_cache;
+      const NodeId home = home_of(r, line);
+      for (const std::uint32_t domain : invalidated) {
+        const LinePath& path = routes_->upgrade(r.asker, line, home, CoreId{std::size_t{domain} * cores});
+        if (miss.path == nullptr || path.after > miss.path->after) miss.path = &path;
+      }
+      miss.source = LineSource::upgraded;
+      break;
+    }
+    case LineFate::From::transfer:
+      miss.path = &routes_->transfer(r.asker, line, home_of(r, line), CoreId{fate.owner});
+      miss.source = fate.dirty ? LineSource::dirty_copy : LineSource::clean_copy;
+      ++counts_.events.transfer_lines;
+      break;
+    case LineFate::From::memory: {
+      const NodeId home = home_of(r, line);
+      miss.path = &routes_->read(r.asker, line, home);
+      miss.served = routes_->served(line, home);
+      miss.source = counts_.memory_source(r.asker, home);
+      count_line(r, line, home, false);
+      break;
+    }
+  }
+  if (!issue(r, miss, places)) return false;
+  if (machine_.overlap == Overlap::full || touch.parallelism > 1) return true;
+  wait(r, RunningSlice::Waits::for_all);
+  return false;
+}
+
+void LineEngine::write_back(const RunningSlice& r, Picoseconds at) {
+  for (const LineRange& lines : victims_.writebacks) {
+    for (LineNumber line = lines.first; line < lines.last; ++line) {
+      const NodeId home = home_of(r, line);
+      const LineRoutes::Served served = routes_->served(line, home);
+      count_line(r, line, home, true);
+      controllers_[served.controller].write(served.line, at);
+      send_beside(routes_->writeback(r.asker, line, home), at);
+    }
+  }
+  victims_.writebacks.clear();
+}
+
+NodeId LineEngine::home_of(const RunningSlice& r, LineNumber line) const {
+  const NodeId home = r.addresses->home_of(line * line_bytes());
+  return home.is_none() ? r.asker.node : home;  // the zero page
+}
+
+void LineEngine::count_line(const RunningSlice& r, LineNumber line, NodeId home, bool write) {
+  counts_.memory(r.asker, r.thread, home, write, 1);
+  PageWatch& watch = r.addresses->watch();
+  if (watch.watches() == Watch::traffic) watch.exchanged(line * line_bytes(), (line + 1) * line_bytes(), write);
+}
+
+}  // namespace homenode

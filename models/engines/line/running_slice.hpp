@@ -1,0 +1,73 @@
+// What a core of the engine line runs, and what it has in flight.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/engines/line/collected_slice.hpp"
+#include "models/engines/line/line_counts.hpp"
+#include "models/engines/line/line_cursor.hpp"
+#include "models/engines/line/line_routes.hpp"
+#include "models/engines/line/return_times.hpp"
+#include "sim/hardware/memory_model.hpp"
+#include "sim/memory/address_space.hpp"
+
+namespace homenode {
+
+using Picoseconds = std::int64_t;
+
+// A line that a core asks for beyond its first level.
+struct Miss {
+  const LinePath* path = nullptr;
+  LineRoutes::Served served{};
+  LineSource source = LineSource::local;
+  std::uint8_t level = 0;      // without a path: the cache that has it
+  bool writes_memory = false;  // the controller's stage takes a line instead of giving one
+};
+
+// On its path.
+struct Transaction {
+  Miss miss;
+  std::uint32_t core = 0;
+  std::uint32_t stage = 0;
+  Picoseconds issued = 0;
+};
+
+struct RunningSlice {
+  static constexpr Picoseconds never = INT64_MAX;
+  enum class Waits : std::uint8_t { no, for_place, for_all, at_end };
+  // Pages that the kernel writes in front of the slice.
+  struct KernelLines {
+    NodeId home;
+    std::uint64_t lines = 0;
+  };
+
+  bool active = false;
+  Waits waits = Waits::no;
+  Asker asker;
+  ThreadId thread;
+  RegionId region;
+  WorkId work;
+  AddressSpace* addresses = nullptr;
+  SliceTouches slice;
+  LineCursor cursor;
+  std::vector<KernelLines> kernel;
+  Picoseconds begin = 0, clock = 0, wake = never;
+  double access_time = 0;               // picoseconds of computing an access
+  double computed = 0;                  // picoseconds, not yet on the clock
+  double places = 0;                    // in flight, the fraction that is owed
+  std::uint32_t under_way = 0;          // transactions
+  ReturnTimes returns;                  // of lines in flight that are known
+  std::vector<Picoseconds> level_free;  // when a level can deliver the next line
+  std::optional<Miss> put_off;          // it waits for a place
+  float put_off_parallelism = 1;
+  // For what bound the slice.
+  Picoseconds overhead = 0, locked = 0, latency = 0;  // locked: by the lock that page faults take
+  std::uint64_t accesses = 0, faults = 0;
+  double faults_per_access = 0, faults_due = 0;
+  std::vector<Picoseconds> waited;    // by resource
+  std::vector<std::uint32_t> queued;  // at these
+};
+
+}  // namespace homenode

@@ -1,0 +1,174 @@
+// A slice begins: its pages, faults, walks, what the kernel does before its first line. It ends: what held it up.
+#include "models/engines/line/line_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace homenode {
+namespace {
+
+constexpr double picosecond = 1e-12;
+
+Picoseconds to_picoseconds(double seconds) { return std::llround(seconds / picosecond); }
+
+}  // namespace
+
+Started LineEngine::start(const Work& work, AddressSpace& addresses) {
+  const Place& place = work.place;
+  const std::size_t thread = place.thread.index();
+  if (cores_.size() <= thread) cores_.resize(thread + 1);
+  counts_.add_thread(place.thread);
+  if (body_of_ != work.items.execution) {
+    body_ = workload_.body(work.items.execution);
+    body_of_ = work.items.execution;
+  }
+  RunningSlice& r = cores_[thread];
+  r.slice.clear();
+  r.kernel.clear();
+  r.queued.clear();
+  r.waited.assign(causes_.shared(), 0);
+  r.locked = 0;
+  r.asker = {place.core, place.node, machine_.socket_of(place.node)};
+  r.thread = place.thread;
+  r.region = workload_.executions[work.items.execution.index()].region;
+  r.work = WorkId{works_++};
+  r.addresses = &addresses;
+  collecting_ = &r.slice;
+  Picoseconds overhead = work.overhead.count();
+  const bool watched = addresses.watch().watches() != Watch::nothing;
+  if (watched) {
+    if (addresses.watch().watches() == Watch::traffic) addresses.watch().tell_traffic(place);  // since the slice before
+    addresses.watch().begin_slice(place);
+    overhead += work_on_pages(place, addresses);
+  }
+  const auto tell_faults = [&] {
+    addresses.watch().tell_faults(place);
+    overhead += work_on_pages(place, addresses);
+  };
+  const CacheStage::Passed passed = stage_.pass(work, addresses, watched ? tell_faults : std::function<void()>{});
+  if (timeline_ != nullptr)
+    timeline_->did(Doing::page_work, place.thread, workload_, work.items, place.now,
+                   place.now + Time::picoseconds(overhead) - work.overhead);
+  counts_.events.tlb_misses += passed.walked_pages;
+  counts_.events.accesses += passed.slice.accesses;
+  const std::uint64_t faulted = addresses.settle();
+  if (faulted != 0) start_kernel_work(r, work, faulted, overhead);
+  // A walk holds up the access that needs the translation, and overlaps with nothing but other walks.
+  overhead += to_picoseconds(passed.walks * machine_.tlb.miss_penalty.seconds());
+
+  r.begin = place.now.count();
+  r.overhead = overhead;
+  r.latency = 0;
+  r.accesses = passed.slice.accesses;
+  r.clock = r.begin + overhead;
+  const double computing = core_times_.seconds(passed.slice, *body_) / picosecond;
+  r.access_time = passed.slice.accesses == 0 ? 0 : computing / static_cast<double>(passed.slice.accesses);
+  if (passed.slice.accesses == 0) r.clock += std::llround(computing);
+  r.computed = 0;
+  // Faults come page by page as the slice gets there.
+  r.faults = faulted;
+  r.faults_per_access = passed.slice.accesses == 0 ? 0 : static_cast<double>(faulted) / static_cast<double>(passed.slice.accesses);
+  // Threads that begin together do not fault together: each begins elsewhere between two faults (multiples of the golden ratio).
+  const double golden = 0.6180339887498949 * static_cast<double>(thread);
+  r.faults_due = golden - std::floor(golden);
+  if (passed.slice.accesses == 0) r.clock += system_.fault.parallel.count() * static_cast<Picoseconds>(faulted);
+  r.places = 0;
+  r.returns.clear();
+  r.level_free.assign(machine_.caches.size(), 0);
+  r.cursor.restart();
+  r.put_off.reset();
+  r.active = true;
+  r.waits = RunningSlice::Waits::no;
+  r.wake = r.clock;
+  active_.push_back(static_cast<std::uint32_t>(thread));
+  events_.push({r.clock, static_cast<std::uint32_t>(thread)});
+  return {r.work, passed.slice.reached};
+}
+
+// What faults take beside their own time (system.hpp): the lock one after the other, and the lines that the kernel writes.
+void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint64_t faulted, Picoseconds& overhead) {
+  const FaultCost& cost = system_.fault;
+  const auto faults = static_cast<Picoseconds>(faulted);
+  Picoseconds serial = cost.serial.count();
+  const Picoseconds from = work.place.now.count() + overhead;
+  if (cost.serial_transfers > 0 && faults_free_ > from) {
+    const auto hops = static_cast<std::int64_t>(topology_.hops(faulted_last_, r.asker.socket));
+    const Time transfer = hops == 0 ? machine_.core_to_core_local : machine_.core_to_core_remote * hops;
+    serial += to_picoseconds(cost.serial_transfers * transfer.seconds());
+  }
+  if (serial > 0) {
+    const Picoseconds begins = std::max(from, faults_free_);
+    faults_free_ = begins + serial * faults;
+    faulted_last_ = r.asker.socket;
+    r.locked = faults_free_ - from;
+    if (timeline_ != nullptr)
+      timeline_->used(causes_.page_faults(), Time::picoseconds(begins), Time::picoseconds(faults_free_),
+                      picosecond * static_cast<double>(faults_free_ - begins));
+    overhead += r.locked;
+  }
+  if (cost.zeroing == 0) return;
+  const double lines_per_page = static_cast<double>(r.addresses->page_bytes()) / static_cast<double>(line_bytes());
+  for (std::size_t home = 0; home < counts_.events.nodes; ++home) {
+    const std::uint64_t pages = r.addresses->settled_pages()[home];
+    if (pages == 0) continue;
+    const auto lines = static_cast<std::uint64_t>(std::llround(static_cast<double>(pages) * lines_per_page * cost.zeroing));
+    r.kernel.push_back({NodeId{home}, lines});
+    counts_.events.zeroed_bytes += lines * line_bytes();
+  }
+}
+
+// What a placement did to pages since it was last looked at; the time that it takes the core. Copies are written by the time.
+Picoseconds LineEngine::work_on_pages(const Place& place, AddressSpace& addresses) {
+  const PageWork done = addresses.watch().take_work();
+  double seconds = static_cast<double>(done.hinting_faults) * system_.balancing.hinting_fault.seconds() +
+                   static_cast<double>(done.unmapped) * system_.balancing.scan.seconds();
+  const std::uint64_t lines = addresses.page_bytes() / line_bytes();
+  const Asker asker{place.core, place.node, machine_.socket_of(place.node)};
+  for (const PageMove& move : done.moves) {
+    const LineNumber first = addresses.first_byte(move.page) / line_bytes();
+    victims_.clear();
+    caches_.drop({first, first + lines}, false, victims_);
+    std::uint64_t modified = 0;
+    for (const LineRange& range : victims_.writebacks) modified += range.size();
+    counts_.memory(asker, place.thread, move.from, true, modified);
+    counts_.memory(asker, place.thread, move.from, false, lines);
+    counts_.memory(asker, place.thread, move.to, true, lines);
+    for (LineNumber line = first; line < first + lines; ++line) {
+      const LineRoutes::Served served = routes_->served(line, move.to);
+      controllers_[served.controller].write(served.line, place.now.count());
+      send_beside(routes_->writeback(asker, line, move.to), place.now.count());
+    }
+    const Time latency = std::max(topology_.latency(place.node, move.from), topology_.latency(place.node, move.to));
+    seconds += (system_.migration.fixed + system_.migration.shootdown).seconds() +
+               static_cast<double>(lines) / machine_.prefetched_lines * latency.seconds();
+  }
+  return to_picoseconds(seconds);
+}
+
+void LineEngine::finish(RunningSlice& r, Picoseconds at, std::vector<Completion>& done) {
+  r.active = false;
+  active_.erase(std::find(active_.begin(), active_.end(), static_cast<std::uint32_t>(r.thread.index())));
+  done.push_back({r.work, r.thread, Time::picoseconds(at)});
+  // Waiting for a resource for more than a tenth of what its lines took on the way: that held it up longest; else the way itself did.
+  const double seconds = static_cast<double>(at - r.begin) * picosecond, overhead = static_cast<double>(r.overhead) * picosecond;
+  const double faults = static_cast<double>(r.faults) * system_.fault.parallel.seconds();
+  const double working = r.access_time * static_cast<double>(r.accesses) * picosecond;
+  const double computing = std::clamp(seconds - overhead - faults, 0.0, working);
+  const double stalled = std::max(0.0, seconds - overhead - faults - computing);
+  const double locked = static_cast<double>(r.locked) * picosecond, kernel = overhead - locked + faults;
+  if (locked > 0) causes_.add(r.region, causes_.page_faults(), locked);
+  if (kernel > 0) causes_.add(r.region, causes_.of_model(overhead_cause), kernel);
+  if (computing > 0) causes_.add(r.region, causes_.of_model(core_cause), computing);
+  if (!(stalled > 0)) return;
+  std::size_t cause = causes_.of_model(latency_cause);
+  Picoseconds longest = r.latency / 10;
+  for (const std::uint32_t resource : r.queued) {
+    if (r.waited[resource] <= longest) continue;
+    longest = r.waited[resource];
+    cause = resource;
+  }
+  causes_.add(r.region, cause, stalled);
+}
+
+}  // namespace homenode

@@ -1,0 +1,56 @@
+#include "models/engines/parts/cache_record.hpp"
+
+#include <utility>
+
+namespace homenode {
+
+void FilteredSlice::clear() {
+  reached = Stretch::to_the_end;
+  first = accesses = walked_pages = 0;
+  walks = 0;
+  share = 1;
+  outcome.clear();
+  touches.clear();
+  placed.clear();
+}
+
+std::uint64_t FilteredSlice::bytes() const {
+  const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+  return sizeof(*this) + of(outcome.hit_lines) + of(outcome.hit_weight) + of(outcome.reads) + of(outcome.writebacks) +
+         of(outcome.bypassed_writes) + of(outcome.transfers) + of(touches) + of(placed);
+}
+
+bool CacheRecord::claim(const std::string& what) {
+  State expected = State::empty;
+  if (!state_.compare_exchange_strong(expected, State::claimed)) return false;
+  what_ = what;
+  return true;
+}
+
+bool CacheRecord::ready(const std::string& what) const { return state_.load() == State::ready && what == what_; }
+
+FilteredSlice& CacheRecord::append() {
+  slices_.emplace_back();
+  return slices_.back();
+}
+
+void CacheRecord::finish(std::unique_ptr<CacheModel> caches, std::vector<TranslationBuffers> translations) {
+  caches_ = std::move(caches);
+  translations_ = std::move(translations);
+  let_read();
+}
+
+void CacheRecord::finish(CacheOutcome flushed) {
+  flushed_ = std::move(flushed);
+  let_read();
+}
+
+void CacheRecord::let_read() {
+  for (FilteredSlice& slice : slices_) {
+    slice.outcome.reads.shrink_to_fit();
+    slice.touches.shrink_to_fit();
+  }
+  state_.store(State::ready);
+}
+
+}  // namespace homenode

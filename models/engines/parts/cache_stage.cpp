@@ -1,0 +1,253 @@
+#include "models/engines/parts/cache_stage.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace homenode {
+namespace {
+
+constexpr Bytes large_page{2 << 20};  // that the translations of large pages hold
+
+}  // namespace
+
+CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::unique_ptr<CacheModel> caches, LineTouchOptions options,
+                       Bytes page, std::shared_ptr<CacheRecord> record, std::string what)
+    : workload_{workload},
+      machine_{machine},
+      caches_{std::move(caches)},
+      touch_options_{options},
+      page_bytes_{static_cast<std::uint64_t>(page.count())},
+      touches_{options},
+      record_{std::move(record)} {
+  if (machine.tlb.entries > 0) {
+    const unsigned large = machine.tlb.large_entries > 0 ? machine.tlb.large_entries : machine.tlb.entries;
+    const TranslationBuffer pages{page < large_page ? machine.tlb.entries : large}, huge{large};
+    translations_.assign(machine.cores(), {pages, huge});
+  }
+  if (record_) {
+    reading_ = record_->ready(what);
+    recording_ = !reading_ && record_->claim(what);
+  }
+}
+
+std::uint64_t CacheStage::line_bytes() const {
+  return static_cast<std::uint64_t>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
+}
+
+CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, const std::function<void()>& faulted) {
+  if (passed_ != nullptr) free_.push_back(std::exchange(passed_, nullptr));
+  const std::size_t thread = work.place.thread.index();
+  Kept kept;
+  if (thread < foreseen_.size() && !foreseen_[thread].empty()) {
+    kept = foreseen_[thread].front();
+    foreseen_[thread].pop_front();
+  } else {
+    kept = next_slice(work, addresses, faulted);
+  }
+  passed_ = kept.own;
+  Passed passed{*kept.slice, kept.slice->walked_pages, kept.slice->walks};
+  if (passed.slice.items != work.items || passed.slice.first != (work.stretch ? work.stretch->first : 0))
+    throw std::logic_error("a thread starts another slice than was foreseen or recorded");
+  for (const FilteredSlice::Touch& touch : passed.slice.touches) {
+    addresses.note_touch(touch.range, touch.writes, work.place);
+    if (addresses.pages_per_huge() == 0 || translations_.empty()) continue;
+    const std::uint64_t missed = missed_pages(work.place.core, touch.range, addresses);
+    passed.walked_pages += missed;
+    passed.walks += static_cast<double>(missed) / touch.parallelism;
+  }
+  return passed;
+}
+
+std::uint64_t CacheStage::foresee(const Work& work, AddressSpace& addresses) {
+  const std::size_t thread = work.place.thread.index();
+  if (foreseen_.size() <= thread) foreseen_.resize(thread + 1);
+  foreseen_[thread].push_back(next_slice(work, addresses));
+  return foreseen_[thread].back().slice->reached;
+}
+
+CacheStage::Kept CacheStage::next_slice(const Work& work, AddressSpace& addresses, const std::function<void()>& faulted) {
+  if (reads_record()) {
+    if (read_ == record_->slices().size()) throw std::logic_error("a run goes on behind the end of the recorded one");
+    const FilteredSlice& slice = record_->slices()[read_++];
+    for (const FilteredSlice::Placed& placed : slice.placed) {
+      if (addresses.address(placed.object, placed.thread) != placed.address)
+        throw std::logic_error("an object lies elsewhere than in the recorded run");
+    }
+    return {&slice, nullptr};
+  }
+  if (recording_ && record_->full() && open_ == 0) end_recording();
+  FilteredSlice& slice = recording_ ? record_->append() : free_slice();
+  filter(work, addresses, slice, faulted);
+  if (recording_) record_->grew(slice);
+  return {&slice, recording_ ? nullptr : &slice};
+}
+
+FilteredSlice& CacheStage::free_slice() {
+  if (free_.empty()) {
+    own_.push_back(std::make_unique<FilteredSlice>());
+    return *own_.back();
+  }
+  FilteredSlice& slice = *free_.back();
+  free_.pop_back();
+  return slice;
+}
+
+void CacheStage::filter(const Work& work, AddressSpace& addresses, FilteredSlice& slice, const std::function<void()>& faulted) {
+  if (body_of_ != work.items.execution) {
+    body_ = workload_.body(work.items.execution);
+    body_of_ = work.items.execution;
+  }
+  slice.clear();
+  slice.items = work.items;
+  slice.outcome.hit_lines.resize(machine_.caches.size(), 0);
+  slice.outcome.hit_weight.resize(machine_.caches.size(), 0.0);
+  touched_pages_.clear();
+  written_pages_.clear();
+  if (!work.stretch) {
+    touches_.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, work.place.thread, slice));
+    access(work, touches_, addresses, slice, faulted);
+    return;
+  }
+  slice.first = work.stretch->first;
+  touched_.clear();
+  Opened& item = opened(work, addresses, slice);
+  access(work, item.touches, addresses, slice, faulted);
+  slice.reached = item.reached = item.touches.position();
+  slice.share = share(item, slice.accesses);
+  if (item.reached == Stretch::to_the_end) --open_;
+}
+
+// The iteration's core time is spread evenly over its accesses; its end takes what is left.
+double CacheStage::share(Opened& opened, std::uint64_t accesses) const {
+  const auto block = std::upper_bound(opened.body->blocks.begin(), opened.body->blocks.end(), opened.item.first,
+                                      [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; });
+  double share = 1 - opened.done;
+  if (opened.reached != Stretch::to_the_end) {
+    const std::uint64_t all = std::max<std::uint64_t>(workload_.patterns[block->pattern.index()].accesses, 1);
+    share = std::min(share, static_cast<double>(accesses) / static_cast<double>(all));
+  }
+  opened.done += share;
+  return share;
+}
+
+void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& addresses, FilteredSlice& slice,
+                        const std::function<void()>& faulted) {
+  const std::uint64_t line = line_bytes();
+  const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) / line : 0;
+  const bool walks_now = !translations_.empty() && (faulted || addresses.pages_per_huge() == 0);
+  std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
+  while (touches.next(group_)) {
+    for (const LineTouch& touch : group_) {
+      const AddressRange range{touch.lines.first * line, touch.lines.last * line};
+      if (faulted) {
+        addresses.note_touch(range, touch.writes, work.place);
+      } else if (tells_news(touch, range, addresses)) {
+        slice.touches.push_back({range, touch.writes, touch.parallelism});
+      }
+      slice.accesses += touch.accesses;
+      if (work.stretch) {
+        touched += touched_.add(touch.lines);
+        traversed += touch.lines.size();
+      }
+      if (!walks_now) continue;
+      const std::uint64_t missed = missed_pages(work.place.core, range, addresses);
+      slice.walked_pages += missed;
+      slice.walks += static_cast<double>(missed) / touch.parallelism;
+    }
+    if (faulted && addresses.watch().faulted()) faulted();
+    caches_->access(work.place.core, group_, slice.outcome);
+    if (work.stretch && (touched >= quantum || traversed >= Stretch::passes * quantum)) break;
+  }
+}
+
+// Of pages that the slice has touched in the same way already nothing is to be learned, but which translations are used.
+bool CacheStage::tells_news(const LineTouch& touch, AddressRange range, const AddressSpace& addresses) {
+  if (range.last <= range.first) return false;
+  if (addresses.pages_per_huge() != 0) return true;
+  const LineRange pages{range.first / page_bytes_, (range.last - 1) / page_bytes_ + 1};
+  const bool touched = touched_pages_.add(pages) != 0;
+  return touch.writes ? written_pages_.add(pages) != 0 : touched;
+}
+
+LineTouches::AddressOf CacheStage::addresses_for(AddressSpace& addresses, ThreadId thread, FilteredSlice& slice) const {
+  return [&addresses, thread, placed = recording_ ? &slice.placed : nullptr](ObjectId object) {
+    const bool first_use = placed != nullptr && !addresses.placed(object, thread);
+    const std::uint64_t address = addresses.address(object, thread);
+    if (first_use) placed->push_back({object, thread, address});
+    return address;
+  };
+}
+
+// The iteration that the work goes on with, or a free place for a new one: a thread that waits for tasks has several.
+CacheStage::Opened& CacheStage::open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on) {
+  for (const auto& opened : of_thread) {
+    if (goes_on == nullptr ? opened->reached == Stretch::to_the_end
+                           : opened->item == goes_on->items && opened->reached == goes_on->stretch->first)
+      return *opened;
+  }
+  if (goes_on != nullptr) throw std::logic_error("a stretch that follows none of the thread's");
+  of_thread.push_back(std::make_unique<Opened>(touch_options_));
+  return *of_thread.back();
+}
+
+CacheStage::Opened& CacheStage::opened(const Work& work, AddressSpace& addresses, FilteredSlice& slice) {
+  const std::size_t thread = work.place.thread.index();
+  if (opened_.size() <= thread) opened_.resize(thread + 1);
+  const bool begins = work.stretch->first == 0;
+  Opened& opened = open_item(opened_[thread], begins ? nullptr : &work);
+  if (begins) {
+    ++open_;
+    opened.body = body_;
+    opened.item = work.items;
+    opened.done = 0;
+    opened.touches.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, work.place.thread, slice));
+  }
+  opened.touches.go_on_until(work.stretch->last);
+  return opened;
+}
+
+std::uint64_t CacheStage::missed_pages(CoreId core, AddressRange range, const AddressSpace& addresses) {
+  TranslationBuffers& buffers = translations_[core.index()];
+  std::uint64_t missed = 0;
+  const std::uint64_t in_huge = addresses.pages_per_huge();
+  for (std::uint64_t page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
+    if (in_huge != 0 && addresses.in_huge_page(page)) {
+      const std::uint64_t huge = page / in_huge;
+      missed += !buffers.huge.find(huge);
+      page = (huge + 1) * in_huge;
+    } else {
+      missed += !buffers.pages.find(page++);
+    }
+  }
+  return missed;
+}
+
+// Behind its last slice the caches go on from where the recorded run's were.
+bool CacheStage::reads_record() {
+  if (!reading_ || read_ < record_->slices().size() || record_->whole()) return reading_;
+  caches_ = record_->caches().clone();
+  translations_ = record_->translations();
+  reading_ = false;
+  return false;
+}
+
+void CacheStage::end_recording() {
+  if (!std::exchange(recording_, false)) return;
+  record_->finish(caches_->clone(), translations_);
+}
+
+void CacheStage::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
+  if (!reads_record()) caches_->drop(lines, discard, outcome);
+}
+
+void CacheStage::flush(CacheOutcome& outcome) {
+  if (reads_record()) {
+    outcome = record_->flushed();
+    return;
+  }
+  caches_->flush(outcome);
+  if (std::exchange(recording_, false)) record_->finish(outcome);
+}
+
+}  // namespace homenode

@@ -1,0 +1,96 @@
+// The first stage of a memory model: the accesses of slices -> what leaves the caches and which pages they touch (FilteredSlice).
+// A slice passes when it starts, or before if it is foreseen, or comes from the record of another run.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "models/engines/parts/cache_record.hpp"
+#include "models/engines/parts/touched_lines.hpp"
+#include "sim/hardware/memory_model.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/program/line_touches.hpp"
+
+namespace homenode {
+
+class CacheStage {
+public:
+  // Workload and machine must outlive it. `page`: as of the address space. A record that somebody else claimed is not used; `what` is
+  // what it is of. The caches may be null where it is ready to be read.
+  CacheStage(const Workload&, const Machine&, std::unique_ptr<CacheModel>, LineTouchOptions, Bytes page,
+             std::shared_ptr<CacheRecord> record = nullptr, std::string what = {});
+
+  struct Passed {
+    const FilteredSlice& slice;  // good until the next slice passes
+    std::uint64_t walked_pages = 0;
+    double walks = 0;  // pages walked for / parallelism: walks overlap as the misses of their stream do
+  };
+  // The slice that starts, its touches noted in the address space. With `faulted` they are noted group by group, before the caches see the
+  // group, and it is called whenever a page of one was watched for; such slices must not be foreseen.
+  Passed pass(const Work&, AddressSpace&, const std::function<void()>& faulted = {});
+  // MemoryModel::foresee.
+  std::uint64_t foresee(const Work&, AddressSpace&);
+  void order_by_time() { end_recording(); }
+
+  // As of CacheModel.
+  void drop(LineRange, bool discard, CacheOutcome&);
+  void flush(CacheOutcome&);
+
+private:
+  // An iteration that its thread has run in part.
+  struct Opened {
+    explicit Opened(const LineTouchOptions& options) : touches{options} {}
+    LineTouches touches;
+    std::shared_ptr<const ExecutionBody> body;  // which `touches` refers to
+    ItemRange item;
+    std::uint64_t reached = Stretch::to_the_end;
+    double done = 0;  // share of its accesses
+  };
+  struct Kept {
+    const FilteredSlice* slice = nullptr;
+    FilteredSlice* own = nullptr;  // the same, if it is not of a record
+  };
+  Kept next_slice(const Work&, AddressSpace&, const std::function<void()>& faulted = {});
+  FilteredSlice& free_slice();
+  double share(Opened&, std::uint64_t accesses) const;
+  void filter(const Work&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
+  void access(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
+  bool tells_news(const LineTouch&, AddressRange, const AddressSpace&);
+  Opened& opened(const Work&, AddressSpace&, FilteredSlice&);
+  Opened& open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on);
+  LineTouches::AddressOf addresses_for(AddressSpace&, ThreadId, FilteredSlice&) const;
+  std::uint64_t missed_pages(CoreId, AddressRange, const AddressSpace&);
+  bool reads_record();
+  void end_recording();
+  std::uint64_t line_bytes() const;
+
+  const Workload& workload_;
+  const Machine& machine_;
+  std::unique_ptr<CacheModel> caches_;
+  LineTouchOptions touch_options_;
+  std::uint64_t page_bytes_;
+  LineTouches touches_;                                       // of whole iterations
+  std::vector<std::vector<std::unique_ptr<Opened>>> opened_;  // by thread
+  std::size_t open_ = 0;                                      // of them, now
+  std::vector<TranslationBuffers> translations_;              // by core; none if the machine describes none
+  ExecutionId body_of_ = ExecutionId::none();
+  std::shared_ptr<const ExecutionBody> body_;
+
+  std::shared_ptr<CacheRecord> record_;
+  bool recording_ = false, reading_ = false;
+  std::size_t read_ = 0;  // slices of the record
+
+  std::vector<std::deque<Kept>> foreseen_;           // by thread
+  std::vector<std::unique_ptr<FilteredSlice>> own_;  // not of a record
+  std::vector<FilteredSlice*> free_;                 // of them
+  FilteredSlice* passed_ = nullptr;                  // the last one, if it is our own
+
+  // Scratch of one slice.
+  std::vector<LineTouch> group_;
+  TouchedLines touched_;  // lines of a stretch
+  TouchedLines touched_pages_, written_pages_;
+};
+
+}  // namespace homenode

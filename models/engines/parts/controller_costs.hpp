@@ -1,0 +1,20 @@
+// What a line costs a memory controller: seconds of its time for a read and for a write, so that reads alone come at its read-only
+// bandwidth and a mix of as many reads as writes at its one-to-one bandwidth.
+#pragma once
+
+#include "sim/machine/machine.hpp"
+
+namespace homenode {
+
+struct LineCosts {
+  double read = 0, write = 0;
+};
+
+inline LineCosts line_costs(const Machine& machine, std::size_t controller) {
+  const double line = static_cast<double>(machine.caches.empty() ? 64 : machine.caches.front().line.count());
+  const ControllerDescription& description = machine.controllers[controller];
+  const double read = 1 / description.read_only.bytes_per_second();
+  return {read * line, (2 / description.one_to_one.bytes_per_second() - read) * line};
+}
+
+}  // namespace homenode

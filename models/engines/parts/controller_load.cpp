@@ -1,0 +1,55 @@
+#include "models/engines/parts/controller_load.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace homenode {
+
+Time extra_latency(const Machine& machine, const Topology& topology, std::size_t controller, double offered) {
+  const ControllerDescription& description = machine.controllers[controller];
+  const double idle = topology.latency(description.node, description.node).seconds();
+  double before = 0, extra_before = 0;  // the curve's last point that the system has passed
+  for (const LoadedLatencyPoint& point : description.loaded_latency) {
+    const double extra = point.extra.seconds();
+    const double equilibrium = offered * idle / (idle + extra);
+    if (equilibrium < point.utilisation) {
+      // r (L0 + extra(r)) = r0 L0 with extra linear between the points: a quadratic in r.
+      const double slope = (extra - extra_before) / (point.utilisation - before);
+      const double constant = idle + extra_before - slope * before;
+      if (slope <= 0) return Time::from_seconds(extra_before);
+      const double r = (-constant + std::sqrt(constant * constant + 4 * slope * offered * idle)) / (2 * slope);
+      return Time::from_seconds(extra_before + slope * std::max(0.0, r - before));
+    }
+    before = point.utilisation;
+    extra_before = extra;
+  }
+  return Time::from_seconds(extra_before);
+}
+
+namespace {
+constexpr std::array<const char*, 6> rings{"data ring up",      "data ring down",      "address ring up",
+                                           "address ring down", "acknowledge ring up", "acknowledge ring down"};
+}  // namespace
+
+std::size_t shared_resources(const Machine& machine, const Topology& topology) {
+  return machine.controllers.size() + topology.directed_links() + (machine.ring ? rings.size() : 0) + 1;
+}
+
+std::string shared_resource_name(const Machine& machine, const Topology& topology, std::size_t resource) {
+  if (resource + 1 == shared_resources(machine, topology)) return "page faults";
+  if (resource < machine.controllers.size()) return "controller " + std::to_string(resource);
+  const std::size_t link = resource - machine.controllers.size();
+  if (link >= topology.directed_links()) return rings[link - topology.directed_links()];
+  const LinkDescription& description = machine.links[link / 2];
+  const SocketId from = link % 2 == 0 ? description.from : description.to, to = link % 2 == 0 ? description.to : description.from;
+  return "link " + machine.link_end_name(from) + "->" + machine.link_end_name(to);
+}
+
+double shared_resource_bandwidth(const Machine& machine, const Topology& topology, std::size_t resource) {
+  if (resource < machine.controllers.size()) return machine.controllers[resource].read_only.bytes_per_second();
+  const std::size_t link = resource - machine.controllers.size();
+  return link < topology.directed_links() ? machine.links[link / 2].bandwidth.bytes_per_second() : 0;
+}
+
+}  // namespace homenode

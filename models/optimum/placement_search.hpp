@@ -1,0 +1,31 @@
+// Solves a placement problem: exactly where it is small, otherwise a good placement and a bound.
+//
+// Starts are the placement of the least linear part, that of the run, and every class spread evenly; each goes downhill by moving a
+// class's pages (all, half, one) from node to node while T falls. If T then is above the bound and pages are few, branch and bound
+// goes over all placements: pages that are alike are not told apart, and a partial placement is left as soon as what is placed and, row
+// by row, the least that is to come reach the best T known.
+#pragma once
+
+#include "models/optimum/placement_problem.hpp"
+
+namespace homenode {
+
+struct PlacementSearch {
+  std::uint64_t most_moves = 100'000;             // tried while going downhill, from each start
+  std::uint64_t most_row_sums = 20'000'000;       // likewise
+  std::uint64_t most_pages_to_branch = 64;        // above, or with more rows times pages: no branch and bound
+  std::uint64_t most_rows_to_branch = 2'000'000;  // times pages
+  std::uint64_t most_branches = 200'000;          // partial placements looked at
+  PageCounts start;                               // a placement to start from as well; may be empty
+};
+
+struct PlacementSolution {
+  PageCounts counts;
+  double seconds = 0;  // T
+  double bound = 0;    // that no placement can beat
+  bool exact = false;  // none has a smaller T
+};
+
+PlacementSolution solve(const PlacementProblem&, const PlacementSearch& = {});
+
+}  // namespace homenode

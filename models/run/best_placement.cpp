@@ -1,0 +1,74 @@
+#include "models/run/best_placement.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "models/optimum/placement_search.hpp"
+
+namespace homenode {
+namespace {
+
+// Each page where the table says; others by first touch.
+class TablePlacement final : public PagePlacement {
+public:
+  explicit TablePlacement(std::unordered_map<std::uint64_t, NodeId> homes) : homes_{std::move(homes)} {}
+  void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      const auto known = homes_.find(faults[i].page);
+      home[i] = known == homes_.end() ? faults[i].place.node : known->second;
+    }
+  }
+
+private:
+  std::unordered_map<std::uint64_t, NodeId> homes_;
+};
+
+std::unordered_map<std::uint64_t, NodeId> table(const PlacementProblem& problem, const PageCounts& counts) {
+  std::unordered_map<std::uint64_t, NodeId> homes;
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    std::size_t next = 0;
+    for (std::size_t node = 0; node < problem.nodes; ++node)
+      for (std::uint64_t pages = counts[c][node]; pages > 0; --pages) homes.emplace(problem.classes[c].pages[next++], NodeId{node});
+  }
+  return homes;
+}
+
+// Pages that are gone by now count for node 0.
+PageCounts counts_of(const PlacementProblem& problem, const AddressSpace& addresses) {
+  PageCounts counts;
+  for (const PlacementProblem::PageClass& alike : problem.classes) {
+    auto& of_class = counts.emplace_back(problem.nodes, 0);
+    for (const std::uint64_t page : alike.pages) {
+      const NodeId home = addresses.home_of_page(page);
+      ++of_class[home.is_none() ? 0 : home.index()];
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+BestPlacement best_placement(const Workload& workload, const Machine& machine, const Topology& topology, const RunOptions& options,
+                             const PageDemand& demand, const RunReport& first_touch, const AddressSpace& addresses) {
+  BestPlacement best;
+  best.bound = *first_touch.lower_bound;
+  best.found = first_touch.time;
+  const std::optional<PlacementProblem> problem = demand.problem(machine, topology, addresses.page_bytes());
+  if (!problem) return best;
+  PlacementSearch search;
+  search.start = counts_of(*problem, addresses);
+  const PlacementSolution solution = solve(*problem, search);
+  best.searched = true;
+  best.exact = solution.exact;
+  best.pages = problem->pages();
+  best.objective = first_touch.team_overhead + Time::from_seconds(solution.seconds);
+  RunOptions replayed = options;
+  replayed.placement = "found";
+  replayed.keep_log = false;
+  replayed.own_placement = std::make_shared<TablePlacement>(table(*problem, solution.counts));
+  best.found = std::min(best.found, run(workload, machine, replayed).time);
+  return best;
+}
+
+}  // namespace homenode

@@ -1,0 +1,77 @@
+#include "sim/loop/foreseen_slices.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace homenode {
+namespace {
+
+class OneIterationEach final : public WorkDistribution {
+public:
+  OneIterationEach(ExecutionId execution, Binding binding) : execution_{execution}, binding_{binding} {}
+  void prepare(const RegionView&, const Team&, const CostOracle*) override {}
+  Decision next(ThreadId thread, Time) override {
+    if (!served_.insert(thread).second) return {};
+    const std::int64_t item = binding_ == Binding::rank ? static_cast<std::int64_t>(thread.index()) : 0;
+    return {Decision::Kind::run, {execution_, item, item + 1}, Time{}};
+  }
+
+private:
+  ExecutionId execution_;
+  Binding binding_;
+  std::set<ThreadId> served_;
+};
+
+}  // namespace
+
+std::unique_ptr<WorkDistribution> one_iteration_each(ExecutionId execution, Binding binding) {
+  return std::make_unique<OneIterationEach>(execution, binding);
+}
+
+ForeseenSlices::ForeseenSlices(std::unique_ptr<WorkDistribution> hands_out, std::vector<Place> places,
+                               std::shared_ptr<const ExecutionBody> body, SliceCutter& cutter)
+    : hands_out_{std::move(hands_out)}, body_{std::move(body)}, cutter_{cutter} {
+  for (Place& place : places) {
+    members_.emplace_back();
+    members_.back().place = place;
+  }
+}
+
+void ForeseenSlices::before_start(ThreadId thread, MemoryModel& memory, AddressSpace& addresses) {
+  for (const std::uint64_t needed = ++members_[thread.index()].started; rounds_ < needed; ++rounds_) {
+    for (Member& member : members_) foresee(member, memory, addresses);
+  }
+}
+
+void ForeseenSlices::foresee(Member& member, MemoryModel& memory, AddressSpace& addresses) {
+  if (member.finished) return;
+  const std::vector<ItemBlock>& blocks = body_->blocks;
+  if (member.next == member.items.last) {
+    const Decision decision = hands_out_->next(member.place.thread, Time{});
+    if (decision.kind != Decision::Kind::run) {
+      member.finished = true;
+      return;
+    }
+    member.items = decision.items;
+    member.next = decision.items.first;
+    const auto behind = [](std::int64_t iteration, const ItemBlock& block) { return iteration < block.last; };
+    member.block = static_cast<std::size_t>(std::upper_bound(blocks.begin(), blocks.end(), member.next, behind) - blocks.begin());
+  }
+  while (member.block < blocks.size() && blocks[member.block].last <= member.next) ++member.block;
+  const std::int64_t end = member.sequence == 0 ? cutter_.end(blocks, member.block, member.next, member.items.last) : member.next;
+  Work work{member.place, {member.items.execution, member.next, end}, Time{}};
+  if (end != member.next) {
+    memory.foresee(work, addresses);
+    member.next = end;
+    return;
+  }
+  work.items.last = member.next + 1;
+  work.stretch = {member.sequence, Stretch::to_the_end, cutter_.quantum()};
+  member.sequence = memory.foresee(work, addresses);
+  if (member.sequence != Stretch::to_the_end) return;
+  member.sequence = 0;
+  ++member.next;
+}
+
+}  // namespace homenode

@@ -1,0 +1,78 @@
+// Heap calls in simulated time: a thread waits for the lock that its call needs, holds it, pays the rest of the call, goes on. The heap
+// decides where a block lies when its thread has the lock, so whoever gets it first is served first.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "sim/hardware/memory_model.hpp"
+#include "sim/memory/address_space.hpp"
+#include "sim/memory/packed_heap.hpp"
+#include "sim/policy/heap_manager.hpp"
+#include "sim/program/workload.hpp"
+#include "sim/report/report.hpp"
+
+namespace homenode {
+
+class HeapCalls {
+public:
+  struct Wake {  // a thread whose call goes on at this time
+    ThreadId thread;
+    Time time;
+  };
+
+  // `heap` null: PackedHeap. All must outlive the calls.
+  HeapCalls(HeapManager* heap, const Workload&, AddressSpace&, MemoryModel&, std::uint64_t seed);
+  void prepare(const Machine&, const std::vector<CoreId>& core_of_thread);
+
+  // The thread comes to a heap event: true if it is done at once. Otherwise the thread is in a call, and keeps its core, until
+  // `resume`, called at the times that `wakes` names, says that it is done.
+  bool begin(const Place&, HeapOperation, ObjectId, std::vector<Wake>& wakes);
+  bool resume(const Place&, std::vector<Wake>& wakes);
+  bool calling(ThreadId thread) const { return thread.index() < calls_.size() && calls_[thread.index()].phase != Phase::none; }
+  HeapReport report() const;
+
+private:
+  enum class Phase : std::uint8_t { none, waiting, holding, paying };
+  struct Step {
+    bool allocates = false;
+    ObjectId object;
+  };
+  struct Call {
+    Phase phase = Phase::none;
+    Place place;
+    std::deque<Step> steps;  // the first is under way
+    LockId lock = LockId::none();
+    Time came, cost;
+  };
+  struct Lock {
+    bool held = false, fair = true;
+    std::vector<ThreadId> queue;
+  };
+
+  bool next_step(Call&, Time now, std::vector<Wake>& wakes);
+  void hold(Call&, Time now, std::vector<Wake>& wakes);
+  HeapEffect perform(const Call&, Time now);
+  AllocationRequest request(ObjectId) const;
+  void apply(const std::vector<PageOperation>&);
+
+  PackedHeap packed_;
+  HeapManager& heap_;
+  const Workload& workload_;
+  AddressSpace& addresses_;
+  MemoryModel& memory_;
+  std::uint64_t seed_;
+  std::mt19937_64 random_;
+  std::vector<Call> calls_;  // by thread
+  std::vector<NodeId> node_of_thread_;
+  std::map<LockId, Lock> locks_;
+  std::set<std::uint64_t> blocks_;  // addresses that the heap gave
+  std::uint64_t requested_ = 0;
+  HeapReport report_;
+};
+
+}  // namespace homenode

@@ -1,0 +1,205 @@
+#include "sim/machine/machine.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "sim/base/errors.hpp"
+#include "sim/machine/ring_geometry.hpp"
+#include "sim/machine/topology.hpp"
+
+namespace homenode {
+namespace {
+
+// Names the machine and the part in every refusal.
+class Checker {
+public:
+  explicit Checker(const Machine& machine) : machine_{machine} {}
+
+  void require(bool holds, const std::string& part, const std::string& found, const std::string& allowed) const {
+    if (!holds) throw InputError("machine '" + machine_.name + "': " + part + " is " + found + "; allowed: " + allowed);
+  }
+  void positive(const std::string& part, Time value) const { require(value > Time{}, part, to_string(value), "more than 0 ns"); }
+  void positive(const std::string& part, Bytes value) const { require(value > Bytes{}, part, to_string(value), "at least 1 B"); }
+  void positive(const std::string& part, Bandwidth value) const {
+    require(std::isfinite(value.bytes_per_second()) && value > Bandwidth{}, part, to_string(value), "more than 0 B/s");
+  }
+  void positive(const std::string& part, unsigned value) const { require(value > 0, part, std::to_string(value), "at least 1"); }
+  void positive(const std::string& part, double value) const {
+    require(std::isfinite(value) && value > 0, part, std::to_string(value), "more than 0");
+  }
+  void not_negative(const std::string& part, Time value) const { require(value >= Time{}, part, to_string(value), "0 ns or more"); }
+  void not_negative(const std::string& part, double value) const {
+    require(std::isfinite(value) && value >= 0, part, std::to_string(value), "0 or more");
+  }
+  void below(const std::string& part, std::size_t value, std::size_t limit) const {
+    require(value < limit, part, std::to_string(value), limit == 0 ? "nothing: there are none" : "0 to " + std::to_string(limit - 1));
+  }
+
+private:
+  const Machine& machine_;
+};
+
+void check_nodes(const Machine& machine, const Checker& check) {
+  // AddressSpace keeps a home in one byte and uses two values for pages without one.
+  constexpr std::size_t most_nodes = 254;
+  check.positive("the number of sockets", machine.sockets);
+  check.require(!machine.nodes.empty() && machine.nodes.size() <= most_nodes, "the number of nodes", std::to_string(machine.nodes.size()),
+                "1 to " + std::to_string(most_nodes));
+  for (std::size_t index = 0; index < machine.nodes.size(); ++index) {
+    const NodeDescription& node = machine.nodes[index];
+    const std::string name = "node " + std::to_string(index);
+    check.below("the socket of " + name, node.socket.index(), machine.sockets);
+    check.positive("the memory of " + name, node.memory);
+    check.positive("the latency of " + name, node.latency);
+    if (node.memory_side_cache) check.positive("the memory-side cache of " + name, *node.memory_side_cache);
+  }
+}
+
+std::vector<std::size_t> check_cores(const Machine& machine, const Checker& check) {
+  check.require(!machine.core_node.empty(), "the number of cores", "0", "at least 1");
+  std::vector<std::size_t> cores(machine.sockets);
+  std::size_t previous_socket = 0;
+  for (std::size_t core = 0; core < machine.core_node.size(); ++core) {
+    const std::string name = "core " + std::to_string(core);
+    check.below("the node of " + name, machine.core_node[core].index(), machine.nodes.size());
+    const std::size_t socket = machine.socket_of(CoreId{core}).index();
+    check.require(socket >= previous_socket, "the socket of " + name, std::to_string(socket),
+                  "at least " + std::to_string(previous_socket) + ": cores are numbered socket by socket");
+    previous_socket = socket;
+    ++cores[socket];
+  }
+  return cores;
+}
+
+void check_caches(const Machine& machine, const std::vector<std::size_t>& cores_of_socket, const Checker& check) {
+  check.require(!machine.caches.empty(), "the number of cache levels", "0", "at least 1");
+  for (std::size_t index = 0; index < machine.caches.size(); ++index) {
+    const CacheDescription& cache = machine.caches[index];
+    const std::string name = "cache level " + std::to_string(index + 1);
+    check.require(cache.level == index + 1, "the level of the cache in place " + std::to_string(index + 1), std::to_string(cache.level),
+                  std::to_string(index + 1) + ": levels are listed from 1 outwards");
+    check.positive("the size of " + name, cache.size);
+    check.positive("the ways of " + name, cache.ways);
+    check.positive("the line of " + name, cache.line);
+    check.positive("the slices of " + name, cache.slices);
+    check.positive("the latency of " + name, cache.latency);
+    check.positive("the cores per cache of " + name, cache.cores_per_cache);
+    const std::int64_t set = cache.line.count() * cache.ways * cache.slices;
+    check.require(cache.size.count() % set == 0, "the size of " + name, to_string(cache.size),
+                  "a multiple of line x ways x slices = " + std::to_string(set) + " B");
+    for (std::size_t socket = 0; socket < cores_of_socket.size(); ++socket)
+      check.require(cores_of_socket[socket] % cache.cores_per_cache == 0, "the cores per cache of " + name,
+                    std::to_string(cache.cores_per_cache),
+                    "a divisor of the " + std::to_string(cores_of_socket[socket]) + " cores of socket " + std::to_string(socket));
+    if (index == 0) continue;
+    const CacheDescription& inner = machine.caches[index - 1];
+    check.require(cache.line == inner.line, "the line of " + name, to_string(cache.line),
+                  to_string(inner.line) + ", as of the level inside it");
+    check.require(cache.size > inner.size, "the size of " + name, to_string(cache.size),
+                  "more than the " + to_string(inner.size) + " of the level inside it");
+    check.require(cache.latency > inner.latency, "the latency of " + name, to_string(cache.latency),
+                  "more than the " + to_string(inner.latency) + " of the level inside it");
+    check.require(cache.cores_per_cache % inner.cores_per_cache == 0, "the cores per cache of " + name,
+                  std::to_string(cache.cores_per_cache),
+                  "a multiple of the " + std::to_string(inner.cores_per_cache) + " of the level inside it");
+  }
+}
+
+void check_loaded_latency(const ControllerDescription& controller, const std::string& name, const Checker& check) {
+  LoadedLatencyPoint previous;
+  for (const LoadedLatencyPoint& point : controller.loaded_latency) {
+    check.require(point.utilisation > previous.utilisation && point.utilisation <= 1, "a utilisation in the loaded latency of " + name,
+                  std::to_string(point.utilisation), "above " + std::to_string(previous.utilisation) + ", at most 1, ascending");
+    check.require(point.extra >= previous.extra, "an extra time in the loaded latency of " + name, to_string(point.extra),
+                  to_string(previous.extra) + " or more: it never falls with load");
+    previous = point;
+  }
+}
+
+void check_controllers(const Machine& machine, const Checker& check) {
+  std::vector<bool> served(machine.nodes.size());
+  for (std::size_t index = 0; index < machine.controllers.size(); ++index) {
+    const ControllerDescription& controller = machine.controllers[index];
+    const std::string name = "controller " + std::to_string(index);
+    check.below("the node of " + name, controller.node.index(), machine.nodes.size());
+    check.positive("the read-only bandwidth of " + name, controller.read_only);
+    check.positive("the one-to-one bandwidth of " + name, controller.one_to_one);
+    // seconds = reads / B_r + writes / B_w with 1 / B_11 = 0.5 / B_r + 0.5 / B_w: B_w is positive only below 2 B_r.
+    check.require(controller.one_to_one.bytes_per_second() < 2 * controller.read_only.bytes_per_second(),
+                  "the one-to-one bandwidth of " + name, to_string(controller.one_to_one),
+                  "less than twice the read-only " + to_string(controller.read_only) + ", or writes would cost nothing");
+    check_loaded_latency(controller, name, check);
+    served[controller.node.index()] = true;
+  }
+  for (std::size_t node = 0; node < served.size(); ++node)
+    check.require(served[node], "the number of controllers of node " + std::to_string(node), "0", "at least 1");
+}
+
+void check_links(const Machine& machine, const Checker& check) {
+  for (std::size_t index = 0; index < machine.links.size(); ++index) {
+    const LinkDescription& link = machine.links[index];
+    const std::string name = "link " + std::to_string(index);
+    check.below("the first end of " + name, link.from.index(), machine.link_ends());
+    check.below("the second end of " + name, link.to.index(), machine.link_ends());
+    check.require(link.from != link.to, "the second end of " + name, std::to_string(link.to.value()), "another than the first");
+    check.positive("the bandwidth of " + name, link.bandwidth);
+    check.positive("the latency of " + name, link.latency);
+  }
+}
+
+void check_core(const Machine& machine, const Checker& check) {
+  check.positive("the clock in Hz", machine.clock.hertz());
+  const CoreThroughput& core = machine.core;
+  check.positive("core.issue", core.issue);
+  check.positive("core.integer", core.integer);
+  check.positive("core.fp_add", core.fp_add);
+  check.positive("core.fp_multiply", core.fp_multiply);
+  check.positive("core.fp_fma", core.fp_fma);
+  check.positive("core.divide", core.divide);
+  check.positive("core.load", core.load);
+  check.positive("core.store", core.store);
+  check.positive("core.branch", core.branch);
+  check.positive("the miss buffers", machine.miss_buffers);
+  check.positive("the prefetched lines", machine.prefetched_lines);
+}
+
+void check_messages_and_costs(const Machine& machine, const Checker& check) {
+  check.require(machine.data_message >= machine.caches.back().line, "the data message", to_string(machine.data_message),
+                "at least the line it carries, " + to_string(machine.caches.back().line));
+  check.positive("the request message", machine.request_message);
+  check.positive("the snoop message", machine.snoop_message);
+  check.positive("the response message", machine.response_message);
+  check.not_negative("the time between nodes of a socket", machine.between_nodes_of_socket);
+  check.positive("core-to-core local", machine.core_to_core_local);
+  // With one socket nothing is remote.
+  check.require(machine.sockets == 1 || machine.core_to_core_remote >= machine.core_to_core_local, "core-to-core remote",
+                to_string(machine.core_to_core_remote), "at least the local " + to_string(machine.core_to_core_local));
+  check.not_negative("the fork base", machine.fork_base);
+  check.not_negative("the barrier base", machine.barrier_base);
+  check.not_negative("the fork log factor", machine.fork_log_factor);
+  check.not_negative("the barrier log factor", machine.barrier_log_factor);
+  check.not_negative("the reduction log factor", machine.reduction_log_factor);
+  check.positive("the TLB page", machine.tlb.page);
+  check.not_negative("the TLB miss penalty", machine.tlb.miss_penalty);
+}
+
+}  // namespace
+
+std::string Machine::link_end_name(SocketId end) const {
+  return end.index() < sockets ? std::to_string(end.value()) : "hub " + std::to_string(end.index() - sockets);
+}
+
+void validate(const Machine& machine) {
+  const Checker check{machine};
+  check_nodes(machine, check);
+  const std::vector<std::size_t> cores_of_socket = check_cores(machine, check);
+  check_caches(machine, cores_of_socket, check);
+  check_controllers(machine, check);
+  check_links(machine, check);
+  check_core(machine, check);
+  check_messages_and_costs(machine, check);
+  if (machine.ring) RingGeometry{machine};  // refuses orders and hashes
+  Topology{machine};                        // refuses sockets that no route reaches
+}
+
+}  // namespace homenode

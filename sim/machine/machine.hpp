@@ -1,0 +1,144 @@
+// A machine as the models see it: sockets, NUMA nodes, cores, caches, memory controllers, links. Plain data, validated
+// by `validate`, read from TOML in models/machines (each number there has a source). Routes and path latencies: topology.hpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/ids.hpp"
+#include "sim/base/units.hpp"
+
+namespace homenode {
+
+enum class Inclusion { inclusive, exclusive, non_inclusive };
+// How coherence finds a copy: requests to every other socket, the home asks every other socket,
+// or the home knows (directory, probe filter). Decides the messages that links carry.
+enum class SnoopMode { source, home, directory };
+// full: a slice takes max(core, memory); none: their sum (an in-order core that blocks).
+enum class Overlap { full, none };
+enum class StoreTreatment { regular, nontemporal };  // of stores that the trace marks streamable
+
+struct CacheDescription {
+  unsigned level = 1;
+  Bytes size;
+  unsigned ways = 8;
+  Bytes line{64};
+  unsigned cores_per_cache = 1;  // 1 = private; more = shared by that many consecutive cores of a socket
+  Inclusion inclusion = Inclusion::inclusive;
+  Time latency;                  // load-to-use of a hit, unloaded
+  Bandwidth bandwidth_per_core;  // of lines delivered to one core; 0 = the level binds by latency only
+  unsigned slices = 1;           // hashed banks (exact cache model)
+};
+
+// Extra latency at a share of the controller's bandwidth in use (piecewise linear, from (0, 0)).
+struct LoadedLatencyPoint {
+  double utilisation = 0;
+  Time extra;
+};
+
+struct ControllerDescription {
+  NodeId node;
+  Bandwidth read_only;   // real bytes moved, reads only
+  Bandwidth one_to_one;  // real bytes moved, half reads, half writes
+  std::vector<LoadedLatencyPoint> loaded_latency;
+};
+
+// What is behind each memory controller, for the engine `line`. Without a description: DDR3-1333, 9-9-9 (JESD79-3, assumed), three
+// channels of two ranks of eight banks, read from common knowledge; batch and closing of rows are assumed.
+struct DramDescription {
+  unsigned channels = 3;  // of one controller
+  unsigned banks = 16;    // of one channel, all ranks
+  Time activate = Time::picoseconds(13500), precharge = Time::picoseconds(13500), column = Time::picoseconds(13500);
+  Time row_cycle = Time::picoseconds(49500);          // between two activations of a bank
+  Time row_closes_after = Time::picoseconds(200000);  // without use
+  unsigned write_batch = 16;                          // lines of a channel
+};
+
+// Which directory or controller a line belongs to, by its physical address: in turn; by the parity of chosen bits; or scattered by a
+// multiplicative hash. All spread lines evenly.
+enum class AddressHash { modulo, parity, scattered };
+
+// In which order devices sit on a ring: "interleaved" (controllers one by one between the cores), "paired" (two by two), "grouped" (all
+// together), "shuffled" (a fixed permutation of all), or every stop by name, "c0+d0 c1+d1 m0": cores c, directories d, controllers m.
+struct StopOrder {
+  std::string text = "interleaved";
+};
+
+// A bidirectional ring that joins the cores, tag directories and controllers of one socket (Xeon Phi Knights Corner). Per direction a
+// ring for lines, and rings for addresses and acknowledgements; each has one place a stop and moves them on by one stop in `hop`.
+struct RingDescription {
+  unsigned directories = 64;
+  unsigned other_stops = 0;  // of other devices, spread evenly
+  StopOrder order;
+  AddressHash directory_hash = AddressHash::scattered, controller_hash = AddressHash::scattered;
+  Time hop;
+  unsigned data_rings = 1, address_rings = 2, acknowledge_rings = 2;  // of each direction
+};
+
+struct NodeDescription {
+  SocketId socket;
+  Bytes memory;
+  Time latency;  // idle load-to-use from a core of this node; from the socket's first node for nodes without cores
+  std::optional<Bytes> memory_side_cache;
+};
+
+// One physical link; both directions have this bandwidth each. An end is a socket or a hub: ids from `sockets` on are hubs.
+struct LinkDescription {
+  SocketId from, to;
+  Bandwidth bandwidth;  // raw, per direction
+  Time latency;         // what one hop adds to a round trip
+};
+
+// Sustained instructions per cycle by class, for core time.
+struct CoreThroughput {
+  double issue = 4, integer = 3, fp_add = 1, fp_multiply = 1, fp_fma = 1, divide = 0.05, load = 1, store = 1, branch = 1;
+};
+
+struct TlbDescription {
+  unsigned entries = 0;
+  unsigned large_entries = 0;  // of pages of 2 MiB; 0 = as many as of small ones
+  Bytes page{4096};
+  Time miss_penalty;
+};
+
+struct Machine {
+  std::string name, description, hash;  // hash: of the canonical description, for provenance
+  Frequency clock;
+  unsigned sockets = 1;
+  unsigned hubs = 0;  // switches without cores and memory, numbered after the sockets as ends of links
+  std::vector<NodeDescription> nodes;
+  std::vector<NodeId> core_node;         // by core; cores are numbered node by node within a socket, socket by socket
+  std::vector<CacheDescription> caches;  // by level, from 1
+  std::vector<ControllerDescription> controllers;
+  DramDescription dram;
+  std::vector<LinkDescription> links;
+  std::optional<RingDescription> ring;
+  CoreThroughput core;
+  Overlap overlap = Overlap::full;
+  StoreTreatment streamable_stores = StoreTreatment::nontemporal;
+  unsigned miss_buffers = 10;         // outstanding demand misses of one core (line-fill buffers)
+  unsigned prefetched_lines = 16;     // outstanding lines of one core when a hardware prefetcher follows its streams
+  Bytes prefetch_stride_limit{2048};  // largest stride a prefetcher follows
+  SnoopMode snoop = SnoopMode::directory;
+  Bytes data_message{72}, request_message{8}, snoop_message{8}, response_message{8};
+  Time between_nodes_of_socket;                  // added when a core reaches another node of its own socket (sub-NUMA clusters)
+  Time core_to_core_local, core_to_core_remote;  // newest copy in another core's cache: same socket, one hop
+  Time fork_base, barrier_base;                  // fork = base + b * ceil(log2 threads) * core-to-core latency; barrier likewise
+  double fork_log_factor = 1, barrier_log_factor = 1, reduction_log_factor = 1;
+  TlbDescription tlb;
+
+  unsigned link_ends() const { return sockets + hubs; }
+  std::string link_end_name(SocketId end) const;  // "2", or "hub 0" for the first hub
+  unsigned cores() const { return static_cast<unsigned>(core_node.size()); }
+  NodeId node_of(CoreId core) const { return core_node.at(core.index()); }
+  SocketId socket_of(CoreId core) const { return nodes.at(node_of(core).index()).socket; }
+  SocketId socket_of(NodeId node) const { return nodes.at(node.index()).socket; }
+  // Which physical cache of `level` (index in `caches`) a core uses.
+  CacheId cache_of(CoreId core, std::size_t level_index) const { return CacheId{core.index() / caches[level_index].cores_per_cache}; }
+};
+
+// Throws InputError: sizes and latencies positive, every node reachable, ids in range, caches growing outwards.
+void validate(const Machine&);
+
+}  // namespace homenode

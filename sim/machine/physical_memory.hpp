@@ -1,0 +1,52 @@
+// Which frame of memory a page lies in. Frames are drawn by a seed, as if the system had handed them out in no order; or memory is looked
+// at as it is, shifted by some lines. For what hangs on physical addresses: directories and controllers of a ring.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "sim/base/addresses.hpp"
+#include "sim/machine/machine.hpp"
+
+namespace homenode {
+
+class PhysicalMemory {
+public:
+  // `page`: a power of two of bytes. No two of a machine's pages share a frame.
+  PhysicalMemory(const Machine& machine, Bytes page, std::uint64_t seed)
+      : lines_shift_{std::countr_zero(static_cast<std::uint64_t>(page.count() / machine.caches.front().line.count()))},
+        frames_{std::max<std::uint64_t>(static_cast<std::uint64_t>(machine.nodes.front().memory.count() / page.count()), 1)},
+        mask_{std::bit_ceil(frames_) - 1},
+        key_{(seed + 1) * 0x9e3779b97f4a7c15ULL},
+        shift_{static_cast<int>(std::bit_width(mask_)) / 2 + 1} {}
+  static PhysicalMemory shifted(LineNumber lines) { return PhysicalMemory{lines}; }
+
+  LineNumber line(LineNumber virtual_line) const {
+    if (frames_ == 0) return virtual_line + shifted_by_;
+    const std::uint64_t page = virtual_line >> lines_shift_;
+    return frame(page % frames_) << lines_shift_ | (virtual_line & ((LineNumber{1} << lines_shift_) - 1));
+  }
+
+private:
+  explicit PhysicalMemory(LineNumber lines) : shifted_by_{lines} {}
+
+  // Odd factors and shifts to the right permute the numbers of so many bits; those beyond the last frame go round again.
+  std::uint64_t frame(std::uint64_t page) const {
+    do {
+      page = (page + key_) * 0xbf58476d1ce4e5b9ULL & mask_;
+      page ^= page >> shift_;
+      page = (page * 0x94d049bb133111ebULL + (key_ >> 32)) & mask_;
+      page ^= page >> shift_;
+    } while (page >= frames_);
+    return page;
+  }
+
+  int lines_shift_ = 0;
+  std::uint64_t frames_ = 0;  // 0: shifted
+  std::uint64_t mask_ = 0, key_ = 0;
+  int shift_ = 1;
+  LineNumber shifted_by_ = 0;
+};
+
+}  // namespace homenode

@@ -1,0 +1,51 @@
+// An operating system as the models see it: what page faults, page migrations and NUMA-balancing scans cost.
+// Plain data, read from TOML in models/systems (each number there has a source).
+//
+// Who is charged: faults, zeroing, migrations and scans lengthen the slice in which they happen (hardware/staged_memory_model.hpp).
+#pragma once
+
+#include <string>
+
+#include "sim/base/units.hpp"
+#include "sim/machine/scheduler_settings.hpp"
+
+namespace homenode {
+
+// Of a fault that places a page, huge ones included. For n faults of one slice:
+//   private time  n (parallel + lock) + zeroed lines / prefetched lines x latency to their home
+//   shared        n x lock of the address space's lock, of which one second a second exists; the zeroed lines are written at the
+//                 controllers of their homes
+//   lock          serial + serial_transfers x mean latency from the core that held it last: this one, or any of those that fault now;
+//                 a slice pays what it adds to the sum of those means, (2 sum_j l_j - S / p) / (p + 1) beside p others with
+//                 latencies l_j to it and S between them (sum over ordered pairs)
+struct FaultCost {
+  Time parallel = Time::nanoseconds(500);  // kernel time on the faulting core that other cores' faults do not delay
+  Time serial;                             // under the lock of the address space: simultaneous faults queue for it
+  double serial_transfers = 0;             // lines that travel from the lock's last holder meanwhile
+  double zeroing = 0;                      // of a fresh page's lines, how many its controller writes before the program does
+};
+
+// A page that moves costs its thread fixed + shootdown + the copy at the slower side's pace, with the core's prefetched lines in flight.
+struct MigrationCost {
+  Time fixed = Time::nanoseconds(1000);      // a page: isolate, unmap, remap
+  Time shootdown = Time::nanoseconds(1000);  // a page: the other cores drop their translation
+};
+
+// What automatic NUMA balancing costs its threads; its periods are parameters of the placement `autonuma`.
+struct BalancingCost {
+  unsigned available = 1;                        // 0 = the kernel has none
+  unsigned kernel = 0;                           // whose balancing it is, 100 x major + minor; 0 = not said
+  Time hinting_fault = Time::nanoseconds(1000);  // on the core that touches a page whose access rights a scan took
+  Time scan = Time::nanoseconds(20);             // a scanned page
+};
+
+// By itself the system `default`: a fault costs the same everywhere, zeroing included. Assumed values.
+struct OperatingSystem {
+  std::string name = "default", description;
+  FaultCost fault;
+  MigrationCost migration;
+  BalancingCost balancing;
+  SchedulerSettings scheduler;
+};
+
+}  // namespace homenode

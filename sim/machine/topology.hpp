@@ -1,0 +1,34 @@
+// Routes between sockets over the machine's links, through hubs and other sockets (Boost.Graph: fewest hops, then least latency, then
+// lowest link number), and what follows from them: unloaded latency and bandwidth of each node as seen from each node.
+#pragma once
+
+#include <vector>
+
+#include "sim/machine/machine.hpp"
+
+namespace homenode {
+
+class Topology {
+public:
+  // Throws InputError when a socket cannot be reached.
+  explicit Topology(const Machine&);
+
+  std::size_t directed_links() const { return 2 * link_count_; }
+  // Link l of the machine is LinkId{2l} in direction from -> to and LinkId{2l+1} in direction to -> from.
+  const std::vector<LinkId>& route(SocketId from, SocketId to) const { return routes_[from.index() * sockets_ + to.index()]; }
+  std::size_t hops(SocketId from, SocketId to) const { return route(from, to).size(); }
+
+  // Load-to-use latency of memory on `home` for a core of `initiator`, on an idle machine.
+  Time latency(NodeId initiator, NodeId home) const { return latency_[initiator.index() * nodes_ + home.index()]; }
+  // Read bandwidth that all cores of `initiator` together can draw from `home` on an idle machine: the least of
+  // the controllers' read bandwidth, the links' share for data, and the cores' miss parallelism over latency.
+  Bandwidth read_bandwidth(NodeId initiator, NodeId home) const { return bandwidth_[initiator.index() * nodes_ + home.index()]; }
+
+private:
+  std::size_t sockets_ = 0, nodes_ = 0, link_count_ = 0;
+  std::vector<std::vector<LinkId>> routes_;
+  std::vector<Time> latency_;
+  std::vector<Bandwidth> bandwidth_;
+};
+
+}  // namespace homenode

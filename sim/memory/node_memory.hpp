@@ -1,0 +1,34 @@
+// Frames of each node that are in use. A page whose node is full goes to the node that is nearest to it by idle latency and has room
+// (of equals the lower number), as a Linux zonelist orders them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/ids.hpp"
+#include "sim/machine/machine.hpp"
+
+namespace homenode {
+
+class NodeMemory {
+public:
+  NodeMemory(const Machine&, std::uint64_t page_bytes);
+
+  // Takes `pages` frames, all on one node. Throws UsageError when no node has room for them.
+  NodeId take(NodeId wanted, std::uint64_t pages = 1);
+  void give_back(NodeId node, std::uint64_t pages = 1) { used_[node.index()] -= pages; }
+  bool has_room(NodeId node, std::uint64_t pages = 1) const { return used_[node.index()] + pages <= frames_[node.index()]; }
+  std::uint64_t used(NodeId node) const { return used_[node.index()]; }
+  std::uint64_t overflowed() const { return overflowed_; }  // pages that went to another node than the wanted one
+
+private:
+  const std::vector<NodeId>& nearest_to(NodeId);
+
+  const Machine& machine_;
+  std::uint64_t page_bytes_;
+  std::vector<std::uint64_t> frames_, used_;  // by node
+  std::vector<std::vector<NodeId>> nearest_;  // by node, the others from near to far; empty = not asked for yet
+  std::uint64_t overflowed_ = 0;
+};
+
+}  // namespace homenode

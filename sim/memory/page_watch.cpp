@@ -1,0 +1,97 @@
+#include "sim/memory/page_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/errors.hpp"
+#include "sim/memory/address_space.hpp"
+
+namespace homenode {
+
+PageWatch::PageWatch(AddressSpace& addresses, PagePlacement& policy) : addresses_{addresses}, policy_{policy}, watches_{policy.watches()} {}
+
+void PageWatch::begin_slice(const Place& place) {
+  const std::optional<Time> wakeup = policy_.wakeup();
+  if (wakeup && *wakeup <= place.now) policy_.wake(place, *this);
+}
+
+void PageWatch::note_faults(std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t end = std::min<std::uint64_t>(last + 1, is_unmapped_.size());
+  for (std::uint64_t page = first; page < end; ++page) {
+    const NodeId home = addresses_.home_of_page(page);
+    if (is_unmapped_[page] == 0 || home.is_none()) continue;
+    map(page);
+    uses_.push_back({page, home});
+    ++work_.hinting_faults;
+    ++all_hinting_faults_;
+  }
+}
+
+void PageWatch::tell_faults(const Place& place) {
+  std::sort(uses_.begin(), uses_.end(), [](const PageUse& a, const PageUse& b) { return a.page < b.page; });
+  policy_.observe(place, uses_, *this);
+  uses_.clear();
+}
+
+void PageWatch::exchanged(std::uint64_t begin, std::uint64_t end, bool written) {
+  while (begin < end) {
+    const std::uint64_t page = addresses_.page_of(begin);
+    const std::uint64_t next = std::min(end, addresses_.first_byte(page + 1));
+    uses_.push_back({page, addresses_.home_of_page(page), written ? 0 : next - begin, written ? next - begin : 0});
+    begin = next;
+  }
+}
+
+void PageWatch::tell_traffic(const Place& place) {
+  if (uses_.empty()) return;
+  std::sort(uses_.begin(), uses_.end(), [](const PageUse& a, const PageUse& b) { return a.page < b.page; });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < uses_.size(); ++i) {
+    if (uses_[i].page == uses_[kept].page) {
+      uses_[kept].read_bytes += uses_[i].read_bytes;
+      uses_[kept].written_bytes += uses_[i].written_bytes;
+    } else {
+      uses_[++kept] = uses_[i];
+    }
+  }
+  uses_.resize(kept + 1);
+  policy_.observe(place, uses_, *this);
+  uses_.clear();
+}
+
+PageWork PageWatch::take_work() { return std::exchange(work_, {}); }
+
+std::uint64_t PageWatch::pages() const { return addresses_.pages(); }
+std::uint64_t PageWatch::page_bytes() const { return addresses_.page_bytes(); }
+NodeId PageWatch::home(std::uint64_t page) const { return addresses_.home_of_page(page); }
+
+void PageWatch::migrate(std::uint64_t page, NodeId to) {
+  const NodeId from = home(page);
+  if (from.is_none())
+    throw PolicyError("placement moves page " + std::to_string(page) + ", which has no home; allowed: pages that were written");
+  if (to.index() >= addresses_.nodes()) {
+    throw PolicyError("placement moves page " + std::to_string(page) + " to node " + std::to_string(to.value()) + "; allowed: nodes 0 to " +
+                      std::to_string(addresses_.nodes() - 1));
+  }
+  if (from == to) return;
+  if (addresses_.migrate(page, to)) work_.moves.push_back({page, from, to});
+}
+
+bool PageWatch::unmap(std::uint64_t page) {
+  // Linux's balancing leaves memory with a policy of its own alone (vma_policy_mof).
+  if (home(page).is_none() || addresses_.bound(page)) return false;
+  if (is_unmapped_.size() <= page) is_unmapped_.resize(pages(), 0);
+  if (is_unmapped_[page] != 0) return false;
+  is_unmapped_[page] = 1;
+  ++unmapped_;
+  ++work_.unmapped;
+  return true;
+}
+
+void PageWatch::map(std::uint64_t page) {
+  if (page >= is_unmapped_.size() || is_unmapped_[page] == 0) return;
+  is_unmapped_[page] = 0;
+  --unmapped_;
+}
+
+}  // namespace homenode

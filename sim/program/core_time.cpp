@@ -1,0 +1,15 @@
+#include "sim/program/core_time.hpp"
+
+#include <algorithm>
+
+namespace homenode {
+
+double core_seconds(const WorkCounts& work, const CoreThroughput& core, Frequency clock) {
+  const double floating = work.fp_add / core.fp_add;
+  const double multiply = work.fp_multiply / core.fp_multiply + work.fp_fma / core.fp_fma;
+  const double cycles = std::max({work.instructions / core.issue, work.integer / core.integer, floating, multiply,
+                                  work.divide / core.divide, work.load / core.load, work.store / core.store, work.branch / core.branch});
+  return cycles / clock.hertz();
+}
+
+}  // namespace homenode

@@ -1,0 +1,13 @@
+// Time a core needs for an iteration's instructions when every access hits: the busiest of issue and execution pipes.
+#pragma once
+
+#include "sim/machine/machine.hpp"
+#include "sim/program/workload.hpp"
+
+namespace homenode {
+
+// Seconds. Each class is counted in instructions and served at its sustained rate per cycle; the classes run side by side in
+// their pipes, all pass the issue stage (throughput bound of a port model, as in OSACA and IACA; dependence chains are not in it).
+double core_seconds(const WorkCounts&, const CoreThroughput&, Frequency clock);
+
+}  // namespace homenode

@@ -1,0 +1,19 @@
+// What a core does to cache lines, as the inner loops of a program do it.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/base/addresses.hpp"
+
+namespace homenode {
+
+// Streams of one lockstep group advance together (the operands of an inner loop), line by line.
+struct LineTouch {
+  LineRange lines;
+  bool reads = false, writes = false;
+  bool bypass = false;         // non-temporal store: no allocation, written to memory at once
+  float parallelism = 1;       // how many misses of this stream the core keeps in flight
+  std::uint64_t accesses = 0;  // words behind it, for hit rates
+};
+
+}  // namespace homenode

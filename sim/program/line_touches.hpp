@@ -1,0 +1,171 @@
+// Iterations of a work item in, lockstep groups of line touches out: what the caches see of a program.
+//
+// Every access run is an affine loop nest; the iterations of a block are its outermost dimension. Dimensions that continue
+// each other are joined, short contiguous inner ones become one wide element. Then the runs are followed through the
+// sequence numbers window by window: a window ends where the innermost loop of a run ends or another run begins, so the
+// operands of one inner loop share a window and form one lockstep group. Ranges that overlap (a[i][j-1], a[i][j], a[i][j+1])
+// become one touch, so each line occurs once in a group. The lines touched are exact, with the kind of access.
+//
+// How many misses are in flight (LineTouch::parallelism) = min(dependence, miss buffers or prefetch depth):
+//   - dependence, from the producer distances of the trace: a run whose addresses come from its own load m accesses back
+//     has at most m in flight; of irregular accesses, distinct lines over the longest chain of producers (a chase 1, four
+//     interleaved chases 4, an independent gather all of them);
+//   - the core's miss buffers (machine.miss_buffers; 1 for a core that blocks, Overlap::none) for strides that no prefetcher
+//     follows, above machine.prefetch_stride_limit, and for irregular accesses;
+//   - machine.prefetched_lines for strides up to it (Intel 64 and IA-32 Optimization Reference Manual 248966, section
+//     "Data Prefetching": the streamer follows ascending and descending accesses within a page).
+// All misses of one group share these resources. Time is the sum of lines / parallelism x latency, so every touch carries
+// the group's whole number: two streams of n lines at 16 take 2n / 16 latencies, which is the same as 8 for each side by side.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/machine/machine.hpp"
+#include "sim/program/line_touch.hpp"
+#include "sim/program/workload.hpp"
+
+namespace homenode {
+
+struct LineTouchOptions {
+  std::uint64_t line_bytes = 64;
+  unsigned miss_buffers = 10, prefetched_lines = 16;
+  std::uint64_t prefetch_stride_limit = 2048;       // bytes
+  StoreTreatment stores = StoreTreatment::regular;  // nontemporal: streamable stores bypass the caches
+  std::uint64_t group_lines = 1024;                 // a stream of one group covers at most so many
+
+  static LineTouchOptions of(const Machine&, StoreTreatment);
+};
+
+class LineTouches {
+public:
+  using AddressOf = std::function<std::uint64_t(ObjectId)>;  // of byte 0, as the executing thread sees it
+
+  explicit LineTouches(LineTouchOptions);
+
+  // Patterns, body and what `AddressOf` refers to must stay until the last group is out.
+  void start(const std::vector<ItemPattern>&, const ExecutionBody&, std::int64_t first, std::int64_t last, AddressOf);
+  // The next group, in address order and without a line twice; false at the end (and the group is empty).
+  bool next(std::vector<LineTouch>& group);
+
+  // A single iteration can be followed in stretches. `next` gives what lies before access number `limit`, then false; after
+  // another call it goes on. Objects that the iteration allocates or releases are asked for their address anew.
+  static constexpr std::uint64_t to_the_end = ~std::uint64_t{0};
+  void go_on_until(std::uint64_t limit);
+  // Number of the first access that is not out yet; to_the_end after the last.
+  std::uint64_t position() const;
+
+private:
+  static constexpr unsigned most_dimensions = AccessRun::max_dimensions + 1;  // and the iterations
+
+  struct Dimension {
+    std::uint64_t count = 1;
+    std::int64_t stride = 0;
+    std::uint64_t sequence_stride = 0;
+  };
+  // One access run, part way through its nest.
+  struct Cursor {
+    std::uint64_t sequence = 0;  // of the next access; the largest number when finished
+    std::uint64_t address = 0;   // of its first byte, from the slot's base on
+    std::uint64_t left = 0;      // elements left in the innermost loop
+    Dimension inner;
+    std::uint64_t extent = 0;    // bytes of one element
+    std::uint64_t accesses = 1;  // of one element
+    std::uint64_t most = 0;      // elements in one group
+    float parallelism = 1;
+    bool reads = false, writes = false, bypass = false;
+    bool separate = false;  // lines between elements are not touched
+    SlotNumber slot = 0;
+    unsigned outer_dimensions = 0;  // loops around the innermost one
+    std::array<Dimension, most_dimensions> outer{};
+    std::array<std::uint64_t, most_dimensions> index{};
+    std::uint64_t row_sequence = 0, row_address = 0;  // where the innermost loop began
+
+    bool finished() const { return sequence == ~std::uint64_t{0}; }
+  };
+  struct IrregularCursor {
+    const IrregularStream* stream = nullptr;
+    std::uint64_t iterations = 0, iteration = 0;
+    std::size_t position = 0;
+    std::uint64_t sequence = 0;  // of the next access
+    std::uint32_t number = 0;    // of the stream in its pattern
+    bool later_than(const IrregularCursor& other) const {
+      return sequence != other.sequence ? sequence > other.sequence : number > other.number;
+    }
+  };
+  struct Irregular {
+    std::uint64_t sequence = 0;
+    LineNumber line = 0;
+    std::uint32_t depth = 0;
+  };
+
+  bool following() const { return !live_.empty() || !waiting_.empty() || begun_ < order_.size() || !irregular_.empty(); }
+  bool next_block();
+  void open(const ItemPattern&, const ItemBlock&, std::int64_t from, std::int64_t to);
+  void close_cursors();
+  bool scattered(const ItemBlock&) const;
+  void gather_blocks();
+  std::uint64_t base_of(const ItemBlock&, std::size_t slot, std::int64_t iteration) const;
+  std::uint64_t base_of_slot(std::size_t slot);
+  bool interrupted(const AccessRun&) const;
+  void add_cursors(const AccessRun&, std::uint64_t iterations);
+  void place(Cursor, std::span<const Dimension>);
+  bool window();
+  void follow(Cursor&, std::uint64_t end);
+  auto later_cursor() const {
+    return [this](std::uint32_t a, std::uint32_t b) { return cursors_[a].sequence > cursors_[b].sequence; };
+  }
+  void put_off_distant(std::uint64_t end);
+  static void advance_row(Cursor&);
+  void emit(const Cursor&, std::uint64_t elements);
+  void add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance, AccessKind,
+                     bool bypass);
+  void irregular_until(std::uint64_t end);
+  void sift_first_irregular();
+  void restart_chains();
+  void close_chains();
+  void combine();
+  void combine_kinds();
+  static void add_same_kind(std::vector<LineTouch>& out, LineTouch);
+
+  LineTouchOptions options_;
+  unsigned line_shift_ = 6;
+  const std::vector<ItemPattern>* patterns_ = nullptr;
+  const ExecutionBody* body_ = nullptr;
+  AddressOf address_of_;
+  std::int64_t first_ = 0, last_ = 0;
+  std::size_t block_ = 0;  // the next one
+
+  std::vector<Cursor> cursors_;       // of the open block
+  std::vector<std::uint32_t> order_;  // of cursors_, by where they begin
+  std::size_t begun_ = 0;             // of order_
+  std::vector<std::uint32_t> live_;   // begun and not finished
+  // Of many live ones those that go on far from here: a heap, the earliest first, so that a window does not ask them all.
+  std::vector<std::uint32_t> waiting_;
+  std::vector<IrregularCursor> irregular_;
+  std::vector<std::uint64_t> bases_;  // by slot
+  std::vector<std::int64_t> shifts_;
+  std::vector<std::uint64_t> base_epochs_;  // by slot: epoch that the base is of; of objects that stay, every one
+  std::uint64_t epoch_ = 1;
+  std::uint64_t limit_ = to_the_end;
+  const ItemPattern* open_pattern_ = nullptr;
+  const ItemBlock* open_block_ = nullptr;
+  std::int64_t open_from_ = 0;
+  std::vector<ObjectId> moving_objects_;  // that the open iteration allocates or releases
+  std::uint64_t iteration_span_ = 0;      // sequence numbers of one iteration
+
+  std::vector<LineTouch> touches_, combined_;  // of the group in hand
+  std::vector<LineTouch> single_, meeting_;    // scratch of combine_kinds
+  std::vector<LineNumber> meets_;
+  std::array<Irregular, 64> recent_{};  // the last irregular accesses
+  std::uint64_t irregular_count_ = 0, chain_start_ = 0, irregular_lines_ = 0;
+  std::uint32_t deepest_ = 0;
+  std::uint64_t sequence_base_ = 0;                               // accesses of earlier short blocks
+  std::vector<std::pair<LineNumber, std::size_t>> last_address_;  // by run of short blocks: last line and its touch
+};
+
+}  // namespace homenode

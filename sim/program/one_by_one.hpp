@@ -1,0 +1,14 @@
+// The same program with every access on its own, as a list of raw addresses has it: what the models make of a trace without runs.
+// Stores are no longer marked streamable, which single accesses cannot be.
+#pragma once
+
+#include <memory>
+
+#include "sim/program/workload.hpp"
+
+namespace homenode {
+
+// Memory grows with the accesses of a pattern, not with how often it is repeated.
+std::shared_ptr<Workload> one_by_one(std::shared_ptr<const Workload>);
+
+}  // namespace homenode

@@ -1,0 +1,101 @@
+// What a run yields. Equal inputs and seed give equal reports, bit for bit; what the simulator itself cost is not in it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/ids.hpp"
+#include "sim/base/units.hpp"
+#include "sim/hardware/memory_model.hpp"
+#include "sim/report/timeline.hpp"
+
+namespace homenode {
+
+struct RegionReport {
+  std::string label;
+  Time time;  // from the first thread's entry to the last one's exit, over all executions
+  std::uint64_t executions = 0;
+  Time least{};                      // of it, whatever the placement
+  std::vector<BindingTime> binding;  // what held its work up, largest first
+  std::vector<Time> busy{};          // by thread; over all regions together a thread's busy time
+};
+
+struct ThreadReport {
+  ThreadId thread;
+  CoreId core;
+  NodeId node;
+  Time busy, idle;  // busy + idle = the run's time
+  Time least{};     // of its busy time, whatever the placement
+  std::uint64_t local_bytes = 0, remote_bytes = 0;
+};
+
+// What a core did; the rest of the run's time it was idle.
+struct CoreUse {
+  Time busy;                   // of the threads that ran on it
+  Time spinning;               // a thread waited on it for its team, awake
+  std::uint64_t switches = 0;  // to another thread than it ran last
+  std::uint64_t wakeups = 0;   // from idle to active
+};
+
+// Which thread ran which iterations, in the order in which they were handed out.
+struct HandOut {
+  ItemRange items;
+  ThreadId thread;
+  Time overhead;
+};
+
+// A page of an object came to a node: by its first write, or later by migration.
+struct PlacedPage {
+  ObjectId object;         // that was touched in it; none() where no object is
+  std::uint64_t page = 0;  // of the object, counted from the page of its first byte
+  NodeId home;
+};
+
+// What the heap did. Fragmentation = requested_peak_bytes / reserved_bytes, both at their largest.
+struct HeapReport {
+  std::uint64_t reserved_bytes = 0, requested_peak_bytes = 0;
+  std::uint64_t mixed_owner_pages = 0;   // pages that blocks for different nodes shared at some time: false page sharing (S1 section 2)
+  std::uint64_t remote_block_pages = 0;  // of freed blocks, on another node than that of the thread that they were for (S1, Table 3)
+  Time lock_wait;                        // of all threads
+};
+
+// What is known of the best placement of a run's pages; with placement `optimal` only.
+struct BestPlacement {
+  Time bound;             // that no placement can beat: the run's time
+  Time found;             // the least replayed time that was found, with first touch or with the placement that the search yields
+  Time objective;         // of that placement, without what the model of the search leaves out (page_demand.hpp)
+  bool exact = false;     // no placement that moves no page has a smaller objective
+  bool searched = false;  // false: too many pages, `found` is first touch's time
+  std::uint64_t pages = 0;
+};
+
+struct RunReport {
+  Time time;
+  Time team_overhead{};  // forks, barriers and reductions, in which nobody works
+  std::optional<BestPlacement> best;
+  std::optional<Time> lower_bound;    // that no placement can beat, for the items that each thread ran (lower_bound.hpp)
+  std::vector<RegionReport> regions;  // in the trace's order, regions that were executed
+  std::vector<ThreadReport> threads;
+  std::vector<CoreUse> cores;  // by core
+  EventCounts counts;
+  std::vector<std::uint64_t> pages_by_node;
+  std::uint64_t page_faults = 0;  // that placed a page
+  std::uint64_t migrated_pages = 0;
+  std::uint64_t thread_moves = 0;      // of threads that had run, to another core
+  std::uint64_t hinting_faults = 0;    // touches of pages that the placement unmapped to see them
+  std::uint64_t huge_pages = 0;        // transparent ones that were placed, each a single fault
+  std::uint64_t overflowed_pages = 0;  // that went to another node because the wanted one was full
+  std::uint64_t remote_pages = 0;      // placed on another node than that of the thread that first wrote them
+  std::vector<HandOut> log;            // only when asked for
+  std::vector<PlacedPage> pages;       // in the order of placing, with the log only
+  HeapReport heap;
+  // How the caches were modelled: "runs" (ranges of lines, LRU by stack distance) or "lines" (every set); the region that
+  // decided it, empty if it was asked for, and how many lines its touches cover on average.
+  std::string caches, caches_region;
+  double caches_lines_per_touch = 0;
+  std::shared_ptr<Timeline> timeline;  // only when asked for
+};
+
+}  // namespace homenode

@@ -1,0 +1,84 @@
+// What happened when, for a picture of one run: what each thread did and waited for, and how much of each shared resource was in use. The
+// simulation and its memory model tell it, if there is one; it changes no result. Of bounded size: once there are too many spans, those
+// of one thread that do the same in the same execution are joined across shorter and shorter interruptions, and what stays too short is
+// left out; `least()` says how short.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/base/ids.hpp"
+#include "sim/base/units.hpp"
+#include "sim/program/workload.hpp"
+#include "sim/report/use_over_time.hpp"
+
+namespace homenode {
+
+// What a thread does; from `barrier` on, what it waits for.
+enum class Doing : std::uint8_t {
+  work,
+  page_work,  // within work: pages that the placement moves or unmaps, and hinting faults
+  heap_call,
+  runtime,  // of chunks and tasks
+  fork,
+  barrier,
+  lock,
+  signal,
+  join,
+  turn,   // of an ordered region
+  tasks,  // to be done
+  items,  // from the distribution
+  core,   // that another thread has
+  count
+};
+const char* name_of(Doing);
+
+class Timeline {
+public:
+  struct Span {
+    ThreadId thread;
+    Doing doing{};
+    std::uint32_t label = 0;  // in labels()
+    std::uint32_t execution = 0;
+    Time from, to;
+    std::int64_t first = 0, last = 0;  // iterations that it worked on
+    std::uint32_t joined = 1;          // spans in it
+  };
+
+  // `most`: spans.
+  explicit Timeline(std::size_t most);
+
+  // Before anything is told. `bandwidths`: bytes a second, 0 where a resource has none.
+  void has_resources(std::vector<std::string> names, std::vector<double> bandwidths, std::size_t most_intervals);
+  // What follows is told of this program, that begins at `begin` of the run.
+  void begin_part(const Workload&, Time begin);
+
+  void did(Doing, ThreadId, const Workload&, ItemRange, Time from, Time to);
+  void used(std::size_t resource, Time from, Time to, double seconds) { use_.add(resource, begin_ + from, begin_ + to, seconds); }
+
+  // By thread, then time; of a thread they do not overlap, except that page work lies within work.
+  const std::vector<Span>& spans();
+  Time least() const { return least_; }                 // spans that are shorter were joined or left out; 0: none was
+  std::uint64_t left_out() const { return left_out_; }  // spans
+  const std::vector<std::string>& labels() const { return labels_; }
+  const std::vector<std::string>& resources() const { return resources_; }
+  const std::vector<double>& bandwidths() const { return bandwidths_; }
+  const UseOverTime& use() const { return use_; }
+
+private:
+  void sort();
+  void thin();
+  void join_neighbours();
+
+  std::size_t most_;
+  Time begin_, least_;
+  std::uint64_t left_out_ = 0;
+  std::uint32_t labels_before_ = 0, executions_before_ = 0, executions_ = 0;
+  std::vector<std::string> labels_, resources_;
+  std::vector<double> bandwidths_;
+  std::vector<Span> spans_;
+  UseOverTime use_;
+};
+
+}  // namespace homenode

@@ -1,0 +1,79 @@
+// Which cache model suits a trace.
+#include "models/caches/choose_caches.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sim/base/errors.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/unit/models/caches/programs.hpp"
+
+namespace homenode::test {
+namespace {
+
+// One region for each program, executed once.
+class Programs final : public Workload {
+public:
+  explicit Programs(std::vector<Program> programs) {
+    for (Program& program : programs) {
+      const std::size_t first_pattern = patterns.size();
+      Execution execution;
+      execution.region = RegionId{regions.size()};
+      execution.iterations = program.iterations();
+      for (ItemBlock& block : program.body.blocks) {
+        const ItemPattern& pattern = program.patterns[block.pattern.index()];
+        execution.accesses += pattern.accesses * static_cast<std::uint64_t>(block.last - block.first);
+        block.pattern = PatternId{first_pattern + block.pattern.index()};
+      }
+      patterns.insert(patterns.end(), program.patterns.begin(), program.patterns.end());
+      const std::string label = "region" + std::to_string(regions.size());
+      regions.emplace_back().label = label;
+      executions.push_back(execution);
+      bodies_.push_back(std::make_shared<const ExecutionBody>(std::move(program.body)));
+    }
+  }
+  std::shared_ptr<const ExecutionBody> body(ExecutionId id) const override { return bodies_.at(id.index()); }
+
+private:
+  std::vector<std::shared_ptr<const ExecutionBody>> bodies_;
+};
+
+const LineTouchOptions options = LineTouchOptions::of(one_node(), StoreTreatment::regular);
+
+TEST(ChooseCaches, LongRowsGoByRuns) {
+  // A row of 1024 doubles is 128 lines: operands touch 128 or 129 at a time.
+  const Programs workload{{stencil(1026, 8, false, 0, 1)}};
+  const auto lengths = run_lengths(workload, options);
+  ASSERT_EQ(lengths.size(), 1U);
+  EXPECT_NEAR(lengths[0].lines_per_touch(), 128, 2);
+  EXPECT_EQ(choose_caches("auto", workload, options).name, "runs");
+}
+
+TEST(ChooseCaches, SmallBlocksGoByLines) {
+  // Rows of 16 floats that begin one float behind a line: one line for most operands, 2 or 3 with their neighbours.
+  const Programs workload{{blocked_stencil(1026, 4, 16, 0, 1)}};
+  const CacheChoice choice = choose_caches("auto", workload, options);
+  EXPECT_EQ(choice.name, "lines");
+  EXPECT_EQ(choice.region, "region0");
+  EXPECT_GT(choice.lines_per_touch, 1);
+  EXPECT_LT(choice.lines_per_touch, 3);
+}
+
+TEST(ChooseCaches, TheRegionWithMostTouchesDecides) {
+  const Programs workload{{stencil(1026, 8, false, 0, 1), blocked_stencil(2050, 4, 16, 0, 1)}};
+  const auto lengths = run_lengths(workload, options);
+  ASSERT_EQ(lengths.size(), 2U);
+  EXPECT_EQ(lengths[0].accesses, 6U * 1024 * 1024);
+  EXPECT_EQ(lengths[1].accesses, 7U * 2048 * 2048);
+  EXPECT_GT(lengths[1].touches, lengths[0].touches);
+  EXPECT_EQ(choose_caches("auto", workload, options).region, "region1");
+}
+
+TEST(ChooseCaches, ANameIsTakenAndAnotherRefused) {
+  const Programs workload{{stencil(66, 8, false, 0, 1)}};
+  EXPECT_EQ(choose_caches("lines", workload, options).name, "lines");
+  EXPECT_EQ(choose_caches("runs", workload, options).region, "");
+  EXPECT_THROW(choose_caches("exact", workload, options), UsageError);
+}
+
+}  // namespace
+}  // namespace homenode::test

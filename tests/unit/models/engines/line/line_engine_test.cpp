@@ -1,0 +1,270 @@
+// One miss of each kind on idle machines with round numbers (tests/support/machines.hpp), then many at once: each duration stands as an
+// equation. Faults and core time cost nothing unless a test says so; rows close at once, so that every read takes the idle latency, but
+// where whole streams go through a controller.
+#include "models/engines/line/line_engine.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+#include "models/placement/register.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/program/workload_builder.hpp"
+#include "tests/support/machines.hpp"
+
+namespace homenode::test {
+namespace {
+
+constexpr std::int64_t page = 4096, line = 64;
+
+// An array and loops over it; iteration t of a loop is run by thread t.
+struct Bench {
+  explicit Bench(Machine described, std::string_view placement = "bind:0", std::int64_t bytes = 64 << 20, bool rows_close = true)
+      : machine{std::move(described)} {
+    if (rows_close) machine.dram.row_closes_after = Time{};
+    topology.emplace(machine);
+    policy = page_placements().make(placement);
+    array = builder.object("array", static_cast<std::uint64_t>(bytes), ObjectKind::mapped);
+  }
+  // Iteration t accesses the offsets plus t times `shift`, one after the other (distance 1: each needs the one before).
+  ExecutionId loop(AccessKind kind, const std::vector<std::int64_t>& offsets, std::uint32_t distance = 0, std::int64_t shift = 0,
+                   std::int64_t iterations = 8) {
+    const RegionId region = builder.loop("loop" + std::to_string(regions_++), iterations);
+    builder.stream(region, kind, array, offsets, distance, shift);
+    return builder.repeat(region);
+  }
+  void build() {
+    workload = builder.build();
+    policy->prepare(nullptr, machine);
+    addresses = std::make_unique<AddressSpace>(machine, *workload, *policy, Bytes{page});
+    options.system.fault = {Time{}, Time{}, 0, 0};
+    engine = std::make_unique<LineEngine>(*workload, machine, *topology, options);
+  }
+  void start(ExecutionId execution, unsigned thread, unsigned core) {
+    const CoreId on{core};
+    engine->start({{ThreadId{thread}, on, machine.node_of(on), now}, {execution, thread, thread + 1}, Time{}}, *addresses);
+  }
+  Time finish() {
+    const Time begin = now;
+    std::vector<Completion> done;
+    while (const auto next = engine->next_event()) {
+      done.clear();
+      engine->advance(*next, done);
+      for (const Completion& completion : done) now = std::max(now, completion.time);
+    }
+    return now - begin;
+  }
+  Time time(ExecutionId execution, unsigned thread = 0, unsigned core = 0) {
+    start(execution, thread, core);
+    return finish();
+  }
+
+  Machine machine;
+  std::optional<Topology> topology;
+  std::unique_ptr<PagePlacement> policy;
+  WorkloadBuilder builder;
+  ObjectId array;
+  std::shared_ptr<Workload> workload;
+  std::unique_ptr<AddressSpace> addresses;
+  StagedOptions options;
+  std::unique_ptr<LineEngine> engine;
+  Time now;
+
+private:
+  int regions_ = 0;
+};
+
+Time ns(double value) { return Time::nanoseconds(value); }
+
+TEST(OneLine, fromLocalMemoryTakesTheLocalLatency) {
+  Bench bench{two_sockets()};
+  const auto loop = bench.loop(AccessKind::write, {0});
+  bench.build();
+  EXPECT_EQ(bench.time(loop), ns(100));
+  EXPECT_EQ(bench.engine->counts().latency_ns.at("local").at(100), 1U);
+}
+
+TEST(OneLine, fromAHopAwayTakesAHopMore) {
+  Bench bench{two_sockets(), "bind:1"};
+  const auto loop = bench.loop(AccessKind::write, {0});
+  bench.build();
+  EXPECT_EQ(bench.time(loop), ns(100 + 50));
+  EXPECT_EQ(bench.engine->counts().latency_ns.at("1 hop").at(150), 1U);
+}
+
+TEST(OneLine, acrossTheDiagonalTakesTwoHopsMore) {
+  Bench bench{four_socket_square(), "bind:3"};
+  const auto loop = bench.loop(AccessKind::write, {0});
+  bench.build();
+  EXPECT_EQ(bench.time(loop), ns(100 + 2 * 50));
+}
+
+TEST(OneLine, heldByTheFirstLevelTakesNoTimeOfItsOwn) {
+  Bench bench{one_node()};
+  const auto loop = bench.loop(AccessKind::write, {0});
+  bench.build();
+  bench.time(loop);
+  EXPECT_EQ(bench.time(loop), Time{});
+}
+
+TEST(OneLine, heldByTheSecondOrThirdLevelTakesItsLatency) {
+  Bench bench{one_node()};
+  const auto first = bench.loop(AccessKind::read, {0}, 0, 0, 1);
+  std::vector<std::int64_t> many(1024), more(8192);  // 64 KiB: beyond the first level; 512 KiB: beyond the second
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = page + static_cast<std::int64_t>(i) * line;
+  for (std::size_t i = 0; i < more.size(); ++i) more[i] = page + static_cast<std::int64_t>(i) * line;
+  const auto fill_first = bench.loop(AccessKind::read, many, 0, 0, 1), fill_second = bench.loop(AccessKind::read, more, 0, 0, 1);
+  bench.build();
+  bench.time(first);
+  bench.time(fill_first);
+  EXPECT_EQ(bench.time(first), ns(5));
+  bench.time(fill_second);
+  EXPECT_EQ(bench.time(first), ns(20));
+}
+
+TEST(OneLine, thatAnotherCoreWroteTakesTheCoreToCoreLatency) {
+  Bench bench{two_sockets()};
+  const auto write = bench.loop(AccessKind::write, {0}), read = bench.loop(AccessKind::read, {0});
+  bench.build();
+  bench.time(write, 0, 0);
+  EXPECT_EQ(bench.time(read, 1, 1), ns(40));  // same socket
+  bench.time(write, 0, 0);
+  EXPECT_EQ(bench.time(read, 4, 4), ns(100));  // a hop away
+  EXPECT_EQ(bench.engine->counts().transfer_lines, 2U);
+}
+
+TEST(OneLine, thatOthersShareTakesARoundOfOwnership) {
+  Bench bench{two_sockets()};
+  const auto write = bench.loop(AccessKind::write, {0}), read = bench.loop(AccessKind::read, {0});
+  bench.build();
+  bench.time(write, 0, 0);
+  bench.time(read, 4, 4);
+  EXPECT_EQ(bench.time(write, 0, 0), ns(100));  // the other socket gives it up
+  EXPECT_EQ(bench.time(write, 0, 0), Time{});   // now it is its own
+  EXPECT_EQ(bench.engine->counts().upgrade_lines, 1U);
+}
+
+TEST(OneLine, thatNobodyChangedComesFromMemoryWithADirectoryAndFromTheOtherCacheWithSnoops) {
+  for (const SnoopMode mode : {SnoopMode::directory, SnoopMode::source, SnoopMode::home}) {
+    Machine machine = two_sockets();
+    machine.snoop = mode;
+    Bench bench{machine};
+    const auto write = bench.loop(AccessKind::write, {0}), read = bench.loop(AccessKind::read, {0});
+    bench.build();
+    bench.time(write, 0, 0);
+    bench.time(read, 1, 1);  // clean in the socket's last level from here on
+    bench.time(read, 4, 4);
+    const auto counts = bench.engine->counts();
+    // The first read found it dirty in its own socket, and dirty in the socket it stays.
+    EXPECT_EQ(counts.latency_ns.at("transfer").at(40), 1U);
+    EXPECT_EQ(counts.latency_ns.at("transfer").at(100), 1U);
+  }
+}
+
+TEST(ManyLines, eachOfAChaseWaitsForTheOneBefore) {
+  Bench bench{one_node()};
+  std::vector<std::int64_t> offsets(1000);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
+  const auto chase = bench.loop(AccessKind::write, offsets, 1, 0, 1);
+  bench.build();
+  EXPECT_EQ(bench.time(chase), 1000 * ns(100));
+}
+
+TEST(ManyLines, inFlightTogetherFollowLittlesLaw) {
+  // lines x latency / in flight; 10 in flight are 6.4 GB/s of 24.
+  Bench bench{one_node()};
+  std::vector<std::int64_t> offsets(4000);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * 3 * line;
+  const auto gather = bench.loop(AccessKind::write, offsets, 0, 0, 1);
+  bench.build();
+  const Time taken = bench.time(gather);
+  double lines = 0, latencies = 0;
+  const EventCounts counts = bench.engine->counts();
+  for (const auto& [latency, count] : counts.latency_ns.at("local")) {
+    lines += static_cast<double>(count);
+    latencies += static_cast<double>(latency * static_cast<std::int64_t>(count));
+  }
+  EXPECT_EQ(lines, 4000);
+  EXPECT_NEAR(taken.nanoseconds(), latencies / 10, 0.01 * latencies / 10);
+}
+
+TEST(ManyLines, ofAllCoresSaturateTheController) {
+  // 4 x 16 lines in flight could draw 41 GB/s: the controller gives 24 for reads, and 16 for a line read and written back.
+  constexpr std::int64_t each = 8 << 20;
+  for (const bool writes : {false, true}) {
+    Bench bench{one_node(), "bind:0", 4 * each, false};
+    const RegionId touch = bench.builder.loop("touch", 4), again = bench.builder.loop("again", 4);
+    bench.builder.nest(touch, {each / page}, {write(bench.array, 0, {page}, each)});
+    const ExecutionId first = bench.builder.repeat(touch);
+    bench.builder.nest(again, {each / line}, {writes ? write(bench.array, 0, {line}, each) : read(bench.array, 0, {line}, each)});
+    const ExecutionId second = bench.builder.repeat(again, 2);
+    bench.build();
+    bench.options.system.fault = {};
+    for (const ExecutionId execution : {first, second}) {
+      for (unsigned t = 0; t < 4; ++t) bench.start(execution, t, t);
+      bench.finish();
+    }
+    const auto before = bench.engine->counts();
+    for (unsigned t = 0; t < 4; ++t) bench.start(ExecutionId{second.index() + 1}, t, t);
+    const double seconds = bench.finish().seconds();
+    const auto after = bench.engine->counts();
+    const double bytes = static_cast<double>(after.read_bytes[0] + after.write_bytes[0] - before.read_bytes[0] - before.write_bytes[0]);
+    const double expected = bytes / (writes ? 16e9 : 24e9);
+    EXPECT_NEAR(seconds, expected, 0.01 * expected) << (writes ? "writes" : "reads");
+    EXPECT_EQ(bench.engine->binding().at(1).front().resource, "controller 0");
+  }
+}
+
+TEST(ManyLines, fromTheOtherSocketSaturateTheLink) {
+  // 72 B a line on a link of 12 GB/s: 6 ns a line. 4 x 16 lines in flight could draw a line every 2.3 ns.
+  constexpr std::int64_t each = 8 << 20;
+  Bench bench{two_sockets(), "bind:1", 4 * each, false};
+  const RegionId touch = bench.builder.loop("touch", 4), again = bench.builder.loop("again", 4);
+  bench.builder.nest(touch, {each / page}, {write(bench.array, 0, {page}, each)});
+  const ExecutionId first = bench.builder.repeat(touch);
+  bench.builder.nest(again, {each / line}, {read(bench.array, 0, {line}, each)});
+  const ExecutionId second = bench.builder.repeat(again);
+  bench.build();
+  for (unsigned t = 0; t < 4; ++t) bench.start(first, t, t);
+  bench.finish();
+  const auto before = bench.engine->counts();
+  for (unsigned t = 0; t < 4; ++t) bench.start(second, t, t);
+  const double seconds = bench.finish().seconds();
+  const double lines = static_cast<double>(bench.engine->counts().read_bytes[1] - before.read_bytes[1]) / 64;
+  EXPECT_NEAR(seconds, lines * 6e-9, 0.01 * lines * 6e-9);
+  EXPECT_EQ(bench.engine->binding().at(1).front().resource, "link 1->0");
+}
+
+TEST(ManyLines, overlapWithComputingUnlessTheCoreBlocks) {
+  // 1000 lines of a chase: 100 us of memory, and computing of as long, 2 instructions a nanosecond.
+  for (const Overlap overlap : {Overlap::full, Overlap::none}) {
+    Machine machine = one_node();
+    machine.overlap = overlap;
+    machine.core.issue = 1;
+    Bench bench{machine};
+    std::vector<std::int64_t> offsets(1000);
+    for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
+    const RegionId region = bench.builder.loop("loop", 1);
+    bench.builder.stream(region, AccessKind::write, bench.array, offsets, 1);
+    WorkCounts counts;
+    counts.instructions = 200000;
+    bench.builder.work(region, counts);
+    const ExecutionId chase = bench.builder.repeat(region);
+    bench.build();
+    const double expected = overlap == Overlap::full ? 100e-6 : 200e-6;
+    EXPECT_NEAR(bench.time(chase).seconds(), expected, 0.002 * expected);
+  }
+}
+
+TEST(LineEngine, refusesMachinesWhoseInnerLevelsAreShared) {
+  Machine machine = one_node();
+  machine.caches[1].cores_per_cache = 2;
+  Bench bench{machine};
+  bench.loop(AccessKind::read, {0});
+  EXPECT_THROW(bench.build(), UsageError);
+}
+
+}  // namespace
+}  // namespace homenode::test

@@ -1,0 +1,115 @@
+// S2's allocator against its comparison, on the card itself: which blocks a core gets, and how soon it reaches them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "models/machines/machine_file.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/machine/physical_memory.hpp"
+#include "sim/machine/ring_geometry.hpp"
+#include "tests/support/heaps.hpp"
+
+namespace homenode {
+namespace {
+
+constexpr std::uint64_t seed = 3;
+constexpr std::int64_t page = 2 << 20;
+
+// Blocks of one line that `threads` threads, thread t on core t, get in turn.
+struct OnCard {
+  OnCard(const std::string& heap, std::size_t threads, std::size_t each)
+      : machine{load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/knc-5110p.toml")},
+        placement{page_placements().make("first-touch")},
+        manager{heap_managers().make(heap)},
+        ring{machine},
+        memory{machine, Bytes{page}, seed} {
+    workload.objects.assign(1, {ObjectKind::heap, false, 64, 16, SiteId{}, "block", ObjectId::none(), -1});
+    placement->prepare(nullptr, machine);
+    addresses = std::make_unique<AddressSpace>(machine, workload, *placement, Bytes{page});
+    std::vector<CoreId> cores;
+    for (std::size_t thread = 0; thread < threads; ++thread) cores.emplace_back(thread);
+    manager->prepare({workload, machine, *addresses, cores, seed});
+    blocks.resize(threads);
+    for (std::size_t i = 0; i < each; ++i)
+      for (std::size_t thread = 0; thread < threads; ++thread)
+        blocks[thread].push_back(manager->allocate({ObjectId{0}, 64, 16, SiteId{}, -1}, on(thread)).range.first);
+  }
+  Place on(std::size_t thread) const { return {ThreadId{thread}, CoreId{thread}, NodeId{0}, Time{}}; }
+  double latency(std::size_t core, std::uint64_t block) const {
+    return ring.memory_latency(CoreId{core}, memory.line(block / 64)).nanoseconds();
+  }
+  double mean_latency() const {
+    double sum = 0, count = 0;
+    for (std::size_t core = 0; core < blocks.size(); ++core)
+      for (const std::uint64_t block : blocks[core]) {
+        sum += latency(core, block);
+        ++count;
+      }
+    return sum / count;
+  }
+
+  Machine machine;
+  test::HeapObjects workload;
+  std::unique_ptr<PagePlacement> placement;
+  std::unique_ptr<HeapManager> manager;
+  RingGeometry ring;
+  PhysicalMemory memory;
+  std::unique_ptr<AddressSpace> addresses;
+  std::vector<std::vector<std::uint64_t>> blocks;  // by core
+};
+
+TEST(LatencyAware, blocksAreWholeLinesOfOneCoreEachAndNoOtherUserIsNearer) {
+  const OnCard heap{"latency-aware", 20, 300};
+  std::set<std::uint64_t> seen;
+  for (std::size_t core = 0; core < 20; ++core)
+    for (const std::uint64_t block : heap.blocks[core]) {
+      ASSERT_EQ(block % 64, 0U);
+      ASSERT_TRUE(seen.insert(block).second);
+      for (std::size_t other = 0; other < 20; ++other) ASSERT_LE(heap.latency(core, block), heap.latency(other, block));
+    }
+}
+
+TEST(LatencyAware, takesTheNearestShareOfWhatEachCoreSees) {
+  // Of three points on a ring of N stops the way round is at most s with probability 3 (s / 2N)^2 (s < N), so the nearest share q has ways
+  // up to 2N sqrt(q / 3), two thirds of it on average. One core alone: of several, each keeps what no other is nearer to.
+  for (const int percent : {5, 10, 20}) {
+    const OnCard heap{"latency-aware:near=" + std::to_string(percent), 1, 4000};
+    const double stops = static_cast<double>(heap.ring.stops());
+    const double mean_way = 2.0 / 3 * 2 * stops * std::sqrt(percent / 300.0);
+    const double expected = heap.ring.fixed_memory_latency().nanoseconds() + heap.ring.hop().nanoseconds() * mean_way;
+    EXPECT_NEAR(heap.mean_latency(), expected, 0.03 * expected) << percent;
+  }
+}
+
+TEST(Regular, dividesAChunkInOrderAndSeesTheMachinesMeanLatency) {
+  const OnCard heap{"regular", 12, 300};
+  for (std::size_t core = 0; core < 12; ++core)
+    for (std::size_t i = 1; i < 300; ++i) ASSERT_EQ(heap.blocks[core][i], heap.blocks[core][i - 1] + 64);
+  const double part = static_cast<double>(heap.blocks[1][0] - heap.blocks[0][0]);
+  EXPECT_NEAR(part, (64 << 20) / 12.0, 64);
+  EXPECT_NEAR(heap.mean_latency(), 290, 3);
+}
+
+TEST(LineHeaps, largerRequestsGoToGlibcAndFreedLinesComeBack) {
+  for (const char* name : {"regular", "latency-aware"}) {
+    OnCard heap{name, 4, 1};
+    const std::uint64_t line = heap.manager->allocate({ObjectId{0}, 40, 8, SiteId{}, -1}, heap.on(2)).range.first;
+    const AddressRange larger = heap.manager->allocate({ObjectId{0}, 65, 16, SiteId{}, -1}, heap.on(2)).range;
+    EXPECT_EQ(larger.last - larger.first, 65U);
+    EXPECT_EQ(larger.first % 64, 16U) << "glibc's header lies in front";
+    heap.manager->release(ObjectId{0}, line, heap.on(1));
+    EXPECT_EQ(heap.manager->allocate({ObjectId{0}, 64, 16, SiteId{}, -1}, heap.on(2)).range.first, line) << "of core 2, whoever freed it";
+  }
+}
+
+TEST(LatencyAware, refusesMachinesWithoutARing) {
+  OnCard heap{"regular", 1, 1};
+  heap.machine.ring.reset();
+  const auto manager = heap_managers().make("latency-aware");
+  EXPECT_THROW(manager->prepare({heap.workload, heap.machine, *heap.addresses, {CoreId{0}}, seed}), UsageError);
+}
+
+}  // namespace
+}  // namespace homenode

@@ -1,0 +1,109 @@
+#include "models/machines/machine_intervals.hpp"
+
+#include <gmock/gmock.h>
+
+#include "models/machines/machine_changes.hpp"
+#include "models/machines/machine_fields.hpp"
+#include "models/machines/machine_file.hpp"
+#include "tests/unit/models/machines/described_machine.hpp"
+
+namespace homenode {
+namespace {
+
+using testing::ElementsAre;
+
+UncertainValue found(const std::vector<UncertainValue>& all, const std::string& name) {
+  for (const UncertainValue& uncertain : all)
+    if (uncertain.name == name) return uncertain;
+  ADD_FAILURE() << "no uncertain value '" << name << "'";
+  return {};
+}
+
+std::vector<UncertainValue> small(const std::string& old_part = "schema", const std::string& new_part = "schema") {
+  return uncertain_values(parse_machine(with_line(old_part, new_part), "small.toml"));
+}
+
+TEST(MachineIntervals, TakesStatedBounds) {
+  const UncertainValue latency = found(small(), "nodes.latency");
+  EXPECT_EQ(latency.value, "60 ns");
+  EXPECT_EQ(latency.low, "50 ns");
+  EXPECT_EQ(latency.high, "70 ns");
+  EXPECT_DOUBLE_EQ(latency.low_factor, 50.0 / 60);
+  EXPECT_DOUBLE_EQ(latency.high_factor, 70.0 / 60);
+  EXPECT_EQ(latency.basis, "stated");
+}
+
+TEST(MachineIntervals, OneBoundLeavesTheOtherSideAtTheValue) {
+  const UncertainValue latency = found(small("low = \"50 ns\", ", ""), "nodes.latency");
+  EXPECT_DOUBLE_EQ(latency.low_factor, 1);
+  EXPECT_DOUBLE_EQ(latency.high_factor, 70.0 / 60);
+}
+
+TEST(MachineIntervals, TakesAFactorByTheKindOfSource) {
+  // the link's bandwidth with each confidence; 1.25 at least for a proxy, 1.5 where none is given
+  const std::string plain = "bandwidth = { value = \"9 GB/s\", source = \"T\"";
+  const auto factor = [&](const std::string& more) { return found(small(plain, plain + more), "links.bandwidth").high_factor; };
+  EXPECT_DOUBLE_EQ(factor(", confidence = \"A\""), 1.03);
+  EXPECT_DOUBLE_EQ(factor(", confidence = \"B\""), 1.1);
+  EXPECT_DOUBLE_EQ(factor(", confidence = \"C\""), 1.25);
+  EXPECT_DOUBLE_EQ(factor(", confidence = \"D\""), 1.2);
+  EXPECT_DOUBLE_EQ(factor(", confidence = \"M\""), 1.5);
+  EXPECT_DOUBLE_EQ(factor(", confidence = \"B\", assumed = true"), 1.25);
+  EXPECT_DOUBLE_EQ(factor(", confidence = \"M\", assumed = true"), 1.5);
+  EXPECT_DOUBLE_EQ(factor(""), 1.5);
+  // from 9 / 1.2 to 9 x 1.2
+  const UncertainValue derived = found(small(plain, plain + ", confidence = \"D\""), "links.bandwidth");
+  EXPECT_EQ(derived.low, "7.5 GB/s");
+  EXPECT_EQ(derived.high, "10.8 GB/s");
+}
+
+TEST(MachineIntervals, LeavesOutWhatAMachineIsBuiltOfAndWhatIsZero) {
+  for (const UncertainValue& uncertain : small()) {
+    EXPECT_THAT(uncertain.name, testing::Not(testing::AnyOf(testing::EndsWith("size"), testing::EndsWith("ways"), testing::Eq("clock"),
+                                                            testing::StartsWith("messages."), testing::EndsWith("entries"))));
+    EXPECT_NE(uncertain.name, "coherence.between_nodes_of_socket") << "zero";
+    EXPECT_NE(uncertain.name, "caches.1.bandwidth_per_core") << "zero: the level binds by latency only";
+    EXPECT_NE(uncertain.name, "core.divide") << "part of core_time";
+    EXPECT_LE(uncertain.low_factor, 1);
+    EXPECT_GE(uncertain.high_factor, 1);
+  }
+}
+
+TEST(MachineIntervals, CoreTimeIsOneValueUnlessAThroughputStatesItsOwn) {
+  const UncertainValue core = found(small(), "core_time");
+  EXPECT_DOUBLE_EQ(core.low_factor, 0.5);
+  EXPECT_DOUBLE_EQ(core.high_factor, 2);
+  const std::string divide = "divide = { value = 0.05, source = \"T\"";
+  EXPECT_DOUBLE_EQ(found(small(divide, divide + ", low = 0.04"), "core.divide").low_factor, 0.8);
+}
+
+TEST(MachineIntervals, AlikePartsAreOneValue) {
+  // two entries of nodes with the same numbers and sources, listed one by one
+  const std::size_t begin = described_machine.find("[[nodes]]");
+  const std::string entry = described_machine.substr(begin, described_machine.find("[[caches]]") - begin);
+  std::string first = entry, second = entry;
+  first.replace(first.find("[0, 1]"), 6, "[0]");
+  second.replace(second.find("[0, 1]"), 6, "[1]");
+  const std::vector<UncertainValue> all = small(entry, first + "\n" + second);
+  EXPECT_THAT(found(all, "nodes.latency (0, 1)").paths, ElementsAre("nodes.0.latency", "nodes.1.latency"));
+  EXPECT_THAT(found(all, "controllers.read_only (0, 1)").paths, ElementsAre("controllers.0.read_only", "controllers.1.read_only"));
+}
+
+TEST(MachineIntervals, ACurveIsScaledAsAWhole) {
+  const MachineFile file = parse_machine(described_machine, "small.toml");
+  const UncertainValue curve = found(uncertain_values(file), "controllers.loaded_latency");
+  EXPECT_EQ(curve.high, "0.5: 15 ns, 1: 90 ns");  // 1.5 x 10 ns, 1.5 x 60 ns
+}
+
+TEST(MachineIntervals, EachEndIsAMachine) {
+  const MachineFile file = parse_machine(described_machine, "small.toml");
+  for (const UncertainValue& uncertain : uncertain_values(file))
+    for (const std::string& path : uncertain.paths)
+      for (const std::string& end : {uncertain.low, uncertain.high}) {
+        const Machine changed = with_changes(file.machine, {{path, end}});
+        EXPECT_EQ(changed.hash == file.machine.hash, end == uncertain.value) << path << " = " << end;
+      }
+}
+
+}  // namespace
+}  // namespace homenode

@@ -1,0 +1,141 @@
+// Detection and calibration: that they describe a machine, not how fast this one is.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "models/machines/machine_fields.hpp"
+#include "models/machines/machine_writer.hpp"
+#include "models/machines/native/calibrate.hpp"
+#include "models/machines/native/detect.hpp"
+#include "models/machines/native/host_load.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/machine/topology.hpp"
+
+namespace homenode {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+using testing::ThrowsMessage;
+
+MachineParameter parameter(const MachineFile& file, const std::string& path) {
+  const auto found = std::find_if(file.parameters.begin(), file.parameters.end(), [&](const auto& p) { return p.path == path; });
+  if (found == file.parameters.end()) throw std::logic_error("no parameter " + path);
+  return *found;
+}
+
+void expect_usable(const MachineFile& file) {
+  EXPECT_NO_THROW(validate(file.machine));
+  EXPECT_NO_THROW(Topology{file.machine});
+  const std::string text = write_machine_toml(file.machine, file.parameters, file.sources);
+  const MachineFile again = parse_machine(text, "again.toml");
+  EXPECT_EQ(again.machine.hash, file.machine.hash);
+  for (const MachineParameter& known : again.parameters) EXPECT_NE(known.source, "not stated") << known.path;
+}
+
+TEST(Detect, DescribesThisHost) {
+  const MachineFile file = detect();
+  expect_usable(file);
+  EXPECT_GE(file.machine.cores(), 1u);
+  EXPECT_EQ(parameter(file, "nodes.0.cores").source, "hwloc on this host");
+  EXPECT_FALSE(parameter(file, "nodes.0.cores").assumed);
+  EXPECT_TRUE(parameter(file, "controllers.0.read_only").assumed);  // nothing was measured
+}
+
+TEST(Detect, NumbersCoresNodeByNodeAndSharesCaches) {
+  // two packages with a node each, four cores of two threads, one L3 a package, one L2 for two cores
+  const Machine machine = detect_synthetic("pack:2 [numa(memory=1073741824)] l3:1 l2:2 core:2 l1d:1 pu:2").machine;
+  EXPECT_EQ(machine.sockets, 2u);
+  EXPECT_EQ(machine.nodes.size(), 2u);
+  EXPECT_EQ(machine.nodes[1].memory, Bytes{1 << 30});
+  const NodeId first{0}, second{1};
+  EXPECT_THAT(machine.core_node, ElementsAre(first, first, first, first, second, second, second, second));
+  ASSERT_EQ(machine.caches.size(), 3u);
+  EXPECT_EQ(machine.caches[0].cores_per_cache, 1u);
+  EXPECT_EQ(machine.caches[1].cores_per_cache, 2u);
+  EXPECT_EQ(machine.caches[2].cores_per_cache, 4u);
+  EXPECT_EQ(machine.links.size(), 1u);  // every pair of sockets
+}
+
+TEST(Detect, SeveralNodesASocket) {
+  const MachineFile file = detect_synthetic("pack:2 group:2 [numa] core:3 l1d:1 pu:1");
+  expect_usable(file);
+  EXPECT_EQ(file.machine.nodes.size(), 4u);
+  EXPECT_EQ(file.machine.socket_of(NodeId{1}), SocketId{0});
+  EXPECT_EQ(file.machine.node_of(CoreId{3}), NodeId{1});
+}
+
+TEST(Detect, RefusesADescriptionThatIsNone) {
+  EXPECT_THAT([] { detect_synthetic("nonsense"); }, ThrowsMessage<UsageError>(HasSubstr("'nonsense'")));
+}
+
+TEST(Calibrate, ReplacesGuessesByFiguresWithTheirBounds) {
+  CalibrationOptions options;  // as small as it gets: the figures mean nothing, their places do
+  options.largest_working_set = Bytes{1 << 20};
+  options.array = Bytes{1 << 20};
+  options.repeats = 1;
+  std::vector<std::string> steps;
+  options.progress = [&](const std::string& step) { steps.push_back(step); };
+  const Calibration calibration = calibrate(options);
+  expect_usable(calibration.file);
+  EXPECT_THAT(steps, testing::Contains("clock"));
+  EXPECT_EQ(calibration.latency.size(), 8u);  // 8 KiB, 16 KiB ... 1 MiB
+  for (const std::string path : {"clock", "nodes.0.latency", "controllers.0.read_only", "controllers.0.one_to_one", "caches.1.latency",
+                                 "core.miss_buffers", "core.prefetched_lines"}) {
+    const MachineParameter known = parameter(calibration.file, path);
+    EXPECT_THAT(known.source, StartsWith("measured on this host by homenode calibrate")) << path;
+    EXPECT_EQ(known.confidence, known.source.find(" while ") == std::string::npos ? "A" : "C") << path;
+    EXPECT_FALSE(known.assumed) << path;
+  }
+  // a reader of the file sees the same values as a user of the machine
+  Machine machine = calibration.file.machine;
+  for (const MachineField& field : fields_of(machine))
+    EXPECT_EQ(parameter(calibration.file, field.name).value, text_of(field)) << field.name;
+}
+
+TEST(Calibrate, CountsTheRealBytesOfItsKernels) {
+  using native::Kernel;
+  // read: 8 B. copy: the element and the line that the store fetches, 16 B, and 8 B back. non-temporal: no fetch. triad: 8 B more read.
+  EXPECT_EQ(native::read_bytes(Kernel::read) + native::write_bytes(Kernel::read), 8);
+  EXPECT_EQ(native::read_bytes(Kernel::copy_regular) + native::write_bytes(Kernel::copy_regular), 24);
+  EXPECT_EQ(native::read_bytes(Kernel::copy_nontemporal) + native::write_bytes(Kernel::copy_nontemporal), 16);
+  EXPECT_EQ(native::read_bytes(Kernel::triad) + native::write_bytes(Kernel::triad), 32);
+}
+
+TEST(Calibrate, TheBestSampleCountsAndAllBoundIt) {
+  const native::Spread time = native::least({3, 1, 2}), rate = native::most({3, 1, 2});
+  EXPECT_EQ(time.value, 1);
+  EXPECT_EQ(time.median, 2);
+  EXPECT_EQ(rate.median, 2);
+  EXPECT_EQ(rate.value, 3);
+  EXPECT_EQ(time.low, 1);
+  EXPECT_EQ(time.high, 3);
+  EXPECT_EQ(rate.low, 1);
+  EXPECT_EQ(rate.high, 3);
+}
+
+// A figure is trusted while switches <= 50 x CPU seconds, or fewer than 5, and its median is within 1.25 of the best sample.
+TEST(HostLoad, AnIdleHostsFiguresAreTrusted) {
+  EXPECT_EQ(native::disturbance({10, 10, 11, 10}, {2.0, 3}), "");
+  EXPECT_EQ(native::disturbance({10, 10, 12.5, 12.5}, {2.0, 100}), "");  // on both limits
+  EXPECT_EQ(native::disturbance({10, 10, 10, 10}, {0.001, 4}), "");      // 4000 a second, but only four in all
+  EXPECT_EQ(native::disturbance({10, 10, 90, 11}, {2.0, 0}), "");        // one slow sample of many
+}
+
+TEST(HostLoad, LostProcessorsAndDisturbedSamplesAreSaid) {
+  EXPECT_EQ(native::disturbance({10, 10, 11, 10}, {2.0, 101}), "other work took its processors away 101 times in 2 s");
+  EXPECT_EQ(native::disturbance({10, 10, 11, 10}, {0.01, 5}), "other work took its processors away 5 times in 0.01 s");
+  EXPECT_EQ(native::disturbance({10, 10, 15, 13}, {2.0, 0}), "its samples' median was off the best by a factor of 1.3");
+  EXPECT_EQ(native::disturbance({30, 10, 30, 15}, {2.0, 0}), "its samples' median was off the best by a factor of 2");  // a rate
+}
+
+TEST(HostLoad, UsageGrowsWithTheProcessorsTime) {
+  const native::Usage before = native::usage_now();
+  native::core_hertz(1);
+  const native::Usage spent = native::usage_now() - before;
+  EXPECT_GT(spent.cpu_seconds, 0);
+}
+
+}  // namespace
+}  // namespace homenode

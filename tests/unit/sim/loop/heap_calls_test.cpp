@@ -1,0 +1,90 @@
+// What waiting for a heap's lock costs, with a heap whose calls hold one lock for a round time.
+#include "sim/loop/heap_calls.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/heaps.hpp"
+#include "tests/unit/sim/loop/fixed_time_memory.hpp"
+
+namespace homenode::test {
+namespace {
+
+constexpr Time held = Time::nanoseconds(100), rest = Time::nanoseconds(30);
+
+class OneLock final : public HeapManager {
+public:
+  explicit OneLock(bool locks) : locks_{locks} {}
+  void prepare(const HeapSetting& setting) override { addresses_ = &setting.addresses; }
+  HeapLock lock_to_allocate(const AllocationRequest&, const Place&) override { return locks_ ? HeapLock{LockId{7}} : HeapLock{}; }
+  HeapEffect allocate(const AllocationRequest& request, const Place&) override {
+    const AddressRange range = addresses_->reserve(4096);
+    return {{range.first, range.first + request.bytes}, held, rest, {}};
+  }
+  HeapEffect release(ObjectId, std::uint64_t, const Place&) override { return {}; }
+  std::uint64_t reserved_bytes() const override { return 0; }
+
+private:
+  bool locks_;
+  AddressSpace* addresses_ = nullptr;
+};
+
+// `threads` threads come to allocate, each `apart` after the one before; when each goes on.
+struct Calls {
+  Calls(bool locks, std::size_t threads, Time apart) : heap{locks}, calls{&heap, bench.workload, *bench.addresses, memory, 1} {
+    std::vector<CoreId> cores;
+    for (std::size_t t = 0; t < threads; ++t) cores.emplace_back(t);
+    calls.prepare(bench.machine, cores);
+    gone_on.resize(threads);
+    std::vector<HeapCalls::Wake> due;
+    for (std::size_t t = 0; t < threads; ++t) due.push_back({ThreadId{t}, apart * static_cast<std::int64_t>(t)});
+    std::vector<bool> begun(threads, false);
+    while (!due.empty()) {
+      const auto next = std::min_element(due.begin(), due.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+      const HeapCalls::Wake wake = *next;
+      due.erase(next);
+      Place place = bench.on(wake.thread.index());
+      place.now = wake.time;
+      const bool first = !begun[wake.thread.index()];
+      begun[wake.thread.index()] = true;
+      const bool done = first ? calls.begin(place, HeapOperation::allocate, ObjectId{wake.thread.index()}, due) : calls.resume(place, due);
+      if (done) gone_on[wake.thread.index()] = wake.time;
+    }
+  }
+  HeapBench bench{"plain"};
+  FixedTimeMemory memory{Time{}};
+  OneLock heap;
+  HeapCalls calls;
+  std::vector<Time> gone_on;
+};
+
+TEST(HeapCalls, thatComeTogetherWaitForThoseBefore) {
+  // 0 + 100 + 200 ns of waiting; each goes on after its place in the queue x 100 ns held, and 30 ns without the lock.
+  const Calls three{true, 3, Time{}};
+  EXPECT_EQ(three.calls.report().lock_wait, Time::nanoseconds(300));
+  EXPECT_THAT(three.gone_on, ::testing::ElementsAre(held + rest, held * 2 + rest, held * 3 + rest));
+}
+
+TEST(HeapCalls, thatOverlapInPartWaitForTheRest) {
+  // The second comes 60 ns after the first and waits 40 ns; the third comes at 120 ns and waits until 200 ns.
+  const Calls three{true, 3, Time::nanoseconds(60)};
+  EXPECT_EQ(three.calls.report().lock_wait, Time::nanoseconds(40 + 80));
+}
+
+TEST(HeapCalls, thatFindTheLockFreeDoNotWait) {
+  // It is given up at 100 ns, 30 ns before the call's end; the second comes just then.
+  const Calls two{true, 2, held};
+  EXPECT_EQ(two.calls.report().lock_wait, Time{});
+  EXPECT_EQ(two.gone_on[1], held * 2 + rest);
+}
+
+TEST(HeapCalls, withoutALockDoNotWait) {
+  const Calls three{false, 3, Time{}};
+  EXPECT_EQ(three.calls.report().lock_wait, Time{});
+  EXPECT_THAT(three.gone_on, ::testing::Each(held + rest));
+}
+
+}  // namespace
+}  // namespace homenode::test

@@ -1,0 +1,465 @@
+// Tasks in simulated time, where every item takes 10 ns and nothing else takes any.
+#include "sim/loop/tasks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "models/mapping/register.hpp"
+#include "models/placement/register.hpp"
+#include "models/run/distribution_plan.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/loop/simulation.hpp"
+#include "sim/program/workload_builder.hpp"
+#include "tests/unit/sim/loop/fixed_time_memory.hpp"
+
+namespace homenode::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Time item_time = Time::nanoseconds(10), fork_cost = Time::nanoseconds(100), barrier_cost = Time::nanoseconds(40);
+constexpr std::uint64_t half = FixedTimeMemory::accesses / 2, at_end = FixedTimeMemory::accesses;
+
+SyncEvent submit(std::uint64_t at, std::int64_t task_less_creator, std::uint64_t execution = 0) {
+  return {at, SyncOperation::task_submit, execution, static_cast<std::uint64_t>(task_less_creator)};
+}
+SyncEvent depends_in(std::uint64_t at, std::uint64_t address) { return {at, SyncOperation::depend, address, 1}; }
+SyncEvent depends_out(std::uint64_t at, std::uint64_t address) { return {at, SyncOperation::depend, address, 2}; }
+SyncEvent wait(std::uint64_t at) { return {at, SyncOperation::task_wait, 0, 0}; }
+SyncEvent wait_for_dependences(std::uint64_t at) { return {at, SyncOperation::task_wait, 0, 1}; }
+SyncEvent group_begin(std::uint64_t at) { return {at, SyncOperation::task_group_begin, 0, 0}; }
+SyncEvent group_end(std::uint64_t at) { return {at, SyncOperation::task_group_end, 0, 0}; }
+
+// Executions of one parallel construct unless said otherwise; each iteration with its own events.
+class TaskProgram {
+public:
+  using Events = std::vector<SyncEvent>;
+  std::size_t add(RegionKind kind, const std::string& label, const std::vector<Events>& iterations, bool barrier = true,
+                  std::uint32_t parallel = 1) {
+    if (workload.objects.empty())
+      workload.objects.push_back({ObjectKind::global, false, 1 << 24, 64, SiteId{}, "array", ObjectId::none(), -1});
+    Region region;
+    region.kind = kind;
+    region.label = label;
+    workload.regions.push_back(region);
+    Execution execution;
+    execution.region = RegionId{workload.regions.size() - 1};
+    execution.iterations = static_cast<std::int64_t>(iterations.size());
+    execution.parallel = parallel;
+    execution.barrier_after = barrier;
+    auto body = std::make_shared<ExecutionBody>();
+    for (std::size_t i = 0; i < iterations.size(); ++i) {
+      ItemPattern pattern;
+      pattern.slots = 1;
+      AccessRun run;
+      run.width = FixedTimeMemory::access_bytes;
+      run.dimensions = 1;
+      run.dimension[0] = {FixedTimeMemory::accesses, FixedTimeMemory::access_bytes, 1};
+      pattern.runs.push_back(run);
+      pattern.sync_events = iterations[i];
+      const auto first = static_cast<std::int64_t>(i);
+      body->blocks.push_back({first, first + 1, PatternId{workload.patterns.size()}, {{ObjectId{0}, 0, 0}}});
+      workload.patterns.push_back(pattern);
+    }
+    workload.executions.push_back(execution);
+    workload.bodies.push_back(body);
+    return workload.executions.size() - 1;
+  }
+  std::size_t tasks(const std::vector<Events>& tasks, const std::string& label = "work:task") {
+    return add(RegionKind::task, label, tasks, false);
+  }
+  std::size_t single(const Events& events, bool barrier = true) { return add(RegionKind::single, "single", {events}, barrier); }
+  MemoryWorkload workload;
+};
+
+Machine free_machine(unsigned cores) {
+  Machine machine;
+  machine.name = "free";
+  machine.sockets = 1;
+  machine.nodes = {{SocketId{0}, Bytes{1 << 30}, Time::nanoseconds(60), {}}};
+  machine.core_node.assign(cores, NodeId{0});
+  CacheDescription cache;
+  cache.size = Bytes{1 << 20};
+  machine.caches = {cache};
+  machine.fork_base = fork_cost;
+  machine.barrier_base = barrier_cost;
+  machine.core_to_core_local = Time{};
+  machine.fork_log_factor = machine.barrier_log_factor = machine.reduction_log_factor = 0;
+  return machine;
+}
+
+struct TaskRun {
+  TaskRun(const TaskProgram& program, unsigned threads, std::string_view distribution = "tasks", Time signal = Time{})
+      : machine{free_machine(std::max(threads, 2U))} {
+    machine.core_to_core_local = signal;
+    const auto placement = page_placements().make("first-touch");
+    const auto mapping = thread_mappings().make("compact");
+    const DistributionPlan plan{distribution};
+    AddressSpace addresses{machine, program.workload, *placement, Bytes{4096}};
+    SimulationInput input{program.workload,
+                          machine,
+                          *mapping,
+                          [&](const std::string& label) { return label.ends_with(":task") ? plan.make_for_tasks(label) : plan.make(label); },
+                          memory,
+                          addresses,
+                          threads};
+    input.quantum = Bytes{1 << 16};
+    input.keep_log = true;
+    report = simulate(input);
+  }
+  // First start and last end of an iteration.
+  std::pair<Time, Time> span(std::size_t execution, std::int64_t iteration) const {
+    std::pair<Time, Time> span{Time::from_seconds(1000), Time{}};
+    for (std::size_t s = 0; s < memory.slices.size(); ++s) {
+      const ItemRange& items = memory.slices[s].items;
+      if (items.execution.index() != execution || items.first > iteration || items.last <= iteration) continue;
+      span.first = std::min(span.first, memory.slices[s].place.now);
+      span.second = std::max(span.second, memory.ends[s]);
+    }
+    return span;
+  }
+  std::vector<std::int64_t> order(std::size_t execution) const {
+    std::vector<std::int64_t> result;
+    for (const HandOut& out : report.log)
+      if (out.items.execution.index() == execution) result.push_back(out.items.first);
+    return result;
+  }
+  Machine machine;
+  FixedTimeMemory memory{item_time};
+  RunReport report;
+};
+
+std::string policy_error(const TaskProgram& program, unsigned threads = 2) {
+  try {
+    TaskRun{program, threads};
+  } catch (const PolicyError& error) { return error.what(); }
+  return "no error";
+}
+
+TaskProgram independent(int tasks) {
+  TaskProgram program;
+  program.tasks(std::vector<TaskProgram::Events>(static_cast<std::size_t>(tasks)));
+  TaskProgram::Events events;
+  for (int k = 0; k < tasks; ++k) events.push_back(submit(0, k));
+  program.single(events);
+  return program;
+}
+
+TEST(Tasks, runOnAnyThreadOfTheTeam) {
+  // The single creates 8 tasks before it works itself: 9 items on n threads. T = fork + ceil(9 / n) t + barrier, on one thread 9 t.
+  const TaskProgram program = independent(8);
+  EXPECT_EQ((TaskRun{program, 1}.report.time), item_time * 9);
+  EXPECT_EQ((TaskRun{program, 2}.report.time), fork_cost + item_time * 5 + barrier_cost);
+  EXPECT_EQ((TaskRun{program, 4}.report.time), fork_cost + item_time * 3 + barrier_cost);
+  EXPECT_EQ((TaskRun{program, 9}.report.time), fork_cost + item_time + barrier_cost);
+  EXPECT_THAT((TaskRun{program, 4}.order(0)), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+TEST(Tasks, theRegionOfTasksLastsFromItsFirstCreationToItsLastEnd) {
+  const TaskRun run{independent(8), 3};
+  EXPECT_EQ(run.report.regions.at(0).label, "work:task");
+  EXPECT_EQ(run.report.regions.at(0).executions, 1u);
+  EXPECT_EQ(run.report.regions.at(0).time, item_time * 3);
+}
+
+TEST(Tasks, puttingInAndTakingOutTakeTheTimeOfAnAtomicUpdate) {
+  // One producer, one taker, s = 3 ns, one at a time: the first task is put in until s, the taker has waited for that and takes it until
+  // 2 s, the producer, who came back at s, puts the second in until 3 s.
+  TaskProgram program = independent(2);
+  const TaskRun run{program, 2, "tasks", Time::nanoseconds(3)};
+  EXPECT_EQ(run.span(1, 0).first, fork_cost + Time::nanoseconds(9));
+  EXPECT_EQ(run.memory.slices.at(0).overhead, Time::nanoseconds(6));
+}
+
+TEST(Tasks, aFullQueueMakesTheProducerRunTheNextOneItself) {
+  // One thread, two places: 0 and 1 are queued, 2 and 3 run at once, 0 and 1 at the barrier.
+  EXPECT_THAT((TaskRun{independent(4), 1, "tasks:queue=2"}.order(0)), ElementsAre(2, 3, 0, 1));
+  EXPECT_THAT((TaskRun{independent(4), 1, "tasks:queue=256"}.order(0)), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(Tasks, followTheirDependences) {
+  // 0 writes a; 1 and 2 read it; 3 writes it; 4 writes b. Path 0, 1 or 2, 3: three items long, whatever else is free.
+  TaskProgram program;
+  const std::size_t tasks = program.tasks(std::vector<TaskProgram::Events>(5));
+  program.single({depends_out(0, 7), submit(0, 0), depends_in(0, 7), submit(0, 1), depends_in(0, 7), submit(0, 2), depends_out(0, 7),
+                  submit(0, 3), depends_out(0, 8), submit(0, 4)});
+  const TaskRun run{program, 4};
+  EXPECT_EQ(run.report.time, fork_cost + item_time * 3 + barrier_cost);
+  for (const std::int64_t reader : {1, 2}) {
+    EXPECT_EQ(run.span(tasks, reader).first, run.span(tasks, 0).second);
+    EXPECT_EQ(run.span(tasks, 3).first, run.span(tasks, reader).second);
+  }
+  EXPECT_EQ(run.span(tasks, 4).first, fork_cost);
+}
+
+TEST(Tasks, aTaskwaitWaitsForTheChildrenAndRunsThemMeanwhile) {
+  // Two threads: the single creates 3 tasks, waits for them after half of its work: T = fork + h + ... thread 1 runs 0 and 1 from 0 to 2 t,
+  // thread 0 runs 2 from h to h + t, waits until 2 t, then h. T = fork + 2 t + h + barrier.
+  TaskProgram program;
+  const std::size_t tasks = program.tasks(std::vector<TaskProgram::Events>(3));
+  program.single({submit(0, 0), submit(0, 1), submit(0, 2), wait(half)});
+  const TaskRun run{program, 2};
+  EXPECT_EQ(run.report.time, fork_cost + item_time * 2 + Time::nanoseconds(5) + barrier_cost);
+  EXPECT_THAT(run.order(tasks), ElementsAre(0, 1, 2));
+  // One thread: all three between the halves.
+  EXPECT_EQ((TaskRun{program, 1}.report.time), item_time * 4);
+}
+
+TEST(Tasks, aTaskwaitDoesNotWaitForGrandchildren) {
+  // Task 0 creates task 1 at its end and does not wait; the creator's taskwait ends with task 0.
+  TaskProgram program;
+  const std::size_t tasks = program.tasks({{submit(at_end, 1)}, {}});
+  const std::size_t single = program.single({submit(0, 0), wait(0)});
+  const TaskRun run{program, 1};
+  EXPECT_LT(run.span(single, 0).second, run.span(tasks, 1).second);
+  EXPECT_EQ(run.report.time, item_time * 3);
+}
+
+TEST(Tasks, theEndOfAGroupWaitsForDescendants) {
+  TaskProgram program;
+  const std::size_t tasks = program.tasks({{submit(at_end, 1)}, {}});
+  const std::size_t single = program.single({group_begin(0), submit(0, 0), group_end(0)});
+  for (const unsigned threads : {1U, 2U}) {
+    const TaskRun run{program, threads};
+    EXPECT_EQ(run.span(single, 0).first, run.span(tasks, 1).second);
+  }
+}
+
+TEST(Tasks, aTaskThatRunsInItsCreatorWaitsForWhatItDependsOn) {
+  // if(0) depend(in: a): the creator goes on when 0, which writes a, is over; 1 may still wait.
+  TaskProgram program;
+  const std::size_t tasks = program.tasks(std::vector<TaskProgram::Events>(2));
+  const std::size_t single =
+      program.single({depends_out(0, 7), submit(0, 0), depends_out(0, 8), submit(0, 1), depends_in(0, 7), wait_for_dependences(0)});
+  const TaskRun run{program, 1};
+  EXPECT_EQ(run.span(single, 0).first, run.span(tasks, 0).second);
+  EXPECT_LT(run.span(single, 0).first, run.span(tasks, 1).second);
+}
+
+TEST(Tasks, areOverAtABarrier) {
+  // Two singles, a barrier between them: the tasks of the first one end before the second one begins.
+  TaskProgram program;
+  const std::size_t tasks = program.tasks(std::vector<TaskProgram::Events>(5));
+  program.single({submit(0, 0), submit(0, 1), submit(0, 2), submit(0, 3)});
+  const std::size_t second = program.single({submit(half, 4)});
+  const TaskRun run{program, 3};
+  for (std::int64_t task = 0; task < 4; ++task) EXPECT_LE(run.span(tasks, task).second, run.span(second, 0).first);
+  EXPECT_GT(run.span(tasks, 4).first, run.span(second, 0).first);
+  EXPECT_EQ(run.order(tasks).size(), 5u);
+}
+
+TEST(Tasks, withoutABarrierTheOthersGoOnWhileTheyRun) {
+  TaskProgram program;
+  const std::size_t tasks = program.tasks(std::vector<TaskProgram::Events>(6));
+  program.single({submit(0, 0), submit(0, 1), submit(0, 2), submit(0, 3), submit(0, 4), submit(0, 5)}, false);
+  const std::size_t loop = program.add(RegionKind::loop, "loop", std::vector<TaskProgram::Events>(3));
+  const TaskRun run{program, 3};
+  // Threads 1 and 2 take their share of the loop first: it lies before any task.
+  EXPECT_EQ(run.span(loop, 2).first, fork_cost);
+  for (std::int64_t task = 0; task < 6; ++task) EXPECT_GE(run.span(tasks, task).first, run.span(loop, 2).second);
+}
+
+TEST(Tasks, whoIsWokenInVainStaysBehindTheJoin) {
+  // The last task wakes three idle threads, one of which ends the construct. What comes after is the first thread's, once, and then
+  // another construct: 100 + 10 (single) + 10 (task) + 40, 10 (serial), 100 + 10 + 10 + 40.
+  TaskProgram program;
+  program.tasks(std::vector<TaskProgram::Events>(1));
+  program.single({submit(at_end, 0)});
+  const std::size_t serial = program.add(RegionKind::serial, "serial", {{}}, true, 0);
+  program.add(RegionKind::task, "more:task", std::vector<TaskProgram::Events>(1), false, 2);
+  program.add(RegionKind::single, "more", {{submit(at_end, 0)}}, true, 2);
+  const TaskRun run{program, 4};
+  EXPECT_EQ(run.report.time, (fork_cost + item_time * 2 + barrier_cost) * 2 + item_time);
+  for (const Work& slice : run.memory.slices) EXPECT_TRUE(slice.items.execution.index() != serial || slice.place.thread == ThreadId{0});
+}
+
+TEST(Tasks, createdByIterationsOfALoopBelongToWhoeverRunsThem) {
+  // Iteration i creates task i (less the creator's own number: 0). 8 iterations and 8 tasks on 4 threads: 4 items each.
+  TaskProgram program;
+  const std::size_t tasks = program.tasks(std::vector<TaskProgram::Events>(8));
+  program.add(RegionKind::loop, "loop", std::vector<TaskProgram::Events>(8, {submit(0, 0)}));
+  const TaskRun run{program, 4};
+  EXPECT_EQ(run.report.time, fork_cost + item_time * 4 + barrier_cost);
+  EXPECT_EQ(run.order(tasks).size(), 8u);
+}
+
+// fib(n) as everybody writes it: tasks for n - 1 and n - 2, a taskwait, the sum.
+struct Fibonacci {
+  std::vector<TaskProgram::Events> tasks;
+  std::int64_t add(int n) {
+    const auto own = static_cast<std::int64_t>(tasks.size());
+    tasks.emplace_back();
+    if (n < 2) return own;
+    for (const int smaller : {n - 1, n - 2}) {
+      const std::int64_t child = add(smaller);
+      tasks[static_cast<std::size_t>(own)].push_back(submit(half, child - own));
+    }
+    tasks[static_cast<std::size_t>(own)].push_back(wait(half));
+    return own;
+  }
+};
+
+TEST(Tasks, nestAsDeepAsTheProgramDoes) {
+  Fibonacci fibonacci;
+  fibonacci.add(9);
+  const auto count = static_cast<std::int64_t>(fibonacci.tasks.size());
+  TaskProgram program;
+  const std::size_t tasks = program.tasks(fibonacci.tasks);
+  program.single({submit(0, 0), wait(at_end)});
+  EXPECT_EQ((TaskRun{program, 1}.report.time), item_time * (count + 1));
+  Time before = Time::from_seconds(1);
+  for (const unsigned threads : {1U, 2U, 4U, 8U}) {
+    // A thread that waits for a child which another thread runs runs that child's children.
+    const TaskRun run{program, threads};
+    const std::vector<std::int64_t> order = run.order(tasks);
+    EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(), static_cast<std::size_t>(count));
+    EXPECT_EQ(order.size(), static_cast<std::size_t>(count));
+    EXPECT_LT(run.report.time, before);
+    before = run.report.time;
+  }
+}
+
+// Random programs: every task may create others, wait, open groups and name addresses.
+class RandomProgram {
+public:
+  explicit RandomProgram(unsigned seed) : random_{seed} { root_ = describe(-1, 0); }
+
+  struct Child {
+    std::int64_t task;
+    std::vector<std::pair<std::uint64_t, bool>> addresses;
+  };
+  std::vector<TaskProgram::Events> tasks;
+  std::map<std::int64_t, std::vector<Child>> children;  // by creator, -1 the single
+  const TaskProgram::Events& root() const { return root_; }
+
+private:
+  int roll(int sides) { return static_cast<int>(random_() % static_cast<unsigned>(sides)); }
+  TaskProgram::Events describe(std::int64_t own, int depth) {
+    TaskProgram::Events events;
+    int open = 0;
+    const int most = depth == 0 ? 12 : depth < 4 ? 4 : 0;
+    for (int step = 0; step < most; ++step) {
+      const std::uint64_t at = static_cast<std::uint64_t>(step) * 40;
+      const int what = roll(10);
+      if (what == 0) {
+        events.push_back(wait(at));
+      } else if (what == 1) {
+        events.push_back(group_begin(at));
+        ++open;
+      } else if (what == 2 && open > 0) {
+        events.push_back(group_end(at));
+        --open;
+      } else if (what < 8 && tasks.size() < 300) {
+        const auto task = static_cast<std::int64_t>(tasks.size());
+        tasks.emplace_back();
+        Child child{task, {}};
+        for (std::uint64_t address = 0; address < 3; ++address) {
+          if (roll(3) != 0) continue;
+          child.addresses.emplace_back(address, roll(2) == 0);
+          events.push_back(child.addresses.back().second ? depends_out(at, address) : depends_in(at, address));
+        }
+        events.push_back(submit(at, task - std::max<std::int64_t>(own, 0)));
+        children[own].push_back(child);
+        tasks[static_cast<std::size_t>(task)] = describe(task, depth + 1);
+      }
+    }
+    while (open-- > 0) events.push_back(group_end(at_end));
+    return events;
+  }
+  std::mt19937 random_;
+  TaskProgram::Events root_;
+};
+
+class AnyProgram : public ::testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(seeds, AnyProgram, ::testing::Range(0U, 20U));
+
+bool follows(const RandomProgram::Child& later, const RandomProgram::Child& earlier) {
+  for (const auto& [address, writes] : later.addresses) {
+    for (const auto& [other, wrote] : earlier.addresses) {
+      if (address == other && (writes || wrote)) return true;
+    }
+  }
+  return false;
+}
+
+TEST_P(AnyProgram, runsEachTaskOnceAndInTheOrderOfItsDependences) {
+  const RandomProgram random{GetParam()};
+  TaskProgram program;
+  const std::size_t tasks = program.tasks(random.tasks);
+  program.single(random.root());
+  for (const unsigned threads : {1U, 2U, 3U, 8U}) {
+    for (const char* distribution : {"tasks:queue=3", "tasks"}) {
+      const TaskRun run{program, threads, distribution};
+      const std::vector<std::int64_t> order = run.order(tasks);
+      ASSERT_EQ(order.size(), random.tasks.size());
+      EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(), random.tasks.size());
+      // Of two children of one creator that name one address, not both reading: end of the earlier <= begin of the later.
+      for (const auto& [creator, siblings] : random.children) {
+        for (std::size_t later = 0; later < siblings.size(); ++later) {
+          for (std::size_t earlier = 0; earlier < later; ++earlier) {
+            if (follows(siblings[later], siblings[earlier])) {
+              EXPECT_LE(run.span(tasks, siblings[earlier].task).second, run.span(tasks, siblings[later].task).first);
+            }
+          }
+        }
+      }
+      // Work is conserved: busy time of all threads = items * t.
+      Time busy;
+      for (const ThreadReport& thread : run.report.threads) busy += thread.busy;
+      EXPECT_NEAR(busy.seconds(), item_time.seconds() * static_cast<double>(random.tasks.size() + 1), 1e-9);
+      EXPECT_EQ(run.report.time, (TaskRun{program, threads, distribution}.report.time));
+    }
+  }
+}
+
+TEST(Tasks, aDeadlockNamesWhoWaitsForWhichTask) {
+  // The creator holds the lock that its child wants, and waits for it.
+  TaskProgram program;
+  program.tasks({{{0, SyncOperation::lock, 5, 0}, {at_end, SyncOperation::unlock, 5, 0}}});
+  program.single({submit(0, 0), {0, SyncOperation::lock, 5, 0}, wait(half), {at_end, SyncOperation::unlock, 5, 0}});
+  for (const unsigned threads : {1U, 2U}) {
+    try {
+      TaskRun{program, threads};
+      FAIL() << "no deadlock";
+    } catch (const DeadlockError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("lock 5"));
+      EXPECT_THAT(error.what(), threads == 1 ? HasSubstr("thread 0 waits for lock 5, held by thread 0")
+                                             : HasSubstr("thread 0 waits in implicit task 0 for 1 task, first task 0 of region "
+                                                         "'work:task', which runs"));
+    }
+  }
+}
+
+TEST(Tasks, wrongEventsAreRefusedByName) {
+  TaskProgram never;
+  never.tasks(std::vector<TaskProgram::Events>(2));
+  never.single({submit(0, 0)});
+  EXPECT_THAT(policy_error(never), HasSubstr("task 1 of region 'work:task' is created by nobody"));
+  TaskProgram twice;
+  twice.tasks(std::vector<TaskProgram::Events>(1));
+  twice.single({submit(0, 0), submit(0, 0)});
+  EXPECT_THAT(policy_error(twice), HasSubstr("task 0 of region 'work:task' is created twice"));
+  TaskProgram beyond;
+  beyond.tasks(std::vector<TaskProgram::Events>(1));
+  beyond.single({submit(0, 1)});
+  EXPECT_THAT(policy_error(beyond), HasSubstr("creates task 1 of region 'work:task', which has 1"));
+  TaskProgram unknown;
+  unknown.tasks(std::vector<TaskProgram::Events>(1));
+  unknown.single({submit(0, 0, 1)});
+  EXPECT_THAT(policy_error(unknown), HasSubstr("execution 1 of tasks in a construct that has 1"));
+  TaskProgram outside;
+  outside.add(RegionKind::serial, "serial", {{submit(0, 0)}}, false, 0);
+  EXPECT_THAT(policy_error(outside), HasSubstr("region 'serial' has an event of tasks outside of a parallel construct"));
+  TaskProgram group;
+  group.tasks(std::vector<TaskProgram::Events>(1));
+  group.single({submit(0, 0), group_end(0)});
+  EXPECT_THAT(policy_error(group), HasSubstr("ends a group of tasks that it did not begin"));
+}
+
+}  // namespace
+}  // namespace homenode::test

@@ -1,0 +1,98 @@
+#include "sim/machine/machine.hpp"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "sim/base/errors.hpp"
+#include "tests/unit/sim/machine/test_machine.hpp"
+
+namespace homenode {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+struct Damage {
+  std::string name;
+  std::function<void(Machine&)> inflict;
+  std::string found, allowed;
+};
+
+void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
+
+class MachineRefuses : public testing::TestWithParam<Damage> {};
+
+TEST_P(MachineRefuses, NamingTheMachineThePartWhatWasFoundAndWhatIsAllowed) {
+  Machine machine = small_machine(2, 2, {{0, 1}});
+  ASSERT_NO_THROW(validate(machine));
+  GetParam().inflict(machine);
+  EXPECT_THAT([&] { validate(machine); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("machine 'small'"), HasSubstr(GetParam().found), HasSubstr(GetParam().allowed))));
+}
+
+const Damage damages[] = {
+    {"NoSockets", [](Machine& m) { m.sockets = 0; }, "the number of sockets is 0", "at least 1"},
+    {"NoNodes", [](Machine& m) { m.nodes.clear(); }, "the number of nodes is 0", "1 to 254"},
+    {"NodeOnNoSocket", [](Machine& m) { m.nodes[1].socket = SocketId{7}; }, "the socket of node 1 is 7", "allowed: 0 to 1"},
+    {"NodeWithoutMemory", [](Machine& m) { m.nodes[0].memory = Bytes{}; }, "the memory of node 0 is 0 B", "at least 1 B"},
+    {"NegativeMemory", [](Machine& m) { m.nodes[0].memory = Bytes{-4096}; }, "the memory of node 0 is -4 KiB", "at least 1 B"},
+    {"NodeWithoutLatency", [](Machine& m) { m.nodes[0].latency = Time{}; }, "the latency of node 0 is 0 ps", "more than 0 ns"},
+    {"EmptyMemorySideCache", [](Machine& m) { m.nodes[0].memory_side_cache = Bytes{}; }, "memory-side cache of node 0", "at least 1 B"},
+    {"NoCores", [](Machine& m) { m.core_node.clear(); }, "the number of cores is 0", "at least 1"},
+    {"CoreOnNoNode", [](Machine& m) { m.core_node[3] = NodeId{9}; }, "the node of core 3 is 9", "0 to 1"},
+    {"CoresOutOfOrder", [](Machine& m) { std::swap(m.core_node[0], m.core_node[3]); }, "the socket of core 1", "socket by socket"},
+    {"NoCaches", [](Machine& m) { m.caches.clear(); }, "the number of cache levels is 0", "at least 1"},
+    {"LevelsOutOfOrder", [](Machine& m) { m.caches[1].level = 3; }, "in place 2 is 3", "2: levels are listed from 1 outwards"},
+    {"SizeNotInWholeSets", [](Machine& m) { m.caches[0].size = Bytes{1000}; }, "the size of cache level 1 is 1 kB",
+     "a multiple of line x ways x slices = 512 B"},
+    {"SharingAcrossSockets", [](Machine& m) { m.caches[1].cores_per_cache = 4; }, "the cores per cache of cache level 2 is 4",
+     "a divisor of the 2 cores"},
+    {"OuterSmaller", [](Machine& m) { m.caches[1].size = Bytes{16 * 1024}; }, "the size of cache level 2 is 16 KiB",
+     "more than the 32 KiB"},
+    {"OuterFaster", [](Machine& m) { m.caches[1].latency = Time::nanoseconds(1); }, "the latency of cache level 2 is 1 ns",
+     "more than the 2 ns"},
+    {"LinesDiffer", [](Machine& m) { m.caches[1].line = Bytes{128}; }, "the line of cache level 2 is 128 B", "64 B"},
+    {"ControllerOnNoNode", [](Machine& m) { m.controllers[0].node = NodeId{2}; }, "the node of controller 0 is 2", "0 to 1"},
+    {"NodeWithoutController", [](Machine& m) { m.controllers.pop_back(); }, "controllers of node 1 is 0", "at least 1"},
+    {"NoBandwidth", [](Machine& m) { m.controllers[0].read_only = Bandwidth{}; }, "read-only bandwidth of controller 0 is 0 B/s",
+     "more than 0"},
+    {"FreeWrites", [](Machine& m) { m.controllers[0].one_to_one = Bandwidth::bytes_per_second(40e9); },
+     "one-to-one bandwidth of controller 0 is 40 GB/s", "less than twice the read-only 20 GB/s"},
+    {"LoadBeyondFull",
+     [](Machine& m) {
+       m.controllers[0].loaded_latency = {{1.5, Time::nanoseconds(1)}};
+     },
+     "utilisation in the loaded latency of controller 0 is 1.5", "at most 1"},
+    {"LatencyFallsWithLoad",
+     [](Machine& m) {
+       m.controllers[0].loaded_latency = {{0.5, Time::nanoseconds(9)}, {0.9, Time::nanoseconds(5)}};
+     },
+     "is 5 ns", "9 ns or more"},
+    {"LinkToNoSocket", [](Machine& m) { m.links[0].to = SocketId{5}; }, "the second end of link 0 is 5", "0 to 1"},
+    {"LinkToItself", [](Machine& m) { m.links[0].to = SocketId{0}; }, "the second end of link 0 is 0", "another than the first"},
+    {"UnreachableSocket", [](Machine& m) { m.links.clear(); }, "socket 1 cannot be reached from socket 0", "links that join all sockets"},
+    {"NoClock", [](Machine& m) { m.clock = Frequency{}; }, "the clock", "more than 0"},
+    {"NoDivision", [](Machine& m) { m.core.divide = 0; }, "core.divide is 0", "more than 0"},
+    {"NoMissBuffers", [](Machine& m) { m.miss_buffers = 0; }, "the miss buffers is 0", "at least 1"},
+    {"MessageSmallerThanItsLine", [](Machine& m) { m.data_message = Bytes{32}; }, "the data message is 32 B",
+     "at least the line it carries, 64 B"},
+    {"RemoteCopyNearer", [](Machine& m) { m.core_to_core_remote = Time::nanoseconds(1); }, "core-to-core remote is 1 ns",
+     "at least the local 30 ns"},
+    {"NegativeBarrier", [](Machine& m) { m.barrier_base = Time::picoseconds(-1); }, "the barrier base is -1 ps", "0 ns or more"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, MachineRefuses, testing::ValuesIn(damages), [](const auto& info) { return info.param.name; });
+
+TEST(Machine, FindsTheNodeSocketAndCachesOfACore) {
+  const Machine machine = small_machine(2, 4, {{0, 1}});
+  EXPECT_EQ(machine.cores(), 8u);
+  EXPECT_EQ(machine.node_of(CoreId{5}), NodeId{1});
+  EXPECT_EQ(machine.socket_of(CoreId{5}), SocketId{1});
+  EXPECT_EQ(machine.cache_of(CoreId{5}, 0), CacheId{5});  // private: 5 / 1
+  EXPECT_EQ(machine.cache_of(CoreId{5}, 1), CacheId{1});  // shared by four: 5 / 4
+}
+
+}  // namespace
+}  // namespace homenode

@@ -1,0 +1,114 @@
+// Spans that are joined and left out, and the use of resources by intervals.
+#include "sim/report/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "sim/program/workload_builder.hpp"
+
+namespace homenode {
+namespace {
+
+Time ns(std::int64_t count) { return Time::picoseconds(1000 * count); }
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+TEST(UseOverTime, isSpreadEvenly) {
+  // 8 s of use from the middle of interval 1 to the middle of interval 3: 2, 4 and 2 of them.
+  UseOverTime use{1, 64};
+  const std::int64_t width = use.interval().count();
+  use.add(0, Time::picoseconds(width * 3 / 2), Time::picoseconds(width * 7 / 2), 8);
+  EXPECT_EQ(use.of(0), (std::vector<double>{0, 2, 4, 2}));
+}
+
+TEST(UseOverTime, keepsItsSumWhenIntervalsGetWider) {
+  // The k-th use is 1/1024 s at 1000 k ns: exact sums, whatever the intervals.
+  UseOverTime use{2, 16};
+  const Time before = use.interval();
+  for (std::int64_t k = 0; k < 1000; ++k) use.add(1, ns(1000 * k), ns(1000 * k), 1.0 / 1024);
+  EXPECT_GT(use.interval(), before);
+  EXPECT_LE(use.of(1).size(), 16U);
+  EXPECT_DOUBLE_EQ(sum(use.of(1)), 1000.0 / 1024);
+  EXPECT_TRUE(use.of(0).empty());
+}
+
+std::shared_ptr<Workload> two_loops() {
+  WorkloadBuilder builder;
+  builder.object("data", 64);
+  for (const char* label : {"first", "second"}) builder.repeat(builder.loop(label, 1000));
+  return builder.build();
+}
+
+TEST(Timeline, keepsAFewSpansAsTheyAre) {
+  const auto workload = two_loops();
+  Timeline timeline{100};
+  timeline.begin_part(*workload, ns(5));
+  timeline.did(Doing::barrier, ThreadId{1}, *workload, {ExecutionId{1}, 0, 0}, ns(30), ns(40));
+  timeline.did(Doing::work, ThreadId{1}, *workload, {ExecutionId{0}, 3, 7}, ns(10), ns(30));
+  timeline.did(Doing::page_work, ThreadId{1}, *workload, {ExecutionId{0}, 3, 7}, ns(10), ns(12));
+  timeline.did(Doing::work, ThreadId{0}, *workload, {ExecutionId{0}, 0, 3}, ns(10), ns(10));  // takes no time: is not there
+  const auto& spans = timeline.spans();
+  ASSERT_EQ(spans.size(), 3U);
+  EXPECT_EQ(spans[0].doing, Doing::work);
+  EXPECT_EQ(spans[0].from, ns(15));
+  EXPECT_EQ(spans[0].last, 7);
+  EXPECT_EQ(spans[1].doing, Doing::page_work);
+  EXPECT_EQ(timeline.labels()[spans[2].label], "second");
+  EXPECT_EQ(timeline.least(), Time{});
+}
+
+TEST(Timeline, joinsSpansOfOneExecutionThatAreTooMany) {
+  // 1000 slices of 90 ns with 10 ns at a lock behind each: in a timeline of 100 spans, one that works from 0 to 99990 ns.
+  const auto workload = two_loops();
+  Timeline timeline{100};
+  timeline.begin_part(*workload, Time{});
+  for (std::int64_t k = 0; k < 1000; ++k) {
+    timeline.did(Doing::work, ThreadId{0}, *workload, {ExecutionId{0}, k, k + 1}, ns(100 * k), ns(100 * k + 90));
+    timeline.did(Doing::lock, ThreadId{0}, *workload, {ExecutionId{0}, 0, 0}, ns(100 * k + 90), ns(100 * k + 100));
+  }
+  const auto& spans = timeline.spans();
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].from, Time{});
+  EXPECT_EQ(spans[0].to, ns(99'990));
+  EXPECT_EQ(spans[0].last, 1000);
+  EXPECT_EQ(spans[0].joined, 1000U);
+  EXPECT_EQ(timeline.left_out(), 1000U);
+  EXPECT_GT(timeline.least(), ns(10));
+}
+
+TEST(Timeline, neverOverlapsAndNeverGrowsBeyondItsSize) {
+  // Two threads alternate between two regions, slices of 1 to 64 ns with page work in front and gaps of 0 to 7 ns.
+  const auto workload = two_loops();
+  Timeline timeline{200};
+  timeline.begin_part(*workload, Time{});
+  std::array<std::int64_t, 2> now{};
+  std::uint64_t random = 1;
+  for (std::int64_t k = 0; k < 20'000; ++k) {
+    random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+    const std::size_t thread = random >> 63U, execution = (random >> 62U) % 2;
+    const auto length = static_cast<std::int64_t>((random >> 40U) % 64 + 1), gap = static_cast<std::int64_t>((random >> 30U) % 8);
+    const Time from = ns(now[thread]), to = ns(now[thread] + length);
+    timeline.did(Doing::work, ThreadId{thread}, *workload, {ExecutionId{execution}, k % 1000, k % 1000 + 1}, from, to);
+    timeline.did(Doing::page_work, ThreadId{thread}, *workload, {ExecutionId{execution}, 0, 0}, from, from + ns(length / 4));
+    now[thread] += length + gap;
+  }
+  const auto& spans = timeline.spans();
+  EXPECT_LE(spans.size(), 200U);
+  EXPECT_GT(spans.size(), 2U);
+  const Timeline::Span* work = nullptr;
+  for (const Timeline::Span& span : spans) {
+    EXPECT_GE(span.to - span.from, timeline.least());
+    if (span.doing == Doing::page_work) {
+      ASSERT_NE(work, nullptr);
+      EXPECT_TRUE(work->thread == span.thread && work->from <= span.from && span.to <= work->to);
+      continue;
+    }
+    if (work != nullptr && work->thread == span.thread) { EXPECT_LE(work->to, span.from); }
+    work = &span;
+  }
+}
+
+}  // namespace
+}  // namespace homenode

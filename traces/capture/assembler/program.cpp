@@ -1,0 +1,96 @@
+#include "traces/capture/assembler/program.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace homenode {
+
+const ModuleSymbols& ProgramText::add(std::uint64_t id, const std::string& path) {
+  if (modules_.size() <= id) modules_.resize(id + 1);
+  modules_[id] = std::make_unique<ModuleSymbols>(path);
+  read_notes(*modules_[id]);
+  return *modules_[id];
+}
+
+std::string ProgramText::function_of(const CallSite& site) const {
+  return site.module < modules_.size() && modules_[site.module] ? modules_[site.module]->function(site.offset) : std::string{};
+}
+
+SiteId ProgramText::site_id(const CallSite& site) {
+  if (site.module == 0 && site.offset == 0) return SiteId{0};
+  const auto [known, fresh] = site_ids_.try_emplace(site, SiteId{sites.size()});
+  if (fresh) {
+    Site entry;
+    entry.pc = site.offset;
+    entry.function = function_of(site);
+    sites.push_back(entry);
+  }
+  return known->second;
+}
+
+std::string ProgramText::numbered(const CallSite& site) {
+  const std::string function = function_of(site).empty() ? "?" : function_of(site);
+  const auto [known, fresh] = ordinals_.try_emplace(site, 0);
+  if (fresh) known->second = constructs_in_[function]++;
+  return function + "#" + std::to_string(known->second);
+}
+
+std::string ProgramText::numbered_serial(SiteId first) {
+  const std::string& known_name = sites[first.index()].function;
+  const std::string function = known_name.empty() ? "main" : known_name;
+  const auto [known, fresh] = serial_ordinals_.try_emplace(first, 0);
+  if (fresh) known->second = serial_code_in_[function]++;
+  return function + ":serial#" + std::to_string(known->second);
+}
+
+void ProgramText::look_up_lines() {
+  for (std::size_t module = 0; module < modules_.size(); ++module) {
+    if (!modules_[module]) continue;
+    std::vector<std::uint64_t> offsets;
+    std::vector<SiteId> ids;
+    for (const auto& [site, id] : site_ids_) {
+      if (site.module != module) continue;
+      offsets.push_back(site.offset);
+      ids.push_back(id);
+    }
+    if (offsets.empty()) continue;
+    const auto lines = modules_[module]->lines(offsets);
+    for (std::size_t i = 0; i < ids.size() && i < lines.size(); ++i) {
+      Site& site = sites[ids[i].index()];
+      site.file = lines[i].first, site.line = lines[i].second;
+    }
+  }
+}
+
+void ProgramText::read_notes(const ModuleSymbols& program) {
+  const auto lines_of = [](const std::string& text, auto each) {
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      if (end > begin) each(nlohmann::json::parse(text.substr(begin, end - begin)));
+      begin = end + 1;
+    }
+  };
+  lines_of(program.section(".homenode.clauses"), [&](const nlohmann::json& note) { clauses_.push_back(note); });
+  lines_of(program.section(".homenode.loss"), [&](const nlohmann::json& note) {
+    Loss loss;
+    loss.reason = program.readable(note.at("function").get<std::string>()) + ": " + note.at("reason").get<std::string>();
+    loss.count = note.at("count").get<std::uint64_t>();
+    losses.push_back(loss);
+  });
+}
+
+void ProgramText::note_clause(Region& region) const {
+  if (region.kind != RegionKind::loop) return;
+  const Site& entry = sites[region.site.index()];
+  for (const nlohmann::json& note : clauses_) {
+    const std::string file = std::filesystem::path{note.at("file").get<std::string>()}.filename().string();
+    const auto line = note.at("line").get<std::uint32_t>(), for_line = note.at("for_line").get<std::uint32_t>();
+    if (file != entry.file || entry.line < line || entry.line > for_line) continue;
+    if (!note.at("schedule").is_null()) region.schedule_clause = note.at("schedule").get<std::string>();
+    region.reduction = note.at("reduction").get<bool>();
+    return;
+  }
+}
+
+}  // namespace homenode

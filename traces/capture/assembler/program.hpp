@@ -1,0 +1,51 @@
+// What the traced program's files say of places in its code: functions, lines, the names of constructs, the wrapper's notes.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/program/workload.hpp"
+#include "traces/capture/assembler/symbols.hpp"
+
+namespace homenode {
+
+struct CallSite {
+  std::uint64_t module = 0, offset = 0;
+  auto operator<=>(const CallSite&) const = default;
+};
+
+class ProgramText {
+public:
+  ProgramText() { sites.push_back({}); }
+  // Module 0 is the program: its notes are read.
+  const ModuleSymbols& add(std::uint64_t id, const std::string& path);
+  std::string function_of(const CallSite&) const;  // "" if unknown
+  SiteId site_id(const CallSite&);
+  // function#ordinal, by the first appearance of the place in its function.
+  std::string numbered(const CallSite&);
+  // function:serial#ordinal of serial code, by the first appearance of the place of its first access in the function.
+  std::string numbered_serial(SiteId first);
+  // Files and lines of all sites, in one batch a module.
+  void look_up_lines();
+  // The loop's own schedule, from the wrapper's notes; after look_up_lines.
+  void note_clause(Region&) const;
+
+  std::vector<Site> sites;   // site 0 is nowhere
+  std::vector<Loss> losses;  // what the wrapper found uninstrumented
+
+private:
+  void read_notes(const ModuleSymbols&);
+  std::vector<std::unique_ptr<ModuleSymbols>> modules_;
+  std::map<CallSite, SiteId> site_ids_;
+  std::map<CallSite, std::uint32_t> ordinals_;
+  std::map<std::string, std::uint32_t> constructs_in_, serial_code_in_;
+  std::map<SiteId, std::uint32_t> serial_ordinals_;
+  std::vector<nlohmann::json> clauses_;
+};
+
+}  // namespace homenode

@@ -1,0 +1,98 @@
+#include "traces/capture/assembler/symbols.hpp"
+
+#include <elf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "traces/capture/assembler/names.hpp"
+
+namespace homenode {
+
+ModuleSymbols::ModuleSymbols(const std::filesystem::path& path) : path_{path} {
+  std::ifstream file{path, std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  const auto at = [&](std::uint64_t offset, std::uint64_t size) { return offset <= bytes.size() && size <= bytes.size() - offset; };
+  Elf64_Ehdr header;
+  if (!at(0, sizeof header)) return;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return;
+  if (!at(header.e_shoff, std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr))) return;
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  std::memcpy(sections.data(), bytes.data() + header.e_shoff, sections.size() * sizeof(Elf64_Shdr));
+  const auto text = [&](const Elf64_Shdr& table, std::uint64_t index) {
+    if (index >= table.sh_size || !at(table.sh_offset, table.sh_size)) return std::string{};
+    const char* begin = bytes.data() + table.sh_offset + index;
+    return std::string{begin, strnlen(begin, table.sh_size - index)};
+  };
+  if (header.e_shstrndx >= sections.size()) return;
+  for (const Elf64_Shdr& section : sections) {
+    const std::string name = text(sections[header.e_shstrndx], section.sh_name);
+    if (name.starts_with(".homenode.") && at(section.sh_offset, section.sh_size)) {
+      std::string content = bytes.substr(section.sh_offset, section.sh_size);
+      std::erase(content, '\0');
+      sections_[name] = std::move(content);
+    }
+    if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) || section.sh_link >= sections.size()) continue;
+    if (!at(section.sh_offset, section.sh_size)) continue;
+    for (std::uint64_t i = 0; i + sizeof(Elf64_Sym) <= section.sh_size; i += sizeof(Elf64_Sym)) {
+      Elf64_Sym symbol;
+      std::memcpy(&symbol, bytes.data() + section.sh_offset + i, sizeof symbol);
+      if (symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0) continue;
+      const unsigned type = ELF64_ST_TYPE(symbol.st_info);
+      const std::string name = text(sections[section.sh_link], symbol.st_name);
+      if (type == STT_FUNC) {
+        functions_.try_emplace(symbol.st_value, Function{symbol.st_value + symbol.st_size, name});
+        fortran_ |= name == "MAIN__";
+      }
+      if (type == STT_OBJECT || type == STT_TLS)
+        variables_.push_back({symbol.st_value, symbol.st_size, readable_name(name, false), type == STT_TLS});
+    }
+  }
+}
+
+std::string ModuleSymbols::function(std::uint64_t offset) const {
+  auto found = functions_.upper_bound(offset);
+  if (found == functions_.begin()) return {};
+  --found;
+  return offset < found->second.end ? readable(found->second.name) : std::string{};
+}
+
+std::string ModuleSymbols::readable(const std::string& symbol) const { return readable_name(symbol, fortran_); }
+
+std::string ModuleSymbols::section(const std::string& name) const {
+  const auto found = sections_.find(name);
+  return found == sections_.end() ? std::string{} : found->second;
+}
+
+std::vector<std::pair<std::string, std::uint32_t>> ModuleSymbols::lines(const std::vector<std::uint64_t>& offsets) const {
+  std::vector<std::pair<std::string, std::uint32_t>> result(offsets.size());
+  if (offsets.empty()) return result;
+  std::string quoted;
+  for (const char c : path_.string()) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  std::string command = "addr2line -e '" + quoted + "'";
+  char number[32];
+  for (const std::uint64_t offset : offsets) {
+    std::snprintf(number, sizeof number, " 0x%llx", static_cast<unsigned long long>(offset));
+    command += number;
+  }
+  FILE* answer = ::popen((command + " 2>/dev/null").c_str(), "r");
+  if (answer == nullptr) return result;
+  char line[4096];
+  for (auto& [file, number_of_line] : result) {
+    if (std::fgets(line, sizeof line, answer) == nullptr) break;
+    const std::string text{line};
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos || text[0] == '?') continue;
+    file = std::filesystem::path{text.substr(0, colon)}.filename().string();  // no folders of the host
+    number_of_line = static_cast<std::uint32_t>(std::strtoul(text.c_str() + colon + 1, nullptr, 10));
+  }
+  ::pclose(answer);
+  return result;
+}
+
+}  // namespace homenode

@@ -1,0 +1,41 @@
+// Traces made by other tools, as .hnt files. The input is read twice: once to check it and to find which addresses belong
+// together, once to fold and write it. Nothing is left behind of an output that cannot be finished.
+//
+//   lackey                one serial region
+//   csv without owner     one serial region
+//   csv with `thread`     one region bound to the ranks of a team; thread numbers in ascending order are the ranks
+//   csv with `item`       one loop, whose iterations are the items and may go to any thread
+//
+// Memory is bounded by what does not fold: a serial region, or a thread's part of a bound one, is written as another execution
+// whenever that much is held. Only an item, which is one iteration, has to be held whole.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "traces/importers/objects.hpp"
+
+namespace homenode {
+
+struct ImportOptions {
+  std::filesystem::path input, output;
+  std::function<void(std::uint64_t bytes, std::uint64_t of)> progress;  // now and then; may throw to end the import
+  std::size_t most_held = std::size_t{1} << 18;                         // accesses and runs that do not fold, of all threads
+};
+
+struct ImportResult {
+  std::string content_hash;
+  bool complete = true;
+  std::uint64_t accesses = 0;
+  std::vector<AddressRanges::Range> objects;  // by object
+  std::vector<std::uint64_t> threads;         // their numbers in the input, by rank; empty without a thread column
+  std::vector<std::string> lacks;             // names of sim/program/recorded.hpp
+};
+
+ImportResult import_lackey(const ImportOptions&);
+ImportResult import_csv(const ImportOptions&);
+
+}  // namespace homenode
