@@ -47,7 +47,7 @@ py::dict estimate_of(const Workload& workload, const MachineHandle& machine, uns
     row["label"] = region.label;
     row["seconds"] = region.seconds;
     row["executions"] = region.executions;
-    row["binding_resource"] = region.binding_resource;
+    row["binding_resource"] = region.bottleneck;
     row["thread_seconds"] = array_of(region.thread_seconds);
     row["weights"] = array_of(region.weights);
     row["schedule"] = schedule_of(region.schedule);

@@ -19,7 +19,7 @@ py::list regions_of(const RunReport& report) {
   py::list result;
   for (const RegionReport& region : report.regions) {
     py::list binding;
-    for (const BindingTime& entry : region.binding) {
+    for (const BottleneckTime& entry : region.bottlenecks) {
       binding.append(py::dict(py::arg("resource") = entry.resource, py::arg("seconds") = entry.seconds));
     }
     py::dict entry;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "sim/program/one_by_one.hpp"
+#include "sim/program/expand_runs.hpp"
 #include "sim/program/recorded.hpp"
 #include "sim/program/thread_graph.hpp"
 #include "sim/program/thread_types.hpp"
@@ -168,7 +168,7 @@ void bind_trace(py::module_& module) {
       .def_property_readonly("accesses", [](const Workload& workload) { return access_sums(workload).accesses; })
       .def("inspect", &inspect)
       .def("thread_graph", &threads_of, py::arg("team"))
-      .def("one_by_one", [](std::shared_ptr<Workload> workload) { return one_by_one(std::move(workload)); });
+      .def("expand_runs", [](std::shared_ptr<Workload> workload) { return expand_runs(std::move(workload)); });
   module.def("check_trace", &check_trace, py::arg("path"));
   module.def("recover", &recover, py::arg("part"), py::arg("target"), py::call_guard<py::gil_scoped_release>());
   module.def("assemble", &assemble_stream, py::arg("descriptor"), py::arg("output"), py::kw_only(), py::arg("program"), py::arg("label"),

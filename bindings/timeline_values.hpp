@@ -31,7 +31,8 @@ inline pybind11::array_t<std::int64_t> spans_of(Timeline& timeline) {
 inline pybind11::dict timeline_of(Timeline& timeline) {
   namespace py = pybind11;
   py::list doings, use;
-  for (std::size_t doing = 0; doing < static_cast<std::size_t>(Doing::count); ++doing) doings.append(name_of(static_cast<Doing>(doing)));
+  for (std::size_t doing = 0; doing < static_cast<std::size_t>(ThreadActivity::count); ++doing)
+    doings.append(name_of(static_cast<ThreadActivity>(doing)));
   for (std::size_t resource = 0; resource < timeline.use().resources(); ++resource) {
     const auto& seconds = timeline.use().of(resource);
     use.append(py::array_t<double>(static_cast<py::ssize_t>(seconds.size()), seconds.data()));

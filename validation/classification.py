@@ -15,7 +15,7 @@ from validation.kept_page import kept_reading, shown
 PAGE = Path(__file__).with_name("classification.md")
 COMMAND = "python -m validation classification --sources FOLDER --write"
 
-# The S3 programs (traces/kernels), small: dependences do not hang on the size.
+# The S3 programs (traces/kernels), small: dependences do not depend on the size.
 CASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("threads_autonomous", {"integer": 2, "floating": 2}),
     ("threads_side_by_side", {"threads": 4}),

@@ -128,7 +128,7 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
   const std::size_t own = stack_of(0, core);
   RecencyStack& stack = tier.stacks[own];
   const auto self = static_cast<std::uint16_t>(core.index());
-  const auto cached = [](const LineTouch& touch) { return !touch.bypass || touch.reads; };
+  const auto cached = [](const LineTouch& touch) { return !touch.non_temporal || touch.reads; };
 
   if (group.size() > many_streams) prefetch(core, group);
   tier.pieces.clear();
@@ -138,7 +138,7 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
       stack.look_up(group[i].lines, i, tier.pieces);
     else
       lines -= group[i].lines.size();
-    any_bypass |= group[i].bypass;
+    any_bypass |= group[i].non_temporal;
   }
   stack.classify(tier.pieces, lines);
 
@@ -147,7 +147,7 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
   for (const StackPiece& piece : tier.pieces) {
     const LineTouch& touch = group[piece.touch];
     tier.absent[piece.touch] = !piece.present && piece.lines.size() == touch.lines.size();
-    const bool writes = touch.writes && !touch.bypass;
+    const bool writes = touch.writes && !touch.non_temporal;
     if (piece.level < tier.levels) {
       outcome.hit_lines[piece.level] += piece.lines.size();
       outcome.hit_weight[piece.level] += static_cast<double>(piece.lines.size()) / static_cast<double>(touch.parallelism);
@@ -162,7 +162,7 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
 
   stack.begin_group();
   for (std::size_t i = 0; i < group.size(); ++i)
-    if (cached(group[i])) stack.touch(group[i].lines, group[i].writes && !group[i].bypass, self, tier.absent[i] != 0);
+    if (cached(group[i])) stack.touch(group[i].lines, group[i].writes && !group[i].non_temporal, self, tier.absent[i] != 0);
   stack.end_group();
   // Lines that move inwards from a tier of victims leave room there for what they push out.
   const bool swaps = tiers_.size() > 1 && victim(1);
@@ -180,7 +180,7 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
 
   if (any_bypass)
     for (const LineTouch& touch : group)
-      if (touch.bypass) bypass(touch.lines, outcome);
+      if (touch.non_temporal) non_temporal(touch.lines, outcome);
 }
 
 void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group, CacheOutcome& outcome) {
@@ -278,18 +278,18 @@ void RunLru::fetch(CoreId core, LineRange lines, unsigned touch, bool writes, bo
     return;
   }
   if (writes)
-    take(core, contested, mask);
+    invalidate_others(core, contested, mask);
   else
-    share(core, contested, mask, outcome);
+    downgrade_owner(core, contested, mask, outcome);
   LineNumber at = lines.first;
-  for (const Newest& part : newest_) {
+  for (const DirtyCopy& part : newest_) {
     if (part.lines.first > at) demands_.push_back({{at, part.lines.first}, touch, false, spilled});
     demands_.push_back({part.lines, touch, true, spilled});
     outcome.transfers.push_back({part.lines, CoreId{part.writer}, parallelism});
     at = part.lines.last;
   }
   if (at < lines.last) demands_.push_back({{at, lines.last}, touch, false, spilled});
-  tidy(core, contested, mask);
+  prune_directory(core, contested, mask);
 }
 
 // A store to lines that the core holds clean: an older copy in a tier of victims is of no more use, other cores' go.
@@ -298,14 +298,14 @@ void RunLru::upgrade(CoreId core, LineRange lines, CacheOutcome& outcome) {
     if (victim(t)) tiers_[t].stacks[stack_of(t, core)].remove(lines, [](LineRange, bool, std::uint16_t) {});
   const CoreMask mask = contenders(core, lines, true);
   if (mask == 0) return;
-  take(core, lines, mask);
-  for (const Newest& part : held_) outcome.upgrades += part.lines.size();
-  tidy(core, lines, mask);
+  invalidate_others(core, lines, mask);
+  for (const DirtyCopy& part : held_) outcome.upgrades += part.lines.size();
+  prune_directory(core, lines, mask);
 }
 
 // A full line goes to memory and replaces whatever the caches hold of it, dirty or not.
-void RunLru::bypass(LineRange lines, CacheOutcome& outcome) {
-  outcome.bypassed_writes.push_back(lines);
+void RunLru::non_temporal(LineRange lines, CacheOutcome& outcome) {
+  outcome.non_temporal_writes.push_back(lines);
   CacheOutcome ignored;
   drop(lines, true, ignored);
 }
@@ -347,7 +347,7 @@ void RunLru::for_each_foreign_stack(CoreId core, CoreMask mask, Each&& each) {
   });
 }
 
-void RunLru::take(CoreId core, LineRange lines, CoreMask mask) {
+void RunLru::invalidate_others(CoreId core, LineRange lines, CoreMask mask) {
   newest_.clear();
   held_.clear();
   for_each_foreign_stack(core, mask, [&](RecencyStack& stack, CoreId) {
@@ -360,7 +360,7 @@ void RunLru::take(CoreId core, LineRange lines, CoreMask mask) {
   keep_only_union(held_);
 }
 
-void RunLru::share(CoreId core, LineRange lines, CoreMask mask, CacheOutcome& outcome) {
+void RunLru::downgrade_owner(CoreId core, LineRange lines, CoreMask mask, CacheOutcome& outcome) {
   newest_.clear();
   const std::size_t outermost = tiers_.size() - 1;
   // A copy in the own domain is good even while another domain owns the line.
@@ -379,10 +379,10 @@ void RunLru::share(CoreId core, LineRange lines, CoreMask mask, CacheOutcome& ou
     if (same_domain(core, other))
       stack.clean(lines, found);
     else
-      for (const Newest& part : held_) stack.clean(part.lines, found);
+      for (const DirtyCopy& part : held_) stack.clean(part.lines, found);
   });
   keep_only_union(newest_);
-  for (const Newest& part : newest_) {
+  for (const DirtyCopy& part : newest_) {
     const CoreId owner{part.writer};
     std::size_t t = 0;
     while (t < outermost && stack_of(t, owner) != stack_of(t, core)) ++t;
@@ -394,7 +394,7 @@ void RunLru::share(CoreId core, LineRange lines, CoreMask mask, CacheOutcome& ou
 }
 
 // Clears the bits of cores that hold nothing any more, so that data which moved on cost nothing again.
-void RunLru::tidy(CoreId core, LineRange lines, CoreMask mask) {
+void RunLru::prune_directory(CoreId core, LineRange lines, CoreMask mask) {
   for (auto number = SharingDirectory::block_of(lines.first); number <= SharingDirectory::block_of(lines.last - 1); ++number) {
     SharedBlock& block = directory_.block(number);
     const LineRange whole = SharingDirectory::lines_of(number);
@@ -415,12 +415,12 @@ void RunLru::tidy(CoreId core, LineRange lines, CoreMask mask) {
 }
 
 // Sorted, disjoint; of parts that overlap the earlier one stands.
-void RunLru::keep_only_union(std::vector<Newest>& parts) {
+void RunLru::keep_only_union(std::vector<DirtyCopy>& parts) {
   if (parts.size() < 2) return;
-  std::stable_sort(parts.begin(), parts.end(), [](const Newest& a, const Newest& b) { return a.lines.first < b.lines.first; });
+  std::stable_sort(parts.begin(), parts.end(), [](const DirtyCopy& a, const DirtyCopy& b) { return a.lines.first < b.lines.first; });
   std::size_t kept = 0;
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    Newest part = parts[i];
+    DirtyCopy part = parts[i];
     part.lines.first = std::max(part.lines.first, parts[kept].lines.last);
     if (part.lines.first < part.lines.last) parts[++kept] = part;
   }
@@ -477,9 +477,9 @@ void RunLru::evict(std::size_t t, std::size_t index, CacheOutcome& outcome) {
     if (to_victim) {
       RecencyStack& stack = tiers_[t + 1].stacks[next];
       stack.touch(lines, false, 0);
-      for (const Newest& part : held_) stack.mark_dirty(part.lines, part.writer, [](LineRange) {});
+      for (const DirtyCopy& part : held_) stack.mark_dirty(part.lines, part.writer, [](LineRange) {});
     } else {
-      for (const Newest& part : held_) {
+      for (const DirtyCopy& part : held_) {
         if (last)
           outcome.writebacks.push_back(part.lines);
         else
@@ -527,7 +527,7 @@ void RunLru::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
     });
     if (discard) continue;
     keep_only_union(newest_);
-    for (const Newest& newest : newest_) outcome.writebacks.push_back(newest.lines);
+    for (const DirtyCopy& newest : newest_) outcome.writebacks.push_back(newest.lines);
   }
 }
 
@@ -542,7 +542,7 @@ void RunLru::flush(CacheOutcome& outcome) {
       for (std::size_t i = begin; i < newest_.size(); ++i) stack.clean(newest_[i].lines, [](LineRange, std::uint16_t) {});
     }
   keep_only_union(newest_);
-  for (const Newest& newest : newest_) outcome.writebacks.push_back(newest.lines);
+  for (const DirtyCopy& newest : newest_) outcome.writebacks.push_back(newest.lines);
 }
 
 }  // namespace homenode

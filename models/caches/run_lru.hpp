@@ -55,7 +55,7 @@ private:
     bool served = false;   // by a transfer already: this tier only learns of it
     bool spilled = false;  // the inner tier still lists it, beyond its capacity
   };
-  struct Newest {
+  struct DirtyCopy {
     LineRange lines;
     std::uint16_t writer = 0;
   };
@@ -71,16 +71,16 @@ private:
   bool stays_for_others(std::size_t tier, CoreId, const StackPiece&);
   void fetch(CoreId, LineRange, unsigned touch, bool writes, bool spilled, float parallelism, CacheOutcome&);
   void upgrade(CoreId, LineRange, CacheOutcome&);
-  void bypass(LineRange, CacheOutcome&);
+  void non_temporal(LineRange, CacheOutcome&);
   // The cores that may hold (or hold newer data of) lines in the range, with the part of it where that is so; notes `core`.
   CoreMask contenders(CoreId core, LineRange&, bool writes);
   // Caches that `other` uses and `core` does not.
   template <class Each>
   void for_each_foreign_stack(CoreId core, CoreMask, Each&&);
-  void take(CoreId, LineRange, CoreMask);                  // removes all other copies; fills held_ and newest_
-  void share(CoreId, LineRange, CoreMask, CacheOutcome&);  // cleans them; fills newest_
-  void tidy(CoreId, LineRange, CoreMask);
-  void keep_only_union(std::vector<Newest>&);
+  void invalidate_others(CoreId, LineRange, CoreMask);               // removes all other copies; fills held_ and newest_
+  void downgrade_owner(CoreId, LineRange, CoreMask, CacheOutcome&);  // cleans them; fills newest_
+  void prune_directory(CoreId, LineRange, CoreMask);
+  void keep_only_union(std::vector<DirtyCopy>&);
   void merge_dirty(std::size_t tier, std::size_t stack, LineRange, std::uint16_t writer, CacheOutcome&);
   void evict(std::size_t tier, std::size_t stack, CacheOutcome&);
 
@@ -90,7 +90,7 @@ private:
   std::vector<std::uint64_t> capacities_;  // by level, in lines
   std::uint64_t group_limit_;              // larger groups are done in steps
   std::vector<Demand> demands_, missed_;
-  std::vector<Newest> newest_, held_;
+  std::vector<DirtyCopy> newest_, held_;
   std::vector<LineRange> absent_;
 };
 

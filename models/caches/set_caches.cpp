@@ -177,7 +177,7 @@ LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch&
   return pass_line(core, line_of(number, numbered(number)), touch);
 }
 
-void SetCaches::expect(CoreId core, LineNumber far, LineNumber near, std::size_t before) const {
+void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, std::size_t before) const {
   const std::size_t last = outermost();
   if (const Id id = numbers_.find(far); id != 0) {
     const std::uint32_t frame = frame_of(id);
@@ -238,12 +238,12 @@ void SetCaches::note(const LineFate& fate, LineNumber number, const LineTouch& t
 LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& touch) {
   LineFate fate;
   invalidated_.clear();
-  if (touch.bypass && !touch.reads) {
-    bypass(line);
+  if (touch.non_temporal && !touch.reads) {
+    non_temporal(line);
     fate.from = LineFate::From::nowhere;
     return fate;
   }
-  const bool writes = touch.writes && !touch.bypass;
+  const bool writes = touch.writes && !touch.non_temporal;
   std::size_t level = 0;
   unsigned way = 0;
   Entry* set = nullptr;
@@ -258,7 +258,7 @@ LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& to
     const Entry entry = set[way];
     make_first(set, way);
     set[0] = entry;
-    if (touch.bypass) bypass(line);
+    if (touch.non_temporal) non_temporal(line);
     return fate;
   }
   LineState& known = states_[line.id];
@@ -287,7 +287,7 @@ LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& to
   }
   fill(core, line, known, level, writes, transferred);
   if (missed && forwards_clean_) known.forwarder = static_cast<std::uint16_t>(1 + cache_of(core, outermost()));
-  if (touch.bypass) bypass(line);
+  if (touch.non_temporal) non_temporal(line);
   return fate;
 }
 
@@ -477,8 +477,8 @@ bool SetCaches::remove_everywhere(const Line& line, LineState& known) {
 }
 
 // A full line goes to memory and replaces whatever the caches hold of it, dirty or not.
-void SetCaches::bypass(const Line& line) {
-  append(outcome_->bypassed_writes, line.number);
+void SetCaches::non_temporal(const Line& line) {
+  append(outcome_->non_temporal_writes, line.number);
   remove_everywhere(line, states_[line.id]);
 }
 

@@ -44,7 +44,7 @@ public:
   LineFate access_line(CoreId, LineNumber, const LineTouch&, CacheOutcome&);
   // Asks the host for the tables that accesses to these lines will need: `far` some accesses ahead of the core, `near` a few; what `near`
   // will push out included, if `before` lines of its set in the first level go before.
-  void expect(CoreId, LineNumber far, LineNumber near, std::size_t before) const;
+  void prefetch_tables(CoreId, LineNumber far, LineNumber near, std::size_t before) const;
   // Outermost caches under which the last access removed copies, the core's own included.
   std::span<const std::uint32_t> invalidated() const { return invalidated_; }
   // Stable states, derived from the entries: newest data in nobody's memory (M, or O if others hold it), held by one domain or more.
@@ -131,7 +131,7 @@ private:
   void insert_absent(CoreId, std::size_t level, const Line&, bool dirty);
   void evicted(CoreId, std::size_t level, Entry);
   void put_dirty(CoreId, std::size_t level, const Line&);
-  void bypass(const Line&);
+  void non_temporal(const Line&);
   bool remove_everywhere(const Line&, LineState&);  // was it dirty?
   // Removes the copies outside the core's path: was there one, was one dirty?
   struct Copies {

@@ -30,7 +30,7 @@ public:
   }
 
   // As the distribution was that is followed: one that decided during the run took its time.
-  std::unique_ptr<WorkDistribution> foresight() const override {
+  std::unique_ptr<WorkDistribution> fixed_schedule() const override {
     const auto took_no_time = [](const std::vector<HandOut>& items) {
       return std::all_of(items.begin(), items.end(), [](const HandOut& out) { return out.overhead == Time{}; });
     };
@@ -39,7 +39,7 @@ public:
   }
 
   // A task waits for the thread that ran it, until that has run what it ran before.
-  bool runs_tasks() const override { return true; }
+  bool can_run_tasks() const override { return true; }
   Submit submit(const ItemRange& task, ThreadId creator, Time now) override {
     queue(task, creator, now);
     return {Submit::Kind::queued, Time{}};

@@ -5,7 +5,7 @@
 // weights are equal.
 //
 // An execution that spends more than that on placing pages keeps the weights that its region has, equal ones at first: which of two threads
-// that share a page takes its fault hangs on who comes first, by less than any estimate knows, and where pages lie is what later
+// that share a page takes its fault depends on who comes first, by less than any estimate knows, and where pages lie is what later
 // executions are weighed by. S0's scheme, too, places pages before it weighs anything. The first execution without that stays as it is,
 // the second and third are weighed, and before the fourth the estimate must still say that this is worth it, or weights are equal again.
 //
@@ -48,7 +48,7 @@ public:
         columns_{parameters.get("columns")} {}
 
   bool wants_estimates() const override { return true; }
-  std::unique_ptr<WorkDistribution> foresight() const override { return std::make_unique<LatencyWeighted>(*this); }
+  std::unique_ptr<WorkDistribution> fixed_schedule() const override { return std::make_unique<LatencyWeighted>(*this); }
 
   void prepare(const RegionView& region, const Team& team, const CostOracle* oracle) override {
     region_ = region;

@@ -27,7 +27,7 @@ public:
     production_.prepare(loop ? region.iterations : 0, team.size());
   }
 
-  bool runs_tasks() const override { return true; }
+  bool can_run_tasks() const override { return true; }
 
   // Of a region of tasks a block is the task itself: a producer that has to run one runs the one that it has just created.
   Submit submit(const ItemRange& task, ThreadId creator, Time now) override {

@@ -17,7 +17,7 @@ public:
     handed_out_.assign(team.size(), 0);
   }
 
-  std::unique_ptr<WorkDistribution> foresight() const override { return std::make_unique<Static>(*this); }
+  std::unique_ptr<WorkDistribution> fixed_schedule() const override { return std::make_unique<Static>(*this); }
   Decision next(ThreadId thread, Time) override {
     const auto rank = static_cast<std::int64_t>(thread.index());
     std::int64_t& turn = handed_out_[thread.index()];

@@ -41,7 +41,7 @@ public:
     production_.prepare(loop ? region.iterations : 0, team.size());
   }
 
-  bool runs_tasks() const override { return true; }
+  bool can_run_tasks() const override { return true; }
 
   Submit submit(const ItemRange& task, ThreadId creator, Time now) override {
     if (full(creator)) return {Submit::Kind::producer_must_run_it, Time{}};

@@ -4,7 +4,7 @@
 //                 its cores and its parents' together
 //   postponed     in postorder, the core with the fewest threads; one without a brother is taken as side-by-side instead
 // Where the text leaves it open: a thread with several parents is met under each of them, its own sons only once; a side-by-side
-// thread whose parents have no core yet when it is met is met again in another traversal; one that has none then, because it hangs on
+// thread whose parents have no core yet when it is met is met again in another traversal; one that has none then, because it depends on
 // postponed threads alone, gets the next core in turn, like those of the first level.
 #include <algorithm>
 #include <set>

@@ -30,7 +30,7 @@ public:
     map(*graph, machine);
   }
   std::vector<CoreId> affinity(ThreadId thread, Time) final { return affinity_.at(thread.index()); }
-  Time call() const final { return call_; }
+  Time pinning_cost() const final { return call_; }
 
 protected:
   virtual void map(const ThreadGraph&, const Machine&) = 0;

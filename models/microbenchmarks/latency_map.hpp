@@ -16,7 +16,7 @@ struct BlockLatencies {
   std::vector<Time> latency;  // by core
 };
 
-// `blocks` lines from the one at physical address `first` on. Throws UsageError for a machine without a ring (there latency hangs on the
+// `blocks` lines from the one at physical address `first` on. Throws UsageError for a machine without a ring (there latency depends on the
 // node, not on the block) and for blocks that lie beyond its memory.
 std::vector<BlockLatencies> latency_map(const Machine&, std::uint64_t first, std::uint64_t blocks);
 

@@ -62,12 +62,12 @@ public:
     control(numbers, home, lines, true);
     send(numbers, messages_.read(machine_.socket_of(core), machine_.socket_of(home)), lines);
   }
-  void write(std::uint32_t phase, NodeId core, NodeId home, std::uint64_t writebacks, std::uint64_t bypassed) {
+  void write(std::uint32_t phase, NodeId core, NodeId home, std::uint64_t writebacks, std::uint64_t non_temporal) {
     const RowNumbers& numbers = numbers_[phase];
-    control(numbers, home, writebacks + bypassed, false);
+    control(numbers, home, writebacks + non_temporal, false);
     const SocketId from = machine_.socket_of(core), to = machine_.socket_of(home);
     send(numbers, messages_.writeback(from, to), writebacks);
-    send(numbers, messages_.bypassed_write(from, to), bypassed);
+    send(numbers, messages_.non_temporal_write(from, to), non_temporal);
   }
   // What was added since the last call, by row.
   std::vector<PlacementProblem::Seconds> take() {
@@ -146,8 +146,8 @@ void PageDemand::add(std::uint32_t phase, const Place& place, const CacheOutcome
   }
   for (const LineRange& range : outcome.writebacks)
     each_page(range, phase, place, addresses, [](Use& use, std::uint64_t lines) { use.writebacks += lines; });
-  for (const LineRange& range : outcome.bypassed_writes)
-    each_page(range, phase, place, addresses, [](Use& use, std::uint64_t lines) { use.bypassed += lines; });
+  for (const LineRange& range : outcome.non_temporal_writes)
+    each_page(range, phase, place, addresses, [](Use& use, std::uint64_t lines) { use.non_temporal += lines; });
   if (entries_ <= most_entries) return;
   too_large_ = true;
   pages_.clear();
@@ -171,7 +171,7 @@ std::optional<PlacementProblem> PageDemand::problem(const Machine& machine, cons
       for (std::size_t home = 0; home < problem.nodes; ++home) {
         for (const Use& use : found->first) {
           if (use.reads != 0) builder.read(use.phase, use.thread, NodeId{use.node}, NodeId{home}, use.read_weight, use.reads);
-          builder.write(use.phase, NodeId{use.node}, NodeId{home}, use.writebacks, use.bypassed);
+          builder.write(use.phase, NodeId{use.node}, NodeId{home}, use.writebacks, use.non_temporal);
         }
         seconds += alike.on.emplace_back(builder.take()).size();
       }

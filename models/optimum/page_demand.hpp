@@ -42,7 +42,7 @@ private:
     std::uint32_t phase = 0;
     std::uint32_t thread = 0, node = 0;  // node: of its core
     double read_weight = 0;              // sum of lines / parallelism
-    std::uint64_t reads = 0, writebacks = 0, bypassed = 0;
+    std::uint64_t reads = 0, writebacks = 0, non_temporal = 0;
     auto operator<=>(const Use&) const = default;
   };
   struct Phase {

@@ -17,12 +17,12 @@ DistributionPlan::DistributionPlan(std::string_view text, bool tasks_exist) {
     if (part.empty()) continue;
     const std::size_t at = part.find('@');
     const std::string spec = at == std::string::npos ? part : part.substr(at + 1);
-    const bool runs_tasks = work_distributions().make(spec)->runs_tasks() && tasks_exist;  // refuses it here, before anything runs
+    const bool can_run_tasks = work_distributions().make(spec)->can_run_tasks() && tasks_exist;  // refuses it here, before anything runs
     if (at == std::string::npos) {
-      if (std::exchange(runs_tasks ? rest_of_tasks_given : rest_given, true))
+      if (std::exchange(can_run_tasks ? rest_of_tasks_given : rest_given, true))
         throw UsageError("two distributions for all regions in '" + std::string{text} +
                          "'; allowed: one, and label@distribution for others");
-      (runs_tasks ? rest_of_tasks_ : rest_) = spec;
+      (can_run_tasks ? rest_of_tasks_ : rest_) = spec;
       continue;
     }
     const std::string label = part.substr(0, at);
@@ -57,12 +57,12 @@ std::unique_ptr<WorkDistribution> DistributionPlan::make(const std::string& labe
 std::unique_ptr<WorkDistribution> DistributionPlan::make_for_tasks(const std::string& label) const {
   if (const std::string* spec = find(label)) {
     auto made = work_distributions().make(*spec);
-    if (!made->runs_tasks())
+    if (!made->can_run_tasks())
       throw UsageError("region '" + label + "' consists of tasks, which distribution '" + *spec + "' does not run; allowed: tasks");
     return made;
   }
   if (const std::string* spec = find(label.substr(0, label.rfind(":task")))) {
-    if (auto made = work_distributions().make(*spec); made->runs_tasks()) return made;
+    if (auto made = work_distributions().make(*spec); made->can_run_tasks()) return made;
   }
   return work_distributions().make(rest_of_tasks_);
 }

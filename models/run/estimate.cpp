@@ -147,7 +147,7 @@ Estimate estimate(const Workload& workload, const Machine& machine, const RunOpt
       computing += since(before);
       ++timed;
     }
-    made.oracle->ran(id, schedule);
+    made.oracle->record_execution(id, schedule);
 
     const double entered = parallel ? *std::min_element(clock.begin(), clock.end()) : now;
     const double barrier = made.oracle->barrier_seconds(id);
@@ -172,7 +172,7 @@ Estimate estimate(const Workload& workload, const Machine& machine, const RunOpt
           static_cast<double>(range.last - range.first) / static_cast<double>(std::max<std::int64_t>(execution.iterations, 1));
     if (row.executions == 1 || took.seconds > longest) {
       longest = took.seconds;
-      row.binding_resource = took.binding_resource;
+      row.bottleneck = took.bottleneck;
     }
     row.schedule = std::move(schedule);
   }

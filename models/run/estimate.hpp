@@ -30,7 +30,7 @@ struct EstimatedRegion {
   std::uint64_t executions = 0;
   double seconds = 0;                    // from entry to the end of its barrier
   std::vector<double> thread_seconds;    // of work, by thread
-  std::string binding_resource;          // of the execution that takes longest
+  std::string bottleneck;                // of the execution that takes longest
   std::vector<ScheduledRange> schedule;  // of the last execution; overheads summed over all
   std::vector<double> weights;           // by thread: share of the last execution's iterations
 };

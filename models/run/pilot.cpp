@@ -49,7 +49,7 @@ public:
       done.push_back({WorkId{0}, pending_.begin()->second, pending_.begin()->first});
   }
   EventCounts counts() const override { return {}; }
-  std::vector<std::vector<BindingTime>> binding() const override { return {}; }
+  std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return {}; }
   void drop(std::uint64_t, std::uint64_t, bool) override {}
   void flush(AddressSpace&) override {}
 

@@ -24,7 +24,7 @@
 namespace homenode {
 namespace {
 
-// All that what leaves the caches hangs on, beside the workload.
+// All that what leaves the caches depends on, beside the workload.
 std::string recorded_run(const Machine& machine, const RunOptions& options, StoreTreatment stores, Bytes quantum,
                          const std::string& caches) {
   std::ostringstream text;
@@ -68,7 +68,7 @@ std::shared_ptr<Timeline> make_timeline(const Machine& machine, const Topology& 
   }
   const std::size_t intervals = std::clamp(events / 4 / names.size(), least_intervals, most_intervals);
   auto timeline = std::make_shared<Timeline>(events * 3 / 8);
-  timeline->has_resources(std::move(names), std::move(bandwidths), intervals);
+  timeline->set_resources(std::move(names), std::move(bandwidths), intervals);
   return timeline;
 }
 
@@ -156,7 +156,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
                   quantum, false, nullptr, options.seed, options.system.scheduler, nullptr, graph.get(), timeline.get()});
   }
   if (timeline) timeline->begin_part(workload, pass_report ? pass_report->time : Time{});
-  // Where pages move, objects were given their addresses before, or chunks hang on the machine, the caches see something else.
+  // Where pages move, objects were given their addresses before, or chunks depend on the machine, the caches see something else.
   if (options.record && !wants_estimates && options.follow.empty() && touched.empty() && sizes.huge.count() == 0 &&
       placement->watches() == Watch::nothing) {
     staged.record = options.record;

@@ -9,7 +9,7 @@ void CacheOutcome::clear() {
   std::fill(hit_weight.begin(), hit_weight.end(), 0.0);
   reads.clear();
   writebacks.clear();
-  bypassed_writes.clear();
+  non_temporal_writes.clear();
   transfers.clear();
   upgrades = accesses = 0;
 }

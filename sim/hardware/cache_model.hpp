@@ -25,13 +25,13 @@ struct TransferRange {
 };
 
 struct CacheOutcome {
-  std::vector<std::uint64_t> hit_lines;    // by cache level: lines served there
-  std::vector<double> hit_weight;          // by cache level: sum of lines / parallelism, for latency
-  std::vector<MissRange> reads;            // filled from memory
-  std::vector<LineRange> writebacks;       // dirty lines written to memory
-  std::vector<LineRange> bypassed_writes;  // non-temporal stores, full lines to memory
-  std::vector<TransferRange> transfers;    // served cache to cache
-  std::uint64_t upgrades = 0;              // lines held shared and now written: ownership request, no data
+  std::vector<std::uint64_t> hit_lines;        // by cache level: lines served there
+  std::vector<double> hit_weight;              // by cache level: sum of lines / parallelism, for latency
+  std::vector<MissRange> reads;                // filled from memory
+  std::vector<LineRange> writebacks;           // dirty lines written to memory
+  std::vector<LineRange> non_temporal_writes;  // non-temporal stores, full lines to memory
+  std::vector<TransferRange> transfers;        // served cache to cache
+  std::uint64_t upgrades = 0;                  // lines held shared and now written: ownership request, no data
   std::uint64_t accesses = 0;
   void clear();
 };

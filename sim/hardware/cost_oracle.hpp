@@ -23,7 +23,7 @@ struct RegionEstimate {
   double seconds = 0;                  // from the threads' entry to the end of the barrier, if there is one
   std::vector<double> thread_seconds;  // of work, by thread
   double fault_share = 0;              // of the threads' work: placing pages that the execution is the first to write
-  std::string binding_resource;        // what holds up the work longest, named as in a report
+  std::string bottleneck;              // what holds up the work longest, named as in a report
 };
 
 class CostOracle {
@@ -31,7 +31,7 @@ public:
   virtual ~CostOracle() = default;
   // The schedule: each thread runs its ranges in their order. Nothing is remembered of it.
   virtual RegionEstimate estimate(ExecutionId, std::span<const ScheduledRange>) const = 0;
-  virtual void ran(ExecutionId, std::span<const ScheduledRange>) = 0;
+  virtual void record_execution(ExecutionId, std::span<const ScheduledRange>) = 0;
 };
 
 }  // namespace homenode

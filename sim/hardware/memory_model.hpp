@@ -68,7 +68,7 @@ struct EventCounts {
 };
 
 // Which resource held up the work of one region longest; seconds are summed over threads.
-struct BindingTime {
+struct BottleneckTime {
   std::string resource;
   double seconds = 0;
 };
@@ -88,9 +88,9 @@ public:
   // Whether slices can pass the caches before they start: not where the placement watches pages, which it may move meanwhile. `foresee`
   // lets one do so; the time and overhead in it are of no account. Those of a thread must start in that order, with no other slice between
   // them. Returns `reached` as start will.
-  virtual bool foresees(AddressSpace&) const { return false; }
-  virtual std::uint64_t foresee(const Work&, AddressSpace&) { return Stretch::to_the_end; }
-  // From here on the order in which slices pass the caches hangs on time.
+  virtual bool can_filter_ahead(AddressSpace&) const { return false; }
+  virtual std::uint64_t filter_ahead(const Work&, AddressSpace&) { return Stretch::to_the_end; }
+  // From here on the order in which slices pass the caches depends on time.
   virtual void order_by_time() {}
   // Nothing starts, nor is dropped, before `until` but what the end of a slice leads to: a model of many small events may go on by itself
   // up to the first end, or up to there.
@@ -100,7 +100,7 @@ public:
   virtual void advance(Time to, std::vector<Completion>& done) = 0;
   virtual EventCounts counts() const = 0;
   // By region: what bound it, largest first ("controller 0", "link 1->0", "core", "latency", "L3").
-  virtual std::vector<std::vector<BindingTime>> binding() const = 0;
+  virtual std::vector<std::vector<BottleneckTime>> bottlenecks() const = 0;
   // Nothing from a model that cannot tell.
   virtual std::optional<LeastTime> least_time() const { return std::nullopt; }
   // Lines that a freed or moved range held; called by the simulation when memory is released or migrated.

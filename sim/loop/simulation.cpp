@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "sim/base/errors.hpp"
-#include "sim/loop/foreseen_slices.hpp"
+#include "sim/loop/barrier.hpp"
 #include "sim/loop/heap_calls.hpp"
-#include "sim/loop/meeting.hpp"
+#include "sim/loop/prefiltered_slices.hpp"
 #include "sim/loop/slice_cutter.hpp"
 #include "sim/loop/synchronisation.hpp"
 #include "sim/loop/tasks.hpp"
@@ -46,9 +46,9 @@ public:
   }
 
   RunReport run() {
-    in_.addresses.watch().moves_threads({[this](ThreadId thread, NodeId to) { return scheduler_.move(thread, to, now_); },
-                                         [this](ThreadId a, ThreadId b) { return scheduler_.exchange(a, b, now_); },
-                                         [this](NodeId node) { return scheduler_.threads_on(node); }});
+    in_.addresses.watch().set_thread_mover({[this](ThreadId thread, NodeId to) { return scheduler_.move(thread, to, now_); },
+                                            [this](ThreadId a, ThreadId b) { return scheduler_.exchange(a, b, now_); },
+                                            [this](NodeId node) { return scheduler_.threads_on(node); }});
     make_ready(master, Time{});
     while (true) {
       const std::optional<Time> switches = scheduler_.next_event();
@@ -76,7 +76,7 @@ public:
     if (threads_[master].execution != in_.workload.executions.size() || synchronisation_.anybody_waits())
       throw DeadlockError(describe_deadlock());
     in_.memory.flush(in_.addresses);
-    in_.addresses.watch().moves_threads({});
+    in_.addresses.watch().set_thread_mover({});
     return report();
   }
 
@@ -110,15 +110,15 @@ private:
     bool blocked = false;      // waits asleep, for another thread or for ever
     std::size_t waker = 0;     // who made it ready
     std::optional<Time> spins_since;
-    Doing waits_for = Doing::count;  // for the timeline, since waits_since; count: for nothing
+    ThreadActivity waits_for = ThreadActivity::count;  // for the timeline, since waits_since; count: for nothing
     Time waits_since;
   };
   struct ExecutionState {
     std::shared_ptr<const ExecutionBody> body;
     std::unique_ptr<ItemHomes> homes;
     std::unique_ptr<WorkDistribution> distribution;
-    std::vector<ScheduledRange> ranges;        // handed out, for the oracle
-    std::unique_ptr<ForeseenSlices> foreseen;  // none if the order of its slices hangs on time
+    std::vector<ScheduledRange> ranges;              // handed out, for the oracle
+    std::unique_ptr<PrefilteredSlices> prefiltered;  // none if the order of its slices depends on time
     std::int64_t handed_out = 0;
     std::set<std::size_t> served;      // threads that had their rank's or replicated iteration
     std::vector<std::size_t> waiting;  // told to wait by the distribution
@@ -212,7 +212,7 @@ private:
     const ThreadId waker = thread.waker < threads_.size() && thread.waker != t ? ThreadId{thread.waker} : ThreadId::none();
     if (scheduler_.resume(ThreadId{t}, waker, now_)) return run_on_core(t);
     stop_waiting(t, now_);
-    wait_for(t, Doing::core);
+    wait_for(t, ThreadActivity::core);
   }
   void run_on_core(std::size_t t) {
     Thread& thread = threads_[t];
@@ -223,14 +223,14 @@ private:
     go_on(t);
     on_core_ = nobody;
     if (thread.in_slice || thread.scheduled || heap_.calling(ThreadId{t})) {
-      scheduler_.computes(ThreadId{t});
+      scheduler_.start_computing(ThreadId{t});
     } else {
       if (in_.timeline != nullptr) wait_for(t, cause_of_wait(thread));
       if (!thread.blocked && !scheduler_.throttled()) thread.spins_since = now_;
       // A lock of OpenMP spins for a while, one of threads that the program created itself does not.
       const bool in_team = thread.execution < in_.workload.executions.size() && execution(thread.execution).parallel != 0;
       using Wait = Scheduler::Wait;
-      scheduler_.waits(ThreadId{t}, !thread.blocked ? Wait::spins : in_team ? Wait::yields : Wait::sleeps, now_);
+      scheduler_.start_waiting(ThreadId{t}, !thread.blocked ? Wait::spins : in_team ? Wait::yields : Wait::sleeps, now_);
     }
   }
   void stop_spinning(std::size_t t, Time now) {
@@ -240,47 +240,48 @@ private:
     core_use_[core_of(t).index()].spinning += std::min(now - *std::exchange(threads_[t].spins_since, std::nullopt), spin);
   }
   // What the thread waits for that has nothing to do, for the timeline.
-  Doing cause_of_wait(const Thread& thread) const {
-    if (thread.idle()) return thread.at_barrier ? Doing::barrier : thread.in_construct ? Doing::items : Doing::count;
+  ThreadActivity cause_of_wait(const Thread& thread) const {
+    if (thread.idle())
+      return thread.at_barrier ? ThreadActivity::barrier : thread.in_construct ? ThreadActivity::items : ThreadActivity::count;
     const ItemPattern& pattern = running_pattern(thread);
-    if (thread.sync_events == pattern.sync_events.size()) return Doing::count;
+    if (thread.sync_events == pattern.sync_events.size()) return ThreadActivity::count;
     switch (pattern.sync_events[thread.sync_events].operation) {
       case SyncOperation::wait:
       case SyncOperation::atomic_wait:
-        return Doing::signal;
+        return ThreadActivity::signal;
       case SyncOperation::barrier:
-        return Doing::barrier;
+        return ThreadActivity::barrier;
       case SyncOperation::join:
-        return Doing::join;
+        return ThreadActivity::join;
       case SyncOperation::ordered_enter:
-        return Doing::turn;
+        return ThreadActivity::turn;
       case SyncOperation::task_submit:
       case SyncOperation::task_wait:
       case SyncOperation::task_group_end:
-        return Doing::tasks;
+        return ThreadActivity::tasks;
       default:
-        return Doing::lock;
+        return ThreadActivity::lock;
     }
   }
-  void wait_for(std::size_t t, Doing what) {
+  void wait_for(std::size_t t, ThreadActivity what) {
     Thread& thread = threads_[t];
-    if (in_.timeline == nullptr || thread.waits_for != Doing::count) return;
+    if (in_.timeline == nullptr || thread.waits_for != ThreadActivity::count) return;
     thread.waits_for = what;
     thread.waits_since = now_;
   }
   void stop_waiting(std::size_t t, Time end) {
     Thread& thread = threads_[t];
-    if (thread.waits_for == Doing::count) return;
+    if (thread.waits_for == ThreadActivity::count) return;
     const bool between = thread.idle() && thread.execution < in_.workload.executions.size();
-    tell(std::exchange(thread.waits_for, Doing::count), t, between ? ExecutionId{thread.execution} : thread.handed_out.execution,
-         thread.waits_since, end);
+    record(std::exchange(thread.waits_for, ThreadActivity::count), t, between ? ExecutionId{thread.execution} : thread.handed_out.execution,
+           thread.waits_since, end);
   }
-  void tell(Doing doing, std::size_t t, ExecutionId execution, Time from, Time to) {
+  void record(ThreadActivity doing, std::size_t t, ExecutionId execution, Time from, Time to) {
     if (in_.timeline == nullptr) return;
     const Thread& thread = threads_[t];
     const bool stretch = thread.running_until == thread.next;
     const ItemRange items{execution, thread.next, stretch ? thread.next + 1 : thread.running_until};
-    in_.timeline->did(doing, ThreadId{t}, in_.workload, doing == Doing::work ? items : ItemRange{execution, 0, 0}, from, to);
+    in_.timeline->record(doing, ThreadId{t}, in_.workload, doing == ThreadActivity::work ? items : ItemRange{execution, 0, 0}, from, to);
   }
   void run_granted() {
     for (std::vector<ThreadId> granted = scheduler_.take_granted(); !granted.empty(); granted = scheduler_.take_granted()) {
@@ -337,7 +338,7 @@ private:
         return;
       }
       if (decision.kind == Decision::Kind::busy) {
-        busy(t, Doing::runtime, ExecutionId{thread.execution}, now_, now_ + decision.overhead);
+        busy(t, ThreadActivity::runtime, ExecutionId{thread.execution}, now_, now_ + decision.overhead);
         for (const std::size_t waiting : state.waiting) make_ready(waiting, now_);
         state.waiting.clear();
         make_ready(t, now_ + decision.overhead);
@@ -374,7 +375,7 @@ private:
 
   void fork(std::size_t first) {
     team_overhead_ += fork_;
-    wait_for(master, Doing::fork);
+    wait_for(master, ThreadActivity::fork);
     begin_tasks(first);
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       threads_[t].execution = first;
@@ -407,31 +408,31 @@ private:
       state.distribution->prepare({ExecutionId{index}, &region_of(ex), ex.iterations, state.homes.get(), &loop_memory_, in_.seed + index},
                                   team_, in_.oracle);
     }
-    if (threads_.size() > 1 && ex.parallel != 0) foresee(index, state);
+    if (threads_.size() > 1 && ex.parallel != 0) filter_ahead(index, state);
     return state;
   }
 
-  // Lets the slices of the execution pass the caches in an order that does not hang on time, if they have one.
-  void foresee(std::size_t index, ExecutionState& state) {
-    std::unique_ptr<WorkDistribution> hands_out = meets_nobody(index, state) ? foresight(index, state) : nullptr;
+  // Lets the slices of the execution pass the caches in an order that does not depend on time, if they have one.
+  void filter_ahead(std::size_t index, ExecutionState& state) {
+    std::unique_ptr<WorkDistribution> hands_out = is_free_of_synchronisation(index, state) ? fixed_schedule(index, state) : nullptr;
     if (!hands_out) {
       in_.memory.order_by_time();
       return;
     }
     std::vector<Place> places;
     for (std::size_t t = 0; t < threads_.size(); ++t) places.push_back(place_of(t));
-    state.foreseen = std::make_unique<ForeseenSlices>(std::move(hands_out), std::move(places), state.body, cutter_);
+    state.prefiltered = std::make_unique<PrefilteredSlices>(std::move(hands_out), std::move(places), state.body, cutter_);
   }
 
-  std::unique_ptr<WorkDistribution> foresight(std::size_t index, const ExecutionState& state) const {
-    if (state.distribution) return state.distribution->foresight();
+  std::unique_ptr<WorkDistribution> fixed_schedule(std::size_t index, const ExecutionState& state) const {
+    if (state.distribution) return state.distribution->fixed_schedule();
     return one_iteration_each(ExecutionId{index}, execution(index).binding);
   }
 
   // Every thread begins the execution behind a barrier, keeps its core, and meets nobody until the next barrier.
-  bool meets_nobody(std::size_t index, const ExecutionState& state) const {
+  bool is_free_of_synchronisation(std::size_t index, const ExecutionState& state) const {
     const Execution& ex = execution(index);
-    if (!in_.memory.foresees(in_.addresses) || !pinned_ || ex.parallel == 0 || first_come(ex) || is_tasks(ex) || tasks_.active())
+    if (!in_.memory.can_filter_ahead(in_.addresses) || !pinned_ || ex.parallel == 0 || first_come(ex) || is_tasks(ex) || tasks_.active())
       return false;
     if (region_of(ex).ordered) return false;
     const bool alone_before = index == 0 || !same_construct(index, index - 1) || execution(index - 1).barrier_after;
@@ -517,25 +518,25 @@ private:
     work.overhead += scheduler_.take_delay(ThreadId{t});
     thread.started = now_;
     thread.in_slice = true;
-    scheduler_.computes(ThreadId{t});
-    if (ForeseenSlices* const foreseen = states_[execution.index()].foreseen.get())
-      foreseen->before_start(ThreadId{t}, in_.memory, in_.addresses);
+    scheduler_.start_computing(ThreadId{t});
+    if (PrefilteredSlices* const prefiltered = states_[execution.index()].prefiltered.get())
+      prefiltered->before_start(ThreadId{t}, in_.memory, in_.addresses);
     thread.reached = in_.memory.start(work, in_.addresses).reached;
     thread.overhead = Time{};
   }
 
-  void busy(std::size_t t, Doing doing, ExecutionId in_execution, Time from, Time to) {
+  void busy(std::size_t t, ThreadActivity doing, ExecutionId in_execution, Time from, Time to) {
     const Time time = to - from;
     threads_[t].busy += time;
     core_use_[core_of(t).index()].busy += time;
     region_busy_[execution(in_execution.index()).region.index()][t] += time;
-    tell(doing, t, in_execution, from, to);
+    record(doing, t, in_execution, from, to);
   }
 
   void finish_slice(const Completion& completion) {
     const std::size_t t = completion.thread.index();
     Thread& thread = threads_[t];
-    busy(t, Doing::work, thread.handed_out.execution, thread.started, now_);
+    busy(t, ThreadActivity::work, thread.handed_out.execution, thread.started, now_);
     thread.in_slice = false;
     if (thread.running_until > thread.next) {
       if (region_of(execution(thread.handed_out.execution.index())).ordered)
@@ -621,7 +622,7 @@ private:
     const bool done = heap_.resume(place_of(t), heap_wakes_);
     for (const HeapCalls::Wake& wake : heap_wakes_) make_ready(wake.thread.index(), wake.time);
     if (!done) return;
-    busy(t, Doing::heap_call, thread.handed_out.execution, thread.started, now_);
+    busy(t, ThreadActivity::heap_call, thread.handed_out.execution, thread.started, now_);
     start_slice(t);
   }
 
@@ -664,8 +665,8 @@ private:
     threads_[created].body = true;
     threads_[created].execution = body;
     if (on_core_ != nobody) {
-      scheduler_.created(ThreadId{created}, core_of(on_core_), now_);
-      scheduler_.delay(ThreadId{on_core_}, in_.mapping.call());
+      scheduler_.add_created(ThreadId{created}, core_of(on_core_), now_);
+      scheduler_.delay(ThreadId{on_core_}, in_.mapping.pinning_cost());
     }
     make_ready(created, now_ + in_.machine.fork_base);
   }
@@ -680,16 +681,16 @@ private:
                         std::to_string(ex.iterations) + " iterations");
     }
     state.distribution.reset();
-    state.foreseen.reset();
+    state.prefiltered.reset();
     state.homes.reset();
     if (ex.parallel != 0 && !ex.barrier_after) close(static_cast<std::size_t>(&ex - in_.workload.executions.data()), state, now_);
   }
 
   // A barrier's time, from the last one's arrival.
-  Time meeting_time(std::size_t last) {
+  Time barrier_time(std::size_t last) {
     places_.clear();
     for (std::size_t member = 0; member < threads_.size(); ++member) places_.push_back(place_of(member));
-    const std::optional<Time> signals = threads_.size() < 2 ? std::nullopt : meeting(in_.memory, places_, last);
+    const std::optional<Time> signals = threads_.size() < 2 ? std::nullopt : barrier_latency(in_.memory, places_, last);
     if (!signals) return barrier_;
     return in_.machine.barrier_base + Time::from_seconds(signals->seconds() * in_.machine.barrier_log_factor / 2);
   }
@@ -700,13 +701,13 @@ private:
     const Execution& ex = execution(index);
     ExecutionState& state = states_[index];
     if (state.at_barrier < threads_.size() || tasks_.unfinished() > 0) return false;
-    const Time release = now_ + meeting_time(t) + (region_of(ex).reduction ? reduction_ : Time{});
+    const Time release = now_ + barrier_time(t) + (region_of(ex).reduction ? reduction_ : Time{});
     team_overhead_ += release - now_;
     close(index, state, release);
     const bool join = last_of_construct(index);
     if (join) end_tasks();
     task_waiters_.clear();
-    wait_for(t, Doing::barrier);
+    wait_for(t, ThreadActivity::barrier);
     for (std::size_t member = 0; member < threads_.size(); ++member) {
       stop_waiting(member, release);
       threads_[member].execution = index + 1;
@@ -730,7 +731,7 @@ private:
       const Execution& ex = execution(index);
       if (!is_tasks(ex)) continue;
       distributions.push_back(in_.make_distribution(region_of(ex).label));
-      if (!distributions.back()->runs_tasks())
+      if (!distributions.back()->can_run_tasks())
         throw PolicyError("the distribution of region '" + region_of(ex).label + "' does not run tasks");
       states_[index].homes = std::make_unique<WrittenHomes>(in_.workload, in_.workload.body(ExecutionId{index}), in_.addresses);
       distributions.back()->prepare(
@@ -787,7 +788,7 @@ private:
           return false;
         }
         if (submitted.overhead == Time{}) return true;
-        busy(t, Doing::runtime, threads_[t].handed_out.execution, now_, now_ + submitted.overhead);
+        busy(t, ThreadActivity::runtime, threads_[t].handed_out.execution, now_, now_ + submitted.overhead);
         make_ready(t, now_ + submitted.overhead);
         return false;
       }
@@ -840,7 +841,7 @@ private:
 
   void close(std::size_t index, ExecutionState& state, Time end) {
     if (!state.body) return;
-    if (in_.oracle != nullptr) in_.oracle->ran(ExecutionId{index}, std::exchange(state.ranges, {}));
+    if (in_.oracle != nullptr) in_.oracle->record_execution(ExecutionId{index}, std::exchange(state.ranges, {}));
     state.end = end;
     const std::size_t region = execution(index).region.index();
     region_time_[region] += state.end - state.begin;
@@ -901,11 +902,11 @@ private:
     report.time = std::max(end_, now_);
     report.cores = core_use(report.time);
     report.counts = in_.memory.counts();
-    const auto binding = in_.memory.binding();
+    const auto binding = in_.memory.bottlenecks();
     for (std::size_t region = 0; region < region_time_.size(); ++region) {
       if (region_executions_[region] == 0) continue;
       report.regions.push_back({in_.workload.regions[region].label, region_time_[region], region_executions_[region], Time{},
-                                region < binding.size() ? binding[region] : std::vector<BindingTime>{}, region_busy_[region]});
+                                region < binding.size() ? binding[region] : std::vector<BottleneckTime>{}, region_busy_[region]});
     }
     for (std::size_t t = 0; t < threads_.size(); ++t) {
       const Thread& thread = threads_[t];

@@ -1,5 +1,5 @@
 // Which frame of memory a page lies in. Frames are drawn by a seed, as if the system had handed them out in no order; or memory is looked
-// at as it is, shifted by some lines. For what hangs on physical addresses: directories and controllers of a ring.
+// at as it is, shifted by some lines. For what depends on physical addresses: directories and controllers of a ring.
 #pragma once
 
 #include <algorithm>

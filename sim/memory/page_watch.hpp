@@ -53,7 +53,7 @@ public:
   PageWork take_work();
   // Of the whole run.
   std::uint64_t hinting_faults() const { return all_hinting_faults_; }
-  void moves_threads(ThreadMoves moves) { moves_ = std::move(moves); }
+  void set_thread_mover(ThreadMoves moves) { moves_ = std::move(moves); }
 
   std::uint64_t pages() const override;
   std::uint64_t page_bytes() const override;

@@ -21,7 +21,7 @@ public:
   // How long a thread that waits for its team keeps its core before it sleeps; matters to threads with more than one core.
   virtual Time spin() const { return Time{}; }
   // What binding a created thread (pthread_setaffinity_np) costs its creator.
-  virtual Time call() const { return Time{}; }
+  virtual Time pinning_cost() const { return Time{}; }
   // Daemons disturb threads with more than one core this many times as often as the operating system's description says.
   virtual double disturbances() const { return 1; }
 };

@@ -78,11 +78,11 @@ public:
   virtual Decision next(ThreadId, Time) = 0;
   virtual void complete(ItemRange, ThreadId, Time) {}
   // A copy of what `prepare` made, to be asked for every thread's iterations before the execution begins: there, if what `next` hands to a
-  // thread hangs on nothing but how often that thread has asked.
-  virtual std::unique_ptr<WorkDistribution> foresight() const { return nullptr; }
+  // thread depends on nothing but how often that thread has asked.
+  virtual std::unique_ptr<WorkDistribution> fixed_schedule() const { return nullptr; }
 
   // Tasks, one iteration each; only a distribution that runs tasks serves their regions.
-  virtual bool runs_tasks() const { return false; }
+  virtual bool can_run_tasks() const { return false; }
   // The thread creates a task that may run at once.
   virtual Submit submit(const ItemRange&, ThreadId, Time) { return {}; }
   // The last task that this one depends on is done; it cannot be refused. The thread is its creator.

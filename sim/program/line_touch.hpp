@@ -11,7 +11,7 @@ namespace homenode {
 struct LineTouch {
   LineRange lines;
   bool reads = false, writes = false;
-  bool bypass = false;         // non-temporal store: no allocation, written to memory at once
+  bool non_temporal = false;   // non-temporal store: no allocation, written to memory at once
   float parallelism = 1;       // how many misses of this stream the core keeps in flight
   std::uint64_t accesses = 0;  // words behind it, for hit rates
 };

@@ -23,7 +23,9 @@ constexpr std::int64_t scattered_iterations = 4;  // blocks as short as this are
 
 std::uint64_t magnitude(std::int64_t value) { return value < 0 ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value); }
 
-bool same_kind(const LineTouch& a, const LineTouch& b) { return a.reads == b.reads && a.writes == b.writes && a.bypass == b.bypass; }
+bool same_kind(const LineTouch& a, const LineTouch& b) {
+  return a.reads == b.reads && a.writes == b.writes && a.non_temporal == b.non_temporal;
+}
 
 void absorb(LineTouch& into, const LineTouch& other) {
   into.accesses += other.accesses;
@@ -214,7 +216,7 @@ void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
   cursor.extent = std::max<std::uint64_t>(run.width, 1);
   cursor.reads = run.kind != AccessKind::write;
   cursor.writes = run.kind != AccessKind::read;
-  cursor.bypass = run.streamable && cursor.writes && options_.stores == StoreTreatment::nontemporal;
+  cursor.non_temporal = run.streamable && cursor.writes && options_.stores == StoreTreatment::nontemporal;
 
   const auto erase_innermost = [&] {
     std::copy(dimensions.begin() + 1, dimensions.begin() + count, dimensions.begin());
@@ -385,7 +387,7 @@ void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
   LineTouch touch;
   touch.reads = cursor.reads;
   touch.writes = cursor.writes;
-  touch.bypass = cursor.bypass;
+  touch.non_temporal = cursor.non_temporal;
   touch.parallelism = cursor.parallelism;
   const std::uint64_t begin = base_of_slot(cursor.slot) + cursor.address;
   if (cursor.separate) {
@@ -413,7 +415,7 @@ void LineTouches::restart_chains() {
 
 // Notes an irregular access and where in the chain of producers it stands.
 void LineTouches::add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance,
-                                AccessKind kind, bool bypass) {
+                                AccessKind kind, bool non_temporal) {
   const LineNumber line = address >> line_shift_;
   std::uint32_t depth = 1;
   bool seen = false;
@@ -433,7 +435,7 @@ void LineTouches::add_irregular(std::uint64_t sequence, std::uint64_t address, s
   touch.lines = {line, ((address + std::max<std::uint64_t>(width, 1) - 1) >> line_shift_) + 1};
   touch.reads = kind != AccessKind::write;
   touch.writes = kind != AccessKind::read;
-  touch.bypass = bypass;
+  touch.non_temporal = non_temporal;
   touch.parallelism = 0;  // known when the batch is complete
   touch.accesses = 1;
   touches_.push_back(touch);
@@ -502,12 +504,12 @@ void LineTouches::gather_blocks() {
         const std::uint64_t address = base_of(block, run.slot, iteration) + static_cast<std::uint64_t>(run.offset);
         const LineNumber line = address >> line_shift_, end = ((address + std::max<std::uint64_t>(run.width, 1) - 1) >> line_shift_) + 1;
         const bool writes = run.kind != AccessKind::read;
-        const bool bypass = run.streamable && writes && options_.stores == StoreTreatment::nontemporal;
+        const bool non_temporal = run.streamable && writes && options_.stores == StoreTreatment::nontemporal;
         auto& [last_line, touch_index] = last_address_[r];
         const bool beside = last_line != never && line - last_line <= 1;
         if (beside && run.producer_distance == 0) {
           if (touch_index < touches_.size() && touches_[touch_index].lines.last >= line && touches_[touch_index].writes == writes &&
-              touches_[touch_index].reads == (run.kind != AccessKind::write) && touches_[touch_index].bypass == bypass) {
+              touches_[touch_index].reads == (run.kind != AccessKind::write) && touches_[touch_index].non_temporal == non_temporal) {
             LineTouch& touch = touches_[touch_index];
             touch.lines.last = std::max(touch.lines.last, end);
             touch.parallelism = static_cast<float>(options_.prefetched_lines);
@@ -515,11 +517,11 @@ void LineTouches::gather_blocks() {
           } else {
             touch_index = touches_.size();
             touches_.push_back(
-                {{line, end}, run.kind != AccessKind::write, writes, bypass, static_cast<float>(options_.prefetched_lines), 1});
+                {{line, end}, run.kind != AccessKind::write, writes, non_temporal, static_cast<float>(options_.prefetched_lines), 1});
           }
         } else {
           touch_index = touches_.size();
-          add_irregular(sequence_base_ + run.sequence, address, run.width, run.producer_distance, run.kind, bypass);
+          add_irregular(sequence_base_ + run.sequence, address, run.width, run.producer_distance, run.kind, non_temporal);
           ++irregular;
         }
         last_line = line;
@@ -566,7 +568,7 @@ void LineTouches::add_same_kind(std::vector<LineTouch>& out, LineTouch touch) {
 void LineTouches::combine_kinds() {
   std::vector<LineTouch>& single = single_;
   single.clear();
-  const auto kind = [](const LineTouch& touch) { return touch.reads + 2 * touch.writes + 4 * touch.bypass; };
+  const auto kind = [](const LineTouch& touch) { return touch.reads + 2 * touch.writes + 4 * touch.non_temporal; };
   for (int k = 0; k < 8; ++k) {
     const std::size_t begin = single.size();
     for (const LineTouch& touch : touches_) {
@@ -598,16 +600,16 @@ void LineTouches::combine_kinds() {
     piece.lines = {cuts[c], cuts[c + 1]};
     bool cached_write = false;
     piece.accesses = 0;
-    piece.reads = piece.writes = piece.bypass = false;
+    piece.reads = piece.writes = piece.non_temporal = false;
     for (LineTouch& touch : open) {
       piece.reads |= touch.reads;
       piece.writes |= touch.writes;
-      piece.bypass |= touch.bypass;
-      cached_write |= touch.writes && !touch.bypass;
+      piece.non_temporal |= touch.non_temporal;
+      cached_write |= touch.writes && !touch.non_temporal;
       piece.parallelism = std::min(piece.parallelism, touch.parallelism);
       piece.accesses += std::exchange(touch.accesses, 0);  // where the stream begins
     }
-    if (cached_write) piece.bypass = false;  // an ordinary store brings the line in anyway
+    if (cached_write) piece.non_temporal = false;  // an ordinary store brings the line in anyway
     combined_.push_back(piece);
   }
 }

@@ -77,7 +77,7 @@ private:
     std::uint64_t accesses = 1;  // of one element
     std::uint64_t most = 0;      // elements in one group
     float parallelism = 1;
-    bool reads = false, writes = false, bypass = false;
+    bool reads = false, writes = false, non_temporal = false;
     bool separate = false;  // lines between elements are not touched
     SlotNumber slot = 0;
     unsigned outer_dimensions = 0;  // loops around the innermost one
@@ -123,7 +123,7 @@ private:
   static void advance_row(Cursor&);
   void emit(const Cursor&, std::uint64_t elements);
   void add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance, AccessKind,
-                     bool bypass);
+                     bool non_temporal);
   void irregular_until(std::uint64_t end);
   void sift_first_irregular();
   void restart_chains();

@@ -17,9 +17,9 @@ struct RegionReport {
   std::string label;
   Time time;  // from the first thread's entry to the last one's exit, over all executions
   std::uint64_t executions = 0;
-  Time least{};                      // of it, whatever the placement
-  std::vector<BindingTime> binding;  // what held its work up, largest first
-  std::vector<Time> busy{};          // by thread; over all regions together a thread's busy time
+  Time least{};                             // of it, whatever the placement
+  std::vector<BottleneckTime> bottlenecks;  // what held its work up, largest first
+  std::vector<Time> busy{};                 // by thread; over all regions together a thread's busy time
 };
 
 struct ThreadReport {

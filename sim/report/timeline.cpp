@@ -14,8 +14,8 @@ bool same(const Timeline::Span& a, const Timeline::Span& b) {
 
 }  // namespace
 
-const char* name_of(Doing doing) {
-  static constexpr std::array<const char*, static_cast<std::size_t>(Doing::count)> names{
+const char* name_of(ThreadActivity doing) {
+  static constexpr std::array<const char*, static_cast<std::size_t>(ThreadActivity::count)> names{
       "work",         "page work",  "heap call",  "runtime",     "fork",        "wait: barrier", "wait: lock",
       "wait: signal", "wait: join", "wait: turn", "wait: tasks", "wait: items", "wait: core"};
   return names[static_cast<std::size_t>(doing)];
@@ -23,7 +23,7 @@ const char* name_of(Doing doing) {
 
 Timeline::Timeline(std::size_t most) : most_{std::max<std::size_t>(most, 2)} {}
 
-void Timeline::has_resources(std::vector<std::string> names, std::vector<double> bandwidths, std::size_t most_intervals) {
+void Timeline::set_resources(std::vector<std::string> names, std::vector<double> bandwidths, std::size_t most_intervals) {
   resources_ = std::move(names);
   bandwidths_ = std::move(bandwidths);
   use_ = UseOverTime{resources_.size(), most_intervals};
@@ -36,7 +36,7 @@ void Timeline::begin_part(const Workload& workload, Time begin) {
   for (const Region& region : workload.regions) labels_.push_back(region.label);
 }
 
-void Timeline::did(Doing doing, ThreadId thread, const Workload& workload, ItemRange items, Time from, Time to) {
+void Timeline::record(ThreadActivity doing, ThreadId thread, const Workload& workload, ItemRange items, Time from, Time to) {
   if (to <= from) return;
   const RegionId region = workload.executions[items.execution.index()].region;
   spans_.push_back({thread, doing, labels_before_ + region.value(), executions_before_ + items.execution.value(), begin_ + from,
@@ -77,18 +77,18 @@ void Timeline::join_neighbours() {
     for (std::size_t looked = 0; looked < looked_at && before > 0 && !joined; ++looked) {
       const Span& candidate = spans_[--before];
       if (candidate.thread != span.thread) break;
-      if (candidate.doing == Doing::page_work) continue;  // within the span before it
+      if (candidate.doing == ThreadActivity::page_work) continue;  // within the span before it
       if (span.from > candidate.to + least_) break;
       joined = same(candidate, span);
     }
-    if (!joined || span.doing == Doing::page_work) {
+    if (!joined || span.doing == ThreadActivity::page_work) {
       spans_[kept++] = span;
       continue;
     }
     Span& whole = spans_[before];
     std::size_t end = before + 1;
     for (std::size_t between = before + 1; between < kept; ++between) {
-      if (spans_[between].doing == Doing::page_work && spans_[between].to <= whole.to)
+      if (spans_[between].doing == ThreadActivity::page_work && spans_[between].to <= whole.to)
         spans_[end++] = spans_[between];
       else
         leave_out(spans_[between]);

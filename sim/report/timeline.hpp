@@ -16,7 +16,7 @@
 namespace homenode {
 
 // What a thread does; from `barrier` on, what it waits for.
-enum class Doing : std::uint8_t {
+enum class ThreadActivity : std::uint8_t {
   work,
   page_work,  // within work: pages that the placement moves or unmaps, and hinting faults
   heap_call,
@@ -32,13 +32,13 @@ enum class Doing : std::uint8_t {
   core,   // that another thread has
   count
 };
-const char* name_of(Doing);
+const char* name_of(ThreadActivity);
 
 class Timeline {
 public:
   struct Span {
     ThreadId thread;
-    Doing doing{};
+    ThreadActivity doing{};
     std::uint32_t label = 0;  // in labels()
     std::uint32_t execution = 0;
     Time from, to;
@@ -50,11 +50,11 @@ public:
   explicit Timeline(std::size_t most);
 
   // Before anything is told. `bandwidths`: bytes a second, 0 where a resource has none.
-  void has_resources(std::vector<std::string> names, std::vector<double> bandwidths, std::size_t most_intervals);
+  void set_resources(std::vector<std::string> names, std::vector<double> bandwidths, std::size_t most_intervals);
   // What follows is told of this program, that begins at `begin` of the run.
   void begin_part(const Workload&, Time begin);
 
-  void did(Doing, ThreadId, const Workload&, ItemRange, Time from, Time to);
+  void record(ThreadActivity, ThreadId, const Workload&, ItemRange, Time from, Time to);
   void used(std::size_t resource, Time from, Time to, double seconds) { use_.add(resource, begin_ + from, begin_ + to, seconds); }
 
   // By thread, then time; of a thread they do not overlap, except that page work lies within work.

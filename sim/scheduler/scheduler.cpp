@@ -52,7 +52,7 @@ void Scheduler::add(std::vector<CoreId> allowed) {
   for (std::size_t core = 0; core < cores_.size(); ++core) events_.push({exponential(1 / rate), Kind::daemon, core, 0});
 }
 
-void Scheduler::created(ThreadId id, CoreId creator, Time now) {
+void Scheduler::add_created(ThreadId id, CoreId creator, Time now) {
   Thread& thread = of(id);
   if (thread.allowed.size() == 1 || thread.ran) return;
   std::vector<unsigned> load;
@@ -105,7 +105,7 @@ bool Scheduler::resume(ThreadId id, ThreadId waker, Time now) {
   return true;
 }
 
-void Scheduler::computes(ThreadId thread) { of(of(thread).core).computing = true; }
+void Scheduler::start_computing(ThreadId thread) { of(of(thread).core).computing = true; }
 
 bool Scheduler::slice_ended(ThreadId id, Time now) {
   Thread& thread = of(id);
@@ -119,7 +119,7 @@ bool Scheduler::slice_ended(ThreadId id, Time now) {
   return true;
 }
 
-void Scheduler::waits(ThreadId id, Wait how, Time now) {
+void Scheduler::start_waiting(ThreadId id, Wait how, Time now) {
   Thread& thread = of(id);
   Core& core = of(thread.core);
   core.computing = false;

@@ -31,20 +31,20 @@ public:
   // The next thread, asleep. It will run on one of these cores, by the load that the threads so far make.
   void add(std::vector<CoreId> allowed);
   // Chooses its core anew, by what runs now: it is created at this moment by a thread on `creator`. It must never have run.
-  void created(ThreadId, CoreId creator, Time now);
+  void add_created(ThreadId, CoreId creator, Time now);
   CoreId core_of(ThreadId thread) const { return threads_[thread.index()].core; }
   bool has_core(ThreadId thread) const { return threads_[thread.index()].state == State::on_core; }
 
   // The thread has something to do; `waker` made it so (none: nobody). True: it has its core. False: it gets one later (`granted`).
   bool resume(ThreadId, ThreadId waker, Time now);
   // It has its core and keeps it until `slice_ended`, or until it is resumed.
-  void computes(ThreadId);
+  void start_computing(ThreadId);
   // True: it keeps the core. False: it queues.
   bool slice_ended(ThreadId, Time now);
   // It has its core and nothing to do. It spins and keeps the core; looks now and then, so that others may have it, but does not sleep; or
   // sleeps, and costs its core a wake-up when it goes on.
   enum class Wait : std::uint8_t { spins, yields, sleeps };
-  void waits(ThreadId, Wait, Time now);
+  void start_waiting(ThreadId, Wait, Time now);
   // Threads that got a core since they were last asked for.
   std::vector<ThreadId> take_granted();
   bool anybody_queues() const { return queued_ > 0; }

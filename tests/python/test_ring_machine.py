@@ -35,7 +35,7 @@ def test_latency_map_in_python() -> None:
     ratios = latencies.max(axis=1) / latencies.min(axis=1)
     assert 1.4 < ratios.max() < 1.65
     assert latencies.to_numpy().mean() == pytest.approx(290, rel=0.03)
-    # what a core sees hangs on directory and controller alone
+    # what a core sees depends on directory and controller alone
     assert (latencies.groupby(level=["directory", "controller"]).std().fillna(0) < 1e-9).all(axis=None)
 
 

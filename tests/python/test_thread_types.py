@@ -41,7 +41,7 @@ def test_whom_side_by_side_threads_share_with(homenode: Callable[..., Ended], tm
     assert threads[4]["side_by_side_with"] == [5, 6]
     assert threads[9]["side_by_side_with"] == [7, 8]
     assert [entry["level"] for entry in threads] == [1, 2, 2, 2, 3, 3, 3, 3, 3, 3]
-    # communication tree: the first of a group hangs on its creator, the next on those before it
+    # communication tree: the first of a group depends on its creator, the next on those before it
     assert [entry["communication_parents"] for entry in threads[4:7]] == [[2], [4], [4, 5]]
     assert threads[1]["communication_parents"] == [0]
     # what main hands over before it creates a leader is shared and no dependence

@@ -103,7 +103,7 @@ TEST(Balancing, movesPagesToTheReaderThatReadsEightTimesAsOften) {
 }
 
 TEST(Balancing, neitherLosesNorDoublesPagesThatTwoReadersShareEvenly) {
-  // Which way shared pages go hangs on the order of faults (in a real Linux it does not repeat): bounds only.
+  // Which way shared pages go depends on the order of faults (in a real Linux it does not repeat): bounds only.
   Readers r{4096, {60, 60}, {0, 0}};
   const RunReport on = replay(r, "first-touch+autonuma:scan_delay=5ms,scan_period_min=1ms,scan_period_max=4ms,scan_size=4MiB");
   EXPECT_EQ(sum(on.pages_by_node), 4096u);

@@ -4,12 +4,13 @@
 #include "models/engines/parts/cache_record.hpp"
 #include "models/machines/machine_file.hpp"
 #include "models/run/run.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
 
 namespace homenode::test {
 namespace {
 
-Machine x5550() { return load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/xeon-x5550-2s.toml"); }
+Machine x5550() { return load_machine(test::source_folder() / "models/machines/xeon-x5550-2s.toml"); }
 
 RunOptions eight_threads(const char* placement, const char* caches = "runs") {
   RunOptions options;

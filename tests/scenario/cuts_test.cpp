@@ -8,6 +8,7 @@
 #include "sim/loop/simulation.hpp"
 #include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
 
 namespace homenode::test {
@@ -15,7 +16,7 @@ namespace {
 
 std::uint64_t sum(const std::vector<std::uint64_t>& values) { return std::accumulate(values.begin(), values.end(), std::uint64_t{0}); }
 
-Machine x5550() { return load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/xeon-x5550-2s.toml"); }
+Machine x5550() { return load_machine(test::source_folder() / "models/machines/xeon-x5550-2s.toml"); }
 
 RunReport run_on(const Machine& machine, const Workload& workload, unsigned threads, Bytes quantum = Bytes{0},
                  const char* caches = "runs") {

@@ -5,12 +5,13 @@
 #include "models/machines/machine_file.hpp"
 #include "models/run/placement_pass.hpp"
 #include "models/run/run.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
 
 namespace homenode::test {
 namespace {
 
-Machine described(const std::string& name) { return load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/" + name + ".toml"); }
+Machine described(const std::string& name) { return load_machine(test::source_folder() / "models/machines" / (name + ".toml")); }
 
 // 5-point Jacobi on n x n doubles whose arrays the master initialises (S0 section 3.2: all pages on its node by first touch).
 std::shared_ptr<Workload> serially_initialised(std::int64_t n, unsigned sweeps) {

@@ -85,12 +85,12 @@ TEST_P(TimelineOfRun, workIsBusyTimeAndSpansOfAThreadDoNotOverlap) {
     bool waited = false;
     for (const Timeline::Span& span : report.timeline->spans()) {
       const std::size_t thread = span.thread.index();
-      if (span.doing == Doing::page_work) continue;
+      if (span.doing == ThreadActivity::page_work) continue;
       EXPECT_GE(span.from, end[thread]);
       end[thread] = span.to;
       EXPECT_LE(span.to, report.time);
-      if (span.doing <= Doing::runtime) busy[thread] += span.to - span.from;
-      waited |= span.doing == Doing::barrier;
+      if (span.doing <= ThreadActivity::runtime) busy[thread] += span.to - span.from;
+      waited |= span.doing == ThreadActivity::barrier;
     }
     for (std::size_t thread = 0; thread < 8; ++thread) EXPECT_EQ(busy[thread], report.threads[thread].busy) << thread;
     EXPECT_TRUE(waited);
@@ -105,7 +105,7 @@ TEST_P(TimelineOfRun, showsPagesThatMove) {
   ASSERT_GT(report.migrated_pages, 0U);
   Time moving;
   for (const Timeline::Span& span : report.timeline->spans())
-    if (span.doing == Doing::page_work) moving += span.to - span.from;
+    if (span.doing == ThreadActivity::page_work) moving += span.to - span.from;
   EXPECT_GE(moving, options.system.migration.fixed * static_cast<std::int64_t>(report.migrated_pages));
 }
 
@@ -120,7 +120,7 @@ TEST_P(TimelineOfRun, waitsForTasksAndForCores) {
   for (const Timeline::Span& span : report.timeline->spans()) {
     EXPECT_GE(span.from, end[span.thread.index()]);
     end[span.thread.index()] = span.to;
-    for_core += span.doing == Doing::core;
+    for_core += span.doing == ThreadActivity::core;
   }
   EXPECT_GT(for_core, 0U);
 }
@@ -138,7 +138,8 @@ TEST(TimelineOfPass, comesBeforeTheProgram) {
   EXPECT_EQ(report.regions.front().label, "placement pass");
   Time busy;
   for (const Timeline::Span& span : spans)
-    if (span.thread == ThreadId{0} && span.doing <= Doing::runtime && span.doing != Doing::page_work) busy += span.to - span.from;
+    if (span.thread == ThreadId{0} && span.doing <= ThreadActivity::runtime && span.doing != ThreadActivity::page_work)
+      busy += span.to - span.from;
   EXPECT_EQ(busy, report.threads[0].busy);
 }
 

@@ -10,11 +10,12 @@
 #include "sim/base/errors.hpp"
 #include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace homenode::test {
 namespace {
 
-Machine x5550() { return load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/xeon-x5550-2s.toml"); }
+Machine x5550() { return load_machine(test::source_folder() / "models/machines/xeon-x5550-2s.toml"); }
 
 constexpr std::int64_t part = 4 << 20;
 

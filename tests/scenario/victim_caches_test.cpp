@@ -4,6 +4,7 @@
 #include "models/machines/machine_file.hpp"
 #include "models/run/run.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace homenode::test {
 namespace {
@@ -34,7 +35,7 @@ std::shared_ptr<Workload> stream(std::int64_t rows) {
 TEST(VictimCaches, holdAsMuchByRunsAsLineByLine) {
   // Six cores of an Opteron 8431 have 6 x 576 KiB of their own and 5.1 MB in common, 8.7 MB: 7.2 MB of arrays stay in, of 9.6, 12
   // and 14.4 MB ever less does. At the edge, where half of the lines hit, the memory lines agree within 16 %, else within 6 %.
-  const Machine machine = load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/opteron-8431-4s.toml");
+  const Machine machine = load_machine(test::source_folder() / "models/machines/opteron-8431-4s.toml");
   for (const std::int64_t rows : {300, 400, 500, 600}) {
     const auto workload = stream(rows);
     RunOptions options;

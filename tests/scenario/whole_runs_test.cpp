@@ -9,14 +9,13 @@
 #include "models/run/run.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/loop/simulation.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
 
 namespace homenode::test {
 namespace {
 
-Machine paper_machine(const std::string& name) {
-  return load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/" + name + ".toml");
-}
+Machine paper_machine(const std::string& name) { return load_machine(test::source_folder() / "models/machines" / (name + ".toml")); }
 
 const std::vector<std::string> s4_machines{"opteron-8431-4s", "xeon-x5550-2s", "xeon-x7560-4s"};
 
@@ -116,7 +115,7 @@ TEST(S4, interleavingCostsMostOnTheX5550AndItsLinkBinds) {
     if (loss > greatest) {
       greatest = loss;
       loser = name;
-      EXPECT_THAT(interleaved.regions.back().binding.front().resource, ::testing::StartsWith(name == "xeon-x5550-2s" ? "link" : ""));
+      EXPECT_THAT(interleaved.regions.back().bottlenecks.front().resource, ::testing::StartsWith(name == "xeon-x5550-2s" ? "link" : ""));
     }
   }
   EXPECT_EQ(loser, "xeon-x5550-2s");

@@ -9,6 +9,7 @@
 #include "models/heap/register.hpp"
 #include "models/placement/register.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/memory/address_space.hpp"
 #include "sim/program/workload.hpp"
 
 namespace homenode::test {

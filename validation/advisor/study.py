@@ -2,7 +2,7 @@
 
 For each combination of a kernel, its size, a machine and a team both say what latency-weighted chunks gain over the best of OpenMP's
 plain schedules. `yes` is a gain of 2 % or more; combinations whose gain by `flow` lies within half a percent of that are counted
-apart, for there the answer hangs on less than either model can tell.
+apart, for there the answer depends on less than either model can tell.
 """
 
 from __future__ import annotations

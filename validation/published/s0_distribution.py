@@ -93,7 +93,7 @@ class Replays:
 
         def answer() -> dict[str, Any]:
             result = hn.replay(trace, hn.Machine.load(machine).with_changes(changes), threads=threads, **chosen)
-            # Where the pass puts pages hangs on the schedule and, with dynamic ones, on how long the program is.
+            # Where the pass puts pages depends on the schedule and, with dynamic ones, on how long the program is.
             placing = sum(region["seconds"] for region in result.run["regions"] if region["label"] == "placement pass")
             return {
                 "seconds": result.seconds - placing,

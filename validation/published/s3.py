@@ -1,7 +1,7 @@
 """S3, Stirb: threads mapped by their types (NUMA-BTLP, NUMA-BTDM), on programs written after its benchmarks.
 
 The thesis names neither its machines nor its sizes, so of C49 to C54 only signs are told, and none of them is counted: powers
-hang on parameters that are all assumed. C55 is exact arithmetic; C56 is required.
+depend on parameters that are all assumed. C55 is exact arithmetic; C56 is required.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def gain_row(
     own, other = figures_of["btdm"], figures_of["unpinned"]
     gain = other.core_watts - own.core_watts if cores else other.watts - own.watts
     certain = (
-        "" if cores else "; sign holds within every interval" if _robust(own, other) else "; sign hangs on parameters"
+        "" if cores else "; sign holds within every interval" if _robust(own, other) else "; sign depends on parameters"
     )
     same = _sign(gain) == _sign(published.value)
     energy = 1 - (own.core_joules / other.core_joules if cores else own.joules / other.joules)
@@ -131,7 +131,7 @@ def sensitivity_row(
     gains = {name: gain(figures_of) for name, figures_of in changed.items()}
     certain = len({_sign(one) for one in (gain(described), *gains.values())}) == 1
     text = ", ".join(f"{name}: {100 * one:+.3g}" for name, one in gains.items())
-    text += f" ({'sign holds within every interval' if certain else 'sign hangs on parameters'})"
+    text += f" ({'sign holds within every interval' if certain else 'sign depends on parameters'})"
     published = f"{100 * gained / published_seconds:+.3g}"
     what = "Context Switch: time saved, by the ends of each interval"
     return Row("C54", machine, what, "predicted", published, text, "%", "not compared", described["btdm"].command)

@@ -1,4 +1,4 @@
-"""How much a result hangs on each assumed number of a machine: halved and doubled, one at a time, through Machine.with_changes."""
+"""How much a result depends on each assumed number of a machine: halved and doubled, one at a time, through Machine.with_changes."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _cell(movement: Movement) -> str:
 def page(found: Sequence[Sensitivity], command: str, day: datetime.date, least: float = 0.005) -> str:
     """Return Markdown: the results' ranges, then each number that moves any of them by at least `least`."""
     lines = [
-        "# S1: how much hangs on each assumed number of the SGI UV",
+        "# S1: how much depends on each assumed number of the SGI UV",
         "",
         f"Run on {day.isoformat()}:",
         "",
@@ -175,7 +175,7 @@ def page(found: Sequence[Sensitivity], command: str, day: datetime.date, least: 
 
 
 def s1_results(folder: Path, kept: Kept) -> dict[str, Callable[[hn.Machine], float]]:
-    """Return what S1's orders hang on; replays that several results share are done once."""
+    """Return what S1's orders depend on; replays that several results share are done once."""
     from validation.published.s1_replays import advection_heap, advection_seconds, setting, write_seconds
 
     def advection(heap: str, team: int, machine: hn.Machine) -> float:

@@ -145,7 +145,7 @@ def _measure_engine(name: str, trace: str, machine_name: str, caches: str, raw_a
 
     opened, machine = _core.Trace.open(trace), hn.Machine.load(machine_name)
     if raw_addresses:
-        opened = opened.one_by_one()
+        opened = opened.expand_runs()
     choice = replaying.Choice(machine, threads=machine.cores, engine=name, caches=caches)
     fastest, accesses = float("inf"), 0
     for _ in range(3 if name == "line" else ROUNDS):  # a second each

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SAMPLES = 40
 LEVEL = 0.9  # of the intervals: from the 5th to the 95th percentile of the samples
-CORE_FACTORS = (0.5, 2.0)  # of the time of instructions, for the mark of rankings that hang on it
+CORE_FACTORS = (0.5, 2.0)  # of the time of instructions, for the mark of rankings that depend on it
 
 
 def quantile(uncertain: dict[str, Any], probability: float) -> float:

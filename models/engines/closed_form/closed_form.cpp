@@ -135,7 +135,7 @@ RegionEstimate ClosedForm::estimate(ExecutionId id, std::span<const ScheduledRan
   return result;
 }
 
-void ClosedForm::ran(ExecutionId id, std::span<const ScheduledRange> schedule) {
+void ClosedForm::record_execution(ExecutionId id, std::span<const ScheduledRange> schedule) {
   const RegionTraffic& traffic = table_.traffic(id);
   Assignment assignment = assign(traffic, schedule);
   Demand asked = demand(traffic, assignment);
@@ -183,7 +183,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   const auto line = static_cast<double>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
   // Seconds of each shared resource that each thread needs.
   Matrix uses = Matrix::Zero(at(threads), at(resources));
-  const Matrix writes = asked.writebacks + asked.bypassed;
+  const Matrix writes = asked.writebacks + asked.non_temporal;
   uses.leftCols(at(controllers)) = (asked.read_lines.matrix() * read_cost_.matrix() + writes.matrix() * write_cost_.matrix()).array();
   Matrix bytes = asked.link_bytes;
   for (std::size_t t = 0; t < threads; ++t) {
@@ -194,7 +194,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
           for (const LinkBytes& cost : costs) bytes(at(t), at(cost.link.index())) += cost.bytes * lines;
       };
       send(messages_.read(socket_[t], there), asked.read_lines(at(t), at(home)));
-      send(messages_.bypassed_write(socket_[t], there), asked.bypassed(at(t), at(home)));
+      send(messages_.non_temporal_write(socket_[t], there), asked.non_temporal(at(t), at(home)));
       send(messages_.writeback(socket_[t], there), asked.writebacks(at(t), at(home)));
     }
   }
@@ -225,7 +225,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   Matrix latency = latency_;
   const double quantum = static_cast<double>(default_quantum(machine_).count()) / line;
   const Eigen::ArrayXd first_slice =
-      quantum / (asked.taken_in + asked.hit_lines.rowwise().sum() + asked.bypassed.rowwise().sum()).max(quantum);
+      quantum / (asked.taken_in + asked.hit_lines.rowwise().sum() + asked.non_temporal.rowwise().sum()).max(quantum);
   for (std::size_t c = 0; c < controllers; ++c) {
     const Eigen::Index home = at(machine_.controllers[c].node.index());
     double offered = 0, first = 0, working = 0;
@@ -261,7 +261,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   }
   const auto cause = static_cast<std::size_t>(std::max_element(bound_by.begin(), bound_by.end()) - bound_by.begin());
   constexpr const char* private_names[] = {"core", "latency", "cache", "overhead"};
-  result.binding_resource = cause < resources ? shared_resource_name(machine_, topology_, cause) : private_names[cause - resources];
+  result.bottleneck = cause < resources ? shared_resource_name(machine_, topology_, cause) : private_names[cause - resources];
   return result;
 }
 

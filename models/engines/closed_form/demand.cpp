@@ -87,7 +87,7 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
     asked.faults(at(t)) += static_cast<double>(homes.size());
     for (std::size_t i = 0; i < homes.size(); ++i) {
       preview_[faults[t][i].page] = static_cast<std::uint8_t>(homes[i].value());
-      asked.bypassed(at(t), at(homes[i].index())) += system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
+      asked.non_temporal(at(t), at(homes[i].index())) += system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
     }
   }
 }
@@ -209,7 +209,7 @@ struct ClosedForm::Rows {
   std::size_t hit_weight(std::size_t level) const { return 3 + levels + level; }
   std::size_t read_lines(std::size_t home) const { return 3 + 2 * levels + home; }
   std::size_t read_weight(std::size_t home) const { return 3 + 2 * levels + homes + home; }
-  std::size_t bypassed(std::size_t home) const { return 3 + 2 * levels + 2 * homes + home; }
+  std::size_t non_temporal(std::size_t home) const { return 3 + 2 * levels + 2 * homes + home; }
   std::size_t dirtied(std::size_t home) const { return 3 + 2 * levels + 3 * homes + home; }
 };
 
@@ -258,7 +258,7 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
   Demand asked;
   asked.core = asked.walks = asked.transfers = asked.faults = asked.taken_in = Eigen::ArrayXd::Zero(threads);
   asked.hit_lines = asked.hit_weight = Matrix::Zero(threads, at(levels_));
-  asked.read_lines = asked.read_weight = asked.writebacks = asked.bypassed = Matrix::Zero(threads, nodes);
+  asked.read_lines = asked.read_weight = asked.writebacks = asked.non_temporal = Matrix::Zero(threads, nodes);
   asked.link_bytes = Matrix::Zero(threads, at(topology_.directed_links()));
   asked.dirtied = asked.dropped = Matrix::Zero(at(domain_count_), nodes);
   const bool fresh = !traffic.fresh_pages.empty();
@@ -302,7 +302,7 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
     for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
       asked.read_lines(at(t), at(home)) += sum[rows.read_lines(home)];
       asked.read_weight(at(t), at(home)) += sum[rows.read_weight(home)];
-      asked.bypassed(at(t), at(home)) += sum[rows.bypassed(home)];
+      asked.non_temporal(at(t), at(home)) += sum[rows.non_temporal(home)];
       asked.dirtied(at(domain_of_[t]), at(home)) += sum[rows.dirtied(home)];
     }
   }
@@ -332,10 +332,10 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
       }
     };
     const Found found = find(part, piece.cell, piece.thread, owners);
-    if (part.bypass) {
+    if (part.non_temporal) {
       by_place |= found.memory < 1;
       each_home([&](std::size_t home, double count) {
-        row[rows.bypassed(home)] += count;
+        row[rows.non_temporal(home)] += count;
         asked.dropped(at(domain_of_[piece.thread]), at(home)) += count * (1 - found.memory);
       });
       continue;

@@ -20,7 +20,7 @@ public:
              const OperatingSystem&);
 
   RegionEstimate estimate(ExecutionId, std::span<const ScheduledRange>) const override;
-  void ran(ExecutionId, std::span<const ScheduledRange>) override;
+  void record_execution(ExecutionId, std::span<const ScheduledRange>) override;
   double fork_seconds() const override { return fork_; }
   double barrier_seconds(ExecutionId) const override;
   double barrier_seconds() const override { return barrier_; }
@@ -51,13 +51,13 @@ private:
   };
   // What the threads move.
   struct Demand {
-    Eigen::ArrayXd core, walks, transfers, faults;         // seconds, walked pages / parallelism, seconds, pages; by thread
-    Matrix hit_lines, hit_weight;                          // thread x level
-    Matrix read_lines, read_weight, writebacks, bypassed;  // thread x home
-    Matrix link_bytes;                                     // thread x directed link, of transfers
-    Eigen::ArrayXd taken_in;                               // lines that came into its domain's caches, by thread
-    Matrix dropped;                                        // domain x home: lines that stores past the caches made worthless
-    Matrix dirtied;                                        // domain x home: lines newly modified
+    Eigen::ArrayXd core, walks, transfers, faults;             // seconds, walked pages / parallelism, seconds, pages; by thread
+    Matrix hit_lines, hit_weight;                              // thread x level
+    Matrix read_lines, read_weight, writebacks, non_temporal;  // thread x home
+    Matrix link_bytes;                                         // thread x directed link, of transfers
+    Eigen::ArrayXd taken_in;                                   // lines that came into its domain's caches, by thread
+    Matrix dropped;                                            // domain x home: lines that stores past the caches made worthless
+    Matrix dirtied;                                            // domain x home: lines newly modified
   };
   struct Domain {  // caches at the end of a path, and what they hold
     double held = 0;

@@ -48,7 +48,7 @@ bool alike(float a, float b) { return std::abs(a - b) <= 0.125F * std::max(a, b)
 
 bool continues(const TrafficPart& part, const TrafficPart& next) {
   return part.cell_before == next.cell_before && part.written_before == next.written_before && part.reads == next.reads &&
-         part.writes == next.writes && part.bypass == next.bypass && part.parallelism == next.parallelism &&
+         part.writes == next.writes && part.non_temporal == next.non_temporal && part.parallelism == next.parallelism &&
          part.past.loop == next.past.loop && part.past.first_cell == next.past.first_cell && part.past.last_cell == next.past.last_cell &&
          part.past.writer == next.past.writer && part.past.writer_cell == next.past.writer_cell &&
          std::abs(part.share - next.share) < 0.05F && alike(part.distance, next.distance) && alike(part.past.tail, next.past.tail) &&
@@ -175,7 +175,7 @@ RegionTraffic TrafficTable::analyse(const Execution& execution, const ExecutionB
       }
       for (std::size_t i = 0; i < found_.size(); ++i) {
         add(traffic, c, group_[touch_of_[i]], found_[i]);
-        if (group_[touch_of_[i]].bypass && !group_[touch_of_[i]].reads)
+        if (group_[touch_of_[i]].non_temporal && !group_[touch_of_[i]].reads)
           history_.forget(found_[i].lines);
         else
           history_.touch(found_[i], c, group_[touch_of_[i]].writes);
@@ -194,8 +194,8 @@ void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTou
   part.parallelism = touch.parallelism;
   part.reads = touch.reads;
   part.writes = touch.writes;
-  part.bypass = touch.bypass && !touch.reads;
-  if (reuse.cell_before == cell && !part.bypass && levels_of_core_ > 0) {
+  part.non_temporal = touch.non_temporal && !touch.reads;
+  if (reuse.cell_before == cell && !part.non_temporal && levels_of_core_ > 0) {
     // The same thread whatever the schedule: what its own caches hold surely is served there.
     double before = 0;
     const auto lines = static_cast<double>(reuse.lines.size());

@@ -31,7 +31,7 @@ struct TrafficPart : LineReuse {
   double count = 0;               // of lines in all of them
   float parallelism = 1;
   float share = 1;  // of the lines; the private caches hold the others whatever the schedule
-  bool reads = false, writes = false, bypass = false;
+  bool reads = false, writes = false, non_temporal = false;
 };
 
 struct TrafficCell {

@@ -55,7 +55,7 @@ LineSource LineCounts::memory_source(const Asker& asker, NodeId home) const {
 
 EventCounts LineCounts::all() const {
   static constexpr std::array<const char*, sources> names{
-      "L2", "L3", "local", "same socket", "1 hop", "2 hops", "more hops", "clean transfer", "transfer", "upgrade", "bypassed"};
+      "L2", "L3", "local", "same socket", "1 hop", "2 hops", "more hops", "clean transfer", "transfer", "upgrade", "non_temporal"};
   EventCounts counts = events;
   for (std::size_t source = 0; source < sources; ++source) {
     for (std::size_t nanoseconds = 0; nanoseconds < short_[source].size(); ++nanoseconds) {

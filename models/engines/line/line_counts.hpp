@@ -25,7 +25,7 @@ enum class LineSource : std::uint8_t {
   clean_copy,
   dirty_copy,
   upgraded,
-  bypassed,  // went to memory; nobody waited for data
+  non_temporal,  // went to memory; nobody waited for data
   count
 };
 
@@ -40,7 +40,7 @@ public:
   void memory(const Asker&, ThreadId, NodeId home, bool write, std::uint64_t lines);
   void at_end(NodeId home, std::uint64_t lines);  // written back when nobody runs
   void latency(LineSource source, std::int64_t picoseconds) {
-    if (source == LineSource::bypassed) return;
+    if (source == LineSource::non_temporal) return;
     const std::int64_t nanoseconds = (picoseconds + 500) / 1000;
     if (nanoseconds < short_latencies)
       ++short_[static_cast<std::size_t>(source)][static_cast<std::size_t>(nanoseconds)];

@@ -35,7 +35,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
   }
   for (std::size_t c = 0; c < machine.controllers.size(); ++c)
     controllers_.emplace_back(machine.dram, line_costs(machine, c), std::max<std::uint64_t>(4096 / line_bytes(), 1));
-  for (std::size_t c = 0; c < controllers_.size(); ++c) controllers_[c].tell(timeline_, c);
+  for (std::size_t c = 0; c < controllers_.size(); ++c) controllers_[c].set_timeline(timeline_, c);
   if (machine.ring) {
     routes_ = std::make_unique<RingRoutes>(machine, options.physical_memory.value_or(PhysicalMemory{machine, options.page, options.seed}),
                                            controllers_.front().idle(), timeline_, controllers_.size() + link_free_.size());

@@ -29,7 +29,7 @@
 #include "models/engines/line/line_routes.hpp"
 #include "models/engines/line/memory_controller.hpp"
 #include "models/engines/line/running_slice.hpp"
-#include "models/engines/parts/binding_causes.hpp"
+#include "models/engines/parts/bottlenecks.hpp"
 #include "models/engines/parts/cache_stage.hpp"
 #include "models/engines/parts/core_times.hpp"
 #include "models/engines/staged/staged_memory_model.hpp"
@@ -48,7 +48,7 @@ public:
   std::optional<Time> next_event() override;
   void advance(Time to, std::vector<Completion>& done) override;
   EventCounts counts() const override;
-  std::vector<std::vector<BindingTime>> binding() const override { return causes_.ranked(); }
+  std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return causes_.ranked(); }
   void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
   std::optional<Time> signal(const Place& writer, const Place& reader) override;
   void flush(AddressSpace&) override;

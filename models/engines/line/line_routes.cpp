@@ -30,11 +30,11 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
       read.after = under_way - under_way / 2;
       send(read, there, here, machine.data_message, 0);
       beside(read, messages.read(here, there));
-      LinePath& bypassed = bypassed_.emplace_back();
-      send(bypassed, here, there, machine.data_message, 0);
-      bypassed.stages.push_back({PathStage::controller, under_way / 2, 0, {}});
-      bypassed.after = under_way - under_way / 2;
-      beside(bypassed, messages.bypassed_write(here, there));
+      LinePath& non_temporal = non_temporal_.emplace_back();
+      send(non_temporal, here, there, machine.data_message, 0);
+      non_temporal.stages.push_back({PathStage::controller, under_way / 2, 0, {}});
+      non_temporal.after = under_way - under_way / 2;
+      beside(non_temporal, messages.non_temporal_write(here, there));
       beside(writeback_.emplace_back(), messages.writeback(here, there));
       for (std::size_t c = 0; c < sockets_; ++c) {
         const SocketId owner{c};

@@ -67,7 +67,7 @@ public:
   };
   virtual Served served(LineNumber, NodeId home) const = 0;
   virtual const LinePath& read(const Asker&, LineNumber, NodeId home) = 0;
-  virtual const LinePath& bypassed_write(const Asker&, LineNumber, NodeId home) = 0;
+  virtual const LinePath& non_temporal_write(const Asker&, LineNumber, NodeId home) = 0;
   // Nobody waits for it: no stages.
   virtual const LinePath& writeback(const Asker&, LineNumber, NodeId home) = 0;
   virtual const LinePath& transfer(const Asker&, LineNumber, NodeId home, CoreId owner) = 0;
@@ -91,7 +91,9 @@ public:
     return {controllers[line % controllers.size()], line / controllers.size()};
   }
   const LinePath& read(const Asker& asker, LineNumber, NodeId home) override { return read_[index(asker.node, home)]; }
-  const LinePath& bypassed_write(const Asker& asker, LineNumber, NodeId home) override { return bypassed_[index(asker.node, home)]; }
+  const LinePath& non_temporal_write(const Asker& asker, LineNumber, NodeId home) override {
+    return non_temporal_[index(asker.node, home)];
+  }
   const LinePath& writeback(const Asker& asker, LineNumber, NodeId home) override { return writeback_[index(asker.node, home)]; }
   const LinePath& transfer(const Asker& asker, LineNumber, NodeId home, CoreId owner) override {
     return transfer_[index(asker.node, home) * sockets_ + machine_.socket_of(owner).index()];
@@ -111,7 +113,7 @@ private:
   const Topology& topology_;
   std::size_t nodes_, sockets_;
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node
-  std::vector<LinePath> read_, bypassed_, writeback_, transfer_, upgrade_;
+  std::vector<LinePath> read_, non_temporal_, writeback_, transfer_, upgrade_;
 };
 
 }  // namespace homenode

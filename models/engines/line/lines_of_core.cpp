@@ -17,9 +17,9 @@ void LineEngine::run(RunningSlice& r) {
       }
       const LineNumber number = --kernel.lines;
       Miss miss;
-      miss.path = &routes_->bypassed_write(r.asker, number, kernel.home);
+      miss.path = &routes_->non_temporal_write(r.asker, number, kernel.home);
       miss.served = routes_->served(number, kernel.home);
-      miss.source = LineSource::bypassed;
+      miss.source = LineSource::non_temporal;
       miss.writes_memory = true;
       counts_.memory(r.asker, r.thread, kernel.home, true, 1);
       if (!issue(r, miss, static_cast<float>(machine_.prefetched_lines))) return;
@@ -53,18 +53,18 @@ void LineEngine::run(RunningSlice& r) {
 bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line) {
   const LineFate fate = caches_.access_line(r.asker.core, line, touch, victims_);
   if (fate.level != 0 || fate.from != LineFate::From::cache)
-    caches_.expect(r.asker.core, r.cursor.ahead(r.slice, 4), r.cursor.ahead(r.slice, 2), r.cursor.stream());
+    caches_.prefetch_tables(r.asker.core, r.cursor.ahead(r.slice, 4), r.cursor.ahead(r.slice, 2), r.cursor.stream());
   counts_.events.upgrade_lines += fate.upgrade;
   if (!victims_.writebacks.empty()) write_back(r, r.clock);
   Miss miss;
   float places = touch.parallelism;
-  if (touch.bypass && touch.writes) {
+  if (touch.non_temporal && touch.writes) {
     const NodeId home = home_of(r, line);
-    victims_.bypassed_writes.clear();
+    victims_.non_temporal_writes.clear();
     count_line(r, line, home, true);
-    miss.path = &routes_->bypassed_write(r.asker, line, home);
+    miss.path = &routes_->non_temporal_write(r.asker, line, home);
     miss.served = routes_->served(line, home);
-    miss.source = LineSource::bypassed;
+    miss.source = LineSource::non_temporal;
     miss.writes_memory = true;
     if (!touch.reads) return issue(r, miss, static_cast<float>(machine_.miss_buffers));
     // Nobody waits for what leaves after a read.

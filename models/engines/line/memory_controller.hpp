@@ -37,7 +37,7 @@ public:
   std::int64_t write(LineNumber, std::int64_t now);
   std::int64_t busy() const { return busy_; }  // of all channels' buses
   // Tells the timeline from here on what it uses of itself, as this resource.
-  void tell(Timeline* timeline, std::size_t resource) {
+  void set_timeline(Timeline* timeline, std::size_t resource) {
     timeline_ = timeline;
     resource_ = resource;
   }

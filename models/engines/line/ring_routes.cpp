@@ -35,7 +35,7 @@ RingRoutes::RingRoutes(const Machine& machine, PhysicalMemory memory, std::int64
   }
   const std::size_t asked = cores_ * geometry_.directories();
   read_.resize(asked * geometry_.controllers());
-  bypassed_.resize(read_.size());
+  non_temporal_.resize(read_.size());
   writeback_.resize(read_.size());
   transfer_.resize(asked * cores_);
   upgrade_.resize(asked * cores_);
@@ -80,8 +80,8 @@ const LinePath& RingRoutes::read(const Asker& asker, LineNumber line, NodeId) {
   });
 }
 
-const LinePath& RingRoutes::bypassed_write(const Asker& asker, LineNumber line, NodeId) {
-  return of_memory(bypassed_, asker, line, [&](LinePath& path, std::size_t core, std::size_t directory, std::size_t controller) {
+const LinePath& RingRoutes::non_temporal_write(const Asker& asker, LineNumber line, NodeId) {
+  return of_memory(non_temporal_, asker, line, [&](LinePath& path, std::size_t core, std::size_t directory, std::size_t controller) {
     const std::int64_t part = fixed_memory_ / 4;
     send(path, RingKind::address, core, directory, part);
     send(path, RingKind::acknowledge, directory, core, part);

@@ -32,7 +32,7 @@ public:
     return {geometry_.controller_of(physical), geometry_.within_controller(physical)};
   }
   const LinePath& read(const Asker&, LineNumber, NodeId home) override;
-  const LinePath& bypassed_write(const Asker&, LineNumber, NodeId home) override;
+  const LinePath& non_temporal_write(const Asker&, LineNumber, NodeId home) override;
   const LinePath& writeback(const Asker&, LineNumber, NodeId home) override;
   const LinePath& transfer(const Asker&, LineNumber, NodeId home, CoreId owner) override;
   const LinePath& upgrade(const Asker&, LineNumber, NodeId home, CoreId sharer) override;
@@ -65,7 +65,7 @@ private:
   std::array<Ring, ring_kinds> rings_;
   Timeline* timeline_;
   std::size_t first_ring_;
-  Paths read_, bypassed_, writeback_, transfer_, upgrade_;
+  Paths read_, non_temporal_, writeback_, transfer_, upgrade_;
 };
 
 }  // namespace homenode

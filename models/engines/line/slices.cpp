@@ -48,8 +48,8 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   };
   const CacheStage::Passed passed = stage_.pass(work, addresses, watched ? tell_faults : std::function<void()>{});
   if (timeline_ != nullptr)
-    timeline_->did(Doing::page_work, place.thread, workload_, work.items, place.now,
-                   place.now + Time::picoseconds(overhead) - work.overhead);
+    timeline_->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now,
+                      place.now + Time::picoseconds(overhead) - work.overhead);
   counts_.events.tlb_misses += passed.walked_pages;
   counts_.events.accesses += passed.slice.accesses;
   const std::uint64_t faulted = addresses.settle();

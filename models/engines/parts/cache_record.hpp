@@ -1,4 +1,4 @@
-// What the slices of a run did to the caches, in the order in which they passed them, up to where that order hangs on time. Runs that
+// What the slices of a run did to the caches, in the order in which they passed them, up to where that order depends on time. Runs that
 // differ only in where pages lie take it from here instead of working it out again.
 #pragma once
 
@@ -52,7 +52,7 @@ public:
   // Recording ends once it takes more memory than `limit`.
   explicit CacheRecord(Bytes limit) : limit_{static_cast<std::uint64_t>(limit.count())} {}
 
-  // For whoever is first. `what`: all that the caches' part of a run hangs on.
+  // For whoever is first. `what`: all that the caches' part of a run depends on.
   bool claim(const std::string& what);
   // Whether it can be read.
   bool ready(const std::string& what) const;

@@ -48,7 +48,7 @@ CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, c
   passed_ = kept.own;
   Passed passed{*kept.slice, kept.slice->walked_pages, kept.slice->walks};
   if (passed.slice.items != work.items || passed.slice.first != (work.stretch ? work.stretch->first : 0))
-    throw std::logic_error("a thread starts another slice than was foreseen or recorded");
+    throw std::logic_error("a thread starts another slice than was prefiltered or recorded");
   for (const FilteredSlice::Touch& touch : passed.slice.touches) {
     addresses.note_touch(touch.range, touch.writes, work.place);
     if (addresses.pages_per_huge() == 0 || translations_.empty()) continue;
@@ -59,7 +59,7 @@ CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, c
   return passed;
 }
 
-std::uint64_t CacheStage::foresee(const Work& work, AddressSpace& addresses) {
+std::uint64_t CacheStage::filter_ahead(const Work& work, AddressSpace& addresses) {
   const std::size_t thread = work.place.thread.index();
   if (foreseen_.size() <= thread) foreseen_.resize(thread + 1);
   foreseen_[thread].push_back(next_slice(work, addresses));

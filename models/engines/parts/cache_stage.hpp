@@ -31,7 +31,7 @@ public:
   // group, and it is called whenever a page of one was watched for; such slices must not be foreseen.
   Passed pass(const Work&, AddressSpace&, const std::function<void()>& faulted = {});
   // MemoryModel::foresee.
-  std::uint64_t foresee(const Work&, AddressSpace&);
+  std::uint64_t filter_ahead(const Work&, AddressSpace&);
   void order_by_time() { end_recording(); }
 
   // As of CacheModel.

@@ -7,7 +7,7 @@ namespace homenode {
 MessageCosts::MessageCosts(const Machine& machine, const Topology& topology) : machine_{machine}, topology_{topology} {
   const std::size_t pairs = std::size_t{machine.sockets} * machine.sockets;
   read_.resize(pairs);
-  bypassed_.resize(pairs);
+  non_temporal_.resize(pairs);
   writeback_.resize(pairs);
   upgrade_.resize(machine.sockets);
   for (std::size_t a = 0; a < machine.sockets; ++a) {
@@ -17,9 +17,9 @@ MessageCosts::MessageCosts(const Machine& machine, const Topology& topology) : m
       send(core, home, machine.request_message, read_[index(core, home)]);
       send(home, core, machine.data_message, read_[index(core, home)]);
       snoop(core, home, read_[index(core, home)]);
-      send(core, home, machine.data_message, bypassed_[index(core, home)]);
-      send(home, core, machine.response_message, bypassed_[index(core, home)]);
-      snoop(core, home, bypassed_[index(core, home)]);
+      send(core, home, machine.data_message, non_temporal_[index(core, home)]);
+      send(home, core, machine.response_message, non_temporal_[index(core, home)]);
+      snoop(core, home, non_temporal_[index(core, home)]);
       send(core, home, machine.data_message, writeback_[index(core, home)]);
       send(home, core, machine.response_message, writeback_[index(core, home)]);
     }

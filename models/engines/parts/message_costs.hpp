@@ -22,7 +22,7 @@ public:
   // A line read from `home` by a core of `reader`: request, data, and the snoops of the machine's mode.
   const std::vector<LinkBytes>& read(SocketId reader, SocketId home) const { return read_[index(reader, home)]; }
   // A line written without having been read (non-temporal store): data and completion, and snoops as for a read.
-  const std::vector<LinkBytes>& bypassed_write(SocketId writer, SocketId home) const { return bypassed_[index(writer, home)]; }
+  const std::vector<LinkBytes>& non_temporal_write(SocketId writer, SocketId home) const { return non_temporal_[index(writer, home)]; }
   // A modified line evicted to its home: data and completion; nobody else can hold it, so no snoops.
   const std::vector<LinkBytes>& writeback(SocketId writer, SocketId home) const { return writeback_[index(writer, home)]; }
   // Ownership of a line that the writer holds shared: snoops only; none with a directory, which knows the sharers.
@@ -37,7 +37,7 @@ private:
 
   const Machine& machine_;
   const Topology& topology_;
-  std::vector<std::vector<LinkBytes>> read_, bypassed_, writeback_, upgrade_;
+  std::vector<std::vector<LinkBytes>> read_, non_temporal_, writeback_, upgrade_;
 };
 
 }  // namespace homenode

@@ -132,8 +132,8 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   }
   const double memory = hits + transfers + loaded;
   if (options_.timeline != nullptr)
-    options_.timeline->did(Doing::page_work, place.thread, workload_, work.items, place.now,
-                           place.now + Time::from_seconds(kernel_seconds_));
+    options_.timeline->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now,
+                              place.now + Time::from_seconds(kernel_seconds_));
   const double overhead = work.overhead.seconds() + faults + walk_seconds + std::exchange(kernel_seconds_, 0.0);
   const double private_seconds = busy(memory) + overhead;
   const double around = work.overhead.seconds() + walk_seconds;
@@ -235,7 +235,7 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
     caches_.drop({first, first + lines}, false, moved_);
     for (const LineRange& modified : moved_.writebacks) demand_[move.from.index()].writebacks += modified.size();
     demand_[move.from.index()].reads += lines;
-    demand_[move.to.index()].bypassed += lines;
+    demand_[move.to.index()].non_temporal += lines;
     // The copy goes at the pace of the slower side, with as many lines in flight as a stream has.
     const Time latency = std::max(topology_.latency(place.node, move.from), topology_.latency(place.node, move.to));
     kernel_seconds_ += (options_.system.migration.fixed + options_.system.migration.shootdown).seconds() +
@@ -249,7 +249,7 @@ void StagedMemoryModel::tell_traffic(const Place& place, AddressSpace& addresses
   const std::uint64_t line = line_bytes();
   for (const MissRange& miss : outcome_->reads) watch.exchanged(miss.lines.first * line, miss.lines.last * line, false);
   for (const LineRange& lines : outcome_->writebacks) watch.exchanged(lines.first * line, lines.last * line, true);
-  for (const LineRange& lines : outcome_->bypassed_writes) watch.exchanged(lines.first * line, lines.last * line, true);
+  for (const LineRange& lines : outcome_->non_temporal_writes) watch.exchanged(lines.first * line, lines.last * line, true);
   watch.tell_traffic(place);
 }
 
@@ -268,8 +268,8 @@ void StagedMemoryModel::collect_demand(NodeId reader, const AddressSpace& addres
   for (const LineRange& lines : outcome_->writebacks) {
     by_home(lines, [](HomeDemand& demand, std::uint64_t count) { demand.writebacks += count; });
   }
-  for (const LineRange& lines : outcome_->bypassed_writes) {
-    by_home(lines, [](HomeDemand& demand, std::uint64_t count) { demand.bypassed += count; });
+  for (const LineRange& lines : outcome_->non_temporal_writes) {
+    by_home(lines, [](HomeDemand& demand, std::uint64_t count) { demand.non_temporal += count; });
   }
 }
 
@@ -294,7 +294,7 @@ void StagedMemoryModel::note_bound(const Work& work, double least_seconds, std::
                           (options_.system.fault.parallel + options_.system.fault.serial) * static_cast<std::int64_t>(faults)};
   for (const MissRange& miss : outcome_->reads) slice.reads += miss.lines.size();
   for (const LineRange& lines : outcome_->writebacks) slice.writes += lines.size();
-  for (const LineRange& lines : outcome_->bypassed_writes) slice.writes += lines.size();
+  for (const LineRange& lines : outcome_->non_temporal_writes) slice.writes += lines.size();
   bound_.add(slice);
 }
 
@@ -311,8 +311,8 @@ void StagedMemoryModel::use_resources(const Place& place) {
     }
     const SocketId there = machine_.socket_of(NodeId{home});
     if (demand.reads != 0) use_link_bytes(messages_.read(socket, there), demand.reads);
-    const std::uint64_t bypassed = demand.bypassed + demand.zeroed;
-    if (bypassed != 0) use_link_bytes(messages_.bypassed_write(socket, there), bypassed);
+    const std::uint64_t non_temporal = demand.non_temporal + demand.zeroed;
+    if (non_temporal != 0) use_link_bytes(messages_.non_temporal_write(socket, there), non_temporal);
     if (demand.writebacks != 0) use_link_bytes(messages_.writeback(socket, there), demand.writebacks);
   }
   if (outcome_->upgrades != 0) use_link_bytes(messages_.upgrade(socket), outcome_->upgrades);

@@ -20,7 +20,7 @@
 #include <memory>
 
 #include "models/engines/parts/bandwidth_sharing.hpp"
-#include "models/engines/parts/binding_causes.hpp"
+#include "models/engines/parts/bottlenecks.hpp"
 #include "models/engines/parts/cache_stage.hpp"
 #include "models/engines/parts/controller_load.hpp"
 #include "models/engines/parts/core_times.hpp"
@@ -43,7 +43,7 @@ struct StagedOptions {
   Bytes page{4096};                   // as of the address space
   PageDemand* page_demand = nullptr;  // if there, it is told what each slice asks of its pages
   // To be filled, or read if it is: of the caches' part of `recorded` (cache_record.hpp). Not for transparent huge pages, nor where
-  // pages move: there the caches' part hangs on the placement.
+  // pages move: there the caches' part depends on the placement.
   std::shared_ptr<CacheRecord> record;
   std::string recorded;
   std::uint64_t seed = 0;                         // of frames: of caches that the engine makes itself, and of a ring's memory
@@ -58,13 +58,13 @@ public:
                     StagedOptions);
 
   Started start(const Work&, AddressSpace&) override;
-  bool foresees(AddressSpace& addresses) const override { return addresses.watch().watches() == Watch::nothing; }
-  std::uint64_t foresee(const Work& work, AddressSpace& addresses) override { return caches_.foresee(work, addresses); }
+  bool can_filter_ahead(AddressSpace& addresses) const override { return addresses.watch().watches() == Watch::nothing; }
+  std::uint64_t filter_ahead(const Work& work, AddressSpace& addresses) override { return caches_.filter_ahead(work, addresses); }
   void order_by_time() override { caches_.order_by_time(); }
   std::optional<Time> next_event() override { return sharing_->next_event(); }
   void advance(Time to, std::vector<Completion>& done) override;
   EventCounts counts() const override { return counts_; }
-  std::vector<std::vector<BindingTime>> binding() const override { return causes_.ranked(); }
+  std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return causes_.ranked(); }
   std::optional<LeastTime> least_time() const override { return bound_.result(); }
   void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
   void flush(AddressSpace&) override;
@@ -73,9 +73,9 @@ private:
   // Lines that one slice exchanges with the memory of one node.
   struct HomeDemand {
     double read_weight = 0;  // sum of lines / parallelism
-    std::uint64_t reads = 0, writebacks = 0, bypassed = 0;
+    std::uint64_t reads = 0, writebacks = 0, non_temporal = 0;
     std::uint64_t zeroed = 0;  // written by the kernel
-    std::uint64_t writes() const { return writebacks + bypassed + zeroed; }
+    std::uint64_t writes() const { return writebacks + non_temporal + zeroed; }
   };
   struct Running {
     ActivityId activity;

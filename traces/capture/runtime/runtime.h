@@ -59,7 +59,7 @@ static inline uint64_t hn_select(bool which, uint64_t yes, uint64_t no) {
   const uint64_t mask = -(uint64_t)which;
   return (yes & mask) | (no & ~mask);
 }
-/* Of the program, the break, the mappings, the main stack; which it is hangs on the program's data. */
+/* Of the program, the break, the mappings, the main stack; which it is depends on the program's data. */
 static inline uintptr_t hn_origin_of(uintptr_t address) {
   const struct hn_origins* o = &hn_origins;
   uintptr_t origin = hn_select(address > o->far_mappings, o->mappings, o->break_now);

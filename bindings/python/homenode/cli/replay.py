@@ -123,7 +123,7 @@ WIDEST_MATRIX = (
 
 
 def _confidence(screen: Console, ranking: Ranking) -> None:
-    """P(A beats B) for each pair, what hangs on core time, and what to measure."""
+    """P(A beats B) for each pair, what depends on core time, and what to measure."""
     samples = ranking.confidence["samples"]
     for group in ranking.confidence["rankings"]:
         count = len(group["runs"])

@@ -36,12 +36,12 @@ std::unique_ptr<CacheModel> caches(By by, const Machine& machine) {
 }
 class Coherence : public ::testing::TestWithParam<By> {};
 
-Totals touch(CacheModel& model, unsigned core, LineNumber first, LineNumber last, bool writes, bool bypass = false) {
+Totals touch(CacheModel& model, unsigned core, LineNumber first, LineNumber last, bool writes, bool non_temporal = false) {
   LineTouch t;
   t.lines = {first_line + first, first_line + last};
   t.reads = !writes;
   t.writes = writes;
-  t.bypass = bypass;
+  t.non_temporal = non_temporal;
   t.accesses = t.lines.size();
   CacheOutcome outcome;
   model.access(CoreId{core}, {&t, 1}, outcome);
@@ -107,7 +107,7 @@ TEST_P(Coherence, ABypassingStoreRemovesEveryCopy) {
   touch(model, 0, 0, 10, true);
   touch(model, 3, 10, 20, false);
   Totals totals = touch(model, 1, 0, 20, true, true);
-  EXPECT_EQ(totals.bypassed, 20U);
+  EXPECT_EQ(totals.non_temporal, 20U);
   EXPECT_EQ(touch(model, 0, 0, 20, false).reads, 20U);
   flush(model, totals);
   EXPECT_EQ(totals.writebacks, 0U);  // the dirty lines were overwritten in memory

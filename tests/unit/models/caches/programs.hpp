@@ -35,13 +35,13 @@ struct Program {
 };
 
 struct Totals {
-  std::uint64_t reads = 0, writebacks = 0, bypassed = 0, transfers = 0, upgrades = 0, accesses = 0;
+  std::uint64_t reads = 0, writebacks = 0, non_temporal = 0, transfers = 0, upgrades = 0, accesses = 0;
   std::vector<std::uint64_t> hits;
-  std::uint64_t memory() const { return reads + writebacks + bypassed; }
+  std::uint64_t memory() const { return reads + writebacks + non_temporal; }
   void add(const CacheOutcome& outcome) {
     for (const auto& range : outcome.reads) reads += range.lines.size();
     for (const auto& range : outcome.writebacks) writebacks += range.size();
-    for (const auto& range : outcome.bypassed_writes) bypassed += range.size();
+    for (const auto& range : outcome.non_temporal_writes) non_temporal += range.size();
     for (const auto& range : outcome.transfers) transfers += range.lines.size();
     upgrades += outcome.upgrades;
     accesses += outcome.accesses;

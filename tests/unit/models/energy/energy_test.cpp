@@ -7,12 +7,13 @@
 #include "models/run/run.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/unit/sim/machine/test_machine.hpp"
 
 namespace homenode {
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path{HOMENODE_SOURCE_DIR} / "models" / "energy";
+const std::filesystem::path folder = test::source_folder() / "models" / "energy";
 
 double component(const EnergyReport& report, const std::string& name) {
   for (const auto& list : {report.components, report.cores, report.background})
@@ -145,7 +146,7 @@ TEST_P(EnergyOfRuns, ScalesWithItsParameters) {
 INSTANTIATE_TEST_SUITE_P(engines, EnergyOfRuns, ::testing::Values("flow", "simgrid", "line"),
                          [](const auto& tested) { return tested.param; });
 
-// One thread and the same caches: flow and line count the same accesses, hits and bytes, so that what hangs on them costs the same
+// One thread and the same caches: flow and line count the same accesses, hits and bytes, so that what depends on them costs the same
 // joules, and the rest differs as the times do:
 //   caches, controllers, links   first_level x accesses + ... : equal
 //   static                       P x time:                    E_line / T_line = E_flow / T_flow

@@ -10,6 +10,7 @@
 #include "sim/machine/physical_memory.hpp"
 #include "sim/machine/ring_geometry.hpp"
 #include "tests/support/heaps.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace homenode {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::int64_t page = 2 << 20;
 // Blocks of one line that `threads` threads, thread t on core t, get in turn.
 struct OnCard {
   OnCard(const std::string& heap, std::size_t threads, std::size_t each)
-      : machine{load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/knc-5110p.toml")},
+      : machine{load_machine(test::source_folder() / "models/machines/knc-5110p.toml")},
         placement{page_placements().make("first-touch")},
         manager{heap_managers().make(heap)},
         ring{machine},

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
+#include "tests/support/source_folder.hpp"
 #include "tests/unit/models/machines/described_machine.hpp"
 
 namespace homenode {
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path{HOMENODE_SOURCE_DIR} / "models" / "machines";
+const std::filesystem::path folder = test::source_folder() / "models" / "machines";
 
 // read(write(m)) = m, and what is known about each number survives, node by node where the file described several at once.
 void expect_round_trip(const MachineFile& file) {

@@ -8,13 +8,14 @@
 #include "models/engines/parts/message_costs.hpp"
 #include "models/machines/machine_file.hpp"
 #include "sim/machine/topology.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace homenode {
 namespace {
 
 using testing::ElementsAre;
 
-const std::filesystem::path folder = std::filesystem::path{HOMENODE_SOURCE_DIR} / "models" / "machines";
+const std::filesystem::path folder = test::source_folder() / "models" / "machines";
 
 Machine machine_named(const std::string& name) { return load_machine(folder / (name + ".toml")); }
 
@@ -158,8 +159,8 @@ LinkUse interleaved_link_use(const Machine& machine, double update_rate, double 
     for (std::size_t home = 0; home < machine.sockets; ++home) {
       const SocketId from{initiator}, to{home};
       for (const LinkBytes& cost : costs.read(from, to)) bytes[cost.link.index()] += reads / homes * cost.bytes;
-      const bool bypass = machine.streamable_stores == StoreTreatment::nontemporal;
-      for (const LinkBytes& cost : bypass ? costs.bypassed_write(from, to) : costs.writeback(from, to))
+      const bool non_temporal = machine.streamable_stores == StoreTreatment::nontemporal;
+      for (const LinkBytes& cost : non_temporal ? costs.non_temporal_write(from, to) : costs.writeback(from, to))
         bytes[cost.link.index()] += writes / homes * cost.bytes;
     }
   }

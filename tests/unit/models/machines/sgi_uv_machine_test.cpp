@@ -7,6 +7,7 @@
 #include "models/machines/machine_changes.hpp"
 #include "models/machines/machine_file.hpp"
 #include "sim/machine/topology.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace homenode {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-Machine uv() { return load_machine(std::filesystem::path{HOMENODE_SOURCE_DIR} / "models" / "machines" / "sgi-uv-32s.toml"); }
+Machine uv() { return load_machine(test::source_folder() / "models" / "machines" / "sgi-uv-32s.toml"); }
 
 double distance(const Topology& topology, std::size_t from, std::size_t to) {
   return topology.latency(NodeId{from}, NodeId{to}).seconds() / topology.latency(NodeId{from}, NodeId{from}).seconds();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/base/errors.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace homenode::test {
 namespace {
@@ -12,7 +13,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-const std::filesystem::path shipped = std::filesystem::path{HOMENODE_SOURCE_DIR} / "models" / "systems";
+const std::filesystem::path shipped = test::source_folder() / "models" / "systems";
 
 const std::string head = "schema = \"homenode.system/1\"\nname = \"mine\"\n";
 

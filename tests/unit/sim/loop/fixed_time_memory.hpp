@@ -43,7 +43,7 @@ public:
     }
   }
   EventCounts counts() const override { return {}; }
-  std::vector<std::vector<BindingTime>> binding() const override { return {}; }
+  std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return {}; }
   void drop(std::uint64_t first, std::uint64_t last, bool) override { dropped.emplace_back(first, last); }
   void flush(AddressSpace&) override { flushed = true; }
 

@@ -352,7 +352,7 @@ TEST(LineTouches, StreamableStoresBypassWhenTheMachineSaysSo) {
   for (const auto stores : {StoreTreatment::regular, StoreTreatment::nontemporal}) {
     options.stores = stores;
     for (const auto& group : expand(program, 0, program.iterations(), options))
-      for (const auto& touch : group) EXPECT_EQ(touch.bypass, touch.writes && stores == StoreTreatment::nontemporal);
+      for (const auto& touch : group) EXPECT_EQ(touch.non_temporal, touch.writes && stores == StoreTreatment::nontemporal);
   }
 }
 

@@ -45,16 +45,16 @@ TEST(Timeline, keepsAFewSpansAsTheyAre) {
   const auto workload = two_loops();
   Timeline timeline{100};
   timeline.begin_part(*workload, ns(5));
-  timeline.did(Doing::barrier, ThreadId{1}, *workload, {ExecutionId{1}, 0, 0}, ns(30), ns(40));
-  timeline.did(Doing::work, ThreadId{1}, *workload, {ExecutionId{0}, 3, 7}, ns(10), ns(30));
-  timeline.did(Doing::page_work, ThreadId{1}, *workload, {ExecutionId{0}, 3, 7}, ns(10), ns(12));
-  timeline.did(Doing::work, ThreadId{0}, *workload, {ExecutionId{0}, 0, 3}, ns(10), ns(10));  // takes no time: is not there
+  timeline.record(ThreadActivity::barrier, ThreadId{1}, *workload, {ExecutionId{1}, 0, 0}, ns(30), ns(40));
+  timeline.record(ThreadActivity::work, ThreadId{1}, *workload, {ExecutionId{0}, 3, 7}, ns(10), ns(30));
+  timeline.record(ThreadActivity::page_work, ThreadId{1}, *workload, {ExecutionId{0}, 3, 7}, ns(10), ns(12));
+  timeline.record(ThreadActivity::work, ThreadId{0}, *workload, {ExecutionId{0}, 0, 3}, ns(10), ns(10));  // takes no time: is not there
   const auto& spans = timeline.spans();
   ASSERT_EQ(spans.size(), 3U);
-  EXPECT_EQ(spans[0].doing, Doing::work);
+  EXPECT_EQ(spans[0].doing, ThreadActivity::work);
   EXPECT_EQ(spans[0].from, ns(15));
   EXPECT_EQ(spans[0].last, 7);
-  EXPECT_EQ(spans[1].doing, Doing::page_work);
+  EXPECT_EQ(spans[1].doing, ThreadActivity::page_work);
   EXPECT_EQ(timeline.labels()[spans[2].label], "second");
   EXPECT_EQ(timeline.least(), Time{});
 }
@@ -65,8 +65,8 @@ TEST(Timeline, joinsSpansOfOneExecutionThatAreTooMany) {
   Timeline timeline{100};
   timeline.begin_part(*workload, Time{});
   for (std::int64_t k = 0; k < 1000; ++k) {
-    timeline.did(Doing::work, ThreadId{0}, *workload, {ExecutionId{0}, k, k + 1}, ns(100 * k), ns(100 * k + 90));
-    timeline.did(Doing::lock, ThreadId{0}, *workload, {ExecutionId{0}, 0, 0}, ns(100 * k + 90), ns(100 * k + 100));
+    timeline.record(ThreadActivity::work, ThreadId{0}, *workload, {ExecutionId{0}, k, k + 1}, ns(100 * k), ns(100 * k + 90));
+    timeline.record(ThreadActivity::lock, ThreadId{0}, *workload, {ExecutionId{0}, 0, 0}, ns(100 * k + 90), ns(100 * k + 100));
   }
   const auto& spans = timeline.spans();
   ASSERT_EQ(spans.size(), 1U);
@@ -90,8 +90,8 @@ TEST(Timeline, neverOverlapsAndNeverGrowsBeyondItsSize) {
     const std::size_t thread = random >> 63U, execution = (random >> 62U) % 2;
     const auto length = static_cast<std::int64_t>((random >> 40U) % 64 + 1), gap = static_cast<std::int64_t>((random >> 30U) % 8);
     const Time from = ns(now[thread]), to = ns(now[thread] + length);
-    timeline.did(Doing::work, ThreadId{thread}, *workload, {ExecutionId{execution}, k % 1000, k % 1000 + 1}, from, to);
-    timeline.did(Doing::page_work, ThreadId{thread}, *workload, {ExecutionId{execution}, 0, 0}, from, from + ns(length / 4));
+    timeline.record(ThreadActivity::work, ThreadId{thread}, *workload, {ExecutionId{execution}, k % 1000, k % 1000 + 1}, from, to);
+    timeline.record(ThreadActivity::page_work, ThreadId{thread}, *workload, {ExecutionId{execution}, 0, 0}, from, from + ns(length / 4));
     now[thread] += length + gap;
   }
   const auto& spans = timeline.spans();
@@ -100,7 +100,7 @@ TEST(Timeline, neverOverlapsAndNeverGrowsBeyondItsSize) {
   const Timeline::Span* work = nullptr;
   for (const Timeline::Span& span : spans) {
     EXPECT_GE(span.to - span.from, timeline.least());
-    if (span.doing == Doing::page_work) {
+    if (span.doing == ThreadActivity::page_work) {
       ASSERT_NE(work, nullptr);
       EXPECT_TRUE(work->thread == span.thread && work->from <= span.from && span.to <= work->to);
       continue;

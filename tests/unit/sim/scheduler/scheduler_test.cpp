@@ -51,12 +51,12 @@ protected:
 
 TEST_F(OneCore, servesOneThreadAtATime) {
   EXPECT_TRUE(scheduler.resume(a, nobody, Time{}));
-  scheduler.computes(a);
+  scheduler.start_computing(a);
   EXPECT_FALSE(scheduler.resume(b, nobody, Time{}));
   EXPECT_TRUE(scheduler.has_core(a));
   EXPECT_FALSE(scheduler.has_core(b));
   // The first sleeps: the other one gets the core, and pays for the switch.
-  scheduler.waits(a, Scheduler::Wait::sleeps, millisecond);
+  scheduler.start_waiting(a, Scheduler::Wait::sleeps, millisecond);
   EXPECT_THAT(scheduler.take_granted(), ElementsAre(b));
   EXPECT_EQ(scheduler.take_delay(b), quiet().context_switch);
   EXPECT_EQ(scheduler.take_delay(a), Time{});
@@ -72,7 +72,7 @@ TEST_F(OneCore, wakesUpForAThreadThatSlept) {
   EXPECT_EQ(scheduler.wakeups(CoreId{0}), 1u);
   Time now{};
   const auto after = [&](Wait how, Time idle) {
-    scheduler.waits(a, how, now);
+    scheduler.start_waiting(a, how, now);
     now += idle;
     EXPECT_TRUE(scheduler.resume(a, b, now));
     return scheduler.take_delay(a);
@@ -89,7 +89,7 @@ TEST_F(OneCore, wakesUpForAThreadThatSlept) {
 TEST_F(OneCore, isSharedByTimeSlices) {
   // Four cores: times are scaled by 1 + log2 4 = 3. Two threads have max(3 x 6 ms / 2, 3 x 0.75 ms) = 9 ms each in turn.
   ASSERT_TRUE(scheduler.resume(a, nobody, Time{}));
-  scheduler.computes(a);
+  scheduler.start_computing(a);
   ASSERT_FALSE(scheduler.resume(b, nobody, Time{}));
   Time ran[2] = {};
   std::size_t on_core = 0;
@@ -100,7 +100,7 @@ TEST_F(OneCore, isSharedByTimeSlices) {
       on_core = 1 - on_core;
       EXPECT_THAT(scheduler.take_granted(), ElementsAre(ThreadId{on_core}));
     }
-    scheduler.computes(ThreadId{on_core});
+    scheduler.start_computing(ThreadId{on_core});
   }
   EXPECT_EQ(ran[0] + ran[1], millisecond * 90);
   EXPECT_EQ(ran[0], ran[1]);
@@ -109,9 +109,9 @@ TEST_F(OneCore, isSharedByTimeSlices) {
 TEST_F(OneCore, isTakenBySomebodyWhoSleptLong) {
   // b slept while a ran 100 ms: b is half a latency (9 ms) behind, more than the 3 ms of granularity; it goes at a's next boundary.
   ASSERT_TRUE(scheduler.resume(a, nobody, Time{}));
-  scheduler.computes(a);
+  scheduler.start_computing(a);
   EXPECT_TRUE(scheduler.slice_ended(a, millisecond * 100));
-  scheduler.computes(a);
+  scheduler.start_computing(a);
   EXPECT_FALSE(scheduler.resume(b, nobody, millisecond * 101));
   EXPECT_FALSE(scheduler.slice_ended(a, millisecond * 102));
   EXPECT_THAT(scheduler.take_granted(), ElementsAre(b));
@@ -122,7 +122,7 @@ TEST_F(OneCore, isKeptByAThreadThatSpinsUntilItsSliceEnds) {
   Scheduler spinning{machine, quiet(), {millisecond * 200, 1}, 0};
   for (int thread = 0; thread < 2; ++thread) spinning.add({CoreId{0}});
   ASSERT_TRUE(spinning.resume(a, nobody, Time{}));
-  spinning.waits(a, Scheduler::Wait::spins, Time{});
+  spinning.start_waiting(a, Scheduler::Wait::spins, Time{});
   EXPECT_FALSE(spinning.resume(b, nobody, millisecond));
   EXPECT_EQ(spinning.next_event(), millisecond * 9);
   spinning.advance(millisecond * 9);
@@ -177,7 +177,7 @@ TEST_F(Unpinned, aThreadWakesWhereItWasIfThatCoreIsIdle) {
   for (std::size_t t = 0; t < 4; ++t) {
     ASSERT_TRUE(scheduler.resume(ThreadId{t}, nobody, Time{}));
     const CoreId core = scheduler.core_of(ThreadId{t});
-    scheduler.waits(ThreadId{t}, Scheduler::Wait::sleeps, millisecond);
+    scheduler.start_waiting(ThreadId{t}, Scheduler::Wait::sleeps, millisecond);
     EXPECT_TRUE(scheduler.resume(ThreadId{t}, a, millisecond * 2));
     EXPECT_EQ(scheduler.core_of(ThreadId{t}), core);
   }
@@ -191,7 +191,7 @@ TEST_F(Unpinned, anIdleCoreTakesAThreadThatQueuesAndIsNoLongerHot) {
   for (std::size_t t = 0; t < 5; ++t) {
     const ThreadId thread{t};
     (scheduler.resume(thread, nobody, Time{}) ? running : queued).push_back(thread);
-    if (scheduler.has_core(thread)) scheduler.computes(thread);
+    if (scheduler.has_core(thread)) scheduler.start_computing(thread);
   }
   ASSERT_EQ(queued.size(), 1u);
   const CoreId busy = scheduler.core_of(queued.front());
@@ -199,7 +199,7 @@ TEST_F(Unpinned, anIdleCoreTakesAThreadThatQueuesAndIsNoLongerHot) {
   for (const ThreadId thread : running)
     if (scheduler.core_of(thread) != busy) other = thread;
   const CoreId idle = scheduler.core_of(other);
-  scheduler.waits(other, Scheduler::Wait::sleeps, millisecond);
+  scheduler.start_waiting(other, Scheduler::Wait::sleeps, millisecond);
   EXPECT_THAT(scheduler.take_granted(), ElementsAre(queued.front()));
   EXPECT_EQ(scheduler.core_of(queued.front()), idle);
 }
@@ -209,7 +209,7 @@ TEST_F(Unpinned, threadsThatAllComputeShareTheCoresFairly) {
   Scheduler scheduler = scheduler_of(6);
   std::vector<Time> ran(6);
   for (std::size_t t = 0; t < 6; ++t)
-    if (scheduler.resume(ThreadId{t}, nobody, Time{})) scheduler.computes(ThreadId{t});
+    if (scheduler.resume(ThreadId{t}, nobody, Time{})) scheduler.start_computing(ThreadId{t});
   for (Time now = millisecond; now <= millisecond * 12000; now += millisecond) {
     std::set<CoreId> used;
     for (std::size_t t = 0; t < 6; ++t) {
@@ -223,7 +223,7 @@ TEST_F(Unpinned, threadsThatAllComputeShareTheCoresFairly) {
     if (scheduler.next_event()) scheduler.advance(now);
     scheduler.take_granted();
     for (std::size_t t = 0; t < 6; ++t)
-      if (scheduler.has_core(ThreadId{t})) scheduler.computes(ThreadId{t});
+      if (scheduler.has_core(ThreadId{t})) scheduler.start_computing(ThreadId{t});
   }
   Time sum;
   for (const Time time : ran) {
@@ -237,10 +237,10 @@ TEST_F(Unpinned, threadsThatAllComputeShareTheCoresFairly) {
 TEST_F(Unpinned, threadsMoveToAnIdleCoreOfANodeAtTheirNextBoundary) {
   Scheduler scheduler = scheduler_of(2);  // one on each node, one idle core on each
   ASSERT_TRUE(scheduler.resume(a, nobody, Time{}));
-  scheduler.computes(a);
+  scheduler.start_computing(a);
   const NodeId other = machine.node_of(scheduler.core_of(b));
   ASSERT_TRUE(scheduler.resume(b, nobody, Time{}));
-  scheduler.computes(b);
+  scheduler.start_computing(b);
   ASSERT_NE(machine.node_of(scheduler.core_of(a)), other);
   EXPECT_TRUE(scheduler.move(a, other, millisecond));
   EXPECT_NE(machine.node_of(scheduler.core_of(a)), other);
@@ -256,7 +256,7 @@ TEST_F(Unpinned, threadsExchangeTheirCores) {
   Scheduler scheduler = scheduler_of(4);
   for (std::size_t t = 0; t < 4; ++t) {
     ASSERT_TRUE(scheduler.resume(ThreadId{t}, nobody, Time{}));
-    scheduler.computes(ThreadId{t});
+    scheduler.start_computing(ThreadId{t});
   }
   const CoreId of_a = scheduler.core_of(a), of_b = scheduler.core_of(b);
   EXPECT_FALSE(scheduler.move(a, machine.node_of(of_b), millisecond));
@@ -289,7 +289,7 @@ TEST(Daemons, takeACoreAndItsThreadGoesOnAfterwards) {
   std::vector<bool> has(4, false);
   for (std::size_t t = 0; t < 4; ++t) {
     ASSERT_TRUE(scheduler.resume(ThreadId{t}, nobody, Time{}));
-    scheduler.waits(ThreadId{t}, Scheduler::Wait::spins, Time{});
+    scheduler.start_waiting(ThreadId{t}, Scheduler::Wait::spins, Time{});
   }
   // 4 cores x 100 a second x 2 ms: a fifth of the cores' time over 180 ms, in which all threads spin.
   std::size_t without = 0, steps = 0;

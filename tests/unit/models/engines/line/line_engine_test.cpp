@@ -213,7 +213,7 @@ TEST(ManyLines, ofAllCoresSaturateTheController) {
     const double bytes = static_cast<double>(after.read_bytes[0] + after.write_bytes[0] - before.read_bytes[0] - before.write_bytes[0]);
     const double expected = bytes / (writes ? 16e9 : 24e9);
     EXPECT_NEAR(seconds, expected, 0.01 * expected) << (writes ? "writes" : "reads");
-    EXPECT_EQ(bench.engine->binding().at(1).front().resource, "controller 0");
+    EXPECT_EQ(bench.engine->bottlenecks().at(1).front().resource, "controller 0");
   }
 }
 
@@ -234,7 +234,7 @@ TEST(ManyLines, fromTheOtherSocketSaturateTheLink) {
   const double seconds = bench.finish().seconds();
   const double lines = static_cast<double>(bench.engine->counts().read_bytes[1] - before.read_bytes[1]) / 64;
   EXPECT_NEAR(seconds, lines * 6e-9, 0.01 * lines * 6e-9);
-  EXPECT_EQ(bench.engine->binding().at(1).front().resource, "link 1->0");
+  EXPECT_EQ(bench.engine->bottlenecks().at(1).front().resource, "link 1->0");
 }
 
 TEST(ManyLines, overlapWithComputingUnlessTheCoreBlocks) {

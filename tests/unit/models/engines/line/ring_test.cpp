@@ -13,12 +13,13 @@
 #include "models/microbenchmarks/latency_map.hpp"
 #include "sim/base/errors.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace homenode::test {
 namespace {
 
 Machine knc(const std::map<std::string, std::string>& changes = {}) {
-  return with_changes(load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/knc-5110p.toml"), changes);
+  return with_changes(load_machine(test::source_folder() / "models/machines/knc-5110p.toml"), changes);
 }
 
 // Six stops, everything at a place of its own: hops can be counted by hand.

@@ -7,19 +7,20 @@
 #include "models/engines/line/ring_routes.hpp"
 #include "models/machines/machine_file.hpp"
 #include "models/run/run.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
 
 namespace homenode::test {
 namespace {
 
-Machine knc() { return load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/knc-5110p.toml"); }
+Machine knc() { return load_machine(test::source_folder() / "models/machines/knc-5110p.toml"); }
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 TEST(RingsOnATimeline, areInUseForTheirMessages) {
   const Machine machine = knc();
   Timeline timeline{100};
-  timeline.has_resources(std::vector<std::string>(8, "resource"), std::vector<double>(8, 0.0), 64);
+  timeline.set_resources(std::vector<std::string>(8, "resource"), std::vector<double>(8, 0.0), 64);
   RingRoutes routes{machine, PhysicalMemory{machine, Bytes{4096}, 0}, 0, &timeline, 2};
   std::mt19937_64 random{3};
   for (int k = 0; k < 10'000; ++k) {

@@ -3,11 +3,12 @@
 
 #include "models/engines/line/line_engine.hpp"
 #include "models/machines/machine_file.hpp"
-#include "sim/loop/meeting.hpp"
+#include "sim/loop/barrier.hpp"
 #include "sim/machine/ring_geometry.hpp"
 #include "sim/machine/team_costs.hpp"
 #include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace homenode::test {
 namespace {
@@ -41,7 +42,7 @@ TEST(Signal, takesACoreToCoreLatencyAndOccupiesLinks) {
 }
 
 TEST(Signal, onARingTakesItsWayRound) {
-  Team team{load_machine(std::string{HOMENODE_SOURCE_DIR} + "/models/machines/knc-5110p.toml"), 60};
+  Team team{load_machine(test::source_folder() / "models/machines/knc-5110p.toml"), 60};
   const RingGeometry ring{team.machine};
   const PhysicalMemory memory{team.machine, Bytes{4096}, 0};
   for (const std::size_t to : {1U, 17U, 44U}) {
@@ -54,11 +55,11 @@ TEST(Signal, onARingTakesItsWayRound) {
 TEST(Meeting, isATreeOfSignals) {
   Team team{two_sockets(), 8};
   // 7 tells 6, 6 tells 4 (40 ns each), 4 tells 0 (100 ns); down to 4 (100 ns), 6 and 7 (40 ns each).
-  EXPECT_EQ(meeting(*team.engine, team.places, 7), Time::nanoseconds(360));
+  EXPECT_EQ(barrier_latency(*team.engine, team.places, 7), Time::nanoseconds(360));
   Team again{two_sockets(), 8};
-  EXPECT_EQ(meeting(*again.engine, again.places, 0), Time::nanoseconds(180)) << "the root came last";
+  EXPECT_EQ(barrier_latency(*again.engine, again.places, 0), Time::nanoseconds(180)) << "the root came last";
   Team alone{two_sockets(), 1};
-  EXPECT_EQ(meeting(*alone.engine, alone.places, 0), Time{});
+  EXPECT_EQ(barrier_latency(*alone.engine, alone.places, 0), Time{});
 }
 
 TEST(Meeting, isWithinTheFormulaOnAnIdleMachine) {
@@ -69,9 +70,9 @@ TEST(Meeting, isWithinTheFormulaOnAnIdleMachine) {
       for (const Place& place : team.places) cores.push_back(place.core);
       const Time formula = team_costs(team.machine, cores).barrier - team.machine.barrier_base;
       // Links are held for 6 ns a message: at most so much for every thread.
-      EXPECT_LE(*meeting(*team.engine, team.places, last), 2 * formula + Time::nanoseconds(6.0 * static_cast<double>(threads)))
+      EXPECT_LE(*barrier_latency(*team.engine, team.places, last), 2 * formula + Time::nanoseconds(6.0 * static_cast<double>(threads)))
           << threads << ", last " << last;
-      EXPECT_GE(*meeting(*team.engine, team.places, last), team.machine.core_to_core_local);
+      EXPECT_GE(*barrier_latency(*team.engine, team.places, last), team.machine.core_to_core_local);
     }
   }
 }

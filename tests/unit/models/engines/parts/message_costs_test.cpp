@@ -40,7 +40,7 @@ TEST(MessageCosts, aDirectorySendsNothingForLocalLinesAndRequestAndDataForRemote
   EXPECT_THAT(links.dense(links->read(zero, zero)), testing::ElementsAre(0, 0));
   EXPECT_THAT(links.dense(links->read(zero, one)), testing::ElementsAre(8, 72));
   EXPECT_THAT(links.dense(links->writeback(zero, one)), testing::ElementsAre(72, 8));
-  EXPECT_THAT(links.dense(links->bypassed_write(zero, one)), testing::ElementsAre(72, 8));
+  EXPECT_THAT(links.dense(links->non_temporal_write(zero, one)), testing::ElementsAre(72, 8));
   EXPECT_THAT(links.dense(links->upgrade(zero)), testing::ElementsAre(0, 0));
 }
 
@@ -48,7 +48,7 @@ TEST(MessageCosts, sourceSnoopsAskEveryOtherSocketForEveryLine) {
   const Links links{two_sockets(), SnoopMode::source};
   EXPECT_THAT(links.dense(links->read(zero, zero)), testing::ElementsAre(8, 8));
   EXPECT_THAT(links.dense(links->read(zero, one)), testing::ElementsAre(8 + 8, 72 + 8));
-  EXPECT_THAT(links.dense(links->bypassed_write(zero, one)), testing::ElementsAre(72 + 8, 8 + 8));
+  EXPECT_THAT(links.dense(links->non_temporal_write(zero, one)), testing::ElementsAre(72 + 8, 8 + 8));
   EXPECT_THAT(links.dense(links->writeback(zero, one)), testing::ElementsAre(72, 8));  // nobody else can hold it
   const Links mesh{four_socket_mesh(), SnoopMode::source};
   EXPECT_EQ(mesh.total(mesh->read(zero, zero)), 3 * (8 + 8));

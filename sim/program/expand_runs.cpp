@@ -1,4 +1,4 @@
-#include "sim/program/one_by_one.hpp"
+#include "sim/program/expand_runs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,9 +50,9 @@ ItemPattern singles_of(const ItemPattern& pattern) {
   return result;
 }
 
-class OneByOne final : public Workload {
+class ExpandRuns final : public Workload {
 public:
-  explicit OneByOne(std::shared_ptr<const Workload> of) : Workload{*of}, of_{std::move(of)} {
+  explicit ExpandRuns(std::shared_ptr<const Workload> of) : Workload{*of}, of_{std::move(of)} {
     for (ItemPattern& pattern : patterns) pattern = singles_of(pattern);
   }
   std::shared_ptr<const ExecutionBody> body(ExecutionId execution) const override { return of_->body(execution); }
@@ -63,6 +63,8 @@ private:
 
 }  // namespace
 
-std::shared_ptr<Workload> one_by_one(std::shared_ptr<const Workload> workload) { return std::make_shared<OneByOne>(std::move(workload)); }
+std::shared_ptr<Workload> expand_runs(std::shared_ptr<const Workload> workload) {
+  return std::make_shared<ExpandRuns>(std::move(workload));
+}
 
 }  // namespace homenode

@@ -24,7 +24,7 @@ public:
 
   void add(RegionId region, std::size_t cause, double seconds) { seconds_[region.index()][cause] += seconds; }
   // By region, longest first.
-  std::vector<std::vector<BindingTime>> ranked() const;
+  std::vector<std::vector<BottleneckTime>> ranked() const;
 
 private:
   std::string name(std::size_t cause) const;

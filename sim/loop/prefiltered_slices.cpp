@@ -1,4 +1,4 @@
-#include "sim/loop/foreseen_slices.hpp"
+#include "sim/loop/prefiltered_slices.hpp"
 
 #include <algorithm>
 #include <set>
@@ -29,8 +29,8 @@ std::unique_ptr<WorkDistribution> one_iteration_each(ExecutionId execution, Bind
   return std::make_unique<OneIterationEach>(execution, binding);
 }
 
-ForeseenSlices::ForeseenSlices(std::unique_ptr<WorkDistribution> hands_out, std::vector<Place> places,
-                               std::shared_ptr<const ExecutionBody> body, SliceCutter& cutter)
+PrefilteredSlices::PrefilteredSlices(std::unique_ptr<WorkDistribution> hands_out, std::vector<Place> places,
+                                     std::shared_ptr<const ExecutionBody> body, SliceCutter& cutter)
     : hands_out_{std::move(hands_out)}, body_{std::move(body)}, cutter_{cutter} {
   for (Place& place : places) {
     members_.emplace_back();
@@ -38,13 +38,13 @@ ForeseenSlices::ForeseenSlices(std::unique_ptr<WorkDistribution> hands_out, std:
   }
 }
 
-void ForeseenSlices::before_start(ThreadId thread, MemoryModel& memory, AddressSpace& addresses) {
+void PrefilteredSlices::before_start(ThreadId thread, MemoryModel& memory, AddressSpace& addresses) {
   for (const std::uint64_t needed = ++members_[thread.index()].started; rounds_ < needed; ++rounds_) {
-    for (Member& member : members_) foresee(member, memory, addresses);
+    for (Member& member : members_) filter_ahead(member, memory, addresses);
   }
 }
 
-void ForeseenSlices::foresee(Member& member, MemoryModel& memory, AddressSpace& addresses) {
+void PrefilteredSlices::filter_ahead(Member& member, MemoryModel& memory, AddressSpace& addresses) {
   if (member.finished) return;
   const std::vector<ItemBlock>& blocks = body_->blocks;
   if (member.next == member.items.last) {
@@ -62,13 +62,13 @@ void ForeseenSlices::foresee(Member& member, MemoryModel& memory, AddressSpace& 
   const std::int64_t end = member.sequence == 0 ? cutter_.end(blocks, member.block, member.next, member.items.last) : member.next;
   Work work{member.place, {member.items.execution, member.next, end}, Time{}};
   if (end != member.next) {
-    memory.foresee(work, addresses);
+    memory.filter_ahead(work, addresses);
     member.next = end;
     return;
   }
   work.items.last = member.next + 1;
   work.stretch = {member.sequence, Stretch::to_the_end, cutter_.quantum()};
-  member.sequence = memory.foresee(work, addresses);
+  member.sequence = memory.filter_ahead(work, addresses);
   if (member.sequence != Stretch::to_the_end) return;
   member.sequence = 0;
   ++member.next;

@@ -15,7 +15,7 @@
 namespace homenode {
 
 // From the last one's arrival, at `team[last].now`, until all may go on; nothing from a model without signals.
-inline std::optional<Time> meeting(MemoryModel& memory, std::span<const Place> team, std::size_t last) {
+inline std::optional<Time> barrier_latency(MemoryModel& memory, std::span<const Place> team, std::size_t last) {
   const Time begin = team[last].now;
   const auto tell = [&](std::size_t from, std::size_t to, Time at) {
     Place writer = team[from];

@@ -17,12 +17,12 @@ namespace homenode {
 // Code bound to ranks (thread t runs iteration t) or replicated (every thread runs iteration 0), as a distribution.
 std::unique_ptr<WorkDistribution> one_iteration_each(ExecutionId, Binding);
 
-class ForeseenSlices {
+class PrefilteredSlices {
 public:
-  // `hands_out`, a distribution's foresight, is asked for every thread's iterations; none of them has heap calls or synchronisation.
+  // `hands_out`, a distribution's fixed_schedule, is asked for every thread's iterations; none of them has heap calls or synchronisation.
   // The cutter must outlive the slices.
-  ForeseenSlices(std::unique_ptr<WorkDistribution> hands_out, std::vector<Place> places, std::shared_ptr<const ExecutionBody>,
-                 SliceCutter&);
+  PrefilteredSlices(std::unique_ptr<WorkDistribution> hands_out, std::vector<Place> places, std::shared_ptr<const ExecutionBody>,
+                    SliceCutter&);
 
   // To be called before each slice that the thread starts.
   void before_start(ThreadId, MemoryModel&, AddressSpace&);
@@ -37,7 +37,7 @@ private:
     std::uint64_t started = 0;   // slices
     bool finished = false;
   };
-  void foresee(Member&, MemoryModel&, AddressSpace&);
+  void filter_ahead(Member&, MemoryModel&, AddressSpace&);
 
   std::unique_ptr<WorkDistribution> hands_out_;
   std::vector<Member> members_;

@@ -1,4 +1,4 @@
-#include "models/engines/parts/binding_causes.hpp"
+#include "models/engines/parts/bottlenecks.hpp"
 
 #include <algorithm>
 
@@ -18,12 +18,12 @@ std::string BindingCauses::name(std::size_t cause) const {
   return cause >= shared_ ? private_names_[cause - shared_] : shared_resource_name(machine_, topology_, cause);
 }
 
-std::vector<std::vector<BindingTime>> BindingCauses::ranked() const {
-  std::vector<std::vector<BindingTime>> result(seconds_.size());
+std::vector<std::vector<BottleneckTime>> BindingCauses::ranked() const {
+  std::vector<std::vector<BottleneckTime>> result(seconds_.size());
   for (std::size_t region = 0; region < seconds_.size(); ++region) {
     for (const auto& [cause, seconds] : seconds_[region]) result[region].push_back({name(cause), seconds});
     std::stable_sort(result[region].begin(), result[region].end(),
-                     [](const BindingTime& a, const BindingTime& b) { return a.seconds > b.seconds; });
+                     [](const BottleneckTime& a, const BottleneckTime& b) { return a.seconds > b.seconds; });
   }
   return result;
 }

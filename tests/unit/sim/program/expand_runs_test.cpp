@@ -1,5 +1,5 @@
 // A program with each access on its own: the same accesses in the same order, and the same lines in the caches.
-#include "sim/program/one_by_one.hpp"
+#include "sim/program/expand_runs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 namespace homenode::test {
 namespace {
 
-TEST(OneByOne, hasNoRunsAndEveryAccess) {
+TEST(ExpandRuns, hasNoRunsAndEveryAccess) {
   // A row of gather: per element a read of the index, one of the table where it says, and a write.
   const auto workload = gather(1000, 500, 10);
-  const auto raw = one_by_one(workload);
+  const auto raw = expand_runs(workload);
   ASSERT_EQ(raw->patterns.size(), workload->patterns.size());
   for (std::size_t p = 0; p < raw->patterns.size(); ++p) {
     std::uint64_t accesses = 0;
@@ -26,7 +26,7 @@ TEST(OneByOne, hasNoRunsAndEveryAccess) {
   }
 }
 
-TEST(OneByOne, movesTheSameLines) {
+TEST(ExpandRuns, movesTheSameLines) {
   // 5-point Jacobi on 4 MiB in a last level of 64 MiB, in which no set is too small: each line of both arrays is read from memory once and
   // written back once.
   Machine machine = one_node();
@@ -37,7 +37,7 @@ TEST(OneByOne, movesTheSameLines) {
     options.engine = engine;
     options.caches = "lines";
     options.threads = 4;
-    const RunReport runs = run(*workload, machine, options), raw = run(*one_by_one(workload), machine, options);
+    const RunReport runs = run(*workload, machine, options), raw = run(*expand_runs(workload), machine, options);
     EXPECT_EQ(raw.counts.accesses, runs.counts.accesses);
     EXPECT_EQ(raw.counts.read_bytes, std::vector<std::uint64_t>{4 << 20});
     EXPECT_EQ(raw.counts.read_bytes, runs.counts.read_bytes);

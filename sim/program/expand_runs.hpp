@@ -9,6 +9,6 @@
 namespace homenode {
 
 // Memory grows with the accesses of a pattern, not with how often it is repeated.
-std::shared_ptr<Workload> one_by_one(std::shared_ptr<const Workload>);
+std::shared_ptr<Workload> expand_runs(std::shared_ptr<const Workload>);
 
 }  // namespace homenode
