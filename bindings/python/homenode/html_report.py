@@ -1,4 +1,4 @@
-"""A report document as a page: the ranking, idle time by core, the traffic matrix, latencies by source."""
+"""A report document as a page: ranking, idle time by core, traffic matrix, latency by source."""
 
 from __future__ import annotations
 
