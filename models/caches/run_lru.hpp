@@ -13,7 +13,7 @@
 // them to memory (MESI with implicit write-back), another keeps them (MOESI, state Owned). A write removes all other copies;
 // of lines that the writer held it counts an upgrade.
 //
-// Tolerances (tests/unit/models_caches): memory lines within 2 % of an exact hierarchy with random frames and hashed slices,
+// Tolerances (tests/unit/models/caches): memory lines within 2 % of an exact hierarchy with random frames and hashed slices,
 // one core, 5 % for cores that share a level. Evictions are handed out by whole groups and at the far end of the chance that a
 // line is still held, so a write-back can come late; an inner hit refreshes the line in all levels of its tier.
 #pragma once

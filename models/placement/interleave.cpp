@@ -1,5 +1,6 @@
-// Pages go round the nodes by virtual page number, as mbind(MPOL_INTERLEAVE) does (measured in a real Linux: linux_guest.md); huge
-// pages by their own numbers (mm/mempolicy.c, interleave_nid: the address is shifted by the size of the page that is allocated).
+// Pages go round the nodes by virtual page number, as mbind(MPOL_INTERLEAVE) does (held against a real Linux:
+// validation/linux_guest/README.md); huge pages by their own numbers (mm/mempolicy.c, interleave_nid: the address is shifted by the size
+// of the page that is allocated).
 #include "models/placement/register.hpp"
 
 namespace homenode {

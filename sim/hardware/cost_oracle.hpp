@@ -1,6 +1,6 @@
 // What an execution of a region would take under a schedule, estimated without events: for distributions that weigh threads and for
-// advice. One oracle goes along with one run, or with a program that is only estimated: executions come in program order, `ran`
-// tells how each was run, and `estimate` goes by what those before left in caches and on which nodes they placed pages.
+// advice. One oracle goes along with one run, or with a program that is only estimated: executions come in program order,
+// `record_execution` tells how each was run, and `estimate` depends on what those before left in caches and where they placed pages.
 #pragma once
 
 #include <cstdint>

@@ -85,15 +85,15 @@ public:
   virtual ~MemoryModel() = default;
   // Starts at the current time. One work at a time per thread.
   virtual Started start(const Work&, AddressSpace&) = 0;
-  // Whether slices can pass the caches before they start: not where the placement watches pages, which it may move meanwhile. `foresee`
-  // lets one do so; the time and overhead in it are of no account. Those of a thread must start in that order, with no other slice between
-  // them. Returns `reached` as start will.
+  // Whether slices can pass the caches before they start: not where the placement watches pages, which it may move meanwhile.
+  // `filter_ahead` lets one do so; its time and overhead are ignored. The slices of a thread must start in that order, with no other
+  // slice between them. Returns `reached` as start will.
   virtual bool can_filter_ahead(AddressSpace&) const { return false; }
   virtual std::uint64_t filter_ahead(const Work&, AddressSpace&) { return Stretch::to_the_end; }
   // From here on the order in which slices pass the caches depends on time.
   virtual void order_by_time() {}
-  // Nothing starts, nor is dropped, before `until` but what the end of a slice leads to: a model of many small events may go on by itself
-  // up to the first end, or up to there.
+  // Until `until` the simulation starts or drops nothing except in response to a completion, so the model may process its own events up
+  // to the first completion.
   virtual void run_ahead(Time /*until*/) {}
   virtual std::optional<Time> next_event() = 0;
   // Not beyond next_event. Completions by (time, thread).

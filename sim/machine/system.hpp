@@ -1,7 +1,7 @@
 // An operating system as the models see it: what page faults, page migrations and NUMA-balancing scans cost.
 // Plain data, read from TOML in models/systems (each number there has a source).
 //
-// Who is charged: faults, zeroing, migrations and scans lengthen the slice in which they happen (hardware/staged_memory_model.hpp).
+// Who is charged: faults, zeroing, migrations and scans lengthen the slice in which they happen (models/engines).
 #pragma once
 
 #include <string>

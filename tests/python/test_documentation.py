@@ -1,4 +1,4 @@
-"""Every command and every example in README.md and docs/ runs; every path that a README lists exists."""
+"""Every command and every example in README.md and docs/ runs; what CONTRIBUTING.md names exists."""
 
 from __future__ import annotations
 
@@ -56,29 +56,6 @@ def test_commands_that_are_not_run_are_taken(line: str) -> None:
     command = homenode.get_command(click.Context(homenode), name)
     assert command is not None
     command.parse_args(click.Context(command), arguments)  # raises UsageError at what it does not know
-
-
-def listed_paths(readme: Path) -> list[str]:
-    """Paths in backticks in the first column of a README's tables: words with a dot or a slash."""
-    found = []
-    for line in readme.read_text(encoding="utf-8").splitlines():
-        if line.startswith("|"):
-            words = re.findall(r"`([\w./-]+)`", line.split("|")[1])
-            found += [word for word in words if "/" in word or re.search(r"\.(c|h|cpp|hpp|py|toml|md|csv)$", word)]
-    return found
-
-
-READMES = sorted(
-    path
-    for path in ROOT.rglob("README.md")
-    if not {"build", ".venv", ".dev", ".git"} & set(path.relative_to(ROOT).parts)
-)
-
-
-@pytest.mark.parametrize("readme", READMES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_listed_paths_exist(readme: Path) -> None:
-    missing = [word for word in listed_paths(readme) if not (readme.parent / word).exists()]
-    assert missing == []
 
 
 def test_contributing_names_what_exists() -> None:

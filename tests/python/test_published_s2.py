@@ -26,7 +26,7 @@ def test_the_law_of_c48_is_exact_where_only_latency_changes() -> None:
     rows = list(s2.explanation_rows(s2.references(), {12: [s2.Compared(regular, aware)]}))
     assert rows[0].verdict == "agrees"
     assert rows[0].model == "f 0.80, r 0.250: 25.0 %; whole run 25.0 %"
-    # claims.md, C48: gains of 17 to 28 % take f r = 0.145 to 0.219
+    # C48 (derived from S2, section 5.2): gains of 17 to 28 % take f r = 0.145 to 0.219
     assert "f r = 0.145 to 0.219" in str(rows[1].model)
 
 

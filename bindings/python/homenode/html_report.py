@@ -1,4 +1,4 @@
-"""A report document as a page: who wins, who waits for whom, whose memory is asked by whom, how long lines take."""
+"""A report document as a page: ranking, idle time by core, traffic matrix, latency by source."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ TEST(Bandwidth, interleavingOnTheX5550IsBoundByTheLinkAsComputedByHand) {
   //   reads:  72 N/2 data, 8 N/2 requests, 8 N snoops, 8 N answers           = 56 N bytes
   //   writes: 72 N/2 data, 8 N/2 completions, 8 N snoops, 8 N answers        = 56 N bytes
   // at 12.8 GB/s, against 2 x 64 N bytes at the 1:1 bandwidth of a controller, 18.3 GB/s: 8.75 against 6.99 ns a line, use 1.25.
-  // claims.md expects "about 1.2, a loss of about 17 %"; raw payload alone (64 B) would be 0.71 and bind nowhere.
+  // A use of about 1.2, a loss of about 17 %, is the likely cause of C61 (S4); raw payload alone (64 B) would be 0.71 and bind nowhere.
   const Machine machine = load_machine(test::source_folder() / "models/machines/xeon-x5550-2s.toml");
   const Script copy = [](const LineRange& touched, CacheOutcome& outcome) {
     outcome.reads.push_back({touched, 1000});
