@@ -14,8 +14,8 @@ namespace homenode {
 
 // Assumed: a system call that takes a run queue's lock, about a microsecond.
 inline ParameterSpec affinity_call_parameter() {
-  return time_parameter("call", "what binding a created thread (pthread_setaffinity_np) costs its creator", Time::from_seconds(1e-6),
-                        Time{});
+  return time_parameter("call", "time that the creator of a thread spends on binding it (pthread_setaffinity_np; assumed)",
+                        Time::from_seconds(1e-6), Time{});
 }
 
 class GraphMapping : public ThreadMapping {

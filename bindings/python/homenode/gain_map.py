@@ -168,7 +168,9 @@ def map_page(advice: Advice) -> Page:
     """The map as picture and table, with the advice that it goes with."""
     choice = advice.choice
     page = Page(f"homenode advise: {choice['machine']}, {choice['threads']} threads")
-    page.text(f"Gain {advice.gain:.3f} ({advice.gain_low:.3f} … {advice.gain_high:.3f}); {advice.reason}.")
+    page.text(
+        f"Gain {100 * (advice.gain - 1):+.1f} % ({100 * (advice.gain_low - 1):+.1f} … {100 * (advice.gain_high - 1):+.1f} %); {advice.reason}."
+    )
     table = advice.map
     halos, ratios = table["halo_share"].unique().tolist(), table["remote_ratio"].unique().tolist()
     gains = (
