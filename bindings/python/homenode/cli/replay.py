@@ -203,7 +203,7 @@ IDLE_REGIONS = 4  # the longest ones have columns of their own; all are in the r
 
 
 def _idle(screen: Console, results: list[Result]) -> None:
-    """A table for each run: who worked how long, and who waited (S0, figure 8)."""
+    """A table for each run: busy and idle time of each thread (Metzger et al. 2018, figure 8)."""
     for result in results:
         run = result.run
         names = " · ".join([run["machine"], *(str(run[key]) for key in _axes(run))])
