@@ -1,4 +1,4 @@
-// What a call costs beside its algorithm, and how locks are numbered.
+// Costs of a call beside its algorithm, and the numbers of locks.
 #pragma once
 
 #include "sim/base/parameters.hpp"

@@ -1,4 +1,4 @@
-// What mappings have in common that look at who creates and who feeds whom: the whole affinity is decided before the run.
+// Base of mappings by the graph of threads (who creates whom, who exchanges data): affinity is decided before the run.
 #pragma once
 
 #include <cstdint>

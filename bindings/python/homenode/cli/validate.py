@@ -29,10 +29,10 @@ def _source_tree() -> Path:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @console.json_option
 def command(kind: str | None, arguments: tuple[str, ...], as_json: bool) -> int:
-    """Compare predictions with published results, native runs on this host, or a Linux of several nodes in QEMU.
+    """Hold predictions against published results, native runs on this host, or a Linux of several nodes in QEMU; fuzz the readers.
 
-    KIND: published, differential (the engines with each other), native, linux-guest, or fuzz (the readers of files, a minute for
-    each target of tests/fuzz; needs clang).
+    KIND: published, differential (the engines against each other), native, linux-guest or fuzz (a minute for each target of
+    tests/fuzz; wants clang).
 
     Further arguments are those of `python -m validation` (--paper S4, --small, --folder, --machine, --repeats).
     """
