@@ -59,7 +59,7 @@ def test_many_nodes_are_shown_by_distance(homenode: Run) -> None:
     # S1, Table 2: distances 1.0 to 6.8; a matrix of 32 x 32 would be wider than a screen
     drawn = homenode("machines", "sgi-uv-32s")
     assert drawn.status == 0
-    for text in ("Memory as node 0 sees it\n", "8–31", "918 ns", "6.8", "socket ══ hub"):
+    for text in ("Memory of all nodes, seen from node 0\n", "8–31", "918 ns", "6.8", "socket ══ hub"):
         assert text in drawn.stdout
     assert "Idle latency of memory" not in drawn.stdout
 
