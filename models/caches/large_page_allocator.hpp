@@ -1,4 +1,4 @@
-// Memory for tables that are read at random places: asks the host for large pages, so that its address translation keeps up.
+// Memory for the simulator's tables that are read at random: requests huge pages of the host, to avoid its TLB misses.
 #pragma once
 
 #include <sys/mman.h>

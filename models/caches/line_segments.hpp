@@ -42,7 +42,7 @@ public:
 
   // The first segment by address that ends behind `line` and begins before `end`, or no_segment.
   SegmentIndex first_in(LineNumber line, LineNumber end) const;
-  // The next one by address that begins before `end`.
+  // The next segment by address, if it begins before `end`; else no_segment.
   SegmentIndex next_in(SegmentIndex current, LineNumber end) const {
     const LineNumber last = pool_[current].last;
     return last < end ? first_in(last, end) : no_segment;
@@ -56,7 +56,7 @@ public:
 
   std::size_t size() const { return pool_.size() - 1 - free_count_; }
 
-  // Asks the host for what looking the line up will need: first the table, later what it names.
+  // Prefetch the simulator's own data for looking the line up: first the table, later the segment that it names.
   void prefetch_table(LineNumber line) const { __builtin_prefetch(find(block_of(line))); }
   void prefetch_segment(LineNumber line) const {
     const Block* block = find(block_of(line));
@@ -67,7 +67,7 @@ public:
       __builtin_prefetch(&pool_[block->index]);
   }
 
-  // What was made soon after it, which lies behind it in memory.
+  // Prefetches segments that were made soon after this one: they lie behind it in memory.
   void prefetch_followers(SegmentIndex index, std::size_t count) const {
     const std::size_t end = std::min(pool_.size(), index + count);
     for (std::size_t i = index; i < end; i += 64 / sizeof(Segment)) __builtin_prefetch(&pool_[i]);
@@ -126,14 +126,14 @@ private:
   static constexpr std::size_t cached_chunks = 64;
 
   std::vector<Segment, LargePageAllocator<Segment>> pool_;  // [0] is no_segment
-  // Free entries, first in first out, linked by `newer`: what is made at about the same time lies together, which is also the
-  // order of eviction.
+  // Free entries, first in first out, linked by `newer`: segments made at about the same time lie together, and they are evicted
+  // in that order, too.
   SegmentIndex free_first_ = no_segment, free_last_ = no_segment;
   std::size_t free_count_ = 0;
   std::vector<List, LargePageAllocator<List>> lists_;
   std::vector<std::uint32_t> free_lists_;
   Chunks chunks_;
-  // Empty ones, used again: so the table is as large as what is held, not as all that ever was.
+  // Empty chunks for reuse: the table grows with the lines that are held, not with all lines ever touched.
   std::vector<Chunks::node_type> spare_;
   mutable std::array<CachedChunk, cached_chunks> recent_{};  // hot part of chunks_; null: there is none
 };

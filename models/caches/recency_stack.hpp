@@ -19,12 +19,12 @@
 
 namespace homenode {
 
-// A part of a touched range with one past and one fate.
+// A part of a touched range whose lines were last touched together and are held by the same level.
 struct StackPiece {
   LineRange lines;
   unsigned touch = 0;    // which stream of the group
   unsigned level = 0;    // innermost level that holds it; the number of levels = none
-  bool present = false;  // in the stack, if perhaps beyond every level
+  bool present = false;  // in the stack, possibly beyond the capacity of every level
   bool dirty = false;
   std::uint64_t group = 0;  // when it was touched last, and when within the group
   float start = 0, step = 0;
@@ -36,11 +36,11 @@ struct StackLevel {
   unsigned ways = 0;  // 0 = fully associative
 };
 
-// At which stack distances the levels of a stack hold a line, worked out once for all stacks of the same levels.
+// Stack distances at which each level still holds a line, computed once for all stacks with the same levels.
 struct StackBounds {
   explicit StackBounds(const std::vector<StackLevel>&);  // increasing
 
-  // Certainly held before the near distance, certainly not behind the far one; one and the same if fully associative.
+  // A line is certainly held below the near distance, and certainly not beyond the far one. Equal if fully associative.
   struct Level {
     std::size_t near = 0, far = 0;  // in `distances`
     std::vector<float> chance;      // at equal steps from near to far
@@ -60,7 +60,7 @@ public:
   // `absent`: look_up found nothing, and nothing was put there since.
   void touch(LineRange, bool writes, std::uint16_t writer, bool absent = false);
   void end_group();
-  // Hands over what lies wholly beyond the last level: evicted(const Segment&).
+  // Evicts segments that lie wholly beyond the last level: evicted(const Segment&).
   template <class Evicted>
   void evict(Evicted&& evicted) {
     const Cursor& last = cursors_.back();
@@ -78,7 +78,7 @@ public:
   void prefetch_segment(LineNumber line) const { segments_.prefetch_segment(line); }
 
   void prefetch_oldest(std::size_t count) const { segments_.prefetch_followers(oldest_, count); }
-  // The `count` segments that leave next: oldest(LineNumber first).
+  // The `count` next victims: oldest(LineNumber first).
   template <class Oldest>
   void for_each_oldest(std::size_t count, Oldest&& oldest) const {
     for (SegmentIndex s = oldest_; s != no_segment && count > 0; s = segments_[s].newer, --count) oldest(segments_[s].first);
@@ -86,7 +86,7 @@ public:
 
   bool any(LineRange range) const { return segments_.first_in(range.first, range.last) != no_segment; }
   bool any_dirty(LineRange) const;
-  // Every held part of the range: part(LineRange, bool dirty, std::uint16_t writer). None of them changes the recency.
+  // Calls part(LineRange, bool dirty, std::uint16_t writer) for every held part of the range. Does not change recency.
   template <class Part>
   void remove(LineRange range, Part&& part) {
     for (SegmentIndex s = segments_.first_in(range.first, range.last), next; s != no_segment; s = next) {

@@ -8,10 +8,10 @@
 //                   "the L3 is a non-inclusive victim cache", BIOS and Kernel Developer's Guide 31116, section 2.9.4)
 // Within a tier an exclusive level adds its capacity to the inner ones, another replaces it.
 //
-// Coherence: newest data lie where a segment is dirty; nobody else holds these lines then. A read of lines that another core
-// has dirty is a transfer; inside a domain the outer tier keeps them dirty; between domains an inclusive outer tier writes
-// them to memory (MESI with implicit write-back), another keeps them (MOESI, state Owned). A write removes all other copies;
-// of lines that the writer held it counts an upgrade.
+// Coherence: a dirty segment has the newest data, and nobody else holds its lines. A read of lines that are dirty in another
+// core's cache is a coherence miss (transfer). Within a domain the outer tier then keeps them dirty. Between domains an inclusive
+// outer tier writes them back to memory (MESI with implicit write-back), any other tier keeps them (MOESI, state Owned). A write
+// invalidates all other copies; for lines that the writer held it counts an upgrade.
 //
 // Tolerances (tests/unit/models/caches): memory lines within 2 % of an exact hierarchy with random frames and hashed slices,
 // one core, 5 % for cores that share a level. Evictions are handed out by whole groups and at the far end of the chance that a
@@ -52,8 +52,8 @@ private:
   struct Demand {  // lines that an inner tier did not hold
     LineRange lines;
     unsigned touch = 0;
-    bool served = false;   // by a transfer already: this tier only learns of it
-    bool spilled = false;  // the inner tier still lists it, beyond its capacity
+    bool served = false;   // already served by a transfer; this tier only records it
+    bool spilled = false;  // still in the stack of the inner tier, beyond its capacity
   };
   struct DirtyCopy {
     LineRange lines;
@@ -74,11 +74,11 @@ private:
   void non_temporal(LineRange, CacheOutcome&);
   // The cores that may hold (or hold newer data of) lines in the range, with the part of it where that is so; notes `core`.
   CoreMask contenders(CoreId core, LineRange&, bool writes);
-  // Caches that `other` uses and `core` does not.
+  // Caches of the cores in the mask that `core` does not use.
   template <class Each>
   void for_each_foreign_stack(CoreId core, CoreMask, Each&&);
-  void invalidate_others(CoreId, LineRange, CoreMask);               // removes all other copies; fills held_ and newest_
-  void downgrade_owner(CoreId, LineRange, CoreMask, CacheOutcome&);  // cleans them; fills newest_
+  void invalidate_others(CoreId, LineRange, CoreMask);               // invalidates all other copies; fills held_ and newest_
+  void downgrade_owner(CoreId, LineRange, CoreMask, CacheOutcome&);  // makes the dirty copy clean; fills newest_
   void prune_directory(CoreId, LineRange, CoreMask);
   void keep_only_union(std::vector<DirtyCopy>&);
   void merge_dirty(std::size_t tier, std::size_t stack, LineRange, std::uint16_t writer, CacheOutcome&);
@@ -88,7 +88,7 @@ private:
   std::vector<Tier> tiers_;
   std::size_t levels_;
   std::vector<std::uint64_t> capacities_;  // by level, in lines
-  std::uint64_t group_limit_;              // larger groups are done in steps
+  std::uint64_t group_limit_;              // larger groups are processed in steps
   std::vector<Demand> demands_, missed_;
   std::vector<DirtyCopy> newest_, held_;
   std::vector<LineRange> absent_;

@@ -5,9 +5,9 @@
 // level is indexed within the page, a level with slices spreads its lines over them by a hash (Hund, Willems, Holz, IEEE S&P
 // 2013, section III: Intel's last levels do). Each set keeps its lines in order of use, most recent first.
 //
-// Levels, coherence and what `inclusion` means are those of run_lru.hpp, line by line: newest data are dirty in exactly one
-// core's path, a read of them is a transfer, a write removes all other copies, of lines held already it is an upgrade;
-// between domains an inclusive outermost level writes transferred lines to memory, a victim cache keeps them.
+// Levels, coherence and `inclusion` are those of run_lru.hpp, line by line: the newest data are dirty in the path of exactly one
+// core. A read of them is a coherence miss (transfer). A write invalidates all other copies; of a line held already it is an upgrade.
+// Between domains an inclusive outermost level writes transferred lines back to memory, a victim cache keeps them.
 #pragma once
 
 #include <algorithm>
@@ -24,30 +24,30 @@
 
 namespace homenode {
 
-// What became of one line that a core asked for.
+// How the request of a core for one line was served.
 struct LineFate {
-  enum class From : std::uint8_t { cache, transfer, memory, nowhere };  // nowhere: a bypassing store asks for no data
+  enum class From : std::uint8_t { cache, transfer, memory, nowhere };  // nowhere: a non-temporal store needs no data
   From from = From::cache;
-  std::uint8_t level = 0;   // cache: which one held it
+  std::uint8_t level = 0;   // cache: the level that hit
   std::uint16_t owner = 0;  // transfer: the core whose path had it
-  bool dirty = false;       // transfer: memory had older data
+  bool dirty = false;       // transfer: a dirty remote hit
   bool upgrade = false;     // held, but shared: ownership without data
 };
 
 class SetCaches final : public CacheModel {
 public:
-  // `forwards_clean`: a line that nobody modified comes from the outermost cache that got it last, if it still holds it (MESIF's state
-  // Forward, MESI's Exclusive), and not from memory.
+  // `forwards_clean`: a clean line comes from the outermost cache that got it last, if that still holds it (state Forward of MESIF,
+  // Exclusive of MESI), and not from memory.
   explicit SetCaches(const Machine&, std::uint64_t seed = 0, bool forwards_clean = false);
 
-  // One line; only write-backs and bypassed writes go to the outcome.
+  // Accesses one line. Only write-backs and non-temporal stores go to the outcome.
   LineFate access_line(CoreId, LineNumber, const LineTouch&, CacheOutcome&);
-  // Asks the host for the tables that accesses to these lines will need: `far` some accesses ahead of the core, `near` a few; what `near`
-  // will push out included, if `before` lines of its set in the first level go before.
+  // Prefetches the simulator's own tables for lines that are accessed soon: `far` some accesses ahead, `near` a few. Also for the victim
+  // of `near`, if `before` lines are evicted from its set of the first level until then.
   void prefetch_tables(CoreId, LineNumber far, LineNumber near, std::size_t before) const;
-  // Outermost caches under which the last access removed copies, the core's own included.
+  // Outermost caches below which the last access invalidated copies, the core's own included.
   std::span<const std::uint32_t> invalidated() const { return invalidated_; }
-  // Stable states, derived from the entries: newest data in nobody's memory (M, or O if others hold it), held by one domain or more.
+  // Stable coherence state of a line, derived from the entries, as seen from one domain (M or O where dirty, else E, S or I).
   struct Held {
     bool here = false, dirty_here = false, elsewhere = false, dirty_elsewhere = false;
   };
@@ -110,7 +110,7 @@ private:
   const Entry* set_of(std::size_t level, std::size_t cache, const Line& line) const {
     return &levels_[level].entries[cache * levels_[level].cache_entries + line.set[level]];
   }
-  static unsigned find(const Entry* set, unsigned ways, Id id);  // its place, or `ways`
+  static unsigned find(const Entry* set, unsigned ways, Id id);  // its way, or `ways` if absent
   bool remove(std::size_t level, std::size_t cache, const Line&, bool& dirty);
   bool holds(std::size_t level, std::size_t cache, const Line& line) {
     const unsigned ways = levels_[level].ways;
@@ -132,8 +132,8 @@ private:
   void evicted(CoreId, std::size_t level, Entry);
   void put_dirty(CoreId, std::size_t level, const Line&);
   void non_temporal(const Line&);
-  bool remove_everywhere(const Line&, LineState&);  // was it dirty?
-  // Removes the copies outside the core's path: was there one, was one dirty?
+  bool remove_everywhere(const Line&, LineState&);  // returns whether it was dirty
+  // Invalidates the copies outside the core's path; returns whether there was one, and whether it was dirty.
   struct Copies {
     bool held = false, dirty = false;
   };

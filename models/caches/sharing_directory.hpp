@@ -1,6 +1,6 @@
 // Which cores may hold lines of a block of 64 lines, and which of them may hold newer data than memory. A filter: a set bit
-// may be stale, a clear bit is certain. So data that one core uses cost one look, and only blocks that others touched are
-// searched for in the others' caches.
+// may be stale, a clear bit is certain. So data of a single core cost one look-up, and the caches of other cores are searched
+// only for blocks that these touched.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ public:
     return (*recent.chunk)[number & (chunk_blocks - 1)];
   }
   void prefetch(std::uint64_t number) { __builtin_prefetch(&block(number)); }
-  // Null if nobody ever touched it or its neighbours.
+  // Null if no core ever touched the block or its neighbours.
   SharedBlock* find(std::uint64_t number) {
     const std::uint64_t chunk = number >> chunk_shift;
     Recent& recent = recent_[chunk % recent_.size()];

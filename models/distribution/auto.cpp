@@ -52,8 +52,9 @@ private:
 
 PolicyEntry<WorkDistribution> auto_schedule() {
   return {"auto",
-          "OpenMP auto: what the runtime system makes of it, static for libgomp",
-          {word_parameter("runtime", "whose choice: static (libgomp), or guided by a formula (libomp, Intel's)", {"libgomp", "libomp"})},
+          "OpenMP auto: the schedule that the runtime chooses",
+          {word_parameter("runtime", "libgomp chooses static; libomp (Intel) chooses guided with analytical chunk sizes",
+                          {"libgomp", "libomp"})},
           [](const Parameters& parameters) -> std::unique_ptr<WorkDistribution> {
             if (static_cast<Runtime>(parameters.get("runtime")) == Runtime::libomp) return std::make_unique<AnalyticalGuided>();
             Parameters whole;

@@ -35,7 +35,7 @@ private:
 
 PolicyEntry<WorkDistribution> dynamic_schedule() {
   return {"dynamic",
-          "OpenMP dynamic: the next chunk to whoever asks first",
+          "OpenMP dynamic: each idle thread takes the next chunk",
           {{"chunk", "iterations", "size of a chunk", 1, 1}},
           [](const Parameters& parameters) { return std::make_unique<Dynamic>(parameters.get("chunk")); }};
 }

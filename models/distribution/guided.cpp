@@ -39,7 +39,7 @@ private:
 
 PolicyEntry<WorkDistribution> guided_schedule() {
   return {"guided",
-          "OpenMP guided: shrinking chunks to whoever asks first",
+          "OpenMP guided: each idle thread takes the next chunk, chunks shrink",
           {{"chunk", "iterations", "smallest chunk", 1, 1}},
           [](const Parameters& parameters) { return std::make_unique<Guided>(parameters.get("chunk")); }};
 }

@@ -263,11 +263,11 @@ private:
 
 PolicyEntry<WorkDistribution> latency_weighted() {
   return {"latency-weighted",
-          "chunks of such sizes that all threads finish together, by the closed form (S0)",
-          {{"refine", "executions", "after the closed form: executions of a region whose measured times correct it", 0, 0, 1000},
-           {"dims", "dimensions", "of the iterations over which threads form a grid", 1, 1, 3},
-           {"rows", "iterations", "dims=3: extent of the second dimension; 0 = as the trace says", 0, 0},
-           {"columns", "iterations", "dims=2 and 3: extent of the last dimension; 0 = as the trace says", 0, 0}},
+          "one chunk a thread, sized so that all finish together according to the closed form (Metzger et al.)",
+          {{"refine", "executions", "executions of a region that correct the weights from the threads' simulated times", 0, 0, 1000},
+           {"dims", "dimensions", "dimensions of the loop that are cut into blocks, one a thread", 1, 1, 3},
+           {"rows", "iterations", "with dims=3: extent of the second dimension; 0 = from the trace", 0, 0},
+           {"columns", "iterations", "with dims=2 or 3: extent of the last dimension; 0 = from the trace", 0, 0}},
           [](const Parameters& parameters) {
             const std::int64_t dims = parameters.get("dims"), rows = parameters.get("rows"), columns = parameters.get("columns");
             if ((rows > 0 && dims < 3) || (columns > 0 && dims < 2))

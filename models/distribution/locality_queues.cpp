@@ -102,9 +102,10 @@ private:
 
 PolicyEntry<WorkDistribution> locality_queues() {
   std::vector<ParameterSpec> parameters{
-      {"queue", "tasks", "how many may be queued before their producer runs one itself; 256 as icc 11.1 and gcc of 2010", 256, 1}};
+      {"queue", "tasks", "queue limit: at this length the producer runs a task itself (256: icc 11.1 and gcc of 2010)", 256, 1}};
   for (ParameterSpec& parameter : production_parameters()) parameters.push_back(std::move(parameter));
-  return {"locality-queues", "tasks that take the oldest block of their thread's locality domain, or of the next that has one",
+  return {"locality-queues",
+          "a queue of tasks for each node: threads take the oldest task of their own node, else of the next (Wittmann and Hager)",
           std::move(parameters), [](const Parameters& given) { return std::make_unique<LocalityQueues>(given); }};
 }
 

@@ -47,8 +47,8 @@ private:
 
 PolicyEntry<WorkDistribution> static_schedule() {
   return {"static",
-          "OpenMP static: one block a thread, or chunks round the threads",
-          {{"chunk", "iterations", "0 = one contiguous block a thread", 0, 0}},
+          "OpenMP static: one contiguous block a thread, or chunks round robin",
+          {{"chunk", "iterations", "size of a chunk; 0 = one contiguous block a thread", 0, 0}},
           [](const Parameters& parameters) { return std::make_unique<Static>(parameters.get("chunk")); }};
 }
 

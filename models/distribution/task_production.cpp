@@ -42,12 +42,10 @@ std::int64_t TaskProduction::iteration_at(std::int64_t place) const {
 }
 
 std::vector<ParameterSpec> production_parameters() {
-  return {
-      {"producers", "threads", "of a loop: how many create its tasks, a contiguous share each; 0 = all", 1, 0},
-      {"stride", "iterations",
-       "of a loop: tasks come in the order i, i + stride, i + 2 stride, ... for each i < stride; kji over blocks of N columns is N", 1, 1},
-      time_parameter("create", "of a loop: what creating one task costs its producer; assumed (allocation and a copy of its arguments)",
-                     Time::picoseconds(300'000), Time{})};
+  return {{"producers", "threads", "for loops: threads that create the tasks, each a contiguous share; 0 = all", 1, 0},
+          {"stride", "iterations", "for loops: create the tasks in the order i, i + stride, i + 2 stride, ... for each i < stride", 1, 1},
+          time_parameter("create", "for loops: time to create one task, allocation and copy of its arguments (assumed)",
+                         Time::picoseconds(300'000), Time{})};
 }
 
 }  // namespace homenode

@@ -123,13 +123,12 @@ private:
 
 PolicyEntry<WorkDistribution> task_queue() {
   std::vector<ParameterSpec> parameters{
-      {"queue", "tasks", "how many may be queued before their producer runs the next one itself; 0 = as the runtime has it", 0, 0},
-      word_parameter("runtime", "whose queues: 256 tasks for all (icc11), 64 a thread for all (libgomp), 256 for each thread (libomp)",
+      {"queue", "tasks", "queue limit: at this length the producer runs a task itself; 0 = that of the runtime", 0, 0},
+      word_parameter("runtime", "queues to imitate: one of 256 tasks (icc11), one of 64 x threads (libgomp), 256 for each thread (libomp)",
                      {"icc11", "libgomp", "libomp"}),
-      word_parameter("take", "which queued task a thread gets: the oldest, or any, for what a runtime's order is worth",
-                     {"oldest", "any"})};
+      word_parameter("take", "which queued task a thread gets: the oldest, or a random one", {"oldest", "any"})};
   for (ParameterSpec& parameter : production_parameters()) parameters.push_back(std::move(parameter));
-  return {"tasks", "OpenMP tasks: of regions of tasks, or one made of each iteration of a loop", std::move(parameters),
+  return {"tasks", "OpenMP tasks: those of the program, or one for each iteration of a loop", std::move(parameters),
           [](const Parameters& given) { return std::make_unique<TaskQueues>(given); }};
 }
 

@@ -187,20 +187,20 @@ private:
 };
 
 std::vector<ParameterSpec> parameters_of_tbb() {
-  return {{"columns", "iterations", "rows of the range of blocks have as many; 0 = a range of one dimension", 0, 0},
-          time_parameter("spawn", "dividing a range and spawning its second half; assumed", Time::picoseconds(100'000), Time{})};
+  return {{"columns", "iterations", "columns of a two-dimensional range; 0 = one dimension", 0, 0},
+          time_parameter("spawn", "time to split a range and spawn its second half (assumed)", Time::picoseconds(100'000), Time{})};
 }
 
 }  // namespace
 
 PolicyEntry<WorkDistribution> tbb() {
-  return {"tbb", "TBB's parallel_for: ranges halved again and again, the oldest stolen from random threads", parameters_of_tbb(),
-          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, false); }};
+  return {"tbb", "TBB parallel_for: ranges are halved recursively; idle threads steal the oldest range of a random thread",
+          parameters_of_tbb(), [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, false); }};
 }
 
 PolicyEntry<WorkDistribution> tbb_affinity() {
-  return {"tbb-affinity", "parallel_for with TBB's affinity_partitioner: ranges go back to who ran them the last time", parameters_of_tbb(),
-          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, true); }};
+  return {"tbb-affinity", "TBB parallel_for with affinity_partitioner: ranges return to the thread that ran them last time",
+          parameters_of_tbb(), [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, true); }};
 }
 
 }  // namespace homenode

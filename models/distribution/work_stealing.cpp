@@ -88,9 +88,9 @@ private:
 
 PolicyEntry<WorkDistribution> work_stealing() {
   return {"work-stealing",
-          "one block a thread; who runs dry steals half of another's rest",
-          {{"chunk", "iterations", "taken from the own block at a time", 1, 1},
-           word_parameter("victim", "who is robbed: anyone, or the nearest that has work", {"random", "nearest"})},
+          "one block a thread; an idle thread steals half of what another has left",
+          {{"chunk", "iterations", "iterations that a thread takes from its own block at a time", 1, 1},
+           word_parameter("victim", "from whom to steal: a random thread, or the nearest one with work", {"random", "nearest"})},
           [](const Parameters& parameters) { return std::make_unique<WorkStealing>(parameters); }};
 }
 

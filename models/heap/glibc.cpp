@@ -198,14 +198,15 @@ private:
 
 PolicyEntry<HeapManager> glibc_heap() {
   std::vector<ParameterSpec> parameters{
-      {"arenas", "arenas", "most arenas (M_ARENA_MAX); 0: 8 a core", 0, 0, 1 << 20},
-      bytes_parameter("mmap_threshold", "first threshold of mmap (M_MMAP_THRESHOLD)", Bytes{128 * 1024}),
-      bytes_parameter("trim_threshold", "free top from which memory is given back (M_TRIM_THRESHOLD)", Bytes{128 * 1024}),
-      bytes_parameter("top_pad", "asked for and kept beyond what is needed (M_TOP_PAD)", Bytes{128 * 1024}, Bytes{0}),
-      {"dynamic", "0 or 1", "whether the threshold rises to the largest block freed", 1, 0, 1},
-      {"tcache", "blocks", "blocks of a size that a thread keeps (glibc from 2.26: 7; before: 0)", 7, 0, 65535}};
+      {"arenas", "arenas", "largest number of arenas (M_ARENA_MAX); 0 = 8 a core", 0, 0, 1 << 20},
+      bytes_parameter("mmap_threshold", "blocks above this size are mapped singly, initially (M_MMAP_THRESHOLD)", Bytes{128 * 1024}),
+      bytes_parameter("trim_threshold", "return memory to the system when the free top of the heap exceeds this (M_TRIM_THRESHOLD)",
+                      Bytes{128 * 1024}),
+      bytes_parameter("top_pad", "extra memory to request and to keep (M_TOP_PAD)", Bytes{128 * 1024}, Bytes{0}),
+      {"dynamic", "0 or 1", "1 = mmap_threshold rises to the largest mapped block that was freed", 1, 0, 1},
+      {"tcache", "blocks", "blocks of each size in a thread's own cache (7 since glibc 2.26, 0 before)", 7, 0, 65535}};
   for (ParameterSpec& cost : HeapCosts::parameters(HeapCosts::ptmalloc_cycles)) parameters.push_back(std::move(cost));
-  return {"glibc", "ptmalloc: an arena a thread, large blocks by mmap", parameters,
+  return {"glibc", "glibc malloc (ptmalloc): an arena for each thread, large blocks by mmap", parameters,
           [](const Parameters& given) { return std::make_unique<Glibc>(given); }};
 }
 

@@ -1,4 +1,4 @@
-// What a call costs beside its algorithm, and how locks are numbered.
+// Costs of a call beside its algorithm, and the numbers of locks.
 #pragma once
 
 #include "sim/base/parameters.hpp"
@@ -12,14 +12,13 @@ struct HeapCosts {
   Time page;         // of giving one page back
 
   // "approximately 300 nanoseconds to execute a malloc/free pair on a 2.8 GHz P4 (for small objects). The TCMalloc implementation takes
-  // approximately 50 nanoseconds": TCMalloc's documentation, which S1 cites as [7]. Half a pair in cycles:
+  // approximately 50 nanoseconds": TCMalloc's documentation, which Yang et al. (S1) cite as [7]. Half a pair in cycles:
   static constexpr std::int64_t ptmalloc_cycles = 420, tcmalloc_cycles = 70;
 
   static std::vector<ParameterSpec> parameters(std::int64_t call_cycles) {
-    return {
-        {"call_cycles", "cycles", "instructions of one call (TCMalloc's documentation: half a malloc/free pair)", call_cycles, 0, 1 << 20},
-        time_parameter("system_call", "of memory: brk, mmap, munmap, mprotect, madvise (assumed)", Time::nanoseconds(1000), Time{}),
-        time_parameter("page_release", "to give one page back to the system (assumed)", Time::nanoseconds(100), Time{})};
+    return {{"call_cycles", "cycles", "cycles of one malloc or free (from TCMalloc's documentation)", call_cycles, 0, 1 << 20},
+            time_parameter("system_call", "time of one brk, mmap, munmap, mprotect or madvise (assumed)", Time::nanoseconds(1000), Time{}),
+            time_parameter("page_release", "time to return one page to the system (assumed)", Time::nanoseconds(100), Time{})};
   }
   static HeapCosts of(const Parameters& given, const Machine& machine) {
     return {cycles_to_time(static_cast<double>(given.get("call_cycles")), machine.clock), given.time("system_call"),

@@ -143,10 +143,10 @@ private:
 
 PolicyEntry<HeapManager> jarena_heap() {
   std::vector<ParameterSpec> parameters{
-      word_parameter("owner", "whose a block is: as marked (else the caller's), the thread's that uses it most, or the caller's",
+      word_parameter("owner", "owner of a block: as the program marks it (else the caller), the thread that uses it most, or the caller",
                      {"marked", "inferred", "caller"})};
   for (ParameterSpec& cost : SpanCosts::parameters()) parameters.push_back(std::move(cost));
-  return {"jarena", "S1's JArena: a heap a node, pages bound to it", parameters,
+  return {"jarena", "JArena (Yang et al.): one heap for each node, whose pages are bound to it", parameters,
           [](const Parameters& given) { return std::make_unique<JArena>(given); }};
 }
 

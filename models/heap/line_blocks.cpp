@@ -13,7 +13,8 @@ LineBlocks::LineBlocks(std::string name, const Parameters& given)
 
 std::vector<ParameterSpec> LineBlocks::parameters() {
   std::vector<ParameterSpec> all = HeapCosts::parameters(HeapCosts::tcmalloc_cycles);
-  all.push_back(bytes_parameter("chunk", "allocated at once (assumed)", Bytes{std::int64_t{64} << 20}, Bytes{4096}));
+  all.push_back(
+      bytes_parameter("chunk", "memory to request from the system at once (assumed)", Bytes{std::int64_t{64} << 20}, Bytes{4096}));
   return all;
 }
 

@@ -1,5 +1,5 @@
-// Heaps that hand out whole cache lines from lists of each core, filled from large chunks; requests above a line go to glibc's heap (S2,
-// section 4). Pages of a chunk are there when it is handed out: it is allocated in front of its use. What is freed goes back to the list
+// Heaps that hand out whole cache lines from lists of each core, filled from large chunks; larger requests go to glibc's heap
+// (Gerofi et al., section 4). Pages of a chunk are placed when the chunk is allocated, ahead of use. A freed block goes back to the list
 // that it came from.
 #pragma once
 

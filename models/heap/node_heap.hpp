@@ -31,7 +31,7 @@ public:
   // TCMalloc's spin locks are not fair.
   HeapLock page_lock() const { return {LockId{(number_ + 1) << 16}, false}; }
   HeapLock central_lock(std::size_t size_class) const { return {LockId{((number_ + 1) << 16) + 1 + size_class}, false}; }
-  // Which lock a fetch of a cache needs that is empty: the list's, or the page heap's when it needs a span.
+  // Lock for refilling an empty cache: that of the list, or of the page heap if a new span is needed.
   HeapLock fetch_lock(const BlockCache& cache, std::size_t size_class) const {
     return central_[size_class].has_blocks(cache.next_fetch(size_class)) ? central_lock(size_class) : page_lock();
   }
@@ -49,7 +49,7 @@ struct SpanCosts {
 
   static std::vector<ParameterSpec> parameters() {
     std::vector<ParameterSpec> all = HeapCosts::parameters(HeapCosts::tcmalloc_cycles);
-    all.push_back({"central_cycles", "cycles", "instructions of a call to a central list or page heap (assumed)", 400, 0, 1 << 20});
+    all.push_back({"central_cycles", "cycles", "cycles of one call to a central list or page heap (assumed)", 400, 0, 1 << 20});
     return all;
   }
   static SpanCosts of(const Parameters& given, const Machine& machine) {

@@ -5,9 +5,10 @@
 namespace homenode {
 
 PolicyEntry<HeapManager> plain_heap() {
-  return {"plain", "small blocks packed by thread, large ones on pages of their own, at no cost", {}, [](const Parameters&) {
-            return std::make_unique<PackedHeap>();
-          }};
+  return {"plain",
+          "no heap manager: small blocks packed by thread, large ones on pages of their own; calls cost nothing",
+          {},
+          [](const Parameters&) { return std::make_unique<PackedHeap>(); }};
 }
 
 }  // namespace homenode

@@ -19,7 +19,9 @@ private:
 }  // namespace
 
 PolicyEntry<HeapManager> regular_heap() {
-  return {"regular", "lines from large chunks, divided among the cores in order (S2's comparison); above a line as glibc",
+  return {"regular",
+          "blocks up to a cache line from large chunks that are divided among the cores in order; larger blocks as glibc (baseline of "
+          "Gerofi et al.)",
           LineBlocks::parameters(), [](const Parameters& given) { return std::make_unique<Regular>(given); }};
 }
 

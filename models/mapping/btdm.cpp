@@ -157,7 +157,8 @@ private:
 
 PolicyEntry<ThreadMapping> btdm() {
   return {"btdm",
-          "NUMA-BTDM: autonomous threads apart, those that share data together, postponed ones where there is room",
+          "NUMA-BTDM (Știrb): autonomous threads spread evenly, side-by-side threads on the cores of their partners, postponed threads on "
+          "the core with fewest threads",
           {affinity_call_parameter()},
           [](const Parameters& parameters) { return std::make_unique<Btdm>(parameters); }};
 }

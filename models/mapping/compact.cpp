@@ -16,8 +16,9 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> compact() {
-  return {
-      "compact", "thread t on core t: fills one node after the other", {}, [](const Parameters&) { return std::make_unique<Compact>(); }};
+  return {"compact", "thread t on core t, so that one node is filled after the other", {}, [](const Parameters&) {
+            return std::make_unique<Compact>();
+          }};
 }
 
 }  // namespace homenode

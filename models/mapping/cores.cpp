@@ -28,8 +28,8 @@ private:
 
 PolicyEntry<ThreadMapping> cores() {
   return {"cores",
-          "thread t on the t-th core of a list, and again from its front",
-          {list_parameter("list", "core", "cores by thread, as 0:4:1:5; not given: all in order", 0, 65534)},
+          "thread t on the t-th core of a list; the list repeats",
+          {list_parameter("list", "core", "core of each thread, as 0:4:1:5; if left out, all cores in order", 0, 65534)},
           [](const Parameters& parameters) { return std::make_unique<Cores>(parameters); }};
 }
 

@@ -1,4 +1,4 @@
-// What mappings have in common that look at who creates and who feeds whom: the whole affinity is decided before the run.
+// Base of mappings by the graph of threads (who creates whom, who exchanges data): affinity is decided before the run.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace homenode {
 
 // Assumed: a system call that takes a run queue's lock, about a microsecond.
 inline ParameterSpec affinity_call_parameter() {
-  return time_parameter("call", "what binding a created thread (pthread_setaffinity_np) costs its creator", Time::from_seconds(1e-6),
-                        Time{});
+  return time_parameter("call", "time that the creator of a thread spends on binding it (pthread_setaffinity_np; assumed)",
+                        Time::from_seconds(1e-6), Time{});
 }
 
 class GraphMapping : public ThreadMapping {

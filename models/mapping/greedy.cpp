@@ -28,7 +28,7 @@ private:
 
 PolicyEntry<ThreadMapping> greedy() {
   return {"greedy",
-          "opportunistic load balancing: the next thread to the core with the fewest accesses so far",
+          "opportunistic load balancing: each thread on the core with the fewest accesses so far",
           {affinity_call_parameter()},
           [](const Parameters& parameters) { return std::make_unique<Greedy>(parameters); }};
 }

@@ -25,7 +25,8 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> scatter() {
-  return {"scatter", "thread after thread to the next node with cores", {}, [](const Parameters&) { return std::make_unique<Scatter>(); }};
+  return {
+      "scatter", "threads round robin over the nodes that have cores", {}, [](const Parameters&) { return std::make_unique<Scatter>(); }};
 }
 
 }  // namespace homenode

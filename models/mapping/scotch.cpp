@@ -147,7 +147,7 @@ private:
 
 PolicyEntry<ThreadMapping> scotch() {
   return {"scotch",
-          "Scotch's dual recursive bipartitioning of the graph of threads and the machine's tree",
+          "Scotch: dual recursive bipartitioning of the communication graph onto the machine's tree",
           {affinity_call_parameter()},
           [](const Parameters& parameters) { return std::make_unique<Scotch>(parameters); }};
 }

@@ -119,7 +119,7 @@ private:
 
 PolicyEntry<ThreadMapping> treematch() {
   return {"treematch",
-          "TreeMatch: threads that exchange most on neighbouring cores, level by level of the machine's tree",
+          "TreeMatch: threads that exchange most data on neighbouring cores, level by level of the machine's tree",
           {affinity_call_parameter()},
           [](const Parameters& parameters) { return std::make_unique<TreeMatch>(parameters); }};
 }

@@ -2,8 +2,8 @@
 //
 // Executions fall into phases that follow each other: serial code, and the executions of a team between two barriers (if the program
 // creates threads itself, all of it is one phase). A phase takes at least
-//   - what its busiest thread, and its busiest core, need when every line comes from the nearest memory, idle, and no page faults
-//     (balanced all-local core time), and
+//   - the time of its busiest thread, and of its busiest core, with every line from the nearest idle memory and without page faults
+//     (all-local core time), and
 //   - for every set S of sockets, what memory needs to serve the lines that cores of S exchange with it (bottleneck bound): R reads of
 //     cost r and W writes of cost w at the controllers of S together, less what the links into and out of S can carry meanwhile,
 //       T >= (R r + W w) / (1 + (L_in r + L_out w) / data message),

@@ -1,7 +1,7 @@
-// What each page is asked for in each phase of a run, by thread: from it, the problem of where pages are best (placement_problem.hpp).
+// Demand on each page by each thread in each phase of a run; it makes the placement problem (placement_problem.hpp).
 //
 // A phase (lower_bound.hpp) takes at least what each of these needs with the pages where they lie:
-//   - a thread: its overheads, cache hits, transfers and reads, each at the idle latency of its home divided by the misses in flight;
+//   - a thread: its overheads, cache hits, transfers and reads, each at the idle latency of its home divided by the outstanding misses;
 //   - a controller: its lines at the cost of reads and of writes;
 //   - a directed link: the bytes of their messages;
 // and whatever the placement, the core time of its busiest thread and core (LowerBound). Page faults, latency under load, links' share in
@@ -26,7 +26,7 @@ struct Place;
 
 class PageDemand {
 public:
-  // Beyond so many entries it keeps none: the problem is too large.
+  // Beyond so many entries the problem is too large, and none is kept.
   static constexpr std::size_t most_entries = 1'000'000;
   static constexpr std::size_t most_seconds = 2'000'000;  // of the problem: pages x rows x nodes
 
@@ -34,7 +34,7 @@ public:
   // memory; `beside_reads`: without its reads, and without core time that overlaps with them.
   void add(std::uint32_t phase, const Place&, const CacheOutcome&, double least, double beside_reads, const AddressSpace&);
 
-  // Nothing if it is too large.
+  // None if it is too large.
   std::optional<PlacementProblem> problem(const Machine&, const Topology&, std::uint64_t page_bytes) const;
 
 private:

@@ -1,9 +1,9 @@
 // Solves a placement problem: exactly where it is small, otherwise a good placement and a bound.
 //
-// Starts are the placement of the least linear part, that of the run, and every class spread evenly; each goes downhill by moving a
-// class's pages (all, half, one) from node to node while T falls. If T then is above the bound and pages are few, branch and bound
-// goes over all placements: pages that are alike are not told apart, and a partial placement is left as soon as what is placed and, row
-// by row, the least that is to come reach the best T known.
+// Hill climbing starts from the placement with the least linear part, from that of the run, and from every class spread evenly. A step
+// moves pages of a class (all, half, one) between nodes; it is kept if T falls. If T then exceeds the bound and pages are few, branch
+// and bound enumerates all placements. Pages of a class are not told apart. A partial placement is pruned once its rows, with the
+// least that the remaining pages add to each, reach the best T known.
 #pragma once
 
 #include "models/optimum/placement_problem.hpp"

@@ -14,7 +14,7 @@ class Autonuma final : public PlacementModifier {
 public:
   Autonuma(const BalancingSettings& settings, std::shared_ptr<PagePlacement> placement)
       : PlacementModifier{std::move(placement)}, settings_{settings} {
-    if (modified().watches() != Watch::nothing) throw UsageError("two modifiers that move pages on one placement; allowed: one of them");
+    if (modified().watches() != Watch::nothing) throw UsageError("two modifiers that migrate pages on one placement; allowed: one of them");
   }
   void prepare(const AccessSummary* summary, const Machine& machine) override {
     modified().prepare(summary, machine);
@@ -83,15 +83,14 @@ PolicyEntry<PagePlacement> autonuma() {
   const BalancingSettings usual;
   PolicyEntry<PagePlacement> entry{
       "autonuma",
-      "a modifier: Linux's automatic NUMA balancing moves pages to the nodes that use them",
-      {time_parameter("scan_delay", "simulated time before the first scan", usual.scan_delay),
-       time_parameter("scan_period_min", "shortest time between scans of a thread; 0 s: the kernel's, 1 s (100 ms before 3.13)", Time{},
-                      Time{}),
-       time_parameter("scan_period_max", "longest time between scans of a thread; 0 s: the kernel's, 60 s (5 s before 3.13)", Time{},
-                      Time{}),
-       bytes_parameter("scan_size", "pages that one scan unmaps", usual.scan_size, Bytes{4096}),
-       {"kernel", "100 x major + minor",
-        "version of Linux whose balancing it is: 310 for 3.10, 601 for 6.1; 0 or if left out the system's, or 6.1", 0, 0}},
+      "modifier, P+autonuma: Linux's automatic NUMA balancing migrates pages to the nodes that use them",
+      {time_parameter("scan_delay", "simulated time until the first scan", usual.scan_delay),
+       time_parameter("scan_period_min",
+                      "shortest time between two scans of a thread; 0 s = the kernel's: 1 s, or 100 ms before Linux 3.13", Time{}, Time{}),
+       time_parameter("scan_period_max", "longest time between two scans of a thread; 0 s = the kernel's: 60 s, or 5 s before Linux 3.13",
+                      Time{}, Time{}),
+       bytes_parameter("scan_size", "memory that one scan unmaps", usual.scan_size, Bytes{4096}),
+       {"kernel", "100 x major + minor", "version of Linux to imitate: 310 for 3.10, 601 for 6.1; 0 = that of --system, else 6.1", 0, 0}},
       nullptr};
   entry.modify = [](const Parameters& parameters, std::shared_ptr<PagePlacement> placement) {
     return std::make_unique<Autonuma>(settings_from(parameters), std::move(placement));

@@ -24,9 +24,10 @@ private:
 }  // namespace
 
 PolicyEntry<PagePlacement> bind() {
-  return {"bind", "every page on one node", {{"node", "node number", "the node", 0, 0, 252, true}}, [](const Parameters& parameters) {
-            return std::make_unique<Bind>(parameters.get("node"));
-          }};
+  return {
+      "bind", "every page on one node", {{"node", "node number", "where all pages go", 0, 0, 252, true}}, [](const Parameters& parameters) {
+        return std::make_unique<Bind>(parameters.get("node"));
+      }};
 }
 
 }  // namespace homenode

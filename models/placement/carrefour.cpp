@@ -28,7 +28,7 @@ class Carrefour final : public PlacementModifier {
 public:
   Carrefour(const Thresholds& thresholds, std::shared_ptr<PagePlacement> placement)
       : PlacementModifier{std::move(placement)}, thresholds_{thresholds}, next_{thresholds.period} {
-    if (modified().watches() != Watch::nothing) throw UsageError("two modifiers that move pages on one placement; allowed: one of them");
+    if (modified().watches() != Watch::nothing) throw UsageError("two modifiers that migrate pages on one placement; allowed: one of them");
   }
   void prepare(const AccessSummary* summary, const Machine& machine) override {
     modified().prepare(summary, machine);
@@ -112,12 +112,13 @@ private:
 PolicyEntry<PagePlacement> carrefour() {
   PolicyEntry<PagePlacement> entry{
       "carrefour",
-      "a modifier: Carrefour migrates pages to their only user and spreads shared ones when memory traffic asks for it",
-      {time_parameter("period", "between decisions", Time::from_seconds(1)),
-       {"accesses", "accesses/us", "memory accesses of all nodes from which on it acts", 50, 0},
-       {"imbalance", "percent", "standard deviation of the nodes' traffic over its mean above which shared pages are spread", 35, 0},
-       {"locality", "percent", "share of local accesses below which pages migrate to their only user", 80, 0, 101},
-       {"page_accesses", "accesses", "of a page in a period, for it to be moved (assumed)", 2, 1}},
+      "modifier, P+carrefour: under load, pages with one user migrate to it and shared pages are spread (Dashti et al. 2013)",
+      {time_parameter("period", "time between two decisions", Time::from_seconds(1)),
+       {"accesses", "accesses/us", "act only above this rate of memory accesses, all nodes together", 50, 0},
+       {"imbalance", "percent", "spread shared pages if the standard deviation of the nodes' traffic exceeds this share of its mean", 35,
+        0},
+       {"locality", "percent", "migrate pages with one user if fewer accesses than this are local", 80, 0, 101},
+       {"page_accesses", "accesses", "move only pages with at least so many accesses in a period (assumed)", 2, 1}},
       nullptr};
   entry.modify = [](const Parameters& parameters, std::shared_ptr<PagePlacement> placement) {
     const Thresholds thresholds{

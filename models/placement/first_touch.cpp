@@ -14,7 +14,7 @@ public:
 }  // namespace
 
 PolicyEntry<PagePlacement> first_touch() {
-  return {"first-touch", "on the node of the thread that first writes the page", {}, [](const Parameters&) {
+  return {"first-touch", "each page on the node of the thread that first writes it", {}, [](const Parameters&) {
             return std::make_unique<FirstTouch>();
           }};
 }

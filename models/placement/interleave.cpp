@@ -20,7 +20,9 @@ private:
 }  // namespace
 
 PolicyEntry<PagePlacement> interleave() {
-  return {"interleave", "round the nodes by page number", {}, [](const Parameters&) { return std::make_unique<Interleave>(); }};
+  return {"interleave", "pages round robin over all nodes, by page number", {}, [](const Parameters&) {
+            return std::make_unique<Interleave>();
+          }};
 }
 
 }  // namespace homenode

@@ -16,8 +16,10 @@ public:
 }  // namespace
 
 PolicyEntry<PagePlacement> optimal() {
-  return {
-      "optimal", "the time that no placement can beat: a lower bound", {}, [](const Parameters&) { return std::make_unique<Optimal>(); }};
+  return {"optimal",
+          "a lower bound, not a placement: no placement of the pages is faster; also searches for one that comes close",
+          {},
+          [](const Parameters&) { return std::make_unique<Optimal>(); }};
 }
 
 }  // namespace homenode

@@ -51,8 +51,8 @@ private:
 
 PolicyEntry<PagePlacement> preferred() {
   return {"preferred",
-          "on one node until it is full, then on the nearest with room",
-          {{"node", "node number", "the node", 0, 0, 252, true}},
+          "pages on one node until it is full, then on the nearest node with room",
+          {{"node", "node number", "node to fill first", 0, 0, 252, true}},
           [](const Parameters& parameters) { return std::make_unique<Preferred>(parameters.get("node")); }};
 }
 

@@ -110,9 +110,8 @@ private:
 
 PolicyEntry<PagePlacement> stencil_aware() {
   return {"stencil-aware",
-          "where the threads that use the page most run; what all nodes use alike is interleaved",
-          {{"evenness", "%", "a page is used alike if no node of the team has so much more than an equal share of its bytes (assumed)", 25,
-            0, 1000}},
+          "each page on the node whose threads use it most; pages that all nodes use equally are interleaved",
+          {{"evenness", "%", "interleave a page if no node uses it more than this above an equal share (assumed)", 25, 0, 1000}},
           [](const Parameters& parameters) { return std::make_unique<StencilAware>(parameters.get("evenness")); }};
 }
 

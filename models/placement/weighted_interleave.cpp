@@ -52,8 +52,9 @@ private:
 
 PolicyEntry<PagePlacement> weighted_interleave() {
   return {"weighted-interleave",
-          "round the nodes by page number, more pages in a row to some",
-          {list_parameter("weights", "pages", "for each node, as 2:1:1; else by the bandwidth of its controllers", 1, 255)},
+          "pages round robin over the nodes, in proportion to weights",
+          {list_parameter("weights", "pages", "consecutive pages for each node, as 2:1:1; if left out, by bandwidth of the controllers", 1,
+                          255)},
           [](const Parameters& parameters) { return std::make_unique<WeightedInterleave>(parameters.list("weights")); }};
 }
 

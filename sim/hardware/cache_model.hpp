@@ -12,7 +12,7 @@
 
 namespace homenode {
 
-// A set of lines of equal fate. `parallelism` as in the touch that caused it.
+// Lines that are treated alike. `parallelism`: outstanding misses, as in the touch that caused it.
 struct MissRange {
   LineRange lines;
   float parallelism = 1;
@@ -41,12 +41,12 @@ public:
   virtual ~CacheModel() = default;
   // Adds to `outcome` what the group costs `core`. Same calls in the same order give the same outcome.
   virtual void access(CoreId core, std::span<const LineTouch> group, CacheOutcome& outcome) = 0;
-  // Lines that no longer exist (freed) or whose contents moved (migrated page): dropped everywhere;
-  // dirty ones are written back unless `discard`.
+  // Invalidates lines that no longer exist (freed) or whose contents moved (migrated page) in all caches. Dirty ones are
+  // written back unless `discard`.
   virtual void drop(LineRange, bool discard, CacheOutcome& outcome) = 0;
-  // Everything dirty is written back (end of the run), so that bytes written can be accounted for.
+  // Writes all dirty lines back at the end of the run, so that all bytes written are counted.
   virtual void flush(CacheOutcome& outcome) = 0;
-  // Caches of the same machine that hold the same.
+  // A copy: caches of the same machine with the same contents.
   virtual std::unique_ptr<CacheModel> clone() const = 0;
 };
 

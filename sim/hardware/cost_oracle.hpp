@@ -16,20 +16,20 @@ namespace homenode {
 struct ScheduledRange {
   std::int64_t first = 0, last = 0;
   ThreadId thread;
-  double overhead = 0;  // seconds that handing it out took
+  double overhead = 0;  // seconds of the runtime to hand it out
 };
 
 struct RegionEstimate {
   double seconds = 0;                  // from the threads' entry to the end of the barrier, if there is one
   std::vector<double> thread_seconds;  // of work, by thread
-  double fault_share = 0;              // of the threads' work: placing pages that the execution is the first to write
-  std::string bottleneck;              // what holds up the work longest, named as in a report
+  double fault_share = 0;              // share of first-touch page faults in the threads' work
+  std::string bottleneck;              // named as in a report
 };
 
 class CostOracle {
 public:
   virtual ~CostOracle() = default;
-  // The schedule: each thread runs its ranges in their order. Nothing is remembered of it.
+  // Each thread runs its ranges in their order. Does not change the oracle.
   virtual RegionEstimate estimate(ExecutionId, std::span<const ScheduledRange>) const = 0;
   virtual void record_execution(ExecutionId, std::span<const ScheduledRange>) = 0;
 };

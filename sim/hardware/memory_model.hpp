@@ -16,23 +16,23 @@ namespace homenode {
 
 class AddressSpace;
 
-// Part of one iteration, by the numbers of its accesses. A thread runs the stretches of an iteration one after the other, from
-// access 0 on, each where the last one ended; between two of them it may run other iterations (tasks) to their end.
+// A part of one iteration, from one access to another. A thread runs the stretches of an iteration in order, without gaps, from
+// access 0 on. Between two stretches it may run other iterations (tasks) to their end.
 struct Stretch {
   static constexpr std::uint64_t to_the_end = ~std::uint64_t{0};
   static constexpr std::int64_t passes = 16;
   std::uint64_t first = 0;
-  // It ends before the access of this number, where a heap call takes effect, or as soon as it has touched lines of so many bytes or
-  // gone over lines, each as often as it came back to them, of `passes` times as many. An access is never cut.
+  // A stretch ends before access `last` (a heap call takes effect there), or once its distinct lines reach `quantum` bytes, or once
+  // its lines, counted anew at each pass over them, reach `passes` times that. An access is never cut.
   std::uint64_t last = to_the_end;
   Bytes quantum;
 };
 
-// A slice of one execution's iterations, run by one thread without interruption: whole ones, or a stretch of a single one.
+// A slice: iterations of one execution that one thread runs without interruption. Whole iterations, or a stretch of one.
 struct Work {
   Place place;
   ItemRange items;
-  Time overhead;  // of the runtime system, before the first access (chunk, task, lock, fault costs are added by the model)
+  Time overhead;  // of the runtime system before the first access: chunk, task, lock. The model adds the cost of page faults
   std::optional<Stretch> stretch = std::nullopt;
 };
 
@@ -47,11 +47,11 @@ struct Completion {
   Time time;
 };
 
-// What messages of one kind did in one direction of a ring.
+// Messages of one kind in one direction of a ring.
 struct RingUse {
   std::string name;  // "data up"
   std::uint64_t messages = 0, hops = 0;
-  Time busy;  // of its places, mean
+  Time busy;  // mean over its places
 };
 
 struct EventCounts {
@@ -62,18 +62,18 @@ struct EventCounts {
   std::vector<RingUse> rings;                          // of a machine that has one; engine line
   std::vector<std::uint64_t> hit_lines;                // by cache level
   std::uint64_t accesses = 0, memory_lines = 0, transfer_lines = 0, upgrade_lines = 0, tlb_misses = 0;
-  std::uint64_t zeroed_bytes = 0;                                           // of fresh pages, at controllers; part of write_bytes
+  std::uint64_t zeroed_bytes = 0;                                           // zeroing of fresh pages, at controllers; part of write_bytes
   std::vector<std::uint64_t> local_bytes, remote_bytes;                     // by thread
   std::map<std::string, std::map<std::int64_t, std::uint64_t>> latency_ns;  // source -> latency -> lines
 };
 
-// Which resource held up the work of one region longest; seconds are summed over threads.
+// A bottleneck of one region, and for how long; seconds are summed over threads.
 struct BottleneckTime {
   std::string resource;
   double seconds = 0;
 };
 
-// What the work of a run takes at least, wherever its pages lie (lower_bound.hpp).
+// Lower bounds on the time of a run under any page placement (lower_bound.hpp).
 struct LeastTime {
   Time phases;                             // one after the other
   Time work;                               // of all threads, page faults included
@@ -83,32 +83,32 @@ struct LeastTime {
 class MemoryModel {
 public:
   virtual ~MemoryModel() = default;
-  // Starts at the current time. One work at a time per thread.
+  // Starts a slice at the current time. A thread has one slice at a time.
   virtual Started start(const Work&, AddressSpace&) = 0;
   // Whether slices can pass the caches before they start: not where the placement watches pages, which it may move meanwhile.
   // `filter_ahead` lets one do so; its time and overhead are ignored. The slices of a thread must start in that order, with no other
   // slice between them. Returns `reached` as start will.
   virtual bool can_filter_ahead(AddressSpace&) const { return false; }
   virtual std::uint64_t filter_ahead(const Work&, AddressSpace&) { return Stretch::to_the_end; }
-  // From here on the order in which slices pass the caches depends on time.
+  // From now on slices pass the caches in the order of simulated time.
   virtual void order_by_time() {}
   // Until `until` the simulation starts or drops nothing except in response to a completion, so the model may process its own events up
   // to the first completion.
   virtual void run_ahead(Time /*until*/) {}
   virtual std::optional<Time> next_event() = 0;
-  // Not beyond next_event. Completions by (time, thread).
+  // Advances to a time not after next_event. Completions are in the order of (time, thread).
   virtual void advance(Time to, std::vector<Completion>& done) = 0;
   virtual EventCounts counts() const = 0;
-  // By region: what bound it, largest first ("controller 0", "link 1->0", "core", "latency", "L3").
+  // By region: its bottlenecks, largest first ("controller 0", "link 1->0", "core", "latency", "cache").
   virtual std::vector<std::vector<BottleneckTime>> bottlenecks() const = 0;
-  // Nothing from a model that cannot tell.
+  // None if the model cannot tell.
   virtual std::optional<LeastTime> least_time() const { return std::nullopt; }
-  // Lines that a freed or moved range held; called by the simulation when memory is released or migrated.
+  // Invalidates the lines of a range that was released or migrated. Dirty ones are written back unless `discard`.
   virtual void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) = 0;
-  // When the reader, who waits for it, sees a word that the writer writes at `writer.now`: what locks, conditions and barriers are made
-  // of. Nothing from a model that leaves it to the machine's core-to-core latency.
+  // When a waiting reader sees a word that the writer writes at `writer.now`; locks, conditions and barriers use it. None if the model
+  // leaves this to the machine's core-to-core latency.
   virtual std::optional<Time> signal(const Place& /*writer*/, const Place& /*reader*/) { return std::nullopt; }
-  // Writes everything dirty back, without taking time; at the end of a run.
+  // Writes all dirty lines back at the end of a run, in no time.
   virtual void flush(AddressSpace&) = 0;
 };
 

@@ -12,8 +12,8 @@
 namespace homenode {
 
 enum class Inclusion { inclusive, exclusive, non_inclusive };
-// How coherence finds a copy: requests to every other socket, the home asks every other socket,
-// or the home knows (directory, probe filter). Decides the messages that links carry.
+// How coherence finds a copy: the source asks every other socket, the home asks every other socket, or the home knows (directory,
+// probe filter). Decides which messages the links carry.
 enum class SnoopMode { source, home, directory };
 // full: a slice takes max(core, memory); none: their sum (an in-order core that blocks).
 enum class Overlap { full, none };
@@ -27,7 +27,7 @@ struct CacheDescription {
   unsigned cores_per_cache = 1;  // 1 = private; more = shared by that many consecutive cores of a socket
   Inclusion inclusion = Inclusion::inclusive;
   Time latency;                  // load-to-use of a hit, unloaded
-  Bandwidth bandwidth_per_core;  // of lines delivered to one core; 0 = the level binds by latency only
+  Bandwidth bandwidth_per_core;  // of lines delivered to one core; 0 = unlimited, only the latency counts
   unsigned slices = 1;           // hashed banks (exact cache model)
 };
 
@@ -44,7 +44,7 @@ struct ControllerDescription {
   std::vector<LoadedLatencyPoint> loaded_latency;
 };
 
-// What is behind each memory controller, for the engine `line`. Without a description: DDR3-1333, 9-9-9 (JESD79-3, assumed), three
+// DRAM behind each memory controller, for the engine `line`. Without a description: DDR3-1333, 9-9-9 (JESD79-3, assumed), three
 // channels of two ranks of eight banks, read from common knowledge; batch and closing of rows are assumed.
 struct DramDescription {
   unsigned channels = 3;  // of one controller
@@ -123,7 +123,7 @@ struct Machine {
   SnoopMode snoop = SnoopMode::directory;
   Bytes data_message{72}, request_message{8}, snoop_message{8}, response_message{8};
   Time between_nodes_of_socket;                  // added when a core reaches another node of its own socket (sub-NUMA clusters)
-  Time core_to_core_local, core_to_core_remote;  // newest copy in another core's cache: same socket, one hop
+  Time core_to_core_local, core_to_core_remote;  // coherence miss (dirty remote hit): same socket, one hop away
   Time fork_base, barrier_base;                  // fork = base + b * ceil(log2 threads) * core-to-core latency; barrier likewise
   double fork_log_factor = 1, barrier_log_factor = 1, reduction_log_factor = 1;
   TlbDescription tlb;

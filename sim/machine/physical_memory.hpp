@@ -1,5 +1,5 @@
-// Which frame of memory a page lies in. Frames are drawn by a seed, as if the system had handed them out in no order; or memory is looked
-// at as it is, shifted by some lines. For what depends on physical addresses: directories and controllers of a ring.
+// Virtual line -> physical line, for what depends on physical addresses: directories and controllers of a ring. Either each page gets
+// a frame drawn by a seed, as from a system without order; or physical addresses are the virtual ones shifted by some lines.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ public:
 private:
   explicit PhysicalMemory(LineNumber lines) : shifted_by_{lines} {}
 
-  // Odd factors and shifts to the right permute the numbers of so many bits; those beyond the last frame go round again.
+  // Odd factors and right shifts permute the numbers of so many bits. A number beyond the last frame is permuted again.
   std::uint64_t frame(std::uint64_t page) const {
     do {
       page = (page + key_) * 0xbf58476d1ce4e5b9ULL & mask_;

@@ -1,5 +1,5 @@
-// Where cores, tag directories and memory controllers sit on a machine's ring, which of them a line belongs to by its physical address,
-// and what that makes of its latency: the request goes from the core to the line's directory, from there to its controller, the line
+// Where cores, tag directories and memory controllers sit on a ring, which of them serve a line (by its physical address), and the
+// latency that follows. The request goes from the core to the line's directory, from there to its controller, the line
 // from the controller to the core (G. Chrysos, Hot Chips 2012), each the shorter way round.
 #pragma once
 
@@ -46,7 +46,7 @@ public:
   double mean_memory_tour() const { return mean_memory_tour_; }
   double mean_core_tour() const { return mean_core_tour_; }
 
-  // What a load takes beside the way round: the machine's latencies are means over all ways.
+  // Latency of a load without the hops on the ring: the machine's latencies are means over all paths.
   Time fixed_memory_latency() const { return fixed_memory_; }
   Time fixed_transfer_latency() const { return fixed_transfer_; }
   // Idle load-to-use latency of a line in memory: the latency database of S2, section 4.

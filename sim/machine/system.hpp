@@ -19,10 +19,10 @@ namespace homenode {
 //                 a slice pays what it adds to the sum of those means, (2 sum_j l_j - S / p) / (p + 1) beside p others with
 //                 latencies l_j to it and S between them (sum over ordered pairs)
 struct FaultCost {
-  Time parallel = Time::nanoseconds(500);  // kernel time on the faulting core that other cores' faults do not delay
+  Time parallel = Time::nanoseconds(500);  // kernel time on the faulting core, in parallel with other faults
   Time serial;                             // under the lock of the address space: simultaneous faults queue for it
-  double serial_transfers = 0;             // lines that travel from the lock's last holder meanwhile
-  double zeroing = 0;                      // of a fresh page's lines, how many its controller writes before the program does
+  double serial_transfers = 0;             // cache lines of the lock that come from its last holder
+  double zeroing = 0;                      // share of a fresh page's lines that the controller writes
 };
 
 // A page that moves costs its thread fixed + shootdown + the copy at the slower side's pace, with the core's prefetched lines in flight.
@@ -34,12 +34,12 @@ struct MigrationCost {
 // What automatic NUMA balancing costs its threads; its periods are parameters of the placement `autonuma`.
 struct BalancingCost {
   unsigned available = 1;                        // 0 = the kernel has none
-  unsigned kernel = 0;                           // whose balancing it is, 100 x major + minor; 0 = not said
+  unsigned kernel = 0;                           // version of Linux, 100 x major + minor; 0 = unspecified
   Time hinting_fault = Time::nanoseconds(1000);  // on the core that touches a page whose access rights a scan took
   Time scan = Time::nanoseconds(20);             // a scanned page
 };
 
-// By itself the system `default`: a fault costs the same everywhere, zeroing included. Assumed values.
+// The default values are the system `default`: a fault costs the same everywhere, zeroing included. Assumed.
 struct OperatingSystem {
   std::string name = "default", description;
   FaultCost fault;

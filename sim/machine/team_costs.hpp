@@ -1,4 +1,4 @@
-// What a team of threads takes to start, to meet and to reduce: base + b x ceil(log2 threads) x core-to-core latency.
+// Time of a fork, a barrier and a reduction of a team: base + b x ceil(log2 threads) x core-to-core latency.
 #pragma once
 
 #include <bit>

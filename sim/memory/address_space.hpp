@@ -1,5 +1,5 @@
-// Object -> virtual addresses -> pages -> home nodes. The only way to a home: every memory model and every placement goes
-// through it. A read of a page that nobody has written maps the shared zero page; the first write places the page.
+// Object -> virtual addresses -> pages -> home nodes. Every memory model and every placement goes through it. A read of a page
+// that nobody has written maps the shared zero page; the first write takes the first-touch page fault that places the page.
 #pragma once
 
 #include <bit>
@@ -29,8 +29,8 @@ struct HomeShare {
 
 class AddressSpace {
 public:
-  // `huge`: size of transparent huge pages, 0 B without. The first write to a block of that size and alignment that lies within one
-  // mapping and of which nothing is written yet maps all of it, on one node.
+  // `huge`: size of transparent huge pages, 0 B without. The first write to an aligned block of that size maps the whole block on one
+  // node, if it lies within one mapping and none of its pages is placed yet.
   AddressSpace(const Machine&, const Workload&, PagePlacement&, Bytes page, Bytes huge = Bytes{});
 
   // From this size on a heap object gets pages of its own, given back on release (glibc's mmap threshold, malloc(3)).
@@ -48,7 +48,7 @@ public:
 
   // For heap managers. Whole pages with consecutive addresses, none of them mapped; alignment: a power of two.
   AddressRange reserve(std::uint64_t bytes, std::uint64_t alignment = 1);
-  // The pages' frames go; the next write faults again. `unmap` also gives the addresses back. Ranges of whole pages.
+  // Frees the frames of whole pages; the next write faults again. `unmap` also gives the addresses back.
   void discard(AddressRange);
   void unmap(AddressRange);
   // Pages of the range are on this node whatever the placement says (mbind), until they are unmapped.
@@ -57,7 +57,7 @@ public:
   // The object lies in `range` of a heap; `owner`: node of the thread that it is for.
   void bind_object(ObjectId, ThreadId, AddressRange range, NodeId owner);
   void unbind_object(ObjectId, ThreadId);
-  // Of a bound object: of its bytes 0, page, 2 page, ..., how many lie on another node than its owner's.
+  // How many pages of a bound object (those of its bytes 0, page, 2 page, ...) lie on another node than its owner's.
   std::uint64_t remote_pages_of(ObjectId, ThreadId);
   // Heap pages that blocks for different nodes shared at some time.
   std::uint64_t mixed_owner_pages() const { return mixed_pages_.size(); }
@@ -87,7 +87,8 @@ public:
   std::size_t nodes() const { return pages_by_node_.size(); }
   // For placements that watch pages; the memory model drives it.
   PageWatch& watch() { return watch_; }
-  // A page that is not placed, is there already or finds no room stays. A page of a huge one splits it first. Returns whether it moved.
+  // A page stays if it is not placed, is there already, or finds no room. Migrating part of a huge page splits it first. Returns whether
+  // the page moved.
   bool migrate(std::uint64_t page, NodeId to);
 
   bool in_huge_page(std::uint64_t page) const {
@@ -140,7 +141,7 @@ private:
   PagePlacement& policy_;
   PageWatch watch_;
   std::uint64_t page_bytes_, line_bytes_;           // powers of two
-  int page_shift_ = std::countr_zero(page_bytes_);  // divisions of 64 bits take longer than all else of a look-up
+  int page_shift_ = std::countr_zero(page_bytes_);  // a 64-bit division would take longer than the rest of a look-up
   int page_lines_shift_ = page_shift_ - std::countr_zero(line_bytes_);
   std::vector<std::uint8_t> page_table_;         // by page from first_page: home node, zero_page or unmapped
   std::vector<Placement> shared_;                // by object

@@ -1,4 +1,4 @@
-// Homes of what iterations write, as the pages lie at the moment of the question.
+// Home nodes of the data that iterations write, at the time of the call.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,7 @@
 
 namespace homenode {
 
-// Of each run of stores, a few evenly spaced ones stand for the rest. Objects private to threads have no home, and what the trace
-// keeps as irregular accesses is not asked.
+// A few evenly spaced stores stand for each run of stores. Thread-private objects have no home. Irregular accesses are ignored.
 class WrittenHomes final : public ItemHomes {
 public:
   WrittenHomes(const Workload& workload, std::shared_ptr<const ExecutionBody> body, const AddressSpace& addresses)

@@ -1,5 +1,5 @@
-// What a placement that watches pages (page_placement.hpp) is told and does. Beside the page table, so that placements that only
-// answer faults cost nothing more. The memory model asks for what was done and lets time and traffic pass for it.
+// Between the page table and a placement that watches pages (page_placement.hpp); placements that only answer faults do not pay for
+// it. The memory model collects what the placement did and charges its time and traffic.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct PageWork {
   std::uint64_t unmapped = 0, hinting_faults = 0;  // pages
 };
 
-// What the run does with threads, empty where nothing is done.
+// How the run migrates threads; empty where it does not.
 struct ThreadMoves {
   std::function<bool(ThreadId, NodeId)> move;
   std::function<bool(ThreadId, ThreadId)> exchange;
@@ -35,7 +35,7 @@ public:
   PageWatch(AddressSpace& addresses, PagePlacement& policy);
 
   Watch watches() const { return watches_; }
-  // Wakes the placement if it is time.
+  // Calls the placement's `wake` if it is due.
   void begin_slice(const Place&);
   // Pages [first, last] are touched: those that are unmapped become hinting faults, to be told.
   void touched(std::uint64_t first, std::uint64_t last) {
@@ -46,7 +46,7 @@ public:
   // Bytes [begin, end) of the address space went to memory, or came from there.
   void exchanged(std::uint64_t begin, std::uint64_t end, bool written);
   void tell_traffic(const Place&);
-  // A page that is new has nothing of one that was there before.
+  // Forgets an earlier page with the same number.
   void placed(std::uint64_t page) {
     if (unmapped_ != 0) map(page);
   }

@@ -1,6 +1,6 @@
-// Object -> virtual addresses, with what the call costs and which lock it takes. Releases may come from a foreign thread.
-// Lifecycle: prepare once; then, for each call in simulated-time order, lock_to_... when the thread comes, and allocate or release
-// when it has that lock, which it gives up after `held`. The simulation binds the object to the range and applies the operations.
+// Object -> virtual addresses, with the cost of the call and the lock it takes. A block may be released by another thread.
+// Lifecycle: prepare once. Then for each call, in the order of simulated time: lock_to_... when the thread calls, allocate or release
+// when it has that lock; it holds the lock for `held`. The simulation binds the object to the range and applies the operations.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct AllocationRequest {
 
 struct HeapLock {
   LockId id = LockId::none();  // none() = lock-free
-  // First come, first served; else any thread that waits (a spin lock), drawn from the run's seed.
+  // True: first come, first served. False: a random waiting thread is next (a spin lock), drawn from the seed of the run.
   bool fair = true;
 };
 
@@ -58,7 +58,7 @@ public:
   virtual HeapLock lock_to_release(std::uint64_t /*address*/, const Place&) { return {}; }
   virtual HeapEffect allocate(const AllocationRequest&, const Place&) = 0;
   virtual HeapEffect release(ObjectId, std::uint64_t address, const Place&) = 0;
-  // Bytes of the pages that it has from the system and did not give back with `unmap` or `discard`.
+  // Bytes of the pages that the heap has from the system and has not given back by `unmap` or `discard`.
   virtual std::uint64_t reserved_bytes() const = 0;
 };
 

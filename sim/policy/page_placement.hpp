@@ -31,7 +31,7 @@ struct PageFault {
   std::uint64_t pages = 1;     // that it maps, from `page` on: a transparent huge page is many
 };
 
-// What a placement sees of pages that exist.
+// What a placement is told about mapped pages.
 enum class Watch : std::uint8_t {
   nothing,
   hinting_faults,  // the first touch of each page that it unmapped
@@ -44,19 +44,19 @@ struct PageUse {
   std::uint64_t read_bytes = 0, written_bytes = 0;  // exchanged with memory; none for a hinting fault
 };
 
-class PageActions {  // what a placement may see of and do to pages that exist
+class PageActions {  // what a placement can ask about mapped pages, and do to them
 public:
   virtual ~PageActions() = default;
   virtual std::uint64_t pages() const = 0;  // their numbers are less than this
   virtual std::uint64_t page_bytes() const = 0;
   virtual NodeId home(std::uint64_t page) const = 0;  // none(): nobody wrote the page yet, or it was given back
-  // Before the next access. The thread in whose place the placement is called waits for the copy and its bytes are traffic.
+  // Takes effect before the next access. The thread for which the placement is called waits for the copy, whose bytes are traffic.
   virtual void migrate(std::uint64_t page, NodeId to) = 0;
   // The next touch is a hinting fault, which maps the page again. False if there is no such page, or it is unmapped already.
   virtual bool unmap(std::uint64_t page) = 0;
-  // Moves the thread, from its next slice on, to an idle core of the node that its mapping allows; false if there is none.
+  // Migrates a thread, from its next slice on, to an idle core of the node; false if its mapping allows none.
   virtual bool move_thread(ThreadId, NodeId to) = 0;
-  // Each to the other's core, from its next slice on; false if their mapping does not allow it.
+  // Exchanges the cores of two threads, from their next slices on; false if their mapping does not allow it.
   virtual bool exchange_threads(ThreadId, ThreadId) { return false; }
   virtual std::vector<ThreadId> threads_on(NodeId) const { return {}; }
 };
@@ -65,19 +65,19 @@ class PagePlacement {
 public:
   virtual ~PagePlacement() = default;
   virtual bool wants_summary() const { return false; }
-  // After prepare: what a parallel pass in front of the program touches to enact the placement. The run pays for it.
+  // After prepare: pages that a parallel pass in front of the program touches, to place them. The run pays for the pass.
   virtual std::vector<TouchedPages> touched_first() const { return {}; }
   // The run's times are to be a bound that no placement can beat (lower_bound.hpp), instead of its own.
   virtual bool only_bounds() const { return false; }
   virtual void prepare(const AccessSummary* /*null for online policies*/, const Machine&) {}
-  // Writes one home for each fault. Homes must be nodes with memory; anything else is a PolicyError of the caller.
+  // Writes one home for each fault. The caller throws PolicyError for a home that is not a node with memory.
   virtual void fault(std::span<const PageFault>, std::span<NodeId> home) = 0;
   virtual Watch watches() const { return Watch::nothing; }
-  // Uses by one thread's slice, each page at most once: hinting faults before the access that caused them, traffic after the slice's
-  // accesses, in address order.
+  // Uses of pages by one slice, each page at most once, in address order. Hinting faults are told before the access that caused them,
+  // traffic after the accesses of the slice.
   virtual void observe(const Place&, std::span<const PageUse>, PageActions&) {}
-  // Called at the start of the first slice that starts at this time or later, whose thread pays for what is done. Slices are at
-  // most a quantum long, so that no time passes in which a decision would be missed.
+  // `wake` is called at the start of the first slice that starts at `wakeup` or later; its thread pays for what is done. A slice is at
+  // most a quantum long, so the call is at most a quantum late.
   virtual std::optional<Time> wakeup() const { return std::nullopt; }
   virtual void wake(const Place&, PageActions&) {}
 };

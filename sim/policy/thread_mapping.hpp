@@ -13,16 +13,16 @@ class ThreadGraph;  // who created and who feeds whom: thread_graph.hpp
 class ThreadMapping {
 public:
   virtual ~ThreadMapping() = default;
-  // Whether `prepare` needs a graph; it may get none otherwise.
+  // True: `prepare` needs a graph. False: it may get null.
   virtual bool wants_graph() const { return false; }
   virtual void prepare(const ThreadGraph*, const Machine&, std::size_t threads) = 0;
   // Sorted, not empty. A pinned thread has one core.
   virtual std::vector<CoreId> affinity(ThreadId, Time) = 0;
-  // How long a thread that waits for its team keeps its core before it sleeps; matters to threads with more than one core.
+  // How long a thread that waits for its team spins before it sleeps. Used for threads that may run on more than one core.
   virtual Time spin() const { return Time{}; }
-  // What binding a created thread (pthread_setaffinity_np) costs its creator.
+  // Time that the creator of a thread spends on binding it (pthread_setaffinity_np).
   virtual Time pinning_cost() const { return Time{}; }
-  // Daemons disturb threads with more than one core this many times as often as the operating system's description says.
+  // Factor on the operating system's rate of daemons, for threads that may run on more than one core.
   virtual double disturbances() const { return 1; }
 };
 

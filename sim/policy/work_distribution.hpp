@@ -1,7 +1,7 @@
 // Which iterations a thread takes next. One instance serves one region; prepare starts each of its executions.
 // Every iteration is handed out exactly once; a call never looks at the future.
-// Of a region of tasks the iterations come one by one: `submit` or `queue` tells of each that is ready to run, and `next` hands it
-// out, or says `wait` while there is none.
+// In a region of tasks iterations become ready one by one: `submit` or `queue` announces each, and `next` hands it out, or returns
+// `wait` while none is ready.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct Team {  // thread t of the team runs on core[t]
   std::size_t size() const { return core.size(); }
 };
 
-// Where the data of iterations lie now.
+// Home nodes of the data of iterations, at the time of the call.
 class ItemHomes {
 public:
   virtual ~ItemHomes() = default;
-  // The node of most of what the iteration writes; none() if none of it is placed.
+  // The node that holds most of what the iteration writes; none() if none of it is placed.
   virtual NodeId home(std::int64_t iteration) const = 0;
 };
 
@@ -49,14 +49,14 @@ struct RegionView {
   ExecutionId execution;
   const Region* region = nullptr;
   std::int64_t iterations = 0;
-  const ItemHomes* homes = nullptr;  // both live as long as the execution; null where nobody keeps them
+  const ItemHomes* homes = nullptr;  // both live as long as the execution; may be null
   LoopMemory* memory = nullptr;
-  std::uint64_t seed = 0;  // of what chance decides
+  std::uint64_t seed = 0;  // for random choices
 };
 
 struct Decision {
-  // wait: asked again at the next submit or complete, or once another thread was busy; busy: the thread works for the distribution
-  // itself for the time of the overhead, and is asked again.
+  // wait: the thread asks again after the next submit or complete, or after another thread was busy. busy: the thread works for the
+  // distribution itself (it creates a task, say) for the time of the overhead, then asks again.
   enum class Kind { run, wait, busy, finished };
   Kind kind = Kind::finished;
   ItemRange items;
@@ -72,22 +72,22 @@ struct Submit {
 class WorkDistribution {
 public:
   virtual ~WorkDistribution() = default;
-  // The oracle is there if the distribution wants estimates and the run can give them.
+  // `prepare` gets an oracle if the distribution wants estimates and the run can give them, else null.
   virtual bool wants_estimates() const { return false; }
   virtual void prepare(const RegionView&, const Team&, const CostOracle*) = 0;
   virtual Decision next(ThreadId, Time) = 0;
   virtual void complete(ItemRange, ThreadId, Time) {}
-  // A copy of what `prepare` made, to be asked for every thread's iterations before the execution begins: there, if what `next` hands to a
-  // thread depends on nothing but how often that thread has asked.
+  // A copy that can be queried ahead of time, before the execution begins. Null unless the schedule is fixed: what `next` hands to a
+  // thread depends only on how often that thread has asked, not on time.
   virtual std::unique_ptr<WorkDistribution> fixed_schedule() const { return nullptr; }
 
-  // Tasks, one iteration each; only a distribution that runs tasks serves their regions.
+  // Tasks, one iteration each. Regions of tasks need a distribution that can run tasks.
   virtual bool can_run_tasks() const { return false; }
-  // The thread creates a task that may run at once.
+  // The thread creates a task that is ready to run.
   virtual Submit submit(const ItemRange&, ThreadId, Time) { return {}; }
-  // The last task that this one depends on is done; it cannot be refused. The thread is its creator.
+  // A task becomes ready because the last one that it depends on is done. It cannot be refused. The thread is its creator.
   virtual void queue(const ItemRange&, ThreadId, Time) {}
-  // A queued task is run by a thread that waits for it: `next` must not hand it out any more. False: that thread may not.
+  // A thread that waits for a queued task wants to run it itself. True: `next` will not hand it out. False: that thread may not run it.
   virtual bool withdraw(const ItemRange&, ThreadId) { return true; }
 };
 

@@ -1,8 +1,8 @@
-// Which thread uses which pages of which object, and how much: what placements go by that know the program beforehand.
+// Which thread uses which pages of which object, and how much: input of placements that know the program beforehand.
 //
-// Level: the program's accesses, before any cache, in bytes. A page is used by a thread for the bytes of the runs that lie on it;
-// a run that comes by every page of its range counts evenly over the range (rows with gaps of less than a page are one range), and
-// so does one of more than `most_pieces` separate pieces. Stacks and other thread-private objects are not in it: each has one user.
+// Use is counted in bytes of the program's accesses, before any cache: those of the runs that lie on the page. A run that touches
+// every page of its range counts evenly over the range (rows with gaps of less than a page are one range). So does a run of more
+// than `most_pieces` separate pieces. Stacks and other thread-private objects are left out: each has one user.
 // Pages are those of the object: page 0 holds its byte 0. So a summary holds wherever the object lies, also when it comes anew.
 // It grows with the number of distinct ranges that threads use, not with their pages.
 #pragma once
@@ -30,7 +30,7 @@ struct UsedPages {
 
 struct ObjectUse {
   std::uint64_t phase = 0;       // where byte 0 lies in its page
-  bool at_start = false;         // it is there when the first team starts: no serial or parallel code behind that allocates it
+  bool at_start = false;         // it exists when the first team starts: no later code allocates it
   std::vector<UsedPages> pages;  // by first, without overlaps
 };
 

@@ -1,5 +1,5 @@
 // The same program with every access on its own, as a list of raw addresses has it: what the models make of a trace without runs.
-// Stores are no longer marked streamable, which single accesses cannot be.
+// Stores lose the mark streamable, which single accesses cannot have.
 #pragma once
 
 #include <memory>

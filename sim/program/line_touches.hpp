@@ -6,9 +6,9 @@
 // operands of one inner loop share a window and form one lockstep group. Ranges that overlap (a[i][j-1], a[i][j], a[i][j+1])
 // become one touch, so each line occurs once in a group. The lines touched are exact, with the kind of access.
 //
-// How many misses are in flight (LineTouch::parallelism) = min(dependence, miss buffers or prefetch depth):
+// Outstanding misses (LineTouch::parallelism) = min(dependence, miss buffers or prefetch depth):
 //   - dependence, from the producer distances of the trace: a run whose addresses come from its own load m accesses back
-//     has at most m in flight; of irregular accesses, distinct lines over the longest chain of producers (a chase 1, four
+//     has at most m outstanding; of irregular accesses, distinct lines over the longest chain of producers (a chase 1, four
 //     interleaved chases 4, an independent gather all of them);
 //   - the core's miss buffers (machine.miss_buffers; 1 for a core that blocks, Overlap::none) for strides that no prefetcher
 //     follows, above machine.prefetch_stride_limit, and for irregular accesses;
@@ -35,7 +35,7 @@ struct LineTouchOptions {
   std::uint64_t line_bytes = 64;
   unsigned miss_buffers = 10, prefetched_lines = 16;
   std::uint64_t prefetch_stride_limit = 2048;       // bytes
-  StoreTreatment stores = StoreTreatment::regular;  // nontemporal: streamable stores bypass the caches
+  StoreTreatment stores = StoreTreatment::regular;  // nontemporal: streamable stores are non-temporal
   std::uint64_t group_lines = 1024;                 // a stream of one group covers at most so many
 
   static LineTouchOptions of(const Machine&, StoreTreatment);
@@ -47,16 +47,16 @@ public:
 
   explicit LineTouches(LineTouchOptions);
 
-  // Patterns, body and what `AddressOf` refers to must stay until the last group is out.
+  // Patterns, body and the targets of `AddressOf` must outlive the last group.
   void start(const std::vector<ItemPattern>&, const ExecutionBody&, std::int64_t first, std::int64_t last, AddressOf);
   // The next group, in address order and without a line twice; false at the end (and the group is empty).
   bool next(std::vector<LineTouch>& group);
 
-  // A single iteration can be followed in stretches. `next` gives what lies before access number `limit`, then false; after
-  // another call it goes on. Objects that the iteration allocates or releases are asked for their address anew.
+  // Follows a single iteration in stretches. `next` gives the groups before access number `limit`, then false; a further call
+  // continues. Asks again for the addresses of objects that the iteration allocates or releases.
   static constexpr std::uint64_t to_the_end = ~std::uint64_t{0};
   void go_on_until(std::uint64_t limit);
-  // Number of the first access that is not out yet; to_the_end after the last.
+  // Number of the first access that no group contains yet; to_the_end after the last.
   std::uint64_t position() const;
 
 private:
@@ -144,7 +144,7 @@ private:
   std::vector<std::uint32_t> order_;  // of cursors_, by where they begin
   std::size_t begun_ = 0;             // of order_
   std::vector<std::uint32_t> live_;   // begun and not finished
-  // Of many live ones those that go on far from here: a heap, the earliest first, so that a window does not ask them all.
+  // If many are live: those whose next access is far, as a heap with the earliest first, so that a window does not look at all.
   std::vector<std::uint32_t> waiting_;
   std::vector<IrregularCursor> irregular_;
   std::vector<std::uint64_t> bases_;  // by slot

@@ -1,4 +1,4 @@
-// What a trace may lack because another tool made it (importers), and how whoever needs that refuses.
+// Parts that an imported trace may lack, and the error of a policy or option that needs one.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ enum class Recorded : std::uint8_t {
   iterations,         // work that may go to any thread: loop iterations, tasks
   work,               // instructions by class
   dependence,         // which loads produce addresses
-  streamable_stores,  // stores that the program lets bypass the caches
+  streamable_stores,  // stores that may be non-temporal
   synchronisation,    // barriers, locks
   threads,            // which thread did what
   thread_creation,    // who created and joined whom

@@ -1,5 +1,5 @@
-// Who created whom, who joined whom, and how many bytes one thread writes that another reads: what mappings of threads to
-// cores look at (S3, NUMA-BTLP: generation tree; thread_types.hpp makes types and the communication tree of it).
+// Who created whom, who joined whom, and how many bytes one thread writes that another reads: input of
+// thread mappings (Știrb, NUMA-BTLP: generation tree; thread_types.hpp makes types and the communication tree of it).
 #pragma once
 
 #include <array>
@@ -27,9 +27,9 @@ public:
   // Of two threads, in distinct bytes; [0] what the one of the lower number writes and the other reads, [1] the reverse.
   struct Exchange {
     std::array<std::uint64_t, 2> shared{};
-    // Those of them that a dependence between the two threads is about: written and read at times that creation and joining do not
-    // put in order. What a creator writes before it creates, or reads after it has joined, is handed over and no dependence:
-    // otherwise every thread with an argument would depend on its creator.
+    // The part of them that makes a dependence: creation and joining do not order the write and the read. Data that a creator writes
+    // before the creation or reads after the join make none: otherwise every thread with an argument would depend on its
+    // creator.
     std::array<std::uint64_t, 2> dependent{};
     std::uint64_t exchanged() const { return shared[0] + shared[1]; }
     bool is_dependence() const { return dependent[0] + dependent[1] > 0; }

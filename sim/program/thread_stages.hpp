@@ -1,4 +1,4 @@
-// A thread's life cut where it creates or joins another: which pieces of two threads can run at the same time.
+// Cuts each thread into stages where it creates or joins another: which stages of two threads can run at the same time.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ public:
   explicit ThreadStages(std::size_t threads) : stages_(threads, 1), joins_(threads), made_(threads) {}
   // The stage that the thread is in; its first is 0.
   std::uint32_t of(std::size_t thread) const { return stages_[thread] - 1; }
-  // Each ends the creator's (joiner's) stage: a created thread comes after all before it, a joined one before all behind it.
+  // Each ends a stage of the creator (joiner). A created thread runs after all earlier stages, a joined one before all later ones.
   void creates(std::size_t creator, std::size_t created);
   void joins(std::size_t joiner, std::size_t joined);
 
   // After the last event. Throws InputError if joins and creations run in a circle.
   void settle();
-  // Neither comes before the other.
+  // True if neither stage comes before the other.
   bool concurrent(std::size_t a, std::uint32_t stage_of_a, std::size_t b, std::uint32_t stage_of_b) const {
     return !before(a, stage_of_a, b, stage_of_b) && !before(b, stage_of_b, a, stage_of_a);
   }

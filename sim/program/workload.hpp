@@ -38,7 +38,7 @@ struct AccessRun {
   SlotNumber slot = 0;      // which object binding of the block
   std::uint16_t width = 0;  // bytes of one access (bulk operations: bytes of the whole range, at most 64 an access)
   AccessKind kind = AccessKind::read;
-  bool streamable = false;              // a store that the program allows to bypass the caches
+  bool streamable = false;              // a store that may be non-temporal
   bool bulk = false;                    // memcpy, memset, calloc's zeroing ...
   std::uint8_t dimensions = 0;          // used entries of `dimension`; 0 = one access
   std::uint32_t producer_distance = 0;  // accesses back to the load that produced the address; 0 = independent
@@ -191,8 +191,8 @@ struct Loss {
   std::uint64_t count = 0;
 };
 
-// The whole of a trace but the bodies of its executions, which are loaded when they are needed:
-// memory does not grow with the length of a run.
+// A trace without the bodies of its executions. These are loaded when they are needed, so that memory does not grow with the
+// length of a run.
 class Workload {
 public:
   virtual ~Workload() = default;
@@ -207,7 +207,7 @@ public:
   std::vector<Site> sites;
   std::vector<TracedThread> threads;
   std::vector<Loss> losses;
-  std::vector<std::string> lacks;  // what the tool that made the trace does not tell: names of sim/program/recorded.hpp
+  std::vector<std::string> lacks;  // parts that the tool did not record: names of sim/program/recorded.hpp
 
   // Shared and immutable; safe to call from several threads.
   virtual std::shared_ptr<const ExecutionBody> body(ExecutionId) const = 0;

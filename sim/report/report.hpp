@@ -18,7 +18,7 @@ struct RegionReport {
   Time time;  // from the first thread's entry to the last one's exit, over all executions
   std::uint64_t executions = 0;
   Time least{};                             // of it, whatever the placement
-  std::vector<BottleneckTime> bottlenecks;  // what held its work up, largest first
+  std::vector<BottleneckTime> bottlenecks;  // of its work, largest first
   std::vector<Time> busy{};                 // by thread; over all regions together a thread's busy time
 };
 
@@ -63,7 +63,7 @@ struct HeapReport {
 
 // What is known of the best placement of a run's pages; with placement `optimal` only.
 struct BestPlacement {
-  Time bound;             // that no placement can beat: the run's time
+  Time bound;             // no placement is faster: the time of the run
   Time found;             // the least replayed time that was found, with first touch or with the placement that the search yields
   Time objective;         // of that placement, without what the model of the search leaves out (page_demand.hpp)
   bool exact = false;     // no placement that moves no page has a smaller objective

@@ -1,7 +1,7 @@
-// What happened when, for a picture of one run: what each thread did and waited for, and how much of each shared resource was in use. The
-// simulation and its memory model tell it, if there is one; it changes no result. Of bounded size: once there are too many spans, those
-// of one thread that do the same in the same execution are joined across shorter and shorter interruptions, and what stays too short is
-// left out; `least()` says how short.
+// Timeline of one run: what each thread did and waited for, and how much of each shared resource was in use. The simulation and its
+// memory model record it, if there is one; it changes no result. Its size is bounded. Once there are too many spans, spans of one thread
+// with the same activity in the same execution are joined across short interruptions, and spans that stay too short are left out;
+// `least()` says how short.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +49,9 @@ public:
   // `most`: spans.
   explicit Timeline(std::size_t most);
 
-  // Before anything is told. `bandwidths`: bytes a second, 0 where a resource has none.
+  // Call before recording. `bandwidths`: bytes a second, 0 where a resource has none.
   void set_resources(std::vector<std::string> names, std::vector<double> bandwidths, std::size_t most_intervals);
-  // What follows is told of this program, that begins at `begin` of the run.
+  // Later records belong to this program, which begins at `begin` of the run.
   void begin_part(const Workload&, Time begin);
 
   void record(ThreadActivity, ThreadId, const Workload&, ItemRange, Time from, Time to);

@@ -1,5 +1,5 @@
-// How much of each shared resource was in use when: seconds of its time in equal intervals from the run's begin, no more of them than was
-// asked for. A longer run has wider intervals (each twice as wide as before), so that the sum never changes.
+// Use of each shared resource over time: seconds of use in equal intervals from the begin of the run, up to a given number of intervals.
+// When a run gets longer the intervals double in width; the sum stays the same.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,10 @@
-// Which thread has which core, as Linux's fair scheduler decides it (kernel/sched/fair.c): a queue a core, time slices, cores chosen at
-// creation and at wake-up, balancing of queues by domains. A thread that its mapping gives one core stays there; what the real system
-// leaves to chance (which idle core is the first, when daemons wake) is drawn from the run's seed.
+// Which thread runs on which core, as in Linux's fair scheduler (kernel/sched/fair.c): a run queue for each core, time slices, choice of
+// a core at creation and at wake-up, load balancing by domains. A thread with one allowed core stays there. What a real system leaves
+// to chance (which idle core is the first, when daemons wake) is drawn from the seed of the run.
 //
-// Threads yield at the ends of slices of work only, so a thread that is to go goes at most a quantum late. Simplified: all threads have
-// the same weight; a domain's load is its number of runnable threads a core; daemons come alone to the core that they belong to and go
-// first there; a thread of a mapping with one core each is never disturbed by them.
+// Threads yield only at the end of a slice of work, so preemption is at most a quantum late. Simplified: all threads have
+// the same weight; a domain's load is its number of runnable threads a core; a daemon runs on its own core only and has priority
+// there; daemons never disturb threads that are pinned to one core.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,31 @@ namespace homenode {
 
 class Scheduler {
 public:
-  // `spin`: how long a waiting thread that spins keeps its core. `disturbances`: times as many as the system's.
+  // `spin`: how long a waiting thread spins. `disturbances`: factor on the system's rate of daemons.
   struct Waiting {
     Time spin;
     double disturbances = 1;
   };
   Scheduler(const Machine&, const SchedulerSettings&, Waiting, std::uint64_t seed);
 
-  // The next thread, asleep. It will run on one of these cores, by the load that the threads so far make.
+  // Adds the next thread, asleep. It gets the allowed core with the least load so far.
   void add(std::vector<CoreId> allowed);
-  // Chooses its core anew, by what runs now: it is created at this moment by a thread on `creator`. It must never have run.
+  // The thread is created now by a thread on `creator`: chooses its core anew, by the present load. It must never have run.
   void add_created(ThreadId, CoreId creator, Time now);
   CoreId core_of(ThreadId thread) const { return threads_[thread.index()].core; }
   bool has_core(ThreadId thread) const { return threads_[thread.index()].state == State::on_core; }
 
-  // The thread has something to do; `waker` made it so (none: nobody). True: it has its core. False: it gets one later (`granted`).
+  // The thread has work to do, because of `waker` (none: nobody). True: it has its core. False: it gets one later (`take_granted`).
   bool resume(ThreadId, ThreadId waker, Time now);
-  // It has its core and keeps it until `slice_ended`, or until it is resumed.
+  // The thread keeps its core until `slice_ended`, or until it is resumed.
   void start_computing(ThreadId);
   // True: it keeps the core. False: it queues.
   bool slice_ended(ThreadId, Time now);
-  // It has its core and nothing to do. It spins and keeps the core; looks now and then, so that others may have it, but does not sleep; or
-  // sleeps, and costs its core a wake-up when it goes on.
+  // The thread has its core but no work. It spins and keeps the core; or it polls, so that others may have the core, but does not sleep;
+  // or it sleeps, and its core pays for the wake-up.
   enum class Wait : std::uint8_t { spins, yields, sleeps };
   void start_waiting(ThreadId, Wait, Time now);
-  // Threads that got a core since they were last asked for.
+  // Threads that got a core since the last call.
   std::vector<ThreadId> take_granted();
   bool anybody_queues() const { return queued_ > 0; }
 
@@ -53,16 +53,16 @@ public:
   std::optional<Time> next_event();
   void advance(Time now);
 
-  // To an idle core of the node at the thread's next boundary; false if there is none that its mapping allows.
+  // Migrates to an idle core of the node at the end of the thread's slice; false if its mapping allows none.
   bool move(ThreadId, NodeId, Time now);
-  // Each to the other's core, each at its next boundary; false if their mappings do not allow it.
+  // Exchanges the cores of two threads, each at the end of its slice; false if their mappings do not allow it.
   bool exchange(ThreadId, ThreadId, Time now);
   std::vector<ThreadId> threads_on(NodeId) const;
-  // What switching and moving, and what else was charged, cost the thread since it was last asked for.
+  // Time of context switches, migrations and other charges of the thread since the last call.
   void delay(ThreadId thread, Time time) { of(thread).delay += time; }
   Time take_delay(ThreadId);
   std::uint64_t moves() const { return moves_; }
-  // Of a core: it went over to another thread; it had been idle, and the thread that it got had not spun meanwhile.
+  // Counts of a core. switches: to another thread. wakeups: from idle to a thread that had not spun meanwhile.
   std::uint64_t switches(CoreId core) const { return cores_[core.index()].switches; }
   std::uint64_t wakeups(CoreId core) const { return cores_[core.index()].wakeups; }
   bool throttled() const { return threads_.size() > cores_.size(); }
@@ -82,7 +82,7 @@ private:
   struct Core {
     ThreadId holder = ThreadId::none(), last = ThreadId::none();
     bool computing = false;  // the holder does not yield now
-    bool preempt = false;    // somebody woke who goes first
+    bool preempt = false;    // a thread with priority woke up
     Time since, accounted;   // of the holder: got the core, its virtual time was brought up to date
     Time least_virtual_time;
     std::vector<ThreadId> queue;

@@ -187,7 +187,7 @@ def test_the_command_says_whether_and_why(homenode: Run, stencil: hn.Trace, tmp_
         "latency-weighted",
         "halo share",
         "working set",
-        "Gain by the closed form",
+        "Gain over equal chunks (closed form, an upper bound)",
     ):
         assert text in done.stdout
     assert "Plotly.newPlot" in (tmp_path / "map.html").read_text(encoding="utf-8")
@@ -286,7 +286,7 @@ def test_all_changes_on_the_command_line(homenode: Run, serial: hn.Trace) -> Non
     options = ("--machine", "opteron-8431-4s", "--threads", "24", "--samples", "2", "--all")
     done = homenode("advise", serial.path, *options)
     assert done.status == 0, done.stderr
-    assert "What to change, each by itself" in done.stdout
+    assert "Changes that gain, each tried alone" in done.stdout
     assert "program.c:4" in done.stdout
     document = json.loads(homenode("advise", serial.path, *options, "--json").stdout)
     assert {"kind", "site", "what", "change", "gain", "gain_low", "gain_high", "seconds"} == set(document["changes"][0])

@@ -59,7 +59,7 @@ def test_many_nodes_are_shown_by_distance(homenode: Run) -> None:
     # S1, Table 2: distances 1.0 to 6.8; a matrix of 32 x 32 would be wider than a screen
     drawn = homenode("machines", "sgi-uv-32s")
     assert drawn.status == 0
-    for text in ("Memory as node 0 sees it\n", "8–31", "918 ns", "6.8", "socket ══ hub"):
+    for text in ("Memory of all nodes, seen from node 0\n", "8–31", "918 ns", "6.8", "socket ══ hub"):
         assert text in drawn.stdout
     assert "Idle latency of memory" not in drawn.stdout
 
@@ -139,7 +139,7 @@ def test_inspect(homenode: Run, trace_file: Path) -> None:
 
 def test_check(homenode: Run, trace_file: Path) -> None:
     assert document(homenode("check", trace_file, "--json"))["problems"] == []
-    assert "every invariant holds" in homenode("check", trace_file).stdout
+    assert "every rule of the format holds" in homenode("check", trace_file).stdout
 
 
 GRID = ("--machine", "xeon-x7560-4s", "--machine", "xeon-x5550-2s", "--threads", "4", "--threads", "8")
@@ -190,7 +190,7 @@ def test_replay_report(homenode: Run, trace_file: Path) -> None:
 def test_replay_table_ranks(homenode: Run, trace_file: Path) -> None:
     table = homenode("replay", trace_file, *GRID, *CHOICES, "--explain")
     assert table.status == 0
-    for text in ("rank", "regret", "xeon-x5550-2s · 8 threads", "held up by", "sweep"):
+    for text in ("rank", "regret", "xeon-x5550-2s · 8 threads", "bound by: share", "sweep"):
         assert text in table.stdout
     assert "runs in" in table.stderr
 

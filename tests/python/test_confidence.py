@@ -202,7 +202,7 @@ def test_the_command_prints_confidence(homenode: Run, trace_file: Path, tmp_path
     options = ("--machine", MACHINE, "--threads", "16", "--placement", "first-touch", "--placement", "interleave")
     done = homenode("replay", trace_file, *options, "--confidence=6", "-o", "sampled.json")
     assert done.status == 0, done.stderr
-    for text in ("90 % of samples", "6 sampled machines", "P(rank … beats …)", " … "):
+    for text in ("90 % interval", "6 sampled machines", "P(rank … beats …)", " … "):
         assert text in done.stdout
     assert ("Measuring " in done.stdout) or ("No measurement would settle" in done.stdout)
     written = json.loads((tmp_path / "sampled.json").read_text(encoding="utf-8"))

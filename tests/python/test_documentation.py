@@ -1,4 +1,4 @@
-"""Every command and every example in README.md and docs/ runs; what CONTRIBUTING.md names exists."""
+"""Every command and every example in README.md and docs/ runs and prints what is shown there; what CONTRIBUTING.md names exists."""
 
 from __future__ import annotations
 
@@ -16,30 +16,44 @@ from homenode.cli.main import command as homenode
 from support import ROOT, SCRIPTS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# `output` shows lines that the commands or the Python of its page print; `…` stands for anything.
+BLOCK = re.compile(r"^```(sh|python|output)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def examples() -> list[tuple[str, Path, str]]:
-    """One entry a page and language: later blocks of a page may use what earlier ones made."""
+def examples() -> list[tuple[str, Path, str, list[str]]]:
+    """One entry a page and language: later blocks of a page may use what earlier ones made, output belongs to what is above it."""
     found = []
     for page in PAGES:
-        blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-        for language in ("sh", "python"):
-            text = "\n".join(body for kind, body in blocks if kind == language)
-            if text:
-                found.append((language, page, text))
+        commands: dict[str, str] = {}
+        shown: dict[str, list[str]] = {"sh": [], "python": []}
+        language = ""
+        for kind, body in BLOCK.findall(page.read_text(encoding="utf-8")):
+            if kind == "output":
+                shown[language] += body.splitlines()
+            else:
+                language = kind
+                commands[language] = commands.get(language, "") + body + "\n"
+        found += [(language, page, text, shown[language]) for language, text in commands.items()]
     return found
 
 
+def not_printed(shown: list[str], printed: str) -> list[str]:
+    """Shown lines that no printed line matches, however many spaces stand between words."""
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
+    patterns = {line: ".*".join(re.escape(part) for part in " ".join(line.split()).split("…")) for line in shown}
+    return [line for line, pattern in patterns.items() if not any(re.fullmatch(pattern, found) for found in lines)]
+
+
 @pytest.mark.parametrize(
-    ("language", "page", "text"), examples(), ids=lambda value: value.name if isinstance(value, Path) else None
+    ("language", "page", "text", "shown"), examples(), ids=lambda value: value.name if isinstance(value, Path) else None
 )
-def test_examples_run(language: str, page: Path, text: str, tmp_path: Path) -> None:
+def test_examples_run(language: str, page: Path, text: str, shown: list[str], tmp_path: Path) -> None:
     command = ["sh", "-eu", "-c", text] if language == "sh" else [sys.executable, "-W", "error", "-c", text]
     environment = {**os.environ, "PATH": f"{SCRIPTS}:{os.environ['PATH']}"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr
+    assert not_printed(shown, done.stdout + done.stderr) == []
 
 
 def told_commands() -> list[str]:

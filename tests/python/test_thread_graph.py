@@ -34,7 +34,7 @@ def test_inspect_shows_threads(homenode: Callable[..., Ended], trace_file: Path)
     assert done.status == 0
     assert json.loads(done.stdout)["thread_graph"]["shared_bytes"][1][2] == 2 * ROW
     done = homenode("inspect", trace_file, "--threads", "--team", 4)
-    assert "Written by one, read by another" in done.stdout
+    assert "Bytes that one thread writes and another reads" in done.stdout
     assert homenode("inspect", trace_file, "--team", 4).status == 2
 
 

@@ -97,7 +97,7 @@ def test_kernels_with_threads(name: str, homenode: Callable[..., Ended], tmp_pat
     assert homenode("replay", file, "--machine", MACHINE, "--threads", len(creators)).status == 0
     shown = homenode("inspect", file, "--threads")
     assert shown.status == 0
-    assert "Written by one, read by another" in shown.stdout
+    assert "Bytes that one thread writes and another reads" in shown.stdout
 
 
 def shared(name: str) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Does it pay to give threads chunks by the latency of their memory (S0), by how much, and why."""
+"""Whether chunks sized by memory latency pay off (Metzger et al. 2018), by how much, and why."""
 
 from __future__ import annotations
 

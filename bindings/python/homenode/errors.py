@@ -1,4 +1,4 @@
-"""What can go wrong through the user's doing. Each class has its twin in sim/base/errors.hpp; bindings/translate_exceptions.cpp maps them."""
+"""Errors of usage and input. Each class has a twin in sim/base/errors.hpp; bindings/translate_exceptions.cpp maps them."""
 
 
 class Error(Exception):

@@ -168,7 +168,8 @@ def map_page(advice: Advice) -> Page:
     """The map as picture and table, with the advice that it goes with."""
     choice = advice.choice
     page = Page(f"homenode advise: {choice['machine']}, {choice['threads']} threads")
-    page.text(f"Gain {advice.gain:.3f} ({advice.gain_low:.3f} … {advice.gain_high:.3f}); {advice.reason}.")
+    gain, low, high = (f"{100 * (value - 1):+.1f} %" for value in (advice.gain, advice.gain_low, advice.gain_high))
+    page.text(f"Gain {gain} ({low} … {high}); {advice.reason}.")
     table = advice.map
     halos, ratios = table["halo_share"].unique().tolist(), table["remote_ratio"].unique().tolist()
     gains = (

@@ -53,7 +53,7 @@ def _ranking(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
         "rank",
         "choice",
         "time",
-        *(["90 % of samples"] if intervals else []),
+        *(["90 % interval"] if intervals else []),
         "regret",
         "remote traffic",
         "idle",
@@ -62,7 +62,7 @@ def _ranking(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
 
 
 def _idle(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
-    """S0, figure 8: who waits how long, core by core; of the whole run or of one region, chosen from a list."""
+    """Idle time core by core, of the whole run or of one region, chosen from a list (Metzger et al. 2018, figure 8)."""
     shares = [report.idle_shares(run) for run in runs]
     regions = list(dict.fromkeys(label for of_run in shares for label in of_run))
     data: list[dict[str, Any]] = []
@@ -133,7 +133,7 @@ def _traffic(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
 
 
 def _latencies(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
-    """How long lines took that the first level did not have, by where they came from; one run at a time, chosen from a list."""
+    """Latency of L1 misses by source; one run at a time, chosen from a list."""
     data: list[dict[str, Any]] = []
     of_run = []
     for place, run in enumerate(runs):
@@ -164,7 +164,7 @@ def _latencies(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None
         for place, name in enumerate(names)
     ]
     layout = {
-        "title": {"text": "Lines by latency and source (those that the first level did not have)"},
+        "title": {"text": "L1 misses by latency and source"},
         "barmode": "overlay",
         "bargap": 0,
         "xaxis": {"title": {"text": "latency, ns"}, "rangemode": "tozero"},

@@ -1,4 +1,4 @@
-"""Latency of memory blocks from the cores of a ring as pictures: S2's figure 2, and the whole map."""
+"""Latency of memory blocks from the cores of a ring as pictures: figure 2 of Gerofi et al., and the whole map."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class Machine:
         return pandas.DataFrame(self._core.loaded_latency(node))
 
     def latency_map(self, first: int = 0, blocks: int = 64) -> pd.DataFrame:
-        """Latency of each memory block from each core of a machine with a ring, in ns: S2's latency database (section 4).
+        """Latency of each memory block from each core of a machine with a ring, in ns: the latency database of Gerofi et al., section 4.
 
         Measured by the engine `line`, one access at a time, from memory. `blocks` lines of 64 B from physical address `first` on: a
         row a block, indexed by ``address``, ``directory`` and ``controller``; a column a core. UsageError for a machine without a ring.

@@ -144,7 +144,7 @@ class Result:
 
     @property
     def idle(self) -> pd.DataFrame:
-        """Share of the time that each thread waits (S0, figure 8): by thread the whole run, and each region that a team runs."""
+        """Share of idle time of each thread, in the run and in each region of a team (Metzger et al. 2018, figure 8)."""
         import pandas
 
         threads = self.run["threads_detail"]

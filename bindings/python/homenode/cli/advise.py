@@ -53,8 +53,8 @@ def _print(screen: Console, advice: Advice) -> None:
         table.add_row(schedule, console.seconds(seconds))
     screen.print(table)
     # The closed form against equal chunks: it can differ from what the replays above say of the best plain schedule.
-    title = "+2.0 % over equal chunks, by the closed form, at"
-    ends = console.table(title, "here", "all else equal", right=("here", "all else equal"))
+    title = "Break-even: gain of 2 % over equal chunks, all else equal (closed form, an upper bound)"
+    ends = console.table("", "here", "break-even", title=title, right=("here", "break-even"))
     here, there = advice.here, advice.break_even
     for key, name in (
         ("remote_ratio", "remote / local latency"),
@@ -62,7 +62,6 @@ def _print(screen: Console, advice: Advice) -> None:
         ("working_set_bytes", "working set"),
     ):
         ends.add_row(name, _coordinate(key, here[key]) if here[key] > 0 else "none", _coordinate(key, there[key]))
-    screen.print()
     screen.print(ends)
     if advice.region and advice.pays_off:
         screen.print(f"\n{console.plain(advice.snippet)}", soft_wrap=True)
@@ -72,7 +71,10 @@ def _print_map(screen: Console, advice: Advice) -> None:
     ratios = advice.map["remote_ratio"].unique()
     columns = [f"{ratio:.2f}" for ratio in ratios]
     table = console.table(
-        "halo share", *columns, title="Gain by the closed form; columns: remote / local latency", right=tuple(columns)
+        "halo share",
+        *columns,
+        title="Gain over equal chunks (closed form, an upper bound); columns: remote / local latency",
+        right=tuple(columns),
     )
     for share in advice.map["halo_share"].unique():
         gains = advice.map.loc[advice.map["halo_share"] == share, "gain"]
@@ -82,15 +84,15 @@ def _print_map(screen: Console, advice: Advice) -> None:
 
 def _print_changes(screen: Console, changes: list[Change], samples: int) -> None:
     if not changes:
-        screen.print("\nNo single change of an allocation, a loop or the threads' places gains half a percent.")
+        screen.print("\nNo single change of an allocation, of a loop or of the mapping gains half a percent.")
         return
     table = console.table(
         "gain",
-        f"90 % of {samples} samples",
+        f"90 % interval, {samples} samples",
         "source line",
-        "of",
+        "what",
         "change",
-        title="What to change, each by itself",
+        title="Changes that gain, each tried alone",
         right=("gain",),
     )
     for change in changes:
@@ -140,7 +142,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Tell whether chunks by the latency of the threads' memory pay off, by how much, and why; --all: what else to change."""
+    """Tell whether chunks sized by memory latency gain over equal chunks, by how much, and why. --all: what else to change."""
     from homenode.advising import advise
     from homenode.gain_map import map_page
     from homenode.program_changes import program_changes

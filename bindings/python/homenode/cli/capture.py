@@ -61,19 +61,24 @@ class _Capture(click.Command):
 @click.argument("kernel_name", metavar="[KERNEL | -- PROGRAM ARGUMENTS…]", required=False)
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A parameter of the kernel; repeat for more.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The trace to write.")
-@click.option("--threads", default=1, type=int, help="Team of code bound to ranks by omp_get_thread_num().")
-@click.option("--label", help="Name to keep in the trace in place of the program's.")
+@click.option(
+    "--threads",
+    default=1,
+    type=int,
+    help="Team size, for code that divides its work by omp_get_thread_num(); default: 1.",
+)
+@click.option("--label", help="Name of the program in the trace; default: that of its file.")
 @click.option(
     "--alias-over",
     type=int,
     metavar="BYTES",
-    help="Map larger blocks onto a small window; captured twice, refused if that changes the trace.",
+    help="Let blocks above this size share a small window of memory; refused if that changes the trace.",
 )
 @click.option(
     "--timeout",
     type=float,
     metavar="SECONDS",
-    help="End the program after so long; the trace has what it did until then, marked truncated.",
+    help="Stop the program after this time; the trace up to then is kept, marked truncated.",
 )
 @console.json_option
 @click.pass_context
@@ -81,10 +86,10 @@ def command(
     context: click.Context, kernel_name: str | None, pairs: tuple[str, ...], output: Path, threads: int, label: str | None,
     alias_over: int | None, timeout: float | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Trace a built-in kernel, or after `--` a program that `homenode cc` compiled.
+    """Record the memory accesses of a built-in kernel, or after `--` of a program compiled by `homenode cc`.
 
-    The program's own output goes to stderr. Ctrl-C ends the program and keeps the trace so far, marked truncated. While it
-    is written, the trace is called OUTPUT.part, which is what a killed capture leaves.
+    The output of the program goes to stderr. Ctrl-C stops the program; the trace up to then is kept, marked truncated. A
+    capture that is killed leaves OUTPUT.part: `homenode recover` makes a trace of it.
     """
     words: list[str] | None = context.meta["after_dashes"]
     if kernel_name is not None and words is not None:
@@ -122,9 +127,8 @@ def command(
         )
         return
     size = output.stat().st_size
-    per_access = size / trace.accesses if trace.accesses else 0.0
     truncated = "" if trace.complete else ", truncated: the program did not reach its end"
     click.echo(
         f"{output}: {console.count(trace.accesses)} accesses in {console.quantity(size, 'B')} "
-        f"({per_access:.3g} B an access), hash {trace.hash}{truncated}"
+        f"({console.bytes_an_access(size, trace.accesses)}), hash {trace.hash}{truncated}"
     )

@@ -15,13 +15,13 @@ from homenode.trace import Trace
 @click.argument("file", type=click.Path(path_type=Path))
 @console.json_option
 def command(file: Path, as_json: bool) -> int:
-    """Hold a trace against every invariant of the format; exit code 2 when one is broken."""
+    """Verify that a trace obeys every rule of its format; exit code 2 if it breaks one."""
     Trace.open(file)
     problems = _core.check_trace(file)
     if as_json:
         console.print_json({"schema": "homenode.check/1", "problems": problems})
     elif not problems:
-        click.echo(f"{file}: every invariant holds")
+        click.echo(f"{file}: valid, every rule of the format holds")
     for problem in problems:
         click.echo(f"homenode: {file}: {problem}", err=True)
     return 2 if problems else 0

@@ -25,7 +25,9 @@ class _Classify(click.Command):
 
 @click.command("classify", cls=_Classify)
 @click.argument("program", nargs=-1, metavar="KERNEL | SOURCE… [-- FLAGS…]", required=True)
-@click.option("--instrument", is_flag=True, help="Write a binary (-o) that binds each thread after its creation.")
+@click.option(
+    "--instrument", is_flag=True, help="Also write a binary (-o) that binds each thread to its cores after creation."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The binary of --instrument.")
 @click.option("--llvm", metavar="VERSION", help="Which LLVM to use (14, 19); default: the oldest that is installed.")
 @console.json_option
@@ -33,10 +35,10 @@ class _Classify(click.Command):
 def command(
     context: click.Context, program: tuple[str, ...], instrument: bool, output: Path | None, llvm: str | None, as_json: bool
 ) -> None:  # fmt: skip
-    """Tell from a whole program's sources which threads are autonomous, side by side or postponed (NUMA-BTLP).
+    """Find from a program's sources which threads are autonomous, side-by-side or postponed (NUMA-BTLP, Știrb).
 
-    SOURCE: every .c, .cc, .cpp, .cxx, .bc or .ll of the program; FLAGS: what compiler and linker need (-I, -D, -l). A dependence is
-    certain when both threads meet it whenever they run to their ends, and possible when the analysis cannot exclude it.
+    SOURCE: every .c, .cc, .cpp, .cxx, .bc or .ll file of the program. FLAGS: what compiler and linker need (-I, -D, -l). A
+    dependence is certain if it occurs in every complete run, and possible if the analysis cannot exclude it.
     """
     if instrument != (output is not None):
         raise click.UsageError("--instrument and -o BINARY go together")
@@ -46,7 +48,7 @@ def command(
         return
     screen = console.output()
     threads = console.table(
-        "thread", "routine", "created at", "by", "type", "by certain ones alone", "depends on", title="Threads", right=("thread", "by")
+        "thread", "routine", "created at", "by", "type", "certain type", "depends on", title="Threads", right=("thread", "by")
     )  # fmt: skip
     for thread in found["threads"]:
         threads.add_row(
@@ -62,7 +64,7 @@ def command(
     if found["dependences"]:
         rows = console.table(
             "writer", "reader", "dependence", "data", "written at", "read at", "through",
-            title="Written by one, read by another (one of each pair)", right=("writer", "reader"),
+            title="Dependences between threads: one write and one read for each pair", right=("writer", "reader"),
         )  # fmt: skip
         for entry in found["dependences"]:
             rows.add_row(
@@ -73,7 +75,7 @@ def command(
     if len(found["threads"]) == 1:
         screen.print("The program creates no thread with pthread_create or std::thread.")
     if output is not None:
-        screen.print(f"{output}: binds each thread after its creation")
+        screen.print(f"{output}: binds each thread to its cores after creation")
 
 
 def _place(site: dict[str, Any] | None) -> str:

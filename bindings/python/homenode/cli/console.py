@@ -141,6 +141,12 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
+def bytes_an_access(size: int, accesses: int) -> str:
+    """How compact a trace is: `0.0022 B an access`."""
+    each = size / accesses if accesses else 0.0
+    return f"{each:.2g} B an access" if each < 10 else f"{each:,.0f} B an access"
+
+
 def number_of(value: int, thing: str) -> str:
     """`1 node`, `2 nodes`."""
     return f"{count(value)} {thing}{'' if value == 1 else 's'}"

@@ -37,7 +37,7 @@ def _package(name: str, needed_for: str) -> dict[str, Any]:
 @click.command("doctor")
 @console.json_option
 def command(as_json: bool) -> int:
-    """Tell what is installed, in which version, and what is missing for which command. Exit code 2 when something is."""
+    """List the parts that are installed, and the commands that need a missing one. Exit code 2 if a part is missing."""
     runtime = (capture_runtime() / "libtsan_preinit.o").is_file()
     checks = [
         {"name": "homenode", "found": True, "version": _core.version, "needed_for": "everything"},
@@ -46,7 +46,7 @@ def command(as_json: bool) -> int:
         _tool("gcc", "homenode cc, homenode capture KERNEL"),
         _tool("g++", "homenode c++"),
         _tool("gfortran", "homenode fortran"),
-        _tool("objdump", "homenode cc: finding what gcc does not instrument"),
+        _tool("objdump", "homenode cc: finding code that gcc does not instrument"),
         _tool("valgrind", "./dev bench: the cachegrind row"),
         {"name": "capture runtime", "found": runtime, "version": None, "needed_for": "homenode cc, homenode capture"},
         {

@@ -24,21 +24,25 @@ def _settings(pairs: tuple[str, ...]) -> dict[str, int]:
 
 @click.command("extrapolate")
 @click.argument("captures", metavar="A.hnt B.hnt C.hnt…", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--check", type=click.Path(path_type=Path), help="A capture that must be predicted exactly.")
+@click.option("--check", type=click.Path(path_type=Path), help="A further capture, which the fit must predict exactly.")
 @click.option(
-    "--set", "pairs", multiple=True, metavar="NAME=NUMBER", help="What the parameters are in the new trace; repeat."
+    "--set",
+    "pairs",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="Value of a parameter in the new trace; repeat for more.",
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The trace to write.")
 @console.json_option
 def command(
     captures: tuple[Path, ...], check: Path | None, pairs: tuple[str, ...], output: Path, as_json: bool
 ) -> None:
-    """Write the trace of a size or a team that cannot be captured here.
+    """Predict the trace of a size or a team that cannot be captured here.
 
-    From at least three captures of one program that differ in whole-number arguments (name=value) or in the number of threads,
-    every number of the trace is fitted exactly: constant, affine, or a polynomial that the captures determine (of degree 2 from
-    three captures of one parameter). Nothing is written unless the further capture of --check is predicted exactly; what follows
-    no law is refused by region and field. Instructions by class are interpolated, and the trace says so.
+    Give at least three captures of one program that differ in whole-number arguments (name=value) or in the number of threads.
+    Every number of the trace is fitted exactly, as a constant or a polynomial (degree 2 from three captures of one parameter).
+    Nothing is written unless the fit predicts the capture of --check exactly. A program that follows no such law is refused,
+    with region and field. Instruction counts are interpolated, and the trace says so.
     """
     settings = _settings(pairs)
     with console.written_whole(output) as temporary:
@@ -53,7 +57,7 @@ def command(
         f"{console.plain(check)} ({found['checked_at']}) is predicted exactly from captures at {found['captured_at']}: "
         f"content hash {found['check_hash']}; its instructions within {near}"
     )
-    numbers = console.table("numbers of the trace that are", "count", "confirmed by", right=("count",))
+    numbers = console.table("numbers of the trace", "count", "confirmed by", right=("count",))
     for form in found["forms"]:
         by = "captures and check" if form["confirmed_by_captures"] else "check"
         numbers.add_row(form["form"], console.count(form["numbers"]), by)

@@ -19,12 +19,12 @@ _FORMATS = {"lackey": _core.import_lackey, "csv": _core.import_csv}
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The trace to write.")
 @console.json_option
 def command(format_name: str, file: Path, output: Path, as_json: bool) -> None:
-    """Make a trace of what another tool recorded: text of valgrind's lackey, or a table of accesses as CSV.
+    """Convert a recording of another tool into a trace: text of valgrind's lackey, or a table of accesses as CSV.
 
-    lackey is what `valgrind --tool=lackey --trace-mem=yes --log-file=FILE ./program` writes. A CSV file has a header with the
-    columns address, size and kind (read, write, modify, atomic), and if there is a need thread or item, sequence, site.
+    lackey: the output of `valgrind --tool=lackey --trace-mem=yes --log-file=FILE ./program`. csv: a file with a header and the
+    columns address, size and kind (read, write, modify, atomic); optional columns are thread or item, sequence, site.
 
-    What such a trace lacks (the program's objects, loops, dependences …) is declared in it, and whatever needs that refuses.
+    Such a trace lists what it lacks (objects, loops, dependences …). Commands that need a missing part refuse it.
     """
     if format_name not in _FORMATS:
         raise click.UsageError(_core.unknown_name("format", format_name, list(_FORMATS)))
@@ -47,6 +47,6 @@ def command(format_name: str, file: Path, output: Path, as_json: bool) -> None:
     truncated = "" if found["complete"] else ", truncated: the program did not reach its end"
     click.echo(
         f"{output}: {console.count(found['accesses'])} accesses on {console.number_of(len(found['objects']), 'range')} of addresses "
-        f"in {console.quantity(size, 'B')} ({size / found['accesses']:.3g} B an access), hash {found['hash']}{truncated}"
+        f"in {console.quantity(size, 'B')} ({console.bytes_an_access(size, found['accesses'])}), hash {found['hash']}{truncated}"
     )
     click.echo(f"{output}: lacks {', '.join(found['lacks'])}")

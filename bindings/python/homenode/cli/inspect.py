@@ -14,21 +14,23 @@ from homenode.trace import Trace
 
 @click.command("inspect")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--all", "every", is_flag=True, help="List every object, not the twenty largest.")
+@click.option("--all", "every", is_flag=True, help="List all objects, not only the twenty largest.")
 @click.option(
     "--threads",
     is_flag=True,
-    help="Who creates whom, the types of the threads, and the bytes that one thread writes and another reads.",
+    help="Show who creates and joins each thread, its type, and the bytes that threads exchange.",
 )
 @click.option(
-    "--team", type=click.IntRange(min=1), help="With --threads: how many share each loop; default: as captured."
+    "--team",
+    type=click.IntRange(min=1),
+    help="With --threads: number of threads that share each loop; default: as captured.",
 )
 @console.json_option
 def command(file: Path, every: bool, threads: bool, team: int | None, as_json: bool) -> None:
-    """Show what a trace holds: regions with items, accesses, work and misses in flight; objects; footprint.
+    """Show what a trace holds: regions, instructions by class, objects, footprint, and what could not be recorded.
 
-    `in flight` is how many cache misses the region's dependences and strides let a core of ten miss buffers and sixteen
-    prefetched lines have under way at once: 1 for a pointer chase, 10 for a gather, 16 for streams.
+    `in flight`: outstanding misses of a core with ten miss buffers and sixteen prefetched lines, as far as the dependences and
+    strides of the region allow. A pointer chase has 1, a gather 10, streams 16.
     """
     trace = Trace.open(file)
     if team is not None and not threads:
@@ -68,7 +70,7 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
         objects.add_row(str(entry["id"]), entry["kind"], console.count(entry["bytes"]), console.plain(entry["symbol"]))
     screen.print(objects)
     if len(shown) < len(largest):
-        screen.print(f"… and {len(largest) - len(shown)} smaller ones; --all shows them.")
+        screen.print(f"… and {len(largest) - len(shown)} smaller objects; --all shows them.")
     if found["losses"]:
         losses = console.table("site", "reason", "count", title="Not recorded", right=("count",))
         for loss in found["losses"]:
@@ -79,7 +81,7 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
 def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
     numbers = ("thread", "created by", "joined by", "reads", "writes")
     words = ("type", "son of", "routine")
-    table = console.table(*numbers, *words, title="Threads (distinct bytes)", right=numbers)
+    table = console.table(*numbers, *words, title="Threads (distinct bytes read and written)", right=numbers)
     for entry in graph["threads"]:
         creator, joiner = ("–" if entry[key] is None else str(entry[key]) for key in ("parent", "joined_by"))
         sizes = (console.quantity(entry[key], "B") for key in ("read_bytes", "written_bytes"))
@@ -89,20 +91,24 @@ def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
         table.add_row(str(entry["thread"]), creator, joiner, *sizes, kind, sons, console.plain(entry["routine"]))
     screen.print(table)
     screen.print(
-        "type and son of (communication tree) after NUMA-BTLP: what creation and joining hand over is no dependence."
+        "type, son of: by NUMA-BTLP (Știrb). Data written before a creation or read after a join make no dependence."
     )
     shared = graph["shared_bytes"]
     pairs = [(bytes_, w, r) for w, row in enumerate(shared) for r, bytes_ in enumerate(row) if bytes_]
     pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
     shown = pairs[:20]
     table = console.table(
-        "writer", "reader", "bytes", title="Written by one, read by another", right=("writer", "reader", "bytes")
+        "writer",
+        "reader",
+        "bytes",
+        title="Bytes that one thread writes and another reads",
+        right=("writer", "reader", "bytes"),
     )
     for bytes_, writer, reader in shown:
         table.add_row(str(writer), str(reader), console.count(bytes_))
     screen.print(table)
     if len(shown) < len(pairs):
-        screen.print(f"… and {len(pairs) - len(shown)} pairs with less; --json has them all.")
+        screen.print(f"… and {len(pairs) - len(shown)} pairs with fewer bytes; --json lists all.")
 
 
 def _few(numbers: list[int]) -> str:

@@ -11,7 +11,7 @@ from homenode.kernel_sources import kernels
 @click.command("kernels")
 @console.json_option
 def command(as_json: bool) -> None:
-    """List the built-in programs and their parameters."""
+    """List the built-in programs with their parameters, regions and the paper each comes from."""
     if as_json:
         entries = [
             {

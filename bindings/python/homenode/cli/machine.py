@@ -14,7 +14,7 @@ from homenode.machine import Machine
 
 @click.group("machine")
 def command() -> None:
-    """Describe the machine at hand (`detect`, `calibrate`); study a described one (`loaded-latency`, `latency-map`)."""
+    """Describe this host (`detect`, `calibrate`), or measure a simulated machine (`loaded-latency`, `latency-map`)."""
 
 
 def _write(machine: Machine, output: Path | None) -> None:
@@ -35,15 +35,15 @@ def _document(machine: Machine) -> dict[str, Any]:
 
 
 _output = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write the description there, not to stdout."
+    "-o", "--output", type=click.Path(path_type=Path), help="File for the description; default: stdout."
 )
 
 
-@command.command(short_help="describe this host as libhwloc sees it")
+@command.command(short_help="describe this host from libhwloc")
 @_output
 @console.json_option
 def detect(output: Path | None, as_json: bool) -> None:
-    """Describe this host as libhwloc sees it; what it cannot see is guessed and marked as such."""
+    """Describe this host from libhwloc. Latencies and bandwidths, which it cannot see, are guessed and marked as assumed."""
     machine = Machine(_core.detect())
     if as_json:
         console.print_json(_document(machine))
@@ -53,10 +53,10 @@ def detect(output: Path | None, as_json: bool) -> None:
 
 @command.command(short_help="measure latencies, bandwidths and barriers")
 @_output
-@click.option("--quick", is_flag=True, help="Smaller arrays, fewer samples: half a minute rather than several.")
+@click.option("--quick", is_flag=True, help="Smaller arrays and fewer samples: half a minute instead of several.")
 @console.json_option
 def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
-    """Measure this host: latency by level, bandwidth by threads and read share, barriers. Run it on an idle machine."""
+    """Measure this host: latency of each cache level and of memory, bandwidth, barriers. Run it on an idle machine."""
     working_set, array, repeats = (256 << 20, 256 << 20, 3) if quick else (2 << 30, 1 << 30, 5)
     screen = console.diagnostics()
     core, measured = _core.calibrate(working_set, array, repeats, lambda step: screen.print(f"measuring {step}"))
@@ -77,8 +77,8 @@ def disturbance_warning(disturbances: list[dict[str, str]]) -> list[str]:
         return []
     by_step = {entry["step"]: entry["reason"] for entry in disturbances}
     return [
-        "warning: this host was not idle; the figures of these measurements have confidence C and say why in their source.",
-        "Calibrate again when nothing else runs:",
+        "warning: this host was not idle. Disturbed measurements have confidence C, with the reason in their source.",
+        "Calibrate again when nothing else runs. Disturbed:",
         *(f"  {step}: {reason}" for step, reason in by_step.items()),
     ]
 
@@ -98,13 +98,15 @@ def _summary(measured: dict[str, Any]) -> None:
     screen.print(bandwidth)
 
 
-@command.command("loaded-latency", short_help="latency of a described machine's memory under load")
+@command.command("loaded-latency", short_help="memory latency of a simulated machine under load")
 @click.argument("machine")
-@click.option("--node", type=click.IntRange(min=0), default=0, show_default=True, help="Whose cores read whose memory.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Draw the curve into this HTML file.")
+@click.option(
+    "--node", type=click.IntRange(min=0), default=0, show_default=True, help="Node whose cores read its own memory."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="HTML file for a figure of the curve.")
 @console.json_option
 def loaded_latency(machine: str, node: int, output: Path | None, as_json: bool) -> None:
-    """Draw latency over bandwidth of a node's memory as the engine `line` has it, beside the curve of the machine's description."""
+    """Show memory latency over bandwidth of one node: simulated by the engine `line`, and as the machine's description has it."""
     loaded = Machine.load(machine)
     points = loaded.loaded_latency(node)
     if output is not None:
@@ -140,21 +142,29 @@ class _Address(click.ParamType[int]):
         return address
 
 
-@command.command("latency-map", short_help="latency of every memory block from every core of a ring")
+@command.command("latency-map", short_help="latency of each memory block from each core (machines with a ring)")
 @click.argument("machine")
-@click.option("--first", type=_Address(), default="0x125000", show_default=True, help="Physical address of the first.")
-@click.option("--blocks", type=click.IntRange(min=1, max=1 << 20), default=64, show_default=True, help="Lines of 64 B.")
+@click.option(
+    "--first", type=_Address(), default="0x125000", show_default=True, help="Physical address of the first block."
+)
+@click.option(
+    "--blocks",
+    type=click.IntRange(min=1, max=1 << 20),
+    default=64,
+    show_default=True,
+    help="Blocks, each a line of 64 B.",
+)
 @click.option(
     "-o",
     "--output",
     "outputs",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Draw the map into an .html file, or write the latencies into a .csv file; may be given twice.",
+    help="An .html file for a map, or a .csv file for the latencies; may be given twice.",
 )
 @console.json_option
 def latency_map(machine: str, first: int, blocks: int, outputs: tuple[Path, ...], as_json: bool) -> None:
-    """Measure each block from each core as the engine `line` has it, one access at a time, from memory (S2, section 2)."""
+    """Simulate one access from each core to each memory block, one at a time (Gerofi et al., section 2)."""
     for output in outputs:
         if output.suffix not in (".html", ".csv"):
             raise click.UsageError(f"output '{output}' ends in '{output.suffix}'; allowed: .html, .csv")
@@ -195,8 +205,8 @@ def latency_map(machine: str, first: int, blocks: int, outputs: tuple[Path, ...]
         )
     console.output().print(table)
     if len(found) > shown:
-        click.echo(f"... and {len(found) - shown} more")
+        click.echo(f"… and {len(found) - shown} more blocks")
     click.echo(
-        f"mean {summary['mean_ns']:.1f} ns; slowest over fastest core: "
+        f"mean {summary['mean_ns']:.1f} ns; slowest / fastest core: "
         f"{ratios.min():.2f} to {ratios.max():.2f}, mean {ratios.mean():.2f}"
     )

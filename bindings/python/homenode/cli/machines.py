@@ -59,7 +59,7 @@ def _levels(machine: Machine) -> Table:
         "idle latency",
         "distance",
         "read bandwidth",
-        title="Memory as node 0 sees it",
+        title="Memory of all nodes, seen from node 0",
         right=("idle latency", "distance", "read bandwidth"),
     )
     for (latency, bandwidth), nodes in sorted(levels.items()):
@@ -138,10 +138,10 @@ def _drawing(machine: Machine) -> Group:
 
 @click.command("machines")
 @click.argument("name", required=False)
-@click.option("--sources", is_flag=True, help="With NAME: every number with its source.")
+@click.option("--sources", is_flag=True, help="With NAME: list every number with its source.")
 @console.json_option
 def command(name: str | None, sources: bool, as_json: bool) -> None:
-    """List the described machines, or draw NAME with latency and bandwidth from node to node as the model computes them."""
+    """List the machines that can be simulated, or draw NAME with latency and bandwidth between nodes, as the model has them."""
     if name is None:
         machines = [Machine.load(known) for known in Machine.names()]
         if as_json:
@@ -180,8 +180,8 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
     ring = {entry["path"]: entry["value"] for entry in machine.parameters if entry["path"].startswith("ring.")}
     if ring:
         screen.print(
-            f"\nOn a ring: {ring['ring.directories']} tag directories, {ring['ring.hop']} a hop, order {ring['ring.order']}; "
-            f"`homenode machine latency-map {machine.name}` shows blocks near and far."
+            f"\nCores on a ring: {ring['ring.directories']} tag directories, {ring['ring.hop']} a hop, order {ring['ring.order']}; "
+            f"`homenode machine latency-map {machine.name}` shows the latency of each block."
         )
     if sources:
         screen.print(console.parameters(machine.parameters))
@@ -190,5 +190,5 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
     else:
         assumed = sum(1 for parameter in machine.parameters if parameter["assumed"])
         screen.print(
-            f"\n{len(machine.parameters)} numbers, {assumed} of them assumed; --sources shows where each comes from."
+            f"\n{len(machine.parameters)} numbers, {assumed} of them assumed; --sources lists the source of each."
         )

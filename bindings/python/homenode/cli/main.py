@@ -18,22 +18,22 @@ _COMMANDS = {
     "cc": "compile a C program for tracing, in place of gcc",
     "c++": "compile a C++ program for tracing, in place of g++",
     "fortran": "compile a Fortran program for tracing, in place of gfortran",
-    "classify": "tell from the sources which threads belong together, and bind them",
-    "import": "make a trace of what valgrind lackey or another tool recorded",
-    "extrapolate": "write the trace of a size or team that cannot be captured here",
+    "classify": "find from the sources which threads share data, and bind them",
+    "import": "convert a recording of valgrind's lackey or of another tool (CSV)",
+    "extrapolate": "predict the trace of a larger size or team from smaller captures",
     "inspect": "show what a trace holds",
-    "check": "hold a trace against every invariant of the format",
-    "recover": "make a trace of what a killed capture left",
-    "machines": "list the described machines, or draw one",
-    "systems": "list the described operating systems, or show one",
-    "machine": "describe this host: detect, calibrate",
-    "policies": "list every policy with its parameters",
-    "replay": "rank combinations of policies on machines",
-    "map": "tell on which cores each thread should run, ready to be used",
-    "advise": "tell whether chunks by latency pay off, and what else to change",
-    "report": "make an HTML page of what replay wrote",
-    "validate": "hold predictions against published results, native runs and a Linux guest",
-    "doctor": "tell what is installed and what is missing",
+    "check": "verify that a trace is valid",
+    "recover": "turn what a killed capture left into a trace",
+    "machines": "list the machines that can be simulated, or draw one",
+    "systems": "list the operating systems that can be simulated, or show one",
+    "machine": "describe this host (detect, calibrate) or measure a simulated machine",
+    "policies": "list placements, mappings, distributions and heaps with their parameters",
+    "replay": "simulate a trace on machines under policies, and rank them",
+    "map": "write the cores of each thread, for use outside homenode",
+    "advise": "tell whether unequal chunks pay off, and what else to change",
+    "report": "make an HTML page of a report of replay",
+    "validate": "compare predictions with published results, native runs and a Linux guest",
+    "doctor": "list what is installed and what is missing",
 }
 # Commands that no module can be called by.
 _MODULES = {"c++": "cxx", "import": "import_", "map": "map_"}
@@ -66,7 +66,10 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version, message="homenode %(version)s")
 def command() -> None:
-    """Where pages, threads and chunks of work should live on a NUMA machine, told from a trace, before the program is edited."""
+    """Predict how page placement, thread mapping and work distribution change a program's time on a NUMA machine.
+
+    Record a program once (capture), then simulate it under any choice on any described machine (replay).
+    """
 
 
 def _one_line(message: str) -> str:

@@ -15,16 +15,19 @@ from homenode.thread_map import FORMATS, thread_map
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--machine", required=True, metavar="M", help="Name or TOML file.")
 @click.option("--mapping", default="btdm", metavar="A", help="Thread mapping: 'homenode policies mapping'.")
-@click.option("--threads", type=int, metavar="N", help="Team that shares OpenMP loops; default: as captured.")
 @click.option(
-    "--as", "form", type=click.Choice(["text", *FORMATS]), default="text", help="How to write it; default: a table."
+    "--threads", type=int, metavar="N", help="Number of threads that share OpenMP loops; default: as captured."
+)
+@click.option(
+    "--as", "form", type=click.Choice(["text", *FORMATS]), default="text", help="Output format; default: text, a table."
 )
 @console.json_option
 def command(file: Path, machine: str, mapping: str, threads: int | None, form: str, as_json: bool) -> None:
-    """Tell on which cores each thread should run, as a table, shell lines, OMP_PLACES or C.
+    """Write the cores on which a mapping runs each thread: a table, shell commands, OMP_PLACES or C.
 
-    Threads are numbered in the order of their creation, cores socket by socket; `taskset`, `OMP_PLACES` and C take these numbers for
-    the system's, `hwloc` for its logical ones.
+    The mapping is not compared with others: `homenode replay` does that. Threads are numbered in the order of their creation,
+    cores socket by socket. hwloc numbers cores in the same way; taskset, omp-places and c use the numbers of the operating
+    system, which `lscpu -e` shows.
     """
     found = thread_map(file, Machine.load(machine), mapping=mapping, threads=threads)
     if as_json:

@@ -25,7 +25,7 @@ def _parameter(parameter: dict[str, Any]) -> str:
 @click.argument("kind", required=False)
 @console.json_option
 def command(kind: str | None, as_json: bool) -> None:
-    """List every policy with its parameters, units and defaults. KIND: placement, mapping or distribution."""
+    """List every policy with its parameters, units and defaults. KIND: placement, mapping, distribution or heap."""
     found = policies(kind)
     if as_json:
         console.print_json({"policies": found})
@@ -36,5 +36,5 @@ def command(kind: str | None, as_json: bool) -> None:
         table.add_row(policy["kind"], f"[bold]{policy['name']}[/bold]", policy["description"], parameters)
     console.output().print(table)
     console.output().print(
-        "\nWritten as name, name:value or name:key=value,key=value; a distribution may name regions: 'init@static:1 sweep@guided'."
+        "\nWrite a policy as name, name:value or name:key=value,key=value. A distribution may name regions: 'init@static:1 sweep@guided'."
     )

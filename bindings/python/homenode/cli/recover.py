@@ -18,7 +18,7 @@ from homenode.trace import Trace
 )
 @console.json_option
 def command(part: Path, output: Path, as_json: bool) -> None:
-    """Make a trace of the .part file that a killed `homenode capture` left behind."""
+    """Turn the .part file of a killed `homenode capture` into a trace, marked truncated."""
     if output.exists():
         raise click.UsageError(f"'{output}' exists; allowed: a name that does not")
     _core.recover(part, output)

@@ -35,9 +35,10 @@ def _document(path: Path) -> dict[str, Any]:
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="HTML file to write.")
 @console.json_option
 def command(results: Path, output: Path, as_json: bool) -> None:
-    """Make a page of RESULTS, a report of `homenode replay -o`: ranking, idle time by core, traffic between nodes.
+    """Make an HTML page of RESULTS, a report of `homenode replay -o`.
 
-    The page is one file that needs no network.
+    The page shows the ranking, idle time by core, traffic between nodes and latencies by source. It is one file that needs no
+    network.
     """
     from homenode.html_report import page_of
 

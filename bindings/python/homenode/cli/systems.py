@@ -12,7 +12,7 @@ from homenode.system import System
 @click.argument("name", required=False)
 @console.json_option
 def command(name: str | None, as_json: bool) -> None:
-    """List the described operating systems, or show every number of NAME with its source."""
+    """List the operating systems that can be simulated, or show every number of NAME with its source."""
     systems = [System.load(known) for known in (System.names() if name is None else [name])]
     if as_json:
         entries = [{"name": system.name, "description": system.description} for system in systems]
