@@ -9,7 +9,7 @@ std::string describe_deadlock(const Threads& threads, const Synchronisation& syn
   const TaskPool& pool = task_events.pool();
   const bool tasks = pool.active() && pool.unfinished() > 0, waits = synchronisation.anybody_waits();
   std::string text = "deadlock in simulated time at " + to_string(threads.now) + ":";
-  if (waits) text += " " + synchronisation.describe_waits() + (tasks ? ";" : "");
+  if (waits) text.append(" ").append(synchronisation.describe_waits()).append(tasks ? ";" : "");
   if (waits && !tasks) return text;
   for (std::size_t t = 0; t < threads.size(); ++t) {
     const Thread& thread = threads[t];

@@ -22,6 +22,8 @@ NextWork::Found NextWork::look(std::size_t t) {
     return Found::next_place;
   }
   if (thread.role == TeamRole::at_barrier) return look_at_barrier(t);
+  // A thread of the team that got its core too late for the task that it was woken for: what follows the construct is not for it.
+  if (thread.role == TeamRole::outside && t != master && !thread.is_created) return Found::none;
   if (thread.execution == workload.executions.size()) return Found::none;
   const Execution& execution = workload.executions[thread.execution];
   if ((is_thread_routine(workload, execution) && !thread.is_created) || is_tasks(workload, execution)) {

@@ -176,6 +176,16 @@ TEST(Tasks, puttingInAndTakingOutTakeTheTimeOfAnAtomicUpdate) {
   EXPECT_EQ(run.memory.slices.at(0).overhead, Time::nanoseconds(6));
 }
 
+TEST(Tasks, puttingInIsWorkOfTheProducer) {
+  // As above: the producer puts in until s and from s until 3 s. The rest of the busy time is that of the slices.
+  TaskProgram program = independent(2);
+  const TaskRun run{program, 2, "tasks", Time::nanoseconds(3)};
+  Time slices, busy;
+  for (std::size_t s = 0; s < run.memory.slices.size(); ++s) slices += run.memory.ends[s] - run.memory.slices[s].place.now;
+  for (const ThreadReport& thread : run.report.threads) busy += thread.busy;
+  EXPECT_EQ(busy, slices + Time::nanoseconds(9));
+}
+
 TEST(Tasks, aFullQueueMakesTheProducerRunTheNextOneItself) {
   // One thread, two places: 0 and 1 are queued, 2 and 3 run at once, 0 and 1 at the barrier.
   EXPECT_THAT((TaskRun{independent(4), 1, "tasks:queue=2"}.order(0)), ElementsAre(2, 3, 0, 1));
@@ -276,6 +286,28 @@ TEST(Tasks, whoIsWokenInVainStaysBehindTheJoin) {
   const TaskRun run{program, 4};
   EXPECT_EQ(run.report.time, (fork_cost + item_time * 2 + barrier_cost) * 2 + item_time);
   for (const Work& slice : run.memory.slices) EXPECT_TRUE(slice.items.execution.index() != serial || slice.place.thread == ThreadId{0});
+}
+
+TEST(Tasks, whoGetsItsCoreInVainStaysBehindTheJoin) {
+  // Thread 0 has a core for itself, 1 and 2 share one; every item takes 1 ms. Of the two tasks thread 0 runs one and thread 1 the other,
+  // while thread 2 queues for its core. It gets it when the time slice of thread 1 is over, in the middle of the serial region.
+  TaskProgram program;
+  program.tasks(std::vector<TaskProgram::Events>(2));
+  program.single({submit(at_end, 0), submit(at_end, 1)});
+  const std::size_t serial = program.add(RegionKind::serial, "serial", std::vector<TaskProgram::Events>(64), true, 0);
+  const Machine machine = free_machine(2);
+  const auto placement = page_placements().make("first-touch");
+  const auto mapping = thread_mappings().make("cores:0:1:1");
+  const DistributionPlan tasks{"tasks"};
+  FixedTimeMemory memory{Time::nanoseconds(1'000'000)};
+  AddressSpace addresses{machine, program.workload, *placement, Bytes{4096}};
+  SimulationInput input{program.workload, machine,   *mapping, [&](const std::string& label) { return tasks.make_for_tasks(label); },
+                        memory,           addresses, 3};
+  input.oversubscribe = true;
+  const RunReport report = simulate(input);
+  for (const Work& slice : memory.slices) EXPECT_TRUE(slice.items.execution.index() != serial || slice.place.thread == ThreadId{0});
+  EXPECT_EQ(report.regions.at(2).time, Time::nanoseconds(64'000'000));
+  EXPECT_GE(report.cores.at(1).switches, 3u);  // to thread 2 at the fork, to 1 for its task, to 2 in vain
 }
 
 TEST(Tasks, createdByIterationsOfALoopBelongToWhoeverRunsThem) {
