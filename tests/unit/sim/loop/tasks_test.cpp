@@ -289,25 +289,34 @@ TEST(Tasks, whoIsWokenInVainStaysBehindTheJoin) {
 }
 
 TEST(Tasks, whoGetsItsCoreInVainStaysBehindTheJoin) {
-  // Thread 0 has a core for itself, 1 and 2 share one; every item takes 1 ms. Of the two tasks thread 0 runs one and thread 1 the other,
-  // while thread 2 queues for its core. It gets it when the time slice of thread 1 is over, in the middle of the serial region.
+  // Threads 0 and 2 share a core, every iteration takes 1 ms, time slices 6 ms. Of the first loop thread 2 has the last iteration, so that
+  // it begins the second loop, 2 ms each, before thread 0. It is at the barrier when thread 1 creates a task, and queues for the core
+  // behind thread 0; thread 1 runs the task. Thread 0 ends the construct and goes on, until its time slice is over: then thread 2 has
+  // nothing to do.
   TaskProgram program;
-  program.tasks(std::vector<TaskProgram::Events>(2));
-  program.single({submit(at_end, 0), submit(at_end, 1)});
+  program.add(RegionKind::loop, "first", std::vector<TaskProgram::Events>(3));
+  program.tasks(std::vector<TaskProgram::Events>(1));
+  program.add(RegionKind::loop, "second", {{}, {}, {}, {submit(at_end, -3)}, {}, {}});
   const std::size_t serial = program.add(RegionKind::serial, "serial", std::vector<TaskProgram::Events>(64), true, 0);
   const Machine machine = free_machine(2);
   const auto placement = page_placements().make("first-touch");
-  const auto mapping = thread_mappings().make("cores:0:1:1");
-  const DistributionPlan tasks{"tasks"};
+  const auto mapping = thread_mappings().make("cores:0:1:0");
+  const DistributionPlan plan{"tasks"};
   FixedTimeMemory memory{Time::nanoseconds(1'000'000)};
   AddressSpace addresses{machine, program.workload, *placement, Bytes{4096}};
-  SimulationInput input{program.workload, machine,   *mapping, [&](const std::string& label) { return tasks.make_for_tasks(label); },
-                        memory,           addresses, 3};
+  SimulationInput input{program.workload,
+                        machine,
+                        *mapping,
+                        [&](const std::string& label) { return label.ends_with(":task") ? plan.make_for_tasks(label) : plan.make(label); },
+                        memory,
+                        addresses,
+                        3};
   input.oversubscribe = true;
+  input.quantum = Bytes{4 * 4096};
   const RunReport report = simulate(input);
   for (const Work& slice : memory.slices) EXPECT_TRUE(slice.items.execution.index() != serial || slice.place.thread == ThreadId{0});
-  EXPECT_EQ(report.regions.at(2).time, Time::nanoseconds(64'000'000));
-  EXPECT_GE(report.cores.at(1).switches, 3u);  // to thread 2 at the fork, to 1 for its task, to 2 in vain
+  EXPECT_GE(report.regions.at(serial).time, Time::nanoseconds(64'000'000));
+  EXPECT_EQ(report.cores.at(0).switches, 4u);  // to thread 2 in the first loop, to 0 in the second, to 2 in vain and back
 }
 
 TEST(Tasks, createdByIterationsOfALoopBelongToWhoeverRunsThem) {
