@@ -27,6 +27,7 @@
 
 #include "sim/machine/machine.hpp"
 #include "sim/program/line_touch.hpp"
+#include "sim/program/touch_combiner.hpp"
 #include "sim/program/workload.hpp"
 
 namespace homenode {
@@ -61,6 +62,11 @@ public:
 
 private:
   static constexpr unsigned most_dimensions = AccessRun::max_dimensions + 1;  // and the iterations
+  static constexpr std::uint64_t never = to_the_end;
+  static constexpr std::uint64_t irregular_batch = 32;  // irregular accesses in one group
+  static constexpr std::uint64_t magnitude(std::int64_t value) {
+    return value < 0 ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  }
 
   struct Dimension {
     std::uint64_t count = 1;
@@ -110,7 +116,14 @@ private:
   bool scattered(const ItemBlock&) const;
   void gather_blocks();
   std::uint64_t base_of(const ItemBlock&, std::size_t slot, std::int64_t iteration) const;
-  std::uint64_t base_of_slot(std::size_t slot);
+  // Where the slot's object lies now: it may come and go while the iteration runs.
+  std::uint64_t base_of_slot(std::size_t slot) {
+    if (base_epochs_[slot] < epoch_) {
+      bases_[slot] = base_of(*open_block_, slot, open_from_);
+      base_epochs_[slot] = epoch_;
+    }
+    return bases_[slot];
+  }
   bool interrupted(const AccessRun&) const;
   void add_cursors(const AccessRun&, std::uint64_t iterations);
   void place(Cursor, std::span<const Dimension>);
@@ -128,9 +141,6 @@ private:
   void sift_first_irregular();
   void restart_chains();
   void close_chains();
-  void combine();
-  void combine_kinds();
-  static void add_same_kind(std::vector<LineTouch>& out, LineTouch);
 
   LineTouchOptions options_;
   unsigned line_shift_ = 6;
@@ -158,9 +168,8 @@ private:
   std::vector<ObjectId> moving_objects_;  // that the open iteration allocates or releases
   std::uint64_t iteration_span_ = 0;      // sequence numbers of one iteration
 
-  std::vector<LineTouch> touches_, combined_;  // of the group in hand
-  std::vector<LineTouch> single_, meeting_;    // scratch of combine_kinds
-  std::vector<LineNumber> meets_;
+  std::vector<LineTouch> touches_;  // of the group in hand
+  TouchCombiner combiner_;
   std::array<Irregular, 64> recent_{};  // the last irregular accesses
   std::uint64_t irregular_count_ = 0, chain_start_ = 0, irregular_lines_ = 0;
   std::uint32_t deepest_ = 0;

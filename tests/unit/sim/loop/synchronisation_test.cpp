@@ -36,6 +36,15 @@ TEST_F(SynchronisationTest, ALockGoesToWhoeverCameFirst) {
   EXPECT_THROW(pass(a, SyncOperation::unlock, 7), PolicyError);
 }
 
+TEST_F(SynchronisationTest, ThoseThatQueueOnWaitForTheNewHolder) {
+  pass(a, SyncOperation::lock, 7);
+  pass(b, SyncOperation::lock, 7);
+  pass(c, SyncOperation::lock, 7);
+  EXPECT_EQ(sync.describe_waits(), "thread 1 waits for lock 7, held by thread 0; thread 2 waits for lock 7, held by thread 0");
+  pass(a, SyncOperation::unlock, 7);
+  EXPECT_EQ(sync.describe_waits(), "thread 2 waits for lock 7, held by thread 1");
+}
+
 TEST_F(SynchronisationTest, ATryThatFailedIsNothingAndOneThatSucceededIsALock) {
   EXPECT_TRUE(pass(a, SyncOperation::try_lock, 7, 1));
   EXPECT_TRUE(pass(b, SyncOperation::try_lock, 7, 0));

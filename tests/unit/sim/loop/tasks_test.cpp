@@ -176,6 +176,16 @@ TEST(Tasks, puttingInAndTakingOutTakeTheTimeOfAnAtomicUpdate) {
   EXPECT_EQ(run.memory.slices.at(0).overhead, Time::nanoseconds(6));
 }
 
+TEST(Tasks, puttingInIsWorkOfTheProducer) {
+  // As above: the producer puts in until s and from s until 3 s. The rest of the busy time is that of the slices.
+  TaskProgram program = independent(2);
+  const TaskRun run{program, 2, "tasks", Time::nanoseconds(3)};
+  Time slices, busy;
+  for (std::size_t s = 0; s < run.memory.slices.size(); ++s) slices += run.memory.ends[s] - run.memory.slices[s].place.now;
+  for (const ThreadReport& thread : run.report.threads) busy += thread.busy;
+  EXPECT_EQ(busy, slices + Time::nanoseconds(9));
+}
+
 TEST(Tasks, aFullQueueMakesTheProducerRunTheNextOneItself) {
   // One thread, two places: 0 and 1 are queued, 2 and 3 run at once, 0 and 1 at the barrier.
   EXPECT_THAT((TaskRun{independent(4), 1, "tasks:queue=2"}.order(0)), ElementsAre(2, 3, 0, 1));
@@ -276,6 +286,37 @@ TEST(Tasks, whoIsWokenInVainStaysBehindTheJoin) {
   const TaskRun run{program, 4};
   EXPECT_EQ(run.report.time, (fork_cost + item_time * 2 + barrier_cost) * 2 + item_time);
   for (const Work& slice : run.memory.slices) EXPECT_TRUE(slice.items.execution.index() != serial || slice.place.thread == ThreadId{0});
+}
+
+TEST(Tasks, whoGetsItsCoreInVainStaysBehindTheJoin) {
+  // Threads 0 and 2 share a core, every iteration takes 1 ms, time slices 6 ms. Of the first loop thread 2 has the last iteration, so that
+  // it begins the second loop, 2 ms each, before thread 0. It is at the barrier when thread 1 creates a task, and queues for the core
+  // behind thread 0; thread 1 runs the task. Thread 0 ends the construct and goes on, until its time slice is over: then thread 2 has
+  // nothing to do.
+  TaskProgram program;
+  program.add(RegionKind::loop, "first", std::vector<TaskProgram::Events>(3));
+  program.tasks(std::vector<TaskProgram::Events>(1));
+  program.add(RegionKind::loop, "second", {{}, {}, {}, {submit(at_end, -3)}, {}, {}});
+  const std::size_t serial = program.add(RegionKind::serial, "serial", std::vector<TaskProgram::Events>(64), true, 0);
+  const Machine machine = free_machine(2);
+  const auto placement = page_placements().make("first-touch");
+  const auto mapping = thread_mappings().make("cores:0:1:0");
+  const DistributionPlan plan{"tasks"};
+  FixedTimeMemory memory{Time::nanoseconds(1'000'000)};
+  AddressSpace addresses{machine, program.workload, *placement, Bytes{4096}};
+  SimulationInput input{program.workload,
+                        machine,
+                        *mapping,
+                        [&](const std::string& label) { return label.ends_with(":task") ? plan.make_for_tasks(label) : plan.make(label); },
+                        memory,
+                        addresses,
+                        3};
+  input.oversubscribe = true;
+  input.quantum = Bytes{4 * 4096};
+  const RunReport report = simulate(input);
+  for (const Work& slice : memory.slices) EXPECT_TRUE(slice.items.execution.index() != serial || slice.place.thread == ThreadId{0});
+  EXPECT_GE(report.regions.at(serial).time, Time::nanoseconds(64'000'000));
+  EXPECT_EQ(report.cores.at(0).switches, 4u);  // to thread 2 in the first loop, to 0 in the second, to 2 in vain and back
 }
 
 TEST(Tasks, createdByIterationsOfALoopBelongToWhoeverRunsThem) {

@@ -1,0 +1,36 @@
+// What a thread does at the synchronisation of its iterations, and whom it wakes: those that it releases have passed the event that they
+// waited at, and hear of it over the caches. The rules of who waits for whom are in synchronisation.hpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/loop/synchronisation.hpp"
+#include "sim/loop/threads.hpp"
+
+namespace homenode {
+
+class SyncEvents {
+public:
+  // The threads must outlive it.
+  explicit SyncEvents(Threads& threads) : threads_{threads} {}
+
+  // The thread, which is deciding, comes to the event: true if it passes at once. Throws PolicyError for an event that makes no sense.
+  bool pass(std::size_t t, SyncEvent);
+  // The thread's iteration of an ordered region is over.
+  void end_turn(std::size_t t, std::int64_t iteration);
+  // The thread, which the program created, has nothing more to do.
+  void end_thread(std::size_t t);
+
+  const Synchronisation& synchronisation() const { return synchronisation_; }
+
+private:
+  void create(const SyncEvent&);
+  void wake_released(std::size_t by);
+
+  Threads& threads_;
+  Synchronisation synchronisation_;
+  std::vector<ThreadId> released_;  // scratch
+};
+
+}  // namespace homenode

@@ -1,0 +1,148 @@
+// Accesses without a loop nest: irregular streams, and blocks of a few single accesses.
+#include <algorithm>
+
+#include "sim/program/line_touches.hpp"
+
+namespace homenode {
+
+namespace {
+
+constexpr std::int64_t scattered_iterations = 4;  // blocks as short as this are gathered into common groups
+
+}  // namespace
+
+bool LineTouches::scattered(const ItemBlock& block) const {
+  if (block.last - block.first > scattered_iterations) return false;
+  const ItemPattern& pattern = (*patterns_)[block.pattern.index()];
+  if (!pattern.streams.empty() || !pattern.heap_events.empty() || !pattern.sync_events.empty()) return false;
+  return std::all_of(pattern.runs.begin(), pattern.runs.end(), [](const AccessRun& run) { return run.accesses() == 1; });
+}
+
+// Blocks of a few single accesses (a gather's elements): as many as make a group. An access beside the one that the same
+// run made last belongs to a stream; others are irregular.
+void LineTouches::gather_blocks() {
+  const auto& blocks = body_->blocks;
+  std::size_t irregular = 0;
+  while (block_ < blocks.size() && blocks[block_].first < last_ && scattered(blocks[block_]) && irregular < irregular_batch &&
+         touches_.size() < 2 * irregular_batch) {
+    const ItemBlock& block = blocks[block_];
+    const ItemPattern& pattern = (*patterns_)[block.pattern.index()];
+    if (last_address_.size() < pattern.runs.size()) last_address_.resize(pattern.runs.size(), {never, never});
+    for (std::int64_t iteration = std::max(first_, block.first); iteration < std::min(last_, block.last); ++iteration) {
+      for (std::size_t r = 0; r < pattern.runs.size(); ++r) {
+        const AccessRun& run = pattern.runs[r];
+        const std::uint64_t address = base_of(block, run.slot, iteration) + static_cast<std::uint64_t>(run.offset);
+        const LineNumber line = address >> line_shift_, end = ((address + std::max<std::uint64_t>(run.width, 1) - 1) >> line_shift_) + 1;
+        const bool writes = run.kind != AccessKind::read;
+        const bool non_temporal = run.streamable && writes && options_.stores == StoreTreatment::nontemporal;
+        auto& [last_line, touch_index] = last_address_[r];
+        const bool beside = last_line != never && line - last_line <= 1;
+        if (beside && run.producer_distance == 0) {
+          if (touch_index < touches_.size() && touches_[touch_index].lines.last >= line && touches_[touch_index].writes == writes &&
+              touches_[touch_index].reads == (run.kind != AccessKind::write) && touches_[touch_index].non_temporal == non_temporal) {
+            LineTouch& touch = touches_[touch_index];
+            touch.lines.last = std::max(touch.lines.last, end);
+            touch.parallelism = static_cast<float>(options_.prefetched_lines);
+            ++touch.accesses;
+          } else {
+            touch_index = touches_.size();
+            touches_.push_back(
+                {{line, end}, run.kind != AccessKind::write, writes, non_temporal, static_cast<float>(options_.prefetched_lines), 1});
+          }
+        } else {
+          touch_index = touches_.size();
+          add_irregular(sequence_base_ + run.sequence, address, run.width, run.producer_distance, run.kind, non_temporal);
+          ++irregular;
+        }
+        last_line = line;
+      }
+      sequence_base_ += pattern.accesses;
+    }
+    ++block_;
+  }
+  for (auto& entry : last_address_) entry.second = never;  // touches of this group
+  close_chains();
+}
+
+// Programs have dozens of irregular streams: a heap, the earliest first.
+void LineTouches::irregular_until(std::uint64_t end) {
+  while (!irregular_.empty() && irregular_.front().sequence < end) {
+    IrregularCursor& first = irregular_.front();
+    const IrregularStream& stream = *first.stream;
+    const std::size_t at = first.position;
+    const SlotNumber slot = stream.slot[at];
+    const std::uint64_t address =
+        base_of_slot(slot) + first.iteration * static_cast<std::uint64_t>(shifts_[slot]) + static_cast<std::uint64_t>(stream.offset[at]);
+    add_irregular(first.sequence, address, stream.width, stream.producer_distance[at], stream.kind, false);
+    if (++first.position == stream.offset.size()) {
+      first.position = 0;
+      if (++first.iteration == first.iterations) {
+        first = irregular_.back();
+        irregular_.pop_back();
+        if (!irregular_.empty()) sift_first_irregular();
+        continue;
+      }
+    }
+    first.sequence = first.iteration * iteration_span_ + stream.sequence[first.position];
+    sift_first_irregular();
+  }
+  close_chains();
+}
+
+// The first one has moved on: down to its place in the heap.
+void LineTouches::sift_first_irregular() {
+  const std::size_t size = irregular_.size();
+  const IrregularCursor moved = irregular_.front();
+  std::size_t hole = 0;
+  for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
+    if (child + 1 < size && irregular_[child].later_than(irregular_[child + 1])) ++child;
+    if (!moved.later_than(irregular_[child])) break;
+    irregular_[hole] = irregular_[child];
+    hole = child;
+  }
+  irregular_[hole] = moved;
+}
+
+// Notes an irregular access and where in the chain of producers it stands.
+void LineTouches::add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance,
+                                AccessKind kind, bool non_temporal) {
+  const LineNumber line = address >> line_shift_;
+  std::uint32_t depth = 1;
+  bool seen = false;
+  const std::uint64_t producer = producer_distance > 0 && producer_distance <= sequence ? sequence - producer_distance : never;
+  const std::uint64_t oldest = std::max(chain_start_, irregular_count_ > recent_.size() ? irregular_count_ - recent_.size() : 0);
+  for (std::uint64_t i = irregular_count_; i-- > oldest;) {
+    const Irregular& earlier = recent_[i % recent_.size()];
+    if (irregular_count_ - i <= 4 && earlier.line == line) seen = true;
+    if (producer != never && earlier.sequence == producer) depth = earlier.depth + (earlier.line == line ? 0 : 1);
+    if ((producer == never || earlier.sequence <= producer) && irregular_count_ - i >= 4) break;
+  }
+  recent_[irregular_count_ % recent_.size()] = {sequence, line, depth};
+  ++irregular_count_;
+  irregular_lines_ += seen ? 0 : 1;
+  deepest_ = std::max(deepest_, depth);
+  LineTouch touch;
+  touch.lines = {line, ((address + std::max<std::uint64_t>(width, 1) - 1) >> line_shift_) + 1};
+  touch.reads = kind != AccessKind::write;
+  touch.writes = kind != AccessKind::read;
+  touch.non_temporal = non_temporal;
+  touch.parallelism = 0;  // known when the batch is complete
+  touch.accesses = 1;
+  touches_.push_back(touch);
+}
+
+void LineTouches::restart_chains() {
+  chain_start_ = irregular_count_;
+  irregular_lines_ = 0;
+  deepest_ = 0;
+}
+
+void LineTouches::close_chains() {
+  const auto chains = static_cast<float>(irregular_lines_) / static_cast<float>(std::max<std::uint32_t>(deepest_, 1));
+  const float parallelism = std::clamp(chains, 1.0F, static_cast<float>(options_.miss_buffers));
+  for (LineTouch& touch : touches_)
+    if (touch.parallelism == 0) touch.parallelism = parallelism;
+  restart_chains();
+}
+
+}  // namespace homenode

@@ -1,0 +1,151 @@
+// The loop nests of a block's access runs, followed window by window.
+#include <algorithm>
+
+#include "sim/program/line_touches.hpp"
+
+namespace homenode {
+
+namespace {
+
+constexpr std::uint64_t statement_accesses = 16;  // accesses without a loop this close together form one group
+constexpr std::size_t many_live = 32;             // from so many live runs on those that go on
+constexpr std::uint64_t distant = 1024;           // so many accesses from here wait in a heap
+
+}  // namespace
+
+bool LineTouches::next(std::vector<LineTouch>& group) {
+  group.clear();
+  touches_.clear();
+  while (touches_.empty()) {
+    if (following()) {
+      if (!window()) return false;
+    } else if (!next_block()) {
+      return false;
+    }
+  }
+  group.swap(combiner_.combine(touches_));
+  return true;
+}
+
+// A part of the sequence in which no loop ends and none begins; false if it would begin at the limit.
+bool LineTouches::window() {
+  std::uint64_t begin = never, slack = 0;
+  const auto begins = [&](const Cursor& cursor) {
+    if (cursor.sequence >= begin) return;
+    begin = cursor.sequence;
+    slack = cursor.inner.sequence_stride;
+  };
+  Cursor* const cursors = cursors_.data();
+  for (const std::uint32_t live : live_) begins(cursors[live]);
+  if (!waiting_.empty()) begins(cursors[waiting_.front()]);
+  if (begun_ < order_.size()) begins(cursors[order_[begun_]]);
+  for (const IrregularCursor& irregular : irregular_) {
+    if (irregular.sequence >= begin) continue;
+    begin = irregular.sequence;
+    slack = 0;
+  }
+  if (begin >= limit_) return false;
+  slack = std::max(slack, statement_accesses);
+  while (begun_ < order_.size() && cursors[order_[begun_]].sequence <= begin + slack) live_.push_back(order_[begun_++]);
+  while (!waiting_.empty() && cursors[waiting_.front()].sequence <= begin + slack) {
+    std::pop_heap(waiting_.begin(), waiting_.end(), later_cursor());
+    live_.push_back(waiting_.back());
+    waiting_.pop_back();
+  }
+  std::uint64_t end = begun_ < order_.size() ? cursors[order_[begun_]].sequence : never;
+  if (!waiting_.empty()) end = std::min(end, cursors[waiting_.front()].sequence);
+  for (const std::uint32_t live : live_) {
+    const Cursor& cursor = cursors[live];
+    if (cursor.sequence > begin + slack)
+      end = std::min(end, cursor.sequence);
+    else if (cursor.inner.count > 1)
+      end = std::min(end, cursor.sequence + std::min(cursor.left, cursor.most) * cursor.inner.sequence_stride);
+  }
+  for (const IrregularCursor& irregular : irregular_) {
+    // The end of its batch; an iteration of the block ends it too.
+    const auto& sequence = irregular.stream->sequence;
+    const std::size_t behind = irregular.position + irregular_batch;
+    const std::uint64_t iteration_begin = irregular.iteration * iteration_span_;
+    end = std::min(end, iteration_begin + (behind < sequence.size() ? sequence[behind] : sequence.back() + 1));
+  }
+  if (end == never) end = begin + slack + 1;
+  end = std::min(end, limit_);
+
+  bool finished = false;
+  for (const std::uint32_t live : live_) {
+    Cursor& cursor = cursors[live];
+    if (cursor.sequence >= end) continue;
+    follow(cursor, end);
+    finished |= cursor.finished();
+  }
+  if (finished) std::erase_if(live_, [cursors](std::uint32_t live) { return cursors[live].finished(); });
+  if (live_.size() > many_live) put_off_distant(end);
+  if (!irregular_.empty()) irregular_until(end);
+  return true;
+}
+
+inline void LineTouches::follow(Cursor& cursor, std::uint64_t end) {
+  const std::uint64_t step = cursor.inner.sequence_stride;
+  const std::uint64_t elements = cursor.sequence + (cursor.left - 1) * step < end ? cursor.left : (end - cursor.sequence + step - 1) / step;
+  emit(cursor, elements);
+  if (elements < cursor.left) {
+    cursor.left -= elements;
+    cursor.sequence += elements * step;
+    cursor.address += elements * static_cast<std::uint64_t>(cursor.inner.stride);
+  } else {
+    advance_row(cursor);
+  }
+}
+
+void LineTouches::put_off_distant(std::uint64_t end) {
+  std::erase_if(live_, [&](std::uint32_t live) {
+    if (cursors_[live].sequence - end < distant || cursors_[live].sequence < end) return false;
+    waiting_.push_back(live);
+    std::push_heap(waiting_.begin(), waiting_.end(), later_cursor());
+    return true;
+  });
+}
+
+void LineTouches::advance_row(Cursor& cursor) {
+  for (unsigned d = 0; d < cursor.outer_dimensions; ++d) {
+    const Dimension& outer = cursor.outer[d];
+    if (++cursor.index[d] < outer.count) {
+      cursor.row_sequence += outer.sequence_stride;
+      cursor.row_address += static_cast<std::uint64_t>(outer.stride);
+      cursor.sequence = cursor.row_sequence;
+      cursor.address = cursor.row_address;
+      cursor.left = cursor.inner.count;
+      return;
+    }
+    cursor.index[d] = 0;
+    cursor.row_sequence -= (outer.count - 1) * outer.sequence_stride;
+    cursor.row_address -= (outer.count - 1) * static_cast<std::uint64_t>(outer.stride);
+  }
+  cursor.sequence = never;
+}
+
+void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
+  LineTouch touch;
+  touch.reads = cursor.reads;
+  touch.writes = cursor.writes;
+  touch.non_temporal = cursor.non_temporal;
+  touch.parallelism = cursor.parallelism;
+  const std::uint64_t begin = base_of_slot(cursor.slot) + cursor.address;
+  if (cursor.separate) {
+    touch.accesses = cursor.accesses;
+    for (std::uint64_t i = 0; i < elements; ++i) {
+      const std::uint64_t address = begin + i * static_cast<std::uint64_t>(cursor.inner.stride);
+      touch.lines = {address >> line_shift_, ((address + cursor.extent - 1) >> line_shift_) + 1};
+      touches_.push_back(touch);
+    }
+    return;
+  }
+  std::uint64_t low = begin;
+  const std::uint64_t travel = (elements - 1) * magnitude(cursor.inner.stride);
+  if (cursor.inner.stride < 0) low -= travel;
+  touch.lines = {low >> line_shift_, ((low + travel + cursor.extent - 1) >> line_shift_) + 1};
+  touch.accesses = elements * cursor.accesses;
+  touches_.push_back(touch);
+}
+
+}  // namespace homenode

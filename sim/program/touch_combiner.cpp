@@ -1,0 +1,99 @@
+#include "sim/program/touch_combiner.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace homenode {
+
+namespace {
+
+bool is_same_kind(const LineTouch& a, const LineTouch& b) {
+  return a.reads == b.reads && a.writes == b.writes && a.non_temporal == b.non_temporal;
+}
+
+void absorb(LineTouch& into, const LineTouch& other) {
+  into.accesses += other.accesses;
+  into.parallelism = std::min(into.parallelism, other.parallelism);
+}
+
+// Neighbouring operands become one stream; streams that only meet in the line where one ends and the other begins stay two.
+void add_same_kind(std::vector<LineTouch>& out, LineTouch touch) {
+  LineTouch& before = out.back();
+  const LineNumber common = std::min(before.lines.last, touch.lines.last) - touch.lines.first;
+  if (2 * common >= std::min(before.lines.size(), touch.lines.size())) {
+    before.lines.last = std::max(before.lines.last, touch.lines.last);
+    absorb(before, touch);
+    return;
+  }
+  touch.lines.first = before.lines.last;
+  out.push_back(touch);
+}
+
+}  // namespace
+
+std::vector<LineTouch>& TouchCombiner::combine(std::vector<LineTouch>& touches) {
+  const auto by_address = [](const LineTouch& a, const LineTouch& b) {
+    return a.lines.first != b.lines.first ? a.lines.first < b.lines.first : a.lines.last > b.lines.last;
+  };
+  if (!std::is_sorted(touches.begin(), touches.end(), by_address)) std::sort(touches.begin(), touches.end(), by_address);
+  combined_.clear();
+  for (const LineTouch& touch : touches) {
+    if (combined_.empty() || touch.lines.first >= combined_.back().lines.last) {
+      combined_.push_back(touch);
+      continue;
+    }
+    if (!is_same_kind(combined_.back(), touch)) return combine_kinds(touches);
+    add_same_kind(combined_, touch);
+  }
+  return combined_;
+}
+
+// The rare case of lines that are read and written by different operands: each kind by itself first, then cut where they meet.
+std::vector<LineTouch>& TouchCombiner::combine_kinds(const std::vector<LineTouch>& touches) {
+  single_.clear();
+  const auto kind = [](const LineTouch& touch) { return touch.reads + 2 * touch.writes + 4 * touch.non_temporal; };
+  for (int k = 0; k < 8; ++k) {
+    const std::size_t begin = single_.size();
+    for (const LineTouch& touch : touches) {
+      if (kind(touch) != k) continue;
+      if (single_.size() == begin || touch.lines.first >= single_.back().lines.last)
+        single_.push_back(touch);
+      else
+        add_same_kind(single_, touch);
+    }
+  }
+  cuts_.clear();
+  for (const LineTouch& touch : single_) {
+    cuts_.push_back(touch.lines.first);
+    cuts_.push_back(touch.lines.last);
+  }
+  std::sort(cuts_.begin(), cuts_.end());
+  cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+  std::stable_sort(single_.begin(), single_.end(), [](const LineTouch& a, const LineTouch& b) { return a.lines.first < b.lines.first; });
+  combined_.clear();
+  std::size_t begin = 0;
+  open_.clear();
+  for (std::size_t c = 0; c + 1 < cuts_.size(); ++c) {
+    std::erase_if(open_, [&](const LineTouch& touch) { return touch.lines.last <= cuts_[c]; });
+    for (; begin < single_.size() && single_[begin].lines.first == cuts_[c]; ++begin) open_.push_back(single_[begin]);
+    if (open_.empty()) continue;
+    LineTouch piece = open_.front();
+    piece.lines = {cuts_[c], cuts_[c + 1]};
+    bool cached_write = false;
+    piece.accesses = 0;
+    piece.reads = piece.writes = piece.non_temporal = false;
+    for (LineTouch& touch : open_) {
+      piece.reads |= touch.reads;
+      piece.writes |= touch.writes;
+      piece.non_temporal |= touch.non_temporal;
+      cached_write |= touch.writes && !touch.non_temporal;
+      piece.parallelism = std::min(piece.parallelism, touch.parallelism);
+      piece.accesses += std::exchange(touch.accesses, 0);  // where the stream begins
+    }
+    if (cached_write) piece.non_temporal = false;  // an ordinary store brings the line in anyway
+    combined_.push_back(piece);
+  }
+  return combined_;
+}
+
+}  // namespace homenode
