@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/format/encoding.hpp"
+#include "traces/format/records/bytes.hpp"
 
 namespace homenode::format {
 

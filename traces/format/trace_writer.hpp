@@ -9,7 +9,7 @@
 #include <string>
 
 #include "sim/program/workload.hpp"
-#include "traces/format/records.hpp"
+#include "traces/format/records/records.hpp"
 
 namespace homenode {
 

@@ -10,7 +10,7 @@
 
 #include "sim/program/workload.hpp"
 #include "traces/capture/assembler/slots.hpp"
-#include "traces/format/large_memory.hpp"
+#include "traces/format/records/large_memory.hpp"
 
 namespace homenode {
 
