@@ -65,7 +65,8 @@ struct IrregularStream {
   std::vector<std::uint64_t> sequence;
 };
 
-// Instructions of one iteration by class, from the uninstrumented twin (tracing.md). Fractions occur: totals are spread over iterations.
+// Instructions of one iteration by class, from the uninstrumented twin (docs/tracing.md). Fractions occur: totals are spread over
+// iterations.
 struct WorkCounts {
   double instructions = 0, integer = 0, fp_add = 0, fp_multiply = 0, fp_fma = 0, divide = 0, load = 0, store = 0, branch = 0;
   WorkCounts& operator+=(const WorkCounts&);

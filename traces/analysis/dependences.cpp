@@ -90,7 +90,12 @@ private:
   }
 
   ThreadAccess in_thread(std::size_t node, const Access& access, llvm::Function& function, bool certain) {
-    ThreadAccess result{&access, &function, access.certain && certain, access.base, access.bytes, access.first};
+    ThreadAccess result{.access = &access,
+                        .function = &function,
+                        .certain = access.certain && certain,
+                        .base = access.base,
+                        .bytes = access.bytes,
+                        .first = access.first};
     if (access.base != Access::Base::argument) return result;
     const bool own_argument = &function == tree_[node].routine && tree_[node].creation != nullptr;
     if (own_argument && stride(node) != std::optional<std::int64_t>(0)) return result;

@@ -37,7 +37,7 @@ public:
   std::vector<ThreadNode> build() {
     auto* main = module_.getFunction("main");
     if (!main || main->isDeclaration()) return {};
-    tree_.push_back({std::nullopt, nullptr, main, false, false, false});
+    tree_.push_back({.generator = std::nullopt, .routine = main});
     below(0);
     return std::move(tree_);
   }
@@ -64,7 +64,8 @@ private:
     std::set<const llvm::Function*> above;
     const bool several = in_loop(&creation, summaries_) ||
                          runs_again(*const_cast<llvm::Function*>(creation.getFunction()), *tree_[generator].routine, summaries_, above);
-    tree_.push_back({generator, &creation, &routine, several, several || tree_[generator].many, false});
+    tree_.push_back(
+        {.generator = generator, .creation = &creation, .routine = &routine, .several = several, .many = several || tree_[generator].many});
     below(tree_.size() - 1);
   }
 

@@ -1,10 +1,11 @@
-// The content hash of a trace: equal for two captures of the same program, whatever the host addresses were and however the
-// blocks were cut.
-// Canonical form: regions by their first execution; their executions in program order; iterations in order, as the fewest
-// blocks that repeat with a constant shift (found greedily from the first iteration); within an iteration the runs with object,
-// absolute offset, shape, and their site numbered by first use in the pattern. An object is known by (kind, bytes, alignment,
-// its symbol if it is not from the heap, the function that allocated it, its ordinal among objects that agree in these).
-// Stamps, file names, code and data addresses, work counts and CALIBRATION are not part of it.
+// The content hash of a trace. Two captures of one program have equal hashes, whatever the host addresses are and wherever the blocks
+// are cut. It is taken over a canonical form:
+// - regions by their first execution, and their executions in program order;
+// - iterations in order, as the fewest blocks that repeat with a constant shift, found greedily from the first iteration;
+// - the runs of an iteration with object, absolute offset, shape, and site; sites are numbered by first use in the pattern;
+// - an object as (kind, bytes, alignment, its symbol if it is not from the heap, the function that allocated it, its ordinal among
+//   objects that agree in these).
+// Not part of it: stamps, file names, code and data addresses, work counts, CALIBRATION.
 #pragma once
 
 #include <map>
@@ -24,7 +25,7 @@ private:
   std::map<std::uint64_t, std::uint64_t> seen_;
 };
 
-// What stays of a pattern when its slots are taken away: the shape of all it does, and where each part of it lies.
+// A pattern without its slot numbers: the shape of all it does, and the slot and offset of each part.
 struct CanonicalPattern {
   struct Position {
     SlotNumber slot;

@@ -150,10 +150,10 @@ void FrameReader::get(std::uint64_t offset, void* data, std::size_t size) const 
   }
 }
 
-Frame FrameReader::read(std::uint64_t offset, bool unpack) const {
+Frame FrameReader::read(std::uint64_t offset) const {
   std::uint64_t next = 0;
   return read(
-      offset, [unpack](std::uint16_t) { return unpack; }, next);
+      offset, [](std::uint16_t) { return true; }, next);
 }
 
 Frame FrameReader::read(std::uint64_t offset, const std::function<bool(std::uint16_t)>& wanted, std::uint64_t& next) const {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/format/encoding.hpp"
+#include "traces/format/records/bytes.hpp"
 
 namespace homenode::format {
 
@@ -54,11 +54,11 @@ public:
   FrameReader(const FrameReader&) = delete;
   FrameReader& operator=(const FrameReader&) = delete;
 
-  // Walks the frames in file order with their checksums verified, up to the trailer. `wanted` says whether to unpack a type.
-  // A file without a whole trailer is refused, unless `whole_frames_only`: then the walk ends at the first frame that is not whole.
+  // Visits the frames in file order up to the trailer and verifies their checksums. `wanted` says whether to unpack a type.
+  // With `whole_frames_only` the walk ends at the first frame that is not whole; else a file without a whole trailer is refused.
   void walk(const std::function<bool(std::uint16_t type)>& wanted, const std::function<void(const Frame&)>& visit,
             bool whole_frames_only = false) const;
-  Frame read(std::uint64_t offset, bool unpack = true) const;
+  Frame read(std::uint64_t offset) const;
   std::uint64_t file_bytes() const { return size_; }
   [[noreturn]] void fail(std::uint64_t offset, const std::string& message) const;
 

@@ -1,5 +1,5 @@
-// What holds of the tasks of a sound workload (sim/loop/tasks.hpp): each is created once, by an item that is run; dependences belong to a
-// task or a wait; groups end where they began.
+// Invariants of tasks (sim/loop/tasks.hpp): each task is created once, by an item that is run; each dependence belongs to a task or a
+// wait; each group ends in the item that began it.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace homenode {
 
-// One line for each thing that does not hold.
+// One line for each broken invariant.
 std::vector<std::string> broken_invariants_of_tasks(const Workload&);
 
 }  // namespace homenode

@@ -1,7 +1,7 @@
-// How many misses a program can have in flight, by region, told from its dependences and strides: what the models charge
-// latencies by (sim/program/line_touches.hpp), averaged over the lines that a region touches.
+// How many misses of a region can be outstanding at once (memory-level parallelism), from its dependences and strides. The models
+// divide latencies by it (sim/program/line_touches.hpp); here it is averaged over the lines that a region touches:
 //
-//   parallelism = lines / sum over lines of (1 / misses in flight beside it)
+//   parallelism = lines / sum over lines of (1 / misses outstanding beside it)
 //
 // on a core of the usual limits (LineTouchOptions: ten miss buffers, sixteen lines prefetched, strides up to 2 KiB followed).
 // A pointer chase has 1, four interleaved chases 4, a gather 10, a stream 16. Caches are left out: a line counts whenever a
@@ -19,7 +19,7 @@ namespace homenode {
 class MissParallelism {
 public:
   explicit MissParallelism(const Workload&);
-  // Of long executions the beginnings of evenly spread stretches, so that the cost of a region is bounded.
+  // Samples long executions at evenly spread places, so that the cost of a region is bounded.
   void add(RegionId, const ExecutionBody&);
   // 0 for a region that touches nothing.
   double of(RegionId) const;

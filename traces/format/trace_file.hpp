@@ -1,5 +1,5 @@
-// A trace file as a workload. Opening verifies every frame of the file and reads its tables; bodies are read when asked for.
-// Whatever is wrong with the file, opening throws one InputError that names file and offset: nothing is guessed.
+// A trace file as a workload. Opening verifies every frame of the file and reads its tables. A body is read when it is asked for.
+// Opening a file with anything wrong in it throws an InputError that names file and offset: nothing is guessed.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "sim/program/workload.hpp"
 #include "traces/format/frame.hpp"
-#include "traces/format/records.hpp"
+#include "traces/format/records/codec.hpp"
 
 namespace homenode {
 
@@ -36,7 +37,8 @@ private:
   friend void recover(const std::filesystem::path&, const std::filesystem::path&);
   TraceFile(const std::filesystem::path&, bool whole_frames_only);
   void load(bool whole_frames_only);
-  void decode_table(const format::Frame&);
+  class Taker;
+  void take_records(const format::Frame&);
   void renumber(bool whole_frames_only);
   void validate() const;
   template <class Visit>
@@ -44,15 +46,9 @@ private:
 
   format::FrameReader reader_;
   std::vector<std::string> strings_, record_names_;
-  struct StoredExecution {
-    Execution execution;
-    ExecutionExtra extra;
-    std::uint64_t order = 0;
-    bool known = false;
-  };
-  std::vector<StoredExecution> stored_;             // by id in the file
-  std::vector<std::uint32_t> file_id_;              // by execution in program order
-  std::vector<std::vector<std::uint64_t>> frames_;  // by id in the file: offsets of the frames with its blocks
+  std::vector<std::optional<format::StoredExecution>> stored_;  // by id in the file
+  std::vector<std::uint32_t> file_id_;                          // by execution in program order
+  std::vector<format::FrameOffsets> frames_;                    // by id in the file: of the frames with its blocks
   std::map<RegionId, WorkRate> rates_;
   static constexpr std::size_t cached_bodies = 8;
   mutable std::mutex mutex_;
@@ -61,8 +57,8 @@ private:
 
 std::shared_ptr<Workload> open_trace(const std::filesystem::path&);
 
-// Makes a trace of what a killed capture left in `part`, marked truncated: its whole frames, of each execution the iterations
-// that arrived without a gap.
+// Makes a trace of what a killed capture left in `part`: its whole frames, and of each execution the iterations up to the first gap.
+// The trace is marked truncated.
 void recover(const std::filesystem::path& part, const std::filesystem::path& target);
 
 }  // namespace homenode

@@ -1,7 +1,7 @@
-// Writes a trace in one pass, in memory that does not grow with its length: bodies go to the file block by block, several
-// executions may be open at once; tables (objects, regions ...) are small and written as they grow, and again at the end.
-// Until finish() the file is called TARGET.part and keeps whole frames, from which recover() makes a truncated trace. A target
-// that itself ends in .part keeps that name: the caller renames it when he has looked at it.
+// Writes a trace in one pass. Memory does not grow with its length: bodies go to the file block by block, and several executions may
+// be open at once. Tables (objects, regions ...) are small: they are written as they grow, and again at the end.
+// Until finish() the file is called TARGET.part and consists of whole frames, from which recover() makes a truncated trace. A target
+// that itself ends in .part keeps that name, and the caller renames it.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "sim/program/workload.hpp"
-#include "traces/format/records.hpp"
+#include "traces/format/records/records.hpp"
 
 namespace homenode {
 
@@ -23,7 +23,7 @@ public:
   ThreadId add(const TracedThread&, const ThreadExtra& = {});
   RegionId add(const Region&);
   ObjectId add(const TracedObject&);
-  // Later knowledge (lines, labels, symbols of heap objects, who touched an object); what identifies an object stays.
+  // What becomes known later: lines, labels, symbols of heap objects, owners. The fields that identify an object stay.
   void update(SiteId, const Site&);
   void update(RegionId, const Region&);
   void update(ObjectId, const TracedObject&);

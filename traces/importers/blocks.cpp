@@ -38,7 +38,7 @@ bool equal(const std::vector<Element>& a, const std::vector<Element>& b) {
 
 }  // namespace
 
-bool BlockJoiner::joins(const FoldedItem& item) const {
+bool BlockJoiner::can_join(const FoldedItem& item) const {
   const std::int64_t length = last_ - first_;
   if (length == 0 || item.positions.size() != first_item_.positions.size()) return false;
   for (std::size_t s = 0; s < item.positions.size(); ++s) {
@@ -50,7 +50,7 @@ bool BlockJoiner::joins(const FoldedItem& item) const {
 }
 
 void BlockJoiner::add(FoldedItem item) {
-  if (joins(item)) {
+  if (can_join(item)) {
     if (last_ - first_ == 1) {
       shifts_.resize(item.positions.size());
       for (std::size_t s = 0; s < shifts_.size(); ++s) shifts_[s] = item.positions[s].offset - first_item_.positions[s].offset;

@@ -1,4 +1,4 @@
-// Iterations that repeat the one before but for constant shifts, joined into one block.
+// Joins consecutive iterations into one block if they differ only by a constant shift of each slot.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ public:
   void finish();
 
 private:
-  bool joins(const FoldedItem&) const;
+  bool can_join(const FoldedItem&) const;
 
   Intern intern_;
   Emit emit_;

@@ -1,4 +1,4 @@
-// The CSV form (README.md beside this file): a header, then one access a line.
+// The CSV form: a header line that names the columns, then one access a line. docs/guide.md says what the columns hold.
 #pragma once
 
 #include <array>

@@ -1,10 +1,10 @@
-// Single accesses, as another tool lists them, folded as they come into nests of up to four loops. Lossless: unfolding gives
-// the accesses back in their exact order.
+// Folds single accesses, as another tool lists them, into nests of up to four loops. Folding is lossless: unfolding gives the accesses
+// back in their exact order.
 //
-// Accesses of one class (site, object, kind, width) are followed. Three of them whose addresses and places in the sequence keep
-// their distances begin a run; a run then says where and when its next access comes, and ends when that one does not come. So
-// several runs of one class may be interleaved, as those of a stencil are when its accesses carry no site. Ended runs of one
-// shape are folded in the same way into the next loop around them.
+// A class is a site, an object, a kind and a width. Three accesses of one class begin a run if their addresses and their places in
+// the sequence have constant distances. A run predicts the address and the place of its next access, and it ends when that access
+// does not come. So runs of one class may be interleaved, as in a stencil whose accesses carry no site. Ended runs of equal shape
+// are folded in the same way into the next outer loop.
 #pragma once
 
 #include <compare>
@@ -17,8 +17,8 @@
 
 namespace homenode {
 
-// What one iteration did: each run has a slot of its own, streams share one for each object. If that is more than a pattern can
-// have, runs share those too.
+// What one iteration did. Each run has a slot of its own; streams share one slot for each object. If these are more slots than a
+// pattern can have, runs share the slot of their object too.
 struct FoldedItem {
   struct Position {
     ObjectId object;
@@ -36,11 +36,11 @@ public:
   // Accesses in their order.
   void add(SiteId, ObjectId, std::int64_t offset, AccessKind, std::uint16_t width);
   // Instructions that belong to the iteration.
-  void work(const WorkCounts& counts) { work_ += counts; }
+  void add_work(const WorkCounts& counts) { work_ += counts; }
 
   std::uint64_t accesses() const { return sequence_; }
   std::size_t objects() const { return objects_.size(); }
-  // Grows with what does not fold, as memory does: some hundred bytes for each.
+  // How much is in memory, in units of some hundred bytes: it grows with what does not fold.
   std::size_t held() const { return 4 * classes_.size() + runs_.size() + irregular_; }
 
   // Ends the iteration; the folder is empty after it.

@@ -170,7 +170,7 @@ private:
         item = access.owner;
       }
       AccessFolder& of = folders_[folder];
-      of.work(work_of(access));
+      of.add_work(work_of(access));
       const auto offset = static_cast<std::int64_t>(access.address - survey_.ranges.objects()[object].first);
       of.add(site_of(access.site), ObjectId{object}, offset, access.kind, access.width);
       if (owners_ == Owners::items)
@@ -186,7 +186,7 @@ private:
       close_loop(static_cast<std::int64_t>(item) + 1);
       return;
     }
-    folders_[0].work({.instructions = static_cast<double>(access.instructions)});
+    folders_[0].add_work({.instructions = static_cast<double>(access.instructions)});
     for (std::size_t f = 0; f < folders_.size(); ++f) {
       if (folders_[f].accesses() > 0 || parts_written_[f] == 0 || access.instructions > 0) end_part(f);
     }

@@ -1,13 +1,13 @@
-// Traces made by other tools, as .hnt files. The input is read twice: once to check it and to find which addresses belong
-// together, once to fold and write it. Nothing is left behind of an output that cannot be finished.
+// Traces made by other tools, as .hnt files. The input is read twice: first to check it and to find which addresses form an object,
+// then to fold it and write the trace. An output that cannot be finished is removed.
 //
 //   lackey                one serial region
 //   csv without owner     one serial region
 //   csv with `thread`     one region bound to the ranks of a team; thread numbers in ascending order are the ranks
 //   csv with `item`       one loop, whose iterations are the items and may go to any thread
 //
-// Memory is bounded by what does not fold: a serial region, or a thread's part of a bound one, is written as another execution
-// whenever that much is held. Only an item, which is one iteration, has to be held whole.
+// Memory is bounded by ImportOptions::most_held. When so many accesses and runs are held, the serial region, or the thread's part of a
+// bound region, is written as one execution, and another one begins. An item is one iteration and has to be held whole.
 #pragma once
 
 #include <cstdint>

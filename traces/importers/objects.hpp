@@ -1,4 +1,4 @@
-// Addresses become objects: a trace made elsewhere does not say which bytes belong together.
+// Divides the touched addresses into objects: a trace made by another tool does not say which bytes form one.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace homenode {
 
-// The rule: touched pages of 4096 bytes with less than or exactly 1 MiB of untouched bytes between them are one object. An
-// object begins and ends at pages, so that the pages of a replay are those of the program. Objects are numbered in the order of
-// their first access, which does not depend on where the system put them.
+// Touched pages of 4096 bytes are one object if at most 1 MiB of untouched bytes lies between them. An object begins and ends at
+// page borders: so the pages of a replay are the program's. Objects are numbered by their first access, which does not depend on
+// their addresses.
 class AddressRanges {
 public:
   static constexpr std::uint64_t page = 4096, largest_gap = std::uint64_t{1} << 20;
@@ -20,7 +20,7 @@ public:
     bool contains(std::uint64_t address) const { return address >= first && address <= last; }
   };
 
-  // Before seal(): `bytes` from `address` on were accessed; the last of them has an address, too.
+  // Before seal(): `bytes` from `address` on were accessed. They do not wrap around the end of the address space.
   void touch(std::uint64_t address, std::uint64_t bytes);
   void seal();
   // After seal().

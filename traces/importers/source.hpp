@@ -23,8 +23,8 @@ struct ImportedAccess {
 
 class ImportSource {
 public:
-  // What the accesses belong to: one serial program; threads, each of which does its own; items that may go to any thread,
-  // which come in the order of their numbers.
+  // What `owner` of an access means. one: nothing, the program is serial. threads: the thread that makes it. items: the item it
+  // belongs to; any thread may run an item, and the input lists items in the order of their numbers.
   enum class Owners : std::uint8_t { one, threads, items };
 
   virtual ~ImportSource() = default;

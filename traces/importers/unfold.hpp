@@ -1,4 +1,4 @@
-// The accesses of an imported trace one by one, in their order: the way back, to hold an import against its input.
+// The accesses of an imported trace one by one and in their order, to compare an import with its input.
 #pragma once
 
 #include <cstdint>

@@ -229,7 +229,7 @@ private:
     std::vector<std::int64_t> result(forms_.size());
     for (std::size_t i = 0; i < result.size(); ++i) {
       const Laws::Value value = at.value(forms_[i], values(i));
-      if (!value.fits()) {
+      if (!value.is_number()) {
         throw UsageError(parametric::place_of(*terms_.front().root, i) + " would be " + value.text() + " at " + parameters_.text(point) +
                          "; allowed: values at which it is a whole number of 64 bits, as in the captures (" + captured(i) + ")");
       }

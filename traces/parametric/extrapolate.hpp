@@ -1,8 +1,8 @@
-// Traces of sizes and teams that cannot be captured here: from at least three captures of one program, whose terms
-// (trace_terms.hpp) may differ in numbers only and whose every number follows a law (law.hpp). A further capture is held out: it
-// must be predicted exactly (equal content hash, equal marks, threads and dependences) before anything is written.
-// Instructions by class need not follow an exact law of a program's sizes: a region's are interpolated, as so many per access and so
-// many per iteration or as a law of their sum, whichever the held-out capture is nearer to. The trace says so.
+// Predicts the trace of a size or team that cannot be captured here, from at least three captures of one program.
+// The terms of the captures (trace_terms.hpp) must be equal up to numbers, and each number must follow a law (law.hpp).
+// One more capture is held out. It must be predicted exactly (content hash, marks, threads, dependences) before anything is written.
+// Instruction counts need not follow an exact law. They are interpolated for each region in two ways: per access and per iteration, or as
+// a law of the region's total. The way that predicts the held-out capture better is taken, and the trace says so.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Extrapolation {
   std::uint64_t accesses = 0, footprint_bytes = 0, executions = 0;
   std::string captured_at, checked_at, asked_at;  // "n=40, n=48, n=56"; "n=64"; "n=8192"
   std::string check_hash;
-  // How many numbers follow which form, and how many of them only the held-out capture confirms.
+  // How many numbers of the trace follow a form. confirmed_by_captures is false if only the held-out capture confirms them.
   struct Form {
     std::string name;
     std::uint64_t numbers = 0;

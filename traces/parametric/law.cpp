@@ -82,14 +82,14 @@ std::vector<std::vector<unsigned>> monomials(std::size_t parameters, unsigned ch
 
 }  // namespace
 
-bool Laws::Value::fits() const {
-  if (!whole()) return false;
+bool Laws::Value::is_number() const {
+  if (!is_whole()) return false;
   const Wide quotient = numerator / denominator;
   return quotient >= std::numeric_limits<std::int64_t>::min() && quotient <= std::numeric_limits<std::int64_t>::max();
 }
 
 std::string Laws::Value::text() const {
-  if (fits()) return std::to_string(number());
+  if (is_number()) return std::to_string(number());
   char digits[64];
   std::snprintf(digits, sizeof digits, "%.15g", static_cast<double>(numerator) / static_cast<double>(denominator));
   return digits;
@@ -193,7 +193,7 @@ std::optional<std::size_t> Laws::form_of(std::span<const std::int64_t> values) c
     bool meets = true;
     for (std::size_t c = 0; meets && c < captures_.size(); ++c) {
       const Value value = at_captures_[c].value(form, values);
-      meets = value.fits() && value.number() == values[c];
+      meets = value.is_number() && value.number() == values[c];
     }
     if (meets) return form;
   }

@@ -1,12 +1,13 @@
-// How one number of a trace depends on the parameters that were varied: the polynomial with the fewest terms that meets it in
-// every capture. Loop bounds are affine in a program's sizes, and what nested loops add up to (offsets, sequence numbers, counts of
-// blocks, bytes) are sums of products of loop bounds: polynomials with rational coefficients and whole values.
+// The law of one number of a trace: the polynomial in the varied parameters that has the fewest terms and is exact in every capture.
+// Why polynomials: loop bounds are affine in a program's sizes. Offsets, sequence numbers, block counts and bytes are sums of products
+// of loop bounds. So they are polynomials with rational coefficients and whole values.
 //
-// Forms, tried in the order of their number of terms; a form with t terms needs t captures, all of which it meets exactly:
-//   constant; in each set of parameters, degree 1 to 4 (all monomials up to it); in two or more also their multilinear products.
-// Three captures of one parameter allow degree 2. A form that has as many terms as there are captures meets anything: only the
-// held-out capture can confirm it.
-// The arithmetic is exact; nothing is approximated.
+// A form is a set of monomials. Forms are tried in the order of their number of terms:
+//   a constant; for each set of parameters all monomials up to degree 1, 2, 3, 4; for two or more parameters also their
+//   multilinear products.
+// A form with t terms needs at least t captures: three captures of one parameter allow degree 2. With exactly t captures it fits any
+// values, so only the held-out capture can confirm it.
+// The arithmetic is exact.
 #pragma once
 
 #include <cstdint>
@@ -34,17 +35,17 @@ public:
   };
   const std::vector<Form>& forms() const { return forms_; }
 
-  // The first form that these values (one a capture) follow; nothing if none does.
+  // The first form that is exact for these values, one a capture; nothing if none is.
   std::optional<std::size_t> form_of(std::span<const std::int64_t> values) const;
 
   struct Value {
     Wide numerator = 0, denominator = 1;
-    bool whole() const { return numerator % denominator == 0; }
-    bool fits() const;  // a whole number of 64 bits
+    bool is_whole() const { return numerator % denominator == 0; }
+    bool is_number() const;  // a whole number of 64 bits
     std::int64_t number() const { return static_cast<std::int64_t>(numerator / denominator); }
     std::string text() const;  // "510.5"
   };
-  // What all forms say at one point.
+  // All forms evaluated at one point.
   class At {
   public:
     Value value(std::size_t form, std::span<const std::int64_t> values) const;
@@ -62,6 +63,7 @@ public:
 
 private:
   At::Weights weights(const Form&, const Point&) const;
+  // Chooses Form::captures; false if no such captures have independent equations.
   bool determine(Form&) const;
 
   std::vector<std::string> parameters_;

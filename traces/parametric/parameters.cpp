@@ -40,11 +40,36 @@ std::string shown(const std::string& arguments) { return arguments.empty() ? "no
 
 }  // namespace
 
-Parameters::Parameters(const std::vector<Made>& captures) {
+Parameters::Parameters(const std::vector<Made>& captures) : program_{captures.front().program}, first_file_{captures.front().file} {
+  threads_ = captures.front().threads;
+  const std::vector<Series> varied = series_of(captures);
+  if (varied.empty()) {
+    throw UsageError("all captures have the same parameters (" + shown(captures.front().arguments) +
+                     "); allowed: at least three, each with other values of those that vary");
+  }
+  std::vector<Series> independent;
+  for (const Series& series : varied) {
+    Varied entry = follower_of(series, independent);
+    if (entry.follows == independent.size()) {
+      independent.push_back(series);
+      names_.push_back(series.name);
+    }
+    varied_.push_back(std::move(entry));
+  }
+  for (std::size_t c = 0; c < captures.size(); ++c) {
+    Point point;
+    for (const Series& series : independent) point.push_back(series.values[c]);
+    for (std::size_t before = 0; before < points_.size(); ++before) {
+      if (points_[before] != point) continue;
+      throw UsageError("'" + captures[before].file + "' and '" + captures[c].file + "' have the same parameters (" + text(point) +
+                       "); allowed: captures with other values of those that vary");
+    }
+    points_.push_back(std::move(point));
+  }
+}
+
+std::vector<Parameters::Series> Parameters::series_of(const std::vector<Made>& captures) {
   const Made& first = captures.front();
-  program_ = first.program;
-  first_file_ = first.file;
-  threads_ = first.threads;
   std::vector<std::vector<Argument>> words;
   bool threads_vary = false;
   for (const Made& capture : captures) {
@@ -59,18 +84,15 @@ Parameters::Parameters(const std::vector<Made>& captures) {
                        "' has " + shown(capture.arguments) + "; allowed: the same ones, name=value, with different whole numbers");
     }
   }
-  // By name, one value a capture.
-  std::vector<std::pair<std::string, std::vector<std::int64_t>>> varied;
+  std::vector<Series> varied;
   std::set<std::string> names;
   for (std::size_t w = 0; w < words.front().size(); ++w) {
     const Argument& model = words.front()[w];
     names.insert(model.name);
     const bool same = std::all_of(words.begin(), words.end(), [&](const auto& other) { return other[w].text == model.text; });
-    if (same) {
-      words_.push_back({model.text, false});
-      continue;
-    }
-    std::vector<std::int64_t> values;
+    words_.push_back({same ? model.text : model.before, !same});
+    if (same) continue;
+    Series series{model.name, {}};
     for (std::size_t c = 0; c < words.size(); ++c) {
       const Argument& word = words[c][w];
       if (!word.value || word.before != model.before) {
@@ -78,52 +100,32 @@ Parameters::Parameters(const std::vector<Made>& captures) {
         throw UsageError("'" + first.file + "' has the argument '" + model.text + "', '" + captures[c].file + "' has '" + words[c][w].text +
                          "'; captures may differ in whole numbers only, given as name=value");
       }
-      values.push_back(*word.value);
+      series.values.push_back(*word.value);
     }
-    words_.push_back({model.before, true});
-    varied.emplace_back(model.name, std::move(values));
+    varied.push_back(std::move(series));
   }
   if (threads_vary) {
     threads_name_ = names.contains("threads") ? "team" : "threads";
-    varied.emplace_back(threads_name_, std::vector<std::int64_t>{});
-    for (const Made& capture : captures) varied.back().second.push_back(capture.threads);
+    varied.push_back({threads_name_, {}});
+    for (const Made& capture : captures) varied.back().values.push_back(capture.threads);
   }
-  if (varied.empty()) {
-    throw UsageError("all captures have the same parameters (" + shown(first.arguments) +
-                     "); allowed: at least three, each with other values of those that vary");
+  return varied;
+}
+
+Parameters::Varied Parameters::follower_of(const Series& series, const std::vector<Series>& independent) {
+  const std::vector<std::int64_t>& values = series.values;
+  for (std::size_t i = 0; i < independent.size(); ++i) {
+    const std::vector<std::int64_t>& leader = independent[i].values;
+    if (std::set<std::int64_t>(leader.begin(), leader.end()).size() < 3) continue;
+    const std::size_t other = static_cast<std::size_t>(
+        std::find_if(leader.begin(), leader.end(), [&](std::int64_t v) { return v != leader[0]; }) - leader.begin());
+    const std::int64_t run = leader[other] - leader[0], rise = values[other] - values[0];
+    bool follows = rise != 0;
+    for (std::size_t c = 0; follows && c < leader.size(); ++c)
+      follows = Wide{values[c] - values[0]} * run == Wide{leader[c] - leader[0]} * rise;
+    if (follows) return {.name = series.name, .follows = i, .first = leader[0], .first_value = values[0], .rise = rise, .run = run};
   }
-  std::vector<std::vector<std::int64_t>> independent;
-  for (const auto& [name, values] : varied) {
-    Varied entry{name, independent.size()};
-    for (std::size_t i = 0; i < independent.size(); ++i) {
-      const std::vector<std::int64_t>& leader = independent[i];
-      if (std::set<std::int64_t>(leader.begin(), leader.end()).size() < 3) continue;
-      const std::size_t other = static_cast<std::size_t>(
-          std::find_if(leader.begin(), leader.end(), [&](std::int64_t v) { return v != leader[0]; }) - leader.begin());
-      const std::int64_t run = leader[other] - leader[0], rise = values[other] - values[0];
-      bool follows = rise != 0;
-      for (std::size_t c = 0; follows && c < leader.size(); ++c)
-        follows = Wide{values[c] - values[0]} * run == Wide{leader[c] - leader[0]} * rise;
-      if (!follows) continue;
-      entry = {name, i, leader[0], values[0], rise, run};
-      break;
-    }
-    if (entry.follows == independent.size()) {
-      independent.push_back(values);
-      names_.push_back(name);
-    }
-    varied_.push_back(std::move(entry));
-  }
-  for (std::size_t c = 0; c < captures.size(); ++c) {
-    Point point;
-    for (const auto& values : independent) point.push_back(values[c]);
-    for (std::size_t before = 0; before < points_.size(); ++before) {
-      if (points_[before] != point) continue;
-      throw UsageError("'" + captures[before].file + "' and '" + captures[c].file + "' have the same parameters (" + text(point) +
-                       "); allowed: captures with other values of those that vary");
-    }
-    points_.push_back(std::move(point));
-  }
+  return {.name = series.name, .follows = independent.size()};
 }
 
 std::int64_t Parameters::value(const Varied& varied, const Point& point) const {

@@ -1,5 +1,5 @@
-// Which parameters tell the captures of one program apart: whole numbers among its arguments (`n=48`, `--n=48`), and the number of
-// threads at capture. Parameters that move together (ni = nj = nk) count as one.
+// The parameters in which the captures of one program differ: whole numbers among its arguments (`n=48`, `--n=48`) and the number of
+// threads. Parameters that always vary together (ni = nj = nk) count as one.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ public:
 
   const std::vector<std::string>& names() const { return names_; }  // the independent ones
   const std::vector<Point>& captures() const { return points_; }
-  // Of another trace of the program. Throws UsageError if it differs from the captures in anything else.
+  // The point of another trace of the program. Throws UsageError if it differs from the captures in anything else.
   Point of(const Made&) const;
-  // Of the asked values; what is not asked stays as in the last capture. Throws UsageError for what did not vary.
+  // The point of the asked values. A parameter that is not asked stays as in the last capture. Throws UsageError for one that did not vary.
   Point of(const std::map<std::string, std::int64_t>& asked) const;
   // The program's arguments at a point, as it would have been called.
   std::string arguments(const Point&) const;
@@ -42,6 +42,14 @@ private:
     std::int64_t first = 0, first_value = 0;  // value = first_value + (point[follows] - first) * rise / run
     std::int64_t rise = 1, run = 1;
   };
+  struct Series {
+    std::string name;
+    std::vector<std::int64_t> values;  // one a capture
+  };
+  // What varies among the captures; notes the words of their arguments.
+  std::vector<Series> series_of(const std::vector<Made>& captures);
+  // Which of the independent parameters gives the values of `series`: none gives independent.size().
+  static Varied follower_of(const Series& series, const std::vector<Series>& independent);
   std::int64_t value(const Varied&, const Point&) const;
   Point point_of(const std::map<std::string, std::int64_t>& values, const std::string& what) const;
 

@@ -1,7 +1,7 @@
-// A trace as a term: records with numbers and with lists of records. What is no number (kinds, sites, labels, how lists are nested)
-// is the term's skeleton. A list says its repetitions once: elements that come again at least three times with constant differences
-// are one repeat (count, first occurrence, differences), and repeats nest. So captures of one program at several sizes differ in
-// numbers only, and a list of another length is another count.
+// A trace as a term: records that have numbers and lists of records. The rest (kinds, sites, labels, the nesting of lists) is the
+// term's skeleton. Elements of a list that occur at least three times in a row with constant differences become one repeat: count,
+// first occurrence, differences. Repeats nest. So captures of one program at several sizes have equal skeletons and other
+// numbers: a longer list is a larger count.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ inline constexpr std::size_t longest_period = 512;
 TermPointer record(const RecordKind&, std::vector<std::int64_t> own, std::vector<TermPointer> children = {});
 TermPointer list(std::vector<TermPointer> elements);
 
-// Calls visit(record, its numbers) for each record of a list, repeats written out, the numbers being those given. Throws UsageError
-// if a list would be repeated less than not at all, or grow beyond `most_records`.
+// Calls visit(record, its numbers) for each record of a list, with the given numbers in place of the list's own. Repeats are written
+// out. Throws UsageError if a count is negative, or if the records are more than `most_records`.
 inline constexpr std::int64_t most_records = 50'000'000;
 void expand(const Term& list, std::span<const std::int64_t> numbers,
             const std::function<void(const Term& record, std::span<const std::int64_t>)>& visit);

@@ -1,5 +1,5 @@
-// Traces as terms and back. Bodies are taken in the canonical form of the content hash (content_hash.hpp): the fewest blocks, an
-// access at (object, offset in it, shift), so that neither the capture's team nor its slots show.
+// Traces as terms and back. The bodies of executions are in the canonical form of the content hash (content_hash.hpp): the fewest
+// blocks, and each access at (object, offset, shift). So a term does not depend on the team of the capture or on slot numbers.
 #pragma once
 
 #include <deque>
@@ -24,7 +24,7 @@ struct TermsOfTrace {
   std::vector<Sums> sums;  // by region
 };
 
-// A trace made of a skeleton and numbers: what a file holds, but for the work.
+// A trace made of a skeleton and numbers: all that a file holds except work counts.
 struct PredictedTrace {
   std::shared_ptr<MemoryWorkload> workload;
   std::uint32_t threads = 1;

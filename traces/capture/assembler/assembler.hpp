@@ -1,12 +1,17 @@
 // The recording runtime's stream (stream.h) in, a .hnt file out.
 //
-// Addresses become (object, offset) through a map of what is alive: heap blocks, globals by the modules' symbol tables, frames,
-// thread-local blocks. Work items are folded as they come (folding.hpp), so that memory does not grow with the length of loops.
-// Regions: a worksharing loop is free; serial code between parallel constructs is a serial region; code of a parallel construct
-// outside its loops is bound to ranks if the program asked for its rank there, else replicated.
-// Labels: HOMENODE_LABEL names the next parallel construct, or the serial code up to the next mark when no construct comes
-// first; without a mark function#ordinal, ordinals by first appearance; serial code function:serial#ordinal, the function being that
-// of its first access.
+// An address becomes (object, offset) by a map of live objects: heap blocks, globals of the modules' symbol tables, frames,
+// thread-local blocks. Work items are folded as they arrive (folding.hpp): memory does not grow with the length of loops.
+//
+// Regions:
+// - the iterations of a worksharing loop may be run by any thread;
+// - serial code between parallel constructs is a serial region;
+// - code of a parallel construct outside its loops is bound to ranks if the program asks for its rank there, else replicated.
+//
+// Labels:
+// - HOMENODE_LABEL names the next parallel construct. If another mark comes first, it names the serial code up to that mark.
+// - A construct without a label is function#ordinal, by first appearance.
+// - Serial code without a label is function:serial#ordinal. The function is that of its first access.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +26,9 @@ struct AssembleOptions {
   std::filesystem::path output;  // written to output.part first; an output that ends in .part keeps that name
   std::string program, label;
   std::vector<std::string> arguments;
-  std::filesystem::path work;  // the twin's counts (traces/capture/README.md), read when the stream has ended; empty = none
-  // Asked when the stream has ended: whether somebody had the program end before its own time. Then the trace is truncated, even if the
-  // program caught the request and left in its own way. Empty: nobody did.
+  std::filesystem::path work;  // the twin's counts (traces/capture/runtime/README.md), read when the stream has ended; empty = none
+  // Called when the stream has ended. True: somebody asked the program to end early. Then the trace is marked truncated, even if
+  // the program caught the request and ended in its own way. Empty: nobody asked.
   std::function<bool()> was_asked_to_end = {};
 };
 

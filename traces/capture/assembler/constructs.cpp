@@ -16,7 +16,7 @@ void Assembler::begin_serial() {
 
 void Assembler::end_serial() {
   if (pending_label_ && ended_) serial_label_ = std::exchange(pending_label_, std::nullopt);
-  if (serial_.folder.empty()) return;
+  if (serial_.folder.is_empty()) return;
   Phase phase;
   phase.kind = RegionKind::serial;
   phase.step_mark = step_;
@@ -54,13 +54,13 @@ void Assembler::begin_parallel(std::uint64_t serial, std::uint32_t team, const C
   pcs_of_item_.clear();
   phases_.clear();
   expect_barrier_.clear();
-  objects_.parallel_begins();
+  objects_.begin_parallel();
   rank_ = 0;
   phases_.push_back(code());
   for (Rank& rank : ranks_) rank.in_item = true;
 }
 
-Phase Assembler::code() {
+Phase Assembler::code() const {
   Phase phase;
   phase.kind = RegionKind::thread;
   phase.site = parallel_site_;
@@ -68,7 +68,7 @@ Phase Assembler::code() {
   return phase;
 }
 
-void Assembler::code_phase() {
+void Assembler::enter_code() {
   if (ranks_[rank_].phase == phases_.size()) phases_.push_back(code());
   ranks_[rank_].in_item = true;
 }
@@ -91,12 +91,12 @@ void Assembler::leave() {
   Rank& rank = ranks_[rank_];
   close_item(rank);
   ++rank.phase;
-  code_phase();
+  enter_code();
 }
 
 void Assembler::close_item(Rank& rank) {
   Phase& phase = phases_[rank.phase];
-  if (rank.in_item && !(rank.folder.empty() && phase.kind == RegionKind::thread)) {
+  if (rank.in_item && !(rank.folder.is_empty() && phase.kind == RegionKind::thread)) {
     const auto index = static_cast<std::uint32_t>(&rank - ranks_.data());
     const std::int64_t iteration = phase.kind == RegionKind::thread ? index : rank.iteration;
     add_item(phase, phase.by_rank[phase.kind == RegionKind::loop ? rank.share : index], iteration, rank);

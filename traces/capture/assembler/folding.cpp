@@ -238,12 +238,12 @@ void ItemFolder::add_stream(SiteFolder& folder, Item& item) {
   item.pattern.streams.push_back(std::move(stream));
 }
 
-void ItemFolder::heap_event(const HeapEvent& event, ObjectId object) {
+void ItemFolder::add_heap_event(const HeapEvent& event, ObjectId object) {
   events_.pattern.heap_events.push_back(event);
   events_.positions.push_back({object, 0});
 }
 
-void ItemFolder::sync_event(const SyncEvent& event) { events_.pattern.sync_events.push_back(event); }
+void ItemFolder::add_sync_event(const SyncEvent& event) { events_.pattern.sync_events.push_back(event); }
 
 void ItemFolder::finish(Item& item) {
   item.clear();

@@ -1,5 +1,5 @@
-// Runs of an item, as the recording runtime closes them, folded as they come into nests of up to four loops; items that differ
-// only by constant shifts folded into blocks of iterations. Lossless: unfolding gives the accesses back in their exact order.
+// Folds the runs that the recording runtime sends into nests of up to four loops, and items that differ only by constant shifts into
+// blocks of iterations. Folding is lossless: unfolding gives the accesses back in their exact order.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "sim/program/workload.hpp"
 #include "traces/capture/assembler/slots.hpp"
-#include "traces/format/large_memory.hpp"
+#include "traces/format/records/large_memory.hpp"
 
 namespace homenode {
 
@@ -20,7 +20,7 @@ struct PlacedRun {
   AccessRun run;
 };
 
-// What one iteration did: a pattern in which every run has a slot of its own, and where the slots lie.
+// What one iteration did: a pattern in which every run has a slot of its own, and the object and offset of each slot.
 struct Item {
   struct Position {
     ObjectId object;
@@ -44,13 +44,13 @@ struct Item {
   }
 };
 
-// Folds the runs of one site after the other, in memory that grows with what is irregular only.
+// Folds the runs of one iteration, site by site. Memory grows only with accesses that do not fold.
 class ItemFolder {
 public:
   // Sites are dense small numbers; runs of one site come in the order of their sequence.
   void add(std::size_t site, const PlacedRun&);
-  // The short way for an access that is no part of a run and neither streamable nor bulk. False: nothing is known of the site,
-  // whose first single access comes by add().
+  // The fast path for an access outside of a run that is neither streamable nor bulk. False: this is the site's first single access, and
+  // add() must take it.
   bool add_single(std::size_t site, ObjectId object, std::uint64_t distance, std::int64_t offset, std::uint64_t sequence) {
     if (site >= sites_.size() || !sites_[site].shape_known) return false;
     SiteFolder& folder = sites_[site];
@@ -59,9 +59,9 @@ public:
     bound(folder);
     return true;
   }
-  void heap_event(const HeapEvent&, ObjectId);  // its slot is given here
-  void sync_event(const SyncEvent&);
-  bool empty() const { return active_.empty() && events_.pattern.heap_events.empty() && events_.pattern.sync_events.empty(); }
+  void add_heap_event(const HeapEvent&, ObjectId);  // its slot is given here
+  void add_sync_event(const SyncEvent&);
+  bool is_empty() const { return active_.empty() && events_.pattern.heap_events.empty() && events_.pattern.sync_events.empty(); }
   // Closes everything; the folder is empty after it.
   void finish(Item&);
 
@@ -133,10 +133,10 @@ public:
   void add(std::int64_t iteration, Item&, const Intern&, const Emit&);
   void finish(const Intern&, const Emit&);
 
-  // The next iterations repeat the last one with the block's shifts, as the caller knows. Only while steady().
+  // The caller knows that the next iterations repeat the last one with the block's shifts. Only while is_steady().
   void repeat(std::int64_t iterations) { last_ += iterations; }
   // At least two iterations in the open block, so that its shifts are known.
-  bool steady() const { return last_ - first_ >= 2; }
+  bool is_steady() const { return last_ - first_ >= 2; }
   const Item& open_item() const { return item_; }
   const std::vector<std::int64_t>& shifts() const { return shifts_; }  // by slot of open_item
   std::int64_t first() const { return first_; }

@@ -12,7 +12,7 @@ extern "C" {
 namespace homenode {
 
 // Labels and steps cut the first thread's serial code: what comes after is another execution. What a created thread does is one.
-void Assembler::mark() {
+void Assembler::take_mark() {
   const std::uint64_t kind = in_.u64(), value = in_.u64(), address = in_.u64(), bytes = in_.u64();
   const std::string text = in_.text();
   Mark mark;
@@ -32,7 +32,7 @@ void Assembler::mark() {
       mark.value = static_cast<std::int64_t>(value);
       if (thread_ != 0) break;
       if (!in_parallel_) {
-        if (pending_label_ && !serial_.folder.empty()) serial_label_ = std::exchange(pending_label_, std::nullopt);
+        if (pending_label_ && !serial_.folder.is_empty()) serial_label_ = std::exchange(pending_label_, std::nullopt);
         cut_serial();
       }
       step_ = std::max<std::int64_t>(mark.value, -1);

@@ -7,7 +7,7 @@ namespace homenode {
 
 // C++ symbols are demangled, without parameters and result (`grid::sweep`, `apply<int>`); Fortran's module procedures and variables become
 // `module::name`; in a program whose main program is Fortran, procedures lose their final underscore and the main program is `main`.
-// What gcc appends to its clones (`.isra.0`) goes, what it appends to outlined bodies (`._omp_fn.0`) stays.
+// gcc's suffix of a clone (`.isra.0`) is removed; its suffix of an outlined body (`._omp_fn.0`) stays.
 // Any other symbol is its own name.
 std::string readable_name(const std::string& symbol, bool fortran_program);
 

@@ -48,13 +48,13 @@ void ObjectMap::replace(std::uint64_t low, std::uint64_t high, ObjectId object, 
   live_[low] = {high, object, nullptr, is_frame, thread};
 }
 
-void ObjectMap::thread_local_block(std::uint32_t rank, std::uint64_t low, std::uint64_t high) {
+void ObjectMap::add_thread_local_block(std::uint32_t rank, std::uint64_t low, std::uint64_t high) {
   const std::uint32_t thread = rank > HN_FIRST_CREATED ? rank - HN_FIRST_CREATED : 0;
   const std::int32_t owner = rank == 0 ? -1 : static_cast<std::int32_t>(thread != 0 ? thread : rank);
   replace(low, high, add(ObjectKind::thread_local_storage, high - low, "thread-local storage", SiteId{0}, owner, true), false, thread);
 }
 
-void ObjectMap::frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high, const CallSite& site, bool in_parallel) {
+void ObjectMap::add_frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high, const CallSite& site, bool in_parallel) {
   const std::string function = site.module == 0 && site.offset == 0 ? "arguments" : program_.function_of(site);
   // A frame of the team's own code (the outlined body and what it calls) is each thread's; those above it are shared.
   if (function.find("._omp_fn.") != std::string::npos) team_frame_[rank] = std::max(team_frame_[rank], high);
@@ -63,7 +63,12 @@ void ObjectMap::frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high,
   const bool shared_with_task = thread == 0 && is_team_code && shared_with_tasks_.contains({function, high - low});
   const bool is_private = thread != 0 || (is_team_code && !shared_with_task);
   const bool by_place = thread != 0 || !is_private;
-  const Frame key{function, high - low, is_private, by_place ? rank : 0u, by_place ? low : 0u, shared_with_task ? task_of(rank, low) : 0u};
+  const Frame key{.function = function,
+                  .bytes = high - low,
+                  .is_private = is_private,
+                  .rank = by_place ? rank : 0u,
+                  .low = by_place ? low : 0u,
+                  .task = shared_with_task ? task_of(rank, low) : 0u};
   auto [known, fresh] = frames_.try_emplace(key, ObjectId::none());
   if (fresh) known->second = add(ObjectKind::stack, high - low, function, program_.site_id(site), -1, is_private);
   replace(low, high, known->second, true, thread);

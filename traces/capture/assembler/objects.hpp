@@ -1,12 +1,12 @@
-// Which object lies at an address: heap blocks, globals, frames, stacks, thread-local blocks, as they come and go.
+// Which object lies at an address now: a heap block, a global, a frame, a stack, a thread-local block.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,7 +19,7 @@ class ObjectMap {
 public:
   explicit ObjectMap(ProgramText& program) : program_{program} {}
 
-  // What an address belongs to: most accesses of a site stay in one object, so the answer is kept while it holds.
+  // The object of an address. Most accesses of a site stay in one object, so each site keeps its last Place.
   struct Place {
     std::uint64_t low = 1, high = 0;
     ObjectId object = ObjectId::none();
@@ -30,19 +30,21 @@ public:
   }
   ObjectId object_at(std::uint64_t address);
 
-  void page_size(std::uint64_t bytes) { page_size_ = bytes; }
+  void set_page_size(std::uint64_t bytes) { page_size_ = bytes; }
   void add_variables(const ModuleSymbols&, std::uint64_t bias);
   // Stack and thread-local variables of a thread that the program creates are private to it until another one touches them.
   void add_stack(std::uint64_t low, std::uint64_t high, std::uint32_t thread = 0);
-  void runs(std::uint32_t thread) { running_ = thread, ++epoch_; }
-  void thread_local_block(std::uint32_t rank, std::uint64_t low, std::uint64_t high);
-  void frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high, const CallSite& function, bool in_parallel);
-  void parallel_begins() { team_frame_.clear(), tasks_.clear(), rank_ = 0; }
-  // Explicit tasks that a rank runs, one inside the other. The frames of functions that a task calls are private to who runs it; what it
-  // touches of its creators', whose stack begins at `stack`, is shared, and then each task that calls such a function has its own.
-  void runs_rank(std::uint32_t rank);
-  void task_begins(std::uint32_t rank, std::uint64_t stack, std::uint32_t number);
-  void task_ends(std::uint32_t rank);
+  void set_running(std::uint32_t thread) { running_ = thread, ++epoch_; }
+  void add_thread_local_block(std::uint32_t rank, std::uint64_t low, std::uint64_t high);
+  void add_frame(std::uint32_t rank, std::uint64_t low, std::uint64_t high, const CallSite& function, bool in_parallel);
+  void begin_parallel() { team_frame_.clear(), tasks_.clear(), rank_ = 0; }
+  // The rank whose accesses follow.
+  void set_rank(std::uint32_t rank);
+  // An explicit task begins on a rank; tasks nest. Frames of functions that the task calls are private to its thread. A frame of its
+  // creators, whose stack begins at `stack`, becomes shared when the task touches it: from then on, frames of that function are one
+  // object a task.
+  void begin_task_frames(std::uint32_t rank, std::uint64_t stack, std::uint32_t number);
+  void end_task_frames(std::uint32_t rank);
   // `old`: the block that was reallocated, or 0.
   ObjectId allocate(ObjectKind, std::uint64_t address, std::uint64_t bytes, std::uint64_t old, std::uint64_t alignment, const CallSite&);
   std::optional<ObjectId> release(std::uint64_t address);
@@ -64,8 +66,16 @@ private:
     std::uint64_t low = 0, high = 0;  // its part of the rank's stack
     std::uint32_t number = 0;
   };
-  // Function, bytes, private; of those that are not private to whoever runs: rank, lowest address, task.
-  using Frame = std::tuple<std::string, std::uint64_t, bool, std::uint32_t, std::uint64_t, std::uint32_t>;
+  // What tells one stack frame from another. Frames that are private to whoever runs have no rank, address or task.
+  struct Frame {
+    std::string function;
+    std::uint64_t bytes = 0;
+    bool is_private = false;
+    std::uint32_t rank = 0;
+    std::uint64_t low = 0;
+    std::uint32_t task = 0;
+    auto operator<=>(const Frame&) const = default;
+  };
   struct Stack {
     std::uint64_t high = 0;
     ObjectId object = ObjectId::none();

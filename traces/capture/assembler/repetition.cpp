@@ -85,7 +85,7 @@ void Assembler::next_item(std::int64_t iteration) {
 // How many more iterations may repeat the last one: none unless the shift of each run is the distance that the bytes
 // of an iteration move its site by; and only while all stays within its objects.
 std::int64_t Assembler::repeatable(const BlockFolder& folder) const {
-  if (!folder.steady()) return 0;
+  if (!folder.is_steady()) return 0;
   const Item& item = folder.open_item();
   if (!item.pattern.streams.empty() || !item.pattern.heap_events.empty() || !item.pattern.sync_events.empty()) return 0;
   std::int64_t room = INT64_MAX;

@@ -103,32 +103,61 @@ private:
     std::uint64_t at_item = 0;  // `previous` when the current iteration began
   };
 
-  // assembler.cpp: messages, runs, the end
-  void message(std::uint8_t opcode);
-  void module();
-  void allocate();
-  void release();
+  // assembler.cpp: the end, the tables of the trace
   void add_loss(const Loss& loss);
-  CallSite call_site();
-  void run_message(bool same);
-  void column();
-  void short_message(bool pair);
-  void place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
-             std::uint64_t dsequence, std::uint64_t distance);
-  void heap_event(Rank& rank, HeapOperation operation, ObjectId object, bool zeroed);
   void hand_over_tables();
   void finish();
 
-  // assembler_marks.cpp
-  void mark();
+  // messages.cpp: take_X() reads the fields of the message X and does what it says
+  void take_message(std::uint8_t opcode);
+  CallSite read_site();
+  void take_hello();
+  void take_module();
+  void take_pc();
+  void take_frame();
+  void take_tls();
+  void take_stack();
+  void take_allocate();
+  void take_release();
+  void add_heap_event(Rank& rank, HeapOperation operation, ObjectId object, bool zeroed);
+  void take_parallel_begin();
+  void take_parallel_end();
+  void take_rank();
+  void take_loop_begin();
+  void take_sections_begin();
+  void take_item();
+  void take_loop_end();
+  void take_barrier();
+  void take_single();
+  void take_single_end();
+  void take_sync();
+  void take_thread();
+  void take_thread_end();
+  void take_task_begin();
+  void take_user_rank();
+  void take_loss();
+  void take_end();
 
-  // assembler_constructs.cpp
+  // runs.cpp
+  Pc& pc_of(std::uint64_t id, const char* message);
+  void take_run(bool same);
+  void take_new_run() { take_run(false); }
+  void take_same_run() { take_run(true); }
+  void take_column();
+  void take_short(bool pair);
+  void place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
+             std::uint64_t dsequence, std::uint64_t distance);
+
+  // marks.cpp
+  void take_mark();
+
+  // constructs.cpp
   void begin_serial();
   void end_serial();
   void cut_serial();
   void begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site);
-  Phase code();
-  void code_phase();
+  Phase code() const;
+  void enter_code();
   void enter(const Phase& phase);
   void leave();
   void close_item(Rank& rank);
@@ -143,23 +172,23 @@ private:
   std::string label_of(const Phase& phase);
   RegionId region_of(const Phase& phase, const std::string& label);
 
-  // assembler_threads.cpp
-  void create_thread();
+  // threads.cpp
+  void take_thread_create();
   void run_thread(std::uint64_t number);
   void end_thread(std::uint64_t number);
   void end_threads();
   void note_own_site(SiteId site);
   std::string label_of_body(const Body& body) const;
 
-  // assembler_tasks.cpp
+  // tasks.cpp
   std::int64_t creators_iteration() const;
   std::size_t task_phase(const CallSite& site);
   void begin_task(const CallSite& site, std::uint64_t stack_of_creator);
-  void end_task();
+  void take_task_end();
   void end_open_tasks();
   void write_tasks(TwinWork::Shares& shares);
 
-  // assembler_repetition.cpp
+  // repetition.cpp
   void next_item(std::int64_t iteration);
   std::int64_t repeatable(const BlockFolder& folder) const;
 

@@ -6,18 +6,18 @@
 
 namespace homenode {
 
-void ObjectMap::runs_rank(std::uint32_t rank) {
+void ObjectMap::set_rank(std::uint32_t rank) {
   if (!tasks_.empty()) ++epoch_;
   rank_ = rank;
 }
 
-void ObjectMap::task_begins(std::uint32_t rank, std::uint64_t stack, std::uint32_t number) {
+void ObjectMap::begin_task_frames(std::uint32_t rank, std::uint64_t stack, std::uint32_t number) {
   ++epoch_;
   const auto behind = stacks_.upper_bound(stack);
   tasks_[rank].push_back({behind == stacks_.begin() ? 0 : std::prev(behind)->first, stack, number});
 }
 
-void ObjectMap::task_ends(std::uint32_t rank) {
+void ObjectMap::end_task_frames(std::uint32_t rank) {
   ++epoch_;
   tasks_[rank].pop_back();
 }
@@ -42,7 +42,13 @@ void ObjectMap::share_with_task(ObjectId id, std::uint64_t address, const Live* 
   object.thread_private = false;
   if (frame == nullptr) return;
   shared_with_tasks_.emplace(object.symbol, object.bytes);
-  frames_.try_emplace(Frame{object.symbol, object.bytes, false, frame->rank, low, task_of(frame->rank, low)}, id);
+  const Frame key{.function = object.symbol,
+                  .bytes = object.bytes,
+                  .is_private = false,
+                  .rank = frame->rank,
+                  .low = low,
+                  .task = task_of(frame->rank, low)};
+  frames_.try_emplace(key, id);
 }
 
 }  // namespace homenode

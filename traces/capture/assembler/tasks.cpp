@@ -48,17 +48,17 @@ void Assembler::begin_task(const CallSite& site, std::uint64_t stack_of_creator)
   event.sequence = creator.accesses;
   event.operation = SyncOperation::task_submit;
   event.object = place, event.match = static_cast<std::uint64_t>(iteration) - static_cast<std::uint64_t>(creators);
-  creator.folder.sync_event(event);
+  creator.folder.add_sync_event(event);
   if (stack.open == stack.tasks.size()) stack.tasks.push_back(std::make_unique<OpenTask>());
   OpenTask& task = *stack.tasks[stack.open++];
   task.place = place;
   task.iteration = iteration;
   task.rank.in_item = true;
   task.rank.accesses = 0;
-  objects_.task_begins(rank_, stack_of_creator, ++tasks_begun_);
+  objects_.begin_task_frames(rank_, stack_of_creator, ++tasks_begun_);
 }
 
-void Assembler::end_task() {
+void Assembler::take_task_end() {
   if (!in_parallel_ || thread_ != 0 || task_stacks_[rank_].open == 0) throw InputError("the capture stream ends a task where none is open");
   TaskStack& stack = task_stacks_[rank_];
   OpenTask& task = *stack.tasks[stack.open - 1];
@@ -67,13 +67,13 @@ void Assembler::end_task() {
   Phase& phase = task_phases_[task.place];
   add_item(phase, phase.by_rank[share], task.iteration, task.rank);
   --stack.open;
-  objects_.task_ends(rank_);
+  objects_.end_task_frames(rank_);
 }
 
 // Where the stream was cut, tasks are as far as they came.
 void Assembler::end_open_tasks() {
   for (rank_ = 0; rank_ < task_stacks_.size(); ++rank_)
-    while (task_stacks_[rank_].open > 0) end_task();
+    while (task_stacks_[rank_].open > 0) take_task_end();
   rank_ = 0;
 }
 

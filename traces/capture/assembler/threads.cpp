@@ -24,9 +24,9 @@ std::string lambda_in(const std::string& name) {
 
 // The creator's event names the thread and its execution. Executions of created threads come first in a trace, in the order of
 // creation: that of thread t has number t - 1, whatever else the program does.
-void Assembler::create_thread() {
+void Assembler::take_thread_create() {
   const std::uint64_t number = in_.u64(), low = in_.u64(), high = in_.u64();
-  const CallSite routine = call_site();
+  const CallSite routine = read_site();
   if (number != bodies_.size() + 1)
     throw InputError("the capture stream creates thread " + std::to_string(number) + " after " + std::to_string(bodies_.size()) +
                      " others");
@@ -34,7 +34,7 @@ void Assembler::create_thread() {
   event.sequence = current().accesses;
   event.operation = SyncOperation::create;
   event.object = number, event.match = number - 1;
-  current().folder.sync_event(event);
+  current().folder.add_sync_event(event);
   objects_.add_stack(low, high, static_cast<std::uint32_t>(number));
   Body body;
   body.creator = thread_;
@@ -49,7 +49,7 @@ void Assembler::run_thread(std::uint64_t number) {
   if (number > bodies_.size() || (number != 0 && bodies_[number - 1].ended))
     throw InputError("the capture stream goes on with thread " + std::to_string(number) + ", which does not run");
   thread_ = static_cast<std::uint32_t>(number);
-  objects_.runs(thread_);
+  objects_.set_running(thread_);
 }
 
 void Assembler::note_own_site(SiteId site) {

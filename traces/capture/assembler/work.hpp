@@ -1,5 +1,5 @@
-// Work counts of the twin, spread over the regions of the trace. The twin counts stretches of the program: parallel construct k,
-// and the serial code before it; the regions of a stretch share its counts by their accesses.
+// Work counts of the twin, spread over the regions of the trace. The twin counts stretches of the program: each parallel construct,
+// each piece of serial code before one, each created thread. The counts of a stretch are split over its regions by their accesses.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ public:
     std::map<RegionId, WorkCounts> per_access;
     std::vector<Loss> losses;
   };
-  // The file is read now, so it may be a pipe that the twin writes to after the traced program; an empty one: there is no twin.
+  // Reads the file now: it may be a pipe that the twin writes to after the traced program. An empty file means that there is no twin.
   Rates rates(const std::filesystem::path&) const;
 
 private:

@@ -2,7 +2,7 @@
 
 Each source is preprocessed once. One object is made of the rewritten text with -fsanitize=thread; the twin of the original
 text, with counters, travels inside it in the section .homenode.twin. Linking puts the recording runtime in libtsan's place
-(-B) and links the twins into PROGRAM.twin beside PROGRAM. traces/capture/README.md lists sections and variables.
+(-B) and links the twins into PROGRAM.twin beside PROGRAM. traces/capture/runtime/README.md lists sections and variables.
 """
 
 from __future__ import annotations

@@ -132,113 +132,6 @@ TEST_F(TraceTest, TheHashSeesEveryChangeOfTheAccesses) {
   EXPECT_NE(content_hash(*test::stream_triad(100, 10, 2, true)), content_hash(*test::stream_triad(100, 10, 2, false)));
 }
 
-// Fields that a workload in memory has no place for.
-TEST_F(TraceTest, EveryFieldOfTheSchemaIsKept) {
-  {
-    TraceWriter writer{path()};
-    TraceMeta meta{"homenode 1", "gcc-12", "-O2", "prog", "a b", 8, 65536, {"dependence", "work"}, true};
-    writer.meta(meta);
-    const SiteId site = writer.add(Site{0x40, "a.c", 7, "f"}, {});
-    writer.add(Site{0x44, "b.h", 9, "g"}, {site});
-    const ThreadId thread = writer.add(TracedThread{ThreadId::none(), "main", 0}, {1, 2});
-    Region region{RegionKind::task, "label", site, {{0, 10, 2}, {5, -5, -1}}, true, true, true, "static,1"};
-    const RegionId id = writer.add(region);
-    TracedObject object{ObjectKind::mapped, true, 640, 64, site, "m", ObjectId::none(), 3};
-    const ObjectId first = writer.add(object);
-    object.reallocated_from = first;
-    const ObjectId second = writer.add(object);
-    ItemPattern pattern;
-    pattern.slots = 1;
-    pattern.accesses = 6;
-    pattern.reads = 6;
-    pattern.writes = 6;
-    AccessRun run;
-    run.width = 16;
-    run.kind = AccessKind::atomic;
-    run.streamable = run.bulk = true;
-    run.dimensions = 2;
-    run.producer_distance = 5;
-    run.site = site;
-    run.offset = -8;
-    run.sequence = 3;
-    run.dimension[0] = {2, -16, 1};
-    run.dimension[1] = {3, 32, 7};
-    pattern.runs = {run};
-    pattern.heap_events = {{2, HeapOperation::reallocate, 0, true}};
-    pattern.sync_events = {{4, SyncOperation::ordered_enter, 77, 88}};
-    Segment segment;
-    segment.ordinal = 1;
-    segment.work = {9, 8, 7, 6, 5, 4, 3, 2, 1};
-    segment.cost_class = "fp";
-    const PatternId pattern_id = writer.add(id, pattern, {segment});
-    const ExecutionId later = writer.open_execution(id, 20), earlier = writer.open_execution(id, 10);
-    writer.append(later, {0, 2, pattern_id, {{second, 100, 16}}});
-    writer.append(earlier, {0, 1, pattern_id, {{first, 100, 0}}});
-    writer.origin(later, {0, {earlier, 0}, thread, 99, true});
-    writer.close_execution(earlier, {id, 0, 1, Binding::rank, 1, 4, false, -1});
-    writer.close_execution(later, {id, 0, 2, Binding::free, 2, 5, true, 3}, {{earlier, 0}});
-    writer.add(Loss{site, "why", 12});
-    writer.add(Edge{{earlier, 0}, {later, 1}, EdgeKind::join});
-    writer.add(Mark{{later, 1}, 5, MarkOperation::owner, -2, second, "text"});
-    writer.add(Calibration{id, "fp", 100, 2e9, "host", true});
-    writer.finish(true);
-  }
-  const TraceFile file{path()};
-  EXPECT_EQ(file.meta.tool, "homenode 1");
-  EXPECT_EQ(file.meta.compiler_flags, "-O2");
-  EXPECT_EQ(file.meta.capture_threads, 8u);
-  EXPECT_EQ(file.page_size, 65536u);
-  EXPECT_EQ(file.meta.features, (std::vector<std::string>{"dependence", "work"}));
-  EXPECT_TRUE(file.complete);
-  EXPECT_EQ(file.sites[1].file, "b.h");
-  EXPECT_EQ(file.sites[1].line, 9u);
-  EXPECT_EQ(file.sites[0].pc, 0x40u);
-  EXPECT_EQ(file.site_extras[1].inline_parent, SiteId{0});
-  EXPECT_EQ(file.thread_extras[0].join_event, 2u);
-  EXPECT_EQ(file.regions[0].dimensions[1].high, -5);
-  EXPECT_TRUE(file.regions[0].nowait && file.regions[0].ordered && file.regions[0].reduction);
-  EXPECT_EQ(file.regions[0].schedule_clause, "static,1");
-  EXPECT_EQ(file.objects[1].reallocated_from, ObjectId{0});
-  EXPECT_EQ(file.objects[1].owner_hint, 3);
-  EXPECT_TRUE(file.objects[0].thread_private);
-  const AccessRun& run = file.patterns[0].runs[0];
-  EXPECT_EQ(run.dimension[1].stride, 32);
-  EXPECT_EQ(run.dimension[1].sequence_stride, 7u);
-  EXPECT_EQ(run.dimension[0].count, 2u);
-  EXPECT_EQ(run.offset, -8);
-  EXPECT_EQ(run.sequence, 3u);
-  EXPECT_EQ(run.producer_distance, 5u);
-  EXPECT_TRUE(run.streamable && run.bulk);
-  EXPECT_EQ(run.kind, AccessKind::atomic);
-  EXPECT_TRUE(file.patterns[0].heap_events[0].zeroed);
-  EXPECT_EQ(file.patterns[0].heap_events[0].operation, HeapOperation::reallocate);
-  EXPECT_EQ(file.patterns[0].sync_events[0].match, 88u);
-  EXPECT_EQ(file.patterns[0].work.branch, 1);
-  EXPECT_EQ(file.patterns[0].work.instructions, 9);
-  EXPECT_EQ(file.segments[0][0].cost_class, "fp");
-  ASSERT_EQ(file.executions.size(), 2u);
-  EXPECT_EQ(file.executions[0].binding, Binding::rank);  // order 10 comes first
-  EXPECT_EQ(file.executions[0].ordinal, 0u);
-  EXPECT_EQ(file.executions[1].ordinal, 1u);
-  EXPECT_EQ(file.executions[1].step, 3);
-  EXPECT_EQ(file.executions[1].parallel, 5u);
-  EXPECT_TRUE(file.executions[1].barrier_after);
-  EXPECT_EQ(file.executions[1].accesses, 12u);
-  EXPECT_EQ(file.execution_extras[1].parent, (ItemReference{ExecutionId{0}, 0}));
-  const auto origins = file.origins(ExecutionId{1});
-  ASSERT_EQ(origins.size(), 1u);
-  EXPECT_EQ(origins[0].parent, (ItemReference{ExecutionId{0}, 0}));
-  EXPECT_EQ(origins[0].first_sequence, 99u);
-  EXPECT_TRUE(origins[0].thread_body);
-  EXPECT_EQ(file.losses[0].count, 12u);
-  EXPECT_EQ(file.edges[0].kind, EdgeKind::join);
-  EXPECT_EQ(file.edges[0].successor, (ItemReference{ExecutionId{1}, 1}));
-  EXPECT_EQ(file.marks[0].value, -2);
-  EXPECT_EQ(file.marks[0].object, ObjectId{1});
-  EXPECT_EQ(file.calibrations[0].clock_hertz, 2e9);
-  EXPECT_EQ(file.body(ExecutionId{1})->blocks[0].slots[0].base, 100);
-}
-
 TEST_F(TraceTest, EachFlippedByteIsRefused) {
   write_trace(path(), *test::jacobi2d(12, 1));
   const std::string good = bytes(path());
@@ -250,6 +143,19 @@ TEST_F(TraceTest, EachFlippedByteIsRefused) {
     EXPECT_NE(error.find("bad.hnt: "), std::string::npos) << "byte " << i << ": " << error;
     EXPECT_NE(error.find("offset "), std::string::npos) << "byte " << i << ": " << error;
   }
+}
+
+TEST_F(TraceTest, ATrailerThatPointsElsewhereIsRefused) {
+  {
+    format::FrameWriter frames{path()};
+    format::ByteWriter meta, footer;
+    format::MetaCodec::append(meta, {}, {});
+    const std::uint64_t first = frames.write(RecordType::meta, meta.bytes());
+    format::FooterCodec::append(footer, {}, {});
+    frames.write(RecordType::footer, footer.bytes());
+    frames.finish(first);
+  }
+  EXPECT_NE(error_of(path()).find("damaged: the trailer does not point to the last frame"), std::string::npos) << error_of(path());
 }
 
 TEST_F(TraceTest, EachTruncationIsRefused) {
@@ -277,22 +183,13 @@ TEST_F(TraceTest, ForeignAndFutureFilesAreRefusedByName) {
 TEST_F(TraceTest, UnknownRecordsAreSkippedOrRefusedByName) {
   const auto file_with = [&](std::uint16_t type, bool critical) {
     format::FrameWriter frames{path()};
-    format::ByteWriter fields, out;
-    for (int i = 0; i < 5; ++i) fields.text("");
-    fields.unsigned_value(1);
-    fields.unsigned_value(4096);
-    fields.unsigned_value(0);
-    fields.byte(1);
-    fields.unsigned_value(40);
-    for (int i = 1; i <= 40; ++i) fields.text(i == 40 ? "PREFETCH" : "");
-    out.record(RecordType::meta, fields);
-    frames.write(RecordType::meta, out.bytes());
+    format::ByteWriter meta, footer;
+    format::StoredMeta stored{{}, std::vector<std::string>(40)};
+    stored.record_names.back() = "PREFETCH";
+    format::MetaCodec::append(meta, stored, {});
+    frames.write(RecordType::meta, meta.bytes());
     frames.write(type, {}, critical);
-    format::ByteWriter footer_fields, footer;
-    footer_fields.byte(1);
-    for (int i = 0; i < 6; ++i) footer_fields.unsigned_value(0);
-    footer_fields.text("");
-    footer.record(RecordType::footer, footer_fields);
+    format::FooterCodec::append(footer, {}, {});
     frames.finish(frames.write(RecordType::footer, footer.bytes()));
   };
   file_with(40, true);

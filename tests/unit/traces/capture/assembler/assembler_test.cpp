@@ -1,21 +1,18 @@
 #include "traces/capture/assembler/assembler.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "sim/base/errors.hpp"
 #include "tests/support/assembler_fixture.hpp"
-#include "tests/support/stream_writer.hpp"
+#include "tests/support/jacobi_stream.hpp"
 #include "traces/format/trace_file.hpp"
 
 namespace homenode {
 namespace {
 
+using namespace test::jacobi_stream;
 using test::StreamWriter;
 
 class Assembler : public test::AssemblerFixture {};
@@ -61,31 +58,6 @@ std::vector<Decoded> decode(const Workload& workload, const ExecutionBody& body,
       put(stream.sequence[i], stream.slot[i], stream.offset[i], stream.width, stream.kind);
   }
   return accesses;
-}
-
-constexpr std::uint64_t a_address = 0x10000, b_address = 0x40000000;
-
-// Two grids of 50 x 50 doubles and the six places of the program that access them.
-void begin_grids(StreamWriter& stream, std::uint64_t first, std::uint64_t second) {
-  stream.hello();
-  for (std::uint64_t p = 0; p < 6; ++p) stream.pc(p, p == 5 ? HN_WRITE : HN_READ, 8);
-  for (const std::uint64_t address : {first, second}) stream.allocate(address, 50 * 50 * 8);
-}
-
-// Jacobi on n x n: rows of the interior are the iterations.
-void jacobi(StreamWriter& stream, std::int64_t n, std::uint64_t serial, std::uint64_t from, std::uint64_t to) {
-  stream.parallel_begin(serial);
-  stream.loop_begin(0x3000, n - 2);
-  const auto row = static_cast<std::uint64_t>(n) * 8, count = static_cast<std::uint64_t>(n - 2);
-  for (std::int64_t i = 0; i < n - 2; ++i) {
-    stream.item(i);
-    const std::uint64_t centre = from + (static_cast<std::uint64_t>(i) + 1) * row + 8, target = centre - from + to;
-    const std::uint64_t bases[] = {centre, centre - 8, centre + 8, centre - row, centre + row, target};
-    for (std::uint64_t p = 0; p < 6; ++p) stream.run(p, bases[p], p, count, 8, 6);
-  }
-  stream.loop_end();
-  stream.barrier();
-  stream.parallel_end(serial);
 }
 
 TEST_F(Assembler, AStencilIsOneBlockAndOneRunAReference) {
@@ -349,265 +321,6 @@ TEST_F(Assembler, TheSameProgramElsewhereInMemoryHasTheSameHash) {
   EXPECT_EQ(hash_at(0x10000, 0x40000000), hash_at(0x7770000, 0x5550000));
   // The other array as the source is another program.
   EXPECT_NE(hash_at(0x10000, 0x40000000), hash_at(0x10000, 0x40000000, true));
-}
-
-TEST_F(Assembler, TheTwinsCountsAreSharedByAccesses) {
-  StreamWriter stream;
-  begin_grids(stream, a_address, b_address);
-  jacobi(stream, 50, 0, a_address, b_address);
-  jacobi(stream, 50, 1, b_address, a_address);
-  stream.end();
-  work_ = folder_ / "work";
-  std::ofstream file{work_};
-  const auto line = [&](const std::string& kind, unsigned ordinal, unsigned instructions) {
-    file << R"({"kind": ")" << kind << R"(", "ordinal": )" << ordinal << R"(, "instructions": )" << instructions
-         << R"(, "integer": 1, "fp_add": 2, "fp_multiply": 3, "fp_fma": 4, "divide": 5, "load": 6, "store": 7, "branch": 8})"
-         << "\n";
-  };
-  line("serial", 0, 100), line("parallel", 0, 20000), line("serial", 1, 100), line("parallel", 1, 20000), line("serial", 2, 100);
-  file << R"({"kind": "end"})"
-       << "\n";
-  file.close();
-  const auto workload = assembled(stream);
-  // The sum over executions, blocks and iterations of a pattern's instructions = 20000 + 20000, those of the loop's two executions.
-  double instructions = 0;
-  for (std::size_t e = 0; e < workload->executions.size(); ++e) {
-    if (workload->regions[workload->executions[e].region.index()].kind != RegionKind::loop) continue;
-    for (const ItemBlock& block : workload->body(ExecutionId{e})->blocks) {
-      instructions += workload->patterns[block.pattern.index()].work.instructions * static_cast<double>(block.last - block.first);
-    }
-  }
-  EXPECT_NEAR(instructions, 40000, 1e-6);
-}
-
-TEST_F(Assembler, AProgramThatWasAskedToEndIsTruncatedThoughItsStreamIsWhole) {
-  StreamWriter stream;
-  begin_grids(stream, a_address, b_address);
-  jacobi(stream, 50, 0, a_address, b_address);
-  stream.end();
-  EXPECT_TRUE(assembled(stream)->complete);
-  const std::uint64_t accesses = result_.accesses;
-  EXPECT_FALSE(assembled(stream, true)->complete);
-  EXPECT_FALSE(result_.complete);
-  EXPECT_EQ(result_.accesses, accesses);
-}
-
-TEST_F(Assembler, AKilledProgramLeavesWhatArrived) {
-  StreamWriter stream;
-  begin_grids(stream, a_address, b_address);
-  jacobi(stream, 50, 0, a_address, b_address);
-  stream.cut(stream.bytes().size() / 2);
-  const auto workload = assembled(stream);
-  EXPECT_FALSE(workload->complete);
-  EXPECT_FALSE(result_.complete);
-  std::int64_t iterations = 0;
-  for (const Execution& execution : workload->executions) iterations = std::max(iterations, execution.iterations);
-  EXPECT_GT(iterations, 10);
-  EXPECT_LT(iterations, 48);
-}
-
-void mark(StreamWriter& stream, int kind, std::int64_t value, std::uint64_t address = 0, std::uint64_t bytes = 0,
-          const std::string& text = "") {
-  stream.opcode(HN_MARK);
-  stream.u(static_cast<std::uint64_t>(kind)), stream.u(static_cast<std::uint64_t>(value)), stream.u(address), stream.u(bytes);
-  stream.text(text);
-}
-
-TEST_F(Assembler, MarksStandWhereTheProgramMadeThem) {
-  StreamWriter stream;
-  stream.hello(2);
-  stream.pc(0, HN_WRITE, 8);
-  stream.allocate(a_address, 800);
-  stream.run(0, a_address, 0, 5, 8, 1);
-  mark(stream, HN_MARK_OWNER, 1, a_address);            // after 5 accesses of serial code
-  mark(stream, HN_MARK_STREAMABLE, 0, a_address, 400);  // the same place
-  for (std::int64_t step = 0; step < 2; ++step) {
-    mark(stream, HN_MARK_STEP, step);
-    stream.label("sweep");
-    stream.parallel_begin(static_cast<std::uint64_t>(step));
-    stream.loop_begin(0x3000, 2);
-    stream.item(0), stream.run(0, a_address, 0, 3, 8, 1);
-    stream.item(1), stream.run(0, a_address, 0, 3, 8, 1);
-    mark(stream, HN_MARK_THREAD_TYPE, 0, 0, 0, "worker");  // in iteration 1, after its 3 accesses
-    stream.loop_end();
-    stream.parallel_end(static_cast<std::uint64_t>(step));
-  }
-  mark(stream, HN_MARK_STEP, -1);
-  stream.run(0, a_address, 0, 1, 8, 1);
-  stream.end();
-  assembled(stream);
-  const TraceFile trace{folder_ / "trace.hnt"};
-  // serial, sweep of step 0, sweep of step 1, serial
-  std::vector<std::int64_t> steps;
-  for (const Execution& execution : trace.executions) steps.push_back(execution.step);
-  EXPECT_EQ(steps, (std::vector<std::int64_t>{-1, 0, 1, -1}));
-  struct Place {
-    MarkOperation operation;
-    std::size_t execution;
-    std::int64_t iteration;
-    std::uint64_t sequence;
-    std::int64_t value;
-    bool operator==(const Place&) const = default;
-  };
-  std::vector<Place> places;
-  for (const Mark& each : trace.marks) {
-    places.push_back({each.operation, each.item.execution.index(), each.item.iteration, each.sequence, each.value});
-    if (each.operation == MarkOperation::owner) { EXPECT_EQ(trace.objects[each.object.index()].bytes, 800u); }
-    if (each.operation == MarkOperation::thread_type) { EXPECT_EQ(each.text, "worker"); }
-  }
-  EXPECT_EQ(places, (std::vector<Place>{{MarkOperation::owner, 0, 0, 5, 1},
-                                        {MarkOperation::streamable, 0, 0, 5, 400},
-                                        {MarkOperation::step, 1, 0, 0, 0},
-                                        {MarkOperation::label, 1, 0, 0, 0},
-                                        {MarkOperation::thread_type, 1, 1, 3, 0},
-                                        {MarkOperation::step, 2, 0, 0, 1},
-                                        {MarkOperation::label, 2, 0, 0, 0},
-                                        {MarkOperation::thread_type, 2, 1, 3, 0},
-                                        {MarkOperation::step, 3, 0, 0, -1}}));
-}
-
-TEST_F(Assembler, AStepEndsTheSerialCodeThatALabelNames) {
-  StreamWriter stream;
-  stream.hello();
-  stream.pc(0, HN_WRITE, 8);
-  stream.allocate(a_address, 800);
-  stream.label("init");
-  stream.run(0, a_address, 0, 100, 8, 1);
-  mark(stream, HN_MARK_STEP, 0);
-  stream.label("sweep");
-  mark(stream, HN_MARK_STEP, 1);  // no code in between: the label is still for what comes
-  stream.parallel_begin(0);
-  stream.loop_begin(0x3000, 1);
-  stream.item(0), stream.run(0, a_address, 0, 3, 8, 1);
-  stream.loop_end();
-  stream.parallel_end(0);
-  stream.end();
-  const auto workload = assembled(stream);
-  std::map<std::string, std::uint64_t> writes;
-  for (const Execution& execution : workload->executions) writes[workload->regions[execution.region.index()].label] += execution.writes;
-  EXPECT_EQ(writes["init"], 100u);
-  EXPECT_EQ(writes["sweep"], 3u);
-}
-
-TEST_F(Assembler, SerialCodeThatAMarkCutsCountsItsOwnAccesses) {
-  StreamWriter stream;
-  stream.hello();
-  stream.pc(0, HN_WRITE, 8);
-  stream.pc(1, HN_READ, 8);
-  stream.allocate(a_address, 800);
-  stream.run(0, a_address, 0, 100, 8, 1);
-  stream.label("sum");
-  stream.run(1, a_address, 100, 100, 8, 1);  // the stream's item goes on: its 101st access
-  stream.release(a_address);
-  stream.end();
-  const auto workload = assembled(stream);
-  ASSERT_EQ(workload->executions.size(), 2u);
-  EXPECT_EQ(workload->regions[workload->executions[1].region.index()].label, "sum");
-  const auto body = workload->body(ExecutionId{1});
-  const ItemPattern& pattern = workload->patterns[body->blocks.at(0).pattern.index()];
-  // 100 accesses from number 0 on; the block goes after the last of them
-  ASSERT_EQ(pattern.runs.size(), 1u);
-  EXPECT_EQ(pattern.runs[0].sequence, 0u);
-  ASSERT_EQ(pattern.heap_events.size(), 1u);
-  EXPECT_EQ(pattern.heap_events[0].sequence, 100u);
-}
-
-TEST_F(Assembler, SerialCodeIsOneRegionForEachPlaceItBeginsAt) {
-  StreamWriter stream;
-  stream.hello();
-  stream.pc(0, HN_WRITE, 8);
-  stream.pc(1, HN_READ, 8);
-  stream.allocate(a_address, 800);
-  for (std::uint64_t round = 0; round < 3; ++round) {
-    stream.run(0, a_address, 0, 1, 8, 1);  // begins at site 0 each time
-    stream.parallel_begin(2 * round);
-    stream.parallel_end(2 * round);
-    stream.run(1, a_address, 0, 1, 8, 1);  // and at site 1
-    stream.parallel_begin(2 * round + 1);
-    stream.parallel_end(2 * round + 1);
-  }
-  stream.end();
-  const auto workload = assembled(stream);
-  std::vector<std::string> labels;
-  for (const Region& region : workload->regions) labels.push_back(region.label);
-  // no symbols here: the function is taken to be main
-  EXPECT_EQ(labels, (std::vector<std::string>{"main:serial#0", "main:serial#1"}));
-  EXPECT_EQ(workload->executions.size(), 6u);
-}
-
-TEST_F(Assembler, APartKeepsItsName) {
-  StreamWriter stream;
-  stream.hello();
-  stream.end();
-  AssembleOptions options;
-  options.output = folder_ / "trace.hnt.part";
-  options.program = "program";
-  stream.send([&](int descriptor) { result_ = assemble(descriptor, options); });
-  EXPECT_TRUE(open_trace(options.output)->complete);
-  // one file, under the name that was asked for
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder_}, {}), 1);
-}
-
-TEST_F(Assembler, WhatACaptureLeavesThatEndsInTheMiddleCanBeRecovered) {
-  StreamWriter stream;
-  stream.hello();
-  stream.pc(0, HN_READ, 8);
-  stream.allocate(a_address, 8 << 20);
-  std::mt19937 random{11};
-  constexpr std::uint64_t constructs = 30, iterations = 4000;
-  for (std::uint64_t construct = 0; construct < constructs; ++construct) {
-    stream.parallel_begin(construct);
-    stream.loop_begin(0x3000, iterations);
-    for (std::uint64_t i = 0; i < iterations; ++i) {
-      stream.item(static_cast<std::int64_t>(i));
-      stream.run(0, a_address + random() % (1 << 20) * 8, 0, 1, 0, 0);
-    }
-    stream.loop_end(true);
-    stream.parallel_end(construct);
-  }
-  stream.opcode(120);  // the assembler goes no further, and does not finish the file
-  EXPECT_THROW(assembled(stream), InputError);
-  const std::filesystem::path part = folder_ / "trace.hnt.part", kept = folder_ / "kept.hnt";
-  ASSERT_TRUE(std::filesystem::exists(part));
-  EXPECT_THROW(open_trace(part), InputError);
-  recover(part, kept);
-  const auto workload = open_trace(kept);
-  EXPECT_FALSE(workload->complete);
-  std::uint64_t accesses = 0;
-  for (const Execution& execution : workload->executions) accesses += execution.accesses;
-  // one access an iteration: whole frames of them, at most all
-  EXPECT_GT(accesses, iterations);
-  EXPECT_LE(accesses, constructs * iterations);
-}
-
-TEST_F(Assembler, WorkOfACutStretchIsNotSpreadOverWhatArrivedOfIt) {
-  StreamWriter stream;
-  begin_grids(stream, a_address, b_address);
-  stream.label("sweep");
-  jacobi(stream, 50, 0, a_address, b_address);
-  stream.label("sweep");
-  const std::size_t whole = stream.bytes().size();
-  jacobi(stream, 50, 1, b_address, a_address);
-  stream.cut(whole + (stream.bytes().size() - whole) / 2);
-  work_ = folder_ / "work";
-  std::ofstream file{work_};
-  for (const char* kind : {"serial", "parallel"}) {
-    for (unsigned ordinal = 0; ordinal < 2; ++ordinal) {
-      file << R"({"kind": ")" << kind << R"(", "ordinal": )" << ordinal << R"(, "instructions": 13824, "integer": 1, "fp_add": 2, )"
-           << R"("fp_multiply": 3, "fp_fma": 4, "divide": 5, "load": 6, "store": 7, "branch": 8})"
-           << "\n";
-    }
-  }
-  file.close();
-  const auto workload = assembled(stream);
-  // 13824 instructions in the whole sweep of 6 * 48^2 accesses: one an access, also in the cut one
-  for (std::size_t e = 0; e < workload->executions.size(); ++e) {
-    if (workload->regions[workload->executions[e].region.index()].kind != RegionKind::loop) continue;
-    for (const ItemBlock& block : workload->body(ExecutionId{e})->blocks) {
-      const ItemPattern& pattern = workload->patterns[block.pattern.index()];
-      EXPECT_NEAR(pattern.work.instructions, static_cast<double>(pattern.accesses), 1e-6);
-    }
-  }
 }
 
 TEST_F(Assembler, AForeignStreamIsRefused) {

@@ -1,5 +1,5 @@
-// Bytes in, fields out: what is too long for its record is refused, not read.
-#include "traces/format/encoding.hpp"
+// Bytes in, fields out: a field that is too long for its record is refused.
+#include "traces/format/records/bytes.hpp"
 
 #include <gtest/gtest.h>
 

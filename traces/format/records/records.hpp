@@ -1,4 +1,4 @@
-// What a trace holds beyond sim/program/workload.hpp: the parts of trace schema v1 that no model reads today but that a file keeps.
+// The record types of trace schema version 1, and what a trace file keeps beyond sim/program/workload.hpp: no model reads it today.
 #pragma once
 
 #include <cstdint>

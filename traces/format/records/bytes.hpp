@@ -1,23 +1,23 @@
-// Bytes of records: LEB128 varints, zigzag for signed values, doubles as 8 little-endian bytes.
-// A record is (type << 1 | critical), length, fields. Fields are only ever appended: an old reader ignores what it does not
-// know, a new one takes defaults for what is missing.
+// Records as bytes. Unsigned numbers are LEB128 varints. Signed numbers are zigzag-coded first. Doubles are 8 little-endian bytes.
+// A record is (type << 1 | critical), the length of its fields, its fields. A new field goes behind the others: an older reader
+// ignores it.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "traces/format/large_memory.hpp"
-#include "traces/format/records.hpp"
+#include "traces/format/records/large_memory.hpp"
+#include "traces/format/records/records.hpp"
 
 namespace homenode::format {
 
-// What is wrong with the bytes; the frame reader adds file and offset.
+// What is wrong with the bytes. The reader of the file adds path and offset.
 struct DecodeError {
   std::string message;
 };
@@ -36,22 +36,15 @@ public:
   static std::uint64_t zigzag(std::int64_t value) {
     return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
   }
-  // number(i) for each i below `count`, as unsigned_value writes them; room is made for many at a time.
+  // number(i) for each i below `count`, as unsigned_value() writes them. Room is made for many at a time.
   template <class Number>
   void unsigned_column(std::size_t count, Number&& number) {
-    constexpr std::size_t at_once = 1024, longest = 10;
+    constexpr std::size_t at_once = 1024;
     for (std::size_t i = 0; i < count;) {
       const std::size_t end = std::min(count, i + at_once), before = bytes_.size();
       bytes_.resize(before + (end - i) * longest);
       std::uint8_t* out = bytes_.data() + before;
-      for (; i < end; ++i) {
-        std::uint64_t value = number(i);
-        while (value >= 128) {
-          *out++ = static_cast<std::uint8_t>(value | 128);
-          value >>= 7;
-        }
-        *out++ = static_cast<std::uint8_t>(value);
-      }
+      for (; i < end; ++i) out = put(out, number(i));
       bytes_.resize(static_cast<std::size_t>(out - bytes_.data()));
     }
   }
@@ -67,23 +60,14 @@ public:
   void id(Id<Tag, Representation> value) {  // none() is 0
     unsigned_value(value.is_none() ? 0 : std::uint64_t{value.value()} + 1);
   }
-  void record(RecordType type, const ByteWriter& fields, bool critical = true) {
-    record(static_cast<std::uint16_t>(type), fields, critical);
-  }
-  void record(std::uint16_t type, const ByteWriter& fields, bool critical) {
-    unsigned_value(std::uint64_t{type} << 1 | (critical ? 1 : 0));
-    unsigned_value(fields.bytes_.size());
-    bytes_.insert(bytes_.end(), fields.bytes_.begin(), fields.bytes_.end());
-  }
-  // The same, the fields written by write() in their place: for long ones, which are not copied.
+  // A record whose fields write() appends.
   template <class Write>
-  void record_in_place(RecordType type, Write&& write, bool critical = true) {
+  void record(RecordType type, Write&& write, bool critical = true) {
     const std::size_t begin = bytes_.size();
     write();
-    ByteWriter head;
-    head.unsigned_value(std::uint64_t{static_cast<std::uint16_t>(type)} << 1 | (critical ? 1 : 0));
-    head.unsigned_value(bytes_.size() - begin);
-    bytes_.insert(bytes_.begin() + static_cast<std::ptrdiff_t>(begin), head.bytes_.begin(), head.bytes_.end());
+    std::array<std::uint8_t, 2 * longest> head;
+    std::uint8_t* const middle = put(head.data(), std::uint64_t{static_cast<std::uint16_t>(type)} << 1 | (critical ? 1 : 0));
+    bytes_.insert(bytes_.begin() + static_cast<std::ptrdiff_t>(begin), head.data(), put(middle, bytes_.size() - begin));
   }
   void reserve(std::size_t more) {
     if (bytes_.capacity() - bytes_.size() < more) reserve_large(bytes_, std::max(bytes_.size() + more, 2 * bytes_.capacity()));
@@ -95,6 +79,12 @@ public:
   const std::vector<std::uint8_t>& bytes() const { return bytes_; }
 
 private:
+  static constexpr std::size_t longest = 10;  // bytes of a varint
+  static std::uint8_t* put(std::uint8_t* out, std::uint64_t value) {
+    for (; value >= 128; value >>= 7) *out++ = static_cast<std::uint8_t>(value | 128);
+    *out++ = static_cast<std::uint8_t>(value);
+    return out;
+  }
   std::vector<std::uint8_t> bytes_;
 };
 
@@ -126,7 +116,8 @@ public:
   Value bounded(const char* field, std::uint64_t limit) {
     return static_cast<Value>(within(field, unsigned_value(), limit));
   }
-  // The number of elements of a column, each of which takes at least one byte of what follows: a wrong count never allocates much.
+  // The number of elements that follow. Each takes at least one byte, so a count beyond the remaining bytes is refused before
+  // memory is taken for it.
   std::size_t count(const char* field) {
     const std::uint64_t value = unsigned_value();  // before asking what remains
     return within(field, value, remaining());
@@ -166,9 +157,10 @@ private:
   std::size_t position_ = 0;
 };
 
+// Throws the DecodeError for a critical record of an unknown type. `names`: the record names of the file's META, by type.
 [[noreturn]] void refuse_record(std::uint64_t type, const std::vector<std::string>& names);
-// Calls handle(type, fields) for each record; handle returns false for a type it does not know. Such a record is skipped, or
-// refused by its name (from the file's own META where it knows one) if it is critical.
+// Calls handle(type, fields) for each record. A handle that does not know the type returns false: then the record is refused if it
+// is critical, else skipped.
 template <class Handle>
 void for_each_record(ByteReader bytes, const std::vector<std::string>& names, Handle&& handle) {
   while (!bytes.at_end()) {
@@ -178,22 +170,5 @@ void for_each_record(ByteReader bytes, const std::vector<std::string>& names, Ha
     if ((type > last_record_type || !handle(static_cast<RecordType>(type), fields)) && (tag & 1) != 0) refuse_record(type, names);
   }
 }
-
-void encode(ByteWriter&, const WorkCounts&);
-WorkCounts decode_work(ByteReader&);
-
-// A pattern with what belongs to it in the file only. Cost classes are texts here, string ids in the file.
-struct StoredPattern {
-  RegionId region = RegionId::none();
-  ItemPattern pattern;            // work: the sum of the segments
-  std::vector<Segment> segments;  // as stored; a pattern with work but no segments is written as one segment
-};
-
-using Intern = std::function<std::uint64_t(const std::string&)>;
-using LookUp = std::function<const std::string&(std::uint64_t)>;
-
-// PATTERN's payload: counts, then SEGMENT, RUN, STREAM, HEAP and SYNC as records of their own.
-void encode_pattern(ByteWriter&, RegionId, const ItemPattern&, const std::vector<Segment>&, const Intern&);
-StoredPattern decode_pattern(ByteReader, const std::vector<std::string>& names, const LookUp&);
 
 }  // namespace homenode::format

@@ -1,0 +1,152 @@
+// Streams that end early, and what the twin's work counts say of such a program.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "sim/base/errors.hpp"
+#include "tests/support/assembler_fixture.hpp"
+#include "tests/support/jacobi_stream.hpp"
+#include "traces/format/trace_file.hpp"
+
+namespace homenode {
+namespace {
+
+using namespace test::jacobi_stream;
+using test::StreamWriter;
+
+class AssemblerEnds : public test::AssemblerFixture {};
+
+TEST_F(AssemblerEnds, TheTwinsCountsAreSharedByAccesses) {
+  StreamWriter stream;
+  begin_grids(stream, a_address, b_address);
+  jacobi(stream, 50, 0, a_address, b_address);
+  jacobi(stream, 50, 1, b_address, a_address);
+  stream.end();
+  work_ = folder_ / "work";
+  std::ofstream file{work_};
+  const auto line = [&](const std::string& kind, unsigned ordinal, unsigned instructions) {
+    file << R"({"kind": ")" << kind << R"(", "ordinal": )" << ordinal << R"(, "instructions": )" << instructions
+         << R"(, "integer": 1, "fp_add": 2, "fp_multiply": 3, "fp_fma": 4, "divide": 5, "load": 6, "store": 7, "branch": 8})"
+         << "\n";
+  };
+  line("serial", 0, 100), line("parallel", 0, 20000), line("serial", 1, 100), line("parallel", 1, 20000), line("serial", 2, 100);
+  file << R"({"kind": "end"})"
+       << "\n";
+  file.close();
+  const auto workload = assembled(stream);
+  // The sum over executions, blocks and iterations of a pattern's instructions = 20000 + 20000, those of the loop's two executions.
+  double instructions = 0;
+  for (std::size_t e = 0; e < workload->executions.size(); ++e) {
+    if (workload->regions[workload->executions[e].region.index()].kind != RegionKind::loop) continue;
+    for (const ItemBlock& block : workload->body(ExecutionId{e})->blocks) {
+      instructions += workload->patterns[block.pattern.index()].work.instructions * static_cast<double>(block.last - block.first);
+    }
+  }
+  EXPECT_NEAR(instructions, 40000, 1e-6);
+}
+
+TEST_F(AssemblerEnds, AProgramThatWasAskedToEndIsTruncatedThoughItsStreamIsWhole) {
+  StreamWriter stream;
+  begin_grids(stream, a_address, b_address);
+  jacobi(stream, 50, 0, a_address, b_address);
+  stream.end();
+  EXPECT_TRUE(assembled(stream)->complete);
+  const std::uint64_t accesses = result_.accesses;
+  EXPECT_FALSE(assembled(stream, true)->complete);
+  EXPECT_FALSE(result_.complete);
+  EXPECT_EQ(result_.accesses, accesses);
+}
+
+TEST_F(AssemblerEnds, AKilledProgramLeavesWhatArrived) {
+  StreamWriter stream;
+  begin_grids(stream, a_address, b_address);
+  jacobi(stream, 50, 0, a_address, b_address);
+  stream.cut(stream.bytes().size() / 2);
+  const auto workload = assembled(stream);
+  EXPECT_FALSE(workload->complete);
+  EXPECT_FALSE(result_.complete);
+  std::int64_t iterations = 0;
+  for (const Execution& execution : workload->executions) iterations = std::max(iterations, execution.iterations);
+  EXPECT_GT(iterations, 10);
+  EXPECT_LT(iterations, 48);
+}
+
+TEST_F(AssemblerEnds, APartKeepsItsName) {
+  StreamWriter stream;
+  stream.hello();
+  stream.end();
+  AssembleOptions options;
+  options.output = folder_ / "trace.hnt.part";
+  options.program = "program";
+  stream.send([&](int descriptor) { result_ = assemble(descriptor, options); });
+  EXPECT_TRUE(open_trace(options.output)->complete);
+  // one file, under the name that was asked for
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder_}, {}), 1);
+}
+
+TEST_F(AssemblerEnds, WhatACaptureLeavesThatEndsInTheMiddleCanBeRecovered) {
+  StreamWriter stream;
+  stream.hello();
+  stream.pc(0, HN_READ, 8);
+  stream.allocate(a_address, 8 << 20);
+  std::mt19937 random{11};
+  constexpr std::uint64_t constructs = 30, iterations = 4000;
+  for (std::uint64_t construct = 0; construct < constructs; ++construct) {
+    stream.parallel_begin(construct);
+    stream.loop_begin(0x3000, iterations);
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      stream.item(static_cast<std::int64_t>(i));
+      stream.run(0, a_address + random() % (1 << 20) * 8, 0, 1, 0, 0);
+    }
+    stream.loop_end(true);
+    stream.parallel_end(construct);
+  }
+  stream.opcode(120);  // the assembler goes no further, and does not finish the file
+  EXPECT_THROW(assembled(stream), InputError);
+  const std::filesystem::path part = folder_ / "trace.hnt.part", kept = folder_ / "kept.hnt";
+  ASSERT_TRUE(std::filesystem::exists(part));
+  EXPECT_THROW(open_trace(part), InputError);
+  recover(part, kept);
+  const auto workload = open_trace(kept);
+  EXPECT_FALSE(workload->complete);
+  std::uint64_t accesses = 0;
+  for (const Execution& execution : workload->executions) accesses += execution.accesses;
+  // one access an iteration: whole frames of them, at most all
+  EXPECT_GT(accesses, iterations);
+  EXPECT_LE(accesses, constructs * iterations);
+}
+
+TEST_F(AssemblerEnds, WorkOfACutStretchIsNotSpreadOverWhatArrivedOfIt) {
+  StreamWriter stream;
+  begin_grids(stream, a_address, b_address);
+  stream.label("sweep");
+  jacobi(stream, 50, 0, a_address, b_address);
+  stream.label("sweep");
+  const std::size_t whole = stream.bytes().size();
+  jacobi(stream, 50, 1, b_address, a_address);
+  stream.cut(whole + (stream.bytes().size() - whole) / 2);
+  work_ = folder_ / "work";
+  std::ofstream file{work_};
+  for (const char* kind : {"serial", "parallel"}) {
+    for (unsigned ordinal = 0; ordinal < 2; ++ordinal) {
+      file << R"({"kind": ")" << kind << R"(", "ordinal": )" << ordinal << R"(, "instructions": 13824, "integer": 1, "fp_add": 2, )"
+           << R"("fp_multiply": 3, "fp_fma": 4, "divide": 5, "load": 6, "store": 7, "branch": 8})"
+           << "\n";
+    }
+  }
+  file.close();
+  const auto workload = assembled(stream);
+  // 13824 instructions in the whole sweep of 6 * 48^2 accesses: one an access, also in the cut one
+  for (std::size_t e = 0; e < workload->executions.size(); ++e) {
+    if (workload->regions[workload->executions[e].region.index()].kind != RegionKind::loop) continue;
+    for (const ItemBlock& block : workload->body(ExecutionId{e})->blocks) {
+      const ItemPattern& pattern = workload->patterns[block.pattern.index()];
+      EXPECT_NEAR(pattern.work.instructions, static_cast<double>(pattern.accesses), 1e-6);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace homenode
