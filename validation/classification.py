@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
 from validation import debian_programs
-from validation.kept_page import kept_reading, shown
+from validation.study import Options, Study
 
 PAGE = Path(__file__).with_name("classification.md")
 COMMAND = "python -m validation classification --sources FOLDER --write"
@@ -144,8 +143,8 @@ def _summary(found: Sequence[Compared]) -> str:
     )
 
 
-def page(found: Sequence[Compared], of_debian: Sequence[Compared], ran: Sequence[Ran], reading: str) -> str:
-    """The whole page; `reading`: what stands below the tables and is kept."""
+def page(found: Sequence[Compared], of_debian: Sequence[Compared], ran: Sequence[Ran]) -> str:
+    """The page down to its notes."""
     lines = [
         "# What static analysis over-reports",
         "",
@@ -169,28 +168,45 @@ def page(found: Sequence[Compared], of_debian: Sequence[Compared], ran: Sequence
         "",
         *_table(ran),
     ]
-    return "\n".join(lines) + "\n" + reading
+    return "\n".join(lines) + "\n"
 
 
-def main(folder: Path, sources: Path | None, as_json: bool, write: bool) -> int:
-    """Compare and print; with `sources` the programs of Debian, too; renew the page."""
-    missing = debian_programs.absent(sources) if sources is not None else []
+def _rows(options: Options) -> Iterator[Compared | Ran]:
+    """The S3 programs; with the archives of Debian's programs these, too."""
+    missing = debian_programs.absent(options.sources) if options.sources is not None else []
     if missing:
-        raise SystemExit(f"not in '{sources}': {', '.join(missing)}; docs/programs.md tells how to fetch them")
-    if write and sources is None:
+        raise SystemExit(f"not in '{options.sources}': {', '.join(missing)}; docs/programs.md tells how to fetch them")
+    if options.write and options.sources is None:
         raise SystemExit("the page has programs of Debian, too: --write wants --sources FOLDER with their archives")
-    every: Iterator[Compared | Ran] = rows()
-    if sources is not None:
-        every = chain(every, rows_of_debian(sources, folder / "programs"))
-    found = shown(every, lambda row: "  ".join(_cells(row)), as_json)
-    if sources is None and not as_json:
-        print(
-            "programs of Debian: absent (--sources FOLDER with their archives; docs/programs.md tells how to fetch them)"
-        )
-    if write:
-        threads = [row for row in found if isinstance(row, Compared)]
-        own = {name for name, _ in CASES}
-        tables = [row for row in threads if row.program in own], [row for row in threads if row.program not in own]
-        ran = [row for row in found if isinstance(row, Ran)]
-        PAGE.write_text(page(*tables, ran, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+    yield from rows()
+    if options.sources is not None:
+        yield from rows_of_debian(options.sources, options.folder / "programs")
+
+
+def _closing(found: Sequence[Compared | Ran], options: Options) -> str:
+    if options.sources is not None:
+        return ""
+    return "programs of Debian: absent (--sources FOLDER with their archives; docs/programs.md tells how to fetch them)"
+
+
+def _tables(found: Sequence[Compared | Ran]) -> str:
+    threads = [row for row in found if isinstance(row, Compared)]
+    own = {name for name, _ in CASES}
+    both = [row for row in threads if row.program in own], [row for row in threads if row.program not in own]
+    return page(*both, [row for row in found if isinstance(row, Ran)])
+
+
+STUDY = Study(
+    "classification",
+    "types of threads by the compiler pass against a run's; `--sources`: of three programs of Debian, too",
+    "1",
+    (
+        *("program", "thread", "routine", "static_type", "certain_type", "trace_type"),
+        *("static_partners", "trace_partners", "over_reported", "missed"),
+    ),
+    _rows,
+    (PAGE,),
+    line=lambda row: "  ".join(_cells(row)),
+    tables=_tables,
+    closing=_closing,
+)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 
 import homenode as hn
-from validation.kept_page import kept_reading, shown
 from validation.placements import Case
+from validation.study import Options, Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-l7555-4s", "xeon-x5550-2s")
@@ -189,8 +189,8 @@ def costs(found: Sequence[Row]) -> str:
     )
 
 
-def page(found: Sequence[Row], reading: str) -> str:
-    """The whole page; `reading`: what stands below the tables and is kept."""
+def page(found: Sequence[Row]) -> str:
+    """The page down to its notes."""
     mean = sum(abs(one.error) for one in found) / len(found)
     within = sum(abs(one.error) <= 0.1 for one in found)
     head = [
@@ -209,7 +209,7 @@ def page(found: Sequence[Row], reading: str) -> str:
         f"{len(found)} within 10 %.",
         "",
     ]
-    return "\n".join([*head, *table(found), "", *by_distribution(found), "", costs(found)]) + "\n" + reading
+    return "\n".join([*head, *table(found), "", *by_distribution(found), "", costs(found)]) + "\n"
 
 
 def _line(one: Row) -> str:
@@ -221,9 +221,29 @@ def _line(one: Row) -> str:
     )
 
 
-def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
-    """Print the table, or JSON; renew the page."""
-    found = shown(rows(folder / "placements", small), _line, as_json)
-    if write and not small:
-        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+def _rows(options: Options) -> Iterator[Row]:
+    return rows(options.folder / "placements", options.small)
+
+
+STUDY = Study(
+    "closed-form",
+    "the closed form's estimate against `flow`, kernel by kernel, on three machines",
+    "10",
+    (
+        *(
+            "kernel",
+            "parameters",
+            "machine",
+            "threads",
+            "placement",
+            "distribution",
+            "flow_seconds",
+            "estimated_seconds",
+        ),
+        *("regions", "table_seconds", "microseconds_per_estimate", "flow_cost_seconds", "command", "error"),
+    ),
+    _rows,
+    (PAGE,),
+    line=_line,
+    tables=page,
+)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.kept_page import kept_reading, shown
 from validation.placements import CASES, SMALL, Case, longest_region, team_of
+from validation.study import Options, Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-x5550-2s", "opteron-8431-4s", "xeon-x7560-4s")
@@ -147,8 +147,8 @@ def summary(found: Sequence[Row]) -> str:
     )
 
 
-def page(found: Sequence[Row], reading: str) -> str:
-    """The whole page; `reading`: what stands below the table and is kept."""
+def page(found: Sequence[Row]) -> str:
+    """The page down to its notes."""
     head = [
         "# The engine `line` against `flow`",
         "",
@@ -160,12 +160,20 @@ def page(found: Sequence[Row], reading: str) -> str:
         summary(found),
         "",
     ]
-    return "\n".join([*head, *table(found)]) + "\n" + reading
+    return "\n".join([*head, *table(found)]) + "\n"
 
 
-def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
-    """Print the table, or JSON; renew the page."""
-    found = shown(rows(folder / "placements", small), lambda one: list(table([one]))[2], as_json)
-    if write and not small:
-        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+def _rows(options: Options) -> Iterator[Row]:
+    return rows(options.folder / "placements", options.small)
+
+
+STUDY = Study(
+    "differential",
+    "the engine `line` against `flow`, four placements of every kernel on three machines",
+    "20",
+    ("kernel", "parameters", "machine", "threads", "placements", "command", "tau"),
+    _rows,
+    (PAGE,),
+    line=lambda one: list(table([one]))[2],
+    tables=page,
+)

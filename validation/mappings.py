@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.kept_page import kept_reading, shown
-from validation.published.s3 import figures
+from validation.published.s3.replays import figures
+from validation.study import Options, Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-x7560-4s", "sgi-uv-32s")
@@ -171,8 +171,8 @@ def _sizes(cases: Sequence[Case]) -> str:
     )
 
 
-def page(found: Sequence[Row], reading: str) -> str:
-    """The whole page; `reading`: what stands below the tables and is kept."""
+def page(found: Sequence[Row]) -> str:
+    """The page down to its notes."""
     programs = [one for one in found if one.machine in MACHINES]
     searched = [one for one in found if one.machine not in MACHINES]
     head = [
@@ -197,12 +197,20 @@ def page(found: Sequence[Row], reading: str) -> str:
         "",
         *table(searched),
     ]
-    return "\n".join(head) + "\n" + reading
+    return "\n".join(head) + "\n"
 
 
-def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
-    """Print the table, or JSON; renew the page."""
-    found = shown(rows(folder / "mappings", small), lambda one: "\n".join(list(table([one]))[2:]), as_json)
-    if write and not small:
-        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+def _rows(options: Options) -> Iterator[Row]:
+    return rows(options.folder / "mappings", options.small)
+
+
+STUDY = Study(
+    "mappings",
+    "every mapping of eight programs against the best of them, on 2, 4 and 32 sockets; of five small ones against every way",
+    "10",
+    ("kernel", "parameters", "machine", "threads", "searched", "best", "mappings", "command"),
+    _rows,
+    (PAGE,),
+    line=lambda one: "\n".join(list(table([one]))[2:]),
+    tables=page,
+)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.kept_page import kept_reading, shown
+from validation.study import Options, Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-x7560-4s", "sgi-uv-32s")
@@ -157,8 +157,8 @@ def table(found: Sequence[Row]) -> Iterator[str]:
         yield f"| {one.kernel} | {one.machine} | {one.threads} | {1e3 * one.bound_seconds:.3g} ms | {gap} | {cells} |"
 
 
-def page(found: Sequence[Row], reading: str) -> str:
-    """The whole page; `reading`: what stands below the table and is kept."""
+def page(found: Sequence[Row]) -> str:
+    """The page down to its notes."""
     sizes = "; ".join(
         f"{case.kernel} {' '.join(f'{name}={value}' for name, value in case.parameters.items()) or 'as it is'}"
         for case in CASES
@@ -178,12 +178,20 @@ def page(found: Sequence[Row], reading: str) -> str:
         f"out page faults and latency under load. From {NAMED_FROM:.0%} on a cell names what held up the region that took longest.",
         "",
     ]
-    return "\n".join([*head, *table(found)]) + "\n" + reading
+    return "\n".join([*head, *table(found)]) + "\n"
 
 
-def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
-    """Print the table, or JSON; renew the page."""
-    found = shown(rows(folder / "placements", small), lambda one: list(table([one]))[2], as_json)
-    if write and not small:
-        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+def _rows(options: Options) -> Iterator[Row]:
+    return rows(options.folder / "placements", options.small)
+
+
+STUDY = Study(
+    "placements",
+    "every placement of every kernel against the bound of `optimal`, on three machines",
+    "10",
+    ("kernel", "parameters", "machine", "threads", "bound_seconds", "gap", "exact", "placements", "command"),
+    _rows,
+    (PAGE,),
+    line=lambda one: list(table([one]))[2],
+    tables=page,
+)

@@ -1,10 +1,9 @@
-"""A paper's rows as the page beside this module: results_s0.md, results_s1.md, results_s2.md, results_s3.md, results_s4.md."""
+"""A paper's rows as results.md in its folder."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ def page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, day: dateti
         f"    {command}",
         "",
         *([note.strip(), ""] if note else []),
-        f"What deviates stands in [DEVIATIONS.md](../DEVIATIONS.md). Of {len(predicted)} predicted rows {len(compared)} were compared;"
+        f"What deviates stands in [DEVIATIONS.md](../../DEVIATIONS.md). Of {len(predicted)} predicted rows {len(compared)} were compared;"
         f" of these {agreeing} agree.",
         "",
         f"| {' | '.join(COLUMNS)} |",
@@ -40,9 +39,11 @@ def page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, day: dateti
     return "\n".join(lines) + "\n"
 
 
-def write_page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool) -> Path:
+def page_of(paper: str) -> Path:
+    """Where it stands."""
+    return Path(__file__).with_name(paper.lower()) / "results.md"
+
+
+def write_page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, note: str) -> None:
     """Renew the paper's page."""
-    path = Path(__file__).with_name(f"results_{paper.lower()}.md")
-    note = getattr(import_module(f"validation.published.{paper.lower()}"), "NOTE", "")
-    path.write_text(page(paper, rows, small, datetime.date.today(), note), encoding="utf-8")
-    return path
+    page_of(paper).write_text(page(paper, rows, small, datetime.date.today(), note), encoding="utf-8")

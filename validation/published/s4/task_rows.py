@@ -1,0 +1,93 @@
+"""S4's tasks, locality queues and TBB against what was replayed: bars of its Figure 3, which it describes in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from statistics import median
+
+from validation.published.s4.cases import COMBINATIONS
+from validation.published.s4.replays import Line, TaskFigures
+from validation.rows import Row, agrees, within
+
+
+def _rate(line: Line) -> float:
+    return line.updates_per_second / 1e6
+
+
+def _median(lines: list[Line]) -> float:
+    return median(_rate(line) for line in lines)
+
+
+def _bars(lines: Mapping[tuple[str, str], Line]) -> str:
+    return ", ".join(f"{init}/{order} {_rate(lines[init, order]):.0f}" for init, order in COMBINATIONS)
+
+
+def task_rows(machine: str, lines: Mapping[str, Line], figures: TaskFigures) -> Iterator[Row]:
+    """C65 to C74 on one machine; `lines` are those of static worksharing."""
+    static, middle, serial = (_rate(lines[name]) for name in ("static", "round robin", "serial"))
+    tasks = {bar: _rate(line) for bar, line in figures.tasks.items()}
+    queues = {bar: _rate(line) for bar, line in figures.queues.items()}
+    worst = ("s", "ijk")
+
+    def row(claim: str, what: str, published: str, model: str, holds: bool, command: str) -> Row:
+        return Row(claim, machine, what, "predicted", published, model, "MLUP/s", agrees(holds), command)
+
+    best = max(tasks.values())
+    yield row(
+        "C65", "plain tasks never faster than round robin (within 2 %)", "all <= round robin",
+        f"{_bars(figures.tasks)}; round robin {middle:.0f}", best <= 1.02 * middle, figures.tasks["s-1", "kji"].command,
+    )  # fmt: skip
+    yield row(
+        "C66", "plain tasks: static initialisation with ijk is worst", "s/ijk is the least",
+        f"{_bars(figures.tasks)}; serial {serial:.0f}", min(tasks, key=lambda bar: tasks[bar]) == worst,
+        figures.tasks[worst].command,
+    )  # fmt: skip
+    ordered = tasks["s", "ijk"] < tasks["s-1", "ijk"] <= 1.02 * min(tasks["s", "kji"], tasks["s-1", "kji"])
+    yield row(
+        "C67", "plain tasks: s/ijk < s-1/ijk <= kji (within 2 %)", "s/ijk < s-1/ijk <= kji", _bars(figures.tasks), ordered,
+        figures.tasks["s-1", "ijk"].command,
+    )  # fmt: skip
+    anyhow = {bar: _rate(line) for bar, line in figures.any_first.items()}
+    ordered = anyhow["s", "ijk"] < anyhow["s-1", "ijk"] <= 1.02 * min(anyhow["s", "kji"], anyhow["s-1", "kji"])
+    yield row(
+        "C67", "what if threads got any of the queued tasks: s/ijk < s-1/ijk <= kji (within 2 %)", "s/ijk < s-1/ijk <= kji",
+        _bars(figures.any_first), ordered, figures.any_first["s-1", "ijk"].command,
+    )  # fmt: skip
+    free = _rate(figures.any_unbounded)
+    yield row(
+        "C66", "what if threads got any of the queued tasks, s/ijk without a limit of them: faster", f"> {anyhow[worst]:.0f}",
+        f"{free:.0f}", free > 1.02 * anyhow[worst], figures.any_unbounded.command,
+    )  # fmt: skip
+    near = [bar for bar in COMBINATIONS if bar != worst]
+    yield row(
+        "C69", "locality queues with kji or static,1 within 10 % of parallel first touch", f">= {0.9 * static:.0f}",
+        f"{_bars(figures.queues)}; static {static:.0f}", min(queues[bar] for bar in near) >= 0.9 * static,
+        figures.queues["s-1", "ijk"].command,
+    )  # fmt: skip
+    yield row(
+        "C70", "locality queues with s/ijk serialise as plain tasks do (within 25 %)", f"{tasks[worst]:.0f}", f"{queues[worst]:.0f}",
+        within(queues[worst], tasks[worst], 0.25), figures.queues[worst].command,
+    )  # fmt: skip
+    for claim, policy, limited in (("C66", "tasks", tasks[worst]), ("C70", "locality-queues", queues[worst])):
+        free = _rate(figures.unbounded[policy])
+        yield row(
+            claim, f"what if {policy} with s/ijk had no limit of queued tasks: faster", f"> {limited:.0f}", f"{free:.0f}",
+            free > 1.02 * limited, figures.unbounded[policy].command,
+        )  # fmt: skip
+    tbb, affinity = _median(figures.tbb), _median(figures.tbb_affinity)
+    said = f"{tbb:.0f} (seeds: {min(map(_rate, figures.tbb)):.0f} to {max(map(_rate, figures.tbb)):.0f})"
+    yield row(
+        "C71", "TBB without affinity: about round robin (within 15 %)", f"{middle:.0f}", said, within(tbb, middle, 0.15),
+        figures.tbb[0].command,
+    )  # fmt: skip
+    best_queue = max(queues.values())
+    said = f"{affinity:.0f} (seeds: {min(map(_rate, figures.tbb_affinity)):.0f} to {max(map(_rate, figures.tbb_affinity)):.0f})"
+    yield row(
+        "C72", "TBB's affinity partitioner: about the best of locality queues (within 10 %)", f"{best_queue:.0f}", said,
+        within(affinity, best_queue, 0.1), figures.tbb_affinity[0].command,
+    )  # fmt: skip
+    change = {bar: _rate(figures.parallel[bar]) / tasks[bar] - 1 for bar in COMBINATIONS}
+    yield row(
+        "C74", "plain tasks created by all threads instead of one: no difference (within 5 %)", _bars(figures.tasks),
+        _bars(figures.parallel), max(map(abs, change.values())) <= 0.05, figures.parallel[worst].command,
+    )  # fmt: skip
