@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from homenode._core import unknown_name
 from homenode.cli import console
 
 
@@ -23,19 +24,24 @@ def _validation(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "validation", *arguments]
 
 
+def _studies(tree: Path) -> dict[str, str]:
+    """What the tree's own table (validation/studies.py) lists: names, and what each holds against what."""
+    listed = subprocess.run(_validation("--list"), cwd=tree, check=True, capture_output=True, text=True).stdout
+    return {name: what.strip() for name, _, what in (line.partition(" ") for line in listed.splitlines())}
+
+
 class _WithStudies(click.Command):
-    """Its help ends with the table of studies, which validation/studies.py has."""
+    """Its help ends with the table of studies."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Ask the source tree's own table."""
+        """List them, inside the source tree."""
         tree = _source_tree()
         if tree is None:
             formatter.write_paragraph()
             formatter.write_text("Inside homenode's source tree this help lists the studies.")
             return
-        listed = subprocess.run(_validation("--list"), cwd=tree, check=True, capture_output=True, text=True).stdout
         with formatter.section("Studies"):
-            formatter.write_dl([(name, what.strip()) for name, _, what in (s.partition(" ") for s in listed.splitlines())])
+            formatter.write_dl(list(_studies(tree).items()))
 
 
 @click.command("validate", cls=_WithStudies, context_settings={"ignore_unknown_options": True})
@@ -54,6 +60,8 @@ def command(study: str | None, arguments: tuple[str, ...], as_json: bool) -> int
         raise click.UsageError(
             "no validation/ here; run it inside homenode's source tree, where the cases and their references are"
         )
+    if study is not None and study not in (known := list(_studies(tree))):
+        raise click.UsageError(unknown_name("kind of validation", study, known))
     chosen = [] if study is None else [study]
     call = _validation(*chosen, *arguments, *(["--json"] if as_json else []))
     return subprocess.run(call, cwd=tree, check=False).returncode
