@@ -202,7 +202,7 @@ def _status(found: Sequence[Cost]) -> int:
 STUDY = Study(
     "capture-costs",
     "time of a capture against the native run; bytes of arrays against arithmetic. Wants a quiet machine",
-    "15",
+    "minutes",
     (
         *("program", "size", "accesses", "native_seconds", "capture_seconds", "trace_bytes"),
         *("array_bytes", "computed_bytes", "slowdown", "bytes_per_access"),

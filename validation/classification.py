@@ -199,7 +199,7 @@ def _tables(found: Sequence[Compared | Ran]) -> str:
 STUDY = Study(
     "classification",
     "types of threads by the compiler pass against a run's; `--sources`: of three programs of Debian, too",
-    "1",
+    "a minute",
     (
         *("program", "thread", "routine", "static_type", "certain_type", "trace_type"),
         *("static_partners", "trace_partners", "over_reported", "missed"),

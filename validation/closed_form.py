@@ -228,7 +228,7 @@ def _rows(options: Options) -> Iterator[Row]:
 STUDY = Study(
     "closed-form",
     "the closed form's estimate against `flow`, kernel by kernel, on three machines",
-    "10",
+    "minutes",
     (
         *(
             "kernel",

@@ -170,7 +170,7 @@ def _rows(options: Options) -> Iterator[Row]:
 STUDY = Study(
     "differential",
     "the engine `line` against `flow`, four placements of every kernel on three machines",
-    "20",
+    "minutes",
     ("kernel", "parameters", "machine", "threads", "placements", "command", "tau"),
     _rows,
     (PAGE,),

@@ -96,7 +96,7 @@ def _rows(options: Options) -> Iterator[FuzzRow]:
 STUDY = Study(
     "fuzz",
     "libFuzzer's inputs against each reader of files (tests/fuzz), a minute each; wants clang",
-    "3",
+    "minutes",
     ("target", "seconds", "executions", "edges", "what", "verdict", "command"),
     _rows,
     status=lambda found: int(any(row.verdict == "deviates" for row in found)),

@@ -207,7 +207,7 @@ def _rows(options: Options) -> Iterator[Row]:
 STUDY = Study(
     "mappings",
     "every mapping of eight programs against the best of them, on 2, 4 and 32 sockets; of five small ones against every way",
-    "10",
+    "minutes",
     ("kernel", "parameters", "machine", "threads", "searched", "best", "mappings", "command"),
     _rows,
     (PAGE,),

@@ -188,7 +188,7 @@ def _rows(options: Options) -> Iterator[Row]:
 STUDY = Study(
     "placements",
     "every placement of every kernel against the bound of `optimal`, on three machines",
-    "10",
+    "minutes",
     ("kernel", "parameters", "machine", "threads", "bound_seconds", "gap", "exact", "placements", "command"),
     _rows,
     (PAGE,),

@@ -64,7 +64,7 @@ class Study(Generic[R]):
 
     name: str
     what: str  # is held against what
-    minutes: str  # of two cores
+    takes: str  # roughly, on two cores, without --small
     columns: tuple[str, ...]  # keys of each row's JSON
     rows: Callable[[Options], Iterable[R]]
     pages: tuple[Path, ...] = ()  # the first is what --write renews, but for `published`

@@ -157,7 +157,7 @@ def _rows(options: Options) -> Iterator[LineScored]:
 STUDY = Study(
     "advisor-line",
     "30 of these against the engine `line` (`advisor --engine line` is the same)",
-    "60",
+    "an hour",
     (*study.STUDY.columns, "best_plain_line", "gain_line", "command"),
     _rows,
     (PAGE,),

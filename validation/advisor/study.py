@@ -246,13 +246,16 @@ def _write(found: Sequence[Scored], options: Options) -> None:
 STUDY = Study(
     "advisor",
     "whether chunks by latency pay off: the closed form against `flow` on 210 combinations",
-    "60",
+    "an hour",
     (
         *("kernel", "parameters", "machine", "threads"),
         *("best_plain_closed_form", "best_plain_flow", "gain_closed_form", "gain_flow"),
     ),
     _rows,
     (PAGE,),
+    line=lambda row: "  ".join(
+        f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.as_json().values()
+    ),
     write=_write,
     closing=lambda found, options: "  ".join(
         f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}" for key, value in summary(found).items()

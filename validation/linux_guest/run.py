@@ -184,7 +184,7 @@ def _write(found: Sequence[GuestRow], options: Options) -> None:
 STUDY = Study(
     "linux-guest",
     "a Linux of 4 nodes in QEMU against the model, page by page",
-    "15",
+    "minutes",
     ("case", "what", "guest", "model", "unit", "verdict", "command", "class"),
     _rows,
     (results.PAGE,),

@@ -52,7 +52,7 @@ def _rows(options: Options) -> Iterator[NativeRow]:
 STUDY = Study(
     "native",
     "native runs on this machine against its calibrated description; the page is written by hand",
-    "10",
+    "minutes",
     (
         *("kernel", "parameters", "threads", "distribution", "measured_seconds", "predicted_seconds"),
         *("spread", "repeats", "error"),

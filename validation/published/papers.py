@@ -53,7 +53,7 @@ def _write(found: Sequence[Row], options: Options) -> None:
 STUDY = Study(
     "published",
     "what the papers S0 to S4 print against the model (`--paper S4`: one of them)",
-    "S0 100, S1 40, S2 60, S3 2, S4 15",
+    "minutes (S3) to hours (S0)",
     ("claim", "machine", "what", "published", "model", "unit", "verdict", "command", "class"),
     rows,
     tuple(page_of(paper) for paper in PAPERS),

@@ -14,7 +14,7 @@ from typing import Any
 
 import homenode as hn
 from validation.published.s0.cases import AWARE, MACHINES, OPENMP_SCHEDULES, SYSTEMS, Case, parameters_of
-from validation.published.s0.distribution_page import Outcome, page
+from validation.published.s0.distribution_page import Outcome, page, summary
 from validation.published.s0.distribution_rows import Replayed
 from validation.published.s0.hypotheses import AS_DESCRIBED, HYPOTHESES, Hypothesis
 from validation.result_cache import ResultCache, package_hash
@@ -134,10 +134,11 @@ def _line(one: Outcome) -> str:
 STUDY = Study(
     "s0-distribution",
     "idle times and latency-weighted chunks of S0's programs against OpenMP's schedules, and what each hypothesis adds",
-    "60",
+    "an hour",
     ("program", "machine", "hypothesis", "plain_seconds", "weighted_seconds", "gain", "most", "idle_share", "command"),
     _rows,
     (PAGE,),
     line=_line,
     tables=page,
+    closing=lambda found, options: summary([one.replayed for one in found if one.hypothesis is None]),
 )

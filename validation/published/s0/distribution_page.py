@@ -83,6 +83,11 @@ def _hypotheses(found: list[tuple[Hypothesis, Replayed]]) -> Iterator[str]:
         )
 
 
+def summary(found: list[Replayed]) -> str:
+    """Gains, and idle shares by kind of thread."""
+    return "\n".join([*_gains(found), "", *_idle(found)])
+
+
 def page(outcomes: Sequence[Outcome]) -> str:
     """All tables, down to what is written by hand."""
     found = [one.replayed for one in outcomes if one.hypothesis is None]

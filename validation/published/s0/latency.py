@@ -209,7 +209,7 @@ def _rows(options: Options) -> Iterator[OnMachine]:
 STUDY = Study(
     "s0-latency",
     "figure 2b of S0 against the engine `line`: how long ft's accesses take",
-    "2",
+    "2 minutes",
     ("machine", "size", "rows", "placements"),
     _rows,
     (PAGE,),

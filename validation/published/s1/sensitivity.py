@@ -230,7 +230,7 @@ def _rows(options: Options) -> Iterator[Sensitivity]:
 STUDY = Study(
     "s1-sensitivity",
     "four results of S1 against themselves with each assumed number of its machine halved and doubled",
-    "60",
+    "hours",
     ("name", "as_described", "movements"),
     _rows,
     (PAGE,),
