@@ -261,7 +261,8 @@ def test_the_page_counts_what_was_predicted_and_what_agrees() -> None:
         return dict.fromkeys(COLUMNS, "a|b") | {"class": cls, "verdict": verdict, "model": 0.123456}
 
     rows = [row("predicted", verdict) for verdict in ("agrees", "agrees", "deviates", "not compared")]
-    text = page("S1", [*rows, row("fitted", "agrees")], False, datetime.date(2000, 1, 2))
+    text = page("S1", "Yang et al. 2019", [*rows, row("fitted", "agrees")], False)
+    assert text.startswith("# Yang et al. 2019 (S1)\n")
     assert "Of 4 predicted rows 3 were compared; of these 2 agree." in text
     assert "    python -m validation published --paper S1 --write\n" in text
     assert text.count("0.1235") == len(rows) + 1

@@ -99,3 +99,23 @@ def test_a_study_shows_rows_and_renews_its_page_but_not_from_its_small_form(
     document = json.loads(capsys.readouterr().out)
     assert document["schema"] == "homenode.validation/1"
     assert [row["class"] for row in document["rows"]] == ["predicted"]
+
+
+def test_every_claim_has_a_title_and_every_result_page_names_claims_that_have_one() -> None:
+    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    titled = re.findall(r"^\| (C\w+) \| [^|]+ \| [^|]+ \| [^|]+ \| [^|]+ \|$", text, re.MULTILINE)
+    assert sorted(titled, key=lambda claim: (len(claim), claim)) == sorted(
+        ["CHR", *(f"C{number}" for number in range(1, 82))], key=lambda claim: (len(claim), claim)
+    )
+    pages = [*papers.STUDY.pages, *STUDIES["s0-latency"].pages, *STUDIES["s0-distribution"].pages]
+    for page in pages:
+        cells = re.findall(r"^\| ((?:C[\dH]\w*)(?:, C\d+)*) \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert cells, page
+        assert {claim for cell in cells for claim in cell.split(", ")} <= set(titled), page
+
+
+def test_the_cells_of_deviations_are_short() -> None:
+    lines = (ROOT / "validation" / "DEVIATIONS.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert [cell for row in rows for cell in row.strip("|").split(" | ") if len(cell.split()) > 40] == []
+    assert [line for line in lines if not line.startswith("|") and len(line) > 100] == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 COLUMNS = ("claim", "class", "machine", "what", "published", "model", "unit", "verdict")
@@ -15,16 +14,16 @@ def _text(value: Any) -> str:
     return text.replace("|", "\\|")
 
 
-def page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, day: datetime.date, note: str = "") -> str:
+def page(paper: str, name: str, rows: Sequence[Mapping[str, Any]], small: bool, note: str = "") -> str:
     """Return the Markdown of rows as Row.as_json gives them; `note`: what a reader has to know of the runs."""
     predicted = [row for row in rows if row["class"] == "predicted"]
     compared = [row for row in predicted if row["verdict"] in ("agrees", "deviates")]
     agreeing = sum(row["verdict"] == "agrees" for row in compared)
     command = f"python -m validation published --paper {paper} --write" + (" --small" if small else "")
     lines = [
-        f"# {paper}",
+        f"# {name} ({paper})",
         "",
-        f"Run on {day.isoformat()}:",
+        f"Run on {datetime.date.today().isoformat()}:",
         "",
         f"    {command}",
         "",
@@ -37,13 +36,3 @@ def page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, day: dateti
         *(f"| {' | '.join(_text(row[column]) for column in COLUMNS)} |" for row in rows),
     ]
     return "\n".join(lines) + "\n"
-
-
-def page_of(paper: str) -> Path:
-    """Where it stands."""
-    return Path(__file__).with_name(paper.lower()) / "results.md"
-
-
-def write_page(paper: str, rows: Sequence[Mapping[str, Any]], small: bool, note: str) -> None:
-    """Renew the paper's page."""
-    page_of(paper).write_text(page(paper, rows, small, datetime.date.today(), note), encoding="utf-8")

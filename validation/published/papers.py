@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from validation.published.page import page_of, write_page
+from validation.published.page import page
 from validation.published.s0 import study as s0
 from validation.published.s0.cases import NOTE as S0_NOTE
 from validation.published.s1 import study as s1
@@ -21,19 +21,25 @@ from validation.study import BadOptions, Options, Study
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper: its rows by folder and size, and what a reader of its page has to know of the runs."""
+    """One paper (docs/papers.md): its rows by folder and size, and what a reader of its page has to know of the runs."""
 
+    name: str
     rows: Callable[[Path, bool], Iterator[Row]]
     note: str = ""
 
 
 PAPERS = {
-    "S0": Paper(s0.rows, S0_NOTE),
-    "S1": Paper(s1.rows),
-    "S2": Paper(s2.rows, S2_NOTE),
-    "S3": Paper(s3.rows, S3_NOTE),
-    "S4": Paper(s4.rows),
+    "S0": Paper("Metzger et al. 2018", s0.rows, S0_NOTE),
+    "S1": Paper("Yang et al. 2019", s1.rows),
+    "S2": Paper("Gerofi et al. 2014", s2.rows, S2_NOTE),
+    "S3": Paper("Știrb 2020", s3.rows, S3_NOTE),
+    "S4": Paper("Wittmann and Hager 2010", s4.rows),
 }
+
+
+def page_of(paper: str) -> Path:
+    """Where its results stand."""
+    return Path(__file__).with_name(paper.lower()) / "results.md"
 
 
 def rows(options: Options) -> Iterator[Row]:
@@ -46,8 +52,9 @@ def rows(options: Options) -> Iterator[Row]:
 
 def _write(found: Sequence[Row], options: Options) -> None:
     assert options.paper is not None  # rows has refused
-    note = PAPERS[options.paper].note
-    write_page(options.paper, [row.as_json() for row in found], options.small, note)
+    paper = PAPERS[options.paper]
+    text = page(options.paper, paper.name, [row.as_json() for row in found], options.small, paper.note)
+    page_of(options.paper).write_text(text, encoding="utf-8")
 
 
 STUDY = Study(

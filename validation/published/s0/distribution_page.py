@@ -93,7 +93,7 @@ def page(outcomes: Sequence[Outcome]) -> str:
     found = [one.replayed for one in outcomes if one.hypothesis is None]
     tried = [(one.hypothesis, one.replayed) for one in outcomes if one.hypothesis is not None]
     lines = [
-        "# S0, 6.3 and 6.4: idle times and latency-weighted chunks",
+        "# Metzger et al. 2018 (S0), 6.3 and 6.4: idle times and latency-weighted chunks",
         "",
         f"Written by `{COMMAND}`, down to the tables. Time of an iteration under stencil-aware pages, all cores pinned, each machine",
         "with the kernel of S0's Table 1, `flow`; gain: the best OpenMP schedule's time over that of latency-weighted chunks. The most",

@@ -178,7 +178,7 @@ class OnMachine:
 def page(found: Sequence[OnMachine]) -> str:
     """All tables, down to what is written by hand."""
     lines = [
-        "# S0, figure 2b: how long ft's accesses take",
+        "# Metzger et al. 2018 (S0), figure 2b: how long ft's accesses take",
         "",
         f"Written by `{COMMAND}`, down to the tables. One more iteration of ft by the engine `line`, each machine with the kernel of",
         "S0's Table 1, one pinned thread a core, class W with last levels of an eighth of their size. S0 shows ft's largest class, on a",

@@ -153,7 +153,7 @@ def _cell(movement: Movement) -> str:
 def page(found: Sequence[Sensitivity], command: str, day: datetime.date, least: float = 0.005) -> str:
     """Return Markdown: the results' ranges, then each number that moves any of them by at least `least`."""
     lines = [
-        "# S1: how much depends on each assumed number of the SGI UV",
+        "# Yang et al. 2019 (S1): how much depends on each assumed number of the SGI UV",
         "",
         f"Run on {day.isoformat()}:",
         "",
