@@ -21,14 +21,14 @@ MACHINES = ("xeon-x5550-2s", "opteron-8431-4s", "xeon-x7560-4s")
 PLACEMENTS = ("first-touch", "interleave", "bind:0", "stencil-aware")
 PAGE = Path(__file__).with_name("differential.md")
 COMMAND = "python -m validation differential --write"
-# Times closer than that count as equal in a ranking; a difference beyond NAMED_FROM is named with what binds in each engine.
+# Times closer than that count as equal in a ranking; a difference beyond NAMED_FROM is named with the bottleneck in each engine.
 EQUAL = 0.01
 NAMED_FROM = 0.10
 
 
 @dataclass(frozen=True)
 class Timed:
-    """One placement by both engines: seconds, and what held up the longest region."""
+    """One placement by both engines: seconds, and the bottleneck of the longest region."""
 
     flow_seconds: float
     line_seconds: float
@@ -37,7 +37,7 @@ class Timed:
 
     @property
     def difference(self) -> float:
-        """Time by lines over time by flows, less one."""
+        """Time by `line` over time by `flow`, less one."""
         return self.line_seconds / self.flow_seconds - 1
 
 
@@ -152,9 +152,9 @@ def page(found: Sequence[Row]) -> str:
     head = [
         "# The engine `line` against `flow`",
         "",
-        f"Written by `{COMMAND}`, up to the table. Time by lines over time by flows, less one, at the sizes of",
+        f"Written by `{COMMAND}`, up to the table. Time by `line` over time by `flow`, less one, at the sizes of",
         "[placements.md](placements.md); caches by lines in both, system `default`. A difference beyond",
-        f"{NAMED_FROM:.0%} comes with what held up the longest region by flows / by lines. *tau*: Kendall's tau-b of the two",
+        f"{NAMED_FROM:.0%} comes with the bottleneck of the longest region by `flow` / `line`. *tau*: Kendall's tau-b of the two",
         f"rankings of these placements, times within {EQUAL:.0%} of each other tied.",
         "",
         summary(found),

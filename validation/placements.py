@@ -25,7 +25,7 @@ PLACEMENTS = (
 BOUND = "optimal"
 PAGE = Path(__file__).with_name("placements.md")
 COMMAND = "python -m validation placements --write"
-# From here on a cell of the table names what holds up the region that takes longest.
+# From here on a cell of the table names the bottleneck of the region that takes longest.
 NAMED_FROM = 0.5
 
 
@@ -71,7 +71,7 @@ SMALL = (Case("jacobi2d", {"n": 256, "sweeps": 2}), Case("heap_list1", {"blocks"
 
 @dataclass(frozen=True)
 class Placed:
-    """One placement's time over the bound, less one, and what held up its longest region."""
+    """One placement's time over the bound, less one, and the bottleneck of its longest region."""
 
     regret: float
     held_up_by: str
@@ -97,7 +97,7 @@ class Row:
 
 
 def longest_region(run: dict[str, Any]) -> str:
-    """What held up the region that took longest."""
+    """The bottleneck of the region that took longest."""
     region = max(run["regions"], key=lambda region: float(region["seconds"]))
     return f"{region['binding_resource']}, {region['label']}"
 
@@ -175,7 +175,7 @@ def page(found: Sequence[Row]) -> str:
         "",
         f"Regret is time over the bound of `{BOUND}`, less one: no placement can beat the bound for the items that each thread",
         "ran. *Gap* is the same of the best placement that `optimal` found; *exact*: none has a smaller objective, which leaves",
-        f"out page faults and latency under load. From {NAMED_FROM:.0%} on a cell names what held up the region that took longest.",
+        f"out page faults and latency under load. From {NAMED_FROM:.0%} on a cell names the bottleneck of the region that took longest.",
         "",
     ]
     return "\n".join([*head, *table(found)]) + "\n"
