@@ -88,12 +88,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, placement:
     mapping = "scatter" if case.team else "compact"
     begin = time.perf_counter()
     replayed = hn.replay(
-        trace,
-        machine,
-        threads=threads,
-        placement=placement,
-        mapping=mapping,
-        distribution=distribution,
+        trace, machine, threads=threads, placement=placement, mapping=mapping, distribution=distribution
     )
     cost = time.perf_counter() - begin
     estimate = hn.estimate(

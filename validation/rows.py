@@ -100,3 +100,38 @@ def agrees(condition: bool) -> Verdict:
 def within(model: float, reference: float, tolerance: float) -> bool:
     """Tell whether |model / reference - 1| <= tolerance."""
     return abs(model / reference - 1) <= tolerance
+
+
+def predicted(
+    claim: str,
+    machine: str,
+    what: str,
+    published: float | str,
+    model: float | str,
+    holds: bool,
+    command: str,
+    unit: str = "1",
+) -> Row:
+    """A row that is evidence."""
+    return Row(claim, machine, what, "predicted", published, model, unit, agrees(holds), command)
+
+
+def identity(
+    claim: str,
+    machine: str,
+    what: str,
+    published: float | str,
+    model: float | str,
+    holds: bool,
+    command: str,
+    unit: str = "1",
+) -> Row:
+    """A row that follows from a definition or a choice of ours."""
+    return Row(claim, machine, what, "identity", published, model, unit, agrees(holds), command)
+
+
+def not_compared(
+    claim: str, machine: str, what: str, published: float | str, model: float | str, command: str, unit: str = "1"
+) -> Row:
+    """A prediction beside which no number is printed, or none that may be counted."""
+    return Row(claim, machine, what, "predicted", published, model, unit, "not compared", command)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validation.published.s0.cases import AWARE, MACHINES, A, Balancing, Case
-from validation.published.s0.figures import Found, Printed, predicted, span
-from validation.rows import Row, within
+from validation.published.s0.figures import Found, Printed, span
+from validation.rows import Row, not_compared, predicted, within
 
 
 def rows(found: Found, printed: Printed) -> Iterator[Row]:
@@ -50,7 +50,7 @@ def _gain(found: Found, printed: Printed, machine: str, cases: list[Case]) -> It
         what = f"{name}: with balancing over stencil-aware without (figure 7)"
         said = ", ".join(f"{place} {span(both[:2])}" for (case_name, place), both in gains.items() if case_name == name)
         command = gains[name, AWARE.placement][2]
-        yield Row("Fig 7", machine, what, "predicted", "figure", said, "1", "not compared", command)
+        yield not_compared("Fig 7", machine, what, "figure", said, command)
     best = max(gains, key=lambda key: max(gains[key][:2]))
     said = f"{span(gains[best][:2])} ({best[0]}, {best[1]})"
     what = "the most that a placement with balancing gains over stencil-aware without"
@@ -72,4 +72,4 @@ def _worst(found: Found, printed: Printed) -> Iterator[Row]:
             yield predicted("C9", A, what, published, said, within(worst, published, 0.25), one.command)
         else:
             what = f"the most that balancing slows stencil-aware down: printed for mg C, here {case.name}"
-            yield Row("C9", A, what, "predicted", published, said, "1", "not compared", one.command)
+            yield not_compared("C9", A, what, published, said, one.command)

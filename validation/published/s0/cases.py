@@ -80,13 +80,7 @@ MG_S = Case("mg", "S", (4,), few=1, more=4)
 FT_S = Case("ft", "S", (6,), few=1, more=2, placed=PLACED, balanced=(AWARE,))
 HOTSPOT_64 = Case("hotspot", "64", STEPS, few=4, more=1000)
 HOTSPOT_512 = Case("hotspot", "512", STEPS, few=4, more=40)
-SMALL = (
-    replace(HOTSPOT_64, more=200),
-    replace(HOTSPOT_512, more=12),
-    Case("srad_v2", "256", STEPS),
-    MG_S,
-    FT_S,
-)
+SMALL = (replace(HOTSPOT_64, more=200), replace(HOTSPOT_512, more=12), Case("srad_v2", "256", STEPS), MG_S, FT_S)
 # The larger a case, the fewer of its settings. mg B is the grid of A with more cycles. Left out for their time: ft B and C, and of
 # ft A and mg C machine B and unpinned threads, which share no record of the caches.
 ALL_PINNED = (PINNED, INTERLEAVE, AWARE)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from validation.published.s0.cases import MACHINES, A
-from validation.published.s0.figures import border_and_inner, predicted
-from validation.rows import Row
+from validation.published.s0.figures import border_and_inner
+from validation.rows import Row, not_compared, predicted
 
 KINDS = ("at a border of nodes", "inside a node", "first and last")
 PRINTED = 1.1  # S0, 6.4: up to, for srad_v2
@@ -65,7 +65,7 @@ def _idle(one: Replayed) -> Iterator[Row]:
     what = f"{one.program}: no idle pattern at the borders (difference below {100 * NOISE:.0f} % of an iteration)"
     difference = abs(border - inner)
     if claim is None or (claim == "C13" and one.machine != A):
-        yield Row("Fig 8", one.machine, what, "predicted", "not printed", difference, "1", "not compared", one.command)
+        yield not_compared("Fig 8", one.machine, what, "not printed", difference, one.command)
     else:
         yield predicted(claim, one.machine, what, "none", difference, difference < NOISE, one.command)
 
@@ -85,6 +85,6 @@ def _gain(one: Replayed) -> Iterator[Row]:
         return
     what = f"{one.program}: latency-weighted chunks gain nothing (at most {100 * NOISE:.0f} %) over the best OpenMP schedule ({best})"
     if one.program.startswith("hotspot"):
-        yield Row("C17", one.machine, what, "predicted", "not printed", one.gain, "1", "not compared", one.command)
+        yield not_compared("C17", one.machine, what, "not printed", one.gain, one.command)
     else:
         yield predicted("C17", one.machine, what, "none", one.gain, one.gain <= 1 + NOISE, one.command)

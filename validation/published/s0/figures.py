@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from validation.available import Setting
 from validation.published.reference import Reference
 from validation.published.s0.cases import MACHINES, NODES, SEEDS, UNPINNED, UNSAID, BalancingFigures, Case, Figures
-from validation.rows import Row, agrees
 
 Printed = Mapping[tuple[str, str], Reference]
 
@@ -49,13 +48,6 @@ def span(values: Iterable[float]) -> str:
     found = [f"{value:.3g}" for value in values]
     least, most = min(found, key=float), max(found, key=float)
     return least if least == most else f"{least} to {most}"
-
-
-def predicted(
-    claim: str, machine: str, what: str, published: float | str, model: float | str, right: bool, command: str
-) -> Row:
-    """A row without a unit."""
-    return Row(claim, machine, what, "predicted", published, model, "1", agrees(right), command)
 
 
 def border_and_inner(machine: str, of_threads: Sequence[float]) -> tuple[float, float]:

@@ -16,8 +16,8 @@ from validation.published.s0.cases import (
     A,
     Case,
 )
-from validation.published.s0.figures import Found, Printed, predicted, span
-from validation.rows import Row, agrees
+from validation.published.s0.figures import Found, Printed, span
+from validation.rows import Row, agrees, not_compared, predicted
 
 SMALL_GRID, LARGE_GRID = 512, 4096
 COMPARED = (UNPINNED_INTERLEAVE, UNPINNED_AWARE, PINNED, INTERLEAVE, AWARE)
@@ -51,7 +51,7 @@ def _every_case(found: Found, machine: str) -> Iterator[Row]:
         what = f"{case.name}: gain over {_mapped(over)} first touch, whole program of {runs} iterations"
         said = f"{said}; an iteration, {named}: {steps} ms, {bound}"
         command = found.command(machine, case, AWARE)
-        yield Row("Fig 6", machine, what, "predicted", "figure", said, "1", "not compared", command)
+        yield not_compared("Fig 6", machine, what, "figure", said, command)
 
 
 def _mapped(setting: Setting) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from validation.published.s0.cases import AWARE, MACHINES, SCHEDULES, A
-from validation.published.s0.figures import Found, border_and_inner, predicted
-from validation.rows import Row, agrees
+from validation.published.s0.figures import Found, border_and_inner
+from validation.rows import Row, agrees, predicted
 
 
 def rows(found: Found) -> Iterator[Row]:

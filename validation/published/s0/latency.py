@@ -19,7 +19,7 @@ from validation.page_with_notes import markdown_table
 from validation.published.page import COLUMNS
 from validation.published.s0.cases import AWARE, INTERLEAVE, MACHINES, PINNED, SYSTEMS, A, B
 from validation.result_cache import ResultCache, package_hash
-from validation.rows import Row, agrees
+from validation.rows import Row, predicted
 from validation.study import Options, Study
 from validation.traces import captured, trace_path
 
@@ -110,7 +110,7 @@ def rows(machine: str, size: str, found: Mapping[str, Latencies]) -> Iterator[Ro
 
     def row(what: str, order: str, values: tuple[float, ...], right: bool, unit: str) -> Row:
         said = " / ".join(f"{value:.4g}" for value in values)
-        return Row("C3", machine, f"ft {size}: {what}", "predicted", order, said, unit, agrees(right), every[0].command)
+        return predicted("C3", machine, f"ft {size}: {what}", order, said, right, every[0].command, unit)
 
     afar = tuple(one.count(FROM_AFAR) / one.count(FROM_MEMORY) for one in every)
     yield row("share of memory's lines that are another node's", "aware < interleave", afar, afar[0] < afar[1], "1")

@@ -8,7 +8,7 @@ from validation.array_bytes import array_sizes
 from validation.published.s0 import balancing, gains, imbalance
 from validation.published.s0.cases import Case, parameters_of
 from validation.published.s0.figures import Found, Printed
-from validation.rows import Row, agrees
+from validation.rows import Row, identity
 
 
 def rows(found: Found, printed: Printed) -> Iterator[Row]:
@@ -29,4 +29,4 @@ def footprint_rows(printed: Printed, cases: Sequence[Case]) -> Iterator[Row]:
         what = f"{case.name}: computed arrays, not above the printed footprint of the process"
         fits = bytes_of_arrays <= reference.value
         model = bytes_of_arrays / 1024**2
-        yield Row("C18", "all", what, "identity", reference.printed, model, "MiB", agrees(fits), "")
+        yield identity("C18", "all", what, reference.printed, model, fits, "", "MiB")

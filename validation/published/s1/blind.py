@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from validation.published.s1 import cases, fitted, replays
-from validation.rows import Row
+from validation.rows import Row, not_compared
 
 TEAMS = (8, 64, 256)
 
@@ -48,9 +48,7 @@ def rows(folder: Path, patches: int) -> Iterator[Row]:
                 speed_up = found[column, 8].seconds / found[column, team].seconds
                 what = f"{case.name}: speed-up over 8 threads, {column}, {team} threads"
                 command = found[column, team].command
-                yield Row(
-                    case.claim, cases.MACHINE, what, "predicted", "[blind]", speed_up, "1", "not compared", command
-                )
+                yield not_compared(case.claim, cases.MACHINE, what, "[blind]", speed_up, command)
             what = f"{case.name}: gain of JArena, {team} threads"
             command = found["first touch", team].command
-            yield Row(case.claim, cases.MACHINE, what, "predicted", "[blind]", gain, "1", "not compared", command)
+            yield not_compared(case.claim, cases.MACHINE, what, "[blind]", gain, command)

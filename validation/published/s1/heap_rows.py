@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from validation.published.s1.cases import MACHINE, PAGE_SIZES, PAGES_OF_THREAD, TABLE_1, TABLE_3
-from validation.rows import Row, agrees, within
+from validation.rows import Row, identity, not_compared, predicted, within
 
 GLIBC_SHARE = 0.0006  # the largest share of Table 3: "several remote pages" (C22)
 
@@ -21,21 +21,11 @@ def table_1() -> Iterator[Row]:
     for patch in TABLE_1:
         size = 8 * patch.cells
         exact = size == patch.printed_bytes
-        yield Row(
-            "C21",
-            "all",
-            f"Table 1: bytes of {patch.name}",
-            "identity",
-            patch.printed_bytes,
-            size,
-            "B",
-            agrees(exact),
-            command,
-        )
+        yield identity("C21", "all", f"Table 1: bytes of {patch.name}", patch.printed_bytes, size, exact, command, "B")
         for (name, page), printed in zip(PAGE_SIZES.items(), patch.printed, strict=True):
             model = round(fragmentation(size, page), 1)
             what = f"Table 1: fragmentation of {patch.name} on pages of {name}"
-            yield Row("C21", "all", what, "identity", printed, model, "%", agrees(model == printed), command)
+            yield identity("C21", "all", what, printed, model, model == printed, command, "%")
 
 
 def table_3(team: int, found: Mapping[str, tuple[float, str]]) -> Iterator[Row]:
@@ -44,7 +34,7 @@ def table_3(team: int, found: Mapping[str, tuple[float, str]]) -> Iterator[Row]:
         model, command = found[heap]
         what = f"Table 3: remote pages of a pass with {heap}, {team} threads"
         if team not in TABLE_3[heap]:
-            yield Row(claim, MACHINE, what, "predicted", "[blind]", model, "pages", "not compared", command)
+            yield not_compared(claim, MACHINE, what, "[blind]", model, command, "pages")
             continue
         printed = TABLE_3[heap][team]
         close = model == printed
@@ -52,7 +42,7 @@ def table_3(team: int, found: Mapping[str, tuple[float, str]]) -> Iterator[Row]:
             close = model <= GLIBC_SHARE * team * PAGES_OF_THREAD
         elif printed:
             close = within(model, printed, 0.05)
-        yield Row(claim, MACHINE, what, "predicted", printed, model, "pages", agrees(close), command)
+        yield predicted(claim, MACHINE, what, printed, model, close, command, "pages")
     nodes, command = team // 8, found["jarena"][1]
     if nodes < 2 or team not in TABLE_3["tcmalloc"]:
         return
@@ -62,8 +52,8 @@ def table_3(team: int, found: Mapping[str, tuple[float, str]]) -> Iterator[Row]:
     )
     what = f"Table 3: TCMalloc's share of remote pages over that of random owners, {team} threads, 0.82 to 0.86"
     close = within(ratio, printed_ratio, 0.05)
-    yield Row("C24", MACHINE, what, "predicted", printed_ratio, ratio, "1", agrees(close), command)
+    yield predicted("C24", MACHINE, what, printed_ratio, ratio, close, command)
     ordered = pages["jarena"] <= pages["glibc"] < pages["tcmalloc"]
     what = f"Table 3: order of remote pages, {team} threads"
     order = "jarena <= glibc < tcmalloc"
-    yield Row("C23", MACHINE, what, "predicted", order, str(ordered), "", agrees(ordered), command)
+    yield predicted("C23", MACHINE, what, order, str(ordered), ordered, command, "")

@@ -16,7 +16,7 @@ from validation.published.s1.cases import (
 )
 from validation.published.s1.fitted import ALL, IN_VIEW, is_fitted
 from validation.published.s1.replays import Seconds
-from validation.rows import Class, Row, Verdict, agrees
+from validation.rows import Class, Row, Verdict, agrees, identity, not_compared, predicted
 
 
 def class_of(*columns: tuple[int, str, int]) -> Class:
@@ -32,7 +32,7 @@ def distance_rows(printed: References, latency_ns: list[list[float]]) -> Iterato
         close = abs(model - reference.printed) < 1e-6
         what = quantity.replace("_", " ") + " of nodes"
         command = f"homenode machines {MACHINE}"
-        yield Row("C37", MACHINE, what, "identity", reference.printed, model, "1", agrees(close), command)
+        yield identity("C37", MACHINE, what, reference.printed, model, close, command)
 
 
 def fitted_rows() -> Iterator[Row]:
@@ -57,7 +57,7 @@ def write_rows(
             if absent[heap]:
                 if known:
                     missing = f"{', '.join(absent[heap])} missing"
-                    yield Row("C26", MACHINE, what, "predicted", published, missing, "s", "not compared", "")
+                    yield not_compared("C26", MACHINE, what, published, missing, "", "s")
                 continue
             found = times[heap, team]
             verdict: Verdict = "not compared"
@@ -82,7 +82,7 @@ def write_rows(
     within = all(3 <= ratio <= 6.5 for ratio in ratios.values())
     what = "Table 4: TCMalloc over JArena, 64 and 128 threads, 3 to 6.5"
     command = times["tcmalloc", 128].command
-    yield Row("C27", MACHINE, what, "predicted", "6.3, 5.8", said, "1", agrees(within), command)
+    yield predicted("C27", MACHINE, what, "6.3, 5.8", said, within, command)
 
 
 def advection_rows(
@@ -99,7 +99,7 @@ def advection_rows(
         if absent[column]:
             missing = f"{', '.join(absent[column])} missing"
             what = f"{table}: {column} ({problem})"
-            yield Row("C30", MACHINE, what, "predicted", "", missing, "1", "not compared", "")
+            yield not_compared("C30", MACHINE, what, "", missing, "")
     if any(absent.values()):
         return
 
@@ -137,20 +137,9 @@ def advection_rows(
     order = ", ".join(f"{team}: {gain:.2f}" for team, gain in printed_gain.items())
     crossing = all(abs(gains[team]) <= 0.05 for team in (8, 16, 32)) and all(gains[t] > 0.05 for t in (64, 128, 256))
     what = f"{table}: gain of JArena at most 5 % to 32 threads, more from 64 on"
-    yield Row(
-        "C34",
-        MACHINE,
-        what,
-        class_of(*((5, "first touch", team) for team in teams)),
-        order,
-        said,
-        "1",
-        agrees(crossing),
-        command,
-    )
+    kind = class_of(*((5, "first touch", team) for team in teams))
+    yield Row("C34", MACHINE, what, kind, order, said, "1", agrees(crossing), command)
     reference = printed[MACHINE, "largest_gain"].printed
     close = 0.5 <= gains[256] / reference <= 2
-    what = f"{table}: gain of JArena at 256 threads (within a factor of 2)"
-    yield Row(
-        "C33", MACHINE, what, class_of((5, "first touch", 256)), reference, gains[256], "1", agrees(close), command
-    )
+    what, kind = f"{table}: gain of JArena at 256 threads (within a factor of 2)", class_of((5, "first touch", 256))
+    yield Row("C33", MACHINE, what, kind, reference, gains[256], "1", agrees(close), command)

@@ -11,7 +11,7 @@ import numpy as np
 from validation.published.reference import Reference
 from validation.published.s2.cases import MACHINE, NEAR_PERCENT, References
 from validation.published.s2.replays import Compared
-from validation.rows import Row, agrees
+from validation.rows import Row, agrees, identity, not_compared, predicted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,10 +26,8 @@ def config_rows(printed: References, described: Mapping[str, float], command: st
     """C47: what the description takes from S2."""
     for (machine, quantity), reference in printed.items():
         if quantity in described:
-            same = agrees(math.isclose(described[quantity], reference.value))
-            yield Row(
-                "C47", machine, quantity, "identity", reference.value, described[quantity], "1 or B", same, command
-            )
+            model, value = described[quantity], reference.value
+            yield identity("C47", machine, quantity, value, model, math.isclose(model, value), command, "1 or B")
 
 
 def ratio_rows(printed: References, latencies: pd.DataFrame, command: str) -> Iterator[Row]:
@@ -38,12 +36,11 @@ def ratio_rows(printed: References, latencies: pd.DataFrame, command: str) -> It
     ratios = values.max(axis=1) / values.min(axis=1)
     largest = 1 + printed[MACHINE, "largest_difference"].value
     what = f"slowest over fastest core, largest of {len(latencies)} blocks"
-    yield Row(
-        "C40", MACHINE, what, "fitted", largest, float(ratios.max()), "1", agrees(1.5 <= ratios.max() <= 1.65), command
-    )
+    found = float(ratios.max())
+    yield Row("C40", MACHINE, what, "fitted", largest, found, "1", agrees(1.5 <= found <= 1.65), command)
     quartiles = ", ".join(f"{value:.2f}" for value in np.quantile(ratios, (0.05, 0.25, 0.5, 0.75, 0.95)))
     what = "the same ratio over blocks, at 5, 25, 50, 75, 95 %"
-    yield Row("C40", MACHINE, what, "predicted", "-", quartiles, "1", "not compared", command)
+    yield not_compared("C40", MACHINE, what, "-", quartiles, command)
 
 
 def block_row(hashes: Mapping[str, pd.DataFrame], command: str) -> Row:
@@ -54,7 +51,7 @@ def block_row(hashes: Mapping[str, pd.DataFrame], command: str) -> Row:
         shown[name] = float(row[45] / row[0])
     text = ", ".join(f"{name} {value:.2f}" for name, value in shown.items())
     what = "block 0x125080, core 45 over core 0, by hash"
-    return Row("C40", MACHINE, what, "predicted", "about 1.6", text, "1", "not compared", command)
+    return not_compared("C40", MACHINE, what, "about 1.6", text, command)
 
 
 def correlation_row(hashes: Mapping[str, pd.DataFrame], command: str) -> Row:
@@ -67,7 +64,7 @@ def correlation_row(hashes: Mapping[str, pd.DataFrame], command: str) -> Row:
         found[name] = float(np.mean(by_core))
     text = ", ".join(f"{name} {value:+.2f}" for name, value in found.items())
     what = "correlation of subsequent blocks' latencies, mean of cores, by hash"
-    return Row("C41", MACHINE, what, "identity", "about 0", text, "1", agrees(abs(found["scattered"]) < 0.05), command)
+    return identity("C41", MACHINE, what, "about 0", text, abs(found["scattered"]) < 0.05, command)
 
 
 def usable_share(latencies: pd.DataFrame, cores: int, near_percent: int = NEAR_PERCENT) -> float:
@@ -83,7 +80,7 @@ def usable_row(latencies: pd.DataFrame, cores: Sequence[int], command: str) -> R
     text = ", ".join(f"{count}: {share:.0%}" for count, share in shares.items())
     grows = list(shares.values()) == sorted(shares.values())
     what = f"share of blocks near some core, near = {NEAR_PERCENT} %, by cores"
-    return Row("C46", MACHINE, what, "predicted", "grows with cores", text, "of blocks", agrees(grows), command)
+    return predicted("C46", MACHINE, what, "grows with cores", text, grows, command, "of blocks")
 
 
 def gain_rows(printed: References, by_cores: Mapping[int, Sequence[Compared]], seeds: int) -> Iterator[Row]:
@@ -95,30 +92,20 @@ def gain_rows(printed: References, by_cores: Mapping[int, Sequence[Compared]], s
     inside = least - 0.005 <= min(gains.values()) and max(gains.values()) <= most + 0.005
     published = f"{100 * least:.0f} to {100 * most:.0f} %"
     what = f"gain of latency-aware by cores, mean of {seeds} seeds"
-    yield Row("C42", MACHINE, what, "predicted", published, shown, "of nodes in unit time", agrees(inside), command)
+    yield predicted("C42", MACHINE, what, published, shown, inside, command, "of nodes in unit time")
     lowest, highest = min(gains, key=lambda cores: gains[cores]), max(gains, key=lambda cores: gains[cores])
     ordered = list(gains.values())
     monotone = ordered in (sorted(ordered), sorted(ordered, reverse=True))
     text = f"lowest at {lowest}, highest at {highest}; {'monotone' if monotone else 'not monotone'}"
     published = "lowest at 12 and 20, highest at 56; no direct relation"
-    yield Row(
-        "C43",
-        MACHINE,
-        "where the gain is lowest and highest",
-        "predicted",
-        published,
-        text,
-        "cores",
-        "not compared",
-        command,
-    )
+    yield not_compared("C43", MACHINE, "where the gain is lowest and highest", published, text, command, "cores")
     misses = [
         one.aware.first_thread_lines / one.regular.first_thread_lines for found in by_cores.values() for one in found
     ]
     text = f"{min(misses):.3f} to {max(misses):.3f}"
     alike = min(misses) >= 0.95 and max(misses) <= 1.05
     what = "lines of core 0, latency-aware over regular"
-    yield Row("C44", MACHINE, what, "predicted", "about equal", text, "1", agrees(alike), command)
+    yield predicted("C44", MACHINE, what, "about equal", text, alike, command)
     walks = {cores: max(one.aware.walks_per_access for one in found) for cores, found in by_cores.items()}
     covered = {cores: max(one.aware.reserved_bytes for one in found) <= 128 << 20 for cores, found in by_cores.items()}
     text = ", ".join(
@@ -126,8 +113,8 @@ def gain_rows(printed: References, by_cores: Mapping[int, Sequence[Compared]], s
         for cores, share in walks.items()
     )
     what = "page walks of latency-aware in 1000 accesses, by cores"
-    fits = agrees(all(share < 1e-3 for share in walks.values()))
-    yield Row("C45", MACHINE, what, "predicted", "covered by the TLB", text, "1/1000", fits, command)
+    fits = all(share < 1e-3 for share in walks.values())
+    yield predicted("C45", MACHINE, what, "covered by the TLB", text, fits, command, "1/1000")
 
 
 def explanation_rows(printed: References, by_cores: Mapping[int, Sequence[Compared]]) -> Iterator[Row]:
@@ -140,7 +127,7 @@ def explanation_rows(printed: References, by_cores: Mapping[int, Sequence[Compar
         text = f"f {share:.2f}, r {cut:.3f}: {100 * law:.1f} %; whole run {100 * run:.1f} %"
         what = f"1 / (1 - f r) - 1, {cores} cores"
         command = one.aware.command
-        yield Row("C48", MACHINE, what, "identity", "-", text, "of time", agrees(abs(law - run) < 0.03), command)
+        yield identity("C48", MACHINE, what, "-", text, abs(law - run) < 0.03, command, "of time")
     least, most = (printed[MACHINE, name].value for name in ("least_gain", "most_gain"))
     needed = tuple(1 - 1 / (1 + gain) for gain in (least, most))
     cut = max(1 - one.aware.latency / one.regular.latency for found in by_cores.values() for one in found)
@@ -156,17 +143,7 @@ def sensitivity_row(what: str, found: Sequence[Compared]) -> Row:
     cut = 1 - one.aware.latency / one.regular.latency
     share = one.regular.memory_seconds / one.regular.busy_seconds
     text = f"{100 * mean_gain(found):.1f} % (f {share:.2f}, r {cut:.3f})"
-    return Row(
-        "C42",
-        MACHINE,
-        f"sensitivity: {what}",
-        "predicted",
-        "17 to 28 %",
-        text,
-        "gain",
-        "not compared",
-        one.aware.command,
-    )
+    return not_compared("C42", MACHINE, f"sensitivity: {what}", "17 to 28 %", text, one.aware.command, "gain")
 
 
 def triad_rows(rates: Mapping[tuple[int, int], float], published: Reference, command: str) -> Iterator[Row]:
@@ -178,4 +155,4 @@ def triad_rows(rates: Mapping[tuple[int, int], float], published: Reference, com
     what = f"CHR: triad on {most} cores, two address and two acknowledge rings over one each"
     text = f"+{100 * gain:.0f} % (GB/s with one: {shown}; with two: {doubled})"
     published_text = f"above +{100 * published.value:.0f} %"
-    yield Row("CHR", MACHINE, what, "predicted", published_text, text, "1", agrees(gain > published.value), command)
+    yield predicted("CHR", MACHINE, what, published_text, text, gain > published.value, command)

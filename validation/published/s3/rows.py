@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from validation.published.reference import Reference
 from validation.published.s3.cases import NUMA
 from validation.published.s3.replays import Mapped
-from validation.rows import Row, agrees
+from validation.rows import Row, agrees, identity, not_compared
 
 
 def _sign(gain: float) -> str:
@@ -36,7 +36,7 @@ def gain_row(
     same = _sign(gain) == _sign(published.value)
     energy = 1 - (own.core_joules / other.core_joules if cores else own.joules / other.joules)
     text = f"{gain:+.3g} ({'same' if same else 'other'} sign{certain}); energy {100 * energy:+.3g} %"
-    return Row(claim, machine, what, "predicted", published.value, text, published.unit, "not compared", own.command)
+    return not_compared(claim, machine, what, published.value, text, own.command, published.unit)
 
 
 def time_row(
@@ -47,7 +47,7 @@ def time_row(
     share = 1 - own.seconds / other.seconds
     published = gained / published_seconds
     text = f"{100 * share:+.3g} ({'same' if _sign(share) == _sign(published) else 'other'} sign)"
-    return Row(claim, machine, what, "predicted", f"{100 * published:+.3g}", text, "%", "not compared", own.command)
+    return not_compared(claim, machine, what, f"{100 * published:+.3g}", text, own.command, "%")
 
 
 def sensitivity_row(
@@ -68,7 +68,7 @@ def sensitivity_row(
     text += f" ({'sign holds within every interval' if certain else 'sign depends on parameters'})"
     published = f"{100 * gained / published_seconds:+.3g}"
     what = "Context Switch: time saved, by the ends of each interval"
-    return Row("C54", machine, what, "predicted", published, text, "%", "not compared", described["btdm"].command)
+    return not_compared("C54", machine, what, published, text, described["btdm"].command, "%")
 
 
 def growth_row(gains: Mapping[int, float], best: Reference, command: str) -> Row:
@@ -76,14 +76,14 @@ def growth_row(gains: Mapping[int, float], best: Reference, command: str) -> Row
     shown = ", ".join(f"{threads}: {100 * gain:+.3g} %" for threads, gain in gains.items())
     published = f"grows, at most {100 * best.value:.0f} %"
     what = "power saved by number of side-by-side threads"
-    return Row("C51", NUMA, what, "predicted", published, shown, "of the power", "not compared", command)
+    return not_compared("C51", NUMA, what, published, shown, command, "of the power")
 
 
 def identity_rows(balances: Mapping[tuple[int, int], int], command: str) -> Iterator[Row]:
     """C55: the largest difference in autonomous threads between two cores, by threads and cores."""
     worst = max(balances.values())
     what = f"autonomous threads: most less fewest on a core, {len(balances)} pairs of threads and cores"
-    yield Row("C55", "any", what, "identity", "<= 1", float(worst), "threads", agrees(worst <= 1), command)
+    yield identity("C55", "any", what, "<= 1", float(worst), worst <= 1, command, "threads")
 
 
 def together_rows(together: Mapped, apart: Mapped, machine: str, numbers: int) -> Iterator[Row]:

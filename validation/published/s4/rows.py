@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from validation.published.s4.arithmetic import Problem, bytes_per_update, expected_updates_per_second
 from validation.published.s4.cases import References, cache_share, threads_of
 from validation.published.s4.replays import Line, MachineFigures
-from validation.rows import Class, Row, agrees, within
+from validation.rows import Class, Row, agrees, identity, predicted, within
 
 
 def expected_static(printed: References, machine: str, problem: Problem) -> tuple[float, float]:
@@ -34,61 +34,27 @@ def machine_rows(printed: References, machine: str, figures: MachineFigures, pro
         )
 
     static, middle, serial = (figures.lines[name] for name in ("static", "round robin", "serial"))
-    ordered = serial.updates_per_second < middle.updates_per_second < static.updates_per_second
+    what, order = "serial < round robin < parallel first touch", "serial < round robin < static"
     said = " < ".join(
-        f"{name} {figures.lines[name].updates_per_second / 1e6:.0f}" for name in ("serial", "round robin", "static")
+        f"{name} {figures.lines[name].million_updates:.0f}" for name in ("serial", "round robin", "static")
     )
-    yield Row(
-        "C58",
-        machine,
-        "serial < round robin < parallel first touch",
-        "predicted",
-        "serial < round robin < static",
-        f"{said}; round robin bound by {middle.binding}",
-        "MLUP/s",
-        agrees(ordered),
-        middle.command,
-    )
+    said += f"; round robin bound by {middle.binding}"
+    ordered = serial.updates_per_second < middle.updates_per_second < static.updates_per_second
+    yield predicted("C58", machine, what, order, said, ordered, middle.command, "MLUP/s")
 
     bound, ratio = expected_static(printed, machine, problem)
-    yield Row(
-        "C59",
-        machine,
-        f"parallel first touch against STREAM x {ratio:.3f}",
-        "identity",
-        bound / 1e6,
-        static.updates_per_second / 1e6,
-        "MLUP/s",
-        agrees(within(static.updates_per_second, bound, 0.03)),
-        static.command,
-    )
+    what = f"parallel first touch against STREAM x {ratio:.3f}"
+    close = within(static.updates_per_second, bound, 0.03)
+    yield identity("C59", machine, what, bound / 1e6, static.million_updates, close, static.command, "MLUP/s")
 
     # At 16 reported bytes an update, as S4 itself compares.
     one_domain = printed[machine, "stream_copy_socket"].value / 16
-    yield Row(
-        "C60",
-        machine,
-        "serial initialisation not above one domain's STREAM",
-        "predicted",
-        one_domain / 1e6,
-        serial.updates_per_second / 1e6,
-        "MLUP/s",
-        agrees(serial.updates_per_second <= one_domain),
-        serial.command,
-    )
+    what, below = "serial initialisation not above one domain's STREAM", serial.updates_per_second <= one_domain
+    yield predicted("C60", machine, what, one_domain / 1e6, serial.million_updates, below, serial.command, "MLUP/s")
     least = printed[machine, "stream_copy_system"].value / printed[machine, "stream_copy_socket"].value
     gain = static.updates_per_second / serial.updates_per_second
-    yield Row(
-        "C60",
-        machine,
-        "static over serial, at least (within 3 %)",
-        "predicted",
-        least,
-        gain,
-        "1",
-        agrees(gain >= 0.97 * least),
-        serial.command,
-    )
+    what = "static over serial, at least (within 3 %)"
+    yield predicted("C60", machine, what, least, gain, gain >= 0.97 * least, serial.command)
 
 
 def comparison_rows(figures: Mapping[str, MachineFigures]) -> Iterator[Row]:
@@ -106,9 +72,7 @@ def comparison_rows(figures: Mapping[str, MachineFigures]) -> Iterator[Row]:
         found = min(values, key=lambda machine: values[machine])
         said = ", ".join(f"{machine} {value:.{digits}f}" for machine, value in values.items())
         command = figures[published].lines[line].command
-        return Row(
-            claim, "all", what, "predicted", published, f"{found} ({said})", unit, agrees(found == published), command
-        )
+        return predicted(claim, "all", what, published, f"{found} ({said})", found == published, command, unit)
 
     worst = "round robin over static is smallest on"
     yield smallest("C61", worst, "xeon-x5550-2s", penalty, 3, "1", "round robin")
@@ -120,60 +84,25 @@ def arithmetic_rows(
     printed: References, problem: Problem, footprint_bytes: int, flops_per_update: float, command: str
 ) -> Iterator[Row]:
     """C63 and C77: code balance and footprint of the traced program."""
-    balance = printed["all", "code_balance"]
-    model = 16 / flops_per_update
-    yield Row(
-        "C63",
-        "all",
-        "code balance with non-temporal stores",
-        "identity",
-        balance.printed,
-        model,
-        "B/flop",
-        agrees(within(model, balance.printed, 1e-9)),
-        command,
-    )
-    footprint = printed["all", "footprint"]
-    yield Row(
-        "C77",
-        "all",
-        f"both grids: printed 'about {footprint.printed:g} GB'",
-        "identity",
-        problem.footprint_bytes / 1e9,
-        footprint_bytes / 1e9,
-        "GB",
-        agrees(footprint_bytes == problem.footprint_bytes),
-        command,
-    )
+    balance, model = printed["all", "code_balance"].printed, 16 / flops_per_update
+    what, close = "code balance with non-temporal stores", within(model, balance, 1e-9)
+    yield identity("C63", "all", what, balance, model, close, command, "B/flop")
+    what = f"both grids: printed 'about {printed['all', 'footprint'].printed:g} GB'"
+    own = problem.footprint_bytes
+    yield identity("C77", "all", what, own / 1e9, footprint_bytes / 1e9, footprint_bytes == own, command, "GB")
 
 
 def one_domain_row(lines: Mapping[str, Line], machine: str) -> Row:
     """C76: on a machine of one domain the three lines coincide."""
     rates = [line.updates_per_second for line in lines.values()]
     spread = max(rates) / min(rates) - 1
-    return Row(
-        "C76",
-        machine,
-        "spread of the three lines on one domain, at most 0.001",
-        "predicted",
-        0.0,
-        spread,
-        "1",
-        agrees(spread <= 0.001),
-        lines["static"].command,
-    )
+    what = "spread of the three lines on one domain, at most 0.001"
+    return predicted("C76", machine, what, 0.0, spread, spread <= 0.001, lines["static"].command)
 
 
 def serial_row(bound: Line, initialised: Line, machine: str, tolerance: float = 0.01) -> Row:
     """Pages bound to the first node stand for pages that the first thread touched first: equally fast sweeps."""
-    return Row(
-        "C58",
-        machine,
-        "serial initialisation against bind:0",
-        "identity",
-        initialised.updates_per_second / 1e6,
-        bound.updates_per_second / 1e6,
-        "MLUP/s",
-        agrees(within(bound.updates_per_second, initialised.updates_per_second, tolerance)),
-        bound.command,
-    )
+    what = "serial initialisation against bind:0"
+    close = within(bound.updates_per_second, initialised.updates_per_second, tolerance)
+    rates = initialised.million_updates, bound.million_updates
+    return identity("C58", machine, what, *rates, close, bound.command, "MLUP/s")

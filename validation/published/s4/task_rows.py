@@ -7,30 +7,31 @@ from statistics import median
 
 from validation.published.s4.cases import COMBINATIONS
 from validation.published.s4.replays import Line, TaskFigures
-from validation.rows import Row, agrees, within
-
-
-def _rate(line: Line) -> float:
-    return line.updates_per_second / 1e6
+from validation.rows import Row, predicted, within
 
 
 def _median(lines: list[Line]) -> float:
-    return median(_rate(line) for line in lines)
+    return median(line.million_updates for line in lines)
+
+
+def _seeds(lines: list[Line]) -> str:
+    rates = [line.million_updates for line in lines]
+    return f"{median(rates):.0f} (seeds: {min(rates):.0f} to {max(rates):.0f})"
 
 
 def _bars(lines: Mapping[tuple[str, str], Line]) -> str:
-    return ", ".join(f"{init}/{order} {_rate(lines[init, order]):.0f}" for init, order in COMBINATIONS)
+    return ", ".join(f"{init}/{order} {lines[init, order].million_updates:.0f}" for init, order in COMBINATIONS)
 
 
 def task_rows(machine: str, lines: Mapping[str, Line], figures: TaskFigures) -> Iterator[Row]:
     """C65 to C74 on one machine; `lines` are those of static worksharing."""
-    static, middle, serial = (_rate(lines[name]) for name in ("static", "round robin", "serial"))
-    tasks = {bar: _rate(line) for bar, line in figures.tasks.items()}
-    queues = {bar: _rate(line) for bar, line in figures.queues.items()}
+    static, middle, serial = (lines[name].million_updates for name in ("static", "round robin", "serial"))
+    tasks = {bar: line.million_updates for bar, line in figures.tasks.items()}
+    queues = {bar: line.million_updates for bar, line in figures.queues.items()}
     worst = ("s", "ijk")
 
     def row(claim: str, what: str, published: str, model: str, holds: bool, command: str) -> Row:
-        return Row(claim, machine, what, "predicted", published, model, "MLUP/s", agrees(holds), command)
+        return predicted(claim, machine, what, published, model, holds, command, "MLUP/s")
 
     best = max(tasks.values())
     yield row(
@@ -47,13 +48,13 @@ def task_rows(machine: str, lines: Mapping[str, Line], figures: TaskFigures) -> 
         "C67", "plain tasks: s/ijk < s-1/ijk <= kji (within 2 %)", "s/ijk < s-1/ijk <= kji", _bars(figures.tasks), ordered,
         figures.tasks["s-1", "ijk"].command,
     )  # fmt: skip
-    anyhow = {bar: _rate(line) for bar, line in figures.any_first.items()}
+    anyhow = {bar: line.million_updates for bar, line in figures.any_first.items()}
     ordered = anyhow["s", "ijk"] < anyhow["s-1", "ijk"] <= 1.02 * min(anyhow["s", "kji"], anyhow["s-1", "kji"])
     yield row(
         "C67", "what if threads got any of the queued tasks: s/ijk < s-1/ijk <= kji (within 2 %)", "s/ijk < s-1/ijk <= kji",
         _bars(figures.any_first), ordered, figures.any_first["s-1", "ijk"].command,
     )  # fmt: skip
-    free = _rate(figures.any_unbounded)
+    free = figures.any_unbounded.million_updates
     yield row(
         "C66", "what if threads got any of the queued tasks, s/ijk without a limit of them: faster", f"> {anyhow[worst]:.0f}",
         f"{free:.0f}", free > 1.02 * anyhow[worst], figures.any_unbounded.command,
@@ -69,24 +70,22 @@ def task_rows(machine: str, lines: Mapping[str, Line], figures: TaskFigures) -> 
         within(queues[worst], tasks[worst], 0.25), figures.queues[worst].command,
     )  # fmt: skip
     for claim, policy, limited in (("C66", "tasks", tasks[worst]), ("C70", "locality-queues", queues[worst])):
-        free = _rate(figures.unbounded[policy])
+        free = figures.unbounded[policy].million_updates
         yield row(
             claim, f"what if {policy} with s/ijk had no limit of queued tasks: faster", f"> {limited:.0f}", f"{free:.0f}",
             free > 1.02 * limited, figures.unbounded[policy].command,
         )  # fmt: skip
     tbb, affinity = _median(figures.tbb), _median(figures.tbb_affinity)
-    said = f"{tbb:.0f} (seeds: {min(map(_rate, figures.tbb)):.0f} to {max(map(_rate, figures.tbb)):.0f})"
     yield row(
-        "C71", "TBB without affinity: about round robin (within 15 %)", f"{middle:.0f}", said, within(tbb, middle, 0.15),
-        figures.tbb[0].command,
+        "C71", "TBB without affinity: about round robin (within 15 %)", f"{middle:.0f}", _seeds(figures.tbb),
+        within(tbb, middle, 0.15), figures.tbb[0].command,
     )  # fmt: skip
     best_queue = max(queues.values())
-    said = f"{affinity:.0f} (seeds: {min(map(_rate, figures.tbb_affinity)):.0f} to {max(map(_rate, figures.tbb_affinity)):.0f})"
     yield row(
-        "C72", "TBB's affinity partitioner: about the best of locality queues (within 10 %)", f"{best_queue:.0f}", said,
-        within(affinity, best_queue, 0.1), figures.tbb_affinity[0].command,
+        "C72", "TBB's affinity partitioner: about the best of locality queues (within 10 %)", f"{best_queue:.0f}",
+        _seeds(figures.tbb_affinity), within(affinity, best_queue, 0.1), figures.tbb_affinity[0].command,
     )  # fmt: skip
-    change = {bar: _rate(figures.parallel[bar]) / tasks[bar] - 1 for bar in COMBINATIONS}
+    change = {bar: figures.parallel[bar].million_updates / tasks[bar] - 1 for bar in COMBINATIONS}
     yield row(
         "C74", "plain tasks created by all threads instead of one: no difference (within 5 %)", _bars(figures.tasks),
         _bars(figures.parallel), max(map(abs, change.values())) <= 0.05, figures.parallel[worst].command,
