@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
 from validation.array_bytes import array_sizes, traced_array_bytes
 from validation.native.measure import build
+from validation.rows import AnyRow
 from validation.study import Options, Study
 from validation.traces import trace_path
 
@@ -41,7 +42,7 @@ SMALLEST: tuple[tuple[str, Parameters], ...] = (
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(AnyRow):
     """One program at one size. Times are those of whole processes, the native one on one core as the capture runs on one."""
 
     program: str
@@ -65,7 +66,7 @@ class Cost:
 
     def as_json(self) -> dict[str, Any]:
         """Return what the table shows."""
-        return {**asdict(self), "slowdown": self.slowdown, "bytes_per_access": self.bytes_per_access}
+        return {**super().as_json(), "slowdown": self.slowdown, "bytes_per_access": self.bytes_per_access}
 
 
 def _native_seconds(program: Path, parameters: Parameters, repeats: int) -> float:
@@ -181,10 +182,6 @@ misses them, and why, stands in [DEVIATIONS.md](../validation/DEVIATIONS.md), "C
 REPEATS = 3  # of the native run; more only if asked for
 
 
-def _rows(options: Options) -> Iterator[Cost]:
-    return costs(options.folder, options.small, min(options.repeats, REPEATS))
-
-
 def _write(found: Sequence[Cost], options: Options) -> None:
     command = "python -m validation capture-costs --write" + (" --small" if options.small else "")
     DOCUMENT.write_text(document(found, command, min(options.repeats, REPEATS)), encoding="utf-8")
@@ -207,7 +204,7 @@ STUDY = Study(
         *("program", "size", "accesses", "native_seconds", "capture_seconds", "trace_bytes"),
         *("array_bytes", "computed_bytes", "slowdown", "bytes_per_access"),
     ),
-    _rows,
+    lambda options: costs(options.folder, options.small, min(options.repeats, REPEATS)),
     (DOCUMENT,),
     line=lambda row: table([row]).splitlines()[-1],
     write=_write,

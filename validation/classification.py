@@ -9,6 +9,8 @@ from typing import Any
 
 import homenode as hn
 from validation import debian_programs
+from validation.page_with_notes import markdown_table
+from validation.rows import AnyRow
 from validation.study import Options, Study
 
 PAGE = Path(__file__).with_name("classification.md")
@@ -25,7 +27,7 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(AnyRow):
     """One thread of one run. Partners are other threads, the main thread included."""
 
     program: str
@@ -39,13 +41,9 @@ class Compared:
     over_reported: int
     missed: int
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class Ran:
+class Ran(AnyRow):
     """One program of Debian: its trace, and its binary whose threads are bound."""
 
     program: str
@@ -54,10 +52,6 @@ class Ran:
     threads: int
     bound: int
     output: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def _nodes(found: dict[str, Any], graph: dict[str, Any]) -> list[set[int]]:
@@ -131,8 +125,7 @@ def _cells(row: Compared | Ran) -> list[str]:
 
 def _table(found: Sequence[Compared] | Sequence[Ran]) -> list[str]:
     head = [name.replace("_", " ") for name in asdict(found[0])]
-    lines = ["| " + " | ".join(_cells(row)) + " |" for row in found]
-    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *lines]
+    return list(markdown_table(head, [_cells(row) for row in found]))
 
 
 def _summary(found: Sequence[Compared]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy
 
 import homenode as hn
 from validation.placements import Case
-from validation.study import Options, Study
+from validation.rows import AnyRow
+from validation.study import Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-l7555-4s", "xeon-x5550-2s")
@@ -48,7 +49,7 @@ LEFT_OUT = (
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(AnyRow):
     """One kernel under one choice."""
 
     kernel: str
@@ -78,8 +79,8 @@ class Row:
         return label, estimated / flow - 1 if flow > 0 else 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return {**asdict(self), "error": self.error}
+        """Return the error, too."""
+        return {**super().as_json(), "error": self.error}
 
 
 def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, placement: str, distribution: str) -> Row:
@@ -216,10 +217,6 @@ def _line(one: Row) -> str:
     )
 
 
-def _rows(options: Options) -> Iterator[Row]:
-    return rows(options.folder / "placements", options.small)
-
-
 STUDY = Study(
     "closed-form",
     "the closed form's estimate against `flow`, kernel by kernel, on three machines",
@@ -237,7 +234,7 @@ STUDY = Study(
         ),
         *("regions", "table_seconds", "microseconds_per_estimate", "flow_cost_seconds", "command", "error"),
     ),
-    _rows,
+    lambda options: rows(options.folder / "placements", options.small),
     (PAGE,),
     line=_line,
     tables=page,

@@ -7,14 +7,15 @@ have of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
 from validation.placements import CASES, SMALL, Case, longest_region, team_of
-from validation.study import Options, Study
+from validation.rows import AnyRow
+from validation.study import Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-x5550-2s", "opteron-8431-4s", "xeon-x7560-4s")
@@ -42,7 +43,7 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(AnyRow):
     """One kernel on one machine."""
 
     kernel: str
@@ -59,8 +60,8 @@ class Row:
         return kendall_tau([one.flow_seconds for one in times], [one.line_seconds for one in times])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return {**asdict(self), "tau": self.tau}
+        """Return the agreement of rankings, too."""
+        return {**super().as_json(), "tau": self.tau}
 
 
 def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
@@ -163,16 +164,12 @@ def page(found: Sequence[Row]) -> str:
     return "\n".join([*head, *table(found)]) + "\n"
 
 
-def _rows(options: Options) -> Iterator[Row]:
-    return rows(options.folder / "placements", options.small)
-
-
 STUDY = Study(
     "differential",
     "the engine `line` against `flow`, four placements of every kernel on three machines",
     "minutes",
     ("kernel", "parameters", "machine", "threads", "placements", "command", "tau"),
-    _rows,
+    lambda options: rows(options.folder / "placements", options.small),
     (PAGE,),
     line=lambda one: list(table([one]))[2],
     tables=page,

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import homenode as hn
+from validation.placements import Case
 from validation.published.s3.replays import figures
-from validation.study import Options, Study
+from validation.rows import AnyRow
+from validation.study import Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-x7560-4s", "sgi-uv-32s")
 MAPPINGS = ("compact", "scatter", "unpinned", "btdm", "treematch", "scotch", "greedy")
 PAGE = Path(__file__).with_name("mappings.md")
 COMMAND = "python -m validation mappings --write"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A program, its size, and its team; 0: exactly the threads of the trace."""
-
-    kernel: str
-    parameters: dict[str, int | str]
-    team: int = 0
-
-
+# A team of 0: exactly the threads of the trace.
 CASES = (
     Case("threads_side_by_side", {"workers": 11, "logarithm": 14, "rounds": 8}),
     Case("threads_autonomous", {"integer": 8, "floating": 7, "elements": 20_000, "rounds": 4}),
@@ -61,7 +52,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(AnyRow):
     """One program on one machine; `searched`: how many mappings the regret is against."""
 
     kernel: str
@@ -72,10 +63,6 @@ class Row:
     best: str  # of all that were searched
     mappings: dict[str, Cell]
     command: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def placements_of(threads: int, sockets: int, per_socket: int) -> Iterator[tuple[int, ...]]:
@@ -200,16 +187,12 @@ def page(found: Sequence[Row]) -> str:
     return "\n".join(head) + "\n"
 
 
-def _rows(options: Options) -> Iterator[Row]:
-    return rows(options.folder / "mappings", options.small)
-
-
 STUDY = Study(
     "mappings",
     "every mapping of eight programs against the best of them, on 2, 4 and 32 sockets; of five small ones against every way",
     "minutes",
     ("kernel", "parameters", "machine", "threads", "searched", "best", "mappings", "command"),
-    _rows,
+    lambda options: rows(options.folder / "mappings", options.small),
     (PAGE,),
     line=lambda one: "\n".join(list(table([one]))[2:]),
     tables=page,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.study import Options, Study
+from validation.rows import AnyRow
+from validation.study import Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-x7560-4s", "sgi-uv-32s")
@@ -78,7 +79,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(AnyRow):
     """One kernel on one machine."""
 
     kernel: str
@@ -90,10 +91,6 @@ class Row:
     exact: bool
     placements: dict[str, Placed]
     command: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def longest_region(run: dict[str, Any]) -> str:
@@ -181,16 +178,12 @@ def page(found: Sequence[Row]) -> str:
     return "\n".join([*head, *table(found)]) + "\n"
 
 
-def _rows(options: Options) -> Iterator[Row]:
-    return rows(options.folder / "placements", options.small)
-
-
 STUDY = Study(
     "placements",
     "every placement of every kernel against the bound of `optimal`, on three machines",
     "minutes",
     ("kernel", "parameters", "machine", "threads", "bound_seconds", "gap", "exact", "placements", "command"),
-    _rows,
+    lambda options: rows(options.folder / "placements", options.small),
     (PAGE,),
     line=lambda one: list(table([one]))[2],
     tables=page,

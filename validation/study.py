@@ -6,20 +6,12 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from validation.page_with_notes import write_with_notes
+from validation.rows import AnyRow
 
-
-class AsJson(Protocol):
-    """A row that can be written as JSON."""
-
-    def as_json(self) -> dict[str, Any]:
-        """As plain values."""
-        ...
-
-
-R = TypeVar("R", bound=AsJson)
+R = TypeVar("R", bound=AnyRow)
 
 
 class BadOptions(Exception):
@@ -44,12 +36,12 @@ def _text(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
-def values(row: AsJson) -> str:
+def values(row: AnyRow) -> str:
     """Every value of a row but the command that repeats it."""
     return "  ".join(_text(value) for key, value in row.as_json().items() if key != "command")
 
 
-def as_document(rows: Sequence[AsJson]) -> dict[str, Any]:
+def as_document(rows: Sequence[AnyRow]) -> dict[str, Any]:
     """Schema homenode.validation/1."""
     return {"schema": "homenode.validation/1", "rows": [row.as_json() for row in rows]}
 

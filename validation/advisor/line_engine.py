@@ -17,7 +17,7 @@ from homenode.gain_map import WORTH
 from validation.advisor import study
 from validation.advisor.study import Combination, Scored
 from validation.result_cache import ResultCache, package_hash
-from validation.study import Options, Study
+from validation.study import Study
 from validation.traces import captured
 
 PAGE = Path(__file__).with_name("line.md")
@@ -150,16 +150,12 @@ def page(found: Sequence[LineScored]) -> str:
     return "\n".join([*head, "", *table(found)]) + "\n"
 
 
-def _rows(options: Options) -> Iterator[LineScored]:
-    return rows(options.folder, chosen(options.small))
-
-
 STUDY = Study(
     "advisor-line",
     "30 of these against the engine `line` (`advisor --engine line` is the same)",
     "an hour",
     (*study.STUDY.columns, "best_plain_line", "gain_line", "command"),
-    _rows,
+    lambda options: rows(options.folder, chosen(options.small)),
     (PAGE,),
     line=lambda row: list(table([row]))[2],
     tables=page,

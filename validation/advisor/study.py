@@ -21,6 +21,7 @@ import homenode as hn
 from homenode.advising import WEIGHTED, plain_distributions
 from homenode.gain_map import WORTH
 from validation.result_cache import ResultCache, package_hash
+from validation.rows import AnyRow
 from validation.study import Options, Study
 from validation.traces import captured
 
@@ -43,7 +44,7 @@ class Combination:
 
 
 @dataclass(frozen=True)
-class Scored:
+class Scored(AnyRow):
     """What both say about one combination."""
 
     kernel: str
@@ -54,10 +55,6 @@ class Scored:
     best_plain_flow: str
     gain_closed_form: float
     gain_flow: float
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
     @property
     def apart(self) -> bool:
@@ -234,10 +231,6 @@ def page(rows: Sequence[Scored]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rows(options: Options) -> Iterator[Scored]:
-    return scored(options.folder, combinations(options.small))
-
-
 def _write(found: Sequence[Scored], options: Options) -> None:
     if not options.small:
         write(found)
@@ -251,7 +244,7 @@ STUDY = Study(
         *("kernel", "parameters", "machine", "threads"),
         *("best_plain_closed_form", "best_plain_flow", "gain_closed_form", "gain_flow"),
     ),
-    _rows,
+    lambda options: scored(options.folder, combinations(options.small)),
     (PAGE,),
     line=lambda row: "  ".join(
         f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.as_json().values()

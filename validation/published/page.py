@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from validation.page_with_notes import markdown_table
+
 COLUMNS = ("claim", "class", "machine", "what", "published", "model", "unit", "verdict")
 
 
@@ -31,8 +33,6 @@ def page(paper: str, name: str, rows: Sequence[Mapping[str, Any]], small: bool, 
         f"What deviates stands in [DEVIATIONS.md](../../DEVIATIONS.md). Of {len(predicted)} predicted rows {len(compared)} were compared;"
         f" of these {agreeing} agree.",
         "",
-        f"| {' | '.join(COLUMNS)} |",
-        f"|{'---|' * len(COLUMNS)}",
-        *(f"| {' | '.join(_text(row[column]) for column in COLUMNS)} |" for row in rows),
+        *markdown_table(COLUMNS, [[_text(row[column]) for column in COLUMNS] for row in rows]),
     ]
     return "\n".join(lines) + "\n"

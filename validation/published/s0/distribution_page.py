@@ -11,12 +11,13 @@ from validation.published.page import COLUMNS
 from validation.published.s0.cases import NODES, OPENMP_SCHEDULES
 from validation.published.s0.distribution_rows import KINDS, Replayed, kinds_of, rows
 from validation.published.s0.hypotheses import Hypothesis
+from validation.rows import AnyRow
 
 COMMAND = "python -m validation s0-distribution --write"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(AnyRow):
     """A case, as described or under a hypothesis that is tried."""
 
     replayed: Replayed

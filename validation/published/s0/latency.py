@@ -19,7 +19,7 @@ from validation.page_with_notes import markdown_table
 from validation.published.page import COLUMNS
 from validation.published.s0.cases import AWARE, INTERLEAVE, MACHINES, PINNED, SYSTEMS, A, B
 from validation.result_cache import ResultCache, package_hash
-from validation.rows import Row, predicted
+from validation.rows import AnyRow, Row, predicted
 from validation.study import Options, Study
 from validation.traces import captured, trace_path
 
@@ -151,7 +151,7 @@ def histogram(found: Mapping[str, Latencies]) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class OnMachine:
+class OnMachine(AnyRow):
     """ft under every placement on one machine."""
 
     machine: str

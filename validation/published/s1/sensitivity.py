@@ -15,6 +15,7 @@ from validation.published.s1.cases import MACHINE
 from validation.published.s1.fitted import changes
 from validation.published.s1.replays import advection_heap, advection_seconds, setting, write_seconds
 from validation.result_cache import ResultCache, package_hash
+from validation.rows import AnyRow
 from validation.study import Options, Study
 
 PAGE = Path(__file__).with_name("results_sensitivity.md")
@@ -116,7 +117,7 @@ def movements(
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(AnyRow):
     """A result as described, and how it moves."""
 
     name: str
