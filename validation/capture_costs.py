@@ -8,13 +8,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
 from validation.array_bytes import array_sizes, traced_array_bytes
 from validation.native.measure import build
+from validation.rows import AnyRow
+from validation.study import Options, Study
 from validation.traces import trace_path
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "capture_costs.md"
@@ -40,7 +42,7 @@ SMALLEST: tuple[tuple[str, Parameters], ...] = (
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(AnyRow):
     """One program at one size. Times are those of whole processes, the native one on one core as the capture runs on one."""
 
     program: str
@@ -64,7 +66,7 @@ class Cost:
 
     def as_json(self) -> dict[str, Any]:
         """Return what the table shows."""
-        return {**asdict(self), "slowdown": self.slowdown, "bytes_per_access": self.bytes_per_access}
+        return {**super().as_json(), "slowdown": self.slowdown, "bytes_per_access": self.bytes_per_access}
 
 
 def _native_seconds(program: Path, parameters: Parameters, repeats: int) -> float:
@@ -177,22 +179,39 @@ misses them, and why, stands in [DEVIATIONS.md](../validation/DEVIATIONS.md), "C
 """
 
 
-def main(folder: Path, small: bool, repeats: int, as_json: bool, write: bool) -> int:
-    """Print the table; with `write` also renew docs/capture_costs.md."""
-    import json
+REPEATS = 3  # of the native run; more only if asked for
 
-    rows = []
-    for row in costs(folder, small, repeats):
-        rows.append(row)
-        if not as_json:
-            print(table([row]).splitlines()[-1], flush=True)
-    if as_json:
-        print(json.dumps({"schema": "homenode.capture_costs/1", "host": host(), "rows": [r.as_json() for r in rows]}))
-    if write:
-        command = "python -m validation capture-costs --write" + (" --small" if small else "")
-        DOCUMENT.write_text(document(rows, command, repeats), encoding="utf-8")
-        print(f"wrote {DOCUMENT.relative_to(DOCUMENT.parents[1])}", file=sys.stderr)
-    wrong = [row.program for row in rows if row.array_bytes != row.computed_bytes]
+
+def _write(found: Sequence[Cost], options: Options) -> None:
+    command = "python -m validation capture-costs --write" + (" --small" if options.small else "")
+    DOCUMENT.write_text(document(found, command, min(options.repeats, REPEATS)), encoding="utf-8")
+    print(f"wrote {DOCUMENT.relative_to(DOCUMENT.parents[1])}", file=sys.stderr)
+
+
+def _status(found: Sequence[Cost]) -> int:
+    """An array that has not its computed size is a failure."""
+    wrong = [row.program for row in found if row.array_bytes != row.computed_bytes]
     if wrong:
         print(f"array bytes differ from the computed ones: {', '.join(wrong)}", file=sys.stderr)
     return 1 if wrong else 0
+
+
+STUDY = Study(
+    "capture-costs",
+    "time of a capture against the native run; bytes of arrays against arithmetic. Wants a quiet machine",
+    "minutes",
+    (
+        *("program", "size", "accesses", "native_seconds", "capture_seconds", "trace_bytes"),
+        *("array_bytes", "computed_bytes", "slowdown", "bytes_per_access"),
+    ),
+    lambda options: costs(options.folder, options.small, min(options.repeats, REPEATS)),
+    (DOCUMENT,),
+    line=lambda row: table([row]).splitlines()[-1],
+    write=_write,
+    document=lambda found: {
+        "schema": "homenode.capture_costs/1",
+        "host": host(),
+        "rows": [row.as_json() for row in found],
+    },
+    status=_status,
+)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
 from validation import debian_programs
-from validation.kept_page import kept_reading, shown
+from validation.page_with_notes import markdown_table
+from validation.rows import AnyRow
+from validation.study import Options, Study
 
 PAGE = Path(__file__).with_name("classification.md")
 COMMAND = "python -m validation classification --sources FOLDER --write"
@@ -26,7 +27,7 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 @dataclass(frozen=True)
-class Compared:
+class Compared(AnyRow):
     """One thread of one run. Partners are other threads, the main thread included."""
 
     program: str
@@ -40,13 +41,9 @@ class Compared:
     over_reported: int
     missed: int
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class Ran:
+class Ran(AnyRow):
     """One program of Debian: its trace, and its binary whose threads are bound."""
 
     program: str
@@ -55,10 +52,6 @@ class Ran:
     threads: int
     bound: int
     output: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def _nodes(found: dict[str, Any], graph: dict[str, Any]) -> list[set[int]]:
@@ -132,8 +125,7 @@ def _cells(row: Compared | Ran) -> list[str]:
 
 def _table(found: Sequence[Compared] | Sequence[Ran]) -> list[str]:
     head = [name.replace("_", " ") for name in asdict(found[0])]
-    lines = ["| " + " | ".join(_cells(row)) + " |" for row in found]
-    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *lines]
+    return list(markdown_table(head, [_cells(row) for row in found]))
 
 
 def _summary(found: Sequence[Compared]) -> str:
@@ -144,8 +136,8 @@ def _summary(found: Sequence[Compared]) -> str:
     )
 
 
-def page(found: Sequence[Compared], of_debian: Sequence[Compared], ran: Sequence[Ran], reading: str) -> str:
-    """The whole page; `reading`: what stands below the tables and is kept."""
+def page(found: Sequence[Compared], of_debian: Sequence[Compared], ran: Sequence[Ran]) -> str:
+    """The page down to its notes."""
     lines = [
         "# What static analysis over-reports",
         "",
@@ -169,28 +161,45 @@ def page(found: Sequence[Compared], of_debian: Sequence[Compared], ran: Sequence
         "",
         *_table(ran),
     ]
-    return "\n".join(lines) + "\n" + reading
+    return "\n".join(lines) + "\n"
 
 
-def main(folder: Path, sources: Path | None, as_json: bool, write: bool) -> int:
-    """Compare and print; with `sources` the programs of Debian, too; renew the page."""
-    missing = debian_programs.absent(sources) if sources is not None else []
+def _rows(options: Options) -> Iterator[Compared | Ran]:
+    """The S3 programs; with the archives of Debian's programs these, too."""
+    missing = debian_programs.absent(options.sources) if options.sources is not None else []
     if missing:
-        raise SystemExit(f"not in '{sources}': {', '.join(missing)}; docs/programs.md tells how to fetch them")
-    if write and sources is None:
+        raise SystemExit(f"not in '{options.sources}': {', '.join(missing)}; docs/programs.md tells how to fetch them")
+    if options.write and options.sources is None:
         raise SystemExit("the page has programs of Debian, too: --write wants --sources FOLDER with their archives")
-    every: Iterator[Compared | Ran] = rows()
-    if sources is not None:
-        every = chain(every, rows_of_debian(sources, folder / "programs"))
-    found = shown(every, lambda row: "  ".join(_cells(row)), as_json)
-    if sources is None and not as_json:
-        print(
-            "programs of Debian: absent (--sources FOLDER with their archives; docs/programs.md tells how to fetch them)"
-        )
-    if write:
-        threads = [row for row in found if isinstance(row, Compared)]
-        own = {name for name, _ in CASES}
-        tables = [row for row in threads if row.program in own], [row for row in threads if row.program not in own]
-        ran = [row for row in found if isinstance(row, Ran)]
-        PAGE.write_text(page(*tables, ran, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+    yield from rows()
+    if options.sources is not None:
+        yield from rows_of_debian(options.sources, options.folder / "programs")
+
+
+def _closing(found: Sequence[Compared | Ran], options: Options) -> str:
+    if options.sources is not None:
+        return ""
+    return "programs of Debian: absent (--sources FOLDER with their archives; docs/programs.md tells how to fetch them)"
+
+
+def _tables(found: Sequence[Compared | Ran]) -> str:
+    threads = [row for row in found if isinstance(row, Compared)]
+    own = {name for name, _ in CASES}
+    both = [row for row in threads if row.program in own], [row for row in threads if row.program not in own]
+    return page(*both, [row for row in found if isinstance(row, Ran)])
+
+
+STUDY = Study(
+    "classification",
+    "types of threads by the compiler pass against a run's; `--sources`: of three programs of Debian, too",
+    "a minute",
+    (
+        *("program", "thread", "routine", "static_type", "certain_type", "trace_type"),
+        *("static_partners", "trace_partners", "over_reported", "missed"),
+    ),
+    _rows,
+    (PAGE,),
+    line=lambda row: "  ".join(_cells(row)),
+    tables=_tables,
+    closing=_closing,
+)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy
 
 import homenode as hn
-from validation.kept_page import kept_reading, shown
 from validation.placements import Case
+from validation.rows import AnyRow
+from validation.study import Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-l7555-4s", "xeon-x5550-2s")
@@ -48,7 +49,7 @@ LEFT_OUT = (
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(AnyRow):
     """One kernel under one choice."""
 
     kernel: str
@@ -78,8 +79,8 @@ class Row:
         return label, estimated / flow - 1 if flow > 0 else 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return {**asdict(self), "error": self.error}
+        """Return the error, too."""
+        return {**super().as_json(), "error": self.error}
 
 
 def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, placement: str, distribution: str) -> Row:
@@ -88,12 +89,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, placement:
     mapping = "scatter" if case.team else "compact"
     begin = time.perf_counter()
     replayed = hn.replay(
-        trace,
-        machine,
-        threads=threads,
-        placement=placement,
-        mapping=mapping,
-        distribution=distribution,
+        trace, machine, threads=threads, placement=placement, mapping=mapping, distribution=distribution
     )
     cost = time.perf_counter() - begin
     estimate = hn.estimate(
@@ -189,8 +185,8 @@ def costs(found: Sequence[Row]) -> str:
     )
 
 
-def page(found: Sequence[Row], reading: str) -> str:
-    """The whole page; `reading`: what stands below the tables and is kept."""
+def page(found: Sequence[Row]) -> str:
+    """The page down to its notes."""
     mean = sum(abs(one.error) for one in found) / len(found)
     within = sum(abs(one.error) <= 0.1 for one in found)
     head = [
@@ -209,7 +205,7 @@ def page(found: Sequence[Row], reading: str) -> str:
         f"{len(found)} within 10 %.",
         "",
     ]
-    return "\n".join([*head, *table(found), "", *by_distribution(found), "", costs(found)]) + "\n" + reading
+    return "\n".join([*head, *table(found), "", *by_distribution(found), "", costs(found)]) + "\n"
 
 
 def _line(one: Row) -> str:
@@ -221,9 +217,25 @@ def _line(one: Row) -> str:
     )
 
 
-def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
-    """Print the table, or JSON; renew the page."""
-    found = shown(rows(folder / "placements", small), _line, as_json)
-    if write and not small:
-        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+STUDY = Study(
+    "closed-form",
+    "the closed form's estimate against `flow`, kernel by kernel, on three machines",
+    "minutes",
+    (
+        *(
+            "kernel",
+            "parameters",
+            "machine",
+            "threads",
+            "placement",
+            "distribution",
+            "flow_seconds",
+            "estimated_seconds",
+        ),
+        *("regions", "table_seconds", "microseconds_per_estimate", "flow_cost_seconds", "command", "error"),
+    ),
+    lambda options: rows(options.folder / "placements", options.small),
+    (PAGE,),
+    line=_line,
+    tables=page,
+)

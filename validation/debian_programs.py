@@ -123,12 +123,7 @@ class Examined:
 
 def _run(words: Sequence[str | Path], folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [str(word) for word in words],
-        cwd=folder,
-        text=True,
-        capture_output=True,
-        check=False,
-        **options,
+        [str(word) for word in words], cwd=folder, text=True, capture_output=True, check=False, **options
     )
     if done.returncode:
         raise SystemExit(f"{words[0]} failed in {folder}:\n{(done.stdout + done.stderr)[-2000:]}")

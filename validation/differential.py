@@ -7,28 +7,29 @@ have of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.kept_page import kept_reading, shown
 from validation.placements import CASES, SMALL, Case, longest_region, team_of
+from validation.rows import AnyRow
+from validation.study import Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-x5550-2s", "opteron-8431-4s", "xeon-x7560-4s")
 PLACEMENTS = ("first-touch", "interleave", "bind:0", "stencil-aware")
 PAGE = Path(__file__).with_name("differential.md")
 COMMAND = "python -m validation differential --write"
-# Times closer than that count as equal in a ranking; a difference beyond NAMED_FROM is named with what binds in each engine.
+# Times closer than that count as equal in a ranking; a difference beyond NAMED_FROM is named with the bottleneck in each engine.
 EQUAL = 0.01
 NAMED_FROM = 0.10
 
 
 @dataclass(frozen=True)
 class Timed:
-    """One placement by both engines: seconds, and what held up the longest region."""
+    """One placement by both engines: seconds, and the bottleneck of the longest region."""
 
     flow_seconds: float
     line_seconds: float
@@ -37,12 +38,12 @@ class Timed:
 
     @property
     def difference(self) -> float:
-        """Time by lines over time by flows, less one."""
+        """Time by `line` over time by `flow`, less one."""
         return self.line_seconds / self.flow_seconds - 1
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(AnyRow):
     """One kernel on one machine."""
 
     kernel: str
@@ -59,8 +60,8 @@ class Row:
         return kendall_tau([one.flow_seconds for one in times], [one.line_seconds for one in times])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return {**asdict(self), "tau": self.tau}
+        """Return the agreement of rankings, too."""
+        return {**super().as_json(), "tau": self.tau}
 
 
 def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
@@ -147,25 +148,29 @@ def summary(found: Sequence[Row]) -> str:
     )
 
 
-def page(found: Sequence[Row], reading: str) -> str:
-    """The whole page; `reading`: what stands below the table and is kept."""
+def page(found: Sequence[Row]) -> str:
+    """The page down to its notes."""
     head = [
         "# The engine `line` against `flow`",
         "",
-        f"Written by `{COMMAND}`, up to the table. Time by lines over time by flows, less one, at the sizes of",
+        f"Written by `{COMMAND}`, up to the table. Time by `line` over time by `flow`, less one, at the sizes of",
         "[placements.md](placements.md); caches by lines in both, system `default`. A difference beyond",
-        f"{NAMED_FROM:.0%} comes with what held up the longest region by flows / by lines. *tau*: Kendall's tau-b of the two",
+        f"{NAMED_FROM:.0%} comes with the bottleneck of the longest region by `flow` / `line`. *tau*: Kendall's tau-b of the two",
         f"rankings of these placements, times within {EQUAL:.0%} of each other tied.",
         "",
         summary(found),
         "",
     ]
-    return "\n".join([*head, *table(found)]) + "\n" + reading
+    return "\n".join([*head, *table(found)]) + "\n"
 
 
-def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
-    """Print the table, or JSON; renew the page."""
-    found = shown(rows(folder / "placements", small), lambda one: list(table([one]))[2], as_json)
-    if write and not small:
-        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+STUDY = Study(
+    "differential",
+    "the engine `line` against `flow`, four placements of every kernel on three machines",
+    "minutes",
+    ("kernel", "parameters", "machine", "threads", "placements", "command", "tau"),
+    lambda options: rows(options.folder / "placements", options.small),
+    (PAGE,),
+    line=lambda one: list(table([one]))[2],
+    tables=page,
+)

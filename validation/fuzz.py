@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from validation.rows import FuzzRow
+from validation.study import Options, Study
 
 TARGETS = ("trace_frames", "trace_reader", "trace_import")
 # A minute each; an input may take 10 s, a process 2 GiB, and no allocation may exceed 1 GiB (tests/fuzz/README.md).
@@ -83,3 +84,20 @@ def rows(tree: Path, folder: Path, small: bool) -> Iterator[FuzzRow]:
             )  # fmt: skip
             kept = sorted(str(path) for path in set(folder.iterdir()) - before)
             yield row(target, seconds, ended.returncode, ended.stderr, f"; input: {kept[0]}" if kept else "")
+
+
+def _rows(options: Options) -> Iterator[FuzzRow]:
+    try:
+        yield from rows(Path(__file__).parents[1], options.folder / "fuzz", options.small)
+    except BuildFailed as error:
+        raise SystemExit(f"the fuzz targets did not build: {error}") from None
+
+
+STUDY = Study(
+    "fuzz",
+    "libFuzzer's inputs against each reader of files (tests/fuzz), a minute each; wants clang",
+    "minutes",
+    ("target", "seconds", "executions", "edges", "what", "verdict", "command"),
+    _rows,
+    status=lambda found: int(any(row.verdict == "deviates" for row in found)),
+)

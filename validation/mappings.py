@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import homenode as hn
-from validation.kept_page import kept_reading, shown
-from validation.published.s3 import figures
+from validation.placements import Case
+from validation.published.s3.replays import figures
+from validation.rows import AnyRow
+from validation.study import Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-x7560-4s", "sgi-uv-32s")
 MAPPINGS = ("compact", "scatter", "unpinned", "btdm", "treematch", "scotch", "greedy")
 PAGE = Path(__file__).with_name("mappings.md")
 COMMAND = "python -m validation mappings --write"
-
-
-@dataclass(frozen=True)
-class Case:
-    """A program, its size, and its team; 0: exactly the threads of the trace."""
-
-    kernel: str
-    parameters: dict[str, int | str]
-    team: int = 0
-
-
+# A team of 0: exactly the threads of the trace.
 CASES = (
     Case("threads_side_by_side", {"workers": 11, "logarithm": 14, "rounds": 8}),
     Case("threads_autonomous", {"integer": 8, "floating": 7, "elements": 20_000, "rounds": 4}),
@@ -61,7 +52,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(AnyRow):
     """One program on one machine; `searched`: how many mappings the regret is against."""
 
     kernel: str
@@ -72,10 +63,6 @@ class Row:
     best: str  # of all that were searched
     mappings: dict[str, Cell]
     command: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def placements_of(threads: int, sockets: int, per_socket: int) -> Iterator[tuple[int, ...]]:
@@ -171,8 +158,8 @@ def _sizes(cases: Sequence[Case]) -> str:
     )
 
 
-def page(found: Sequence[Row], reading: str) -> str:
-    """The whole page; `reading`: what stands below the tables and is kept."""
+def page(found: Sequence[Row]) -> str:
+    """The page down to its notes."""
     programs = [one for one in found if one.machine in MACHINES]
     searched = [one for one in found if one.machine not in MACHINES]
     head = [
@@ -197,12 +184,16 @@ def page(found: Sequence[Row], reading: str) -> str:
         "",
         *table(searched),
     ]
-    return "\n".join(head) + "\n" + reading
+    return "\n".join(head) + "\n"
 
 
-def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
-    """Print the table, or JSON; renew the page."""
-    found = shown(rows(folder / "mappings", small), lambda one: "\n".join(list(table([one]))[2:]), as_json)
-    if write and not small:
-        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+STUDY = Study(
+    "mappings",
+    "every mapping of eight programs against the best of them, on 2, 4 and 32 sockets; of five small ones against every way",
+    "minutes",
+    ("kernel", "parameters", "machine", "threads", "searched", "best", "mappings", "command"),
+    lambda options: rows(options.folder / "mappings", options.small),
+    (PAGE,),
+    line=lambda one: "\n".join(list(table([one]))[2:]),
+    tables=page,
+)

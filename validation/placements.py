@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.kept_page import kept_reading, shown
+from validation.rows import AnyRow
+from validation.study import Study
 from validation.traces import captured, trace_path
 
 MACHINES = ("xeon-e5-2697v2-2s", "xeon-x7560-4s", "sgi-uv-32s")
@@ -25,7 +26,7 @@ PLACEMENTS = (
 BOUND = "optimal"
 PAGE = Path(__file__).with_name("placements.md")
 COMMAND = "python -m validation placements --write"
-# From here on a cell of the table names what holds up the region that takes longest.
+# From here on a cell of the table names the bottleneck of the region that takes longest.
 NAMED_FROM = 0.5
 
 
@@ -71,14 +72,14 @@ SMALL = (Case("jacobi2d", {"n": 256, "sweeps": 2}), Case("heap_list1", {"blocks"
 
 @dataclass(frozen=True)
 class Placed:
-    """One placement's time over the bound, less one, and what held up its longest region."""
+    """One placement's time over the bound, less one, and the bottleneck of its longest region."""
 
     regret: float
     held_up_by: str
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(AnyRow):
     """One kernel on one machine."""
 
     kernel: str
@@ -91,13 +92,9 @@ class Row:
     placements: dict[str, Placed]
     command: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
-
 
 def longest_region(run: dict[str, Any]) -> str:
-    """What held up the region that took longest."""
+    """The bottleneck of the region that took longest."""
     region = max(run["regions"], key=lambda region: float(region["seconds"]))
     return f"{region['binding_resource']}, {region['label']}"
 
@@ -157,8 +154,8 @@ def table(found: Sequence[Row]) -> Iterator[str]:
         yield f"| {one.kernel} | {one.machine} | {one.threads} | {1e3 * one.bound_seconds:.3g} ms | {gap} | {cells} |"
 
 
-def page(found: Sequence[Row], reading: str) -> str:
-    """The whole page; `reading`: what stands below the table and is kept."""
+def page(found: Sequence[Row]) -> str:
+    """The page down to its notes."""
     sizes = "; ".join(
         f"{case.kernel} {' '.join(f'{name}={value}' for name, value in case.parameters.items()) or 'as it is'}"
         for case in CASES
@@ -175,15 +172,19 @@ def page(found: Sequence[Row], reading: str) -> str:
         "",
         f"Regret is time over the bound of `{BOUND}`, less one: no placement can beat the bound for the items that each thread",
         "ran. *Gap* is the same of the best placement that `optimal` found; *exact*: none has a smaller objective, which leaves",
-        f"out page faults and latency under load. From {NAMED_FROM:.0%} on a cell names what held up the region that took longest.",
+        f"out page faults and latency under load. From {NAMED_FROM:.0%} on a cell names the bottleneck of the region that took longest.",
         "",
     ]
-    return "\n".join([*head, *table(found)]) + "\n" + reading
+    return "\n".join([*head, *table(found)]) + "\n"
 
 
-def main(folder: Path, small: bool, as_json: bool, write: bool) -> int:
-    """Print the table, or JSON; renew the page."""
-    found = shown(rows(folder / "placements", small), lambda one: list(table([one]))[2], as_json)
-    if write and not small:
-        PAGE.write_text(page(found, kept_reading(PAGE)), encoding="utf-8")
-    return 0
+STUDY = Study(
+    "placements",
+    "every placement of every kernel against the bound of `optimal`, on three machines",
+    "minutes",
+    ("kernel", "parameters", "machine", "threads", "bound_seconds", "gap", "exact", "placements", "command"),
+    lambda options: rows(options.folder / "placements", options.small),
+    (PAGE,),
+    line=lambda one: list(table([one]))[2],
+    tables=page,
+)

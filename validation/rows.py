@@ -12,7 +12,19 @@ Verdict = Literal["agrees", "deviates", "not compared", "skipped"]
 
 
 @dataclass(frozen=True)
-class Row:
+class AnyRow:
+    """What every study yields."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row as plain values, by the keys of the study's schema."""
+        row = asdict(self)
+        if "cls" in row:
+            row["class"] = row.pop("cls")
+        return row
+
+
+@dataclass(frozen=True)
+class Row(AnyRow):
     """A claim and the model's answer to it."""
 
     claim: str
@@ -25,15 +37,9 @@ class Row:
     verdict: Verdict
     command: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row under the keys of schema homenode.validation/1."""
-        row = asdict(self)
-        row["class"] = row.pop("cls")
-        return row
-
 
 @dataclass(frozen=True)
-class NativeRow:
+class NativeRow(AnyRow):
     """A kernel's timed regions, measured on this machine and predicted for it."""
 
     kernel: str
@@ -51,12 +57,12 @@ class NativeRow:
         return self.predicted_seconds / self.measured_seconds - 1
 
     def as_json(self) -> dict[str, Any]:
-        """Return the row under the keys of schema homenode.validation/1."""
-        return {**asdict(self), "error": self.error}
+        """Return the error, too."""
+        return {**super().as_json(), "error": self.error}
 
 
 @dataclass(frozen=True)
-class GuestRow:
+class GuestRow(AnyRow):
     """What a Linux guest did and what the model says."""
 
     case: str
@@ -68,15 +74,9 @@ class GuestRow:
     verdict: Verdict
     command: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row under the keys of schema homenode.validation/1."""
-        row = asdict(self)
-        row["class"] = row.pop("cls")
-        return row
-
 
 @dataclass(frozen=True)
-class FuzzRow:
+class FuzzRow(AnyRow):
     """A run of a fuzz target."""
 
     target: str
@@ -87,10 +87,6 @@ class FuzzRow:
     verdict: Verdict
     command: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the row under the keys of schema homenode.validation/1."""
-        return asdict(self)
-
 
 def agrees(condition: bool) -> Verdict:
     """Name the outcome of a check."""
@@ -100,3 +96,38 @@ def agrees(condition: bool) -> Verdict:
 def within(model: float, reference: float, tolerance: float) -> bool:
     """Tell whether |model / reference - 1| <= tolerance."""
     return abs(model / reference - 1) <= tolerance
+
+
+def predicted(
+    claim: str,
+    machine: str,
+    what: str,
+    published: float | str,
+    model: float | str,
+    holds: bool,
+    command: str,
+    unit: str = "1",
+) -> Row:
+    """A row that is evidence."""
+    return Row(claim, machine, what, "predicted", published, model, unit, agrees(holds), command)
+
+
+def identity(
+    claim: str,
+    machine: str,
+    what: str,
+    published: float | str,
+    model: float | str,
+    holds: bool,
+    command: str,
+    unit: str = "1",
+) -> Row:
+    """A row that follows from a definition or a choice of ours."""
+    return Row(claim, machine, what, "identity", published, model, unit, agrees(holds), command)
+
+
+def not_compared(
+    claim: str, machine: str, what: str, published: float | str, model: float | str, command: str, unit: str = "1"
+) -> Row:
+    """A prediction beside which no number is printed, or none that may be counted."""
+    return Row(claim, machine, what, "predicted", published, model, unit, "not compared", command)

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from validation.advisor import lines, study
-from validation.advisor.lines import LineScored
+from validation.__main__ import main
+from validation.advisor import line_engine, study
+from validation.advisor.line_engine import LineScored
 
 
 def row(closed_form: float, flow: float, line: float, best: str = "static") -> LineScored:
@@ -15,7 +16,7 @@ def row(closed_form: float, flow: float, line: float, best: str = "static") -> L
 
 
 def test_thirty_of_the_study_are_chosen_by_their_place() -> None:
-    chosen, every = lines.chosen(), study.combinations()
+    chosen, every = line_engine.chosen(), study.combinations()
     assert len(chosen) == 30
     assert all(one in every for one in chosen)
     assert len({(one.machine, one.threads) for one in chosen}) == 10
@@ -30,20 +31,18 @@ def test_thirty_of_the_study_are_chosen_by_their_place() -> None:
 def test_summary() -> None:
     # the limit is 1.02; the third is apart
     rows = [row(1.05, 1.01, 1.04), row(1.0, 1.0, 1.0, "guided"), row(1.0, 1.0, 1.021), row(1.0, 1.03, 1.0)]
-    found = lines.summary(rows)
+    found = line_engine.summary(rows)
     assert (found["combinations"], found["decided"], found["pays_off"]) == (4, 3, 1)
     assert (found["closed form"]["right"], found["flow"]["right"]) == (3, 1)
     # errors of the closed form: +0.01, 0, -0.021, 0
     assert found["closed form"]["mean_absolute_error"] == pytest.approx(0.031 / 4)
     assert found["closed form"]["greatest_error"] == pytest.approx(-0.021)
     assert (found["closed form"]["same_best_plain"], found["flow"]["same_best_plain"]) == (3, 1)
-    text = lines.page(rows, "\n## Reading\n\nkept\n")
-    assert text.endswith("kept\n")
-    assert "**+1.00 %**" in text  # flow says no where line says yes
+    assert "**+1.00 %**" in line_engine.page(rows)  # flow says no where line says yes
 
 
 def test_a_small_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lines.main(tmp_path, True, True, True) == 0
+    assert main(["advisor", "--engine", "line", "--small", "--json", "--write", "--folder", str(tmp_path)]) == 0
     document = json.loads(capsys.readouterr().out)
     assert len(document["rows"]) == 2
     for one in document["rows"]:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from validation.__main__ import main
 from validation.advisor import study
 from validation.advisor.study import Scored
 
@@ -61,7 +62,7 @@ def test_the_page_is_that_of_the_results() -> None:
 
 
 def test_a_small_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert study.main(tmp_path, True, True, True) == 0
+    assert main(["advisor", "--small", "--json", "--write", "--folder", str(tmp_path)]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["summary"]["combinations"] == 2
     for one in document["rows"]:

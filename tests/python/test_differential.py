@@ -29,6 +29,4 @@ def test_engines_agree_on_the_small_cases(tmp_path: Path) -> None:
         for name, timed in row.placements.items():
             assert abs(timed.difference) < 0.5, (row.kernel, name)
         assert list(differential.table([row]))[2].startswith(f"| {row.kernel} | xeon-x5550-2s")
-    text = differential.page(found, "\n## Reading\n\nkept\n")
-    assert text.endswith("kept\n")
-    assert "mean tau" in text
+    assert "mean tau" in differential.page(found)

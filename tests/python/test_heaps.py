@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from validation.published import s1_heap
+from validation.published.s1 import heap_rows
 
 import homenode as hn
 
@@ -46,5 +46,5 @@ def test_heaps_hold_what_was_asked_for_and_repeat(trace: hn.Trace, heap: str) ->
 
 def test_table_1_is_arithmetic_but_for_two_misprints() -> None:
     """The size of 50 x 50 cells, and 30^3 on pages of 2 MiB."""
-    deviating = [(row.published, row.model) for row in s1_heap.table_1() if row.verdict != "agrees"]
+    deviating = [(row.published, row.model) for row in heap_rows.table_1() if row.verdict != "agrees"]
     assert deviating == [(4000, 20000), (89.6, 89.7)]

@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 
 from validation import placements  # noqa: E402
 from validation.__main__ import main  # noqa: E402
-from validation.kept_page import kept_reading  # noqa: E402
+from validation.page_with_notes import notes_of, write_with_notes  # noqa: E402
 
 ROW = placements.Row(
     "k",
@@ -37,12 +37,12 @@ def test_cells_name_what_binds_from_half_on() -> None:
     assert line.count("(") == 1
 
 
-def test_the_page_keeps_what_is_written_below_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placements, "PAGE", tmp_path / "placements.md")
-    assert kept_reading(placements.PAGE) == ""
-    placements.PAGE.write_text(placements.page([ROW], "\n## Reading\n\nas it was\n"), encoding="utf-8")
-    assert kept_reading(placements.PAGE) == "\n## Reading\n\nas it was\n"
-    assert placements.page([ROW], kept_reading(placements.PAGE)) == placements.PAGE.read_text(encoding="utf-8")
+def test_the_page_keeps_what_is_written_below_its_table(tmp_path: Path) -> None:
+    page = tmp_path / "placements.md"
+    assert notes_of(page) == ""
+    page.write_text("old\n\n## Reading\n\nas it was\n", encoding="utf-8")
+    write_with_notes(page, placements.page([ROW]))
+    assert page.read_text(encoding="utf-8") == placements.page([ROW]) + "\n## Reading\n\nas it was\n"
 
 
 @pytest.mark.capture

@@ -13,20 +13,17 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from validation.available import Setting, missing  # noqa: E402
-from validation.kept import Kept  # noqa: E402
-from validation.published import (  # noqa: E402
-    s0,
-    s0_distribution_rows,
-    s0_hypotheses,
-    s0_rows,
-    s1,
-    s1_fitted,
-    sensitivity,
-)
 from validation.published.page import COLUMNS, page  # noqa: E402
-from validation.published.s0 import AWARE, INTERLEAVE, PINNED, A, Balancing, Case, Timing  # noqa: E402
-from validation.published.s0_figures import Found  # noqa: E402
-from validation.published.s1 import Seconds  # noqa: E402
+from validation.published.s0 import cases as s0  # noqa: E402
+from validation.published.s0 import distribution_rows, hypotheses  # noqa: E402
+from validation.published.s0 import rows as s0_rows  # noqa: E402
+from validation.published.s0.cases import AWARE, INTERLEAVE, PINNED, A, Balancing, Case, Timing  # noqa: E402
+from validation.published.s0.figures import Found  # noqa: E402
+from validation.published.s1 import cases as s1  # noqa: E402
+from validation.published.s1 import fitted, sensitivity  # noqa: E402
+from validation.published.s1 import rows as s1_rows  # noqa: E402
+from validation.published.s1.replays import Seconds  # noqa: E402
+from validation.result_cache import ResultCache  # noqa: E402
 from validation.rows import Row  # noqa: E402
 
 import homenode as hn  # noqa: E402
@@ -134,11 +131,11 @@ def test_answers_are_asked_for_once_and_outlive_a_line_cut_short(tmp_path: Path)
         return {"seconds": 0.5}
 
     for version in ("a", "a", "b"):
-        assert Kept(path, version).get({"trace": "x"}, answer) == {"seconds": 0.5}
+        assert ResultCache(path, version).get({"trace": "x"}, answer) == {"seconds": 0.5}
     assert len(asked) == 2  # b is another program
     path.write_text(path.read_text()[:-20])
     for _ in range(2):
-        assert Kept(path, "b").get({"trace": "x"}, answer) == {"seconds": 0.5}
+        assert ResultCache(path, "b").get({"trace": "x"}, answer) == {"seconds": 0.5}
     assert len(asked) == 3
 
 
@@ -155,10 +152,10 @@ def as_printed(factor_glibc: float = 1.0) -> dict[tuple[str, int], Seconds]:
 
 def test_table_4_as_printed_agrees_and_blind_columns_are_not_compared() -> None:
     present: dict[str, list[str]] = {heap: [] for heap in s1.WRITE_ORDER}
-    rows = list(s1.write_rows(s1.references(), as_printed(), present))
+    rows = list(s1_rows.write_rows(s1.references(), as_printed(), present))
     assert {row.verdict for row in rows if row.published == "[blind]"} == {"not compared"}
     assert {row.verdict for row in rows if row.published != "[blind]"} == {"agrees"}
-    slow = list(s1.write_rows(s1.references(), as_printed(0.1), present))
+    slow = list(s1_rows.write_rows(s1.references(), as_printed(0.1), present))
     assert of(slow, "C26", "with glibc, 128 threads").verdict == "deviates"
 
 
@@ -170,10 +167,10 @@ def test_table_5_asks_for_the_curve_s_shape() -> None:
         for team in s1.ADVECTION_TEAMS
     }
     present: dict[str, list[str]] = {column: [] for column in s1.ADVECTION_HEAPS}
-    rows = list(s1.advection_rows(printed, times, present, "v", "p"))
+    rows = list(s1_rows.advection_rows(printed, times, present, "v", "p"))
     assert {row.verdict for row in rows} == {"agrees"}
     times["first touch", 256] = Seconds(4.1, "command")  # first touch no longer rises
-    rows = list(s1.advection_rows(printed, times, present, "v", "p"))
+    rows = list(s1_rows.advection_rows(printed, times, present, "v", "p"))
     assert {row.claim: row.verdict for row in rows}["C33"] == "deviates"
     assert of(rows, "C30", "first touch, rising again").verdict == "deviates"
     assert of(rows, "C30", "first touch, least at 128 threads").verdict == "deviates"
@@ -181,13 +178,13 @@ def test_table_5_asks_for_the_curve_s_shape() -> None:
 
 def test_numbers_that_set_a_parameter_are_fitted_and_none_beyond_32_threads() -> None:
     present: dict[str, list[str]] = {heap: [] for heap in s1.WRITE_ORDER}
-    rows = list(s1.write_rows(s1.references(), as_printed(), present))
+    rows = list(s1_rows.write_rows(s1.references(), as_printed(), present))
     assert of(rows, "C26", "with jarena, 8 threads").cls == "fitted"
     assert of(rows, "C26", "with glibc, 128 threads").cls == "fitted"  # in view when the lock was described
     assert of(rows, "C26", "with jarena, 64 threads").cls == "predicted"
     assert of(rows, "C26", "with tcmalloc, 64 threads").cls == "predicted"
-    assert len(s1_fitted.ALL) <= 3
-    assert all(8 <= team <= 32 for fitted in s1_fitted.ALL for _, _, team in fitted.columns)
+    assert len(fitted.ALL) <= 3
+    assert all(8 <= team <= 32 for one in fitted.ALL for _, _, team in one.columns)
 
 
 def test_fitted_numbers_change_the_links_that_they_name() -> None:
@@ -197,11 +194,11 @@ def test_fitted_numbers_change_the_links_that_they_name() -> None:
         for entry in machine.parameters
         if entry["path"].startswith("links.") and entry["path"].endswith(".between")
     }
-    hubs_and_routers = {path.split(".")[1] for path in s1_fitted.changes() if path.startswith("links.")}
+    hubs_and_routers = {path.split(".")[1] for path in fitted.changes() if path.startswith("links.")}
     for path, value in ends.items():
         first, second = (int(end) for end in value.split("-"))
         assert (path.split(".")[1] in hubs_and_routers) == (first >= 32 and second >= 48)
-    machine.with_changes(s1_fitted.changes())
+    machine.with_changes(fitted.changes())
 
 
 def test_a_missing_system_is_named() -> None:
@@ -210,7 +207,7 @@ def test_a_missing_system_is_named() -> None:
 
 
 def test_distances_of_the_uv() -> None:
-    rows = list(s1.distance_rows(s1.references(), hn.Machine.load(s1.MACHINE).topology["latency_ns"]))
+    rows = list(s1_rows.distance_rows(s1.references(), hn.Machine.load(s1.MACHINE).topology["latency_ns"]))
     assert [(row.published, row.verdict) for row in rows] == [(1.0, "agrees"), (6.8, "agrees")]
 
 
@@ -226,7 +223,7 @@ def test_sensitivity_halves_and_doubles_each_assumed_number() -> None:
     assert by_name["tlb.miss_penalty"].scaled(0.5) == {"tlb.miss_penalty": "8.5 ns"}
     assert not {"coherence.snoop", "hubs"} & set(by_name)
     assert not {"controllers.read_only", "controllers.one_to_one"} & {
-        number.name for number in sensitivity.assumed_numbers(machine.with_changes(s1_fitted.changes()))
+        number.name for number in sensitivity.assumed_numbers(machine.with_changes(fitted.changes()))
     }
     both = sensitivity.Assumed("a", ("a",), "14 GB/s", (sensitivity.Assumed("b", ("b",), "3 GB/s"),))
     assert both.scaled(2) == {"a": "28 GB/s", "b": "6 GB/s"}
@@ -264,7 +261,8 @@ def test_the_page_counts_what_was_predicted_and_what_agrees() -> None:
         return dict.fromkeys(COLUMNS, "a|b") | {"class": cls, "verdict": verdict, "model": 0.123456}
 
     rows = [row("predicted", verdict) for verdict in ("agrees", "agrees", "deviates", "not compared")]
-    text = page("S1", [*rows, row("fitted", "agrees")], False, datetime.date(2000, 1, 2))
+    text = page("S1", "Yang et al. 2019", [*rows, row("fitted", "agrees")], False)
+    assert text.startswith("# Yang et al. 2019 (S1)\n")
     assert "Of 4 predicted rows 3 were compared; of these 2 agree." in text
     assert "    python -m validation published --paper S1 --write\n" in text
     assert text.count("0.1235") == len(rows) + 1
@@ -274,19 +272,17 @@ def test_the_page_counts_what_was_predicted_and_what_agrees() -> None:
 def test_weights_gains_are_held_against_the_paper_s() -> None:
     # A: 32 threads, 8 a node. Border threads work all the time, the others 0.9 of it: 1 + 0.1111 x 26 / 32 of gain, but for the first.
     idle = tuple(0.0 if thread in (7, 8, 15, 16, 23, 24) else 0.1 for thread in range(32))
-    one = s0_distribution_rows.Replayed(
-        "srad_v2", A, {"static": 1.1, "guided:1": 1.2}, 1.0, idle, (0.0,) * 32, "command"
-    )
+    one = distribution_rows.Replayed("srad_v2", A, {"static": 1.1, "guided:1": 1.2}, 1.0, idle, (0.0,) * 32, "command")
     assert one.gain == pytest.approx(1.1)
     assert one.most == pytest.approx(31 / (6 + 25 * 0.9))
-    assert s0_distribution_rows.kinds_of(A, idle) == pytest.approx((0.0, 0.1, 0.1))
-    rows = {row.claim: row.verdict for row in s0_distribution_rows.rows([one])}
+    assert distribution_rows.kinds_of(A, idle) == pytest.approx((0.0, 0.1, 0.1))
+    rows = {row.claim: row.verdict for row in distribution_rows.rows([one])}
     assert rows == {"C12": "agrees", "C16": "agrees", "C17": "agrees"}
     none = replace(one, plain={"static": 1.0, "guided:1": 0.98}, idle=(0.05,) * 32)
-    rows = {row.claim: row.verdict for row in s0_distribution_rows.rows([none])}
+    rows = {row.claim: row.verdict for row in distribution_rows.rows([none])}
     assert rows == {"C12": "deviates", "C16": "deviates", "C17": "deviates"}
     others = [replace(one, program=program) for program in ("srad_v1", "ft S", "mg A", "mg S", "hotspot 256")]
-    found = [(row.claim, row.verdict) for row in s0_distribution_rows.rows(others)]
+    found = [(row.claim, row.verdict) for row in distribution_rows.rows(others)]
     assert found[::2] == [
         ("C15", "deviates"),
         ("C14", "deviates"),
@@ -298,8 +294,8 @@ def test_weights_gains_are_held_against_the_paper_s() -> None:
 
 def test_a_remote_line_alone_takes_as_long_as_depth_lines_in_flight() -> None:
     # A: local 135 ns, remote 197 ns, 15 lines in flight: (135 + 2820) / 15 = 197
-    alone = next(one for one in s0_hypotheses.HYPOTHESES if one.name.startswith("remote lines"))
+    alone = next(one for one in hypotheses.HYPOTHESES if one.name.startswith("remote lines"))
     assert alone.changes(A) == {"core_to_core_remote": "x15", "link_latency": "2820 ns"}
-    for one in s0_hypotheses.HYPOTHESES:
+    for one in hypotheses.HYPOTHESES:
         for machine in s0.MACHINES:
             hn.Machine.load(machine).with_changes(one.changes(machine))

@@ -1,4 +1,4 @@
-"""validation/published/s2.py: its arithmetic on made-up runs, and its small cases."""
+"""validation/published/s2: its arithmetic on made-up runs, and its small cases."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from validation.__main__ import main
-from validation.published import s2
+from validation.published.s2 import rows as s2
+from validation.published.s2.cases import references
+from validation.published.s2.replays import Compared, Searched
 
 
-def searched(rate: float, busy: float, memory: float, lines: float) -> s2.Searched:
-    return s2.Searched(rate, busy, memory, lines, lines, 0, 0.0, "homenode replay")
+def searched(rate: float, busy: float, memory: float, lines: float) -> Searched:
+    return Searched(rate, busy, memory, lines, lines, 0, 0.0, "homenode replay")
 
 
 def test_the_law_of_c48_is_exact_where_only_latency_changes() -> None:
     # 10 s, 8 of them in memory; latencies cut by a quarter: 8 s left, gain 10 / 8 - 1
     regular, aware = searched(1.0, 10.0, 8.0, 100.0), searched(1.25, 8.0, 6.0, 100.0)
-    rows = list(s2.explanation_rows(s2.references(), {12: [s2.Compared(regular, aware)]}))
+    rows = list(s2.explanation_rows(references(), {12: [Compared(regular, aware)]}))
     assert rows[0].verdict == "agrees"
     assert rows[0].model == "f 0.80, r 0.250: 25.0 %; whole run 25.0 %"
     # C48 (derived from S2, section 5.2): gains of 17 to 28 % take f r = 0.145 to 0.219
@@ -32,8 +34,8 @@ def test_the_law_of_c48_is_exact_where_only_latency_changes() -> None:
 
 def test_a_gain_outside_of_the_published_range_deviates() -> None:
     def verdict(gain: float) -> str:
-        found = [s2.Compared(searched(1.0, 1, 1, 1), searched(1 + gain, 1, 1, 1))]
-        return next(iter(s2.gain_rows(s2.references(), {4: found}, 1))).verdict
+        found = [Compared(searched(1.0, 1, 1, 1), searched(1 + gain, 1, 1, 1))]
+        return next(iter(s2.gain_rows(references(), {4: found}, 1))).verdict
 
     assert [verdict(gain) for gain in (0.1, 0.2, 0.4)] == ["deviates", "agrees", "deviates"]
 

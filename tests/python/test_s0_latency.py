@@ -7,9 +7,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from validation.published import s0_latency
-from validation.published.s0 import A
-from validation.published.s0_latency import Latencies
+from validation.published.s0 import latency
+from validation.published.s0.cases import A
+from validation.published.s0.latency import Latencies
 
 
 def made_up(afar: int, slow: int, seconds: float) -> Latencies:
@@ -21,22 +21,22 @@ def made_up(afar: int, slow: int, seconds: float) -> Latencies:
 
 def test_verdicts() -> None:
     # aware, interleave, first touch, one thread's first touch
-    names = s0_latency.PLACEMENTS
+    names = latency.PLACEMENTS
     found = dict(
         zip(names, [made_up(5, 1, 1.0), made_up(75, 4, 1.1), made_up(5, 1, 1.0), made_up(75, 9, 2)], strict=True)
     )
-    rows = list(s0_latency.rows(A, "W", found))
+    rows = list(latency.rows(A, "W", found))
     assert [row.verdict for row in rows] == ["agrees", "deviates", "agrees", "agrees", "deviates", "agrees"]
     assert rows[0].model == "0.05 / 0.75 / 0.05 / 0.75"
     assert all(row.claim == "C3" and row.cls == "predicted" for row in rows)
 
 
 def test_what_an_iteration_adds() -> None:
-    assert s0_latency._less({"local": {5.0: 9, 15.0: 4}}, {"local": {5.0: 6}}) == {"local": {5.0: 3, 15.0: 4}}
+    assert latency._less({"local": {5.0: 9, 15.0: 4}}, {"local": {5.0: 6}}) == {"local": {5.0: 3, 15.0: 4}}
 
 
 def test_tables_have_every_line() -> None:
-    text = list(s0_latency.histogram({"p": made_up(40, 10, 1.0)}))
+    text = list(latency.histogram({"p": made_up(40, 10, 1.0)}))
     # 7 of the last level below 80 ns, 50 at home in time, 40 from afar, 10 late
     assert text[2] == "| p | 7.0 | 50.0 | 40.0 | 0.0 | 0.0 | 10.0 |"
     # mean at home: (50 x 105 + 10 x 10005) / 60

@@ -13,14 +13,17 @@ sys.path.insert(0, str(ROOT))
 
 from validation.native.cases import CASES, SMALLEST  # noqa: E402
 from validation.native.measure import region_seconds, summarise, timed_regions  # noqa: E402
-from validation.published import s4, s4_tasks  # noqa: E402
 from validation.published.reference import read_references  # noqa: E402
-from validation.published.s4_arithmetic import (  # noqa: E402
+from validation.published.s4 import cases as s4  # noqa: E402
+from validation.published.s4 import rows as s4_rows  # noqa: E402
+from validation.published.s4.arithmetic import (  # noqa: E402
     Problem,
     bytes_per_update,
     expected_updates_per_second,
     static_share,
 )
+from validation.published.s4.replays import Line, MachineFigures, TaskFigures  # noqa: E402
+from validation.published.s4.task_rows import task_rows  # noqa: E402
 from validation.rows import NativeRow, Row  # noqa: E402
 
 PRINTED = s4.references()
@@ -84,15 +87,15 @@ def test_expected_updates() -> None:
 
 def test_expected_ratios_of_the_paper() -> None:
     # about 0.91 of STREAM/16 B with non-temporal stores, 0.94 without
-    ratios = [s4.expected_static(PRINTED, machine, PAPER)[1] for machine in s4.MACHINES]
+    ratios = [s4_rows.expected_static(PRINTED, machine, PAPER)[1] for machine in s4.MACHINES]
     assert ratios == pytest.approx([0.909 * 598 / 600, 0.909 * 598 / 600, 0.9375 * 598 / 600], rel=0.003)
 
 
-def figures(machine: str, static: float, middle: float, serial: float) -> s4.MachineFigures:
+def figures(machine: str, static: float, middle: float, serial: float) -> MachineFigures:
     rates = {"static": static, "round robin": middle, "serial": serial}
-    lines = {name: s4.Line(rate, "link 0 -> 1", f"command of {name}") for name, rate in rates.items()}
+    lines = {name: Line(rate, "link 0 -> 1", f"command of {name}") for name, rate in rates.items()}
     system, socket = PRINTED[machine, "stream_copy_system"].value, PRINTED[machine, "stream_copy_socket"].value
-    return s4.MachineFigures(lines, system, socket, "stream command")
+    return MachineFigures(lines, system, socket, "stream command")
 
 
 def verdicts(rows: list[Row]) -> dict[str, str]:
@@ -101,13 +104,17 @@ def verdicts(rows: list[Row]) -> dict[str, str]:
 
 def test_a_machine_that_does_as_printed_agrees() -> None:
     # 38.6 GB/s / 17.69 B = 2182 M; one domain 9.9 GB/s / 16 B = 619 M
-    rows = list(s4.machine_rows(PRINTED, "opteron-8431-4s", figures("opteron-8431-4s", 2182e6, 1500e6, 540e6), PAPER))
+    rows = list(
+        s4_rows.machine_rows(PRINTED, "opteron-8431-4s", figures("opteron-8431-4s", 2182e6, 1500e6, 540e6), PAPER)
+    )
     assert {row.verdict for row in rows} == {"agrees"}
     assert {row.claim for row in rows} == {"C57", "C58", "C59", "C60"}
 
 
 def test_a_machine_that_does_not_deviates_row_by_row() -> None:
-    rows = list(s4.machine_rows(PRINTED, "opteron-8431-4s", figures("opteron-8431-4s", 2000e6, 2000e6, 700e6), PAPER))
+    rows = list(
+        s4_rows.machine_rows(PRINTED, "opteron-8431-4s", figures("opteron-8431-4s", 2000e6, 2000e6, 700e6), PAPER)
+    )
     assert verdicts(rows) == {
         "C57 STREAM": "agrees",
         "C58 serial": "deviates",
@@ -120,26 +127,24 @@ def test_a_machine_that_does_not_deviates_row_by_row() -> None:
 def test_which_machine_loses_most() -> None:
     opteron, ep, ex = s4.MACHINES
     like_printed = {opteron: figures(opteron, 10, 8, 3), ep: figures(ep, 10, 7, 5), ex: figures(ex, 8, 7.5, 2)}
-    assert [row.verdict for row in s4.comparison_rows(like_printed)] == ["agrees", "agrees"]
+    assert [row.verdict for row in s4_rows.comparison_rows(like_printed)] == ["agrees", "agrees"]
     other = {opteron: figures(opteron, 10, 6, 1), ep: figures(ep, 10, 7, 5), ex: figures(ex, 8, 7.5, 2)}
-    assert [row.verdict for row in s4.comparison_rows(other)] == ["deviates", "deviates"]
+    assert [row.verdict for row in s4_rows.comparison_rows(other)] == ["deviates", "deviates"]
 
 
 def test_one_domain() -> None:
-    def lines(*rates: float) -> dict[str, s4.Line]:
-        return {
-            name: s4.Line(rate, "", "") for name, rate in zip(("static", "round robin", "serial"), rates, strict=True)
-        }
+    def lines(*rates: float) -> dict[str, Line]:
+        return {name: Line(rate, "", "") for name, rate in zip(("static", "round robin", "serial"), rates, strict=True)}
 
-    assert s4.one_domain_row(lines(1000, 1000.9, 1000), "m").verdict == "agrees"
-    assert s4.one_domain_row(lines(1000, 1001.1, 1000), "m").verdict == "deviates"
+    assert s4_rows.one_domain_row(lines(1000, 1000.9, 1000), "m").verdict == "agrees"
+    assert s4_rows.one_domain_row(lines(1000, 1001.1, 1000), "m").verdict == "deviates"
 
 
 def test_code_balance_and_footprint() -> None:
     # 16 B / 6 flop = 8/3
-    rows = list(s4.arithmetic_rows(PRINTED, PAPER, 13_824_000_000, 6.0, "command"))
+    rows = list(s4_rows.arithmetic_rows(PRINTED, PAPER, 13_824_000_000, 6.0, "command"))
     assert [(row.claim, row.verdict) for row in rows] == [("C63", "agrees"), ("C77", "agrees")]
-    rows = list(s4.arithmetic_rows(PRINTED, PAPER, 13_000_000_000, 7.0, "command"))
+    rows = list(s4_rows.arithmetic_rows(PRINTED, PAPER, 13_000_000_000, 7.0, "command"))
     assert [row.verdict for row in rows] == ["deviates", "deviates"]
 
 
@@ -232,24 +237,24 @@ def test_an_input_that_breaks_a_reader_is_a_failure(monkeypatch: pytest.MonkeyPa
 
 def test_distributions_of_s4_tasks() -> None:
     # 600 / 10 x 600 / 600 = 60 blocks a layer, 240 layers
-    assert s4_tasks.blocks_of_layer(PAPER) == 60
-    assert s4_tasks.blocks(PAPER) == 14400
-    assert s4_tasks.by_tasks(PAPER, "s", "ijk") == "init@static sweep@tasks"
-    assert s4_tasks.by_tasks(PAPER, "s-1", "kji", "locality-queues", queue=9) == (
+    assert s4.blocks_of_layer(PAPER) == 60
+    assert s4.blocks(PAPER) == 14400
+    assert s4.by_tasks(PAPER, "s", "ijk") == "init@static sweep@tasks"
+    assert s4.by_tasks(PAPER, "s-1", "kji", "locality-queues", queue=9) == (
         "init@static:1 sweep@locality-queues:stride=60,queue=9"
     )
-    assert s4_tasks.by_tbb(PAPER, affinity=True) == "init@tbb-affinity:columns=60 sweep@tbb-affinity:columns=60"
+    assert s4.by_tbb(PAPER, affinity=True) == "init@tbb-affinity:columns=60 sweep@tbb-affinity:columns=60"
 
 
-def task_figures(tasks: list[float], queues: list[float], tbb: float, affinity: float) -> s4_tasks.TaskFigures:
-    def line(rate: float) -> s4.Line:
-        return s4.Line(rate * 1e6, "link 0 -> 1", "command")
+def task_figures(tasks: list[float], queues: list[float], tbb: float, affinity: float) -> TaskFigures:
+    def line(rate: float) -> Line:
+        return Line(rate * 1e6, "link 0 -> 1", "command")
 
-    def bars(rates: list[float]) -> dict[tuple[str, str], s4.Line]:
-        return {bar: line(rate) for bar, rate in zip(s4_tasks.COMBINATIONS, rates, strict=True)}
+    def bars(rates: list[float]) -> dict[tuple[str, str], Line]:
+        return {bar: line(rate) for bar, rate in zip(s4.COMBINATIONS, rates, strict=True)}
 
     unbounded = {"tasks": line(1400), "locality-queues": line(1900)}
-    return s4_tasks.TaskFigures(
+    return TaskFigures(
         bars(tasks),
         bars(queues),
         unbounded,
@@ -263,9 +268,9 @@ def task_figures(tasks: list[float], queues: list[float], tbb: float, affinity: 
 
 def test_rows_of_s4_tasks() -> None:
     rates = {"static": 2000e6, "round robin": 1500e6, "serial": 550e6}
-    lines = {name: s4.Line(rate, "", "") for name, rate in rates.items()}
+    lines = {name: Line(rate, "", "") for name, rate in rates.items()}
     as_said = task_figures([600, 1200, 1450, 1450], [620, 1900, 1900, 1850], 1450, 1880)
-    rows = list(s4_tasks.task_rows("m", lines, as_said))
+    rows = list(task_rows("m", lines, as_said))
     assert {row.verdict for row in rows if "any of the queued" in row.what} == {"agrees"}
     found = {(row.claim, row.verdict) for row in rows if "any of the queued" not in row.what}
     # COMBINATIONS go s/ijk, s/kji, s-1/ijk, s-1/kji: s/kji above is slower than s-1/ijk, which C67 denies
@@ -274,7 +279,7 @@ def test_rows_of_s4_tasks() -> None:
         ("C67", "deviates"),
     }
     otherwise = task_figures([1600, 1200, 1100, 1450], [1700, 1900, 1900, 1700], 1000, 1500)
-    found = {(row.claim, row.verdict) for row in s4_tasks.task_rows("m", lines, otherwise) if "what if" not in row.what}
+    found = {(row.claim, row.verdict) for row in task_rows("m", lines, otherwise) if "what if" not in row.what}
     assert {claim for claim, verdict in found if verdict == "deviates"} == {
         "C65", "C66", "C67", "C69", "C71", "C72",
     }  # fmt: skip

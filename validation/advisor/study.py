@@ -8,7 +8,6 @@ apart, for there the answer depends on less than either model can tell.
 from __future__ import annotations
 
 import csv
-import json
 import math
 import statistics
 import tomllib
@@ -21,7 +20,9 @@ from typing import Any
 import homenode as hn
 from homenode.advising import WEIGHTED, plain_distributions
 from homenode.gain_map import WORTH
-from validation.kept import Kept, package_hash
+from validation.result_cache import ResultCache, package_hash
+from validation.rows import AnyRow
+from validation.study import Options, Study
 from validation.traces import captured
 
 COMBINATIONS = Path(__file__).with_name("combinations.toml")
@@ -43,7 +44,7 @@ class Combination:
 
 
 @dataclass(frozen=True)
-class Scored:
+class Scored(AnyRow):
     """What both say about one combination."""
 
     kernel: str
@@ -116,12 +117,12 @@ def score(trace: hn.Trace, combination: Combination) -> Scored:
 
 def scored(folder: Path, chosen: Iterable[Combination], workers: int = 2) -> Iterator[Scored]:
     """Score each, in order; what the same package has scored before is kept in the folder."""
-    kept = Kept(folder / "advisor.jsonl", package_hash())
+    cache = ResultCache(folder / "advisor.jsonl", package_hash())
 
     def one(combination: Combination) -> Scored:
         trace = captured(folder, combination.kernel, combination.parameters)
         question = {"trace": trace.hash, "machine": combination.machine, "threads": combination.threads}
-        return Scored(**kept.get({**question, **combination.parameters}, lambda: asdict(score(trace, combination))))
+        return Scored(**cache.get({**question, **combination.parameters}, lambda: asdict(score(trace, combination))))
 
     chosen = list(chosen)
     for combination in chosen:  # captures one after the other: they share a folder
@@ -230,30 +231,31 @@ def page(rows: Sequence[Scored]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(folder: Path, small: bool, as_json: bool, renew: bool) -> int:
-    """Score and print; `renew`: write the page and the table, too."""
-    rows = []
-    for row in scored(folder, combinations(small)):
-        rows.append(row)
-        if not as_json:
-            print(
-                "  ".join(f"{value:.4f}" if isinstance(value, float) else str(value) for value in asdict(row).values()),
-                flush=True,
-            )
-    if as_json:
-        print(
-            json.dumps(
-                {"schema": "homenode.advisor-study/1", "summary": summary(rows), "rows": [asdict(row) for row in rows]},
-                indent=1,
-            )
-        )
-    else:
-        print(
-            "  ".join(
-                f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
-                for key, value in summary(rows).items()
-            )
-        )
-    if renew and not small:
-        write(rows)
-    return 0
+def _write(found: Sequence[Scored], options: Options) -> None:
+    if not options.small:
+        write(found)
+
+
+STUDY = Study(
+    "advisor",
+    "whether chunks by latency pay off: the closed form against `flow` on 210 combinations",
+    "an hour",
+    (
+        *("kernel", "parameters", "machine", "threads"),
+        *("best_plain_closed_form", "best_plain_flow", "gain_closed_form", "gain_flow"),
+    ),
+    lambda options: scored(options.folder, combinations(options.small)),
+    (PAGE,),
+    line=lambda row: "  ".join(
+        f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.as_json().values()
+    ),
+    write=_write,
+    closing=lambda found, options: "  ".join(
+        f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}" for key, value in summary(found).items()
+    ),
+    document=lambda found: {
+        "schema": "homenode.advisor-study/1",
+        "summary": summary(found),
+        "rows": [row.as_json() for row in found],
+    },
+)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from validation.linux_guest.cases import BALANCE_CASES, MACHINE, TCMALLOC
 from validation.linux_guest.log import GuestLog
+from validation.page_with_notes import markdown_table
 from validation.rows import GuestRow
 
 PAGE = Path(__file__).with_name("results.md")
 COMMAND = "python -m validation linux-guest --write"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield f"| {' | '.join(map(str, row))} |"
 
 
 def _emulator_version() -> str:
@@ -45,7 +39,7 @@ def text(rows: Sequence[GuestRow], log: GuestLog) -> str:
         "",
     ]
     columns = ("case", "what", "class", "guest", "model", "verdict")
-    lines += _table(columns, [(row.case, row.what, row.cls, row.guest, row.model, row.verdict) for row in rows])
+    lines += markdown_table(columns, [(row.case, row.what, row.cls, row.guest, row.model, row.verdict) for row in rows])
     lines += [
         "",
         "Automatic balancing in the guest, run by run. Its clock for the first scan is the reader's own time on a core, which",
@@ -53,7 +47,7 @@ def text(rows: Sequence[GuestRow], log: GuestLog) -> str:
         "but a few pages end with the only reader, or with the one that reads eight times as often.",
         "",
     ]
-    lines += _table(
+    lines += markdown_table(
         ("case", "run", "first page seen elsewhere after", "pages on each node at the end"),
         [
             (
@@ -75,7 +69,7 @@ def text(rows: Sequence[GuestRow], log: GuestLog) -> str:
             "differ by more than the runs of one, and the row is weak evidence.",
             "",
         ]
-        lines += _table(
+        lines += markdown_table(
             ("run", "passes", "sum"),
             [
                 (run, ", ".join(map(str, line.remote)), sum(line.remote))

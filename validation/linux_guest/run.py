@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
 from homenode.errors import UsageError
-from validation.linux_guest import compare, guest, programs
+from homenode.resources import cache_directory
+from validation.linux_guest import compare, guest, programs, results
 from validation.linux_guest.cases import (
     BALANCE_CASES,
     BALANCED_PAGES,
@@ -28,6 +29,7 @@ from validation.linux_guest.cases import (
 )
 from validation.linux_guest.log import GuestLog, parse
 from validation.rows import GuestRow
+from validation.study import Options, Study
 
 DESCRIPTION = Path(__file__).with_name("machines") / "guest-4n.toml"
 # Emulation is slow, and other work may share the host.
@@ -163,3 +165,28 @@ def rows(folder: Path, cache: Path, small: bool = False) -> Iterator[GuestRow]:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "linux_guest.log").write_text(text, encoding="utf-8")
     yield from model_rows(parse(text), plan, Model(folder / "model", plan.machine.cores))
+
+
+def _rows(options: Options) -> Iterator[GuestRow]:
+    try:
+        yield from rows(options.folder / "linux-guest", cache_directory() / "guest", options.small)
+    except guest.GuestFailed as error:
+        raise SystemExit(f"the Linux guest failed: {error}") from None
+
+
+def _write(found: Sequence[GuestRow], options: Options) -> None:
+    """Renew the page after a full run that was not skipped."""
+    if not options.small and found[0].verdict != "skipped":
+        log = options.folder / "linux-guest" / "linux_guest.log"
+        results.write(found, parse(log.read_text(encoding="utf-8")))
+
+
+STUDY = Study(
+    "linux-guest",
+    "a Linux of 4 nodes in QEMU against the model, page by page",
+    "minutes",
+    ("case", "what", "guest", "model", "unit", "verdict", "command", "class"),
+    _rows,
+    (results.PAGE,),
+    write=_write,
+)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import homenode as hn
-from validation.native.cases import Case
+from validation.native.cases import CASES, SMALLEST, Case
 from validation.native.measure import build, descriptions, measure, timed_regions
 from validation.replay import replayed
 from validation.rows import NativeRow
+from validation.study import Options, Study
 from validation.traces import captured, trace_path
 
 
@@ -32,3 +35,28 @@ def compare(
             yield NativeRow(
                 case.kernel, case.parameters, team, "static", native.seconds, predicted, native.spread, native.repeats
             )
+
+
+def _rows(options: Options) -> Iterator[NativeRow]:
+    """The host is calibrated first if no description of it is given."""
+    machine = options.machine
+    if machine is None:
+        machine = options.folder / "host.toml"
+        if not machine.exists():
+            options.folder.mkdir(parents=True, exist_ok=True)
+            command = [str(Path(sys.executable).with_name("homenode")), "machine", "calibrate", "-o", str(machine)]
+            subprocess.run(command, check=True)
+    return compare(SMALLEST if options.small else CASES, machine, options.folder, (1, 2), options.repeats)
+
+
+STUDY = Study(
+    "native",
+    "native runs on this machine against its calibrated description; the page is written by hand",
+    "minutes",
+    (
+        *("kernel", "parameters", "threads", "distribution", "measured_seconds", "predicted_seconds"),
+        *("spread", "repeats", "error"),
+    ),
+    _rows,
+    (Path(__file__).with_name("results.md"),),
+)

@@ -1,4 +1,4 @@
-"""`homenode validate`: the cases of validation/, which stand in the source tree beside the package."""
+"""`homenode validate`: the studies of validation/, which stand in the source tree beside the package."""
 
 from __future__ import annotations
 
@@ -11,36 +11,57 @@ import click
 from homenode._core import unknown_name
 from homenode.cli import console
 
-KINDS = ("published", "differential", "native", "linux-guest", "fuzz")
 
-
-def _source_tree() -> Path:
+def _source_tree() -> Path | None:
     """The folder that has validation/__main__.py: the current one or one above it."""
     for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / "validation" / "__main__.py").is_file() and (folder / "models" / "machines").is_dir():
             return folder
-    raise click.UsageError(
-        "no validation/ here; run it inside homenode's source tree, where the cases and their references are"
-    )
+    return None
 
 
-@click.command("validate", context_settings={"ignore_unknown_options": True})
-@click.argument("kind", required=False)
+def _validation(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "validation", *arguments]
+
+
+def _studies(tree: Path) -> dict[str, str]:
+    """What the tree's own table (validation/studies.py) lists: names, and what each holds against what."""
+    listed = subprocess.run(_validation("--list"), cwd=tree, check=True, capture_output=True, text=True).stdout
+    return {name: what.strip() for name, _, what in (line.partition(" ") for line in listed.splitlines())}
+
+
+class _WithStudies(click.Command):
+    """Its help ends with the table of studies."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List them, inside the source tree."""
+        tree = _source_tree()
+        if tree is None:
+            formatter.write_paragraph()
+            formatter.write_text("Inside homenode's source tree this help lists the studies.")
+            return
+        with formatter.section("Studies"):
+            formatter.write_dl(list(_studies(tree).items()))
+
+
+@click.command("validate", cls=_WithStudies, context_settings={"ignore_unknown_options": True})
+@click.argument("study", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @console.json_option
-def command(kind: str | None, arguments: tuple[str, ...], as_json: bool) -> int:
+def command(study: str | None, arguments: tuple[str, ...], as_json: bool) -> int:
     """Hold predictions against published results, native runs on this host, or a Linux of several nodes in QEMU; fuzz the readers.
 
-    KIND: published, differential (the engines against each other), native, linux-guest or fuzz (a minute for each target of
-    tests/fuzz; wants clang).
+    Without STUDY: published, differential, native, linux-guest and fuzz.
 
     Further arguments are those of `python -m validation` (--paper S4, --small, --folder, --machine, --repeats).
     """
-    if kind is not None and kind not in KINDS:
-        raise click.UsageError(unknown_name("kind of validation", kind, list(KINDS)))
     tree = _source_tree()
-    status = 0
-    for one in KINDS if kind is None else (kind,):
-        call = [sys.executable, "-m", "validation", one, *arguments, *(["--json"] if as_json else [])]
-        status = max(status, subprocess.run(call, cwd=tree, check=False).returncode)
-    return status
+    if tree is None:
+        raise click.UsageError(
+            "no validation/ here; run it inside homenode's source tree, where the cases and their references are"
+        )
+    if study is not None and study not in (known := list(_studies(tree))):
+        raise click.UsageError(unknown_name("kind of validation", study, known))
+    chosen = [] if study is None else [study]
+    call = _validation(*chosen, *arguments, *(["--json"] if as_json else []))
+    return subprocess.run(call, cwd=tree, check=False).returncode

@@ -1,0 +1,121 @@
+"""The table of studies: every page exists, rows have the declared columns, and all lists of names are the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from validation.__main__ import main  # noqa: E402
+from validation.page_with_notes import notes_of  # noqa: E402
+from validation.published import papers  # noqa: E402
+from validation.rows import Row  # noqa: E402
+from validation.studies import STUDIES, UNNAMED  # noqa: E402
+from validation.study import Options, Study  # noqa: E402
+
+from homenode.cli.validate import command as validate  # noqa: E402
+
+# What takes seconds on its smallest form; the others' columns are held against the rows of their own tests.
+CHEAP = ("placements", "mappings", "closed-form", "differential", "advisor", "classification")
+
+
+def table_of_the_readme() -> dict[str, str]:
+    """Cells of the first table by study."""
+    page = (ROOT / "validation" / "README.md").read_text(encoding="utf-8").partition("\n\n| path |")[0]
+    return {name: row for row, name in re.findall(r"^(\| ([\w-]+) \|.*)$", page, re.MULTILINE) if name != "study"}
+
+
+def test_every_page_of_the_table_exists() -> None:
+    for study in STUDIES.values():
+        assert [page for page in study.pages if not page.is_file()] == [], study.name
+
+
+def test_the_readme_lists_the_studies_as_the_table_does() -> None:
+    listed = table_of_the_readme()
+    assert list(listed) == list(STUDIES)
+    for name, study in STUDIES.items():
+        assert f"| {study.what} | {study.takes} |" in listed[name]
+        for page in study.pages:
+            assert f"]({os.path.relpath(page.resolve(), ROOT / 'validation')})" in listed[name]
+
+
+def test_help_lists_the_studies_inside_the_source_tree(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT / "validation")
+    listed = CliRunner().invoke(validate, ["--help"]).output.partition("Studies:\n")[2]
+    assert re.findall(r"^  ([\w-]+)  ", listed, re.MULTILINE) == list(STUDIES)
+    assert main(["--list"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(STUDIES)
+    assert set(UNNAMED) <= set(STUDIES)
+    refused = CliRunner().invoke(validate, ["natvie"], standalone_mode=False)
+    assert "unknown kind of validation 'natvie'; allowed: native, " in str(refused.exception)
+    monkeypatch.chdir(tmp_path)
+    assert "source tree" in CliRunner().invoke(validate, ["--help"]).output
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_rows_have_the_declared_columns(name: str, tmp_path: Path) -> None:
+    row = next(iter(STUDIES[name].rows(Options(tmp_path, small=True))))
+    assert tuple(row.as_json()) == STUDIES[name].columns
+
+
+def test_rows_of_papers_have_the_declared_columns() -> None:
+    row = Row("C57", "m", "w", "fitted", 1.0, 2.0, "GB/s", "agrees", "c").as_json()
+    assert set(row) == set(papers.STUDY.columns)
+
+
+def test_a_page_of_the_papers_wants_one_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["published", "--write"])
+    assert "--write without --paper; allowed: --paper S0|S1|S2|S3|S4" in capsys.readouterr().err
+
+
+def test_a_study_shows_rows_and_renews_its_page_but_not_from_its_small_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def rows(options: Options) -> Iterator[Row]:
+        yield Row("C0", "m", "w", "predicted", 1.0, 2.5, "s", "deviates", "how")
+
+    page = tmp_path / "page.md"
+    page.write_text("old\n\n## Reading\n\nkept\n", encoding="utf-8")
+    study = Study("made-up", "nothing", "no time", (), rows, (page,), tables=lambda found: f"{len(found)} row\n")
+    assert study.run(Options(tmp_path, small=True, write=True)) == 0
+    assert page.read_text(encoding="utf-8").startswith("old\n")
+    assert study.run(Options(tmp_path, write=True)) == 0
+    assert page.read_text(encoding="utf-8") == "1 row\n" + notes_of(page)
+    assert notes_of(page) == "\n## Reading\n\nkept\n"
+    assert capsys.readouterr().out.splitlines() == ["C0  m  w  1  2.5  s  deviates  predicted"] * 2
+    assert study.run(Options(tmp_path, as_json=True)) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == "homenode.validation/1"
+    assert [row["class"] for row in document["rows"]] == ["predicted"]
+
+
+def test_every_claim_has_a_title_and_every_result_page_names_claims_that_have_one() -> None:
+    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    titled = re.findall(r"^\| (C\w+) \| [^|]+ \| [^|]+ \| [^|]+ \| [^|]+ \|$", text, re.MULTILINE)
+    assert sorted(titled, key=lambda claim: (len(claim), claim)) == sorted(
+        ["CHR", *(f"C{number}" for number in range(1, 82))], key=lambda claim: (len(claim), claim)
+    )
+    pages = [*papers.STUDY.pages, *STUDIES["s0-latency"].pages, *STUDIES["s0-distribution"].pages]
+    for page in pages:
+        cells = re.findall(r"^\| ((?:C[\dH]\w*)(?:, C\d+)*) \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert cells, page
+        assert {claim for cell in cells for claim in cell.split(", ")} <= set(titled), page
+
+
+def test_the_cells_of_deviations_are_short() -> None:
+    lines = (ROOT / "validation" / "DEVIATIONS.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert [cell for row in rows for cell in row.strip("|").split(" | ") if len(cell.split()) > 40] == []
+    assert [line for line in lines if not line.startswith("|") and len(line) > 100] == []

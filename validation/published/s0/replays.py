@@ -1,0 +1,133 @@
+"""S0's replays: a program's trace with a few iterations more or fewer, each with one placement, mapping and machine."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import homenode as hn
+from homenode.replaying import Choice
+from validation.available import Setting
+from validation.published.s0.cases import MACHINES, SYSTEMS, A, Balancing, Case, Timing, parameters_of
+from validation.result_cache import ResultCache
+from validation.traces import captured, trace_path
+
+# From here on a grid is extrapolated from captures of these sizes (the last is held out), each of at least six rows of blocks.
+EXTRAPOLATED_FROM = 4096
+SMALL_SIZES = (96, 112, 128, 160)
+NEVER_SCANS = "+autonuma:scan_delay=1000000s"
+LINUX_SCAN_DELAY = 1.0  # seconds; kernel/sched/fair.c, sysctl_numa_balancing_scan_delay
+
+
+def _trace_of(folder: Path, case: Case, steps: int) -> Path:
+    parameters = parameters_of(case)
+    if parameters.get("class") == "B" and case.program == "mg":
+        parameters["class"] = "A"  # the same grid
+    parameters = {**parameters, "iterations" if case.program in ("mg", "ft") else "steps": steps, "check": 0}
+    path = trace_path(folder, case.program, parameters)
+    if path.exists():
+        return path
+    if case.program != "hotspot" or int(case.size) < EXTRAPOLATED_FROM:
+        captured(folder, case.program, parameters)
+        return path
+    small = []
+    for size in SMALL_SIZES:
+        captured(folder, case.program, {**parameters, "size": size})
+        small.append(trace_path(folder, case.program, {**parameters, "size": size}))
+    hn.extrapolate(*small[:-1], check=small[-1], output=path, size=int(case.size))
+    return path
+
+
+def _longest_region(run: Mapping[str, Any]) -> str:
+    region = max(run["regions"], key=lambda region: float(region["seconds"]))
+    return f"{region['binding_resource']}, {region['label']}"
+
+
+def _shares_caches(setting: Setting, other: Setting) -> bool:
+    return all("+" not in one.placement and one.mapping == "compact" for one in (setting, other)) and (
+        setting.distribution == other.distribution == "static"
+    )
+
+
+def _choice(machine: str, setting: Setting) -> Choice:
+    policies: dict[str, Any] = dataclasses.replace(setting, system=SYSTEMS[machine]).keywords()
+    return Choice(hn.Machine.load(machine), MACHINES[machine], seed=setting.seed, **policies)
+
+
+def _question(trace: hn.Trace, machine: str, setting: Setting) -> dict[str, Any]:
+    names = dataclasses.replace(setting, system=SYSTEMS[machine]).keywords()
+    return {"trace": trace.hash, "machine": machine, "threads": MACHINES[machine], "seed": setting.seed, **names}
+
+
+def _answer(result: hn.Result) -> dict[str, Any]:
+    moved = result.traffic
+    return {
+        "seconds": result.seconds,
+        "pass_seconds": sum(r["seconds"] for r in result.run["regions"] if r["label"] == "placement pass"),
+        "idle": [float(seconds) for seconds in result.threads["idle_seconds"]],
+        "remote": 1 - float(moved.trace()) / float(moved.sum()) if moved.sum() else 0.0,
+        "held_up_by": _longest_region(result.run),
+        "hinting_faults": int(result.run["hinting_faults"]),
+        "migrated_pages": int(result.run["migrated_pages"]),
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class Replays:
+    """Where traces and answers are kept."""
+
+    folder: Path
+    cache: ResultCache
+
+    def _replay(self, case: Case, steps: int, machine: str, setting: Setting) -> tuple[dict[str, Any], str]:
+        path = _trace_of(self.folder, case, steps)
+        trace = hn.Trace.open(path)
+        # Placements of a pinned team read what the first of them recorded of the caches, if they are replayed in one grid.
+        together = [other for other in case.placed if _shares_caches(other, setting)]
+        if setting in together and any(_question(trace, machine, other) not in self.cache for other in together):
+            results = hn.replay_grid(trace, [_choice(machine, other) for other in together], workers=1)
+            for other, result in zip(together, results, strict=True):
+                self.cache.get(_question(trace, machine, other), partial(_answer, result))
+        answer = self.cache.get(
+            _question(trace, machine, setting),
+            lambda: _answer(hn.replay_grid(trace, [_choice(machine, setting)], workers=1)[0]),
+        )
+        options = dataclasses.replace(setting, system=SYSTEMS[machine]).options()
+        return answer, f"homenode replay {path.name} --machine {machine} --threads {MACHINES[machine]} {options}"
+
+    def timing(self, case: Case, machine: str, setting: Setting) -> Timing:
+        """Take a case apart into what happens once and what each iteration takes."""
+        few, _ = self._replay(case, case.few, machine, setting)
+        more, command = self._replay(case, case.more, machine, setting)
+        step = (more["seconds"] - few["seconds"]) / (case.more - case.few)
+        idle = tuple(
+            (later - earlier) / (more["seconds"] - few["seconds"])
+            for earlier, later in zip(few["idle"], more["idle"], strict=True)
+        )
+        return Timing(few["seconds"] - case.few * step, step, more["remote"], idle, more["held_up_by"], command)
+
+    def balancing(self, case: Case, machine: str, setting: Setting, timing: Timing) -> Balancing:
+        """Replay with automatic balancing from the first iteration's end on; a tenth of the rest passes for a second.
+
+        Linux waits for a second, by when initialisation and many iterations are over. An iteration is the least that passes for it.
+        """
+        replay = self._replay(case, case.more, machine, setting)[0]
+        without, step = replay["seconds"], timing.step_seconds
+        # the placement pass is over when the program's time begins
+        delay = min(timing.once_seconds - replay["pass_seconds"] + step, LINUX_SCAN_DELAY)
+        second = float(f"{min(max((without - replay['pass_seconds'] - delay) / 10, step), LINUX_SCAN_DELAY):.3g}")
+        # Linux 4.4 scans every 1 to 60 s, 3.10 every 0.1 to 5 s (models/placement/autonuma.cpp)
+        shortest, longest = (1, 60) if machine == A else (0.1, 5)
+        modifier = (
+            f"+autonuma:scan_delay={delay * 1e9:.0f}ns,scan_period_min={second * shortest * 1e9:.0f}ns,"
+            f"scan_period_max={second * longest * 1e9:.0f}ns"
+        )
+        balanced = dataclasses.replace(setting, placement=setting.placement + modifier)
+        found, command = self._replay(case, case.more, machine, balanced)
+        # Where pages may move, slices pass the caches in the order of time (docs/decisions/0008), so in what this is held against, too.
+        never = dataclasses.replace(setting, placement=setting.placement + NEVER_SCANS)
+        without = self._replay(case, case.more, machine, never)[0]["seconds"]
+        return Balancing(without, found["seconds"], second, found["hinting_faults"], found["migrated_pages"], command)

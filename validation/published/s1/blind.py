@@ -1,0 +1,54 @@
+"""What S1 measured and does not tell us here: the 3D sample of Table 5 and JEMS-FDTD of Table 6. Predictions, compared with nothing.
+
+3D is 2D's problem with one direction more: as many patches of nearly as many cells, with the same reduced caches and thresholds. FDTD
+allocates no temporaries, so what first touch loses to faults it cannot lose there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from validation.published.s1 import cases, fitted, replays
+from validation.rows import Row, not_compared
+
+TEAMS = (8, 64, 256)
+
+
+@dataclass(frozen=True)
+class Blind:
+    """A table's half that is kept apart, and the kernel for it."""
+
+    claim: str
+    name: str
+    kernel: str
+    parameters: dict[str, int | str]
+
+
+CASES = (
+    Blind("C31", "Table 5, 3D", "advection3d", {"patch": 13, "temporaries": "scratch"}),
+    Blind("C32", "Table 6, JEMS-FDTD", "fdtd3d", {"patch": 10}),
+)
+
+
+def rows(folder: Path, patches: int) -> Iterator[Row]:
+    """Yield speed-ups over 8 threads and JArena's gain, on 8, 64 and 256 threads."""
+    for case in CASES:
+        found = {}
+        for column, heap in cases.ADVECTION_HEAPS.items():
+            chosen = replays.setting(replays.advection_heap(heap))
+            for team in TEAMS:
+                found[column, team] = replays.step_seconds(
+                    folder, case.kernel, case.parameters, team, patches, chosen, fitted.changes()
+                )
+        for team in TEAMS:
+            gain = found["first touch", team].seconds / found["jarena", team].seconds - 1
+            for column in cases.ADVECTION_HEAPS:
+                speed_up = found[column, 8].seconds / found[column, team].seconds
+                what = f"{case.name}: speed-up over 8 threads, {column}, {team} threads"
+                command = found[column, team].command
+                yield not_compared(case.claim, cases.MACHINE, what, "[blind]", speed_up, command)
+            what = f"{case.name}: gain of JArena, {team} threads"
+            command = found["first touch", team].command
+            yield not_compared(case.claim, cases.MACHINE, what, "[blind]", gain, command)

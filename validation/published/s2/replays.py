@@ -1,0 +1,103 @@
+"""S2's replays: the search under both heaps, and STREAM triad by rings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import homenode as hn
+from validation.published.s2.cases import EXPANSIONS, MACHINE, TABLE
+from validation.traces import captured, trace_path
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The search under one heap."""
+
+    rate: float  # searches' speed summed over threads, 1/s
+    busy_seconds: float  # of all threads, the whole run
+    memory_seconds: float  # of it, lines from memory under way
+    memory_lines: float  # that came from memory, the whole run
+    first_thread_lines: float  # that thread 0 exchanged with memory
+    reserved_bytes: int
+    walks_per_access: float
+    command: str
+
+    @property
+    def latency(self) -> float:
+        """Mean of a line from memory, seconds."""
+        return self.memory_seconds / self.memory_lines
+
+
+def figures(run: Mapping[str, Any], command: str) -> Searched:
+    """Of a run of the report."""
+    search = next(region for region in run["regions"] if region["label"] == "search:code")
+    rate = sum(1 / busy for busy in search["thread_busy_seconds"] if busy > 0)
+    edges = run["latency_histogram_ns"]["edges"]
+    counts = run["latency_histogram_ns"]["by_source"]["local"]
+    middles = [(least + most) / 2 for least, most in pairwise(edges)]
+    return Searched(
+        rate,
+        sum(thread["busy_seconds"] for thread in run["threads_detail"]),
+        1e-9 * sum(middle * count for middle, count in zip(middles, counts, strict=False)),
+        float(sum(counts)),
+        run["threads_detail"][0]["local_bytes"] / 64,
+        run["heap_detail"]["reserved_bytes"],
+        run["tlb_misses"] / run["accesses"],
+        command,
+    )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Both heaps on the same frames."""
+
+    regular: Searched
+    aware: Searched
+
+    @property
+    def gain(self) -> float:
+        """Nodes expanded in unit time, more than under `regular`."""
+        return self.aware.rate / self.regular.rate - 1
+
+
+def compared(
+    folder: Path, machine: hn.Machine, threads: int, seeds: Sequence[int], aware: str, settings: Mapping[str, int | str]
+) -> list[Compared]:
+    """The search by `threads` under the regular heap and the heap `aware`, one comparison for each seed of the frames."""
+    program = {"instance": "korf12", "nodes": "heap", "table": TABLE, "expand": EXPANSIONS, "check": 0, **settings}
+    # The team is the program's own: it is no parameter of the kernel.
+    place = folder / f"threads{threads}"
+    trace, path = captured(place, "sliding_tile", program, threads=threads), trace_path(place, "sliding_tile", program)
+    changes = "".join(f" --change '{name}={value}'" for name, value in machine.changes.items())
+    found = []
+    for seed in seeds:
+        heaps = ("regular", aware)
+        choices = hn.grid([machine], [threads], heap=heaps, engine="line", pages="2MiB", seed=seed)
+        command = (
+            f"homenode replay {path} --machine {MACHINE}{changes} --threads {threads} --engine line --heap regular "
+            f"--heap {aware} --pages 2MiB --seed {seed}"
+        )
+        regular, other = (figures(result.run, command) for result in hn.replay_grid(trace, choices))
+        found.append(Compared(regular, other))
+    return found
+
+
+def triad(folder: Path, elements: int, cores: Sequence[int]) -> tuple[dict[tuple[int, int], float], str]:
+    """STREAM triad's bytes/s by cores and rings of each kind. The card computes with vectors of eight: an eighth of the core time."""
+    settings = {"n": elements, "repeats": 1, "check": 0}
+    trace, path = captured(folder, "stream", settings), trace_path(folder, "stream", settings)
+    rates, command = {}, ""
+    for rings in (1, 2):
+        changes = {"core_time": "x0.125", "ring.address_rings": str(rings), "ring.acknowledge_rings": str(rings)}
+        machine = hn.Machine.load(MACHINE).with_changes(changes)
+        for count in cores:
+            run = hn.replay(trace, machine, threads=count, engine="line", stores="nt", pages="2MiB").run
+            seconds = next(region["seconds"] for region in run["regions"] if region["label"] == "triad")
+            rates[count, rings] = 24 * elements / seconds
+            texts = "".join(f" --change {name}={value}" for name, value in changes.items())
+            command = f"homenode replay {path} --machine {MACHINE}{texts} --threads {count} --engine line --stores nt --pages 2MiB"
+    return rates, command

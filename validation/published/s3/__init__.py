@@ -1,0 +1,1 @@
+"""Știrb (S3): threads mapped by their types."""

@@ -1,0 +1,32 @@
+"""What S3 prints (printed.csv), and the machines, mappings and sizes that are replayed for it.
+
+The thesis names neither its machines nor its sizes, so of C49 to C54 only signs are told, and none of them is counted: powers
+depend on parameters that are all assumed. C55 is exact arithmetic; C56 is required.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from validation.published.reference import Reference, read_references
+
+NUMA, UMA = "xeon-x5550-2s", "xeon-x5550-1s"
+# The thesis compares with the system's own scheduler.
+MAPPINGS = ("btdm", "unpinned")
+NOTE = """\
+The programs are `threads_side_by_side` (CPU-X), `threads_autonomous` (Flops and Iops) and `threads_pingpong` (Context Switch), written anew
+from S3's descriptions; *gain* is what `btdm` saves against `unpinned`. Magnitudes are not claimed: machine, sizes and powers of
+S3 are unknown, and ours are assumed (`models/energy/default.toml`). Where the *sign* is not the same at both ends of every
+parameter's interval, the row says so. Power falls where fewer cores work; *energy* says what that takes in all. In threads_pingpong
+both threads write one word, so that they are side-by-side here; S3 calls its two threads autonomous."""
+# Two arrays of 2^10 numbers fit one core's first level; of 2^13, the first levels of four.
+LOGARITHMS = (10, 13)
+SIDE_BY_SIDE = (2, 4, 6, 8, 11)
+
+References = Mapping[tuple[str, str], Reference]
+
+
+def references() -> dict[tuple[str, str], Reference]:
+    """The numbers that S3 prints."""
+    return read_references(Path(__file__).with_name("printed.csv"))

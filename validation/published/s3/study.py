@@ -1,0 +1,65 @@
+"""S3 as a study: maps the threads of its kinds of programs by type and otherwise, and compares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from validation.published.s3 import rows as compared
+from validation.published.s3.cases import LOGARITHMS, MAPPINGS, NUMA, SIDE_BY_SIDE, UMA, references
+from validation.published.s3.replays import balances, machine_named, mapped, systems
+from validation.rows import Row
+
+
+def rows(folder: Path, small: bool = False) -> Iterator[Row]:
+    """Yield the rows of C49 to C56."""
+    printed = references()
+    # CPU-X: side-by-side threads, fewer than 12
+    logarithm = 10 if small else 13
+    ring = {"workers": 4, "logarithm": logarithm, "rounds": 4 if small else 50}
+    for machine, quantity in ((NUMA, "cpu_x_numa_gain"), (UMA, "cpu_x_uma_gain")):
+        found = mapped(folder, "threads_side_by_side", ring, machine, *MAPPINGS)
+        yield compared.gain_row("C49", "CPU-X: power saved", printed["all", quantity], machine, found)
+        if machine == NUMA:
+            yield compared.gain_row(
+                "C50", "CPU-X: power of the cores saved", printed["all", "cpu_x_cpu_gain"], machine, found, cores=True
+            )
+    gains, command = {}, ""
+    for threads in SIDE_BY_SIDE[:2] if small else SIDE_BY_SIDE:
+        found = mapped(folder, "threads_side_by_side", {**ring, "workers": threads}, NUMA, *MAPPINGS)
+        gains[threads] = 1 - found["btdm"].watts / found["unpinned"].watts
+        command = found["btdm"].command
+    yield compared.growth_row(gains, printed["all", "cpu_x_best_gain"], command)
+
+    # Flops and Iops: 2400 autonomous threads on 8 cores; CPU: few
+    many = 20 if small else int(printed["all", "flops_iops_threads"].value)
+    flops = {"integer": many // 2, "floating": many // 2, "elements": 1000, "rounds": 4}
+    found = mapped(folder, "threads_autonomous", flops, NUMA, *MAPPINGS)
+    gained = printed["all", "flops_iops_seconds_gain"].value, printed["all", "flops_iops_seconds"].value
+    yield compared.time_row("C52", f"Flops and Iops: time saved, {many} threads", *gained, NUMA, found)
+    yield compared.gain_row("C53", "Flops: power saved", printed["all", "flops_numa_gain"], NUMA, found)
+    few = mapped(folder, "threads_autonomous", {**flops, "integer": 4, "floating": 4}, NUMA, *MAPPINGS)
+    gained = printed["all", "cpu_seconds_gain"].value, printed["all", "cpu_seconds"].value
+    yield compared.time_row("C52", "CPU: time saved, 8 threads", *gained, NUMA, few)
+    uma = mapped(folder, "threads_autonomous", {**flops, "integer": 4, "floating": 4}, UMA, *MAPPINGS)
+    yield compared.gain_row("C53", "Flops: power saved", printed["all", "flops_uma_gain"], UMA, uma)
+
+    # Context Switch: two threads
+    players: dict[str, int | str] = {"turns": 50 if small else 2000}
+    turns = mapped(folder, "threads_pingpong", players, NUMA, *MAPPINGS)
+    lost = -printed["all", "context_switch_seconds_lost"].value, printed["all", "context_switch_seconds"].value
+    yield compared.time_row("C54", "Context Switch: time saved", *lost, NUMA, turns)
+    yield compared.gain_row("C54", "Context Switch: power saved", printed["all", "context_switch_gain"], NUMA, turns)
+    by_system = {
+        name: mapped(folder, "threads_pingpong", players, NUMA, *MAPPINGS, system=system)
+        for name, system in systems(folder / "systems", ("context_switch", "wakeup", "deep_wakeup"))
+    }
+    yield compared.sensitivity_row(*lost, NUMA, turns, by_system)
+
+    yield from compared.identity_rows(
+        balances(folder, machine_named(NUMA), 5 if small else 40), f"homenode map F.hnt --machine {NUMA} --json"
+    )
+    for name in (NUMA, "xeon-x7560-4s"):
+        for logarithm in LOGARITHMS[:1] if small else LOGARITHMS:
+            found = mapped(folder, "threads_side_by_side", {**ring, "logarithm": logarithm}, name, "btdm", "scatter")
+            yield from compared.together_rows(found["btdm"], found["scatter"], name, 2 << logarithm)

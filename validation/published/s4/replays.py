@@ -1,0 +1,124 @@
+"""S4's replays: sweeps by placement and by task policy, and STREAM's second repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import homenode as hn
+from validation.published.s4.arithmetic import Problem
+from validation.published.s4.cases import COMBINATIONS, SEEDS, STREAM_ELEMENTS, blocks, by_tasks, by_tbb
+from validation.replay import Replayed, replayed
+from validation.traces import captured, trace_path
+
+
+@dataclass(frozen=True)
+class Line:
+    """One of the paper's lines on one machine, as the model has it."""
+
+    updates_per_second: float
+    binding: str  # the bottleneck of the sweep
+    command: str
+
+    @property
+    def million_updates(self) -> float:
+        """Sites updated in a second, MLUP/s."""
+        return self.updates_per_second / 1e6
+
+
+@dataclass(frozen=True)
+class MachineFigures:
+    """What the model says of one machine."""
+
+    lines: Mapping[str, Line]  # static, round robin, serial
+    stream_system: float  # STREAM copy as reported, bytes/s
+    stream_socket: float
+    stream_command: str
+
+
+@dataclass(frozen=True)
+class TaskFigures:
+    """One machine's bars."""
+
+    tasks: Mapping[tuple[str, str], Line]  # by initialisation and order
+    queues: Mapping[tuple[str, str], Line]  # locality queues
+    unbounded: Mapping[str, Line]  # s/ijk without a limit of queued tasks, by policy
+    any_first: Mapping[tuple[str, str], Line]  # threads get any of the queued tasks, not the oldest
+    any_unbounded: Line  # the same without a limit, s/ijk
+    parallel: Mapping[tuple[str, str], Line]  # all threads create tasks
+    tbb: list[Line]  # one for each seed
+    tbb_affinity: list[Line]
+
+
+def parameters_of(problem: Problem, init: str = "parallel", sweeps: int = 1) -> dict[str, int | str]:
+    """jacobi3d's."""
+    return {**problem.parameters(), "sweeps": sweeps, "init": init, "check": 0}
+
+
+def stream_parameters(repeats: int) -> dict[str, int | str]:
+    """STREAM's."""
+    return {"n": STREAM_ELEMENTS, "repeats": repeats, "check": 0}
+
+
+def line_of(outcome: Replayed, problem: Problem) -> Line:
+    """Updates by the time of all sweeps."""
+    sweep = outcome.regions["sweep"]
+    return Line(problem.updates * sweep.executions / sweep.seconds, sweep.binding, outcome.command)
+
+
+def second_execution(once: Replayed, twice: Replayed, label: str) -> float:
+    """Seconds of a region's second execution, from runs that differ in nothing else.
+
+    The first one also writes back what initialisation left modified in the caches: 2 x 16 MB and more beside 256 MB.
+    """
+    return twice.regions[label].seconds - once.regions[label].seconds
+
+
+def stream_rate(once: Replayed, twice: Replayed) -> float:
+    """STREAM's own rule: the first repeat does not count (J. D. McCalpin, stream.c)."""
+    return 16 * STREAM_ELEMENTS / second_execution(once, twice, "copy")
+
+
+def task_figures(trace: hn.Trace, path: Path, machine: hn.Machine, threads: int, problem: Problem) -> TaskFigures:
+    """Every bar of tasks, locality queues and TBB on one machine."""
+
+    def bar(distribution: str, seed: int = 0) -> Line:
+        return line_of(
+            replayed(trace, path, machine, machine.name, threads, "first-touch", distribution, seed=seed), problem
+        )
+
+    def bars(policy: str, **settings: int | str) -> dict[tuple[str, str], Line]:
+        return {(init, order): bar(by_tasks(problem, init, order, policy, **settings)) for init, order in COMBINATIONS}
+
+    all_of_them = blocks(problem)
+    policies = ("tasks", "locality-queues")
+    return TaskFigures(
+        tasks=bars("tasks"),
+        queues=bars("locality-queues"),
+        unbounded={policy: bar(by_tasks(problem, "s", "ijk", policy, queue=all_of_them)) for policy in policies},
+        any_first=bars("tasks", take="any"),
+        any_unbounded=bar(by_tasks(problem, "s", "ijk", "tasks", queue=all_of_them, take="any")),
+        parallel=bars("tasks", producers=0),
+        tbb=[bar(by_tbb(problem, affinity=False), seed) for seed in SEEDS],
+        tbb_affinity=[bar(by_tbb(problem, affinity=True), seed) for seed in SEEDS],
+    )
+
+
+def trace_of(
+    folder: Path, kernel: str, parameters: Mapping[str, int | str], alias_over: int | None = None
+) -> tuple[hn.Trace, Path]:
+    """A kernel's trace and where it is kept."""
+    return captured(folder, kernel, parameters, alias_over), trace_path(folder, kernel, parameters)
+
+
+def grid_bytes(trace: hn.Trace, problem: Problem) -> int:
+    """Bytes of the trace's heap objects that are as large as a grid."""
+    grid = problem.footprint_bytes // 2
+    return sum(int(size) for size in trace.objects["bytes"] if size >= grid)
+
+
+def flops_per_update(trace: hn.Trace, problem: Problem) -> float:
+    """Floating-point operations of an update: one sum less than its reads, and the factor."""
+    sweep = trace.regions.set_index("label").loc["sweep"].to_dict()
+    return float(sweep["reads"]) / (problem.updates * int(sweep["executions"]))

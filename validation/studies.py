@@ -1,0 +1,38 @@
+"""The table of studies: what `python -m validation` and `homenode validate` know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from validation import capture_costs, classification, closed_form, differential, fuzz, mappings, placements
+from validation.advisor import line_engine
+from validation.advisor import study as advisor
+from validation.linux_guest import run as linux_guest
+from validation.native import compare as native
+from validation.published import papers
+from validation.published.s0 import distribution, latency
+from validation.published.s1 import sensitivity
+from validation.study import Study
+
+STUDIES: dict[str, Study[Any]] = {
+    study.name: study
+    for study in (
+        papers.STUDY,
+        latency.STUDY,
+        distribution.STUDY,
+        sensitivity.STUDY,
+        differential.STUDY,
+        closed_form.STUDY,
+        placements.STUDY,
+        mappings.STUDY,
+        advisor.STUDY,
+        line_engine.STUDY,
+        classification.STUDY,
+        native.STUDY,
+        linux_guest.STUDY,
+        capture_costs.STUDY,
+        fuzz.STUDY,
+    )
+}
+# What runs if none is named: minutes each, but for the papers.
+UNNAMED = ("published", "differential", "native", "linux-guest", "fuzz")
