@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
+from homenode.run_spec import command
 from validation.kept_page import kept_reading, shown
 from validation.published.s3 import figures
 from validation.traces import captured, trace_path
@@ -110,7 +111,6 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, search: bo
     choices = hn.grid([machine], [threads], mapping=[*MAPPINGS, *every], oversubscribe=True)
     runs = [result.run for result in hn.replay_grid(trace, choices)]
     best = min(runs, key=lambda run: float(run["seconds"]))
-    options = f"--machine {machine.name} --threads {threads} --oversubscribe"
     cells = {}
     for run in runs[: len(MAPPINGS)]:
         found = figures(run, "")
@@ -129,7 +129,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, search: bo
         len(runs),
         str(best["mapping"]),
         cells,
-        f"homenode replay {path} {options} " + " ".join(f"--mapping {name}" for name in MAPPINGS),
+        command(path, choices[: len(MAPPINGS)]),
     )
 
 

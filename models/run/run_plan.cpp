@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/distribution/follow_log.hpp"
-#include "models/engines/parts/bottlenecks.hpp"
+#include "models/engines/engines.hpp"
 #include "models/heap/register.hpp"
 #include "models/mapping/register.hpp"
 #include "models/placement/optimal.hpp"

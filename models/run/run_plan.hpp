@@ -24,18 +24,18 @@ struct RunPlan {
   const RunSpec& spec;
   const RunExtras& extras;
   Topology topology;
-  std::shared_ptr<PagePlacement> placement;  // not prepared yet
-  bool only_bounds = false;                  // the placement is `optimal`
-  std::unique_ptr<ThreadMapping> mapping;    // of the main run
-  std::shared_ptr<const ThreadGraph> graph;  // for mappings that want it
-  std::unique_ptr<HeapManager> heap;         //
-  std::function<std::unique_ptr<WorkDistribution>(const std::string& label)> make_distribution;
+  std::shared_ptr<PagePlacement> placement{};  // not prepared yet
+  bool only_bounds = false;                    // the placement is `optimal`
+  std::unique_ptr<ThreadMapping> mapping{};    // of the main run
+  std::shared_ptr<const ThreadGraph> graph{};  // for mappings that want it
+  std::unique_ptr<HeapManager> heap{};
+  std::function<std::unique_ptr<WorkDistribution>(const std::string& label)> make_distribution{};
   bool wants_estimates = false;  // a distribution does
-  PageSizes pages;
+  PageSizes pages{};
   StoreTreatment stores = StoreTreatment::regular;
-  CacheChoice caches;
+  CacheChoice caches{};
   Bytes quantum{0};
-  std::shared_ptr<Timeline> timeline;  // null if none is wanted
+  std::shared_ptr<Timeline> timeline{};  // null if none is wanted
 };
 
 // Throws UsageError.

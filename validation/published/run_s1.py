@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import homenode as hn
-from validation.available import missing
 from validation.published import s1, s1_blind, s1_fitted, s1_heap, s1_mechanisms
 from validation.published.s1_replays import CELLS, advection_heap, advection_seconds, setting, write_seconds
 from validation.rows import Row
@@ -16,7 +15,7 @@ SMALL_PATCHES = 1024
 
 
 def rows(folder: Path, small: bool = False) -> Iterator[Row]:
-    """Yield the rows of C21 to C27, C30, C33, C34 and C37; what a policy is missing for is not compared."""
+    """Yield the rows of C21 to C27, C30, C33, C34 and C37."""
     yield from s1_heap.rows(folder, small)
     printed = s1.references()
     yield from s1.distance_rows(printed, hn.Machine.load(s1.MACHINE).topology["latency_ns"])
@@ -24,27 +23,22 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
 
     changes = s1_fitted.changes()
     heaps = {heap: setting(heap) for heap in s1.WRITE_ORDER}
-    absent = {heap: missing(chosen) for heap, chosen in heaps.items()}
     times = {
         (heap, team): write_seconds(folder, team, heaps[heap], changes)
         for heap in s1.WRITE_ORDER
         for team in s1.WRITE_TEAMS
-        if not absent[heap]
     }
-    yield from s1.write_rows(printed, times, absent)
+    yield from s1.write_rows(printed, times)
 
     patches = SMALL_PATCHES if small else int(s1_fitted.PATCHES.value)
     problem = f"{patches} patches of {CELLS} x {CELLS}"
     columns = {column: setting(advection_heap(heap)) for column, heap in s1.ADVECTION_HEAPS.items()}
-    lacking = {column: missing(chosen) for column, chosen in columns.items()}
     found = {
         (column, team): advection_seconds(folder, team, "scratch", patches, columns[column], changes)
         for column in columns
         for team in s1.ADVECTION_TEAMS
-        if not lacking[column]
     }
-    yield from s1.advection_rows(printed, found, lacking, VARIANT, problem)
-    if not any([*absent.values(), *lacking.values()]):
-        yield from s1_mechanisms.rows(folder, patches, problem)
-        if not small:
-            yield from s1_blind.rows(folder, patches)
+    yield from s1.advection_rows(printed, found, VARIANT, problem)
+    yield from s1_mechanisms.rows(folder, patches, problem)
+    if not small:
+        yield from s1_blind.rows(folder, patches)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import homenode as hn
+from homenode.run_spec import command
 from homenode.thread_map import thread_map
 from validation.published import s3
 from validation.rows import Row
@@ -34,12 +35,9 @@ def _mapped(
     trace, path = captured(folder, kernel, settings), trace_path(folder, kernel, settings)
     threads = len(trace.inspect()["threads"])
     choices = hn.grid([_machine(machine)], [threads], mapping=mappings, oversubscribe=True, system=system)
-    options = f"--machine {machine if machine != s3.UMA else ONE_SOCKET} --threads {threads} --oversubscribe"
-    if system != "default":
-        options += f" --system {system}"
-    command = f"homenode replay {path} {options} " + " ".join(f"--mapping {name}" for name in mappings)
+    repeat = command(path, choices)
     return {
-        mapping: s3.figures(result.run, command)
+        mapping: s3.figures(result.run, repeat)
         for mapping, result in zip(mappings, hn.replay_grid(trace, choices), strict=True)
     }
 

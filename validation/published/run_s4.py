@@ -10,7 +10,7 @@ from validation.published import s4, s4_tasks
 from validation.published.s4_arithmetic import Problem
 from validation.replay import Replayed, replayed
 from validation.rows import Row
-from validation.traces import captured, trace_path
+from validation.traces import captured
 
 ONE_DOMAIN = Path(__file__).with_name("machines") / "xeon-x5550-1s.toml"
 # STREAM's vectors: 128 MB each, beyond four last-level caches of 24 MB.
@@ -50,7 +50,7 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
     printed = s4.references()
     problem = s4.SMALL if small else s4.paper_problem(printed)
     parameters = _parameters(problem)
-    trace, path = _trace(folder, "jacobi3d", parameters, None if small else ALIAS_OVER)
+    trace = _trace(folder, "jacobi3d", parameters, None if small else ALIAS_OVER)
     streams = [_trace(folder, "stream", _stream_parameters(repeats)) for repeats in (1, 2)]
 
     figures: dict[str, s4.MachineFigures] = {}
@@ -58,17 +58,16 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
         machine, threads = hn.Machine.load(name), s4.threads_of(printed, name)
         socket = threads // int(printed[name, "sockets"].value)
         lines = {
-            line: _line(replayed(trace, path, machine, name, threads, placement), problem)
+            line: _line(replayed(trace, hn.RunSpec(machine, threads=threads, placement=placement)), problem)
             for line, placement in s4.PLACEMENTS.items()
         }
         system, alone = (
-            [replayed(stream, stream_path, machine, name, team, "first-touch") for stream, stream_path in streams]
-            for team in (threads, socket)
+            [replayed(stream, hn.RunSpec(machine, threads=team)) for stream in streams] for team in (threads, socket)
         )
         figures[name] = s4.MachineFigures(lines, _stream_rate(*system), _stream_rate(*alone), system[1].command)
         yield from s4.machine_rows(printed, name, figures[name], problem)
         if not small:  # the reduced problem's 288 tasks hardly meet a limit of 256
-            yield from s4_tasks.task_rows(name, lines, _task_figures(trace, path, machine, threads, problem))
+            yield from s4_tasks.task_rows(name, lines, _task_figures(trace, machine, threads, problem))
     yield from s4.comparison_rows(figures)
 
     static = figures[s4.MACHINES[0]].lines["static"]
@@ -78,7 +77,9 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
 
     alone_machine = hn.Machine.load(ONE_DOMAIN)
     lines = {
-        line: _line(replayed(trace, path, alone_machine, str(ONE_DOMAIN), alone_machine.cores, placement), problem)
+        line: _line(
+            replayed(trace, hn.RunSpec(alone_machine, threads=alone_machine.cores, placement=placement)), problem
+        )
         for line, placement in s4.PLACEMENTS.items()
     }
     yield s4.one_domain_row(lines, "xeon-x5550-1s")
@@ -93,19 +94,17 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
         machine, threads = hn.Machine.load(name), s4.threads_of(printed, name)
         lines_of_sweep: list[s4.Line] = []
         for traces, placement in zip(reduced, ("bind:0", "first-touch"), strict=True):
-            once, twice = (replayed(*traced, machine, name, threads, placement) for traced in traces)
+            once, twice = (replayed(one, hn.RunSpec(machine, threads=threads, placement=placement)) for one in traces)
             rate = s4.SMALL.updates / _second(once, twice, "sweep")
             lines_of_sweep.append(s4.Line(rate, twice.regions["sweep"].binding, twice.command))
         bound, initialised = lines_of_sweep
         yield s4.serial_row(bound, initialised, name)
 
 
-def _task_figures(
-    trace: hn.Trace, path: Path, machine: hn.Machine, threads: int, problem: Problem
-) -> s4_tasks.TaskFigures:
+def _task_figures(trace: hn.Trace, machine: hn.Machine, threads: int, problem: Problem) -> s4_tasks.TaskFigures:
     def bar(distribution: str, seed: int = 0) -> s4.Line:
         return _line(
-            replayed(trace, path, machine, machine.name, threads, "first-touch", distribution, seed=seed), problem
+            replayed(trace, hn.RunSpec(machine, threads=threads, distribution=distribution, seed=seed)), problem
         )
 
     def bars(policy: str, **settings: int | str) -> dict[tuple[str, str], s4.Line]:
@@ -130,10 +129,8 @@ def _task_figures(
     )
 
 
-def _trace(
-    folder: Path, kernel: str, parameters: Mapping[str, int | str], alias_over: int | None = None
-) -> tuple[hn.Trace, Path]:
-    return captured(folder, kernel, parameters, alias_over), trace_path(folder, kernel, parameters)
+def _trace(folder: Path, kernel: str, parameters: Mapping[str, int | str], alias_over: int | None = None) -> hn.Trace:
+    return captured(folder, kernel, parameters, alias_over)
 
 
 def _grid_bytes(trace: hn.Trace, problem: Problem) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validation.available import Setting
+from homenode import RunSpec
 from validation.published.s0 import (
     AWARE,
     INTERLEAVE,
@@ -54,7 +54,7 @@ def _every_case(found: Found, machine: str) -> Iterator[Row]:
         yield Row("Fig 6", machine, what, "predicted", "figure", said, "1", "not compared", command)
 
 
-def _mapped(setting: Setting) -> str:
+def _mapped(setting: RunSpec) -> str:
     return "pinned" if setting.mapping == "compact" else "unpinned"
 
 

@@ -76,15 +76,15 @@ def remote_pages(folder: Path, machine: hn.Machine, heap: str, team: int, blocks
     """Remote pages of a pass of List. 1 once the heap is warm, as if with all blocks, and what repeats the last replay."""
     counted = []
     path = folder
+    spec = hn.RunSpec(machine, threads=team, heap=heap)
     for passes in (1, 3):
         parameters: dict[str, int | str] = {"blocks": blocks, "bytes": 1 << 20, "passes": passes, "check": 0}
         into = folder / f"team-{team}"
         trace = captured(into, "heap_list1", parameters, threads=team)
         path = trace_path(into, "heap_list1", parameters)
-        result = hn.replay(trace, machine, threads=team, heap=heap)
+        result = hn.replay_grid(trace, [spec])[0]
         counted.append(result.run["heap_detail"]["remote_block_pages"])
-    command = f"homenode replay {path.name} --machine {machine.name} --threads {team} --heap {heap} --json"
-    return (counted[1] - counted[0]) / 2 * 64 / blocks, command
+    return (counted[1] - counted[0]) / 2 * 64 / blocks, f"{spec.command(path.name)} --json"
 
 
 def table_3(folder: Path, small: bool = False) -> Iterator[Row]:

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import homenode as hn
-from validation.available import Setting
 from validation.published import s1
 from validation.published.s1 import Seconds
 from validation.traces import captured, trace_path
@@ -33,9 +31,9 @@ def _trace(folder: Path, kernel: str, team: int, parameters: Mapping[str, int | 
     return captured(into, kernel, parameters, threads=team), trace_path(into, kernel, parameters)
 
 
-def setting(heap: str, system: str = SYSTEM) -> Setting:
+def setting(heap: str, system: str = SYSTEM) -> hn.RunSpec:
     """A heap manager on S1's kernel."""
-    return Setting(heap=heap, system=system)
+    return hn.RunSpec(heap=heap, system=system)
 
 
 def advection_heap(heap: str) -> str:
@@ -43,14 +41,6 @@ def advection_heap(heap: str) -> str:
     if not heap.startswith("glibc"):
         return heap
     return f"{heap},{SMALLER_THRESHOLDS}" if ":" in heap else f"{heap}:{SMALLER_THRESHOLDS}"
-
-
-def _command(path: Path, team: int, setting: Setting, changes: Mapping[str, str], stores: str) -> str:
-    options = " ".join(
-        f"--{name} '{value}'" if " " in value else f"--{name} {value}" for name, value in setting.keywords().items()
-    )
-    changed = " ".join(f"--change '{name}={value}'" for name, value in changes.items())
-    return f"homenode replay {path.name} --machine {s1.MACHINE} --threads {team} {options} --stores {stores} {changed}"
 
 
 def _labelled(result: hn.Result, label: str) -> float:
@@ -62,20 +52,20 @@ def _kernel_time(label: str) -> bool:
     return label.startswith(("exchange", "compute", "update"))
 
 
-def write_seconds(folder: Path, team: int, setting: Setting, changes: Mapping[str, str]) -> Seconds:
+def write_seconds(folder: Path, team: int, setting: hn.RunSpec, changes: Mapping[str, str]) -> Seconds:
     """The seconds that a pass of heap_list1 takes once the heap is warm, as if with all blocks.
 
     537 MB a node in 0.039 s are 13.8 GB/s; were the lines fetched first it would be twice that, beyond the platform: they are not.
     """
-    chosen: dict[str, Any] = setting.keywords()
     machine = hn.Machine.load(s1.MACHINE).with_changes(dict(changes))
+    spec = setting.with_(machine=machine, threads=team, stores="nt")
     passes = []
     for count in (2, 4):
         trace, path = _trace(folder, "heap_list1", team, {"blocks": BLOCKS, "passes": count, "check": 0})
         # up to the barrier: blocks are allocated and written; behind it, in pass:code1, they are freed
-        passes.append(_labelled(hn.replay(trace, machine, threads=team, stores="nt", **chosen), "pass:code"))
+        passes.append(_labelled(hn.replay_grid(trace, [spec])[0], "pass:code"))
     seconds = (passes[1] - passes[0]) / 2 * PRINTED_BLOCKS / BLOCKS
-    return Seconds(seconds, _command(path, team, setting, changes, "nt"))
+    return Seconds(seconds, spec.command(path.name))
 
 
 def step_seconds(
@@ -84,23 +74,23 @@ def step_seconds(
     given: Mapping[str, int | str],
     team: int,
     patches: int,
-    setting: Setting,
+    setting: hn.RunSpec,
     changes: Mapping[str, str],
 ) -> Seconds:
     """The seconds of a step (exchange and compute), without what the first one finds in the caches and takes for its pages."""
-    chosen: dict[str, Any] = setting.keywords()
     machine = hn.Machine.load(s1.MACHINE).with_changes({**SMALLER_CACHES, **changes})
+    spec = setting.with_(machine=machine, threads=team)
     steps = []
     for count in (1, 2):
         parameters: dict[str, int | str] = {**given, "patches": patches // team, "steps": count, "check": 0}
         trace, path = _trace(folder, kernel, team, parameters)
-        result = hn.replay(trace, machine, threads=team, **chosen)
+        result = hn.replay_grid(trace, [spec])[0]
         steps.append(sum(_labelled(result, label) for label in result.regions.index if _kernel_time(label)))
-    return Seconds(steps[1] - steps[0], _command(path, team, setting, {**SMALLER_CACHES, **changes}, "machine"))
+    return Seconds(steps[1] - steps[0], spec.command(path.name))
 
 
 def advection_seconds(
-    folder: Path, team: int, temporaries: str, patches: int, setting: Setting, changes: Mapping[str, str]
+    folder: Path, team: int, temporaries: str, patches: int, setting: hn.RunSpec, changes: Mapping[str, str]
 ) -> Seconds:
     """A step of the 2D sample."""
     given: dict[str, int | str] = {"patch": CELLS, "temporaries": temporaries}
