@@ -30,16 +30,12 @@ def _option(field: _core.RunField, several: bool) -> Callable[[Command], Command
     name, meaning = f"--{field.name}", f"{field.meaning}{'; repeat for a grid' if several else ''}."
     if isinstance(field.default, bool):
         return click.option(name, is_flag=True, help=meaning)
-    required = field.name == "threads"
-    return click.option(
-        name,
-        multiple=several,
-        required=required,
-        default=None if required else (field.default,) if several else field.default,
-        type=type(field.default),
-        metavar=field.sign or "|".join(field.names),
-        help=meaning,
+    # What no default suits is asked for: click takes a default of None for a value.
+    value = (
+        {"required": True} if field.name == "threads" else {"default": (field.default,) if several else field.default}
     )
+    metavar = field.sign or "|".join(field.names)
+    return click.option(name, multiple=several, type=type(field.default), metavar=metavar, help=meaning, **value)
 
 
 def machine_with(name: str, changes: tuple[str, ...]) -> Machine:
