@@ -92,9 +92,7 @@ void bind_run_spec(py::module_& module) {
         check(one, machine.file.machine, labels);
       },
       py::arg("spec"), py::arg("machine"), py::arg("labels"));
-  module.def(
-      "what_caches_see", [](const RunSpec& one, const MachineHandle& machine) { return what_caches_see(one, machine.file.machine); },
-      py::arg("spec"), py::arg("machine"));
+  module.def("what_caches_see", &what_caches_see, py::arg("spec"), py::arg("by_lines") = false);
 }
 
 }  // namespace homenode::python

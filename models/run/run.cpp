@@ -1,6 +1,8 @@
 #include "models/run/run.hpp"
 
 #include <optional>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -89,6 +91,20 @@ FirstTouches touch_first(const RunPlan& plan, const AccessSummary& summary, cons
   return touches;
 }
 
+// Of the machine, what leaves the caches depends on.
+std::string what_caches_see(const Machine& machine) {
+  std::ostringstream text;
+  text << "streamable stores " << static_cast<int>(machine.streamable_stores) << "; " << machine.sockets << " sockets, nodes of cores";
+  for (const NodeId node : machine.core_node) text << ' ' << node.value() << '/' << machine.socket_of(node).value();
+  for (const CacheDescription& cache : machine.caches) {
+    text << "; cache " << cache.level << ' ' << cache.size.count() << ' ' << cache.ways << ' ' << cache.line.count() << ' '
+         << cache.cores_per_cache << ' ' << static_cast<int>(cache.inclusion) << ' ' << cache.slices;
+  }
+  text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count()
+       << "; translations " << machine.tlb.entries << ' ' << machine.tlb.large_entries;
+  return text.str();
+}
+
 // Runs share what their slices did to the caches. Where pages move, objects were given their addresses before, or chunks depend on the
 // machine, the caches see something else.
 void share_record(const RunPlan& plan, const FirstTouches& touches, StagedOptions& staged) {
@@ -98,7 +114,8 @@ void share_record(const RunPlan& plan, const FirstTouches& touches, StagedOption
   RunSpec seen = plan.spec;
   seen.caches = plan.caches.name;
   staged.record = plan.extras.record;
-  staged.recorded = what_caches_see(seen, plan.machine) + "; quantum " + std::to_string(plan.quantum.count());
+  staged.recorded = what_caches_see(seen, seen.caches == "lines") + "quantum " + std::to_string(plan.quantum.count()) + "; " +
+                    what_caches_see(plan.machine);
 }
 
 // Third phase.

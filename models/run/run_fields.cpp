@@ -1,7 +1,6 @@
 #include "models/run/run_fields.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <type_traits>
 
 #include "models/caches/choose_caches.hpp"
@@ -155,21 +154,13 @@ void check(const RunSpec& spec, const Machine& machine, const std::vector<std::s
   DistributionPlan{spec.distribution}.check_labels(labels);
 }
 
-std::string what_caches_see(const RunSpec& spec, const Machine& machine) {
-  std::ostringstream text;
+std::string what_caches_see(const RunSpec& spec, bool by_lines) {
+  std::string text;
   for (const RunField& field : run_fields()) {
-    if (field.seen_by_caches == SeenByCaches::yes || (field.seen_by_caches == SeenByCaches::by_lines && spec.caches == "lines"))
-      text << field.name << ' ' << text_of(spec, field) << ", ";
+    if (field.seen_by_caches == SeenByCaches::yes || (field.seen_by_caches == SeenByCaches::by_lines && by_lines))
+      text += field.name + ' ' + text_of(spec, field) + "; ";
   }
-  text << "streamable stores " << static_cast<int>(machine.streamable_stores) << "; " << machine.sockets << " sockets, nodes of cores";
-  for (const NodeId node : machine.core_node) text << ' ' << node.value() << '/' << machine.socket_of(node).value();
-  for (const CacheDescription& cache : machine.caches) {
-    text << "; cache " << cache.level << ' ' << cache.size.count() << ' ' << cache.ways << ' ' << cache.line.count() << ' '
-         << cache.cores_per_cache << ' ' << static_cast<int>(cache.inclusion) << ' ' << cache.slices;
-  }
-  text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count()
-       << "; translations " << machine.tlb.entries << ' ' << machine.tlb.large_entries;
-  return text.str();
+  return text;
 }
 
 StoreTreatment store_treatment(const std::string& stores, const Machine& machine) {

@@ -41,8 +41,8 @@ void check(const RunSpec&, const Machine&, const std::vector<std::string>& label
 // Of a value as the user wrote it: "-1 threads; allowed: at least 1".
 std::string number_refused(const RunField&, const std::string& value);
 
-// A text, equal for runs of one trace of which the caches see the same. Runs with equal texts may share a record. `caches` that are left to
-// the trace (auto) may still turn out to be by lines, of which runs with different seeds see different frames.
-std::string what_caches_see(const RunSpec&, const Machine&);
+// A text, equal for runs of one trace and machine of which the caches see the same, but for the machine itself: they may share a record.
+// `by_lines`: whether caches are modelled by lines, of which runs with different seeds see different frames.
+std::string what_caches_see(const RunSpec&, bool by_lines);
 
 }  // namespace homenode

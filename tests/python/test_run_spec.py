@@ -92,14 +92,15 @@ def test_a_grid_is_printed_as_one_command() -> None:
 @pytest.mark.parametrize("name", [field.name for field in FIELDS])
 def test_runs_share_what_caches_did_if_no_option_that_caches_see_differs(name: str) -> None:
     field = next(field for field in FIELDS if field.name == name)
-    run = hn.RunSpec(MACHINE, threads=2, caches="lines")
-    changed = run.with_(**{name: "runs" if name == "caches" else 3 if name == "threads" else another(field)})
-    assert (changed.what_caches_see() != run.what_caches_see()) == field.caches_see
+    run, other = _core.RunSpec(), _core.RunSpec(**{name: another(field)})
+    differ = run != other and field.caches_see
+    assert (_core.what_caches_see(run, by_lines=True) != _core.what_caches_see(other, by_lines=True)) == differ
 
 
-def test_seeds_share_what_caches_by_runs_did() -> None:
-    run = hn.RunSpec(MACHINE, threads=2, caches="runs")
-    assert run.with_(seed=1).what_caches_see() == run.what_caches_see()
+def test_seeds_matter_to_caches_by_lines_alone() -> None:
+    run, other = _core.RunSpec(), _core.RunSpec(seed=1)
+    assert _core.what_caches_see(run) == _core.what_caches_see(other)
+    assert hn.RunSpec(MACHINE).what_caches_see() != hn.RunSpec("xeon-x7560-4s").what_caches_see()
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,7 @@ def advise(
         gain_low=low,
         gain_high=high,
         samples=samples,
-        reason=why(trace, machine, region, before, model, timing.static_run(), gain, best, here),
+        reason=why(region, before, model, timing.static_run(), gain, best, here),
         break_even=_break_even(model, here),
         here=here,
         plain=plain,

@@ -63,9 +63,7 @@ class _Candidate:
     site: str
     what: str
     change: str
-    placement: str | None = None
-    mapping: str | None = None
-    distribution: str | None = None
+    options: dict[str, str]  # of the run that are other ones
 
 
 def _placed(number: int, how: str, homes: dict[int, int], faults: PageFaults) -> NDArray[np.int64]:
@@ -142,12 +140,7 @@ class _Replays:
             forget_placement(name)
 
     def choice(self, candidate: _Candidate, machine: Machine | None = None) -> RunSpec:
-        tried = {
-            key: getattr(candidate, key)
-            for key in ("placement", "mapping", "distribution")
-            if getattr(candidate, key) is not None
-        }
-        return self._base.with_(machine=machine or self._base.machine, **tried)
+        return self._base.with_(machine=machine or self._base.machine, **candidate.options)
 
     def with_intervals(self, gaining: Sequence[tuple[_Candidate, float]], now: float, samples: int) -> list[Change]:
         import numpy
@@ -165,14 +158,14 @@ class _Replays:
             low, high = interval(numpy.asarray(befores) / numpy.asarray(afters), gain)
             changes.append(
                 Change(
-                    candidate.kind,
-                    candidate.site,
-                    candidate.what,
-                    candidate.change,
-                    gain,
-                    low,
-                    high,
-                    seconds,
+                    kind=candidate.kind,
+                    site=candidate.site,
+                    what=candidate.what,
+                    change=candidate.change,
+                    gain=gain,
+                    gain_low=low,
+                    gain_high=high,
+                    seconds=seconds,
                 )
             )
         return changes
@@ -182,10 +175,13 @@ class _Replays:
     def threads(self) -> list[_Candidate]:
         if self._base.mapping.partition(":")[0] == "unpinned":
             return [
-                _Candidate("threads", "", "threads", f"pin them: {mapping}", mapping=mapping) for mapping in MAPPINGS
+                _Candidate("threads", "", "threads", f"pin them: {mapping}", {"mapping": mapping})
+                for mapping in MAPPINGS
             ]
         return [
-            _Candidate("threads", "", "threads", f"pin them {mapping} instead of {self._base.mapping}", mapping=mapping)
+            _Candidate(
+                "threads", "", "threads", f"pin them {mapping} instead of {self._base.mapping}", {"mapping": mapping}
+            )
             for mapping in MAPPINGS
             if mapping != self._base.mapping
         ]
@@ -198,7 +194,7 @@ class _Replays:
             "stencil-aware": "a parallel pass at the start that touches all pages first as they will be used",
         }
         return [
-            _Candidate("program", "", "all allocations", text, placement=placement)
+            _Candidate("program", "", "all allocations", text, {"placement": placement})
             for placement, text in words.items()
             if placement != self._base.placement
         ]
@@ -227,7 +223,7 @@ class _Replays:
                         kinds[label]["site"],
                         label,
                         f"schedule({schedule.replace(':', ', ')})" if schedule != "latency-weighted" else schedule,
-                        distribution=f"{label}@{schedule} {others}".strip(),
+                        {"distribution": f"{label}@{schedule} {others}".strip()},
                     )
                 )
         return found
@@ -268,7 +264,7 @@ class _Replays:
                 _register(name, number, how, homes)
                 self._registered.append(name)
                 what = f"{one['symbol'] or one['kind']} ({one['bytes']} B, object {number})"
-                found.append(_Candidate("allocation", one["site"], what, words, placement=name))
+                found.append(_Candidate("allocation", one["site"], what, words, {"placement": name}))
         return found
 
     def _first_pages(self) -> dict[int, int]:

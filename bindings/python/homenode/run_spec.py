@@ -71,9 +71,9 @@ class RunSpec:
             "system": System.load(self.system).name,
         }
 
-    def what_caches_see(self) -> str:
-        """Equal for runs of one trace that may share what they did to the caches."""
-        return _core.what_caches_see(self._options, self.machine._core)
+    def what_caches_see(self) -> tuple[str, str]:
+        """Equal for runs of one trace that may share what they did to the caches; the extension looks at machine and seed itself."""
+        return self.machine.name, _core.what_caches_see(self._options)
 
     def command(self, trace: Trace | str | Path) -> str:
         """The command line that repeats this run."""
