@@ -4,7 +4,6 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
-#include "bindings/run_options.hpp"
 #include "models/run/estimate.hpp"
 
 namespace homenode::python {
@@ -29,14 +28,11 @@ py::array_t<std::int64_t> schedule_of(const std::vector<ScheduledRange>& ranges)
   return result;
 }
 
-py::dict estimate_of(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
-                     const std::string& mapping, const std::string& distribution, const std::string& stores, std::uint64_t seed,
-                     const std::string& system, const std::string& pages) {
-  const RunOptions options = run_options(threads, placement, mapping, distribution, stores, seed, system, pages);
+py::dict estimate_of(const Workload& workload, const MachineHandle& machine, const RunSpec& spec, const RunExtras& extras) {
   Estimate made;
   {
     const py::gil_scoped_release released;
-    made = estimate(workload, machine.file.machine, options);
+    made = estimate(workload, machine.file.machine, spec, extras);
   }
   py::dict result;
   result["seconds"] = made.seconds;
@@ -59,8 +55,7 @@ py::dict estimate_of(const Workload& workload, const MachineHandle& machine, uns
 }  // namespace
 
 void bind_estimate(py::module_& module) {
-  module.def("estimate", &estimate_of, py::arg("trace"), py::arg("machine"), py::kw_only(), py::arg("threads"), py::arg("placement"),
-             py::arg("mapping"), py::arg("distribution"), py::arg("stores"), py::arg("seed"), py::arg("system"), py::arg("pages"));
+  module.def("estimate", &estimate_of, py::arg("trace"), py::arg("machine"), py::arg("spec"), py::arg("extras") = RunExtras{});
 }
 
 }  // namespace homenode::python

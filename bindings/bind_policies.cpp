@@ -7,7 +7,6 @@
 #include "models/heap/register.hpp"
 #include "models/mapping/register.hpp"
 #include "models/placement/register.hpp"
-#include "models/run/distribution_plan.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -60,17 +59,6 @@ void bind_policies(py::module_& module) {
     return result;
   });
   module.def("engine_names", &engine_names);
-  // Each throws UsageError for a text that names nothing; used to refuse a grid before its first run.
-  module.def(
-      "check_placement", [](const std::string& text) { page_placements().make(text); }, py::arg("text"));
-  module.def(
-      "check_mapping", [](const std::string& text) { thread_mappings().make(text); }, py::arg("text"));
-  module.def(
-      "check_heap", [](const std::string& text) { heap_managers().make(text); }, py::arg("text"));
-  module.def(
-      "check_distribution",
-      [](const std::string& text, const std::vector<std::string>& labels) { DistributionPlan{text}.check_labels(labels); }, py::arg("text"),
-      py::arg("labels"));
 }
 
 }  // namespace homenode::python

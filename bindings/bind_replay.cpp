@@ -2,18 +2,23 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <optional>
+
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
 #include "bindings/python_placement.hpp"
-#include "bindings/run_options.hpp"
 #include "bindings/timeline_values.hpp"
 #include "models/energy/energy_file.hpp"
+#include "models/engines/parts/cache_record.hpp"
 #include "models/run/run.hpp"
+#include "models/systems/system_file.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
 
 namespace {
+
+using Log = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
 
 py::list regions_of(const RunReport& report) {
   py::list result;
@@ -115,7 +120,7 @@ py::array_t<std::int64_t> pages_of(const RunReport& report) {
   return result;
 }
 
-std::vector<HandOut> log_from(const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>& columns) {
+std::vector<HandOut> log_from(const Log& columns) {
   if (columns.ndim() != 2 || columns.shape(1) != 5) {
     throw UsageError("a log has five columns: execution, first iteration, last iteration, thread, overhead in picoseconds");
   }
@@ -162,25 +167,26 @@ py::dict energy_entry(const EnergyFile& file, const Machine& machine, const RunR
   return result;
 }
 
-py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned threads, const std::string& placement,
-                const std::string& mapping, const std::string& distribution, const std::string& engine, const std::string& stores,
-                const std::string& caches, std::uint64_t seed, bool oversubscribe, const py::object& place, bool keep_log,
-                const py::object& follow, const std::string& heap, const std::string& system, const std::string& pages,
-                std::shared_ptr<CacheRecord> record, const std::string& energy, std::size_t timeline_events) {
-  RunOptions options = run_options(threads, placement, mapping, distribution, stores, seed, system, pages);
-  options.heap = heap;
-  options.engine = engine;
-  options.caches = caches;
-  options.oversubscribe = oversubscribe;
-  options.keep_log = keep_log;
-  options.timeline_events = timeline_events;
-  options.record = std::move(record);
-  if (!follow.is_none()) options.follow = log_from(follow);
-  if (!place.is_none()) options.own_placement = std::make_shared<PythonPlacement>(placement, place);
+// `system`: path of a description, empty for what OperatingSystem says by itself.
+RunExtras extras_from(const std::string& system, std::shared_ptr<PythonPlacement> place, bool keep_log, const std::optional<Log>& follow,
+                      std::shared_ptr<CacheRecord> record, std::size_t timeline_events) {
+  RunExtras extras;
+  if (!system.empty()) extras.system = read_system_file(system).system;
+  extras.own_placement = std::move(place);
+  extras.keep_log = keep_log;
+  if (follow) extras.follow = log_from(*follow);
+  extras.record = std::move(record);
+  extras.timeline_events = timeline_events;
+  return extras;
+}
+
+// `energy`: path of a description, empty for a run whose energy nobody asks for.
+py::dict replay(const Workload& workload, const MachineHandle& machine, const RunSpec& spec, const RunExtras& extras,
+                const std::string& energy) {
   RunReport report;
   {
     const py::gil_scoped_release released;
-    report = run(workload, machine.file.machine, options);
+    report = run(workload, machine.file.machine, spec, extras);
   }
   py::dict result;
   result["seconds"] = report.time.seconds();
@@ -205,8 +211,8 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;
   if (report.timeline) result["timeline"] = timeline_of(*report.timeline);
-  if (keep_log) result["log"] = log_of(report);
-  if (keep_log) result["pages"] = pages_of(report);
+  if (extras.keep_log) result["log"] = log_of(report);
+  if (extras.keep_log) result["pages"] = pages_of(report);
   return result;
 }
 
@@ -215,11 +221,13 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, unsigned
 void bind_replay(py::module_& module) {
   py::class_<CacheRecord, std::shared_ptr<CacheRecord>>(module, "CacheRecord")
       .def(py::init([](std::int64_t limit_bytes) { return std::make_shared<CacheRecord>(Bytes{limit_bytes}); }), py::arg("limit_bytes"));
-  module.def("replay", &replay, py::arg("trace"), py::arg("machine"), py::kw_only(), py::arg("threads"), py::arg("placement"),
-             py::arg("mapping"), py::arg("distribution"), py::arg("engine"), py::arg("stores"), py::arg("caches"), py::arg("seed"),
-             py::arg("oversubscribe"), py::arg("place") = py::none(), py::arg("keep_log") = false, py::arg("follow") = py::none(),
-             py::arg("heap") = "plain", py::arg("system") = "", py::arg("pages") = "4KiB", py::arg("record") = py::none(),
-             py::arg("energy") = "", py::arg("timeline_events") = 0);
+  py::class_<PythonPlacement, std::shared_ptr<PythonPlacement>>(module, "PythonPlacement")
+      .def(py::init<std::string, py::object>(), py::arg("name"), py::arg("place"));
+  py::class_<RunExtras>(module, "RunExtras")
+      .def(py::init(&extras_from), py::kw_only(), py::arg("system") = "", py::arg("place") = py::none(), py::arg("keep_log") = false,
+           py::arg("follow") = py::none(), py::arg("record") = py::none(), py::arg("timeline_events") = 0);
+  module.def("replay", &replay, py::arg("trace"), py::arg("machine"), py::arg("spec"), py::arg("extras") = RunExtras{},
+             py::arg("energy") = "");
 }
 
 }  // namespace homenode::python

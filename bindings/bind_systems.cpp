@@ -3,7 +3,6 @@
 #include <pybind11/stl/filesystem.h>
 
 #include "bindings/bindings.hpp"
-#include "models/systems/page_sizes.hpp"
 #include "models/systems/system_file.hpp"
 
 namespace homenode::python {
@@ -27,9 +26,6 @@ void bind_systems(py::module_& module) {
   module.def("system_names", &system_names, py::arg("directories"));
   module.def("find_system", &find_system, py::arg("name"), py::arg("directories"));
   module.def("describe_system", &description_of, py::arg("path"));
-  module.def("page_size_names", &page_size_names);
-  module.def(
-      "check_page_size", [](const std::string& name) { page_sizes(name); }, py::arg("name"));
 }
 
 }  // namespace homenode::python

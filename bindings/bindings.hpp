@@ -45,6 +45,7 @@ void bind_import(pybind11::module_&);
 void bind_extrapolate(pybind11::module_&);
 void bind_estimate(pybind11::module_&);
 void bind_replay(pybind11::module_&);
+void bind_run_spec(pybind11::module_&);
 void bind_systems(pybind11::module_&);
 
 }  // namespace homenode::python

@@ -19,8 +19,9 @@ PYBIND11_MODULE(_core, module) {
   bind_trace(module);
   bind_import(module);
   bind_extrapolate(module);
-  bind_estimate(module);
+  bind_run_spec(module);
   bind_replay(module);
+  bind_estimate(module);
   bind_systems(module);
   bind_energy(module);
   bind_mapping(module);

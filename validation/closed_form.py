@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 import homenode as hn
+from homenode.estimating import estimate_one
 from validation.placements import Case
 from validation.rows import AnyRow
 from validation.study import Study
@@ -88,13 +89,10 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, placement:
     threads = case.team or machine.cores
     mapping = "scatter" if case.team else "compact"
     begin = time.perf_counter()
-    replayed = hn.replay(
-        trace, machine, threads=threads, placement=placement, mapping=mapping, distribution=distribution
-    )
+    spec = hn.RunSpec(machine, threads=threads, placement=placement, mapping=mapping, distribution=distribution)
+    replayed = hn.replay_grid(trace, [spec])[0]
     cost = time.perf_counter() - begin
-    estimate = hn.estimate(
-        trace, machine, threads=threads, placement=placement, mapping=mapping, distribution=distribution
-    )
+    estimate = estimate_one(trace, spec)
     flow = {region["label"]: float(region["seconds"]) for region in replayed.run["regions"]}
     regions = {region.label: (flow[region.label], region.seconds) for region in estimate.regions}
     return Row(
@@ -110,8 +108,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, placement:
         estimate.table_seconds,
         estimate.microseconds_per_estimate,
         cost,
-        f"homenode replay {path.name} --machine {machine.name} --threads {threads} --mapping {mapping} "
-        f"--placement {placement} --distribution {distribution}",
+        spec.command(path.name),
     )
 
 

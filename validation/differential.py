@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
+from homenode.run_spec import command
 from validation.placements import CASES, SMALL, Case, longest_region, team_of
 from validation.rows import AnyRow
 from validation.study import Study
@@ -97,15 +98,13 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
         flow["placement"]: Timed(flow["seconds"], line["seconds"], longest_region(flow), longest_region(line))
         for flow, line in zip(runs["flow"], runs["line"], strict=True)
     }
-    options = f"--machine {machine.name} --threads {threads} --mapping {mapping} --distribution '{case.distribution}' --caches lines"
-    placements = " ".join(f"--placement {name}" for name in PLACEMENTS)
     return Row(
         case.kernel,
         case.parameters,
         machine.name,
         threads,
         timed,
-        f"homenode replay {path} {options} {placements} --engine line",
+        command(path, choices["line"]),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import homenode as hn
+from homenode.run_spec import command
 from validation.placements import Case
 from validation.published.s3.replays import figures
 from validation.rows import AnyRow
@@ -97,7 +98,6 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, search: bo
     choices = hn.grid([machine], [threads], mapping=[*MAPPINGS, *every], oversubscribe=True)
     runs = [result.run for result in hn.replay_grid(trace, choices)]
     best = min(runs, key=lambda run: float(run["seconds"]))
-    options = f"--machine {machine.name} --threads {threads} --oversubscribe"
     cells = {}
     for run in runs[: len(MAPPINGS)]:
         found = figures(run, "")
@@ -116,7 +116,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, search: bo
         len(runs),
         str(best["mapping"]),
         cells,
-        f"homenode replay {path} {options} " + " ".join(f"--mapping {name}" for name in MAPPINGS),
+        command(path, choices[: len(MAPPINGS)]),
     )
 
 

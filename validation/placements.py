@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
+from homenode.run_spec import command
 from validation.rows import AnyRow
 from validation.study import Study
 from validation.traces import captured, trace_path
@@ -114,7 +115,6 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
     runs = {result.run["placement"]: result.run for result in hn.replay_grid(trace, choices)}
     bound = runs.pop(BOUND)
     best, least = bound["best_placement"], float(bound["seconds"])
-    options = f"--machine {machine.name} --threads {threads} --mapping {mapping} --distribution '{case.distribution}'"
     return Row(
         case.kernel,
         case.parameters,
@@ -124,7 +124,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
         best["gap"],
         best["exact"],
         {name: Placed(run["seconds"] / least - 1, longest_region(run)) for name, run in runs.items()},
-        f"homenode replay {path} {options} " + " ".join(f"--placement {name}" for name in (*PLACEMENTS, BOUND)),
+        command(path, choices),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import homenode as hn
 
@@ -26,34 +25,11 @@ class Replayed:
     command: str
 
 
-def replayed(
-    trace: hn.Trace,
-    path: Path,
-    machine: hn.Machine,
-    machine_name: str,
-    threads: int,
-    placement: str,
-    distribution: str = "static",
-    stores: str = "machine",
-    seed: int = 0,
-) -> Replayed:
-    """Replay with compact mapping on the fast engine."""
-    result = hn.replay(
-        trace,
-        machine,
-        threads=threads,
-        placement=placement,
-        mapping="compact",
-        distribution=distribution,
-        stores=stores,
-        seed=seed,
-    )
+def replayed(trace: hn.Trace, spec: hn.RunSpec) -> Replayed:
+    """Replay a run."""
+    result = hn.replay_grid(trace, [spec])[0]
     regions = {
         region["label"]: RegionFigures(region["seconds"], region["executions"], str(region["binding_resource"]))
         for region in result.run["regions"]
     }
-    command = (
-        f"homenode replay {path} --machine {machine_name} --threads {threads} --placement {placement} "
-        f"--mapping compact --distribution '{distribution}' --stores {stores} --seed {seed} --explain"
-    )
-    return Replayed(regions, float(result.traffic.sum()), command)
+    return Replayed(regions, float(result.traffic.sum()), f"{spec.command(trace)} --explain")

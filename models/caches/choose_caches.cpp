@@ -55,9 +55,11 @@ std::vector<RunLength> run_lengths(const Workload& workload, const LineTouchOpti
   return result;
 }
 
+std::vector<std::string> cache_choices() { return {"auto", "runs", "lines"}; }
+
 CacheChoice choose_caches(const std::string& name, const Workload& workload, const LineTouchOptions& options) {
   if (name == "runs" || name == "lines") return {name, "", 0};
-  if (name != "auto") throw UsageError(unknown_name("cache model", name, std::vector<std::string>{"auto", "runs", "lines"}));
+  if (name != "auto") throw UsageError(unknown_name("cache model", name, cache_choices()));
   const std::vector<RunLength> regions = run_lengths(workload, options);
   double touches = 0, lines = 0;
   const RunLength* most = nullptr;

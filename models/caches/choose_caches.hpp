@@ -30,7 +30,8 @@ struct CacheChoice {
   double lines_per_touch = 0;
 };
 
-// `name`: auto | runs | lines. `auto` takes lines if touches of the whole trace cover fewer than `short_run` lines on average:
+std::vector<std::string> cache_choices();  // auto, runs, lines
+// `name`: one of them. `auto` takes lines if touches of the whole trace cover fewer than `short_run` lines on average:
 // there a range costs as much as its lines one by one (bench_cache_benchmark), and the sets of the caches are exact besides.
 // Throws UsageError for another name.
 inline constexpr double short_run = 4;

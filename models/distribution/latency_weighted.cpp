@@ -17,7 +17,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "models/distribution/register.hpp"
 #include "sim/base/errors.hpp"
@@ -39,6 +41,16 @@ constexpr std::int64_t trial = 3;
 
 using Weights = std::vector<double>;
 
+// What weights a loop's threads had in its last execution and how long each worked, the weights that took least so far, and what an
+// execution with equal weights was estimated to take.
+struct Weighed {
+  Weights weights, seconds, best;
+  std::int64_t executions = 0;
+  double least = 0, equal = 0;
+};
+// By region and number of iterations.
+struct WeighedLoops : std::map<std::pair<const Region*, std::int64_t>, Weighed> {};
+
 class LatencyWeighted final : public WorkDistribution {
 public:
   explicit LatencyWeighted(const Parameters& parameters)
@@ -53,9 +65,9 @@ public:
   void prepare(const RegionView& region, const Team& team, const CostOracle* oracle) override {
     region_ = region;
     set_extents(team.size());
-    LoopMemory::Weighed scratch;
-    memory_ = region.memory == nullptr ? nullptr : &region.memory->weighed[{region.region, region.iterations}];
-    LoopMemory::Weighed& known = memory_ == nullptr ? scratch : *memory_;
+    Weighed scratch;
+    memory_ = region.memory == nullptr ? nullptr : &region.memory->of<WeighedLoops>()[{region.region, region.iterations}];
+    Weighed& known = memory_ == nullptr ? scratch : *memory_;
     if (known.weights.size() != team.size()) {
       known = {};
       known.weights = equal_weights(team.size());
@@ -136,7 +148,7 @@ private:
   static Weights equal_weights(std::size_t threads) { return Weights(threads, 1 / static_cast<double>(threads)); }
 
   // `unchanged`: what the execution would take with the weights as they are.
-  void weigh(LoopMemory::Weighed& known, const CostOracle* oracle, double unchanged) const {
+  void weigh(Weighed& known, const CostOracle* oracle, double unchanged) const {
     const std::int64_t before = known.executions++;
     if (oracle == nullptr || before > trial) {
       if (refine_ > 0 && before <= trial + 1 + refine_) refine(known, before <= trial + refine_);
@@ -164,7 +176,7 @@ private:
   }
 
   // The weights with which the region took the least stand; as long as there are trials left, those that follow from them come next.
-  static void refine(LoopMemory::Weighed& known, bool another_trial) {
+  static void refine(Weighed& known, bool another_trial) {
     if (known.seconds.size() != known.weights.size()) return;
     const double longest = *std::max_element(known.seconds.begin(), known.seconds.end());
     if (known.best.empty() || longest < known.least) {
@@ -251,7 +263,7 @@ private:
   std::size_t dimensions_;
   std::int64_t rows_, columns_;
   RegionView region_;
-  LoopMemory::Weighed* memory_ = nullptr;
+  Weighed* memory_ = nullptr;
   std::vector<std::int64_t> extents_, grid_;  // of the iterations, of the threads
   std::vector<ScheduledRange> schedule_;
   std::vector<std::vector<ItemRange>> own_;  // by thread

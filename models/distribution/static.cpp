@@ -48,7 +48,7 @@ private:
 PolicyEntry<WorkDistribution> static_schedule() {
   return {"static",
           "OpenMP static: one contiguous block a thread, or chunks round robin",
-          {{"chunk", "iterations", "size of a chunk; 0 = one contiguous block a thread", 0, 0}},
+          {{"chunk", "iterations", "size of a chunk; size of a chunk; 0 = one contiguous block a thread", 0, 0}},
           [](const Parameters& parameters) { return std::make_unique<Static>(parameters.get("chunk")); }};
 }
 

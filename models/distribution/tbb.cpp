@@ -4,6 +4,7 @@
 // that thread is idle.
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -13,6 +14,9 @@
 
 namespace homenode {
 namespace {
+
+// By the number of iterations: who ran each part of the last such loop, as TBB's affinity_partitioner notes it.
+struct RunnersOfParts : std::map<std::int64_t, std::vector<ThreadId>> {};
 
 class ParallelFor final : public WorkDistribution {
 public:
@@ -36,7 +40,7 @@ public:
     all.chunks = chunks_a_thread * team.size();
     if (affinity_) {
       all.last_part = TbbRange::parts_a_thread * team.size();
-      std::vector<ThreadId>& map = region.memory != nullptr ? region.memory->runner_of_part[region.iterations] : own_map_;
+      std::vector<ThreadId>& map = region.memory != nullptr ? region.memory->of<RunnersOfParts>()[region.iterations] : own_map_;
       map.resize(all.last_part, ThreadId::none());
       runner_of_part_ = &map;
     }

@@ -1,43 +1,15 @@
 // Linux's automatic NUMA balancing on top of any placement. Linux itself leaves pages under a memory policy (numactl, mbind) alone; here
 // balancing treats pages as if they had come where they are by first touch, whatever placed them.
-#include <algorithm>
-
 #include "models/placement/modifier.hpp"
 #include "models/placement/numa_balancing.hpp"
 #include "models/placement/register.hpp"
-#include "models/placement/system_kernel.hpp"
 
 namespace homenode {
 namespace {
 
-class Autonuma final : public PlacementModifier {
-public:
-  Autonuma(const BalancingSettings& settings, std::shared_ptr<PagePlacement> placement)
-      : PlacementModifier{std::move(placement)}, settings_{settings} {
-    if (modified().watches() != Watch::nothing) throw UsageError("two modifiers that migrate pages on one placement; allowed: one of them");
-  }
-  void prepare(const AccessSummary* summary, const Machine& machine) override {
-    modified().prepare(summary, machine);
-    balancing_.emplace(settings_, machine.nodes.size());
-  }
-  void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
-    modified().fault(faults, home);
-    for (const PageFault& fault : faults) balancing_->forget(fault.page);
-  }
-  Watch watches() const override { return Watch::hinting_faults; }
-  void observe(const Place& place, std::span<const PageUse> uses, PageActions& actions) override {
-    balancing_->fault(place, uses, actions);
-  }
-  std::optional<Time> wakeup() const override { return balancing_->next_scan(); }
-  void wake(const Place& place, PageActions& actions) override { balancing_->scan(place, actions); }
-
-private:
-  BalancingSettings settings_;
-  std::optional<NumaBalancing> balancing_;
-};
-
-BalancingSettings settings_from(const Parameters& parameters) {
-  const std::int64_t named = parameters.get("kernel"), version = named == 0 ? 601 : named;
+// `system_kernel`: 0 if the system names none.
+BalancingSettings settings_from(const Parameters& parameters, std::int64_t system_kernel = 0) {
+  const std::int64_t named = parameters.get("kernel") != 0 ? parameters.get("kernel") : system_kernel, version = named == 0 ? 601 : named;
   if (version < 308) {
     throw UsageError("placement 'autonuma': Linux " + std::to_string(version / 100) + "." + std::to_string(version % 100) +
                      " (kernel=" + std::to_string(version) + ") has no automatic NUMA balancing; allowed: since 3.8, kernel=308");
@@ -59,25 +31,44 @@ BalancingSettings settings_from(const Parameters& parameters) {
   return settings;
 }
 
-}  // namespace
-
-std::string with_kernel_of(const OperatingSystem& system, const std::string& placement) {
-  const std::size_t modifier = placement.find("+autonuma");
-  if (system.balancing.kernel == 0 || modifier == std::string::npos) return placement;
-  const std::size_t end = std::min(placement.find('+', modifier + 1), placement.size());
-  for (const PolicySpec& spec : parse_policy_specs(placement)) {
-    if (spec.name != "autonuma") continue;
-    for (const auto& [key, value] : spec.settings) {
-      if (key != "kernel") continue;
-      if (value == std::to_string(system.balancing.kernel)) return placement;
-      throw UsageError("placement 'autonuma' with kernel=" + value + " on system '" + system.name + "', which is kernel=" +
-                       std::to_string(system.balancing.kernel) + "; allowed: that one, or a system that names none, such as 'default'");
-    }
-    const std::string kernel = "kernel=" + std::to_string(system.balancing.kernel);
-    return placement.substr(0, end) + (spec.settings.empty() ? ":" : ",") + kernel + placement.substr(end);
+class Autonuma final : public PlacementModifier {
+public:
+  Autonuma(const Parameters& parameters, std::shared_ptr<PagePlacement> placement)
+      : PlacementModifier{std::move(placement)}, parameters_{parameters}, settings_{settings_from(parameters)} {
+    if (modified().watches() != Watch::nothing) throw UsageError("two modifiers that migrate pages on one placement; allowed: one of them");
   }
-  return placement;
-}
+  void run_on(const OperatingSystem& system) override {
+    modified().run_on(system);
+    if (system.balancing.available == 0)
+      throw UsageError("placement 'autonuma' needs automatic NUMA balancing; allowed: systems that have it, found '" + system.name + "'");
+    const std::int64_t kernel = system.balancing.kernel, named = parameters_.get("kernel");
+    if (kernel != 0 && named != 0 && named != kernel)
+      throw UsageError("placement 'autonuma' with kernel=" + std::to_string(named) + " on system '" + system.name + "', which is kernel=" +
+                       std::to_string(kernel) + "; allowed: that one, or a system that names none, such as 'default'");
+    settings_ = settings_from(parameters_, kernel);
+  }
+  void prepare(const AccessSummary* summary, const Machine& machine) override {
+    modified().prepare(summary, machine);
+    balancing_.emplace(settings_, machine.nodes.size());
+  }
+  void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
+    modified().fault(faults, home);
+    for (const PageFault& fault : faults) balancing_->forget(fault.page);
+  }
+  Watch watches() const override { return Watch::hinting_faults; }
+  void observe(const Place& place, std::span<const PageUse> uses, PageActions& actions) override {
+    balancing_->fault(place, uses, actions);
+  }
+  std::optional<Time> wakeup() const override { return balancing_->next_scan(); }
+  void wake(const Place& place, PageActions& actions) override { balancing_->scan(place, actions); }
+
+private:
+  Parameters parameters_;
+  BalancingSettings settings_;
+  std::optional<NumaBalancing> balancing_;
+};
+
+}  // namespace
 
 PolicyEntry<PagePlacement> autonuma() {
   const BalancingSettings usual;
@@ -93,7 +84,7 @@ PolicyEntry<PagePlacement> autonuma() {
        {"kernel", "100 x major + minor", "version of Linux to imitate: 310 for 3.10, 601 for 6.1; 0 = that of --system, else 6.1", 0, 0}},
       nullptr};
   entry.modify = [](const Parameters& parameters, std::shared_ptr<PagePlacement> placement) {
-    return std::make_unique<Autonuma>(settings_from(parameters), std::move(placement));
+    return std::make_unique<Autonuma>(parameters, std::move(placement));
   };
   return entry;
 }

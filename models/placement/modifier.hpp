@@ -13,7 +13,7 @@ public:
   explicit PlacementModifier(std::shared_ptr<PagePlacement> placement) : placement_{std::move(placement)} {}
   bool wants_summary() const override { return placement_->wants_summary(); }
   std::vector<TouchedPages> touched_first() const override { return placement_->touched_first(); }
-  bool only_bounds() const override { return placement_->only_bounds(); }
+  void run_on(const OperatingSystem& system) override { placement_->run_on(system); }
   void prepare(const AccessSummary* summary, const Machine& machine) override { placement_->prepare(summary, machine); }
   void fault(std::span<const PageFault> faults, std::span<NodeId> home) override { placement_->fault(faults, home); }
   Watch watches() const override { return placement_->watches(); }

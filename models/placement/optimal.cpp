@@ -1,5 +1,7 @@
 // No placement at all, but the bound that none can beat for the items that each thread runs (lower_bound.hpp): the run's time is the
 // bound. Traffic and pages in its report are those of the first-touch run from which the items and the lines that leave the caches come.
+#include "models/placement/optimal.hpp"
+
 #include "models/placement/register.hpp"
 
 namespace homenode {
@@ -7,13 +9,14 @@ namespace {
 
 class Optimal final : public PagePlacement {
 public:
-  bool only_bounds() const override { return true; }
   void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
     for (std::size_t i = 0; i < faults.size(); ++i) home[i] = faults[i].place.node;
   }
 };
 
 }  // namespace
+
+bool is_optimal(std::string_view placement) { return placement.substr(0, placement.find_first_of(":+")) == "optimal"; }
 
 PolicyEntry<PagePlacement> optimal() {
   return {"optimal",

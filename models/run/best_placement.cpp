@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "models/optimum/placement_search.hpp"
+#include "models/run/run.hpp"
+#include "sim/base/errors.hpp"
 
 namespace homenode {
 namespace {
@@ -47,14 +49,12 @@ PageCounts counts_of(const PlacementProblem& problem, const AddressSpace& addres
   return counts;
 }
 
-}  // namespace
-
-BestPlacement best_placement(const Workload& workload, const Machine& machine, const Topology& topology, const RunOptions& options,
-                             const PageDemand& demand, const RunReport& first_touch, const AddressSpace& addresses) {
+// `demand`: of the run `first_touch`.
+BestPlacement best_placement(const RunPlan& plan, const PageDemand& demand, const RunReport& first_touch, const AddressSpace& addresses) {
   BestPlacement best;
   best.bound = *first_touch.lower_bound;
   best.found = first_touch.time;
-  const std::optional<PlacementProblem> problem = demand.problem(machine, topology, addresses.page_bytes());
+  const std::optional<PlacementProblem> problem = demand.problem(plan.machine, plan.topology, addresses.page_bytes());
   if (!problem) return best;
   PlacementSearch search;
   search.start = counts_of(*problem, addresses);
@@ -63,12 +63,31 @@ BestPlacement best_placement(const Workload& workload, const Machine& machine, c
   best.exact = solution.exact;
   best.pages = problem->pages();
   best.objective = first_touch.team_overhead + Time::from_seconds(solution.seconds);
-  RunOptions replayed = options;
+  RunSpec replayed = plan.spec;
   replayed.placement = "found";
-  replayed.keep_log = false;
-  replayed.own_placement = std::make_shared<TablePlacement>(table(*problem, solution.counts));
-  best.found = std::min(best.found, run(workload, machine, replayed).time);
+  RunExtras extras = plan.extras;
+  extras.keep_log = false;
+  extras.own_placement = std::make_shared<TablePlacement>(table(*problem, solution.counts));
+  best.found = std::min(best.found, run(plan.workload, plan.machine, replayed, extras).time);
   return best;
+}
+
+}  // namespace
+
+RunReport bound_of(const RunPlan& plan, const PageDemand& demand, const RunReport& first_touch, const AddressSpace& addresses) {
+  if (!first_touch.lower_bound) throw UsageError("placement 'optimal' needs an engine that tells a lower bound; allowed: flow, simgrid");
+  RunReport bound = first_touch;
+  bound.time = *bound.lower_bound;
+  for (RegionReport& region : bound.regions) {
+    region.time = region.least;
+    region.busy.clear();  // of the threads' least no more than the sum is known
+  }
+  for (ThreadReport& thread : bound.threads) {
+    thread.busy = thread.least;
+    thread.idle = bound.time - thread.busy;
+  }
+  bound.best = best_placement(plan, demand, first_touch, addresses);
+  return bound;
 }
 
 }  // namespace homenode

@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::uint64_t timed_executions = 2;  // of each region
 
-std::vector<CoreId> cores_of(const Workload& workload, const Machine& machine, const RunOptions& options) {
-  const auto mapping = thread_mappings().make(options.mapping);
-  mapping->prepare(graph_for(*mapping, workload, options.mapping, options.threads).get(), machine, options.threads);
+std::vector<CoreId> cores_of(const Workload& workload, const Machine& machine, const RunSpec& spec) {
+  const auto mapping = thread_mappings().make(spec.mapping);
+  mapping->prepare(graph_for(*mapping, workload, spec.mapping, spec.threads).get(), machine, spec.threads);
   std::vector<CoreId> cores;
-  for (unsigned t = 0; t < options.threads; ++t) {
+  for (unsigned t = 0; t < spec.threads; ++t) {
     const std::vector<CoreId> allowed = mapping->affinity(ThreadId{t}, Time{});
     cores.push_back(allowed.size() == 1 ? allowed.front() : allowed[t % allowed.size()]);
   }
@@ -58,114 +58,111 @@ double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-}  // namespace
+// Executions one after the other, each thread with a clock of its own between barriers.
+class EstimatedProgram {
+public:
+  EstimatedProgram(const Workload& workload, const Machine& machine, const RunSpec& spec, ProgramOracle& oracle)
+      : workload_{workload},
+        spec_{spec},
+        oracle_{oracle},
+        plan_{spec.distribution, false},
+        team_{cores_of(workload, machine, spec), &machine},
+        clock_(spec.threads, 0.0) {}
 
-StoreTreatment store_treatment(const std::string& stores, const Machine& machine) {
-  if (stores == "machine") return machine.streamable_stores;
-  if (stores == "regular") return StoreTreatment::regular;
-  if (stores == "nt") return StoreTreatment::nontemporal;
-  throw UsageError(unknown_name("store treatment", stores, std::vector<std::string>{"machine", "regular", "nt"}));
-}
-
-OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const RunOptions& options) {
-  return make_oracle(
-      workload, machine, options,
-      std::make_unique<TrafficTable>(workload, machine, store_treatment(options.stores, machine), page_sizes(options.pages).page));
-}
-
-OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const RunOptions& options, std::unique_ptr<TrafficTable> table) {
-  OracleOfRun made;
-  made.topology = std::make_unique<Topology>(machine);
-  made.table = std::move(table);
-  made.placement = page_placements().make(options.own_placement ? RunOptions{}.placement : options.placement);
-  AccessSummary summary;
-  if (made.placement->wants_summary()) {
-    const auto mapping = thread_mappings().make(options.mapping);
-    const DistributionPlan plan{options.distribution, false};
-    const auto graph = graph_for(*mapping, workload, options.mapping, options.threads);
-    summary = pilot_summary({workload, machine, *mapping, [&](const std::string& label) { return plan.make(label); }, options.threads,
-                             options.oversubscribe, page_sizes(options.pages).page, options.system.scheduler, options.seed, graph.get()});
+  // The placement's pass in front of the program; `seconds` by thread, none without one.
+  void touch_first(const std::vector<double>& seconds) {
+    if (seconds.empty()) return;
+    const double longest = *std::max_element(seconds.begin(), seconds.end()) + oracle_.barrier_seconds();
+    result_.regions.push_back({.label = placement_pass_label,
+                               .executions = 1,
+                               .seconds = longest,
+                               .thread_seconds = seconds,
+                               .bottleneck = "overhead",
+                               .schedule = {},
+                               .weights = std::vector<double>(spec_.threads, 0.0)});
+    now_ = oracle_.fork_seconds() + longest;
   }
-  made.placement->prepare(made.placement->wants_summary() ? &summary : nullptr, machine);
-  made.oracle = make_closed_form(workload, machine, *made.topology, *made.table, *made.placement, cores_of(workload, machine, options),
-                                 options.system);
-  made.touched_seconds = made.oracle->touch_first(made.placement->touched_first());
-  return made;
-}
 
-Estimate estimate(const Workload& workload, const Machine& machine, const RunOptions& options) {
-  if (options.threads < 1 || options.threads > machine.cores())
-    throw UsageError(std::to_string(options.threads) + " threads on machine '" + machine.name + "'; allowed: 1 to " +
-                     std::to_string(machine.cores()));
-  const DistributionPlan plan{options.distribution, false};
-  std::vector<std::string> labels;
-  for (const Region& region : workload.regions) labels.push_back(region.label);
-  plan.check_labels(labels);
-  Estimate result;
-  const auto begin = std::chrono::steady_clock::now();
-  const OracleOfRun made = make_oracle(workload, machine, options);
-  result.table_seconds = since(begin);
-
-  const Team team{cores_of(workload, machine, options), &machine};
-  LoopMemory memory;
-  std::map<RegionId, std::pair<EstimatedRegion, double>> regions;  // with the longest execution's seconds
-  std::vector<double> clock(options.threads, 0.0);                 // of each thread, within a construct
-  double now = 0, computing = 0;
-  std::size_t timed = 0;
-  if (!made.touched_seconds.empty()) {
-    const std::vector<double>& touched = made.touched_seconds;
-    const double seconds = *std::max_element(touched.begin(), touched.end()) + made.oracle->barrier_seconds();
-    result.regions.push_back({placement_pass_label, 1, seconds, touched, "overhead", {}, std::vector<double>(options.threads, 0.0)});
-    now = made.oracle->fork_seconds() + seconds;
+  void add(ExecutionId id) {
+    const std::size_t e = id.index();
+    const Execution& execution = workload_.executions[e];
+    if (execution.parallel != 0 && (e == 0 || workload_.executions[e - 1].parallel != execution.parallel)) {
+      now_ += oracle_.fork_seconds();
+      std::fill(clock_.begin(), clock_.end(), now_);
+    }
+    std::vector<ScheduledRange> schedule = schedule_of(id);
+    const RegionEstimate took = oracle_.estimate(id, schedule);
+    if (regions_[execution.region].row.executions < timed_executions) time_again(id, schedule);
+    oracle_.record_execution(id, schedule);
+    const double seconds = pass_time(id, took.thread_seconds);
+    put_down(execution, took, seconds, std::move(schedule));
   }
-  for (std::size_t e = 0; e < workload.executions.size(); ++e) {
-    const Execution& execution = workload.executions[e];
-    const Region& region = workload.regions[execution.region.index()];
-    const ExecutionId id{e};
-    const bool parallel = execution.parallel != 0;
-    if (parallel && (e == 0 || workload.executions[e - 1].parallel != execution.parallel)) {
-      now += made.oracle->fork_seconds();
-      std::fill(clock.begin(), clock.end(), now);
+
+  Estimate result() && {
+    result_.seconds = std::max(now_, *std::max_element(clock_.begin(), clock_.end()));
+    for (auto& [id, region] : regions_) result_.regions.push_back(std::move(region.row));
+    if (timed_ > 0) result_.microseconds_per_estimate = 1e6 * computing_ / static_cast<double>(timed_);
+    return std::move(result_);
+  }
+
+private:
+  struct KnownRegion {
+    EstimatedRegion row;
+    double longest = 0;  // seconds of its longest execution
+  };
+
+  std::vector<ScheduledRange> schedule_of(ExecutionId id) {
+    const Execution& execution = workload_.executions[id.index()];
+    const Region& region = workload_.regions[execution.region.index()];
+    if (execution.parallel == 0) return {{0, execution.iterations, ThreadId{0}}};
+    if (execution.binding == Binding::free && region.kind != RegionKind::single && region.kind != RegionKind::section) {
+      const auto distribution = plan_.make(region.label);
+      distribution->prepare(
+          {.execution = id, .region = &region, .iterations = execution.iterations, .memory = &memory_, .seed = spec_.seed + id.index()},
+          team_, &oracle_);
+      return hand_out(*distribution, spec_.threads);
     }
     std::vector<ScheduledRange> schedule;
-    if (!parallel) {
-      schedule.push_back({0, execution.iterations, ThreadId{0}});
-    } else if (execution.binding == Binding::free && region.kind != RegionKind::single && region.kind != RegionKind::section) {
-      const auto distribution = plan.make(region.label);
-      distribution->prepare({id, &region, execution.iterations, nullptr, &memory, options.seed + e}, team, made.oracle.get());
-      schedule = hand_out(*distribution, options.threads);
-    } else if (execution.binding == Binding::replicated) {
-      for (unsigned t = 0; t < options.threads; ++t) schedule.push_back({0, 1, ThreadId{t}});
+    if (execution.binding == Binding::replicated) {
+      for (unsigned t = 0; t < spec_.threads; ++t) schedule.push_back({0, 1, ThreadId{t}});
     } else {
       for (std::int64_t i = 0; i < execution.iterations; ++i)
-        schedule.push_back({i, i + 1, ThreadId{static_cast<std::size_t>(i) % options.threads}});
+        schedule.push_back({i, i + 1, ThreadId{static_cast<std::size_t>(i) % spec_.threads}});
     }
-    const RegionEstimate took = made.oracle->estimate(id, schedule);
-    if (regions[execution.region].first.executions < timed_executions) {
-      const auto before = std::chrono::steady_clock::now();
-      made.oracle->estimate(id, schedule);
-      computing += since(before);
-      ++timed;
-    }
-    made.oracle->record_execution(id, schedule);
+    return schedule;
+  }
 
-    const double entered = parallel ? *std::min_element(clock.begin(), clock.end()) : now;
-    const double barrier = made.oracle->barrier_seconds(id);
-    double end = now;
-    for (std::size_t t = 0; t < clock.size(); ++t) {
-      clock[t] += took.thread_seconds[t];
-      end = parallel ? std::max(end, clock[t]) : now + took.thread_seconds[0];
+  void time_again(ExecutionId id, const std::vector<ScheduledRange>& schedule) {
+    const auto before = std::chrono::steady_clock::now();
+    oracle_.estimate(id, schedule);
+    computing_ += since(before);
+    ++timed_;
+  }
+
+  // Moves the clocks on; seconds from the first thread's entry to the end of the barrier.
+  double pass_time(ExecutionId id, const std::vector<double>& thread_seconds) {
+    const bool parallel = workload_.executions[id.index()].parallel != 0;
+    const double entered = parallel ? *std::min_element(clock_.begin(), clock_.end()) : now_;
+    const double barrier = oracle_.barrier_seconds(id);
+    double end = now_;
+    for (std::size_t t = 0; t < clock_.size(); ++t) {
+      clock_[t] += thread_seconds[t];
+      end = parallel ? std::max(end, clock_[t]) : now_ + thread_seconds[0];
     }
     if (!parallel || barrier > 0) {
-      now = end + barrier;
-      std::fill(clock.begin(), clock.end(), now);
+      now_ = end + barrier;
+      std::fill(clock_.begin(), clock_.end(), now_);
     }
-    auto& [row, longest] = regions[execution.region];
-    row.label = region.label;
+    return (parallel && barrier > 0 ? now_ : end) - entered;
+  }
+
+  void put_down(const Execution& execution, const RegionEstimate& took, double seconds, std::vector<ScheduledRange> schedule) {
+    auto& [row, longest] = regions_[execution.region];
+    row.label = workload_.regions[execution.region.index()].label;
     ++row.executions;
-    row.seconds += (parallel && barrier > 0 ? now : end) - entered;
-    row.thread_seconds.resize(options.threads, 0.0);
-    row.weights.assign(options.threads, 0.0);
+    row.seconds += seconds;
+    row.thread_seconds.resize(spec_.threads, 0.0);
+    row.weights.assign(spec_.threads, 0.0);
     for (std::size_t t = 0; t < took.thread_seconds.size(); ++t) row.thread_seconds[t] += took.thread_seconds[t];
     for (const ScheduledRange& range : schedule)
       row.weights[range.thread.index()] +=
@@ -176,9 +173,68 @@ Estimate estimate(const Workload& workload, const Machine& machine, const RunOpt
     }
     row.schedule = std::move(schedule);
   }
-  result.seconds = std::max(now, *std::max_element(clock.begin(), clock.end()));
-  for (auto& [id, row] : regions) result.regions.push_back(std::move(row.first));
-  if (timed > 0) result.microseconds_per_estimate = 1e6 * computing / static_cast<double>(timed);
+
+  const Workload& workload_;
+  const RunSpec& spec_;
+  ProgramOracle& oracle_;
+  DistributionPlan plan_;
+  Team team_;
+  LoopMemory memory_;
+  std::map<RegionId, KnownRegion> regions_;
+  std::vector<double> clock_;  // of each thread, within a construct
+  double now_ = 0;
+  double computing_ = 0;  // that the host took for `timed_` estimates
+  std::size_t timed_ = 0;
+  Estimate result_;
+};
+
+}  // namespace
+
+OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
+  const Bytes page = page_sizes(spec.pages).page;
+  OracleOfRun made;
+  made.topology = std::make_unique<Topology>(machine);
+  made.table = std::make_unique<TrafficTable>(workload, machine, store_treatment(spec.stores, machine), page);
+  made.placement = page_placements().make(extras.own_placement ? RunSpec{}.placement : spec.placement);
+  AccessSummary summary;
+  if (made.placement->wants_summary()) {
+    const auto mapping = thread_mappings().make(spec.mapping);
+    const DistributionPlan plan{spec.distribution, false};
+    const auto graph = graph_for(*mapping, workload, spec.mapping, spec.threads);
+    summary = pilot_summary({.workload = workload,
+                             .machine = machine,
+                             .mapping = *mapping,
+                             .make_distribution = [&](const std::string& label) { return plan.make(label); },
+                             .threads = spec.threads,
+                             .oversubscribe = spec.oversubscribe,
+                             .page = page,
+                             .scheduler = extras.system.scheduler,
+                             .seed = spec.seed,
+                             .graph = graph.get()});
+  }
+  made.placement->prepare(made.placement->wants_summary() ? &summary : nullptr, machine);
+  made.oracle =
+      make_closed_form(workload, machine, *made.topology, *made.table, *made.placement, cores_of(workload, machine, spec), extras.system);
+  made.touched_seconds = made.oracle->touch_first(made.placement->touched_first());
+  return made;
+}
+
+Estimate estimate(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
+  if (spec.threads < 1 || spec.threads > machine.cores())
+    throw UsageError(std::to_string(spec.threads) + " threads on machine '" + machine.name + "'; allowed: 1 to " +
+                     std::to_string(machine.cores()));
+  std::vector<std::string> labels;
+  for (const Region& region : workload.regions) labels.push_back(region.label);
+  DistributionPlan{spec.distribution, false}.check_labels(labels);
+  const auto begin = std::chrono::steady_clock::now();
+  const OracleOfRun made = make_oracle(workload, machine, spec, extras);
+  const double table_seconds = since(begin);
+
+  EstimatedProgram program{workload, machine, spec, *made.oracle};
+  program.touch_first(made.touched_seconds);
+  for (std::size_t e = 0; e < workload.executions.size(); ++e) program.add(ExecutionId{e});
+  Estimate result = std::move(program).result();
+  result.table_seconds = table_seconds;
   return result;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/engines/closed_form/closed_form.hpp"
-#include "models/run/run.hpp"
+#include "models/run/run_spec.hpp"
 
 namespace homenode {
 
@@ -19,10 +19,8 @@ struct OracleOfRun {
   std::vector<double> touched_seconds;  // by thread, of the placement's pass in front of the program; none without one
 };
 
-// Pages are placed as the placement's name says; one that the caller made itself (RunOptions::own_placement), by first touch.
-OracleOfRun make_oracle(const Workload&, const Machine&, const RunOptions&);
-// With a table of the same trace, machine, treatment of stores and page size.
-OracleOfRun make_oracle(const Workload&, const Machine&, const RunOptions&, std::unique_ptr<TrafficTable>);
+// Pages are placed as the placement's name says; one that the caller made itself (RunExtras::own_placement), by first touch.
+OracleOfRun make_oracle(const Workload&, const Machine&, const RunSpec&, const RunExtras&);
 
 // One region, over all its executions.
 struct EstimatedRegion {
@@ -44,8 +42,6 @@ struct Estimate {
 
 // Distributions that hand out on demand are asked thread by thread in turn. Throws UsageError for what the closed form does not
 // estimate: tasks, threads that the program creates itself.
-Estimate estimate(const Workload&, const Machine&, const RunOptions&);
-
-StoreTreatment store_treatment(const std::string& stores, const Machine&);
+Estimate estimate(const Workload&, const Machine&, const RunSpec&, const RunExtras& = {});
 
 }  // namespace homenode

@@ -106,9 +106,18 @@ AccessSummary pilot_summary(const PilotInput& input) {
   AddressSpace addresses{input.machine, input.workload, placement, input.page};
   RecordingMemory memory{input.workload, input.machine, static_cast<std::uint64_t>(input.page.count())};
   const Bytes uncut{std::numeric_limits<std::int64_t>::max() / (2 * Stretch::passes)};
-  const RunReport report =
-      simulate({input.workload, input.machine, input.mapping, input.make_distribution, memory, addresses, input.threads,
-                input.oversubscribe, uncut, false, nullptr, input.seed, input.scheduler, nullptr, input.graph});
+  const RunReport report = simulate({.workload = input.workload,
+                                     .machine = input.machine,
+                                     .mapping = input.mapping,
+                                     .make_distribution = input.make_distribution,
+                                     .memory = memory,
+                                     .addresses = addresses,
+                                     .threads = input.threads,
+                                     .oversubscribe = input.oversubscribe,
+                                     .quantum = uncut,
+                                     .seed = input.seed,
+                                     .scheduler = input.scheduler,
+                                     .graph = input.graph});
   std::vector<NodeId> node_of_thread;
   for (const ThreadReport& thread : report.threads) node_of_thread.push_back(thread.node);
   return memory.summary(std::move(node_of_thread));

@@ -1,5 +1,5 @@
 // Page -> home node. A placement is asked in batches: once for the pages that one slice of work faults in, in address order.
-// Lifecycle: prepare once, then fault (and observe, wake for those that watch pages) in simulated-time order.
+// Lifecycle: run_on and prepare once, then fault (and observe, wake for those that watch pages) in simulated-time order.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "sim/hardware/memory_model.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/machine/system.hpp"
 
 namespace homenode {
 
@@ -64,11 +65,11 @@ public:
 class PagePlacement {
 public:
   virtual ~PagePlacement() = default;
+  // Before prepare: the system of the run. Throws UsageError where the placement does not exist.
+  virtual void run_on(const OperatingSystem&) {}
   virtual bool wants_summary() const { return false; }
   // After prepare: pages that a parallel pass in front of the program touches, to place them. The run pays for the pass.
   virtual std::vector<TouchedPages> touched_first() const { return {}; }
-  // The run's times are to be a bound that no placement can beat (lower_bound.hpp), instead of its own.
-  virtual bool only_bounds() const { return false; }
   virtual void prepare(const AccessSummary* /*null for online policies*/, const Machine&) {}
   // Writes one home for each fault. The caller throws PolicyError for a home that is not a node with memory.
   virtual void fault(std::span<const PageFault>, std::span<NodeId> home) = 0;

@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <utility>
+#include <typeindex>
+#include <typeinfo>
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
@@ -31,18 +32,18 @@ public:
   virtual NodeId home(std::int64_t iteration) const = 0;
 };
 
-// What the distributions of one replay keep from loop to loop.
-struct LoopMemory {
-  // By the number of iterations: who ran each part of the last such loop, as TBB's affinity_partitioner notes it.
-  std::map<std::int64_t, std::vector<ThreadId>> runner_of_part;
-  // By region and number of iterations: what weights its threads had in its last execution and how long each worked, the weights that took
-  // least so far, and what an execution with equal weights was estimated to take.
-  struct Weighed {
-    std::vector<double> weights, seconds, best;
-    std::int64_t executions = 0;
-    double least = 0, equal = 0;
-  };
-  std::map<std::pair<const Region*, std::int64_t>, Weighed> weighed;
+// What the distributions of one replay keep from loop to loop: a state for each type of state that one asks for, empty at first.
+class LoopMemory {
+public:
+  template <class State>
+  State& of() {
+    std::shared_ptr<void>& state = states_[typeid(State)];
+    if (!state) state = std::make_shared<State>();
+    return *static_cast<State*>(state.get());
+  }
+
+private:
+  std::map<std::type_index, std::shared_ptr<void>> states_;
 };
 
 struct RegionView {

@@ -13,7 +13,8 @@ import pytest
 import homenode as hn
 from homenode.advice_words import snippet
 from homenode.advising import dynamic_chunks, plain_distributions
-from homenode.gain_map import GainModel, map_page, near, remote_ratio, with_hops
+from homenode.gain_map import GainModel, near, remote_ratio, with_hops
+from homenode.gain_map_page import map_page
 from support import SCRIPTS, Ended
 
 Run = Callable[..., Ended]
@@ -105,7 +106,7 @@ def test_the_remote_ratio_follows_the_hops() -> None:
 @pytest.fixture(scope="module")
 def model(stencil: hn.Trace) -> GainModel:
     choice = {"placement": "first-touch", "mapping": "compact"}
-    return GainModel(stencil, hn.Machine.load(MACHINE), 8, **choice)
+    return GainModel(stencil, hn.RunSpec(MACHINE, threads=8, **choice))
 
 
 def test_gains_grow_with_halo_share(model: GainModel) -> None:

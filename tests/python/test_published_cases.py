@@ -1,4 +1,4 @@
-"""The comparisons of S0 and S1 on figures made up for them, what they say of missing policies, and the sensitivity's arithmetic."""
+"""The comparisons of S0 and S1 on figures made up for them; the sensitivity's arithmetic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from validation.available import Setting, missing  # noqa: E402
 from validation.published.page import COLUMNS, page  # noqa: E402
 from validation.published.s0 import cases as s0  # noqa: E402
 from validation.published.s0 import distribution_rows, hypotheses  # noqa: E402
@@ -38,17 +37,6 @@ def verdicts(rows: list[Row]) -> dict[tuple[str, str], str]:
 def of(rows: list[Row], claim: str, part: str = "") -> Row:
     (row,) = [row for row in rows if row.claim == claim and row.machine in (A, "all", s1.MACHINE) and part in row.what]
     return row
-
-
-def test_a_missing_policy_is_named() -> None:
-    assert missing(Setting("first-touch", "compact", "static")) == []
-    assert missing(Setting("first-touch+nonsense:3", "nowhere")) == ["placement nonsense", "mapping nowhere"]
-
-
-def test_settings_are_the_options_of_replay() -> None:
-    assert Setting("bind:0", heap="glibc").options() == (
-        "--placement bind:0 --mapping compact --distribution static --heap glibc"
-    )
 
 
 def found(gain_small: float, gain_large: float, balanced: float = 1.5) -> Found:
@@ -151,11 +139,10 @@ def as_printed(factor_glibc: float = 1.0) -> dict[tuple[str, int], Seconds]:
 
 
 def test_table_4_as_printed_agrees_and_blind_columns_are_not_compared() -> None:
-    present: dict[str, list[str]] = {heap: [] for heap in s1.WRITE_ORDER}
-    rows = list(s1_rows.write_rows(s1.references(), as_printed(), present))
+    rows = list(s1_rows.write_rows(s1.references(), as_printed()))
     assert {row.verdict for row in rows if row.published == "[blind]"} == {"not compared"}
     assert {row.verdict for row in rows if row.published != "[blind]"} == {"agrees"}
-    slow = list(s1_rows.write_rows(s1.references(), as_printed(0.1), present))
+    slow = list(s1_rows.write_rows(s1.references(), as_printed(0.1)))
     assert of(slow, "C26", "with glibc, 128 threads").verdict == "deviates"
 
 
@@ -166,19 +153,17 @@ def test_table_5_asks_for_the_curve_s_shape() -> None:
         for column in s1.ADVECTION_HEAPS
         for team in s1.ADVECTION_TEAMS
     }
-    present: dict[str, list[str]] = {column: [] for column in s1.ADVECTION_HEAPS}
-    rows = list(s1_rows.advection_rows(printed, times, present, "v", "p"))
+    rows = list(s1_rows.advection_rows(printed, times, "v", "p"))
     assert {row.verdict for row in rows} == {"agrees"}
     times["first touch", 256] = Seconds(4.1, "command")  # first touch no longer rises
-    rows = list(s1_rows.advection_rows(printed, times, present, "v", "p"))
+    rows = list(s1_rows.advection_rows(printed, times, "v", "p"))
     assert {row.claim: row.verdict for row in rows}["C33"] == "deviates"
     assert of(rows, "C30", "first touch, rising again").verdict == "deviates"
     assert of(rows, "C30", "first touch, least at 128 threads").verdict == "deviates"
 
 
 def test_numbers_that_set_a_parameter_are_fitted_and_none_beyond_32_threads() -> None:
-    present: dict[str, list[str]] = {heap: [] for heap in s1.WRITE_ORDER}
-    rows = list(s1_rows.write_rows(s1.references(), as_printed(), present))
+    rows = list(s1_rows.write_rows(s1.references(), as_printed()))
     assert of(rows, "C26", "with jarena, 8 threads").cls == "fitted"
     assert of(rows, "C26", "with glibc, 128 threads").cls == "fitted"  # in view when the lock was described
     assert of(rows, "C26", "with jarena, 64 threads").cls == "predicted"
@@ -199,11 +184,6 @@ def test_fitted_numbers_change_the_links_that_they_name() -> None:
         first, second = (int(end) for end in value.split("-"))
         assert (path.split(".")[1] in hubs_and_routers) == (first >= 32 and second >= 48)
     machine.with_changes(fitted.changes())
-
-
-def test_a_missing_system_is_named() -> None:
-    assert missing(Setting(system="linux-2.6.32")) == []
-    assert missing(Setting(system="linux-0.01")) == ["system linux-0.01"]
 
 
 def test_distances_of_the_uv() -> None:

@@ -45,12 +45,13 @@ std::shared_ptr<Workload> readers(const Readers& r) {
 }
 
 RunReport replay(const Readers& r, const std::string& placement, Bytes quantum = Bytes{0}) {
-  RunOptions options;
+  RunSpec options;
   options.threads = static_cast<unsigned>(r.passes.size());
   options.mapping = "scatter";  // thread 0 on node 0, thread 1 on node 1
   options.placement = placement;
-  options.quantum = quantum;
-  return run(*readers(r), two_sockets(), options);
+  RunExtras extras;
+  extras.quantum = quantum;
+  return run(*readers(r), two_sockets(), options, extras);
 }
 
 // Thread 1 reads alone what thread 0 wrote. One pass of 16 MiB takes 2.5 ms away and 1.6 ms at home.

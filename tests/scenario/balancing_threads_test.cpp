@@ -48,7 +48,7 @@ std::shared_ptr<Workload> readers(const std::vector<Shared>& arrays) {
 }
 
 RunReport replay(const Workload& workload, unsigned threads, const std::string& mapping, const std::string& placement) {
-  RunOptions options;
+  RunSpec options;
   options.threads = threads;
   options.mapping = mapping;
   options.placement = placement;

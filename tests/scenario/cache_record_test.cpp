@@ -12,8 +12,8 @@ namespace {
 
 Machine x5550() { return load_machine(test::source_folder() / "models/machines/xeon-x5550-2s.toml"); }
 
-RunOptions eight_threads(const char* placement, const char* caches = "runs") {
-  RunOptions options;
+RunSpec eight_threads(const char* placement, const char* caches = "runs") {
+  RunSpec options;
   options.threads = 8;
   options.placement = placement;
   options.caches = caches;
@@ -46,12 +46,13 @@ TEST_P(Record, changesNoReport) {
   const auto workload = jacobi2d(256, 3);
   const auto record = std::make_shared<CacheRecord>(Bytes{limit});
   for (const char* placement : {"interleave", "first-touch", "bind:0", "optimal", "stencil-aware"}) {
-    RunOptions options = eight_threads(placement, caches);
+    RunSpec options = eight_threads(placement, caches);
     options.distribution = distribution;
     const RunReport expected = run(*workload, machine, options);
-    options.record = record;
+    RunExtras extras;
+    extras.record = record;
     SCOPED_TRACE(placement);
-    expect_equal(run(*workload, machine, options), expected);
+    expect_equal(run(*workload, machine, options, extras), expected);
   }
   // The first region is a loop already.
   EXPECT_EQ(record->slices().empty(), std::string_view{distribution} == "guided");
@@ -74,19 +75,19 @@ TEST(Caches, doNotSeeWherePagesLieWhenTheScheduleIsStatic) {
 TEST(CacheRecord, isReadWhereCachesAreTheSameAndLatenciesAreNot) {
   // A machine whose links are slower has the same caches; one with a smaller last level has not, and another team touches other lines.
   const auto workload = jacobi2d(512, 4);
-  RunOptions options = eight_threads("interleave");
-  options.record = std::make_shared<CacheRecord>(Bytes{1 << 28});
-  options.quantum = Bytes{1 << 18};
-  run(*workload, x5550(), options);
+  RunSpec options = eight_threads("interleave");
+  RunExtras recording, without;
+  recording.record = std::make_shared<CacheRecord>(Bytes{1 << 28});
+  recording.quantum = without.quantum = Bytes{1 << 18};
+  run(*workload, x5550(), options, recording);
   Machine slower = x5550(), smaller = x5550();
   for (LinkDescription& link : slower.links) link.latency = link.latency * 2;
   smaller.caches.back().size = Bytes{smaller.caches.back().size.count() / 2};
   for (const Machine& machine : {slower, smaller}) {
     for (const unsigned threads : {8u, 4u}) {
-      RunOptions alone = eight_threads("interleave");
+      RunSpec alone = eight_threads("interleave");
       options.threads = alone.threads = threads;
-      alone.quantum = options.quantum;
-      expect_equal(run(*workload, machine, options), run(*workload, machine, alone));
+      expect_equal(run(*workload, machine, options, recording), run(*workload, machine, alone, without));
     }
   }
 }

@@ -20,11 +20,12 @@ Machine x5550() { return load_machine(test::source_folder() / "models/machines/x
 
 RunReport run_on(const Machine& machine, const Workload& workload, unsigned threads, Bytes quantum = Bytes{0},
                  const char* caches = "runs") {
-  RunOptions options;
+  RunSpec options;
   options.threads = threads;
-  options.quantum = quantum;
   options.caches = caches;
-  return run(workload, machine, options);
+  RunExtras extras;
+  extras.quantum = quantum;
+  return run(workload, machine, options, extras);
 }
 
 constexpr std::int64_t block_bytes = 256 << 10;  // pages of its own, far less than the last level
@@ -174,11 +175,12 @@ TEST(BoundItems, ofSeveralThreadsGoOnEachWhereItWas) {
       machine.controllers.resize(1);
       machine.links.clear();
     }
-    RunOptions options;
+    RunSpec options;
     options.threads = 8;
     options.oversubscribe = shared_cores;
-    options.keep_log = true;
-    const RunReport report = run(*workload, machine, options);
+    RunExtras extras;
+    extras.keep_log = true;
+    const RunReport report = run(*workload, machine, options, extras);
     EXPECT_EQ(report.counts.accesses, 2u * 8 * 2 * (4 << 20) / 8);
     EXPECT_EQ(sum(report.counts.traffic_bytes), 64 * report.counts.memory_lines);
     EXPECT_EQ(report.remote_pages, 0u);
@@ -200,15 +202,16 @@ TEST(Quantum, halvingItChangesBoundThreadsByLessThanTwoPercent) {
 TEST(CutRun, isTheSameTwiceAndOnItsOwnLog) {
   const Machine machine = x5550();
   const auto workload = jacobi3d(60, 600, 600, 10, 10, 600, 1);  // a block is several quanta
-  RunOptions options;
+  RunSpec options;
   options.threads = 8;
   options.distribution = "dynamic:2";
-  options.keep_log = true;
-  const RunReport first = run(*workload, machine, options), second = run(*workload, machine, options);
+  RunExtras extras;
+  extras.keep_log = true;
+  const RunReport first = run(*workload, machine, options, extras), second = run(*workload, machine, options, extras);
   EXPECT_EQ(first.time, second.time);
   EXPECT_EQ(first.counts.traffic_bytes, second.counts.traffic_bytes);
-  options.follow = first.log;
-  const RunReport followed = run(*workload, machine, options);
+  extras.follow = first.log;
+  const RunReport followed = run(*workload, machine, options, extras);
   EXPECT_EQ(followed.time, first.time);
   EXPECT_EQ(followed.counts.traffic_bytes, first.counts.traffic_bytes);
 }

@@ -31,12 +31,13 @@ std::shared_ptr<Workload> blocks(std::int64_t iterations, std::int64_t block_byt
 }
 
 RunReport replay(const Workload& workload, const std::string& distribution, unsigned threads, std::uint64_t seed = 0) {
-  RunOptions options;
+  RunSpec options;
   options.threads = threads;
   options.distribution = distribution;
-  options.keep_log = true;
   options.seed = seed;
-  return run(workload, two_sockets(), options);
+  RunExtras extras;
+  extras.keep_log = true;
+  return run(workload, two_sockets(), options, extras);
 }
 
 // How often each iteration of the last execution was handed out, and in which order.

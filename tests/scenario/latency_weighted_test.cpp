@@ -29,8 +29,14 @@ std::shared_ptr<Workload> rows(std::int64_t iterations, std::uint32_t sweeps) {
   return builder.build();
 }
 
-RunOptions options(const std::string& distribution) {
-  RunOptions options;
+RunExtras with_log() {
+  RunExtras extras;
+  extras.keep_log = true;
+  return extras;
+}
+
+RunSpec options(const std::string& distribution) {
+  RunSpec options;
   options.threads = 8;
   options.distribution = distribution;
   return options;
@@ -109,9 +115,8 @@ TEST(LatencyWeighted, cutsLoopsOfTwoDimensionsIntoBlocks) {
   builder.nest(sweep, {512}, {write(grid, 0, {8}, page)});
   builder.repeat(sweep);
   const auto workload = builder.build();
-  RunOptions choice = options("latency-weighted:dims=2");
-  choice.keep_log = true;
-  const RunReport report = run(*workload, two_sockets(), choice);
+  RunSpec choice = options("latency-weighted:dims=2");
+  const RunReport report = run(*workload, two_sockets(), choice, with_log());
   // 8 threads on 16 x 24: 2 x 4 blocks of 8 x 6 have the least surface, but for a column or row that weights move. Thread 5 is the
   // second of the lower row: about rows 8 to 15, columns 6 to 11.
   std::vector<ItemRange> of_thread_5;
@@ -158,11 +163,10 @@ std::vector<std::vector<std::int64_t>> by_thread(const RunReport& report, std::s
 }
 
 TEST(LatencyWeighted, cutsLoopsOfThreeDimensionsIntoBlocks) {
-  RunOptions choice = options("latency-weighted:dims=3");
-  choice.keep_log = true;
+  RunSpec choice = options("latency-weighted:dims=3");
   // 8 threads on 8 x 8 x 8: 2 x 2 x 2 blocks have the least surface (1 x 2 x 4: 1/8 + 2/8 + 4/8 > 3 x 2/8). Thread 5 = (1, 0, 1) has
   // i from 4 to 7, j from 0 to 3 and k from 4 to 7. All threads are equal, so that weights stay.
-  const std::vector<std::vector<std::int64_t>> found = by_thread(run(*blocks({8, 8, 8}, 1), two_sockets(), choice), 0, 8);
+  const std::vector<std::vector<std::int64_t>> found = by_thread(run(*blocks({8, 8, 8}, 1), two_sockets(), choice, with_log()), 0, 8);
   std::vector<std::int64_t> expected;
   for (std::int64_t i = 4; i < 8; ++i)
     for (std::int64_t j = 0; j < 4; ++j)
@@ -176,10 +180,9 @@ TEST(LatencyWeighted, cutsAnyExtentsForAnyTeamSoThatEachIterationRunsOnce) {
     const auto workload = blocks(extents, 2);
     for (const unsigned threads : {1U, 2U, 3U, 5U, 6U, 8U}) {
       for (const char* dims : {"latency-weighted:dims=2", "latency-weighted:dims=3"}) {
-        RunOptions choice = options(dims);
+        RunSpec choice = options(dims);
         choice.threads = threads;
-        choice.keep_log = true;
-        const RunReport report = run(*workload, with_a_slower_node(), choice);
+        const RunReport report = run(*workload, with_a_slower_node(), choice, with_log());
         for (const std::size_t execution : {0U, 1U, 2U}) {
           std::vector<std::int64_t> done, all(static_cast<std::size_t>(extents[0] * extents[1] * extents[2]));
           for (const auto& of_thread : by_thread(report, execution, threads)) done.insert(done.end(), of_thread.begin(), of_thread.end());
@@ -204,9 +207,8 @@ TEST(LatencyWeighted, givesSmallerBlocksOfThreeDimensionsToThreadsOfASlowerNode)
 }
 
 TEST(LatencyWeighted, keepsEqualSharesWherePagesAreFirstWrittenAndAtFirst) {
-  RunOptions choice = options("latency-weighted");
-  choice.keep_log = true;
-  const RunReport report = run(*rows(8192, 2), with_a_slower_node(), choice);
+  RunSpec choice = options("latency-weighted");
+  const RunReport report = run(*rows(8192, 2), with_a_slower_node(), choice, with_log());
   // Faults of 500 ns are half of what a row of 64 lines takes, far more than 0.5 %: `init` is cut as static cuts it. `sweep` is weighed
   // from its second execution on.
   for (const std::size_t execution : {0U, 1U})
@@ -231,10 +233,10 @@ TEST(LatencyWeighted, doesNotFollowDataToTheCacheThatTheyHappenToBeIn) {
 }
 
 TEST(LatencyWeighted, takesTheExtentsOfCollapsedLoopsFromTheUser) {
-  RunOptions known = options("latency-weighted:dims=3"), told = options("latency-weighted:dims=3,rows=6,columns=4");
-  known.keep_log = told.keep_log = true;
+  RunSpec known = options("latency-weighted:dims=3"), told = options("latency-weighted:dims=3,rows=6,columns=4");
   const auto collapsed = rows(8 * 6 * 4, 1);
-  EXPECT_EQ(by_thread(run(*collapsed, two_sockets(), told), 0, 8), by_thread(run(*blocks({8, 6, 4}, 1), two_sockets(), known), 0, 8));
+  EXPECT_EQ(by_thread(run(*collapsed, two_sockets(), told, with_log()), 0, 8),
+            by_thread(run(*blocks({8, 6, 4}, 1), two_sockets(), known, with_log()), 0, 8));
   EXPECT_THROW(run(*collapsed, two_sockets(), options("latency-weighted:dims=3,rows=5,columns=4")), UsageError);
   EXPECT_THROW(run(*collapsed, two_sockets(), options("latency-weighted:dims=3,columns=4")), UsageError);
   EXPECT_THROW(run(*collapsed, two_sockets(), options("latency-weighted:dims=2,columns=5")), UsageError);

@@ -36,7 +36,7 @@ std::shared_ptr<Workload> serially_initialised(std::int64_t n, unsigned sweeps) 
 }
 
 RunReport replayed(const Workload& workload, const Machine& machine, std::string placement) {
-  RunOptions options;
+  RunSpec options;
   options.threads = machine.cores();
   options.placement = std::move(placement);
   return run(workload, machine, options);

@@ -54,7 +54,7 @@ std::shared_ptr<Workload> ring(std::size_t threads, unsigned rounds) {
 }
 
 RunReport mapped(const Workload& workload, const std::string& mapping) {
-  RunOptions options;
+  RunSpec options;
   options.threads = static_cast<unsigned>(workload.threads.size());
   options.mapping = mapping;
   return run(workload, two_sockets(), options);
@@ -128,7 +128,7 @@ TEST(Oversubscription, ThousandsOfAutonomousThreadsOnEightCores) {
   }
   const auto workload = builder.build();
   workload->threads.resize(threads + 1);
-  RunOptions options;
+  RunSpec options;
   options.threads = threads + 1;
   options.oversubscribe = true;
   for (const std::string mapping : {"btdm", "unpinned"}) {

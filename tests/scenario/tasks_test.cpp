@@ -42,8 +42,8 @@ std::shared_ptr<Workload> sweep(bool by_tasks) {
   return builder.build();
 }
 
-RunOptions options_for(unsigned threads, std::string distribution = "static") {
-  RunOptions options;
+RunSpec options_for(unsigned threads, std::string distribution = "static") {
+  RunSpec options;
   options.threads = threads;
   options.distribution = std::move(distribution);
   return options;
@@ -64,9 +64,10 @@ TEST(TaskSweep, movesTheBytesOfTheLoop) {
   const auto by_tasks = sweep(true), by_loop = sweep(false);
   const Machine machine = two_sockets();
   for (const unsigned threads : {1U, 3U, 8U}) {
-    RunOptions options = options_for(threads);
-    options.keep_log = true;
-    const RunReport with = run(*by_tasks, machine, options), without = run(*by_loop, machine, options);
+    RunSpec options = options_for(threads);
+    RunExtras extras;
+    extras.keep_log = true;
+    const RunReport with = run(*by_tasks, machine, options, extras), without = run(*by_loop, machine, options, extras);
     EXPECT_EQ(with.counts.accesses, without.counts.accesses + tasks);
     if (threads == 1) {
       EXPECT_GE(with.counts.memory_lines, without.counts.memory_lines);
@@ -102,11 +103,12 @@ TEST(TaskSweep, isFasterOnMoreThreadsAndTheSameEachTime) {
 TEST(TaskSweep, aRecordedHandOutIsFollowed) {
   const auto workload = sweep(true);
   const Machine machine = two_sockets();
-  RunOptions options = options_for(4, "tasks:queue=4");
-  options.keep_log = true;
-  const RunReport first = run(*workload, machine, options);
-  options.follow = first.log;
-  const RunReport second = run(*workload, machine, options);
+  RunSpec options = options_for(4, "tasks:queue=4");
+  RunExtras extras;
+  extras.keep_log = true;
+  const RunReport first = run(*workload, machine, options, extras);
+  extras.follow = first.log;
+  const RunReport second = run(*workload, machine, options, extras);
   const auto by_thread = [](const RunReport& report) {
     std::vector<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>> result;
     for (const HandOut& out : report.log) result.emplace_back(out.items.execution.value(), out.thread.value(), out.items.first);

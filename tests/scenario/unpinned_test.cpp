@@ -32,8 +32,8 @@ std::shared_ptr<Workload> own_parts(std::uint32_t team, std::uint32_t passes) {
   return builder.build();
 }
 
-RunOptions unpinned(unsigned threads, const std::string& mapping = "unpinned:disturbances=0") {
-  RunOptions options;
+RunSpec unpinned(unsigned threads, const std::string& mapping = "unpinned:disturbances=0") {
+  RunSpec options;
   options.threads = threads;
   options.mapping = mapping;
   options.oversubscribe = true;
@@ -68,7 +68,7 @@ TEST(UnpinnedRun, ofAsManyThreadsAsCoresOnAQuietMachineMovesNobody) {
 TEST(UnpinnedRun, isTheSameTwiceAndFollowsItsSeed) {
   const auto workload = own_parts(8, 15);
   const Machine machine = x5550();
-  RunOptions options = unpinned(8, "unpinned:disturbances=2000,spin=0 s");
+  RunSpec options = unpinned(8, "unpinned:disturbances=2000,spin=0 s");
   const RunReport first = run(*workload, machine, options), second = run(*workload, machine, options);
   EXPECT_EQ(first.time, second.time);
   EXPECT_EQ(first.thread_moves, second.thread_moves);
@@ -114,10 +114,11 @@ TEST(UnpinnedRun, takesThreadsFromABusyCoreToOneThatFellIdle) {
 TEST(UnpinnedRun, movesThreadsWhenDaemonsTakeTheirCores) {
   // 6 threads on 8 cores: a thread whose core a daemon takes for longer than it is cache-hot goes to one of the two idle cores.
   const auto workload = own_parts(6, 60);
-  RunOptions options = unpinned(6, "unpinned:disturbances=2000");
-  options.system.scheduler.disturbance = Time::from_seconds(2e-3);
+  RunSpec options = unpinned(6, "unpinned:disturbances=2000");
+  RunExtras extras;
+  extras.system.scheduler.disturbance = Time::from_seconds(2e-3);
   const Machine machine = x5550();
-  const RunReport disturbed = run(*workload, machine, options), quiet = run(*workload, machine, unpinned(6));
+  const RunReport disturbed = run(*workload, machine, options, extras), quiet = run(*workload, machine, unpinned(6));
   EXPECT_EQ(quiet.thread_moves, 0u);
   EXPECT_GT(disturbed.thread_moves, 0u);
   EXPECT_GT(disturbed.time, quiet.time);

@@ -38,7 +38,7 @@ TEST(VictimCaches, holdAsMuchByRunsAsLineByLine) {
   const Machine machine = load_machine(test::source_folder() / "models/machines/opteron-8431-4s.toml");
   for (const std::int64_t rows : {300, 400, 500, 600}) {
     const auto workload = stream(rows);
-    RunOptions options;
+    RunSpec options;
     options.threads = 6;
     options.stores = "regular";
     options.caches = "lines";

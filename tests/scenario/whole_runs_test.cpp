@@ -19,8 +19,8 @@ Machine paper_machine(const std::string& name) { return load_machine(test::sourc
 
 const std::vector<std::string> s4_machines{"opteron-8431-4s", "xeon-x5550-2s", "xeon-x7560-4s"};
 
-RunOptions all_cores(const Machine& machine, std::string placement, std::string distribution = "static") {
-  RunOptions options;
+RunSpec all_cores(const Machine& machine, std::string placement, std::string distribution = "static") {
+  RunSpec options;
   options.threads = machine.cores();
   options.placement = std::move(placement);
   options.distribution = std::move(distribution);
@@ -139,10 +139,11 @@ TEST(S4, onOneDomainAllPlacementsCoincide) {
 TEST(Quantum, halvingItChangesAMemoryBoundRunByLessThanTwoPercent) {
   const Machine machine = paper_machine("xeon-x5550-2s");
   const auto workload = jacobi3d(240, 600, 600, 10, 10, 600, 1);
-  RunOptions options = all_cores(machine, "interleave");
+  RunSpec options = all_cores(machine, "interleave");
   const double whole = run(*workload, machine, options).time.seconds();
-  options.quantum = Bytes{default_quantum(machine).count() / 2};
-  EXPECT_NEAR(run(*workload, machine, options).time.seconds(), whole, 0.02 * whole);
+  RunExtras extras;
+  extras.quantum = Bytes{default_quantum(machine).count() / 2};
+  EXPECT_NEAR(run(*workload, machine, options, extras).time.seconds(), whole, 0.02 * whole);
 }
 
 // When both follow the same item-to-thread log, the engines' totals agree within 0.5 %.
@@ -152,12 +153,13 @@ TEST_P(FlowAgainstSimgrid, totalsAgreeOnOneLog) {
   const auto& [name, placement, distribution] = GetParam();
   const Machine machine = paper_machine(name);
   const auto workload = jacobi3d(120, 600, 600, 10, 10, 600, 1);
-  RunOptions options = all_cores(machine, placement, distribution);
-  options.keep_log = true;
-  const RunReport flow = run(*workload, machine, options);
-  options.follow = flow.log;
+  RunSpec options = all_cores(machine, placement, distribution);
+  RunExtras extras;
+  extras.keep_log = true;
+  const RunReport flow = run(*workload, machine, options, extras);
+  extras.follow = flow.log;
   options.engine = "simgrid";
-  EXPECT_NEAR(run(*workload, machine, options).time.seconds() / flow.time.seconds(), 1, 0.005);
+  EXPECT_NEAR(run(*workload, machine, options, extras).time.seconds() / flow.time.seconds(), 1, 0.005);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, FlowAgainstSimgrid,
@@ -173,7 +175,7 @@ TEST_P(FreeRunning, makespansAreNear) {
   const auto& [name, placement, distribution] = GetParam();
   const Machine machine = paper_machine(name);
   const auto workload = jacobi3d(120, 600, 600, 10, 10, 600, 1);
-  RunOptions options = all_cores(machine, placement, distribution);
+  RunSpec options = all_cores(machine, placement, distribution);
   const double flow = run(*workload, machine, options).time.seconds();
   options.engine = "simgrid";
   const double ratio = run(*workload, machine, options).time.seconds() / flow;
@@ -189,7 +191,7 @@ TEST(Run, refusesWhatItDoesNotKnowBeforeAnythingRuns) {
   const Machine machine = paper_machine("xeon-x5550-2s");
   const auto workload = jacobi2d(64, 1);
   const auto message = [&](auto change) {
-    RunOptions options = all_cores(machine, "first-touch");
+    RunSpec options = all_cores(machine, "first-touch");
     change(options);
     try {
       run(*workload, machine, options);
@@ -197,11 +199,11 @@ TEST(Run, refusesWhatItDoesNotKnowBeforeAnythingRuns) {
     return std::string{"accepted"};
   };
   using ::testing::HasSubstr;
-  EXPECT_THAT(message([](RunOptions& o) { o.engine = "flows"; }), HasSubstr("unknown engine 'flows'; allowed: flow, simgrid"));
-  EXPECT_THAT(message([](RunOptions& o) { o.stores = "non-temporal"; }), HasSubstr("allowed: nt, machine, regular"));
-  EXPECT_THAT(message([](RunOptions& o) { o.threads = 9; }), HasSubstr("9 threads on machine 'xeon-x5550-2s' with 8 cores"));
-  EXPECT_THAT(message([](RunOptions& o) { o.distribution = "swep@static"; }), HasSubstr("unknown region label 'swep'; allowed: "));
-  EXPECT_THAT(message([](RunOptions& o) { o.placement = "bind:2"; }), HasSubstr("has nodes 0 to 1"));
+  EXPECT_THAT(message([](RunSpec& o) { o.engine = "flows"; }), HasSubstr("unknown engine 'flows'; allowed: flow, simgrid"));
+  EXPECT_THAT(message([](RunSpec& o) { o.stores = "non-temporal"; }), HasSubstr("allowed: nt, machine, regular"));
+  EXPECT_THAT(message([](RunSpec& o) { o.threads = 9; }), HasSubstr("9 threads on machine 'xeon-x5550-2s' with 8 cores"));
+  EXPECT_THAT(message([](RunSpec& o) { o.distribution = "swep@static"; }), HasSubstr("unknown region label 'swep'; allowed: "));
+  EXPECT_THAT(message([](RunSpec& o) { o.placement = "bind:2"; }), HasSubstr("has nodes 0 to 1"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ from typing import Any
 import homenode as hn
 from homenode.advising import WEIGHTED, plain_distributions
 from homenode.gain_map import WORTH
+from homenode.run_spec import command
 from validation.advisor import study
 from validation.advisor.study import Combination, Scored
 from validation.result_cache import ResultCache, package_hash
@@ -64,11 +65,9 @@ def score(trace: hn.Trace, combination: Combination) -> LineScored:
 
     best, gain = study.gain_by(trace, threads, line)
     plain = plain_distributions(trace, threads)[best]
-    command = (
-        f"homenode replay {trace.path.name} --machine {machine} --threads {threads} --engine line "
-        f"--distribution '{plain}' --distribution {WEIGHTED}"
-    )
-    return LineScored(**asdict(known), best_plain_line=best, gain_line=gain, command=command)
+    choices = hn.grid([hn.Machine.load(machine)], [threads], distribution=[plain, WEIGHTED], engine="line")
+    repeat = command(trace.path.name, choices)
+    return LineScored(**asdict(known), best_plain_line=best, gain_line=gain, command=repeat)
 
 
 def rows(folder: Path, combinations: Iterable[Combination]) -> Iterator[LineScored]:

@@ -46,52 +46,42 @@ class Model:
         self._machine = hn.Machine.load(DESCRIPTION)
         self._traces: dict[Path, hn.Trace] = {}
 
-    def _trace(self, source: str, arguments: list[str]) -> tuple[hn.Trace, Path]:
+    def _trace(self, source: str, arguments: list[str]) -> hn.Trace:
         name = Path(source).stem
         path = self._folder / ("-".join([name, *arguments]).translate(str.maketrans(":,", "x+", "=")) + ".hnt")
         if path not in self._traces:
             program = programs.traced(source, self._folder)
             words = [str(program), *arguments, "report=0"]
             self._traces[path] = hn.capture(command=words, output=path, threads=self._threads)
-        return self._traces[path], path
+        return self._traces[path]
 
-    def _command(self, path: Path, placement: str, distribution: str, heap: str = "plain") -> str:
-        return (
-            f"homenode replay {path} --machine {DESCRIPTION.name} --threads {self._threads} --placement {placement} "
-            f"--mapping compact --distribution {distribution} --heap {heap}"
-        )
+    def _replayed(self, trace: hn.Trace, machine: hn.Machine, **options: str) -> tuple[hn.Result, str]:
+        spec = hn.RunSpec(machine, threads=self._threads, **options)
+        return hn.replay(trace, machine, keep_log=True, **spec.options()), spec.command(trace)
 
     def pages(self, case: PlacementCase, free_pages: list[int] | None = None) -> tuple[list[int], str]:
         """The node of each page of the area, and the command that repeats the replay; nodes have `free_pages` if given."""
-        trace, path = self._trace("placement.c", case.arguments())
+        trace = self._trace("placement.c", case.arguments())
         machine = self._machine
         if free_pages is not None:
             machine = machine.with_changes(
                 {f"nodes.{node}.memory": f"{pages * PAGE} B" for node, pages in enumerate(free_pages)}
             )
-        result = hn.replay(
-            trace, machine, threads=self._threads, placement=case.placement, mapping="compact",
-            distribution=case.distribution, keep_log=True,
-        )  # fmt: skip
-        return _last_nodes(trace, result, case.pages), self._command(path, case.placement, case.distribution)
+        result, command = self._replayed(trace, machine, placement=case.placement, distribution=case.distribution)
+        return _last_nodes(trace, result, case.pages), command
 
     def balanced(self, case: BalanceCase) -> tuple[list[int], float, str]:
         """The node of each page at the end, the simulated seconds, and the command that repeats the replay."""
-        trace, path = self._trace("balance.c", case.arguments())
-        result = hn.replay(
-            trace, self._machine, threads=self._threads, placement=case.placement, mapping="compact", system="linux-6.1",
-            keep_log=True,
-        )  # fmt: skip
-        command = self._command(path, case.placement, "static") + " --system linux-6.1"
+        trace = self._trace("balance.c", case.arguments())
+        result, command = self._replayed(trace, self._machine, placement=case.placement, system="linux-6.1")
         return _last_nodes(trace, result, BALANCED_PAGES), result.seconds, command
 
     def remote_pages(self, heap: HeapCase, size: HeapSize) -> tuple[int | None, str, str]:
         """Remote pages of List. 1 over all passes; or none and why; and the command."""
         if heap.heap not in _heap_managers():
             return None, f"not compared: the model has no heap manager {heap.heap}", ""
-        trace, path = self._trace("heap_list1.c", size.arguments())
-        command = self._command(path, "first-touch", "static", heap.heap)
-        result = hn.replay(trace, self._machine, threads=self._threads, mapping="compact", heap=heap.heap)
+        trace = self._trace("heap_list1.c", size.arguments())
+        result, command = self._replayed(trace, self._machine, heap=heap.heap)
         return int(result.run["heap_detail"]["remote_block_pages"]), "", command
 
 

@@ -13,7 +13,7 @@ from validation.native.measure import build, descriptions, measure, timed_region
 from validation.replay import replayed
 from validation.rows import NativeRow
 from validation.study import Options, Study
-from validation.traces import captured, trace_path
+from validation.traces import captured
 
 
 def compare(
@@ -26,11 +26,10 @@ def compare(
     for case in cases:
         labels = timed_regions(kernels[case.kernel])
         trace = captured(folder, case.kernel, case.parameters)
-        path = trace_path(folder, case.kernel, case.parameters)
         for team in threads:
             native = measure(programs[case.kernel], case.parameters, team, labels, repeats)
             # gcc emits no non-temporal stores for these kernels: the native program stores through the caches.
-            model = replayed(trace, path, machine, str(machine_file), team, "first-touch", stores="regular")
+            model = replayed(trace, hn.RunSpec(machine, threads=team, stores="regular"))
             predicted = sum(model.regions[label].seconds for label in labels)
             yield NativeRow(
                 case.kernel, case.parameters, team, "static", native.seconds, predicted, native.spread, native.repeats

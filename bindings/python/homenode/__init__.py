@@ -15,11 +15,14 @@ from homenode.confidence import Ranking, rank
 from homenode.energy import EnergyModel
 from homenode.estimating import Estimate, RegionEstimate, estimate
 from homenode.extrapolating import extrapolate
+from homenode.grids import replay_grid
 from homenode.kernel_sources import Kernel, kernels
 from homenode.machine import Machine
 from homenode.policies import PageFaults, page_placement, policies
 from homenode.program_changes import Change, program_changes
-from homenode.replaying import Result, grid, replay, replay_grid
+from homenode.replaying import replay
+from homenode.result import Result
+from homenode.run_spec import RunSpec, grid
 from homenode.system import System
 from homenode.thread_map import MappedThread, thread_map
 from homenode.trace import Trace
@@ -36,6 +39,7 @@ __all__ = [
     "Ranking",
     "RegionEstimate",
     "Result",
+    "RunSpec",
     "System",
     "Trace",
     "__version__",

@@ -9,8 +9,6 @@ from homenode.gain_map import WORTH, GainModel
 
 if TYPE_CHECKING:
     from homenode.estimating import Estimate, RegionEstimate
-    from homenode.machine import Machine
-    from homenode.trace import Trace
 
 _EVEN = 0.005  # spread of threads' times, over their mean, below which they finish together
 _MANY = 8  # threads that are named one by one
@@ -73,8 +71,6 @@ def _held_up_by(region: str, run: dict[str, Any] | None, estimated: RegionEstima
 
 
 def why(
-    trace: Trace,
-    machine: Machine,
     region: str | None,
     before: Estimate,
     model: GainModel,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,10 +13,13 @@ from homenode import _core
 from homenode.advice_words import snippet, why
 from homenode.confidence import LEVEL, changed, interval, sampled_factors
 from homenode.errors import UsageError
-from homenode.estimating import Estimate, estimate
+from homenode.estimating import Estimate, estimate_one
 from homenode.gain_map import WORTH, GainModel, remote_ratio
+from homenode.grids import replay_seconds
 from homenode.machine import Machine
-from homenode.replaying import Choice, check, replay, replay_seconds
+from homenode.replaying import replay_one
+from homenode.result import Result
+from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -137,57 +139,55 @@ class Advice:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
 
 
+@lists_options(tuple(name for name in CLOSED_FORM if name != "distribution"))
 def advise(
     trace: Trace | str | Path,
     machine: Machine | str | Path,
     *,
-    threads: int,
     engine: str = "flow",
     samples: int = SAMPLES,
     workers: int | None = None,
     advance: Callable[[int], None] = lambda steps: None,
     **options: Any,
 ) -> Advice:
-    """Tell whether latency-weighted chunks pay off for a program on a machine.
+    """Tell whether latency-weighted chunks pay off for a program on a machine: ``hn.advise(trace, machine, threads=8)``.
 
-    `engine` compares by replays (``"flow"``) or by the closed form alone, which replays nothing. `options` are those of `replay`:
-    placement, mapping, system, pages, stores, seed. `samples` machines within what is known of this one give the interval.
+    `engine` compares by replays (``"flow"``) or by the closed form alone, which replays nothing. `samples` machines within what is
+    known of this one give the interval.
     """
-    trace = trace if isinstance(trace, Trace) else Trace.open(trace)
-    machine = machine if isinstance(machine, Machine) else Machine.load(machine)
+    trace, machine = Trace.of(trace), Machine.of(machine)
     if engine not in ENGINES:
         raise UsageError(_core.unknown_name("engine of advice", engine, ENGINES))
     if samples < 2:
         raise UsageError(f"{samples} samples; allowed: at least 2")
-    choice = Choice(machine, threads, **options)
-    check(trace, [choice])
-    shared = {key: getattr(choice, key) for key in ("placement", "mapping", "stores", "seed", "system", "pages")}
-    before = estimate(trace, machine, threads=threads, distribution="static", **shared)
-    after = estimate(trace, machine, threads=threads, distribution=WEIGHTED, **shared)
+    spec = asked(machine, options)
+    spec.check(trace)
+    before = estimate_one(trace, spec.with_(distribution="static"))
+    after = estimate_one(trace, spec.with_(distribution=WEIGHTED))
     advance(2)
-    distributions = plain_distributions(trace, threads)
-    timing = (_Replays if engine == "flow" else _Estimates)(trace, choice, distributions, workers)
+    distributions = plain_distributions(trace, spec.threads)
+    timing = (_Replays if engine == "flow" else _Estimates)(trace, spec, distributions, workers)
     plain, weighted = timing.stated()
     advance(len(PLAIN) + 1)
-    sampled = sampled_factors(machine.uncertainties, samples, choice.seed)
+    sampled = sampled_factors(machine.uncertainties, samples, spec.seed)
     machines = [changed(machine, machine.uncertainties, row) for row in sampled]
     gains = timing.gains(machines, advance)
     gain = min(plain.values()) / weighted
     low, high = interval(gains, gain)
-    model = GainModel(trace, machine, threads, **shared)
-    region = _region(before, after, list(dynamic_chunks(trace, threads)))
+    model = GainModel(trace, spec)
+    region = _region(before, after, list(dynamic_chunks(trace, spec.threads)))
     chosen = after.region(region) if region else None
-    here = _here(trace, machine, threads)
+    here = _here(trace, machine, spec.threads)
     boundaries = chosen.boundaries if chosen is not None else None
     best = min(plain, key=plain.__getitem__)
     return Advice(
-        choice=choice.keys(),
+        choice=spec.keys(),
         engine=engine,
         gain=gain,
         gain_low=low,
         gain_high=high,
         samples=samples,
-        reason=why(trace, machine, region, before, model, timing.static_run(), gain, best, here),
+        reason=why(region, before, model, timing.static_run(), gain, best, here),
         break_even=_break_even(model, here),
         here=here,
         plain=plain,
@@ -203,37 +203,31 @@ def advise(
 class _Replays:
     """Times by `flow`; on sampled machines the chunks stay those that were weighed for the stated one."""
 
-    def __init__(self, trace: Trace, choice: Choice, distributions: dict[str, str], workers: int | None) -> None:
-        self._trace, self._choice, self.distributions, self._workers = trace, choice, distributions, workers
+    def __init__(self, trace: Trace, spec: RunSpec, distributions: dict[str, str], workers: int | None) -> None:
+        self._trace, self._spec, self.distributions, self._workers = trace, spec, distributions, workers
 
-    def _one(self, machine: Machine, distribution: str, **more: Any) -> Any:
-        asked = dataclasses.replace(self._choice, distribution=distribution, engine="flow")
-        options = {
-            field.name: getattr(asked, field.name) for field in dataclasses.fields(asked) if field.name != "machine"
-        }
-        return replay(self._trace, machine, **options, **more)
+    def _of(self, machine: Machine, distribution: str) -> RunSpec:
+        return self._spec.with_(machine=machine, distribution=distribution, engine="flow")
+
+    def _one(self, machine: Machine, distribution: str, **more: Any) -> Result:
+        return replay_one(self._trace, self._of(machine, distribution), **more)
 
     def stated(self) -> tuple[dict[str, float], float]:
-        self._static = self._one(self._choice.machine, "static")
-        self._weighted = self._one(self._choice.machine, WEIGHTED, keep_log=True)
+        self._static = self._one(self._spec.machine, "static")
+        self._weighted = self._one(self._spec.machine, WEIGHTED, keep_log=True)
         self.plain = {"static": self._static.seconds}
         for schedule in PLAIN[1:]:
-            self.plain[schedule] = self._one(self._choice.machine, self.distributions[schedule]).seconds
+            self.plain[schedule] = self._one(self._spec.machine, self.distributions[schedule]).seconds
         return self.plain, self._weighted.seconds
 
     def static_run(self) -> dict[str, Any] | None:
-        run: dict[str, Any] = self._static.run
-        return run
+        return self._static.run
 
     def gains(self, machines: Sequence[Machine], advance: Callable[[int], None]) -> list[float]:
         """The best of the plain schedules that come near on the stated machine, over the weighted one."""
         near = [name for name, seconds in self.plain.items() if seconds <= 1.1 * min(self.plain.values())]
-        choices = [
-            dataclasses.replace(self._choice, machine=machine, distribution=self.distributions[schedule], engine="flow")
-            for machine in machines
-            for schedule in near
-        ]
-        seconds = replay_seconds(self._trace, choices, workers=self._workers, advance=advance)
+        specs = [self._of(machine, self.distributions[schedule]) for machine in machines for schedule in near]
+        seconds = replay_seconds(self._trace, specs, workers=self._workers, advance=advance)
 
         def weighted(machine: Machine) -> float:
             time = float(self._one(machine, WEIGHTED, follow=self._weighted.log).seconds)
@@ -248,18 +242,14 @@ class _Replays:
 class _Estimates:
     """Times by the closed form, which cannot follow a log: on each sampled machine the chunks are weighed anew."""
 
-    def __init__(self, trace: Trace, choice: Choice, distributions: dict[str, str], workers: int | None) -> None:
-        self._trace, self._choice, self.distributions = trace, choice, distributions
+    def __init__(self, trace: Trace, spec: RunSpec, distributions: dict[str, str], workers: int | None) -> None:
+        self._trace, self._spec, self.distributions = trace, spec, distributions
 
     def _one(self, machine: Machine, distribution: str) -> float:
-        options = {
-            key: getattr(self._choice, key)
-            for key in ("threads", "placement", "mapping", "stores", "seed", "system", "pages")
-        }
-        return estimate(self._trace, machine, distribution=distribution, **options).seconds
+        return estimate_one(self._trace, self._spec.with_(machine=machine, distribution=distribution)).seconds
 
     def stated(self) -> tuple[dict[str, float], float]:
-        machine = self._choice.machine
+        machine = self._spec.machine
         plain = {schedule: self._one(machine, text) for schedule, text in self.distributions.items()}
         return plain, self._one(machine, WEIGHTED)
 

@@ -141,16 +141,16 @@ def one_more_placement(trace: Path) -> dict[str, Any]:
 
 def _measure_engine(name: str, trace: str, machine_name: str, caches: str, raw_addresses: bool) -> dict[str, Any]:
     import homenode as hn
-    from homenode import _core, replaying
+    from homenode import _core
 
     opened, machine = _core.Trace.open(trace), hn.Machine.load(machine_name)
     if raw_addresses:
         opened = opened.expand_runs()
-    choice = replaying.Choice(machine, threads=machine.cores, engine=name, caches=caches)
+    options = _core.RunSpec(threads=machine.cores, engine=name, caches=caches)
     fastest, accesses = float("inf"), 0
     for _ in range(3 if name == "line" else ROUNDS):  # a second each
         begin = time.perf_counter()
-        raw = _core.replay(opened, machine._core, **choice.options(), place=None, keep_log=False, follow=None)
+        raw = _core.replay(opened, machine._core, options)
         fastest = min(fastest, time.perf_counter() - begin)
         accesses = raw["counts"]["accesses"]
     return {

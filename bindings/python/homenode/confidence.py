@@ -12,7 +12,6 @@ weighted by how contested it is, min(P, 1 - P).
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from homenode import report
 from homenode.errors import UsageError
+from homenode.grids import replay_grid, replay_seconds
 from homenode.machine import Machine
-from homenode.replaying import Choice, Result, check, replay_grid, replay_seconds
+from homenode.result import Result
+from homenode.run_spec import RunSpec, check
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class Ranking:
 
 def rank(
     trace: Trace,
-    choices: Sequence[Choice],
+    choices: Sequence[RunSpec],
     *,
     samples: int = SAMPLES,
     workers: int | None = None,
@@ -172,13 +173,11 @@ def rank(
     }
     slowed = {name: [_with_core_time(machine, by) for by in CORE_FACTORS] for name, machine in machines.items()}
     variants = [
-        dataclasses.replace(choice, machine=machine, seed=(choice.seed + sample) % 2**64)
+        choice.with_(machine=machine, seed=(choice.seed + sample) % 2**64)
         for choice in choices
         for sample, machine in enumerate(sampled[choice.machine.hash], start=1)
     ]
-    variants += [
-        dataclasses.replace(choice, machine=machine) for choice in choices for machine in slowed[choice.machine.hash]
-    ]
+    variants += [choice.with_(machine=machine) for choice in choices for machine in slowed[choice.machine.hash]]
     seconds = numpy.asarray(replay_seconds(trace, variants, workers=workers, advance=advance))
     by_sample = seconds[: samples * len(choices)].reshape(len(choices), samples)
     by_core = seconds[samples * len(choices) :].reshape(len(choices), len(CORE_FACTORS))

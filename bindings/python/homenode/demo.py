@@ -10,8 +10,10 @@ from typing import Any
 from homenode.capturing import capture
 from homenode.cli import console
 from homenode.cli.replay import print_ranking
+from homenode.grids import replay_grid
 from homenode.machine import Machine
-from homenode.replaying import Result, grid, replay_grid
+from homenode.result import Result
+from homenode.run_spec import command, grid
 
 MACHINES = {"xeon-x7560-4s": 32, "opteron-8431-4s": 24}  # with all their cores
 PLACEMENTS = ("first-touch", "interleave", "bind:0")
@@ -56,14 +58,10 @@ def main(arguments: list[str] | None = None) -> None:
         trace = capture("jacobi3d", output=file, progress=lambda step: screen.print(f"{step} …"), **settings)
         size = console.quantity(file.stat().st_size, "B")
         screen.print(f"{console.count(trace.accesses)} accesses, {size} on disk")
-        many = [f"--placement {name}" for name in PLACEMENTS] + [f"--distribution {name}" for name in DISTRIBUTIONS]
         results: list[Result] = []
         for name, threads in MACHINES.items():
-            screen.print(
-                f"\n$ homenode replay jacobi3d.hnt --machine {name} --threads {threads} {' '.join(many)}",
-                soft_wrap=True,
-            )
             choices = grid([Machine.load(name)], [threads], placement=PLACEMENTS, distribution=DISTRIBUTIONS)
+            screen.print(f"\n$ {command('jacobi3d.hnt', choices)}", soft_wrap=True)
             with console.progress("replaying", len(choices)) as advance:
                 of_machine = replay_grid(trace, choices, advance=advance)
             print_ranking(screen, of_machine)

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode import _core
 from homenode.errors import UsageError
 from homenode.machine import Machine
 from homenode.policies import python_placement
-from homenode.replaying import Choice, check
-from homenode.system import System
+from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -87,46 +85,25 @@ class Estimate:
         return json.dumps({"schema": "homenode.estimate/1", **self.to_dict()}, indent=1)
 
 
-def estimate(
-    trace: Trace | str | Path,
-    machine: Machine | str | Path,
-    *,
-    threads: int,
-    placement: str = "first-touch",
-    mapping: str = "compact",
-    distribution: str = "static",
-    seed: int = 0,
-    stores: str = "machine",
-    system: str | Path = "default",
-    pages: str = "4KiB",
-) -> Estimate:
-    """Estimate what a replay by `flow` would take, by the closed form.
+@lists_options(CLOSED_FORM)
+def estimate(trace: Trace | str | Path, machine: Machine | str | Path, **options: Any) -> Estimate:
+    """Estimate what a replay by `flow` would take, by the closed form: ``hn.estimate(trace, machine, threads=8)``.
 
     It knows loops and serial code; programs with tasks or with threads of their own are refused. Distributions that hand out on
     demand are taken as if all threads were equally fast. validation/closed_form.md says how far it is from `flow`.
     """
-    trace = trace if isinstance(trace, Trace) else Trace.open(trace)
-    machine = machine if isinstance(machine, Machine) else Machine.load(machine)
-    if python_placement(placement, machine) is not None:
-        raise UsageError(f"placement '{placement}' is written in Python; allowed: built-in ones")
-    choice = Choice(
-        machine, threads, placement, mapping, distribution, stores=stores, seed=seed, system=str(system), pages=pages
-    )
-    check(trace, [choice])
-    raw = _core.estimate(
-        trace._core,
-        machine._core,
-        threads=threads,
-        placement=placement,
-        mapping=mapping,
-        distribution=distribution,
-        stores=stores,
-        seed=seed,
-        system=str(System.load(choice.system).path),
-        pages=pages,
-    )
+    return estimate_one(Trace.of(trace), asked(machine, options, CLOSED_FORM))
+
+
+def estimate_one(trace: Trace, spec: RunSpec) -> Estimate:
+    """What `estimate` does, for a run as one value; of its options only those that the closed form depends on count."""
+    if python_placement(spec.placement, spec.machine) is not None:
+        raise UsageError(f"placement '{spec.placement}' is written in Python; allowed: built-in ones")
+    spec = RunSpec(spec.machine, **spec.options(CLOSED_FORM))
+    spec.check(trace)
+    raw = spec.estimate(trace)
     return Estimate(
-        {**choice.keys(), "engine": "closed-form"},
+        {**spec.keys(), "engine": "closed-form"},
         raw["seconds"],
         tuple(RegionEstimate(**region) for region in raw["regions"]),
         raw["table_seconds"],

@@ -13,16 +13,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from homenode.estimating import Estimate, estimate
-from homenode.html_page import Page
+from homenode.estimating import Estimate, estimate_one
 from homenode.machine import Machine
+from homenode.run_spec import RunSpec
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from homenode.advising import Advice
 
 WORTH = 1.02  # the gain from which weighting pays off
 HALO_SCALES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -76,15 +74,15 @@ class _Loop:
 class GainModel:
     """Gains of a trace on a machine with a team, over halo share and cost of remote accesses."""
 
-    def __init__(self, trace: Trace, machine: Machine, threads: int, **choice: Any) -> None:
-        """`choice`: placement, mapping and so on, as of `hn.estimate`."""
-        self._trace, self._machine, self._threads, self._choice = trace, machine, threads, choice
+    def __init__(self, trace: Trace, spec: RunSpec) -> None:
+        """`spec`: its distribution does not count."""
+        self._trace, self._machine, self._spec = trace, spec.machine, spec
         self._loops = {region["label"] for region in trace.inspect()["regions"] if region["kind"] == "loop"}
-        self.nearest = self._estimate(near(machine))
+        self.nearest = self._estimate(near(spec.machine))
         self._known: dict[float, tuple[list[_Loop], float]] = {}
 
     def _estimate(self, machine: Machine) -> Estimate:
-        return estimate(self._trace, machine, threads=self._threads, distribution="static", **self._choice)
+        return estimate_one(self._trace, self._spec.with_(machine=machine, distribution="static"))
 
     def _at(self, hop_scale: float) -> tuple[list[_Loop], float]:
         """The loops at a cost of hops, and the time of everything else."""
@@ -162,63 +160,3 @@ def _crossing(gain: Any, low: float, high: float) -> float | None:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if gain(middle) < WORTH else (low, middle)
     return high
-
-
-def map_page(advice: Advice) -> Page:
-    """The map as picture and table, with the advice that it goes with."""
-    choice = advice.choice
-    page = Page(f"homenode advise: {choice['machine']}, {choice['threads']} threads")
-    gain, low, high = (f"{100 * (value - 1):+.1f} %" for value in (advice.gain, advice.gain_low, advice.gain_high))
-    page.text(f"Gain {gain} ({low} … {high}); {advice.reason}.")
-    table = advice.map
-    halos, ratios = table["halo_share"].unique().tolist(), table["remote_ratio"].unique().tolist()
-    gains = (
-        table.pivot(index="halo_share", columns="remote_ratio", values="gain").loc[halos, ratios].to_numpy().tolist()
-    )
-    here = advice.here
-    contour = {
-        "type": "contour",
-        "x": ratios,
-        "y": [100 * halo for halo in halos],
-        "z": [[100 * (gain - 1) for gain in row] for row in gains],
-        "colorscale": "Viridis",
-        "colorbar": {"title": {"text": "gain, %"}},
-        "hovertemplate": "ratio %{x:.2f}, halo %{y:.3g} %: %{z:.2f} %<extra></extra>",
-    }
-    border = {
-        "type": "contour",
-        "x": ratios,
-        "y": contour["y"],
-        "z": contour["z"],
-        "showscale": False,
-        "contours": {"start": 100 * (WORTH - 1), "end": 100 * (WORTH - 1), "size": 1, "coloring": "none"},
-        "line": {"color": "white", "width": 3},
-        "name": "2 %",
-        "hoverinfo": "skip",
-    }
-    point = {
-        "type": "scatter",
-        "mode": "markers+text",
-        "x": [here["remote_ratio"]],
-        "y": [100 * here["halo_share"]],
-        "text": ["here"],
-        "textposition": "top center",
-        "marker": {"size": 12, "color": "red"},
-        "showlegend": False,
-    }
-    layout = {
-        "title": {"text": "Gain of latency-weighted chunks, by the closed form; white: 2 %"},
-        "xaxis": {"title": {"text": "remote / local latency"}},
-        "yaxis": {"title": {"text": "halo share, %"}, "type": "log" if min(halos) > 0 else "linear"},
-    }
-    page.plot([contour, border, point], layout, height=560)
-    rows = [
-        [f"{100 * halo:.3g} %", *(f"{100 * (gain - 1):+.1f} %" for gain in row)]
-        for halo, row in zip(halos, gains, strict=True)
-    ]
-    columns = ["halo share", *(f"{ratio:.2f}" for ratio in ratios)]
-    page.table(columns, rows, right=columns)
-    if advice.snippet:
-        page.heading("The weights in C with OpenMP")
-        page.code(advice.snippet)
-    return page

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 class Machine:
     """A machine to replay on. Immutable: `with_changes` gives a new one."""
 
-    def __init__(self, core: _core.Machine, changes: dict[str, str] | None = None) -> None:
+    def __init__(self, core: _core.Machine, changes: dict[str, str] | None = None, source: str = "") -> None:
         """Use `Machine.load`."""
         self._core = core
+        self._source = source
         self._changes = dict(changes or {})
 
     @staticmethod
@@ -32,7 +33,12 @@ class Machine:
         """Load a described machine by its name, or by the path of its TOML file (anything with a slash or ending in .toml)."""
         text = str(name)
         path = Path(text) if text.endswith(".toml") or "/" in text else _core.find_machine(text, [MACHINES])
-        return Machine(_core.read_machine(path))
+        return Machine(_core.read_machine(path), source=text)
+
+    @staticmethod
+    def of(machine: Machine | str | Path) -> Machine:
+        """The machine itself, or the one that is named."""
+        return machine if isinstance(machine, Machine) else Machine.load(machine)
 
     @staticmethod
     def from_toml(text: str, file_name: str = "<text>") -> Machine:
@@ -46,12 +52,17 @@ class Machine:
         `changeable_names` lists what can be changed. Unknown names, wrong units and machines that make no sense are refused.
         """
         merged = {key: str(value) for key, value in {**(changes or {}), **by_name}.items()}
-        return Machine(self._core.with_changes(merged), {**self._changes, **merged})
+        return Machine(self._core.with_changes(merged), {**self._changes, **merged}, self._source)
 
     @property
     def name(self) -> str:
         """Its name."""
         return self._core.name
+
+    @property
+    def source(self) -> str:
+        """What `load` was told, so that it finds the machine again; the name of one that was read from a text."""
+        return self._source or self.name
 
     @property
     def description(self) -> str:
@@ -156,6 +167,17 @@ class Machine:
     def to_toml(self) -> str:
         """Its description; reading it gives the same hash."""
         return self._core.to_toml()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether name, behaviour and what was changed are the same."""
+        return isinstance(other, Machine) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        """Of what is compared."""
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[object, ...]:
+        return (self.name, self.hash, *self._changes.items())
 
     def __repr__(self) -> str:
         """Name, size and changes."""

@@ -14,7 +14,9 @@ from homenode.confidence import changed, interval, sampled_factors
 from homenode.errors import UsageError
 from homenode.machine import Machine
 from homenode.policies import PageFaults, forget_placement, register_placement
-from homenode.replaying import Choice, Result, check, replay
+from homenode.replaying import replay_one
+from homenode.result import Result
+from homenode.run_spec import RunSpec, asked, lists_options
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -61,9 +63,7 @@ class _Candidate:
     site: str
     what: str
     change: str
-    placement: str | None = None
-    mapping: str | None = None
-    distribution: str | None = None
+    options: dict[str, str]  # of the run that are other ones
 
 
 def _placed(number: int, how: str, homes: dict[int, int], faults: PageFaults) -> NDArray[np.int64]:
@@ -83,11 +83,11 @@ def _register(name: str, number: int, how: str, homes: dict[int, int]) -> None:
     register_placement(name, lambda faults: _placed(number, how, homes, faults))
 
 
+@lists_options()
 def program_changes(
     trace: Trace | str | Path,
     machine: Machine | str | Path,
     *,
-    threads: int,
     samples: int = SAMPLES,
     workers: int | None = None,
     advance: Callable[[int], None] = lambda steps: None,
@@ -99,12 +99,10 @@ def program_changes(
     allocation by owner would do (the shorter initialisation of a parallel first touch is not in the gain); all other pages stay as
     they are. Each gain is that of the one change by itself. Intervals come from `samples` machines (`hn.rank`).
     """
-    trace = trace if isinstance(trace, Trace) else Trace.open(trace)
-    machine = machine if isinstance(machine, Machine) else Machine.load(machine)
+    trace, base = Trace.of(trace), asked(machine, options)
     if samples < 2:
         raise UsageError(f"{samples} samples; allowed: at least 2")
-    base = Choice(machine, threads, **options)
-    check(trace, [base])
+    base.check(trace)
     replays = _Replays(trace, base, workers, advance)
     now = replays.run(base)
     candidates = [*replays.threads(), *replays.program(), *replays.loops(now), *replays.allocations(now)]
@@ -124,33 +122,25 @@ def program_changes(
 class _Replays:
     """The candidates of one program and their times."""
 
-    def __init__(self, trace: Trace, base: Choice, workers: int | None, advance: Callable[[int], None]) -> None:
+    def __init__(self, trace: Trace, base: RunSpec, workers: int | None, advance: Callable[[int], None]) -> None:
         self._trace, self._base, self._workers, self._advance = trace, base, workers, advance
         self._registered: list[str] = []
 
-    def run(self, choice: Choice, **more: Any) -> Result:
-        options = {
-            field.name: getattr(choice, field.name) for field in dataclasses.fields(choice) if field.name != "machine"
-        }
-        result = replay(self._trace, choice.machine, **options, **more)
+    def run(self, spec: RunSpec, **more: Any) -> Result:
+        result = replay_one(self._trace, spec, **more)
         self._advance(1)
         return result
 
-    def many(self, choices: Sequence[Choice]) -> list[float]:
+    def many(self, specs: Sequence[RunSpec]) -> list[float]:
         with ThreadPoolExecutor(self._workers or 2) as pool:
-            return list(pool.map(lambda choice: self.run(choice).seconds, choices))
+            return list(pool.map(lambda spec: self.run(spec).seconds, specs))
 
     def forget(self) -> None:
         for name in self._registered:
             forget_placement(name)
 
-    def choice(self, candidate: _Candidate, machine: Machine | None = None) -> Choice:
-        asked = {
-            key: getattr(candidate, key)
-            for key in ("placement", "mapping", "distribution")
-            if getattr(candidate, key) is not None
-        }
-        return dataclasses.replace(self._base, machine=machine or self._base.machine, **asked)
+    def choice(self, candidate: _Candidate, machine: Machine | None = None) -> RunSpec:
+        return self._base.with_(machine=machine or self._base.machine, **candidate.options)
 
     def with_intervals(self, gaining: Sequence[tuple[_Candidate, float]], now: float, samples: int) -> list[Change]:
         import numpy
@@ -160,7 +150,7 @@ class _Replays:
         machine = self._base.machine
         factors = sampled_factors(machine.uncertainties, samples, self._base.seed)
         machines = [changed(machine, machine.uncertainties, row) for row in factors]
-        befores = self.many([dataclasses.replace(self._base, machine=one) for one in machines])
+        befores = self.many([self._base.with_(machine=one) for one in machines])
         changes = []
         for candidate, seconds in gaining:
             afters = self.many([self.choice(candidate, one) for one in machines])
@@ -168,14 +158,14 @@ class _Replays:
             low, high = interval(numpy.asarray(befores) / numpy.asarray(afters), gain)
             changes.append(
                 Change(
-                    candidate.kind,
-                    candidate.site,
-                    candidate.what,
-                    candidate.change,
-                    gain,
-                    low,
-                    high,
-                    seconds,
+                    kind=candidate.kind,
+                    site=candidate.site,
+                    what=candidate.what,
+                    change=candidate.change,
+                    gain=gain,
+                    gain_low=low,
+                    gain_high=high,
+                    seconds=seconds,
                 )
             )
         return changes
@@ -185,10 +175,13 @@ class _Replays:
     def threads(self) -> list[_Candidate]:
         if self._base.mapping.partition(":")[0] == "unpinned":
             return [
-                _Candidate("threads", "", "threads", f"pin them: {mapping}", mapping=mapping) for mapping in MAPPINGS
+                _Candidate("threads", "", "threads", f"pin them: {mapping}", {"mapping": mapping})
+                for mapping in MAPPINGS
             ]
         return [
-            _Candidate("threads", "", "threads", f"pin them {mapping} instead of {self._base.mapping}", mapping=mapping)
+            _Candidate(
+                "threads", "", "threads", f"pin them {mapping} instead of {self._base.mapping}", {"mapping": mapping}
+            )
             for mapping in MAPPINGS
             if mapping != self._base.mapping
         ]
@@ -201,7 +194,7 @@ class _Replays:
             "stencil-aware": "a parallel pass at the start that touches all pages first as they will be used",
         }
         return [
-            _Candidate("program", "", "all allocations", text, placement=placement)
+            _Candidate("program", "", "all allocations", text, {"placement": placement})
             for placement, text in words.items()
             if placement != self._base.placement
         ]
@@ -230,7 +223,7 @@ class _Replays:
                         kinds[label]["site"],
                         label,
                         f"schedule({schedule.replace(':', ', ')})" if schedule != "latency-weighted" else schedule,
-                        distribution=f"{label}@{schedule} {others}".strip(),
+                        {"distribution": f"{label}@{schedule} {others}".strip()},
                     )
                 )
         return found
@@ -251,7 +244,7 @@ class _Replays:
         if not large or self._base.placement != "first-touch" or self._base.machine.nodes < 2:
             return []
         base_pages = self._first_pages()
-        used = self.run(dataclasses.replace(self._base, placement="stencil-aware"), keep_log=True).pages
+        used = self.run(self._base.with_(placement="stencil-aware"), keep_log=True).pages
         assert used is not None
         found = []
         for one in large:
@@ -271,7 +264,7 @@ class _Replays:
                 _register(name, number, how, homes)
                 self._registered.append(name)
                 what = f"{one['symbol'] or one['kind']} ({one['bytes']} B, object {number})"
-                found.append(_Candidate("allocation", one["site"], what, words, placement=name))
+                found.append(_Candidate("allocation", one["site"], what, words, {"placement": name}))
         return found
 
     def _first_pages(self) -> dict[int, int]:
@@ -284,7 +277,7 @@ class _Replays:
 
         register_placement("advice-watch", watch)
         try:
-            pages = self.run(dataclasses.replace(self._base, placement="advice-watch"), keep_log=True).pages
+            pages = self.run(self._base.with_(placement="advice-watch"), keep_log=True).pages
         finally:
             forget_placement("advice-watch")
         assert pages is not None

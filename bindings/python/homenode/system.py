@@ -8,8 +8,6 @@ from homenode import _core
 from homenode.described import Described
 from homenode.resources import SYSTEMS
 
-PAGES = tuple(_core.page_size_names())
-
 
 class System(Described):
     """An operating system to replay on."""

@@ -34,6 +34,11 @@ class Trace:
             raise InputError(f"'{path}' is a folder, not a trace")
         return Trace(path)
 
+    @staticmethod
+    def of(trace: Trace | str | Path) -> Trace:
+        """The trace itself, or the one in the file that is named."""
+        return trace if isinstance(trace, Trace) else Trace.open(trace)
+
     @property
     def path(self) -> Path:
         """Its file."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from validation.available import Setting
+from homenode import RunSpec
 from validation.published.reference import Reference, read_references
 
 A, B = "xeon-l7555-4s", "xeon-e5-2697v2-2s"
@@ -18,22 +18,25 @@ STEPS = (10, 100, 1000)
 
 # Without pinning: daemons as often as the system's description says. Spinning threads keep their cores for 200 ms, as Intel's OpenMP
 # does (S0 used icc); no replay here waits that long.
-UNPINNED = Setting("first-touch", "unpinned")
-UNPINNED_INTERLEAVE = Setting("interleave", "unpinned")
-UNPINNED_AWARE = Setting("stencil-aware", "unpinned")
-PINNED = Setting("first-touch")
-INTERLEAVE = Setting("interleave")
-AWARE = Setting("stencil-aware")
+UNPINNED = RunSpec(placement="first-touch", mapping="unpinned")
+UNPINNED_INTERLEAVE = RunSpec(placement="interleave", mapping="unpinned")
+UNPINNED_AWARE = RunSpec(placement="stencil-aware", mapping="unpinned")
+PINNED = RunSpec(placement="first-touch")
+INTERLEAVE = RunSpec(placement="interleave")
+AWARE = RunSpec(placement="stencil-aware")
 PLACED = (UNPINNED, UNPINNED_INTERLEAVE, UNPINNED_AWARE, PINNED, INTERLEAVE, AWARE)
 # Chance: a daemon that comes as the team starts can leave two threads on one core for a time slice.
-SEEDS = tuple(Setting("first-touch", "unpinned", seed=seed) for seed in (1, 2, 3))
+SEEDS = tuple(RunSpec(placement="first-touch", mapping="unpinned", seed=seed) for seed in (1, 2, 3))
 # What S0 does not say of its unpinned runs: no daemons, 25 times as many (the description's upper bound), threads that sleep at once.
 UNSAID = tuple(
-    Setting("first-touch", f"unpinned:{settings}") for settings in ("disturbances=0", "disturbances=2500", "spin=0ms")
+    RunSpec(placement="first-touch", mapping=f"unpinned:{settings}")
+    for settings in ("disturbances=0", "disturbances=2500", "spin=0ms")
 )
 # Placements that automatic balancing is switched on for; its scan delay is told for each run.
 BALANCED = (PINNED, INTERLEAVE, AWARE)
-SCHEDULES = tuple(Setting("stencil-aware", distribution=name) for name in ("dynamic:1", "guided:1", "dynamic:16"))
+SCHEDULES = tuple(
+    RunSpec(placement="stencil-aware", distribution=name) for name in ("dynamic:1", "guided:1", "dynamic:16")
+)
 # S0 used icc, whose runtime system is libomp.
 OPENMP_SCHEDULES = ("static", "dynamic:1", "guided:1", "auto:libomp")
 
@@ -61,8 +64,8 @@ class Case:
     steps: tuple[int, ...]  # as many iterations as the program runs; several where S0 does not say
     few: int = 2  # iterations of its two replays: their difference is what further iterations take
     more: int = 4
-    placed: tuple[Setting, ...] = (*PLACED, *SEEDS, *UNSAID)
-    balanced: tuple[Setting, ...] = BALANCED
+    placed: tuple[RunSpec, ...] = (*PLACED, *SEEDS, *UNSAID)
+    balanced: tuple[RunSpec, ...] = BALANCED
     machines: tuple[str, ...] = (A, B)
 
     @property
@@ -71,7 +74,7 @@ class Case:
         return f"{self.program} {self.size}".strip()
 
     @property
-    def settings(self) -> tuple[Setting, ...]:
+    def settings(self) -> tuple[RunSpec, ...]:
         """Return what it is replayed under without balancing."""
         return (*self.placed, *(SCHEDULES if self.program == "srad_v2" else ()))
 
@@ -145,8 +148,8 @@ class Balancing:
         return rival / (self.without_seconds + lost) if lost > 0 else rival / self.with_seconds
 
 
-Figures = Mapping[tuple[str, str, Setting], Timing]  # machine, case, policies
-BalancingFigures = Mapping[tuple[str, str, Setting], Balancing]
+Figures = Mapping[tuple[str, str, RunSpec], Timing]  # machine, case, policies
+BalancingFigures = Mapping[tuple[str, str, RunSpec], Balancing]
 
 
 def references() -> dict[tuple[str, str], Reference]:

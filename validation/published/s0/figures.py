@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from validation.available import Setting
+from homenode import RunSpec
 from validation.published.reference import Reference
 from validation.published.s0.cases import MACHINES, NODES, SEEDS, UNPINNED, UNSAID, BalancingFigures, Case, Figures
 
@@ -24,21 +24,21 @@ class Found:
         """Return what was replayed on a machine; of a program if named, the smallest size first."""
         return [case for case in self.cases if machine in case.machines and program in (None, case.program)]
 
-    def ratios(self, machine: str, case: Case, slow: Setting, fast: Setting) -> list[float]:
+    def ratios(self, machine: str, case: Case, slow: RunSpec, fast: RunSpec) -> list[float]:
         """Speed-up of the whole program, for each number of iterations: a ratio of means over the seeds, as S0's are."""
         return [
             self._total(machine, case, slow, steps) / self._total(machine, case, fast, steps) for steps in case.steps
         ]
 
-    def _total(self, machine: str, case: Case, setting: Setting, steps: int) -> float:
+    def _total(self, machine: str, case: Case, setting: RunSpec, steps: int) -> float:
         seeds = [UNPINNED, *(other for other in SEEDS if other in case.placed)] if setting == UNPINNED else [setting]
         return sum(self.timings[machine, case.name, one].total(steps) for one in seeds) / len(seeds)
 
-    def unpinned(self, case: Case) -> list[Setting]:
+    def unpinned(self, case: Case) -> list[RunSpec]:
         """First touch without pinning, in all ways that were replayed."""
         return [s for s in case.placed if s in (UNPINNED, *SEEDS, *UNSAID)]
 
-    def command(self, machine: str, case: Case, setting: Setting) -> str:
+    def command(self, machine: str, case: Case, setting: RunSpec) -> str:
         """What repeats a replay."""
         return self.timings[machine, case.name, setting].command
 

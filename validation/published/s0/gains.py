@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from validation.available import Setting
+from homenode import RunSpec
 from validation.published.s0.cases import (
     AWARE,
     INTERLEAVE,
@@ -54,7 +54,7 @@ def _every_case(found: Found, machine: str) -> Iterator[Row]:
         yield not_compared("Fig 6", machine, what, "figure", said, command)
 
 
-def _mapped(setting: Setting) -> str:
+def _mapped(setting: RunSpec) -> str:
     return "pinned" if setting.mapping == "compact" else "unpinned"
 
 

@@ -95,10 +95,7 @@ def latencies(folder: Path, cache: ResultCache, size: str, machine: str, placeme
 
         found.append(cache.get({"trace": trace.hash, "machine": machine, **changed, **choice}, ask))
         name = trace_path(folder, "ft", parameters).name
-        command = (
-            f"homenode replay {name} --machine {machine} --change 'caches.3.size={LAST_LEVEL[machine]}' "
-            + " ".join(f"--{k} {v}" for k, v in choice.items())
-        )
+        command = hn.RunSpec(small, **choice).command(name)
     few, more = ({source: dict(bins) for source, bins in one["bins"]} for one in found)
     return Latencies(placement, found[1]["seconds"] - found[0]["seconds"], _less(more, few), command)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from homenode.replaying import Choice
-from validation.available import Setting
 from validation.published.s0.cases import MACHINES, SYSTEMS, A, Balancing, Case, Timing, parameters_of
 from validation.result_cache import ResultCache
 from validation.traces import captured, trace_path
@@ -46,20 +44,19 @@ def _longest_region(run: Mapping[str, Any]) -> str:
     return f"{region['binding_resource']}, {region['label']}"
 
 
-def _shares_caches(setting: Setting, other: Setting) -> bool:
+def _shares_caches(setting: hn.RunSpec, other: hn.RunSpec) -> bool:
     return all("+" not in one.placement and one.mapping == "compact" for one in (setting, other)) and (
         setting.distribution == other.distribution == "static"
     )
 
 
-def _choice(machine: str, setting: Setting) -> Choice:
-    policies: dict[str, Any] = dataclasses.replace(setting, system=SYSTEMS[machine]).keywords()
-    return Choice(hn.Machine.load(machine), MACHINES[machine], seed=setting.seed, **policies)
+def _asked(machine: str, setting: hn.RunSpec) -> hn.RunSpec:
+    return setting.with_(machine=machine, threads=MACHINES[machine], system=SYSTEMS[machine])
 
 
-def _question(trace: hn.Trace, machine: str, setting: Setting) -> dict[str, Any]:
-    names = dataclasses.replace(setting, system=SYSTEMS[machine]).keywords()
-    return {"trace": trace.hash, "machine": machine, "threads": MACHINES[machine], "seed": setting.seed, **names}
+def _question(trace: hn.Trace, machine: str, setting: hn.RunSpec) -> dict[str, Any]:
+    names = _asked(machine, setting).options(("threads", "seed", "placement", "mapping", "distribution", "system"))
+    return {"trace": trace.hash, "machine": machine, **names}
 
 
 def _answer(result: hn.Result) -> dict[str, Any]:
@@ -75,30 +72,29 @@ def _answer(result: hn.Result) -> dict[str, Any]:
     }
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Replays:
     """Where traces and answers are kept."""
 
     folder: Path
     cache: ResultCache
 
-    def _replay(self, case: Case, steps: int, machine: str, setting: Setting) -> tuple[dict[str, Any], str]:
+    def _replay(self, case: Case, steps: int, machine: str, setting: hn.RunSpec) -> tuple[dict[str, Any], str]:
         path = _trace_of(self.folder, case, steps)
         trace = hn.Trace.open(path)
         # Placements of a pinned team read what the first of them recorded of the caches, if they are replayed in one grid.
         together = [other for other in case.placed if _shares_caches(other, setting)]
         if setting in together and any(_question(trace, machine, other) not in self.cache for other in together):
-            results = hn.replay_grid(trace, [_choice(machine, other) for other in together], workers=1)
+            results = hn.replay_grid(trace, [_asked(machine, other) for other in together], workers=1)
             for other, result in zip(together, results, strict=True):
                 self.cache.get(_question(trace, machine, other), partial(_answer, result))
         answer = self.cache.get(
             _question(trace, machine, setting),
-            lambda: _answer(hn.replay_grid(trace, [_choice(machine, setting)], workers=1)[0]),
+            lambda: _answer(hn.replay_grid(trace, [_asked(machine, setting)], workers=1)[0]),
         )
-        options = dataclasses.replace(setting, system=SYSTEMS[machine]).options()
-        return answer, f"homenode replay {path.name} --machine {machine} --threads {MACHINES[machine]} {options}"
+        return answer, _asked(machine, setting).command(path.name)
 
-    def timing(self, case: Case, machine: str, setting: Setting) -> Timing:
+    def timing(self, case: Case, machine: str, setting: hn.RunSpec) -> Timing:
         """Take a case apart into what happens once and what each iteration takes."""
         few, _ = self._replay(case, case.few, machine, setting)
         more, command = self._replay(case, case.more, machine, setting)
@@ -109,7 +105,7 @@ class Replays:
         )
         return Timing(few["seconds"] - case.few * step, step, more["remote"], idle, more["held_up_by"], command)
 
-    def balancing(self, case: Case, machine: str, setting: Setting, timing: Timing) -> Balancing:
+    def balancing(self, case: Case, machine: str, setting: hn.RunSpec, timing: Timing) -> Balancing:
         """Replay with automatic balancing from the first iteration's end on; a tenth of the rest passes for a second.
 
         Linux waits for a second, by when initialisation and many iterations are over. An iteration is the least that passes for it.
@@ -125,9 +121,9 @@ class Replays:
             f"+autonuma:scan_delay={delay * 1e9:.0f}ns,scan_period_min={second * shortest * 1e9:.0f}ns,"
             f"scan_period_max={second * longest * 1e9:.0f}ns"
         )
-        balanced = dataclasses.replace(setting, placement=setting.placement + modifier)
+        balanced = setting.with_(placement=setting.placement + modifier)
         found, command = self._replay(case, case.more, machine, balanced)
         # Where pages may move, slices pass the caches in the order of time (docs/decisions/0008), so in what this is held against, too.
-        never = dataclasses.replace(setting, placement=setting.placement + NEVER_SCANS)
+        never = setting.with_(placement=setting.placement + NEVER_SCANS)
         without = self._replay(case, case.more, machine, never)[0]["seconds"]
         return Balancing(without, found["seconds"], second, found["hinting_faults"], found["migrated_pages"], command)

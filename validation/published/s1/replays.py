@@ -13,10 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import homenode as hn
-from validation.available import Setting
 from validation.published.s1.cases import MACHINE, SYSTEM
 from validation.traces import captured, trace_path
 
@@ -40,9 +38,9 @@ def _trace(folder: Path, kernel: str, team: int, parameters: Mapping[str, int | 
     return captured(into, kernel, parameters, threads=team), trace_path(into, kernel, parameters)
 
 
-def setting(heap: str, system: str = SYSTEM) -> Setting:
+def setting(heap: str, system: str = SYSTEM) -> hn.RunSpec:
     """A heap manager on S1's kernel."""
-    return Setting(heap=heap, system=system)
+    return hn.RunSpec(heap=heap, system=system)
 
 
 def advection_heap(heap: str) -> str:
@@ -50,14 +48,6 @@ def advection_heap(heap: str) -> str:
     if not heap.startswith("glibc"):
         return heap
     return f"{heap},{SMALLER_THRESHOLDS}" if ":" in heap else f"{heap}:{SMALLER_THRESHOLDS}"
-
-
-def _command(path: Path, team: int, setting: Setting, changes: Mapping[str, str], stores: str) -> str:
-    options = " ".join(
-        f"--{name} '{value}'" if " " in value else f"--{name} {value}" for name, value in setting.keywords().items()
-    )
-    changed = " ".join(f"--change '{name}={value}'" for name, value in changes.items())
-    return f"homenode replay {path.name} --machine {MACHINE} --threads {team} {options} --stores {stores} {changed}"
 
 
 def _labelled(result: hn.Result, label: str) -> float:
@@ -71,30 +61,29 @@ def _kernel_time(label: str) -> bool:
 
 def remote_pages(folder: Path, heap: str, team: int, blocks: int = PRINTED_BLOCKS) -> tuple[float, str]:
     """Remote pages of a pass of List. 1 once the heap is warm, as if with all blocks, and what repeats the last replay."""
-    machine, counted, path = hn.Machine.load(MACHINE), [], folder
+    spec, counted, path = hn.RunSpec(hn.Machine.load(MACHINE), threads=team, heap=heap), [], folder
     for passes in (1, 3):
         parameters: dict[str, int | str] = {"blocks": blocks, "bytes": 1 << 20, "passes": passes, "check": 0}
         trace, path = _trace(folder, "heap_list1", team, parameters)
-        result = hn.replay(trace, machine, threads=team, heap=heap)
+        result = hn.replay_grid(trace, [spec])[0]
         counted.append(result.run["heap_detail"]["remote_block_pages"])
-    command = f"homenode replay {path.name} --machine {MACHINE} --threads {team} --heap {heap} --json"
-    return (counted[1] - counted[0]) / 2 * PRINTED_BLOCKS / blocks, command
+    return (counted[1] - counted[0]) / 2 * PRINTED_BLOCKS / blocks, f"{spec.command(path.name)} --json"
 
 
-def write_seconds(folder: Path, team: int, setting: Setting, changes: Mapping[str, str]) -> Seconds:
+def write_seconds(folder: Path, team: int, setting: hn.RunSpec, changes: Mapping[str, str]) -> Seconds:
     """The seconds that a pass of heap_list1 takes once the heap is warm, as if with all blocks.
 
     537 MB a node in 0.039 s are 13.8 GB/s; were the lines fetched first it would be twice that, beyond the platform: they are not.
     """
-    chosen: dict[str, Any] = setting.keywords()
     machine = hn.Machine.load(MACHINE).with_changes(dict(changes))
+    spec = setting.with_(machine=machine, threads=team, stores="nt")
     passes = []
     for count in (2, 4):
         trace, path = _trace(folder, "heap_list1", team, {"blocks": BLOCKS, "passes": count, "check": 0})
         # up to the barrier: blocks are allocated and written; behind it, in pass:code1, they are freed
-        passes.append(_labelled(hn.replay(trace, machine, threads=team, stores="nt", **chosen), "pass:code"))
+        passes.append(_labelled(hn.replay_grid(trace, [spec])[0], "pass:code"))
     seconds = (passes[1] - passes[0]) / 2 * PRINTED_BLOCKS / BLOCKS
-    return Seconds(seconds, _command(path, team, setting, changes, "nt"))
+    return Seconds(seconds, spec.command(path.name))
 
 
 def step_seconds(
@@ -103,23 +92,23 @@ def step_seconds(
     given: Mapping[str, int | str],
     team: int,
     patches: int,
-    setting: Setting,
+    setting: hn.RunSpec,
     changes: Mapping[str, str],
 ) -> Seconds:
     """The seconds of a step (exchange and compute), without what the first one finds in the caches and takes for its pages."""
-    chosen: dict[str, Any] = setting.keywords()
     machine = hn.Machine.load(MACHINE).with_changes({**SMALLER_CACHES, **changes})
+    spec = setting.with_(machine=machine, threads=team)
     steps = []
     for count in (1, 2):
         parameters: dict[str, int | str] = {**given, "patches": patches // team, "steps": count, "check": 0}
         trace, path = _trace(folder, kernel, team, parameters)
-        result = hn.replay(trace, machine, threads=team, **chosen)
+        result = hn.replay_grid(trace, [spec])[0]
         steps.append(sum(_labelled(result, label) for label in result.regions.index if _kernel_time(label)))
-    return Seconds(steps[1] - steps[0], _command(path, team, setting, {**SMALLER_CACHES, **changes}, "machine"))
+    return Seconds(steps[1] - steps[0], spec.command(path.name))
 
 
 def advection_seconds(
-    folder: Path, team: int, temporaries: str, patches: int, setting: Setting, changes: Mapping[str, str]
+    folder: Path, team: int, temporaries: str, patches: int, setting: hn.RunSpec, changes: Mapping[str, str]
 ) -> Seconds:
     """A step of the 2D sample."""
     given: dict[str, int | str] = {"patch": CELLS, "temporaries": temporaries}

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import homenode as hn
-from validation.available import missing
 from validation.published.s1 import blind, cases, fitted, heap_rows, mechanisms
 from validation.published.s1 import rows as compared
 from validation.published.s1.replays import (
@@ -25,7 +24,7 @@ SMALL_PATCHES, SMALL_TEAMS = 1024, (8, 16)
 
 
 def rows(folder: Path, small: bool = False) -> Iterator[Row]:
-    """Yield the rows of C21 to C27, C30, C33, C34 and C37; what a policy is missing for is not compared."""
+    """Yield the rows of C21 to C27, C30, C33, C34 and C37."""
     yield from heap_rows.table_1()
     for team in SMALL_TEAMS if small else (*cases.WHOLE_TEAMS, *cases.REDUCED_TEAMS):
         blocks = PRINTED_BLOCKS if team in cases.WHOLE_TEAMS else cases.REDUCED_BLOCKS
@@ -36,27 +35,22 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
 
     changes = fitted.changes()
     heaps = {heap: setting(heap) for heap in cases.WRITE_ORDER}
-    absent = {heap: missing(chosen) for heap, chosen in heaps.items()}
     times = {
         (heap, team): write_seconds(folder, team, heaps[heap], changes)
         for heap in cases.WRITE_ORDER
         for team in cases.WRITE_TEAMS
-        if not absent[heap]
     }
-    yield from compared.write_rows(printed, times, absent)
+    yield from compared.write_rows(printed, times)
 
     patches = SMALL_PATCHES if small else int(fitted.PATCHES.value)
     problem = f"{patches} patches of {CELLS} x {CELLS}"
     columns = {column: setting(advection_heap(heap)) for column, heap in cases.ADVECTION_HEAPS.items()}
-    lacking = {column: missing(chosen) for column, chosen in columns.items()}
     found = {
         (column, team): advection_seconds(folder, team, "scratch", patches, columns[column], changes)
         for column in columns
         for team in cases.ADVECTION_TEAMS
-        if not lacking[column]
     }
-    yield from compared.advection_rows(printed, found, lacking, VARIANT, problem)
-    if not any([*absent.values(), *lacking.values()]):
-        yield from mechanisms.rows(folder, patches, problem)
-        if not small:
-            yield from blind.rows(folder, patches)
+    yield from compared.advection_rows(printed, found, VARIANT, problem)
+    yield from mechanisms.rows(folder, patches, problem)
+    if not small:
+        yield from blind.rows(folder, patches)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
+from homenode.run_spec import command
 from validation.published.s2.cases import EXPANSIONS, MACHINE, TABLE
 from validation.traces import captured, trace_path
 
@@ -72,16 +73,12 @@ def compared(
     # The team is the program's own: it is no parameter of the kernel.
     place = folder / f"threads{threads}"
     trace, path = captured(place, "sliding_tile", program, threads=threads), trace_path(place, "sliding_tile", program)
-    changes = "".join(f" --change '{name}={value}'" for name, value in machine.changes.items())
     found = []
     for seed in seeds:
         heaps = ("regular", aware)
         choices = hn.grid([machine], [threads], heap=heaps, engine="line", pages="2MiB", seed=seed)
-        command = (
-            f"homenode replay {path} --machine {MACHINE}{changes} --threads {threads} --engine line --heap regular "
-            f"--heap {aware} --pages 2MiB --seed {seed}"
-        )
-        regular, other = (figures(result.run, command) for result in hn.replay_grid(trace, choices))
+        repeat = command(path, choices)
+        regular, other = (figures(result.run, repeat) for result in hn.replay_grid(trace, choices))
         found.append(Compared(regular, other))
     return found
 
@@ -90,14 +87,14 @@ def triad(folder: Path, elements: int, cores: Sequence[int]) -> tuple[dict[tuple
     """STREAM triad's bytes/s by cores and rings of each kind. The card computes with vectors of eight: an eighth of the core time."""
     settings = {"n": elements, "repeats": 1, "check": 0}
     trace, path = captured(folder, "stream", settings), trace_path(folder, "stream", settings)
-    rates, command = {}, ""
+    rates, repeat = {}, ""
     for rings in (1, 2):
         changes = {"core_time": "x0.125", "ring.address_rings": str(rings), "ring.acknowledge_rings": str(rings)}
         machine = hn.Machine.load(MACHINE).with_changes(changes)
         for count in cores:
-            run = hn.replay(trace, machine, threads=count, engine="line", stores="nt", pages="2MiB").run
+            spec = hn.RunSpec(machine, threads=count, engine="line", stores="nt", pages="2MiB")
+            run = hn.replay_grid(trace, [spec])[0].run
             seconds = next(region["seconds"] for region in run["regions"] if region["label"] == "triad")
             rates[count, rings] = 24 * elements / seconds
-            texts = "".join(f" --change {name}={value}" for name, value in changes.items())
-            command = f"homenode replay {path} --machine {MACHINE}{texts} --threads {count} --engine line --stores nt --pages 2MiB"
-    return rates, command
+            repeat = spec.command(path)
+    return rates, repeat

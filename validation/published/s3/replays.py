@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
+from homenode.run_spec import command
 from homenode.thread_map import thread_map
 from validation.published import ONE_SOCKET
 from validation.published.s3.cases import UMA
@@ -77,12 +78,9 @@ def mapped(
     trace, path = captured(folder, kernel, settings), trace_path(folder, kernel, settings)
     threads = len(trace.inspect()["threads"])
     choices = hn.grid([machine_named(machine)], [threads], mapping=mappings, oversubscribe=True, system=system)
-    options = f"--machine {machine if machine != UMA else ONE_SOCKET} --threads {threads} --oversubscribe"
-    if system != "default":
-        options += f" --system {system}"
-    command = f"homenode replay {path} {options} " + " ".join(f"--mapping {name}" for name in mappings)
+    repeat = command(path, choices)
     return {
-        mapping: figures(result.run, command)
+        mapping: figures(result.run, repeat)
         for mapping, result in zip(mappings, hn.replay_grid(trace, choices), strict=True)
     }
 

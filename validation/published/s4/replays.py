@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import homenode as hn
 from validation.published.s4.arithmetic import Problem
 from validation.published.s4.cases import COMBINATIONS, SEEDS, STREAM_ELEMENTS, blocks, by_tasks, by_tbb
 from validation.replay import Replayed, replayed
-from validation.traces import captured, trace_path
 
 
 @dataclass(frozen=True)
@@ -80,13 +78,12 @@ def stream_rate(once: Replayed, twice: Replayed) -> float:
     return 16 * STREAM_ELEMENTS / second_execution(once, twice, "copy")
 
 
-def task_figures(trace: hn.Trace, path: Path, machine: hn.Machine, threads: int, problem: Problem) -> TaskFigures:
+def task_figures(trace: hn.Trace, machine: hn.Machine, threads: int, problem: Problem) -> TaskFigures:
     """Every bar of tasks, locality queues and TBB on one machine."""
 
     def bar(distribution: str, seed: int = 0) -> Line:
-        return line_of(
-            replayed(trace, path, machine, machine.name, threads, "first-touch", distribution, seed=seed), problem
-        )
+        spec = hn.RunSpec(machine, threads=threads, distribution=distribution, seed=seed)
+        return line_of(replayed(trace, spec), problem)
 
     def bars(policy: str, **settings: int | str) -> dict[tuple[str, str], Line]:
         return {(init, order): bar(by_tasks(problem, init, order, policy, **settings)) for init, order in COMBINATIONS}
@@ -103,13 +100,6 @@ def task_figures(trace: hn.Trace, path: Path, machine: hn.Machine, threads: int,
         tbb=[bar(by_tbb(problem, affinity=False), seed) for seed in SEEDS],
         tbb_affinity=[bar(by_tbb(problem, affinity=True), seed) for seed in SEEDS],
     )
-
-
-def trace_of(
-    folder: Path, kernel: str, parameters: Mapping[str, int | str], alias_over: int | None = None
-) -> tuple[hn.Trace, Path]:
-    """A kernel's trace and where it is kept."""
-    return captured(folder, kernel, parameters, alias_over), trace_path(folder, kernel, parameters)
 
 
 def grid_bytes(trace: hn.Trace, problem: Problem) -> int:

@@ -20,11 +20,11 @@ from validation.published.s4.replays import (
     stream_parameters,
     stream_rate,
     task_figures,
-    trace_of,
 )
 from validation.published.s4.task_rows import task_rows
 from validation.replay import replayed
 from validation.rows import Row
+from validation.traces import captured
 
 
 def rows(folder: Path, small: bool = False) -> Iterator[Row]:
@@ -32,25 +32,24 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
     printed = references()
     problem = SMALL if small else paper_problem(printed)
     parameters = parameters_of(problem)
-    trace, path = trace_of(folder, "jacobi3d", parameters, None if small else ALIAS_OVER)
-    streams = [trace_of(folder, "stream", stream_parameters(repeats)) for repeats in (1, 2)]
+    trace = captured(folder, "jacobi3d", parameters, None if small else ALIAS_OVER)
+    streams = [captured(folder, "stream", stream_parameters(repeats)) for repeats in (1, 2)]
 
     figures: dict[str, MachineFigures] = {}
     for name in MACHINES:
         machine, threads = hn.Machine.load(name), threads_of(printed, name)
         socket = threads // int(printed[name, "sockets"].value)
         lines = {
-            line: line_of(replayed(trace, path, machine, name, threads, placement), problem)
+            line: line_of(replayed(trace, hn.RunSpec(machine, threads=threads, placement=placement)), problem)
             for line, placement in PLACEMENTS.items()
         }
         system, alone = (
-            [replayed(stream, stream_path, machine, name, team, "first-touch") for stream, stream_path in streams]
-            for team in (threads, socket)
+            [replayed(stream, hn.RunSpec(machine, threads=team)) for stream in streams] for team in (threads, socket)
         )
         figures[name] = MachineFigures(lines, stream_rate(*system), stream_rate(*alone), system[1].command)
         yield from compared.machine_rows(printed, name, figures[name], problem)
         if not small:  # the reduced problem's 288 tasks hardly meet a limit of 256
-            yield from task_rows(name, lines, task_figures(trace, path, machine, threads, problem))
+            yield from task_rows(name, lines, task_figures(trace, machine, threads, problem))
     yield from compared.comparison_rows(figures)
 
     static = figures[MACHINES[0]].lines["static"]
@@ -60,7 +59,9 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
 
     alone_machine = hn.Machine.load(ONE_SOCKET)
     lines = {
-        line: line_of(replayed(trace, path, alone_machine, str(ONE_SOCKET), alone_machine.cores, placement), problem)
+        line: line_of(
+            replayed(trace, hn.RunSpec(alone_machine, threads=alone_machine.cores, placement=placement)), problem
+        )
         for line, placement in PLACEMENTS.items()
     }
     yield compared.one_domain_row(lines, "xeon-x5550-1s")
@@ -68,14 +69,14 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
     # Serial initialisation itself, on the reduced problem's second sweep: after it the caches of one socket hold modified
     # lines, after a parallel one those of all, which the first sweep writes back.
     reduced = [
-        [trace_of(folder, "jacobi3d", parameters_of(SMALL, init, sweeps)) for sweeps in (1, 2)]
+        [captured(folder, "jacobi3d", parameters_of(SMALL, init, sweeps)) for sweeps in (1, 2)]
         for init in ("parallel", "serial")
     ]
     for name in MACHINES:
         machine, threads = hn.Machine.load(name), threads_of(printed, name)
         lines_of_sweep: list[Line] = []
         for traces, placement in zip(reduced, ("bind:0", "first-touch"), strict=True):
-            once, twice = (replayed(*traced, machine, name, threads, placement) for traced in traces)
+            once, twice = (replayed(one, hn.RunSpec(machine, threads=threads, placement=placement)) for one in traces)
             rate = SMALL.updates / second_execution(once, twice, "sweep")
             lines_of_sweep.append(Line(rate, twice.regions["sweep"].binding, twice.command))
         bound, initialised = lines_of_sweep

@@ -10,9 +10,8 @@ import click
 from rich.console import Console
 
 from homenode.cli import console
-from homenode.cli.replay import machine_with
-from homenode.replaying import STORES
-from homenode.system import PAGES
+from homenode.cli.run_options import machine_with, run_options
+from homenode.run_spec import CLOSED_FORM
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -112,16 +111,10 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
 @click.option(
     "--change", "changes", multiple=True, metavar="NAME=VALUE", help="What-if: replace a value of the machine."
 )
-@click.option("--threads", type=int, required=True, metavar="N", help="Team size.")
-@click.option("--placement", default="first-touch", metavar="P", help="Page placement.")
-@click.option("--mapping", default="compact", metavar="A", help="Thread mapping.")
+@run_options(tuple(name for name in CLOSED_FORM if name != "distribution"))
 @click.option(
     "--engine", default="flow", metavar="flow|closed-form", help="Compare by replays, or estimate without any."
 )
-@click.option("--stores", default="machine", metavar="|".join(STORES), help="Treatment of stores marked streamable.")
-@click.option("--system", default="default", metavar="S", help="Operating system, a name or TOML file.")
-@click.option("--pages", default="4KiB", metavar="|".join(PAGES), help="Size of pages.")
-@click.option("--seed", default=0, type=int, help="Seed of everything random.")
 @click.option("--samples", default=_SAMPLES, type=click.IntRange(min=2), help="Machines that give the interval.")
 @click.option("--workers", type=click.IntRange(min=1), help="Replays at the same time; results do not depend on it.")
 @click.option("--all", "everything", is_flag=True, help="Also try changes of single allocations, loops and of pinning.")
@@ -133,7 +126,6 @@ def command(
     file: Path,
     machine: str,
     changes: tuple[str, ...],
-    threads: int,
     engine: str,
     samples: int,
     workers: int | None,
@@ -144,7 +136,7 @@ def command(
 ) -> None:
     """Tell whether chunks sized by memory latency gain over equal chunks, by how much, and why. --all: what else to change."""
     from homenode.advising import advise
-    from homenode.gain_map import map_page
+    from homenode.gain_map_page import map_page
     from homenode.program_changes import program_changes
 
     trace = Trace.open(file)
@@ -153,7 +145,6 @@ def command(
         advice = advise(
             trace,
             described,
-            threads=threads,
             engine=engine,
             samples=samples,
             workers=workers,
@@ -162,9 +153,7 @@ def command(
         )
         found = []
         if everything:
-            found = program_changes(
-                trace, described, threads=threads, samples=samples, workers=workers, advance=advance, **options
-            )
+            found = program_changes(trace, described, samples=samples, workers=workers, advance=advance, **options)
     document = advice.to_dict()
     if everything:
         document["changes"] = [change.to_dict() for change in found]

@@ -16,26 +16,16 @@ from rich.table import Table
 
 from homenode import report
 from homenode.cli import console
+from homenode.cli.run_options import machine_with, run_options
 from homenode.confidence import LEVEL, SAMPLES, Ranking
 from homenode.confidence import rank as rank_with_confidence
-from homenode.machine import Machine
-from homenode.replaying import CACHES, STORES, Result, grid, replay_grid, replay_with_timeline
-from homenode.system import PAGES
+from homenode.grids import replay_grid
+from homenode.replaying import replay_with_timeline
+from homenode.result import Result
+from homenode.run_spec import AXES, grid
 from homenode.trace import Trace
 
-_VARYING = ("threads", "placement", "mapping", "distribution")
-
-
-def machine_with(name: str, changes: tuple[str, ...]) -> Machine:
-    """A machine with the changes that --change asks for."""
-    machine = Machine.load(name)
-    replaced = {}
-    for change in changes:
-        key, equals, value = change.partition("=")
-        if not equals or not key.strip():
-            raise click.UsageError(f"--change '{change}'; allowed: NAME=VALUE, such as link_bandwidth=25 GB/s")
-        replaced[key.strip()] = value.strip()
-    return machine.with_changes(replaced) if replaced else machine
+_VARYING = tuple(name for name in AXES if name != "heap")
 
 
 def _axes(run: dict[str, Any]) -> list[str]:
@@ -246,34 +236,7 @@ def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, An
 @click.option(
     "--change", "changes", multiple=True, metavar="NAME=VALUE", help="What-if: replace a value of every machine."
 )
-@click.option("--threads", multiple=True, type=int, required=True, metavar="N", help="Team size; repeat for a grid.")
-@click.option(
-    "--placement", multiple=True, default=("first-touch",), metavar="P", help="Page placement; repeat for a grid."
-)
-@click.option("--mapping", multiple=True, default=("compact",), metavar="A", help="Thread mapping; repeat for a grid.")
-@click.option(
-    "--distribution",
-    multiple=True,
-    default=("static",),
-    metavar="D",
-    help="For all regions, or 'init@static:1 sweep@guided'.",
-)
-@click.option("--heap", multiple=True, default=("plain",), metavar="H", help="Heap manager; repeat for a grid.")
-@click.option("--engine", default="flow", metavar="E", help="flow (fast), simgrid (reference), line (every line).")
-@click.option("--stores", default="machine", metavar="|".join(STORES), help="Treatment of stores marked streamable.")
-@click.option(
-    "--caches",
-    default="auto",
-    metavar="|".join(CACHES),
-    help="By ranges of lines, or set by set; auto: what suits the trace.",
-)
-@click.option(
-    "--system", default="default", metavar="S", help="Operating system, a name or TOML file: 'homenode systems'."
-)
-@click.option("--pages", default="4KiB", metavar="|".join(PAGES), help="Size of pages; thp: transparent huge pages.")
-@click.option("--energy", default="default", metavar="E", help="What things consume, a name or TOML file.")
-@click.option("--seed", default=0, type=int, help="Seed of everything random.")
-@click.option("--oversubscribe", is_flag=True, help="Allow more threads than cores.")
+@run_options(grid=True)
 @click.option(
     "--python",
     "python_files",
@@ -306,19 +269,6 @@ def command(
     file: Path,
     machines: tuple[str, ...],
     changes: tuple[str, ...],
-    threads: tuple[int, ...],
-    placement: tuple[str, ...],
-    mapping: tuple[str, ...],
-    distribution: tuple[str, ...],
-    heap: tuple[str, ...],
-    engine: str,
-    stores: str,
-    caches: str,
-    system: str,
-    pages: str,
-    energy: str,
-    seed: int,
-    oversubscribe: bool,
     python_files: tuple[Path, ...],
     workers: int | None,
     explain: bool,
@@ -327,6 +277,7 @@ def command(
     timeline: Path | None,
     output: Path | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Replay a trace under every combination of the given choices and rank them."""
     for python_file in python_files:
@@ -335,11 +286,7 @@ def command(
         runpy.run_path(str(python_file))
     begin = time.perf_counter()
     trace = Trace.open(file)
-    choices = grid(
-        [machine_with(name, changes) for name in machines], threads, placement=placement, mapping=mapping, distribution=distribution,
-        heap=heap, engine=engine, seed=seed, stores=stores, caches=caches, oversubscribe=oversubscribe,
-        system=system, pages=pages, energy=energy,
-    )  # fmt: skip
+    choices = grid([machine_with(name, changes) for name in machines], **options)
     if timeline is not None and (len(choices) != 1 or confidence is not None):
         found = "--confidence" if confidence is not None else f"{len(choices)} combinations"
         raise click.UsageError(f"--timeline with {found}; allowed: one combination, without --confidence")

@@ -100,7 +100,7 @@ class EnergyOfRuns : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EnergyOfRuns, IsConserved) {
   const Machine machine = small_machine(2, 4, {{0, 1}});
-  RunOptions options;
+  RunSpec options;
   options.threads = 8;
   options.engine = GetParam();
   const RunReport report = run(*program(), machine, options);
@@ -129,7 +129,7 @@ TEST_P(EnergyOfRuns, IsConserved) {
 // Twice the price of everything is twice the energy.
 TEST_P(EnergyOfRuns, ScalesWithItsParameters) {
   const Machine machine = small_machine(2, 4, {{0, 1}});
-  RunOptions options;
+  RunSpec options;
   options.threads = 4;
   options.engine = GetParam();
   const RunReport report = run(*program(), machine, options);
@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(engines, EnergyOfRuns, ::testing::Values("flow", "simgr
 TEST(EnergyOfEngines, IsTheSameWhereTheyCountTheSame) {
   const Machine machine = small_machine(2, 4, {{0, 1}});
   for (const char* placement : {"bind:0", "interleave", "bind:1"}) {
-    RunOptions options;
+    RunSpec options;
     options.threads = 1;
     options.caches = "lines";
     options.placement = placement;

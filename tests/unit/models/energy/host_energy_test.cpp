@@ -99,7 +99,7 @@ TEST(HostEnergy, AgreesWithSimGridOnARun) {
   builder.nest(sweep, {(1 << 16) / 8}, {read(a, 0, {8}, 1 << 16)});
   builder.repeat(sweep, 5);
   const Machine machine = small_machine(2, 4, {{0, 1}});
-  RunOptions options;
+  RunSpec options;
   options.threads = 6;
   options.mapping = "scatter";
   const RunReport report = run(*builder.build(), machine, options);

@@ -32,8 +32,8 @@ private:
   std::map<std::uint64_t, std::size_t> known_;
 };
 
-RunOptions scattered(unsigned threads, std::string placement) {
-  RunOptions options;
+RunSpec scattered(unsigned threads, std::string placement) {
+  RunSpec options;
   options.threads = threads;
   options.mapping = "scatter";
   options.placement = std::move(placement);
@@ -78,9 +78,10 @@ TEST(Optimal, isNotAboveAnyPlacementOfSmallPrograms) {
     for (std::size_t p = 0; p < pages; ++p) placements *= nodes;
     Time best = Time::max();
     for (std::uint64_t number = 0; number < placements; ++number) {
-      RunOptions options = scattered(threads, "enumerated");
-      options.own_placement = std::make_shared<Enumerated>(number, nodes);
-      const RunReport report = run(*workload, machine, options);
+      RunSpec options = scattered(threads, "enumerated");
+      RunExtras extras;
+      extras.own_placement = std::make_shared<Enumerated>(number, nodes);
+      const RunReport report = run(*workload, machine, options, extras);
       ASSERT_TRUE(report.lower_bound.has_value());
       EXPECT_LE(*report.lower_bound, report.time);
       best = std::min(best, report.time);

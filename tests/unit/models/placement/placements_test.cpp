@@ -32,7 +32,11 @@ std::vector<std::uint32_t> homes(PagePlacement& placement, ObjectId object, std:
 
 AccessSummary summary_of(const Workload& workload, const Machine& machine, unsigned threads, const std::string& distribution = "static") {
   const auto mapping = thread_mappings().make("scatter");
-  return pilot_summary({workload, machine, *mapping, [&](const std::string&) { return work_distributions().make(distribution); }, threads});
+  return pilot_summary({.workload = workload,
+                        .machine = machine,
+                        .mapping = *mapping,
+                        .make_distribution = [&](const std::string&) { return work_distributions().make(distribution); },
+                        .threads = threads});
 }
 
 std::string usage_error(const std::string& placement, const Machine& machine) {
@@ -172,7 +176,7 @@ TEST(PlacementPass, touchesEveryPageOnceByItsUsers) {
 TEST(PlacementPass, isPartOfTheTimeAndARegionOfItsOwn) {
   const Stencil s = stencil_1d();
   const Machine machine = four_socket_square();
-  RunOptions options;
+  RunSpec options;
   options.threads = 4;
   options.mapping = "scatter";
   options.placement = "stencil-aware";

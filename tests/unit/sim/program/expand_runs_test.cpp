@@ -33,7 +33,7 @@ TEST(ExpandRuns, movesTheSameLines) {
   machine.caches[2].size = Bytes{64 << 20};
   const auto workload = jacobi2d(512, 2);
   for (const char* engine : {"flow", "line"}) {
-    RunOptions options;
+    RunSpec options;
     options.engine = engine;
     options.caches = "lines";
     options.threads = 4;

@@ -117,12 +117,13 @@ private:
 };
 
 void expect_equal(const Hierarchy& hierarchy, Program& program, unsigned threads) {
-  RunOptions options;
+  RunSpec options;
   options.engine = "line";
   options.threads = threads;
   options.stores = "nt";
-  options.quantum = Bytes{std::int64_t{1} << 30};
-  const EventCounts counts = run(*program.builder.build(), machine_of(hierarchy), options).counts;
+  RunExtras extras;
+  extras.quantum = Bytes{std::int64_t{1} << 30};
+  const EventCounts counts = run(*program.builder.build(), machine_of(hierarchy), options, extras).counts;
   exact::Hierarchy oracle = oracle_of(hierarchy);
   for (const Access& access : program.order) {
     const std::uint64_t address = base + 64 * access.line;

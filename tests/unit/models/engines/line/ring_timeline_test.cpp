@@ -39,11 +39,12 @@ TEST(RingsOnATimeline, areInUseForTheirMessages) {
 }
 
 TEST(RingsOnATimeline, areThoseOfAWholeRun) {
-  RunOptions options;
+  RunSpec options;
   options.engine = "line";
   options.threads = 60;
-  options.timeline_events = 100'000;
-  const RunReport report = run(*jacobi2d(256, 2), knc(), options);
+  RunExtras extras;
+  extras.timeline_events = 100'000;
+  const RunReport report = run(*jacobi2d(256, 2), knc(), options, extras);
   const Timeline& timeline = *report.timeline;
   std::size_t rings = 0;
   for (std::size_t resource = 0; resource < timeline.resources().size(); ++resource) {

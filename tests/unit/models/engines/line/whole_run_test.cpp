@@ -13,7 +13,7 @@ namespace {
 
 RunReport run_by(const std::string& engine, const Workload& workload, const Machine& machine, unsigned threads,
                  const std::string& placement = "first-touch", const std::string& distribution = "static") {
-  RunOptions options;
+  RunSpec options;
   options.engine = engine;
   options.threads = threads;
   options.placement = placement;

@@ -1,0 +1,41 @@
+"""Replaying a grid of runs, with the same bytes whatever the number of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from homenode import report
+from homenode.result import Result
+from homenode.run_spec import RunSpec, check
+from homenode.trace import Trace
+from homenode.workers import replay_all
+
+
+def replay_grid(
+    trace: Trace,
+    specs: Sequence[RunSpec],
+    *,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> list[Result]:
+    """Replay each run; results in the order of `specs`, with `regret` filled in, whatever the number of workers."""
+    check(trace, specs)
+
+    def keep(spec: RunSpec, raw: dict[str, Any], seconds: float) -> Result:
+        return Result(trace, report.run_entry(spec.keys(), raw), seconds)
+
+    results = replay_all(trace, specs, workers, advance, keep)
+    report.fill_regrets(result.run for result in results)
+    return results
+
+
+def replay_seconds(
+    trace: Trace,
+    specs: Sequence[RunSpec],
+    *,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> list[float]:
+    """Replay each run and keep its time only: for samples, of which there are many. They are not checked again."""
+    return replay_all(trace, specs, workers, advance, lambda spec, raw, seconds: float(raw["seconds"]))

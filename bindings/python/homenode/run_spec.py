@@ -1,0 +1,175 @@
+"""A run as one value: what it is asked to do. Its options come from the table in models/run/run_fields.cpp; none is named twice."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from homenode import _core
+from homenode.energy import EnergyModel
+from homenode.errors import UsageError
+from homenode.machine import Machine
+from homenode.policies import python_placement
+from homenode.system import System
+from homenode.trace import Trace
+
+FIELDS = tuple(_core.run_fields())
+NAMES = tuple(field.name for field in FIELDS)
+AXES = tuple(field.name for field in FIELDS if field.is_axis)
+CLOSED_FORM = tuple(field.name for field in FIELDS if field.closed_form)
+"""The options that an estimate depends on."""
+_REPORTED = tuple(field.name for field in sorted(FIELDS, key=lambda field: field.report) if field.report)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class RunSpec:
+    """What one run is asked to do: a machine, and the options of `hn.replay`. Immutable and hashable; `with_` gives another one.
+
+    The machine may be left open, for what is to be asked on several; it is needed to run.
+    """
+
+    _machine: Machine | None
+    _options: _core.RunSpec
+
+    def __init__(self, machine: Machine | str | Path | None = None, **options: Any) -> None:
+        """`options` that are not given are the default's. TypeError for an unknown one, UsageError for a number out of range."""
+        object.__setattr__(self, "_machine", None if machine is None else Machine.of(machine))
+        object.__setattr__(self, "_options", _core.RunSpec(**options))
+
+    @property
+    def machine(self) -> Machine:
+        """Where it runs."""
+        if self._machine is None:
+            raise UsageError("a run without a machine; allowed: RunSpec(machine, ...), or with_(machine=...)")
+        return self._machine
+
+    def __getattr__(self, name: str) -> Any:
+        """An option's value."""
+        if name in NAMES:
+            return getattr(self._options, name)
+        raise AttributeError(f"a run has no '{name}'", name=name, obj=self)
+
+    def with_(self, **changes: Any) -> RunSpec:
+        """The run with another machine or other options."""
+        return RunSpec(changes.pop("machine", self._machine), **{**self.options(), **changes})
+
+    def options(self, names: Iterable[str] = NAMES) -> dict[str, Any]:
+        """The options by name, as `hn.replay` takes them."""
+        return {name: getattr(self._options, name) for name in names}
+
+    def keys(self) -> dict[str, Any]:
+        """The report's keys, in its order."""
+        machine = {"machine": self.machine.name, "machine_hash": self.machine.hash}
+        return {
+            **machine,
+            "machine_changes": self.machine.changes,
+            **self.options(_REPORTED),
+            "system": System.load(self.system).name,
+        }
+
+    def what_caches_see(self) -> tuple[str, str]:
+        """Equal for runs of one trace that may share what they did to the caches; the extension looks at machine and seed itself."""
+        return self.machine.name, _core.what_caches_see(self._options)
+
+    def command(self, trace: Trace | str | Path) -> str:
+        """The command line that repeats this run."""
+        return command(trace, [self])
+
+    def check(self, trace: Trace) -> None:
+        """Refuse what can be refused before anything runs: unknown names, parameters and labels, threads that do not fit."""
+        options = self._options
+        if python_placement(self.placement, self.machine) is not None:
+            options = options.with_(placement="first-touch" + "".join(self.placement.partition("+")[1:]))
+        _core.check_run(options, self.machine._core, trace.labels)
+        System.load(self.system)
+        EnergyModel.load(self.energy)
+
+    def replay(self, trace: Trace, **extras: Any) -> dict[str, Any]:
+        """What the extension says of the run, in this process; `extras`: of `_core.RunExtras`."""
+        place = python_placement(self.placement, self.machine)
+        if place is not None:
+            extras["place"] = _core.PythonPlacement(self.placement, place)
+        told = _core.RunExtras(system=str(System.load(self.system).path), **extras)
+        return _core.replay(
+            trace._core, self.machine._core, self._options, told, str(EnergyModel.load(self.energy).path)
+        )
+
+    def estimate(self, trace: Trace) -> dict[str, Any]:
+        """What the extension's closed form says of it."""
+        told = _core.RunExtras(system=str(System.load(self.system).path))
+        return _core.estimate(trace._core, self.machine._core, self._options, told)
+
+    def __repr__(self) -> str:
+        """The machine, and the options that are not the default's."""
+        chosen = [
+            f"{field.name}={value!r}" for field in FIELDS if (value := getattr(self, field.name)) != field.default
+        ]
+        return f"RunSpec({', '.join([repr(self._machine), *chosen])})"
+
+
+def asked(machine: Machine | str | Path, options: Mapping[str, Any], names: Sequence[str] = NAMES) -> RunSpec:
+    """The run that a call's keywords ask for, of which it knows `names`."""
+    for name in options:
+        if name not in names:
+            raise TypeError(_core.unknown_name("option", name, names))
+    if "threads" not in options:
+        raise TypeError("option 'threads' is missing")
+    return RunSpec(machine, **options)
+
+
+def grid(machines: Sequence[Machine], threads: Sequence[int], **options: Any) -> list[RunSpec]:
+    """Every combination of machines, threads and of the sequences given for placement, mapping, distribution and heap.
+
+    The last of these varies fastest; other options are the same for all.
+    """
+    axes = {name: {"threads": threads, **options}[name] for name in AXES if name == "threads" or name in options}
+    same = {name: value for name, value in options.items() if name not in AXES}
+    several = [[values] if isinstance(values, str) else values for values in axes.values()]
+    return [
+        RunSpec(machine, **same, **dict(zip(axes, chosen, strict=True)))
+        for machine, *chosen in itertools.product(machines, *several)
+    ]
+
+
+def check(trace: Trace, specs: Iterable[RunSpec]) -> None:
+    """Refuse what can be refused of several runs before the first of them."""
+    for spec in specs:
+        spec.check(trace)
+
+
+def command(trace: Trace | str | Path, specs: Sequence[RunSpec]) -> str:
+    """The command line that repeats a grid; what is the default's everywhere is left out."""
+    words = ["homenode", "replay", str(trace.path if isinstance(trace, Trace) else trace)]
+    for machine in dict.fromkeys(spec.machine.source for spec in specs):
+        words += ["--machine", machine]
+    for name, value in specs[0].machine.changes.items():
+        words += ["--change", f"{name}={value}"]
+    for field in FIELDS:
+        values = list(dict.fromkeys(getattr(spec, field.name) for spec in specs))
+        if values == [field.default] and field.name != "threads":
+            continue
+        for value in values:
+            words += [f"--{field.name}"] if isinstance(value, bool) else [f"--{field.name}", str(value)]
+    return shlex.join(words)
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def lists_options(names: Sequence[str] = NAMES) -> Callable[[Function], Function]:
+    """Put what each option means behind a function's docstring."""
+    rows = [
+        f"    {field.name}: {field.meaning}{' (' + ', '.join(field.names) + ')' if field.names else ''}; default {field.default!r}."
+        for field in FIELDS
+        if field.name in names
+    ]
+
+    def with_list(function: Function) -> Function:
+        function.__doc__ = (function.__doc__ or "").rstrip() + "\n\n    Options:\n\n" + "\n".join(rows) + "\n    "
+        return function
+
+    return with_list

@@ -1,0 +1,160 @@
+"""Runs at the same time: threads of this process, and processes of their own for the engine that has one a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, TypeVar
+
+from homenode import _core, errors
+from homenode.errors import Error
+from homenode.policies import python_placement
+from homenode.run_spec import RunSpec
+from homenode.trace import Trace
+
+Kept = TypeVar("Kept")
+
+RECORD_BYTES = 128 << 20  # of memory, for each group of runs that share one
+
+
+class _Shared:
+    """What runs whose caches see the same have in common: the first to start records, the others wait for it and read."""
+
+    def __init__(self, runs: int) -> None:
+        self._record: _core.CacheRecord | None = _core.CacheRecord(RECORD_BYTES) if runs > 1 else None
+        self._left = runs
+        self._lock = threading.Lock()
+        self._led = False
+        self._recorded = threading.Event()
+
+    def __enter__(self) -> _core.CacheRecord | None:
+        with self._lock:
+            leads, self._led = not self._led, True
+        if not leads:
+            self._recorded.wait()
+        return self._record
+
+    def __exit__(self, *_: object) -> None:
+        self._recorded.set()
+        with self._lock:
+            self._left -= 1
+            if self._left == 0:
+                self._record = None
+
+
+def replay_all(
+    trace: Trace,
+    specs: Sequence[RunSpec],
+    workers: int | None,
+    advance: Callable[[int], None],
+    keep: Callable[[RunSpec, dict[str, Any], float], Kept],
+) -> list[Kept]:
+    """What `keep` makes of each run, the extension's answer and its cost in seconds, in the order of `specs`."""
+    workers = max(1, min(workers or os.cpu_count() or 1, len(specs)))
+    processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+    started: list[_Worker] = []
+    here = Counter(spec.what_caches_see() for spec in specs if not _needs_process(spec))
+    shared = {what: _Shared(runs) for what, runs in here.items()}
+
+    def run(spec: RunSpec) -> Kept:
+        with nullcontext() if _needs_process(spec) else shared[spec.what_caches_see()] as record:
+            begin = time.perf_counter()
+            raw = _run_in_worker(spec) if _needs_process(spec) else replay_here(trace, spec, record=record)
+            kept = keep(spec, raw, time.perf_counter() - begin)
+        advance(1)
+        return kept
+
+    def _run_in_worker(spec: RunSpec) -> dict[str, Any]:
+        try:
+            worker = processes.get_nowait()
+        except queue.Empty:
+            worker = _Worker(trace.path)
+            started.append(worker)
+        raw = worker.run(spec)
+        processes.put(worker)
+        return raw
+
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            futures = [pool.submit(run, spec) for spec in specs]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+    finally:
+        for worker in started:
+            worker.close()
+
+
+def _needs_process(spec: RunSpec) -> bool:
+    """SimGrid has one engine a process and aborts on its own errors: it runs in processes of its own, unless Python decides."""
+    return spec.engine == "simgrid" and python_placement(spec.placement, spec.machine) is None
+
+
+_simgrid_lock = threading.Lock()
+
+
+def replay_here(trace: Trace, spec: RunSpec, **extras: Any) -> dict[str, Any]:
+    """What the extension says of a run in this process; `extras`: keep_log, follow, record, timeline_events."""
+    with _simgrid_lock if spec.engine == "simgrid" else nullcontext():
+        return spec.replay(trace, **extras)
+
+
+class _Worker:
+    """A process that replays runs of one trace, one JSON line each way."""
+
+    def __init__(self, trace: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "homenode.worker", str(trace)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, spec: RunSpec) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        job = {"machine": spec.machine.to_toml(), "options": spec.options()}
+        try:
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            assert self._process.stderr is not None
+            said = self._process.stderr.read().strip().splitlines()
+            status = self._process.wait()
+            raise Error(
+                f"the {spec.engine} engine ended with status {status} in {spec.keys()}: {said[-1] if said else 'no message'}"
+            )
+        answer = json.loads(line)
+        if "error" in answer:
+            raise getattr(errors, answer["error"])(answer["message"])
+        raw: dict[str, Any] = answer["raw"]
+        by_source = raw["counts"]["latency_ns"]
+        raw["counts"]["latency_ns"] = {
+            source: {int(latency): lines for latency, lines in column.items()} for source, column in by_source.items()
+        }
+        return raw
+
+    def close(self) -> None:
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert stream is not None
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue
+        self._process.wait()

@@ -1,0 +1,173 @@
+#include "models/run/run_fields.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "models/caches/choose_caches.hpp"
+#include "models/engines/engines.hpp"
+#include "models/heap/register.hpp"
+#include "models/mapping/register.hpp"
+#include "models/placement/register.hpp"
+#include "models/run/distribution_plan.hpp"
+#include "models/systems/page_sizes.hpp"
+#include "sim/base/errors.hpp"
+
+namespace homenode {
+namespace {
+
+std::vector<std::string> store_treatments() { return {"machine", "regular", "nt"}; }
+
+std::vector<RunField> make_fields() {
+  using enum SeenByCaches;
+  return {
+      {.name = "threads",
+       .member = &RunSpec::threads,
+       .sign = "N",
+       .meaning = "Team size",
+       .what = "{} threads",
+       .range = "at least 1",
+       .axis = true,
+       .report = 3,
+       .seen_by_caches = yes,
+       .closed_form = true},
+      {.name = "placement",
+       .member = &RunSpec::placement,
+       .sign = "P",
+       .meaning = "Page placement",
+       .check = [](const std::string& text) { page_placements().make(text); },
+       .axis = true,
+       .report = 4,
+       .closed_form = true},
+      {.name = "mapping",
+       .member = &RunSpec::mapping,
+       .sign = "A",
+       .meaning = "Thread mapping",
+       .check = [](const std::string& text) { thread_mappings().make(text); },
+       .axis = true,
+       .report = 5,
+       .seen_by_caches = yes,
+       .closed_form = true},
+      {.name = "distribution",
+       .member = &RunSpec::distribution,
+       .sign = "D",
+       .meaning = "Distribution of all regions, or 'init@static:1 sweep@guided'",
+       .check = [](const std::string& text) { DistributionPlan{text}; },
+       .axis = true,
+       .report = 6,
+       .seen_by_caches = yes,
+       .closed_form = true},
+      {.name = "heap",
+       .member = &RunSpec::heap,
+       .sign = "H",
+       .meaning = "Heap manager",
+       .check = [](const std::string& text) { heap_managers().make(text); },
+       .axis = true,
+       .report = 7,
+       .seen_by_caches = yes},
+      {.name = "engine",
+       .member = &RunSpec::engine,
+       .sign = "E",
+       .meaning = "flow (fast), simgrid (reference), line (every line)",
+       .names = &engine_names,
+       .what = "engine",
+       .report = 2},
+      {.name = "stores",
+       .member = &RunSpec::stores,
+       .meaning = "Treatment of stores marked streamable",
+       .names = &store_treatments,
+       .what = "treatment of stores",
+       .report = 9,
+       .seen_by_caches = yes,
+       .closed_form = true},
+      {.name = "caches",
+       .member = &RunSpec::caches,
+       .meaning = "By ranges of lines, or set by set; auto: what suits the trace",
+       .names = &cache_choices,
+       .what = "cache model",
+       .seen_by_caches = yes},
+      {.name = "system",
+       .member = &RunSpec::system,
+       .sign = "S",
+       .meaning = "Operating system, a name or TOML file: 'homenode systems'",
+       .report = 8,
+       .closed_form = true},
+      {.name = "pages",
+       .member = &RunSpec::pages,
+       .meaning = "Size of pages; thp: transparent huge pages",
+       .names = &page_size_names,
+       .what = "page size",
+       .report = 10,
+       .seen_by_caches = yes,
+       .closed_form = true},
+      {.name = "energy", .member = &RunSpec::energy, .sign = "E", .meaning = "What things consume, a name or TOML file"},
+      {.name = "seed",
+       .member = &RunSpec::seed,
+       .sign = "N",
+       .meaning = "Seed of everything random",
+       .what = "seed {}",
+       .range = "0 to 2^64-1",
+       .report = 1,
+       .seen_by_caches = by_lines,
+       .closed_form = true},
+      {.name = "oversubscribe", .member = &RunSpec::oversubscribe, .meaning = "Allow more threads than cores"},
+  };
+}
+
+std::string text_of(const RunSpec& spec, const RunField& field) {
+  return std::visit(
+      [&](auto member) -> std::string {
+        if constexpr (std::is_same_v<decltype(member), std::string RunSpec::*>)
+          return spec.*member;
+        else
+          return std::to_string(spec.*member);
+      },
+      field.member);
+}
+
+}  // namespace
+
+const std::vector<RunField>& run_fields() {
+  static const std::vector<RunField> fields = make_fields();
+  return fields;
+}
+
+std::string number_refused(const RunField& field, const std::string& value) {
+  std::string text = field.what;
+  return text.replace(text.find("{}"), 2, value) + "; allowed: " + field.range;
+}
+
+void check(const RunSpec& spec, const Machine& machine, const std::vector<std::string>& labels) {
+  for (const RunField& field : run_fields()) {
+    const std::string value = text_of(spec, field);
+    if (field.member == RunField::Member{&RunSpec::threads}) {
+      if (spec.threads < 1) throw UsageError(number_refused(field, value));
+      if (spec.threads > machine.cores() && !spec.oversubscribe)
+        throw UsageError(value + " threads on the " + std::to_string(machine.cores()) + " cores of '" + machine.name + "'; allowed: 1 to " +
+                         std::to_string(machine.cores()) + ", or more with --oversubscribe (oversubscribe=True)");
+    }
+    if (field.names != nullptr) {
+      const std::vector<std::string> names = field.names();
+      if (std::find(names.begin(), names.end(), value) == names.end()) throw UsageError(unknown_name(field.what, value, names));
+    }
+    if (field.check != nullptr) field.check(value);
+  }
+  DistributionPlan{spec.distribution}.check_labels(labels);
+}
+
+std::string what_caches_see(const RunSpec& spec, bool by_lines) {
+  std::string text;
+  for (const RunField& field : run_fields()) {
+    if (field.seen_by_caches == SeenByCaches::yes || (field.seen_by_caches == SeenByCaches::by_lines && by_lines))
+      text += field.name + ' ' + text_of(spec, field) + "; ";
+  }
+  return text;
+}
+
+StoreTreatment store_treatment(const std::string& stores, const Machine& machine) {
+  if (stores == "machine") return machine.streamable_stores;
+  if (stores == "regular") return StoreTreatment::regular;
+  if (stores == "nt") return StoreTreatment::nontemporal;
+  throw UsageError(unknown_name("treatment of stores", stores, store_treatments()));
+}
+
+}  // namespace homenode

@@ -1,0 +1,52 @@
+// A run as one value: what the user chooses (RunSpec), and beside it what is no choice (RunExtras). run_fields.hpp says of each choice
+// what it means, which values it takes and who sees it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/machine/system.hpp"
+#include "sim/policy/page_placement.hpp"
+#include "sim/report/report.hpp"
+
+namespace homenode {
+
+class CacheRecord;
+
+struct RunSpec {
+  unsigned threads = 1;
+  std::string placement = "first-touch";  // models/placement
+  std::string mapping = "compact";        // models/mapping
+  std::string distribution = "static";    // models/distribution, by region if asked: "init@static:1 sweep@dynamic:4"
+  std::string heap = "plain";             // models/heap
+  std::string engine = "flow";            // models/engines
+  std::string stores = "machine";         // treatment of stores marked streamable
+  std::string caches = "auto";            // models/caches/choose_caches.hpp
+  std::string system = "default";         // a name or a file; RunExtras::system is what it says
+  std::string pages = "4KiB";             // models/systems/page_sizes.hpp
+  std::string energy = "default";         // a name or a file; the run itself does not depend on it
+  std::uint64_t seed = 0;                 // of all that chance decides
+  bool oversubscribe = false;             // more threads than cores
+  bool operator==(const RunSpec&) const = default;
+};
+
+struct RunExtras {
+  OperatingSystem system{};
+  bool keep_log = false;                         // fill RunReport::log and RunReport::pages
+  std::vector<HandOut> follow;                   // when not empty: hand out exactly this instead of `distribution`
+  std::shared_ptr<PagePlacement> own_placement;  // a placement object instead of a name (Python policies)
+  Bytes quantum{0};                              // 0: default_quantum(machine)
+  // Runs of the same workload may share one: the first leaves in it what its slices did to the caches, and those of which the caches see
+  // the same (what_caches_see) need not work it out again. It changes no report.
+  std::shared_ptr<CacheRecord> record;
+  std::size_t timeline_events = 0;  // 0: none; else RunReport::timeline, of at most so many events
+};
+
+// Throws UsageError for a name that RunSpec::stores does not take.
+StoreTreatment store_treatment(const std::string& stores, const Machine&);
+
+}  // namespace homenode
