@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
@@ -47,16 +48,18 @@ def main(arguments: list[str] | None = None) -> int:
     if given.list:
         print(_listing())
         return 0
-    names = UNNAMED if given.study is None else (given.study,)
-    if names == ("advisor",) and given.engine == "line":
-        names = ("advisor-line",)
-    if names[0] not in STUDIES:
-        parser.error(unknown_name("kind of validation", names[0], list(STUDIES)))
+    if given.study is None:  # a process each: what one cannot do keeps none of the others from running
+        further = sys.argv[1:] if arguments is None else arguments
+        calls = [[sys.executable, "-m", "validation", name, *further] for name in UNNAMED]
+        return max(subprocess.run(call, check=False).returncode for call in calls)
+    name = "advisor-line" if (given.study, given.engine) == ("advisor", "line") else given.study
+    if name not in STUDIES:
+        parser.error(unknown_name("kind of validation", name, list(STUDIES)))
     options = Options(
         given.folder, given.small, given.json, given.write, given.paper, given.machine, given.sources, given.repeats
     )
     try:
-        return max(STUDIES[name].run(options) for name in names)
+        return STUDIES[name].run(options)
     except BadOptions as error:
         parser.error(str(error))
 
