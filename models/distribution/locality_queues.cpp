@@ -104,8 +104,11 @@ PolicyEntry<WorkDistribution> locality_queues() {
   std::vector<ParameterSpec> parameters{
       {"queue", "tasks", "how many may be queued before their producer runs one itself; 256 as icc 11.1 and gcc of 2010", 256, 1}};
   for (ParameterSpec& parameter : production_parameters()) parameters.push_back(std::move(parameter));
-  return {"locality-queues", "tasks that take the oldest block of their thread's locality domain, or of the next that has one",
-          std::move(parameters), [](const Parameters& given) { return std::make_unique<LocalityQueues>(given); }};
+  return {"locality-queues",
+          "tasks that take the oldest block of their thread's locality domain, or of the next that has one",
+          std::move(parameters),
+          [](const Parameters& given) { return std::make_unique<LocalityQueues>(given); },
+          {"locality-queues:queue=1", "locality-queues:stride=6,producers=0"}};
 }
 
 }  // namespace homenode

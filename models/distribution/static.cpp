@@ -49,7 +49,8 @@ PolicyEntry<WorkDistribution> static_schedule() {
   return {"static",
           "OpenMP static: one block a thread, or chunks round the threads",
           {{"chunk", "iterations", "0 = one contiguous block a thread", 0, 0}},
-          [](const Parameters& parameters) { return std::make_unique<Static>(parameters.get("chunk")); }};
+          [](const Parameters& parameters) { return std::make_unique<Static>(parameters.get("chunk")); },
+          {"static:1", "static:3", "static:7"}};
 }
 
 }  // namespace homenode

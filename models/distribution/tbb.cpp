@@ -194,13 +194,19 @@ std::vector<ParameterSpec> parameters_of_tbb() {
 }  // namespace
 
 PolicyEntry<WorkDistribution> tbb() {
-  return {"tbb", "TBB's parallel_for: ranges halved again and again, the oldest stolen from random threads", parameters_of_tbb(),
-          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, false); }};
+  return {"tbb",
+          "TBB's parallel_for: ranges halved again and again, the oldest stolen from random threads",
+          parameters_of_tbb(),
+          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, false); },
+          {"tbb:columns=4"}};
 }
 
 PolicyEntry<WorkDistribution> tbb_affinity() {
-  return {"tbb-affinity", "parallel_for with TBB's affinity_partitioner: ranges go back to who ran them the last time", parameters_of_tbb(),
-          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, true); }};
+  return {"tbb-affinity",
+          "parallel_for with TBB's affinity_partitioner: ranges go back to who ran them the last time",
+          parameters_of_tbb(),
+          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, true); },
+          {"tbb-affinity:columns=7"}};
 }
 
 }  // namespace homenode

@@ -91,7 +91,8 @@ PolicyEntry<WorkDistribution> work_stealing() {
           "one block a thread; who runs dry steals half of another's rest",
           {{"chunk", "iterations", "taken from the own block at a time", 1, 1},
            word_parameter("victim", "who is robbed: anyone, or the nearest that has work", {"random", "nearest"})},
-          [](const Parameters& parameters) { return std::make_unique<WorkStealing>(parameters); }};
+          [](const Parameters& parameters) { return std::make_unique<WorkStealing>(parameters); },
+          {"work-stealing:chunk=3,victim=nearest"}};
 }
 
 }  // namespace homenode

@@ -205,8 +205,11 @@ PolicyEntry<HeapManager> glibc_heap() {
       {"dynamic", "0 or 1", "whether the threshold rises to the largest block freed", 1, 0, 1},
       {"tcache", "blocks", "blocks of a size that a thread keeps (glibc from 2.26: 7; before: 0)", 7, 0, 65535}};
   for (ParameterSpec& cost : HeapCosts::parameters(HeapCosts::ptmalloc_cycles)) parameters.push_back(std::move(cost));
-  return {"glibc", "ptmalloc: an arena a thread, large blocks by mmap", parameters,
-          [](const Parameters& given) { return std::make_unique<Glibc>(given); }};
+  return {"glibc",
+          "ptmalloc: an arena a thread, large blocks by mmap",
+          parameters,
+          [](const Parameters& given) { return std::make_unique<Glibc>(given); },
+          {"glibc:tcache=0", "glibc:arenas=1"}};
 }
 
 }  // namespace homenode

@@ -146,8 +146,11 @@ PolicyEntry<HeapManager> jarena_heap() {
       word_parameter("owner", "whose a block is: as marked (else the caller's), the thread's that uses it most, or the caller's",
                      {"marked", "inferred", "caller"})};
   for (ParameterSpec& cost : SpanCosts::parameters()) parameters.push_back(std::move(cost));
-  return {"jarena", "S1's JArena: a heap a node, pages bound to it", parameters,
-          [](const Parameters& given) { return std::make_unique<JArena>(given); }};
+  return {"jarena",
+          "S1's JArena: a heap a node, pages bound to it",
+          parameters,
+          [](const Parameters& given) { return std::make_unique<JArena>(given); },
+          {"jarena:owner=caller"}};
 }
 
 }  // namespace homenode

@@ -5,9 +5,9 @@
 namespace homenode {
 
 PolicyEntry<HeapManager> plain_heap() {
-  return {"plain", "small blocks packed by thread, large ones on pages of their own, at no cost", {}, [](const Parameters&) {
-            return std::make_unique<PackedHeap>();
-          }};
+  return {"plain", "small blocks packed by thread, large ones on pages of their own, at no cost",
+          {},      [](const Parameters&) { return std::make_unique<PackedHeap>(); },
+          {},      {{"freed memory is used again", "small blocks are packed for good"}, {"any alignment", "a page at most"}}};
 }
 
 }  // namespace homenode

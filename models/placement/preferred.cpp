@@ -53,7 +53,8 @@ PolicyEntry<PagePlacement> preferred() {
   return {"preferred",
           "on one node until it is full, then on the nearest with room",
           {{"node", "node number", "the node", 0, 0, 252, true}},
-          [](const Parameters& parameters) { return std::make_unique<Preferred>(parameters.get("node")); }};
+          [](const Parameters& parameters) { return std::make_unique<Preferred>(parameters.get("node")); },
+          {"preferred:0", "preferred:1"}};
 }
 
 }  // namespace homenode

@@ -113,7 +113,8 @@ PolicyEntry<PagePlacement> stencil_aware() {
           "where the threads that use the page most run; what all nodes use alike is interleaved",
           {{"evenness", "%", "a page is used alike if no node of the team has so much more than an equal share of its bytes (assumed)", 25,
             0, 1000}},
-          [](const Parameters& parameters) { return std::make_unique<StencilAware>(parameters.get("evenness")); }};
+          [](const Parameters& parameters) { return std::make_unique<StencilAware>(parameters.get("evenness")); },
+          {"stencil-aware:0"}};
 }
 
 }  // namespace homenode

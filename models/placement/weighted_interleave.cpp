@@ -54,7 +54,8 @@ PolicyEntry<PagePlacement> weighted_interleave() {
   return {"weighted-interleave",
           "round the nodes by page number, more pages in a row to some",
           {list_parameter("weights", "pages", "for each node, as 2:1:1; else by the bandwidth of its controllers", 1, 255)},
-          [](const Parameters& parameters) { return std::make_unique<WeightedInterleave>(parameters.list("weights")); }};
+          [](const Parameters& parameters) { return std::make_unique<WeightedInterleave>(parameters.list("weights")); },
+          {"weighted-interleave:3:1"}};
 }
 
 }  // namespace homenode

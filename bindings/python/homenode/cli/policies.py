@@ -25,15 +25,17 @@ def _parameter(parameter: dict[str, Any]) -> str:
 @click.argument("kind", required=False)
 @console.json_option
 def command(kind: str | None, as_json: bool) -> None:
-    """List every policy with its parameters, units and defaults. KIND: placement, mapping or distribution."""
+    """List every policy with its parameters, units and defaults. KIND: placement, mapping, distribution or heap."""
     found = policies(kind)
     if as_json:
         console.print_json({"policies": found})
         return
     table = console.table("kind", "policy", "what it does", "parameters")
     for policy in found:
-        parameters = "\n".join(_parameter(parameter) for parameter in policy["parameters"])
-        table.add_row(policy["kind"], f"[bold]{policy['name']}[/bold]", policy["description"], parameters)
+        parameters = [_parameter(parameter) for parameter in policy["parameters"]]
+        if policy["examples"]:
+            parameters.append(f"e.g. {policy['examples'][0]}")
+        table.add_row(policy["kind"], f"[bold]{policy['name']}[/bold]", policy["description"], "\n".join(parameters))
     console.output().print(table)
     console.output().print(
         "\nWritten as name, name:value or name:key=value,key=value; a distribution may name regions: 'init@static:1 sweep@guided'."
