@@ -66,6 +66,11 @@ def circles(edges: Mapping[str, set[str]]) -> list[list[str]]:
     return sorted(list(group) for group in groups)
 
 
+def shown(found: list[list[str]]) -> str:
+    """A circle a line."""
+    return "\n".join(" <-> ".join(group) for group in found)
+
+
 def test_a_room_names_rooms_that_come_before_it() -> None:
     above: list[str] = []
     for room, named in declared_rooms():
@@ -99,7 +104,7 @@ def test_files_include_each_other_in_no_circle() -> None:
     edges: dict[str, set[str]] = {}
     for file, included in included_files():
         edges.setdefault(file.as_posix(), set()).add(included.as_posix())
-    assert circles(edges) == []
+    assert not circles(edges), shown(circles(edges))
 
 
 def python_modules() -> dict[str, Path]:
@@ -130,7 +135,8 @@ def imported_modules(file: Path, modules: Mapping[str, Path]) -> set[str]:
 
 def test_python_modules_import_each_other_in_no_circle() -> None:
     modules = python_modules()
-    assert circles({name: imported_modules(file, modules) for name, file in modules.items()}) == []
+    found = circles({name: imported_modules(file, modules) for name, file in modules.items()})
+    assert not found, shown(found)
 
 
 @pytest.mark.parametrize(
