@@ -30,7 +30,6 @@ std::vector<std::string> every_text(const Registry<Interface>& registry) {
   std::vector<std::string> all;
   for (const auto& entry : registry.entries()) {
     const std::vector<std::string> of_entry = texts(entry, registry);
-    if (of_entry.empty()) ADD_FAILURE() << registry.kind() << " '" << entry.name << "' has a required parameter and no example";
     all.insert(all.end(), of_entry.begin(), of_entry.end());
   }
   return all;
@@ -55,10 +54,15 @@ bool deviates(const Registry<Interface>& registry, const std::string& text, cons
   return false;
 }
 
-// A deviation that names no clause of the suite would hide nothing and say nothing.
+// What a suite relies on in the entries: names are there once, each can be made, and deviations are of the suite's clauses.
 template <class Interface>
-void expect_known_clauses(const Registry<Interface>& registry, const std::set<std::string>& clauses) {
+void expect_sound_entries(const Registry<Interface>& registry, const std::set<std::string>& clauses) {
+  std::set<std::string> names;
   for (const auto& entry : registry.entries()) {
+    EXPECT_TRUE(names.insert(entry.name).second) << entry.name << " is there twice";
+    EXPECT_FALSE(texts(entry, registry).empty()) << entry.name << " has a required parameter and no example";
+    for (const std::string& example : entry.examples) EXPECT_EQ(parse_policy_spec(example).name, entry.name);
+    for (const std::string& text : texts(entry, registry)) EXPECT_NO_THROW(registry.make(text)) << text;
     for (const Deviation& deviation : entry.deviations) {
       EXPECT_TRUE(clauses.contains(deviation.clause)) << entry.name << ": " << deviation.clause;
       EXPECT_FALSE(deviation.reason.empty()) << entry.name << ": " << deviation.clause;
