@@ -43,6 +43,11 @@ void describe(const Registry<Interface>& registry, py::list& result) {
     policy["description"] = entry.description;
     policy["modifier"] = entry.modify != nullptr;
     policy["parameters"] = parameters;
+    policy["examples"] = entry.examples;
+    py::list deviations;
+    for (const Deviation& deviation : entry.deviations)
+      deviations.append(py::dict(py::arg("clause") = deviation.clause, py::arg("reason") = deviation.reason));
+    policy["deviations"] = deviations;
     result.append(std::move(policy));
   }
 }

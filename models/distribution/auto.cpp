@@ -60,7 +60,8 @@ PolicyEntry<WorkDistribution> auto_schedule() {
             Parameters whole;
             whole.set("chunk", 0);
             return static_schedule().make(whole);
-          }};
+          },
+          {"auto:libomp"}};
 }
 
 }  // namespace homenode

@@ -37,7 +37,8 @@ PolicyEntry<WorkDistribution> dynamic_schedule() {
   return {"dynamic",
           "OpenMP dynamic: each idle thread takes the next chunk",
           {{"chunk", "iterations", "size of a chunk", 1, 1}},
-          [](const Parameters& parameters) { return std::make_unique<Dynamic>(parameters.get("chunk")); }};
+          [](const Parameters& parameters) { return std::make_unique<Dynamic>(parameters.get("chunk")); },
+          {"dynamic:2", "dynamic:4"}};
 }
 
 }  // namespace homenode

@@ -41,7 +41,8 @@ PolicyEntry<WorkDistribution> guided_schedule() {
   return {"guided",
           "OpenMP guided: each idle thread takes the next chunk, chunks shrink",
           {{"chunk", "iterations", "smallest chunk", 1, 1}},
-          [](const Parameters& parameters) { return std::make_unique<Guided>(parameters.get("chunk")); }};
+          [](const Parameters& parameters) { return std::make_unique<Guided>(parameters.get("chunk")); },
+          {"guided:8"}};
 }
 
 }  // namespace homenode

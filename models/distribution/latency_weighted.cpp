@@ -287,7 +287,8 @@ PolicyEntry<WorkDistribution> latency_weighted() {
                                (dims == 1 ? "neither rows nor columns" : "no rows") +
                                "; allowed: columns with dims=2, rows and columns with dims=3");
             return std::make_unique<LatencyWeighted>(parameters);
-          }};
+          },
+          {"latency-weighted:refine=1"}};
 }
 
 }  // namespace homenode

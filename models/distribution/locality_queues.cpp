@@ -106,7 +106,9 @@ PolicyEntry<WorkDistribution> locality_queues() {
   for (ParameterSpec& parameter : production_parameters()) parameters.push_back(std::move(parameter));
   return {"locality-queues",
           "a queue of tasks for each node: threads take the oldest task of their own node, else of the next (Wittmann and Hager)",
-          std::move(parameters), [](const Parameters& given) { return std::make_unique<LocalityQueues>(given); }};
+          std::move(parameters),
+          [](const Parameters& given) { return std::make_unique<LocalityQueues>(given); },
+          {"locality-queues:queue=1", "locality-queues:stride=6,producers=0"}};
 }
 
 }  // namespace homenode

@@ -48,8 +48,9 @@ private:
 PolicyEntry<WorkDistribution> static_schedule() {
   return {"static",
           "OpenMP static: one contiguous block a thread, or chunks round robin",
-          {{"chunk", "iterations", "size of a chunk; size of a chunk; 0 = one contiguous block a thread", 0, 0}},
-          [](const Parameters& parameters) { return std::make_unique<Static>(parameters.get("chunk")); }};
+          {{"chunk", "iterations", "size of a chunk; 0 = one contiguous block a thread", 0, 0}},
+          [](const Parameters& parameters) { return std::make_unique<Static>(parameters.get("chunk")); },
+          {"static:1", "static:3", "static:7"}};
 }
 
 }  // namespace homenode

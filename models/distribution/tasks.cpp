@@ -128,8 +128,12 @@ PolicyEntry<WorkDistribution> task_queue() {
                      {"icc11", "libgomp", "libomp"}),
       word_parameter("take", "which queued task a thread gets: the oldest, or a random one", {"oldest", "any"})};
   for (ParameterSpec& parameter : production_parameters()) parameters.push_back(std::move(parameter));
-  return {"tasks", "OpenMP tasks: those of the program, or one for each iteration of a loop", std::move(parameters),
-          [](const Parameters& given) { return std::make_unique<TaskQueues>(given); }};
+  return {"tasks",
+          "OpenMP tasks: those of the program, or one for each iteration of a loop",
+          std::move(parameters),
+          [](const Parameters& given) { return std::make_unique<TaskQueues>(given); },
+          {"tasks:take=any", "tasks:queue=1", "tasks:runtime=libgomp", "tasks:runtime=libomp", "tasks:runtime=libomp,queue=1,producers=0",
+           "tasks:stride=5", "tasks:producers=3,stride=4,queue=2"}};
 }
 
 }  // namespace homenode

@@ -198,13 +198,19 @@ std::vector<ParameterSpec> parameters_of_tbb() {
 }  // namespace
 
 PolicyEntry<WorkDistribution> tbb() {
-  return {"tbb", "TBB parallel_for: ranges are halved recursively; idle threads steal the oldest range of a random thread",
-          parameters_of_tbb(), [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, false); }};
+  return {"tbb",
+          "TBB parallel_for: ranges are halved recursively; idle threads steal the oldest range of a random thread",
+          parameters_of_tbb(),
+          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, false); },
+          {"tbb:columns=4"}};
 }
 
 PolicyEntry<WorkDistribution> tbb_affinity() {
-  return {"tbb-affinity", "TBB parallel_for with affinity_partitioner: ranges return to the thread that ran them last time",
-          parameters_of_tbb(), [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, true); }};
+  return {"tbb-affinity",
+          "TBB parallel_for with affinity_partitioner: ranges return to the thread that ran them last time",
+          parameters_of_tbb(),
+          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, true); },
+          {"tbb-affinity:columns=7"}};
 }
 
 }  // namespace homenode

@@ -206,8 +206,11 @@ PolicyEntry<HeapManager> glibc_heap() {
       {"dynamic", "0 or 1", "1 = mmap_threshold rises to the largest mapped block that was freed", 1, 0, 1},
       {"tcache", "blocks", "blocks of each size in a thread's own cache (7 since glibc 2.26, 0 before)", 7, 0, 65535}};
   for (ParameterSpec& cost : HeapCosts::parameters(HeapCosts::ptmalloc_cycles)) parameters.push_back(std::move(cost));
-  return {"glibc", "glibc malloc (ptmalloc): an arena for each thread, large blocks by mmap", parameters,
-          [](const Parameters& given) { return std::make_unique<Glibc>(given); }};
+  return {"glibc",
+          "glibc malloc (ptmalloc): an arena for each thread, large blocks by mmap",
+          parameters,
+          [](const Parameters& given) { return std::make_unique<Glibc>(given); },
+          {"glibc:tcache=0", "glibc:arenas=1"}};
 }
 
 }  // namespace homenode

@@ -149,7 +149,9 @@ PolicyEntry<ThreadMapping> scotch() {
   return {"scotch",
           "Scotch: dual recursive bipartitioning of the communication graph onto the machine's tree",
           {affinity_call_parameter()},
-          [](const Parameters& parameters) { return std::make_unique<Scotch>(parameters); }};
+          [](const Parameters& parameters) { return std::make_unique<Scotch>(parameters); },
+          {},
+          {{"cores are loaded evenly", "Scotch's default imbalance of a hundredth"}}};
 }
 
 }  // namespace homenode

@@ -86,6 +86,8 @@ PolicyEntry<PagePlacement> autonuma() {
   entry.modify = [](const Parameters& parameters, std::shared_ptr<PagePlacement> placement) {
     return std::make_unique<Autonuma>(parameters, std::move(placement));
   };
+  entry.examples = {"autonuma:kernel=310,scan_delay=1ms", "autonuma:kernel=404,scan_delay=1ms,scan_size=64KiB",
+                    "autonuma:scan_delay=1ms,scan_period_min=1ms"};
   return entry;
 }
 

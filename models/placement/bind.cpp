@@ -24,10 +24,11 @@ private:
 }  // namespace
 
 PolicyEntry<PagePlacement> bind() {
-  return {
-      "bind", "every page on one node", {{"node", "node number", "where all pages go", 0, 0, 252, true}}, [](const Parameters& parameters) {
-        return std::make_unique<Bind>(parameters.get("node"));
-      }};
+  return {"bind",
+          "every page on one node",
+          {{"node", "node number", "where all pages go", 0, 0, 252, true}},
+          [](const Parameters& parameters) { return std::make_unique<Bind>(parameters.get("node")); },
+          {"bind:0", "bind:1"}};
 }
 
 }  // namespace homenode

@@ -126,6 +126,7 @@ PolicyEntry<PagePlacement> carrefour() {
         static_cast<double>(parameters.get("locality")) / 100, static_cast<std::uint64_t>(parameters.get("page_accesses"))};
     return std::make_unique<Carrefour>(thresholds, std::move(placement));
   };
+  entry.examples = {"carrefour:period=10ms,accesses=0,imbalance=0,locality=101"};
   return entry;
 }
 

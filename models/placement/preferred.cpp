@@ -53,7 +53,8 @@ PolicyEntry<PagePlacement> preferred() {
   return {"preferred",
           "pages on one node until it is full, then on the nearest node with room",
           {{"node", "node number", "node to fill first", 0, 0, 252, true}},
-          [](const Parameters& parameters) { return std::make_unique<Preferred>(parameters.get("node")); }};
+          [](const Parameters& parameters) { return std::make_unique<Preferred>(parameters.get("node")); },
+          {"preferred:0", "preferred:1"}};
 }
 
 }  // namespace homenode

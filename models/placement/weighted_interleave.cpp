@@ -55,7 +55,8 @@ PolicyEntry<PagePlacement> weighted_interleave() {
           "pages round robin over the nodes, in proportion to weights",
           {list_parameter("weights", "pages", "consecutive pages for each node, as 2:1:1; if left out, by bandwidth of the controllers", 1,
                           255)},
-          [](const Parameters& parameters) { return std::make_unique<WeightedInterleave>(parameters.list("weights")); }};
+          [](const Parameters& parameters) { return std::make_unique<WeightedInterleave>(parameters.list("weights")); },
+          {"weighted-interleave:3:1"}};
 }
 
 }  // namespace homenode

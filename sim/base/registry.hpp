@@ -12,11 +12,19 @@
 
 namespace homenode {
 
+// A clause of its kind's contract (tests/contract) that a policy does not keep, and why.
+struct Deviation {
+  std::string clause, reason;
+};
+
 template <class Interface>
 struct PolicyEntry {
   std::string name, description;
   std::vector<ParameterSpec> parameters;
   std::function<std::unique_ptr<Interface>(const Parameters&)> make;
+  // Texts with settings, as "bind:0". The contracts hold for these as for the name alone; with a required parameter there must be one.
+  std::vector<std::string> examples{};
+  std::vector<Deviation> deviations{};
   // Instead of `make`: a modifier, which works on another policy (first-touch+autonuma).
   std::function<std::unique_ptr<Interface>(const Parameters&, std::shared_ptr<Interface>)> modify = nullptr;
 };

@@ -52,7 +52,7 @@ def test_a_replay_runs_where_the_map_says(mix: Path) -> None:
 
 
 @pytest.mark.capture
-@pytest.mark.parametrize("mapping", ["btdm", "treematch", "scotch", "greedy", "compact", "unpinned", "cores:7:3"])
+@pytest.mark.parametrize("mapping", [*(policy["name"] for policy in hn.policies("mapping")), "cores:7:3"])
 def test_every_mapping_can_be_written(mix: Path, homenode: Callable[..., Ended], mapping: str) -> None:
     for form in FORMATS:
         done = homenode("map", mix, "--machine", MACHINE, "--mapping", mapping, "--as", form)

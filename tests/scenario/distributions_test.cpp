@@ -1,13 +1,10 @@
-// Distributions of loops in whole runs: every iteration runs once whatever hands it out, and runs where its rule says.
+// Distributions of loops in whole runs: iterations run where and in the order that each rule says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <numeric>
 
-#include "models/distribution/register.hpp"
 #include "models/run/run.hpp"
 #include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
@@ -55,70 +52,6 @@ double remote_share(const RunReport& report) {
   for (const ThreadReport& thread : report.threads) local += thread.local_bytes, remote += thread.remote_bytes;
   return static_cast<double>(remote) / static_cast<double>(local + remote);
 }
-
-class EveryDistribution : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(EveryDistribution, handsOutEachIterationOnce) {
-  for (const std::int64_t iterations : {0, 1, 2, 7, 64, 97}) {
-    const auto workload = blocks(iterations, 64, 2);
-    for (const unsigned threads : {1U, 2U, 5U, 8U}) {
-      const RunReport report = replay(*workload, GetParam(), threads, 7);
-      for (const std::size_t execution : {0U, 1U, 2U}) {
-        std::vector<std::int64_t> done = handed_out(report, execution), all(static_cast<std::size_t>(iterations));
-        std::sort(done.begin(), done.end());
-        std::iota(all.begin(), all.end(), 0);
-        EXPECT_EQ(done, all) << iterations << " iterations, " << threads << " threads, execution " << execution;
-      }
-    }
-  }
-}
-
-TEST_P(EveryDistribution, isTheSameForTheSameSeed) {
-  const auto workload = blocks(97, 4096, 2);
-  const RunReport one = replay(*workload, GetParam(), 8, 3), other = replay(*workload, GetParam(), 8, 3);
-  EXPECT_EQ(one.time, other.time);
-  for (const std::size_t execution : {0U, 1U, 2U}) EXPECT_EQ(handed_out(one, execution), handed_out(other, execution));
-}
-
-constexpr std::array every_distribution{"static",
-                                        "static:3",
-                                        "dynamic:2",
-                                        "guided",
-                                        "auto",
-                                        "auto:libomp",
-                                        "latency-weighted",
-                                        "latency-weighted:refine=1",
-                                        "tasks",
-                                        "tasks:take=any",
-                                        "tasks:queue=1",
-                                        "tasks:runtime=libgomp",
-                                        "tasks:runtime=libomp",
-                                        "tasks:runtime=libomp,queue=1,producers=0",
-                                        "tasks:stride=5",
-                                        "tasks:producers=3,stride=4,queue=2",
-                                        "locality-queues",
-                                        "locality-queues:queue=1",
-                                        "locality-queues:stride=6,producers=0",
-                                        "tbb",
-                                        "tbb:columns=4",
-                                        "tbb-affinity",
-                                        "tbb-affinity:columns=7",
-                                        "work-stealing",
-                                        "work-stealing:chunk=3,victim=nearest"};
-
-TEST(EveryDistributionOfTheRegistry, isAmongThose) {
-  for (const auto& known : work_distributions().entries())
-    EXPECT_TRUE(std::any_of(every_distribution.begin(), every_distribution.end(), [&](const std::string& text) {
-      return text.substr(0, text.find(':')) == known.name;
-    })) << known.name;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, EveryDistribution, ::testing::ValuesIn(every_distribution), [](const auto& info) {
-  std::string name = info.param;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-  return name;
-});
 
 TEST(Auto, isStaticAsLibgompRunsItAndShrinkingChunksAsLibompDoes) {
   const auto workload = blocks(64, 4096);

@@ -19,29 +19,17 @@ public:
   std::shared_ptr<const ExecutionBody> body(ExecutionId) const override { return nullptr; }
 };
 
-// `nodes` nodes of two cores each, thread t on core t; objects are made as they are allocated, at most `room` of them. The heap
-// `latency-aware` has all cores on the ring of one node.
+// `nodes` nodes of two cores each, thread t on core t; objects are made as they are allocated, at most `room` of them. A heap that
+// refuses this machine has all cores on the ring of one node.
 class HeapBench {
 public:
   explicit HeapBench(std::string_view heap, std::size_t nodes = 2, std::uint64_t page = 4096, std::size_t room = 4096,
                      std::uint64_t most_bytes = 4096)
-      : manager{heap_managers().make(heap)}, placement_{page_placements().make("first-touch")} {
-    machine.name = "bench";
-    machine.clock = Frequency::hertz(1e9);
-    std::vector<CoreId> cores;
-    const bool on_ring = heap.starts_with("latency-aware");
-    for (std::size_t n = 0; n < nodes; ++n) {
-      if (n == 0 || !on_ring) machine.nodes.push_back({SocketId{n}, Bytes{std::int64_t{1} << 30}, Time::nanoseconds(60), {}});
-      for (int core = 0; core < 2; ++core) {
-        machine.core_node.push_back(NodeId{on_ring ? 0 : n});
-        cores.push_back(CoreId{cores.size()});
-      }
-    }
-    if (on_ring) add_ring();
+      : placement_{page_placements().make("first-touch")} {
     workload.objects.assign(room, {ObjectKind::heap, false, most_bytes, 16, SiteId{}, "block", ObjectId::none(), -1});
-    placement_->prepare(nullptr, machine);
-    addresses = std::make_unique<AddressSpace>(machine, workload, *placement_, Bytes{static_cast<std::int64_t>(page)});
-    manager->prepare({workload, machine, *addresses, cores});
+    try {
+      build(heap, nodes, page, false);
+    } catch (const UsageError&) { build(heap, nodes, page, true); }
   }
 
   Place on(std::size_t thread) const { return {ThreadId{thread}, CoreId{thread}, machine.node_of(CoreId{thread}), Time{}}; }
@@ -82,6 +70,24 @@ public:
   LockId lock;  // of the last call
 
 private:
+  void build(std::string_view heap, std::size_t nodes, std::uint64_t page, bool on_ring) {
+    machine = {};
+    machine.name = "bench";
+    machine.clock = Frequency::hertz(1e9);
+    std::vector<CoreId> cores;
+    for (std::size_t n = 0; n < nodes; ++n) {
+      if (n == 0 || !on_ring) machine.nodes.push_back({SocketId{n}, Bytes{std::int64_t{1} << 30}, Time::nanoseconds(60), {}});
+      for (int core = 0; core < 2; ++core) {
+        machine.core_node.push_back(NodeId{on_ring ? 0 : n});
+        cores.push_back(CoreId{cores.size()});
+      }
+    }
+    if (on_ring) add_ring();
+    placement_->prepare(nullptr, machine);
+    addresses = std::make_unique<AddressSpace>(machine, workload, *placement_, Bytes{static_cast<std::int64_t>(page)});
+    manager = heap_managers().make(heap);
+    manager->prepare({workload, machine, *addresses, cores});
+  }
   void add_ring() {
     for (unsigned level = 1; level <= 2; ++level) {
       machine.caches.emplace_back();

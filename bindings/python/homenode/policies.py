@@ -110,13 +110,15 @@ def python_placement(name: str, machine: Any) -> Callable[[NDArray[np.void]], Ar
 
 
 def policies(kind: str | None = None) -> list[dict[str, Any]]:
-    """Every policy with its parameters, units and defaults; of one kind if asked."""
+    """Every policy with its parameters, units and defaults; of one kind if asked.
+
+    `examples` are texts with settings; `deviations` what it does not keep of its kind's contract, and why.
+    """
     if kind is not None and kind not in KINDS:
         raise UsageError(_core.unknown_name("kind of policy", kind, list(KINDS)))
     found = _core.policies()
     for name, place in _placements.items():
         description = (place.__doc__ or "written in Python").strip().splitlines()[0]
-        found.append(
-            {"kind": "placement", "name": name, "description": description, "modifier": False, "parameters": []}
-        )
+        empty: dict[str, Any] = {"modifier": False, "parameters": [], "examples": [], "deviations": []}
+        found.append({"kind": "placement", "name": name, "description": description, **empty})
     return [policy for policy in found if kind is None or policy["kind"] == kind]

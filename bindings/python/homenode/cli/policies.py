@@ -32,8 +32,10 @@ def command(kind: str | None, as_json: bool) -> None:
         return
     table = console.table("kind", "policy", "what it does", "parameters")
     for policy in found:
-        parameters = "\n".join(_parameter(parameter) for parameter in policy["parameters"])
-        table.add_row(policy["kind"], f"[bold]{policy['name']}[/bold]", policy["description"], parameters)
+        parameters = [_parameter(parameter) for parameter in policy["parameters"]]
+        if policy["examples"]:
+            parameters.append(f"e.g. {policy['examples'][0]}")
+        table.add_row(policy["kind"], f"[bold]{policy['name']}[/bold]", policy["description"], "\n".join(parameters))
     console.output().print(table)
     console.output().print(
         "\nWrite a policy as name, name:value or name:key=value,key=value. A distribution may name regions: 'init@static:1 sweep@guided'."

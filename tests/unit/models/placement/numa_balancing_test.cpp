@@ -125,6 +125,28 @@ TEST(Scan, unmapsAtMostItsSizeAndGoesOnWhereItStopped) {
   EXPECT_EQ(unmapped(), 100'000);
 }
 
+TEST(Scan, looksAtEightTimesItsSizeOfPagesThatAreNotThere) {
+  // 256 MiB of 4 KiB = 65536 pages, so 524288 are looked at: of two pages that are there the first is among them.
+  Balanced s{BalancingKernel::linux_6_1, 700'000};
+  std::fill(s.pages.homes.begin(), s.pages.homes.end(), NodeId::none());
+  s.pages.homes[524'287] = s.pages.homes[524'288] = NodeId{0};
+  s.balancing.scan(by(0, 0, second), s.pages);
+  EXPECT_TRUE(s.pages.unmapped[524'287]);
+  EXPECT_FALSE(s.pages.unmapped[524'288]);
+  s.balancing.scan(by(1, 0, 100 * second), s.pages);
+  EXPECT_TRUE(s.pages.unmapped[524'288]);
+}
+
+TEST(Migrations, ofLinux44AreAtMost128MiBInATenthOfASecond) {
+  // The page with which 128 MiB are exceeded still goes: 32768 + 1 pages of 4 KiB. After 100 ms the count begins anew.
+  Balanced s{BalancingKernel::linux_4_4, 80'000};
+  std::size_t moved = 0;
+  for (std::uint64_t page = 0; page < 40'000; ++page) moved += s.fault(by(1, 1, millisecond), page);
+  EXPECT_EQ(moved, 32'769u);
+  EXPECT_FALSE(s.fault(by(1, 1, 101 * millisecond), 40'000));
+  EXPECT_TRUE(s.fault(by(1, 1, 102 * millisecond), 40'001));
+}
+
 TEST(Scan, waitsForItsDelayAndLeavesTheNextTurnToAnotherThread) {
   Balanced s{BalancingKernel::linux_6_1, 10};
   EXPECT_EQ(s.balancing.next_scan(), second);

@@ -122,6 +122,21 @@ TEST(StencilAware, pagesGoToTheThreadsThatUseThemMost) {
   EXPECT_THAT(homes(*placement, s.a, 18, 16), ElementsAre(0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 0));
 }
 
+TEST(StencilAware, interleavesHugePagesByTheirOwnNumbers) {
+  const Stencil s = stencil_1d();
+  const Machine machine = four_socket_square();
+  const AccessSummary summary = summary_of(*s.workload, machine, 4);
+  const auto placement = page_placements().make("stencil-aware");
+  placement->prepare(&summary, machine);
+  // Huge pages 7, 8, 9 and 10 of 512 pages each, all of them of the table: nodes 7 mod 4 = 3, 0, 1, 2.
+  std::vector<PageFault> faults;
+  for (std::uint64_t huge = 7; huge < 11; ++huge)
+    faults.push_back({512 * huge, s.table, {ThreadId{0}, CoreId{0}, NodeId{0}, {}}, true, 0, 512 * page, 512});
+  std::vector<NodeId> nodes(faults.size(), NodeId::none());
+  placement->fault(faults, nodes);
+  EXPECT_THAT(nodes, ElementsAre(NodeId{3}, NodeId{0}, NodeId{1}, NodeId{2}));
+}
+
 TEST(StencilAware, doesNotHangOnItsThreshold) {
   const Stencil s = stencil_1d();
   const Machine machine = four_socket_square();

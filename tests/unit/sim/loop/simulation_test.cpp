@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "models/mapping/register.hpp"
 #include "models/placement/register.hpp"
 #include "models/run/distribution_plan.hpp"
@@ -349,27 +347,6 @@ TEST(Simulation, aReallocationGivesTheOldBlockBack) {
   EXPECT_EQ(seen[1].placed, "-2-");
   EXPECT_NE(seen[1].address[1], seen[0].address[0]);  // both exist while the contents move
 }
-
-// Every distribution hands out each iteration exactly once, whatever the sizes.
-class EveryDistribution : public ::testing::TestWithParam<std::string> {};
-
-TEST_P(EveryDistribution, handsOutEachIterationOnce) {
-  for (const std::int64_t iterations : {0, 1, 3, 4, 17, 100, 1000}) {
-    for (const unsigned threads : {1u, 2u, 3u, 4u}) {
-      ListedWorkload workload;
-      workload.add(RegionKind::loop, Binding::free, iterations, 1, true, "sweep");
-      const SimulatedRun run{workload, threads, GetParam()};
-      std::vector<int> seen(static_cast<std::size_t>(iterations), 0);
-      for (const HandOut& out : run.report.log) {
-        for (std::int64_t i = out.items.first; i < out.items.last; ++i) ++seen[static_cast<std::size_t>(i)];
-      }
-      EXPECT_THAT(seen, ::testing::Each(1)) << GetParam() << " " << iterations << " on " << threads;
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(all, EveryDistribution,
-                         ::testing::Values("static", "static:1", "static:7", "dynamic", "dynamic:4", "guided", "guided:8"));
 
 TEST(Simulation, aDistributionThatLosesIterationsIsRefused) {
   class Loser final : public WorkDistribution {

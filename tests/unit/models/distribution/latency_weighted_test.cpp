@@ -1,0 +1,81 @@
+// When latency-weighted gives threads unequal shares: the estimates are made by hand, so that each rule is seen alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "models/distribution/register.hpp"
+#include "sim/hardware/cost_oracle.hpp"
+#include "tests/support/machines.hpp"
+
+namespace homenode::test {
+namespace {
+
+// Seconds an iteration of each of two threads, and the share of the time in which pages are placed.
+class Estimates final : public CostOracle {
+public:
+  RegionEstimate estimate(ExecutionId, std::span<const ScheduledRange> schedule) const override {
+    RegionEstimate result{0, {0, 0}, fault_share, "core"};
+    for (const ScheduledRange& range : schedule)
+      result.thread_seconds[range.thread.index()] += static_cast<double>(range.last - range.first) * seconds[range.thread.index()];
+    result.seconds = std::max(result.thread_seconds[0], result.thread_seconds[1]);
+    return result;
+  }
+  void record_execution(ExecutionId, std::span<const ScheduledRange>) override {}
+  double seconds[2] = {1, 1};
+  double fault_share = 0;
+};
+
+struct TwoThreads {
+  // Of 1000 iterations of the next execution, those of thread 0.
+  std::int64_t first_share() {
+    distribution->prepare({ExecutionId{executions++}, &region, 1000, nullptr, &memory}, {{CoreId{0u}, CoreId{4u}}, &machine}, &estimates);
+    return distribution->next(ThreadId{0u}, Time{}).items.size();
+  }
+  Machine machine = two_sockets();
+  Region region;
+  LoopMemory memory;
+  Estimates estimates;
+  std::size_t executions = 0;
+  std::unique_ptr<WorkDistribution> distribution = work_distributions().make("latency-weighted");
+};
+
+TEST(LatencyWeighted, sharesAreByTheSpeedOfTheThreadsFromTheSecondExecutionOn) {
+  TwoThreads run;
+  run.estimates.seconds[0] = 2;
+  EXPECT_EQ(run.first_share(), 500);
+  // x iterations at 2 s take as long as 1000 - x at 1 s: x = 333.
+  EXPECT_NEAR(static_cast<double>(run.first_share()), 333, 1);
+}
+
+TEST(LatencyWeighted, staysWithEqualSharesForLessThanHalfAPercent) {
+  TwoThreads run;
+  run.estimates.seconds[0] = 1.004;
+  // 500 x 1.004 = 502 s; shares that suit would take 1000 / (1 + 1 / 1.004) = 501 s, 0.2 % less.
+  for (int execution = 0; execution < 5; ++execution) EXPECT_EQ(run.first_share(), 500);
+}
+
+TEST(LatencyWeighted, doesNotWeighAnExecutionThatPlacesPages) {
+  TwoThreads run;
+  run.estimates.seconds[0] = 2;
+  run.estimates.fault_share = 0.01;
+  for (int execution = 0; execution < 5; ++execution) EXPECT_EQ(run.first_share(), 500);
+  run.estimates.fault_share = 0.004;
+  EXPECT_EQ(run.first_share(), 500);  // the first without finds its data where others left them
+  EXPECT_LT(run.first_share(), 400);
+}
+
+TEST(LatencyWeighted, goesBackToEqualSharesIfTheTrialIsNoBetter) {
+  TwoThreads run, better;
+  for (TwoThreads* each : {&run, &better}) {
+    each->estimates.seconds[0] = 2;
+    for (int execution = 0; execution < 3; ++execution) each->first_share();
+  }
+  // Equal shares were to take 500 x 2 = 1000 s. Now the threads' roles are exchanged: 667 x 2 = 1333 s for the shares as they are.
+  run.estimates.seconds[0] = 1;
+  run.estimates.seconds[1] = 2;
+  EXPECT_EQ(run.first_share(), 500);
+  EXPECT_NEAR(static_cast<double>(better.first_share()), 333, 1);  // 667 s
+}
+
+}  // namespace
+}  // namespace homenode::test
