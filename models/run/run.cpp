@@ -7,8 +7,10 @@
 
 #include "models/caches/choose_caches.hpp"
 #include "models/distribution/follow_log.hpp"
+#include "models/engines/parts/controller_load.hpp"
 #include "models/heap/register.hpp"
 #include "models/mapping/register.hpp"
+#include "models/optimum/page_demand.hpp"
 #include "models/placement/register.hpp"
 #include "models/placement/system_kernel.hpp"
 #include "models/run/best_placement.hpp"
@@ -20,6 +22,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/loop/simulation.hpp"
 #include "sim/program/recorded.hpp"
+#include "sim/report/timeline.hpp"
 
 namespace homenode {
 namespace {
@@ -105,7 +108,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunOptions
   }
 
   const Topology topology{machine};
-  StagedOptions staged;
+  EngineOptions staged;
   std::shared_ptr<Timeline> timeline;
   if (options.timeline_events != 0) {
     if (placement->only_bounds())

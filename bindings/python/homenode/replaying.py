@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STORES = ("machine", "regular", "nt")
-CACHES = ("auto", "runs", "lines")
+CACHES = tuple(_core.cache_model_names())
 
 
 @dataclass(frozen=True)
