@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings/bindings.hpp"
+#include "models/caches/choose_caches.hpp"
 #include "models/distribution/register.hpp"
 #include "models/engines/engines.hpp"
 #include "models/heap/register.hpp"
@@ -52,6 +53,13 @@ void describe(const Registry<Interface>& registry, py::list& result) {
   }
 }
 
+template <class Make>
+void describe(const Choices<Make>& choices, py::list& result) {
+  for (const auto& entry : choices.entries())
+    result.append(py::dict(py::arg("kind") = choices.kind(), py::arg("name") = entry.name, py::arg("description") = entry.description,
+                           py::arg("modifier") = false, py::arg("parameters") = py::list{}));
+}
+
 }  // namespace
 
 void bind_policies(py::module_& module) {
@@ -61,6 +69,8 @@ void bind_policies(py::module_& module) {
     describe(thread_mappings(), result);
     describe(work_distributions(), result);
     describe(heap_managers(), result);
+    describe(engines(), result);
+    describe(cache_models(), result);
     return result;
   });
   module.def("engine_names", &engine_names);

@@ -9,6 +9,7 @@
 namespace homenode {
 
 namespace {
+constexpr const char* automatic = "auto";
 constexpr std::int64_t sampled_iterations = 8;
 constexpr int sampled_groups = 64;  // of each
 
@@ -55,11 +56,10 @@ std::vector<RunLength> run_lengths(const Workload& workload, const LineTouchOpti
   return result;
 }
 
-std::vector<std::string> cache_choices() { return {"auto", "runs", "lines"}; }
-
 CacheChoice choose_caches(const std::string& name, const Workload& workload, const LineTouchOptions& options) {
-  if (name == "runs" || name == "lines") return {name, "", 0};
-  if (name != "auto") throw UsageError(unknown_name("cache model", name, cache_choices()));
+  const std::vector<std::string> names = cache_model_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) throw UsageError(unknown_name("cache model", name, names));
+  if (name != automatic) return {name, "", 0};
   const std::vector<RunLength> regions = run_lengths(workload, options);
   double touches = 0, lines = 0;
   const RunLength* most = nullptr;
@@ -72,9 +72,25 @@ CacheChoice choose_caches(const std::string& name, const Workload& workload, con
   return {lines < short_run * touches ? "lines" : "runs", most->label, most->lines_per_touch()};
 }
 
+const Choices<std::function<std::unique_ptr<CacheModel>(const Machine&, std::uint64_t)>>& cache_models() {
+  using Made = std::unique_ptr<CacheModel>;
+  static const Choices<std::function<Made(const Machine&, std::uint64_t)>> choices{
+      "cache model",
+      {{"runs", "ranges of lines, an LRU stack a level: a row costs the same whatever its length",
+        [](const Machine& machine, std::uint64_t) -> Made { return std::make_unique<RunLru>(machine); }},
+       {"lines", "every set of every cache, line by line",
+        [](const Machine& machine, std::uint64_t seed) -> Made { return std::make_unique<SetCaches>(machine, seed); }}}};
+  return choices;
+}
+
+std::vector<std::string> cache_model_names() {
+  std::vector<std::string> names = cache_models().names();
+  names.insert(names.begin(), automatic);
+  return names;
+}
+
 std::unique_ptr<CacheModel> make_caches(const std::string& name, const Machine& machine, std::uint64_t seed) {
-  if (name == "lines") return std::make_unique<SetCaches>(machine, seed);
-  return std::make_unique<RunLru>(machine);
+  return cache_models().find(name)(machine, seed);
 }
 
 }  // namespace homenode

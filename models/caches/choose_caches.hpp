@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/base/choices.hpp"
 #include "sim/hardware/cache_model.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/program/line_touches.hpp"
@@ -30,14 +32,17 @@ struct CacheChoice {
   double lines_per_touch = 0;
 };
 
-std::vector<std::string> cache_choices();  // auto, runs, lines
 // `name`: one of them. `auto` takes lines if touches of the whole trace cover fewer than `short_run` lines on average:
 // there a range costs as much as its lines one by one (bench_cache_benchmark), and the sets of the caches are exact besides.
 // Throws UsageError for another name.
 inline constexpr double short_run = 4;
 CacheChoice choose_caches(const std::string& name, const Workload&, const LineTouchOptions&);
 
-// `name`: runs | lines.
+// The cache models: runs, lines. `seed`: of page frames, where sets are modelled.
+const Choices<std::function<std::unique_ptr<CacheModel>(const Machine&, std::uint64_t seed)>>& cache_models();
+// What can be asked for: auto, and the cache models.
+std::vector<std::string> cache_model_names();
+// Throws UsageError for a name that is no cache model.
 std::unique_ptr<CacheModel> make_caches(const std::string& name, const Machine&, std::uint64_t seed);
 
 }  // namespace homenode

@@ -40,13 +40,18 @@ public:
   std::unique_ptr<CacheModel> clone() const override { return std::make_unique<RunLru>(*this); }
 
 private:
+  struct DirtyCopy {
+    LineRange lines;
+    std::uint16_t writer = 0;
+  };
   struct Tier {
     unsigned cores_per_cache = 1, first_level = 0, levels = 0;
     Inclusion inclusion = Inclusion::inclusive;
     std::vector<RecencyStack> stacks;
     std::vector<StackPiece> pieces;  // scratch
     std::vector<char> absent;        // by stream: nothing of it is held
-    std::vector<Segment> evicted;
+    std::vector<Segment> evicted;    // while evict looks at it
+    std::vector<DirtyCopy> dirty;    // of one evicted segment
     std::vector<LineTouch> chunk;
   };
   struct Demand {  // lines that an inner tier did not hold
@@ -55,19 +60,17 @@ private:
     bool served = false;   // already served by a transfer; this tier only records it
     bool spilled = false;  // still in the stack of the inner tier, beyond its capacity
   };
-  struct DirtyCopy {
-    LineRange lines;
-    std::uint16_t writer = 0;
-  };
 
   std::size_t stack_of(std::size_t tier, CoreId core) const { return core.index() / tiers_[tier].cores_per_cache; }
   bool victim(std::size_t tier) const { return tiers_[tier].inclusion != Inclusion::inclusive; }
   bool same_domain(CoreId a, CoreId b) const { return stack_of(tiers_.size() - 1, a) == stack_of(tiers_.size() - 1, b); }
 
+  // run_lru.cpp
   void step(CoreId, std::span<const LineTouch> group, std::uint64_t lines, CacheOutcome&);
   void prefetch(CoreId, std::span<const LineTouch> group);
   void innermost(CoreId, std::span<const LineTouch> group, std::uint64_t lines, CacheOutcome&);
   void outer(std::size_t tier, CoreId, std::span<const LineTouch> group, CacheOutcome&);
+  // run_lru_coherence.cpp
   bool stays_for_others(std::size_t tier, CoreId, const StackPiece&);
   void fetch(CoreId, LineRange, unsigned touch, bool writes, bool spilled, float parallelism, CacheOutcome&);
   void upgrade(CoreId, LineRange, CacheOutcome&);

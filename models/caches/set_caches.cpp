@@ -4,12 +4,9 @@
 #include <bit>
 #include <string>
 
+#include "models/caches/set_lookup.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/machine/mixed_bits.hpp"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace homenode {
 
@@ -18,36 +15,7 @@ namespace {
 constexpr std::uint64_t page_bytes = 4096;
 constexpr std::size_t batch = 64;  // lines whose tables are asked for ahead of use
 
-// The first `way` entries move one place back; the first place is free then.
-template <class Entry>
-void make_first(Entry* set, unsigned way) {
-  for (unsigned w = way; w > 0; --w) set[w] = set[w - 1];
-}
-
-void append(std::vector<LineRange>& ranges, LineNumber line) {
-  if (!ranges.empty() && ranges.back().last == line)
-    ++ranges.back().last;
-  else
-    ranges.push_back({line, line + 1});
-}
-
 }  // namespace
-
-inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
-  const Entry key = 2 * id + 1;
-  unsigned way = 0;
-#if defined(__SSE2__)
-  const __m128i wanted = _mm_set1_epi32(static_cast<int>(key)), one = _mm_set1_epi32(1);
-  for (; way + 4 <= ways; way += 4) {
-    const __m128i four = _mm_or_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(set + way)), one);
-    const auto found = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted))));
-    if (found != 0) return way + static_cast<unsigned>(std::countr_zero(found));
-  }
-#endif
-  for (; way < ways; ++way)
-    if ((set[way] | 1) == key) return way;
-  return ways;
-}
 
 SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_clean)
     : cores_(machine.cores()), seed_(mixed_bits(seed + 0x9e3779b97f4a7c15ULL)), forwards_clean_(forwards_clean) {
@@ -76,57 +44,6 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
   for (std::size_t core = 0; core < machine.cores(); ++core)
     for (std::size_t l = 0; l < levels_.size(); ++l)
       path_[core * most_levels + l] = static_cast<std::uint32_t>(core / levels_[l].cores_per_cache);
-}
-
-inline std::uint32_t SetCaches::set_in(const Level& level, LineNumber number, std::uint32_t frame) const {
-  const std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number);
-  std::uint32_t set = level.set_mask != 0 || level.sets == 1 ? physical & level.set_mask : physical % level.sets;
-  if (level.slices > 1) set += static_cast<std::uint32_t>((mixed_bits(frame) >> 32) * level.slices >> 32) * level.sets;
-  return set * level.ways;
-}
-
-inline SetCaches::Line SetCaches::line_of(LineNumber number, Id id) const {
-  Line line;
-  line.id = id;
-  line.number = number;
-  const std::uint32_t frame = frame_of(id);
-  for (std::size_t l = 0; l < levels_.size(); ++l) line.set[l] = set_in(levels_[l], number, frame);
-  return line;
-}
-
-inline SetCaches::Id SetCaches::numbered(LineNumber number) {
-  const Id id = numbers_.number(number);
-  if (id > frames_.size() << page_shift_) {
-    while (frames_.size() << page_shift_ < numbers_.size()) {
-      const LineNumber first = numbers_.line(static_cast<Id>((frames_.size() << page_shift_) + 1));
-      frames_.push_back(static_cast<std::uint32_t>(mixed_bits((first >> page_shift_) ^ seed_) << page_shift_));
-    }
-    if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
-  }
-  return id;
-}
-
-bool SetCaches::remove(std::size_t level, std::size_t cache, const Line& line, bool& dirty) {
-  Entry* set = set_of(level, cache, line);
-  const unsigned ways = levels_[level].ways, way = find(set, ways, line.id);
-  if (way == ways) return false;
-  dirty |= (set[way] & 1) != 0;
-  std::copy(set + way + 1, set + ways, set + way);
-  set[ways - 1] = 0;
-  return true;
-}
-
-template <class Each>
-void SetCaches::for_each_domain(std::uint32_t mask, Each&& each) const {
-  for (; mask != 0; mask &= mask - 1) {
-    const std::size_t first = static_cast<std::size_t>(std::countr_zero(mask)) * domains_a_bit_;
-    for (std::size_t cache = first; cache < std::min(first + domains_a_bit_, domains_); ++cache) each(cache);
-  }
-}
-
-void SetCaches::write_back(const Line& line) {
-  append(outcome_->writebacks, line.number);
-  states_[line.id].writer = nobody;
 }
 
 void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutcome& outcome) {
@@ -235,70 +152,6 @@ void SetCaches::note(const LineFate& fate, LineNumber number, const LineTouch& t
   }
 }
 
-LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& touch) {
-  LineFate fate;
-  invalidated_.clear();
-  if (touch.non_temporal && !touch.reads) {
-    non_temporal(line);
-    fate.from = LineFate::From::nowhere;
-    return fate;
-  }
-  const bool writes = touch.writes && !touch.non_temporal;
-  std::size_t level = 0;
-  unsigned way = 0;
-  Entry* set = nullptr;
-  for (; level < levels_.size(); ++level) {
-    set = set_of(level, cache_of(core, level), line);
-    way = find(set, levels_[level].ways, line.id);
-    if (way < levels_[level].ways) break;
-  }
-  const bool missed = level == levels_.size();
-  fate.level = static_cast<std::uint8_t>(level);
-  if (set != nullptr && level == 0 && (!writes || (set[way] & 1) != 0)) {
-    const Entry entry = set[way];
-    make_first(set, way);
-    set[0] = entry;
-    if (touch.non_temporal) non_temporal(line);
-    return fate;
-  }
-  LineState& known = states_[line.id];
-  const bool private_hit = !missed && levels_[level].cores_per_cache == 1;
-  const std::uint16_t owner = known.writer;
-  if (missed && forwards_clean_) forwarded(core, line, fate);
-  bool transferred = false;
-  if (writes) {
-    const Copies others = take(core, line, known);
-    fate.upgrade = others.held && private_hit;
-    transferred = others.dirty && !private_hit;
-    if (private_hit)
-      for (std::size_t outer = level + 1; outer < levels_.size(); ++outer) {
-        bool old = false;
-        if (levels_[outer].cores_per_cache > 1 && by_evictions(outer)) remove(outer, cache_of(core, outer), line, old);
-      }
-  } else if (!private_hit && owner != nobody && owner != core.index()) {
-    transferred = share(core, line, known, !missed);
-  }
-  if (transferred) {
-    fate.from = LineFate::From::transfer;
-    fate.owner = owner;
-    fate.dirty = true;
-  } else if (missed && fate.from == LineFate::From::cache) {
-    fate.from = LineFate::From::memory;
-  }
-  fill(core, line, known, level, writes, transferred);
-  if (missed && forwards_clean_) known.forwarder = static_cast<std::uint16_t>(1 + cache_of(core, outermost()));
-  if (touch.non_temporal) non_temporal(line);
-  return fate;
-}
-
-// Before the access changes anything: whether another outermost cache answers with clean data.
-void SetCaches::forwarded(CoreId core, const Line& line, LineFate& fate) {
-  const std::uint16_t last = states_[line.id].forwarder;
-  if (last == 0 || last - 1U == cache_of(core, outermost()) || !holds(outermost(), last - 1U, line)) return;
-  fate.from = LineFate::From::transfer;
-  fate.owner = static_cast<std::uint16_t>((last - 1U) * levels_[outermost()].cores_per_cache);
-}
-
 SetCaches::Held SetCaches::held(CoreId core, LineNumber number) {
   Held held;
   const Id id = numbers_.find(number);
@@ -317,169 +170,6 @@ SetCaches::Held SetCaches::held(CoreId core, LineNumber number) {
     }
   }
   return held;
-}
-
-// Puts the line into every level on the way in from where it was.
-void SetCaches::fill(CoreId core, const Line& line, LineState& known, std::size_t level, bool writes, bool transferred) {
-  known.holders |= cores_.bit(core);
-  bool dirty = writes;
-  if (level < levels_.size()) {
-    Entry* set = set_of(level, cache_of(core, level), line);
-    const unsigned way = find(set, levels_[level].ways, line.id);
-    if (way < levels_[level].ways) {
-      const bool was_dirty = (set[way] & 1) != 0;
-      if (!by_evictions(level)) {
-        std::rotate(set, set + way, set + way + 1);
-      } else if (writes || (!transferred && !stays(core, line, known, level, was_dirty))) {
-        remove(level, cache_of(core, level), line, dirty);
-        if (was_dirty) known.writer = static_cast<std::uint16_t>(core.index());
-      } else if (!transferred) {
-        std::rotate(set, set + way, set + way + 1);
-      }
-    }
-  }
-  if (writes) known.writer = static_cast<std::uint16_t>(core.index());
-  for (std::size_t inner = level; inner-- > 0;)
-    if (!by_evictions(inner)) insert_absent(core, inner, line, inner == 0 && dirty);
-  if (level == 0 && writes) set_of(0, cache_of(core, 0), line)[0] |= 1;
-}
-
-// A hit in a level of victims leaves the line where other cores of the domain hold it as well (non_inclusive), and where it
-// is the newest copy of a line that anybody else holds.
-bool SetCaches::stays(CoreId core, const Line& line, LineState& known, std::size_t level, bool dirty) {
-  const bool near = levels_[level].inclusion == Inclusion::non_inclusive;
-  if (!dirty && !near) return false;
-  bool held = false;
-  cores_.for_each_core(known.holders, [&](CoreId other) {
-    if (held || other == core || (!dirty && !same_domain(core, other))) return;
-    for (std::size_t l = 0; l < outermost() && cache_of(other, l) != cache_of(core, l); ++l) held |= holds(l, cache_of(other, l), line);
-  });
-  if (dirty)
-    for_each_domain(known.domains, [&](std::size_t cache) {
-      if (!held && cache != cache_of(core, outermost())) held = holds(outermost(), cache, line);
-    });
-  return held;
-}
-
-SetCaches::Copies SetCaches::take(CoreId core, const Line& line, LineState& known) {
-  Copies copies;
-  const CoreMask others = known.holders & ~cores_.only(core);
-  cores_.for_each_core(others, [&](CoreId other) {
-    if (other == core) return;
-    bool held = false;
-    for (std::size_t level = 0; level < outermost() && cache_of(other, level) != cache_of(core, level); ++level)
-      held |= remove(level, cache_of(other, level), line, copies.dirty);
-    if (held) removed_from(cache_of(other, outermost()));
-    copies.held |= held;
-  });
-  known.holders = cores_.bit(core);
-  const std::uint32_t domain = domain_bit(core), foreign = domains_a_bit_ == 1 ? known.domains & ~domain : known.domains;
-  for_each_domain(foreign, [&](std::size_t cache) {
-    if (cache == cache_of(core, outermost()) || !remove(outermost(), cache, line, copies.dirty)) return;
-    removed_from(cache);
-    copies.held = true;
-  });
-  known.domains &= domain;
-  return copies;
-}
-
-bool SetCaches::share(CoreId core, const Line& line, LineState& known, bool near) {
-  const CoreId owner{known.writer};
-  if (near && !same_domain(core, owner)) return false;  // a copy in the own domain is good even while another one owns the line
-  bool dirty = false;
-  std::size_t common = 0;
-  for (; common < levels_.size() && cache_of(owner, common) != cache_of(core, common); ++common) {
-    Entry* set = set_of(common, cache_of(owner, common), line);
-    const unsigned way = find(set, levels_[common].ways, line.id);
-    if (way == levels_[common].ways) continue;
-    dirty |= (set[way] & 1) != 0;
-    set[way] &= ~Entry{1};
-  }
-  if (!dirty) return false;
-  const std::size_t last = levels_.size() - 1;
-  if (common <= last)
-    put_dirty(owner, common, line);
-  else if (by_evictions(last))
-    put_dirty(owner, last, line);
-  else
-    write_back(line);
-  return true;
-}
-
-// Newest data go to `level` of the core's path, or beyond.
-void SetCaches::put_dirty(CoreId core, std::size_t level, const Line& line) {
-  for (; level < levels_.size(); ++level) {
-    Entry* set = set_of(level, cache_of(core, level), line);
-    const unsigned way = find(set, levels_[level].ways, line.id);
-    if (way < levels_[level].ways) {
-      set[way] |= 1;
-      return;
-    }
-    if (by_evictions(level)) return insert(core, level, line, true);
-  }
-  write_back(line);
-}
-
-void SetCaches::insert(CoreId core, std::size_t index, const Line& line, bool dirty) {
-  const unsigned ways = levels_[index].ways;
-  Entry* set = set_of(index, cache_of(core, index), line);
-  const unsigned way = find(set, ways, line.id);
-  if (way == ways) return insert_absent(core, index, line, dirty);
-  const Entry merged = set[way] | (dirty ? 1U : 0U);
-  make_first(set, way);
-  set[0] = merged;
-}
-
-void SetCaches::insert_absent(CoreId core, std::size_t index, const Line& line, bool dirty) {
-  const unsigned ways = levels_[index].ways;
-  Entry* set = set_of(index, cache_of(core, index), line);
-  const Entry old = set[ways - 1];
-  make_first(set, ways - 1);
-  set[0] = 2 * line.id + (dirty ? 1 : 0);
-  if (index == outermost()) states_[line.id].domains |= domain_bit(core);
-  if (old != 0) evicted(core, index, old);
-}
-
-void SetCaches::evicted(CoreId core, std::size_t index, Entry entry) {
-  bool dirty = (entry & 1) != 0;
-  const Id id = entry >> 1;
-  const std::size_t last = outermost();
-  const bool to_victims = index < last && by_evictions(index + 1), purges = index > 0 && levels_[index].inclusion == Inclusion::inclusive;
-  if (!dirty && !purges && !to_victims && index + 1 < last) return;
-  const Line line = line_of(id);
-  LineState& known = states_[id];
-  if (purges) {
-    cores_.for_each_core(known.holders, [&](CoreId other) {
-      if (cache_of(other, index) != cache_of(core, index)) return;
-      for (std::size_t inner = 0; inner < index; ++inner) remove(inner, cache_of(other, inner), line, dirty);
-      if (index + 1 >= last && cores_.exact()) known.holders &= ~cores_.bit(other);
-    });
-  } else if (index + 1 == last && levels_[index].cores_per_cache == 1 && cores_.exact()) {
-    bool held = false;
-    for (std::size_t inner = 0; inner < index; ++inner) held |= holds(inner, cache_of(core, inner), line);
-    if (!held) known.holders &= ~cores_.bit(core);
-  }
-  if (index == last && domains_a_bit_ == 1) known.domains &= ~domain_bit(core);
-  if (to_victims)
-    insert(core, index + 1, line, dirty);
-  else if (dirty)
-    put_dirty(core, index + 1, line);
-}
-
-bool SetCaches::remove_everywhere(const Line& line, LineState& known) {
-  bool dirty = false;
-  cores_.for_each_core(known.holders, [&](CoreId core) {
-    for (std::size_t level = 0; level < outermost(); ++level) remove(level, cache_of(core, level), line, dirty);
-  });
-  for_each_domain(known.domains, [&](std::size_t cache) { remove(outermost(), cache, line, dirty); });
-  known = {.forwarder = known.forwarder};
-  return dirty;
-}
-
-// A full line goes to memory and replaces whatever the caches hold of it, dirty or not.
-void SetCaches::non_temporal(const Line& line) {
-  append(outcome_->non_temporal_writes, line.number);
-  remove_everywhere(line, states_[line.id]);
 }
 
 void SetCaches::drop(LineRange lines, bool discard, CacheOutcome& outcome) {

@@ -2,30 +2,52 @@
 
 #include "models/caches/run_lru.hpp"
 #include "models/engines/line/line_engine.hpp"
+#include "models/engines/parts/controller_load.hpp"
 #include "models/engines/staged/flow_sharing.hpp"
 #include "models/engines/staged/simgrid_sharing.hpp"
-#include "sim/base/errors.hpp"
+#include "models/engines/staged/staged_memory_model.hpp"
 
 namespace homenode {
+namespace {
 
-std::vector<std::string> engine_names() { return {"flow", "simgrid", "line"}; }
+using Made = std::unique_ptr<MemoryModel>;
+
+Made staged(EngineInput in, std::unique_ptr<BandwidthSharing> sharing) {
+  const bool reads_record = in.options.record && in.options.record->ready(in.options.recorded);
+  if (!in.caches && !reads_record) in.caches = std::make_unique<RunLru>(in.machine);
+  return std::make_unique<StagedMemoryModel>(in.workload, in.machine, in.topology, std::move(in.caches), std::move(sharing),
+                                             std::move(in.options));
+}
+
+Made flow(EngineInput in) {
+  auto sharing = std::make_unique<FlowSharing>(shared_resources(in.machine, in.topology));
+  return staged(std::move(in), std::move(sharing));
+}
+
+Made simgrid(EngineInput in) {
+  auto sharing = std::make_unique<SimgridSharing>(shared_resources(in.machine, in.topology), in.threads);
+  return staged(std::move(in), std::move(sharing));
+}
+
+Made line(const EngineInput& in) { return std::make_unique<LineEngine>(in.workload, in.machine, in.topology, in.options); }
+
+}  // namespace
+
+const Choices<std::function<Made(EngineInput)>>& engines() {
+  static const Choices<std::function<Made(EngineInput)>> choices{
+      "engine",
+      {{"flow", "slices share bandwidth by progressive filling: fast", flow},
+       {"simgrid", "slices share bandwidth as SimGrid's parallel tasks: the reference of flow", simgrid},
+       {"line", "every cache line on its way, in order of time", line}}};
+  return choices;
+}
+
+std::vector<std::string> engine_names() { return engines().names(); }
 
 std::unique_ptr<MemoryModel> make_engine(const std::string& name, const Workload& workload, const Machine& machine,
-                                         const Topology& topology, std::size_t threads, StagedOptions options,
+                                         const Topology& topology, std::size_t threads, EngineOptions options,
                                          std::unique_ptr<CacheModel> caches) {
-  if (name == "line") return std::make_unique<LineEngine>(workload, machine, topology, options);
-  const std::size_t resources = shared_resources(machine, topology);
-  std::unique_ptr<BandwidthSharing> sharing;
-  if (name == "flow") {
-    sharing = std::make_unique<FlowSharing>(resources);
-  } else if (name == "simgrid") {
-    sharing = std::make_unique<SimgridSharing>(resources, threads);
-  } else {
-    throw UsageError(unknown_name("engine", name, engine_names()));
-  }
-  const bool reads_record = options.record && options.record->ready(options.recorded);
-  if (!caches && !reads_record) caches = std::make_unique<RunLru>(machine);
-  return std::make_unique<StagedMemoryModel>(workload, machine, topology, std::move(caches), std::move(sharing), options);
+  return engines().find(name)({workload, machine, topology, threads, std::move(options), std::move(caches)});
 }
 
 }  // namespace homenode

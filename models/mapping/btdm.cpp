@@ -59,11 +59,10 @@ public:
 private:
   void map(const ThreadGraph& graph, const Machine& machine) override {
     cores_ = machine.cores();
-    threads_ = classify_threads(graph);
+    threads_ = classify_threads(graph, LoneSon::side_by_side);
     const std::vector<ThreadId> as_added = generation_preorder(graph);
     root_ = as_added.front();
     sets_.assign(threads_.size(), {});
-    take_lone_postponed_as_side_by_side(graph);
     const Traversals tree{threads_, as_added};
     map_autonomous(tree);
     map_side_by_side(tree, as_added);
@@ -74,17 +73,6 @@ private:
   ClassifiedThread& of(ThreadId thread) { return threads_[thread.index()]; }
   std::set<CoreId>& cores_of(ThreadId thread) { return sets_[thread.index()]; }
   bool is(ThreadId thread, ThreadType type) { return thread != root_ && of(thread).type == type; }
-
-  void take_lone_postponed_as_side_by_side(const ThreadGraph& graph) {
-    std::vector<unsigned> sons(threads_.size(), 0);
-    for (const auto& thread : graph.threads)
-      if (!thread.parent.is_none()) ++sons[thread.parent.index()];
-    for (std::size_t t = 0; t < threads_.size(); ++t) {
-      if (threads_[t].type != ThreadType::postponed || sons[graph.threads[t].parent.index()] > 1) continue;
-      threads_[t].type = ThreadType::side_by_side;
-      threads_[t].side_by_side_with = {graph.threads[t].parent};
-    }
-  }
 
   void map_autonomous(const Traversals& tree) {
     std::vector<ThreadId> list;

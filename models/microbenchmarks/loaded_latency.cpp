@@ -67,7 +67,7 @@ LatencyAtLoad point(const Machine& machine, const Topology& topology, const std:
   const auto placement = page_placements().make("bind:" + std::to_string(node.value()));
   placement->prepare(nullptr, machine);
   AddressSpace addresses{machine, *program.workload, *placement, Bytes{page}};
-  StagedOptions options;
+  EngineOptions options;
   options.system.fault = {Time{}, Time{}, 0, 0};
   LineEngine engine{*program.workload, machine, topology, options};
   std::vector<std::int64_t> next(readers);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/machine/line_bytes.hpp"
+
 namespace homenode {
 namespace {
 
@@ -50,7 +52,7 @@ void LowerBound::add_cut(const std::vector<bool>& socket_inside) {
   Cut cut;
   for (const NodeDescription& node : machine_.nodes) cut.inside.push_back(socket_inside[node.socket.index()]);
   // Controllers of one set together: costs of a line add as parallel conductances do; the cheapest ratio of write to read holds for all.
-  const double line = static_cast<double>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
+  const double line = static_cast<double>(line_bytes(machine_));
   double lines_per_second = 0, ratio = 0;
   for (const ControllerDescription& controller : machine_.controllers) {
     if (!cut.inside[controller.node.index()]) continue;

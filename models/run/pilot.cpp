@@ -9,6 +9,7 @@
 #include "sim/loop/simulation.hpp"
 #include "sim/memory/address_space.hpp"
 #include "sim/program/core_time.hpp"
+#include "sim/program/current_body.hpp"
 
 namespace homenode {
 namespace {
@@ -28,15 +29,12 @@ public:
         machine_{machine},
         page_bytes_{page_bytes},
         recorder_{workload, page_bytes},
-        allocated_(workload.objects.size(), Allocated::never) {}
+        allocated_(workload.objects.size(), Allocated::never),
+        body_{workload} {}
 
   Started start(const Work& work, AddressSpace& addresses) override {
     const Execution& execution = workload_.executions[work.items.execution.index()];
     started_team_ |= execution.parallel != 0 || workload_.regions[execution.region.index()].kind == RegionKind::thread;
-    if (body_of_ != work.items.execution) {
-      body_ = workload_.body(work.items.execution);
-      body_of_ = work.items.execution;
-    }
     double seconds = 0;
     if (!work.stretch || work.stretch->first == 0) seconds = record(work, addresses);
     pending_.emplace(now_ + work.overhead + Time::from_seconds(seconds), work.place.thread);
@@ -64,9 +62,10 @@ private:
 
   double record(const Work& work, AddressSpace& addresses) {
     double seconds = 0;
-    auto block = std::upper_bound(body_->blocks.begin(), body_->blocks.end(), work.items.first,
+    const std::vector<ItemBlock>& blocks = body_.of(work.items.execution)->blocks;
+    auto block = std::upper_bound(blocks.begin(), blocks.end(), work.items.first,
                                   [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; });
-    for (; block != body_->blocks.end() && block->first < work.items.last; ++block) {
+    for (; block != blocks.end() && block->first < work.items.last; ++block) {
       const ItemPattern& pattern = workload_.patterns[block->pattern.index()];
       for (const HeapEvent& event : pattern.heap_events) note(event.operation, block->slots[event.slot].object);
       for (const SlotBinding& slot : block->slots) {
@@ -93,8 +92,7 @@ private:
   AccessRecorder recorder_;
   std::vector<Allocated> allocated_;  // by object
   bool started_team_ = false;
-  ExecutionId body_of_ = ExecutionId::none();
-  std::shared_ptr<const ExecutionBody> body_;
+  CurrentBody body_;
   std::set<std::pair<Time, ThreadId>> pending_;
   Time now_;
 };

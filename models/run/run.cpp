@@ -25,8 +25,8 @@ struct FirstTouches {
   std::optional<RunReport> pass;
 };
 
-StagedOptions staged_options(const RunPlan& plan, PageDemand& demand) {
-  StagedOptions staged;
+EngineOptions staged_options(const RunPlan& plan, PageDemand& demand) {
+  EngineOptions staged;
   staged.stores = plan.stores;
   staged.system = plan.extras.system;
   staged.page = plan.pages.page;
@@ -36,7 +36,7 @@ StagedOptions staged_options(const RunPlan& plan, PageDemand& demand) {
   return staged;
 }
 
-std::unique_ptr<MemoryModel> engine_for(const RunPlan& plan, const Workload& program, const StagedOptions& staged) {
+std::unique_ptr<MemoryModel> engine_for(const RunPlan& plan, const Workload& program, const EngineOptions& staged) {
   const bool reads = staged.record && staged.record->ready(staged.recorded);
   return make_engine(plan.spec.engine, program, plan.machine, plan.topology, plan.spec.threads, staged,
                      reads ? nullptr : make_caches(plan.caches.name, plan.machine, plan.spec.seed));
@@ -63,7 +63,7 @@ AccessSummary prepare_placement(const RunPlan& plan) {
 }
 
 // Second phase, second half: the pass that touches pages where they are to lie.
-FirstTouches touch_first(const RunPlan& plan, const AccessSummary& summary, const StagedOptions& staged, AddressSpace& addresses) {
+FirstTouches touch_first(const RunPlan& plan, const AccessSummary& summary, const EngineOptions& staged, AddressSpace& addresses) {
   FirstTouches touches{plan.placement->touched_first(), std::nullopt};
   // Another heap than the default one decides itself where blocks lie, when they are asked for.
   if (plan.spec.heap != RunSpec{}.heap)
@@ -107,7 +107,7 @@ std::string what_caches_see(const Machine& machine) {
 
 // Runs share what their slices did to the caches. Where pages move, objects were given their addresses before, or chunks depend on the
 // machine, the caches see something else.
-void share_record(const RunPlan& plan, const FirstTouches& touches, StagedOptions& staged) {
+void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOptions& staged) {
   if (!plan.extras.record || plan.wants_estimates || !plan.extras.follow.empty() || !touches.pages.empty() ||
       plan.pages.huge.count() != 0 || plan.placement->watches() != Watch::nothing)
     return;
@@ -119,7 +119,7 @@ void share_record(const RunPlan& plan, const FirstTouches& touches, StagedOption
 }
 
 // Third phase.
-RunReport main_run(const RunPlan& plan, const FirstTouches& touches, StagedOptions staged, AddressSpace& addresses) {
+RunReport main_run(const RunPlan& plan, const FirstTouches& touches, EngineOptions staged, AddressSpace& addresses) {
   if (plan.timeline) plan.timeline->begin_part(plan.workload, touches.pass ? touches.pass->time : Time{});
   share_record(plan, touches, staged);
   const auto memory = engine_for(plan, plan.workload, staged);
@@ -153,7 +153,7 @@ RunReport main_run(const RunPlan& plan, const FirstTouches& touches, StagedOptio
 RunReport run(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
   const RunPlan plan = make_plan(workload, machine, spec, extras);
   PageDemand demand;
-  const StagedOptions staged = staged_options(plan, demand);
+  const EngineOptions staged = staged_options(plan, demand);
 
   const AccessSummary summary = prepare_placement(plan);
   AddressSpace addresses{machine, workload, *plan.placement, plan.pages.page, plan.pages.huge};

@@ -82,7 +82,7 @@ std::vector<RunField> make_fields() {
       {.name = "caches",
        .member = &RunSpec::caches,
        .meaning = "By ranges of lines, or set by set; auto: what suits the trace",
-       .names = &cache_choices,
+       .names = &cache_model_names,
        .what = "cache model",
        .seen_by_caches = yes},
       {.name = "system",

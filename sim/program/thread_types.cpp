@@ -1,13 +1,6 @@
 #include "sim/program/thread_types.hpp"
 
-#include <array>
-
 namespace homenode {
-
-std::string_view name_of(ThreadType type) {
-  constexpr std::array<std::string_view, 3> names{"autonomous", "side-by-side", "postponed"};
-  return names.at(static_cast<std::size_t>(type));
-}
 
 std::vector<ThreadId> generation_preorder(const ThreadGraph& graph) {
   std::vector<std::vector<ThreadId>> sons(graph.threads.size());
@@ -26,9 +19,12 @@ std::vector<ThreadId> generation_preorder(const ThreadGraph& graph) {
   return order;
 }
 
-std::vector<ClassifiedThread> classify_threads(const ThreadGraph& graph) {
+std::vector<ClassifiedThread> classify_threads(const ThreadGraph& graph, LoneSon lone_son) {
   std::vector<ClassifiedThread> result(graph.threads.size());
   std::vector<bool> added(graph.threads.size(), false);
+  std::vector<unsigned> sons(graph.threads.size(), 0);
+  for (const ThreadGraph::Thread& thread : graph.threads)
+    if (!thread.parent.is_none()) ++sons[thread.parent.index()];
   for (const ThreadId thread : generation_preorder(graph)) {
     ClassifiedThread& row = result[thread.index()];
     const ThreadId creator = graph.threads[thread.index()].parent;
@@ -36,10 +32,9 @@ std::vector<ClassifiedThread> classify_threads(const ThreadGraph& graph) {
     std::vector<ThreadId> with;
     for (const ThreadGraph::Partner& partner : graph.partners(thread))
       if (partner.bytes.is_dependence()) with.push_back(partner.thread);
-    if (with.size() == 1 && with.front() == creator) {
-      row.type = ThreadType::postponed;
-    } else if (!with.empty()) {
-      row.type = ThreadType::side_by_side;
+    const bool has_brother = !creator.is_none() && sons[creator.index()] > 1;
+    row.type = thread_type({!with.empty(), with.size() == 1 && with.front() == creator, has_brother}, lone_son);
+    if (row.type == ThreadType::side_by_side) {
       for (const ThreadId other : with)
         if (added[other.index()]) row.communication_parents.push_back(other);
       row.side_by_side_with = std::move(with);

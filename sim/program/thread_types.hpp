@@ -1,24 +1,16 @@
-// The three types of threads, and the communication tree, after I. Stirb's NUMA-BTLP (S3, section 3), from true dependences.
+// The types of a run's threads (thread_type.hpp), and the communication tree, after I. Stirb's NUMA-BTLP (S3, section 3).
 //
-//   autonomous    no other thread writes what it reads, and it writes nothing that another reads; what all only read is free to it
-//   side-by-side  it has a dependence with some thread; relative to each of those. Not transitive
-//   postponed     it has dependences with the thread that created it, and with no other
-//
-// A dependence is what ThreadGraph::dependent_bytes counts, in either direction. The root is typed like the others; nobody created it,
-// so it is never postponed.
+// A dependence, true ones alone, is what ThreadGraph::dependent_bytes counts, in either direction. The root is typed like the others;
+// nobody created it, so it is never postponed.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "sim/base/ids.hpp"
 #include "sim/program/thread_graph.hpp"
+#include "sim/program/thread_type.hpp"
 
 namespace homenode {
-
-enum class ThreadType : std::uint8_t { autonomous, side_by_side, postponed };
-std::string_view name_of(ThreadType);
 
 struct ClassifiedThread {
   ThreadType type = ThreadType::autonomous;
@@ -30,7 +22,7 @@ struct ClassifiedThread {
 };
 
 // By thread.
-std::vector<ClassifiedThread> classify_threads(const ThreadGraph&);
+std::vector<ClassifiedThread> classify_threads(const ThreadGraph&, LoneSon = LoneSon::postponed);
 // Creators before whom they created, brothers by number: preorder of the generation tree.
 std::vector<ThreadId> generation_preorder(const ThreadGraph&);
 

@@ -31,25 +31,15 @@ bool has_brother(const std::vector<GenerationNode>& tree, std::size_t node) {
 
 ThreadType type_of(const std::vector<GenerationNode>& tree, std::size_t node, const std::map<std::size_t, Certainty>& partners) {
   if (!tree[node].generator) return ThreadType::main;
-  if (partners.empty()) return ThreadType::autonomous;
-  const bool only_generator = partners.size() == 1 && partners.begin()->first == *tree[node].generator;
-  return only_generator && has_brother(tree, node) ? ThreadType::postponed : ThreadType::side_by_side;
+  const bool on_generator_alone = partners.size() == 1 && partners.begin()->first == *tree[node].generator;
+  const auto type = thread_type({!partners.empty(), on_generator_alone, has_brother(tree, node)}, LoneSon::side_by_side);
+  return static_cast<ThreadType>(1 + static_cast<int>(type));
 }
 
 }  // namespace
 
 const char* name_of(ThreadType type) {
-  switch (type) {
-    case ThreadType::main:
-      return "main";
-    case ThreadType::autonomous:
-      return "autonomous";
-    case ThreadType::side_by_side:
-      return "side-by-side";
-    case ThreadType::postponed:
-      return "postponed";
-  }
-  return "";
+  return type == ThreadType::main ? "main" : homenode::name_of(static_cast<homenode::ThreadType>(static_cast<int>(type) - 1));
 }
 
 std::vector<Classified> classify(const std::vector<GenerationNode>& tree, const std::vector<Dependence>& dependences, Certainty least) {

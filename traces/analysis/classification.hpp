@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "sim/program/thread_type.hpp"
+
 namespace homenode::analysis {
 
 // One creation: a routine that one call site hands to a new thread, below one creating thread. It stands for several threads when
@@ -24,6 +26,7 @@ struct Dependence {
   Certainty certainty;
 };
 
+// Those of thread_type.hpp behind the main thread, which has none; affinity.h counts them so.
 enum class ThreadType { main, autonomous, side_by_side, postponed };
 const char* name_of(ThreadType);
 
@@ -42,10 +45,8 @@ struct Classified {
 
 // The generation tree in preorder or any order in which a generator stands before what it generates. `least` leaves out
 // dependences that are less certain.
-//  - autonomous: no dependence with any other thread, of the same creation or another;
-//  - postponed: dependences with its generator only, and a brother, that is another thread of the same generator;
-//  - side-by-side: all others, with each thread it has a dependence with.
-// A thread that depends on nobody but its generator and has no brother is side-by-side with it.
+// The rule is that of thread_type.hpp, LoneSon::side_by_side: a thread that depends on nobody but its generator and has no brother is
+// side-by-side with it. A dependence between two threads of one creation counts as one with another thread.
 std::vector<Classified> classify(const std::vector<GenerationNode>&, const std::vector<Dependence>&, Certainty least);
 
 }  // namespace homenode::analysis

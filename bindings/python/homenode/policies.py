@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     PlaceFunction = Callable[["PageFaults"], ArrayLike]
 
-KINDS = ("placement", "mapping", "distribution", "heap")
+KINDS = ("placement", "mapping", "distribution", "heap", "engine", "cache model")
 
 
 class PageFaults:

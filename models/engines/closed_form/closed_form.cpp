@@ -5,7 +5,9 @@
 #include "models/engines/closed_form/model.hpp"
 #include "models/engines/parts/controller_costs.hpp"
 #include "models/engines/parts/controller_load.hpp"
+#include "models/engines/parts/slice_cost.hpp"
 #include "sim/loop/simulation.hpp"
+#include "sim/machine/line_bytes.hpp"
 #include "sim/machine/team_costs.hpp"
 
 namespace homenode {
@@ -178,10 +180,9 @@ void ClosedForm::evict(Demand& asked, std::vector<Domain>& domains) const {
   }
 }
 
-RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment) const {
+// By thread and shared resource.
+ClosedForm::Matrix ClosedForm::resource_seconds(const Demand& asked) const {
   const std::size_t threads = team_.size(), controllers = machine_.controllers.size(), resources = shared_resources(machine_, topology_);
-  const auto line = static_cast<double>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
-  // Seconds of each shared resource that each thread needs.
   Matrix uses = Matrix::Zero(at(threads), at(resources));
   const Matrix writes = asked.writebacks + asked.non_temporal;
   uses.leftCols(at(controllers)) = (asked.read_lines.matrix() * read_cost_.matrix() + writes.matrix() * write_cost_.matrix()).array();
@@ -200,68 +201,74 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   }
   for (std::size_t link = 0; link < topology_.directed_links(); ++link)
     uses.col(at(controllers + link)) = bytes.col(at(link)) / machine_.links[link / 2].bandwidth.bytes_per_second();
-  const double serial = system_.fault.serial.seconds();
-  uses.col(at(resources - 1)) = asked.faults * serial;
+  uses.col(at(resources - 1)) = asked.faults * system_.fault.serial.seconds();
+  return uses;
+}
 
-  Eigen::ArrayXd hits = Eigen::ArrayXd::Zero(at(threads));
+Eigen::ArrayXd ClosedForm::hit_time(const Demand& asked) const {
+  const auto line = static_cast<double>(line_bytes(machine_));
+  Eigen::ArrayXd hits = Eigen::ArrayXd::Zero(at(team_.size())), delivery = hits;
   for (std::size_t level = 1; level < levels_; ++level) {
     const CacheDescription& cache = machine_.caches[level];
     const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
-    const Eigen::ArrayXd waiting = asked.hit_weight.col(at(level)) * cache.latency.seconds();
-    hits += bandwidth > 0 ? waiting.max(asked.hit_lines.col(at(level)) * (line / bandwidth)).eval() : waiting;
+    delivery = asked.hit_lines.col(at(level)) * (bandwidth > 0 ? line / bandwidth : 0);
+    hits += hit_seconds<Eigen::ArrayXd>(asked.hit_weight.col(at(level)), cache.latency, delivery);
   }
-  const auto busy = [&](const Eigen::ArrayXd& memory) {
-    return machine_.overlap == Overlap::full ? asked.core.max(memory).eval() : (asked.core + memory).eval();
-  };
-  const Eigen::ArrayXd idle = (asked.read_weight * latency_).rowwise().sum();
-  const Eigen::ArrayXd alone = busy(hits + asked.transfers + idle);
-  const Eigen::ArrayXd faults = asked.faults * (system_.fault.parallel.seconds() + serial);
-  const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() + faults +
-                                Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(threads));
-  // A thread offers what it would draw at idle latency, over all its time.
-  const Eigen::ArrayXd undisturbed = alone + around;
-  // The engine starts threads one after the other, and the first slice of each sees what those before it offer: on average over the
-  // threads, as none is to be preferred for its number. Later slices see what all offer.
+  return hits;
+}
+
+// The engine starts threads one after the other, and the first slice of each sees what those before it offer: on average over the
+// threads, as none is to be preferred for its number. Later slices see what all offer. `undisturbed`: seconds of a thread at idle latency,
+// overheads included; `alone`: without.
+ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix& uses, const Eigen::ArrayXd& alone,
+                                              const Eigen::ArrayXd& undisturbed) const {
   Matrix latency = latency_;
-  const double quantum = static_cast<double>(default_quantum(machine_).count()) / line;
+  const double quantum = static_cast<double>(default_quantum(machine_).count()) / static_cast<double>(line_bytes(machine_));
   const Eigen::ArrayXd first_slice =
       quantum / (asked.taken_in + asked.hit_lines.rowwise().sum() + asked.non_temporal.rowwise().sum()).max(quantum);
-  for (std::size_t c = 0; c < controllers; ++c) {
+  for (std::size_t c = 0; c < machine_.controllers.size(); ++c) {
     const Eigen::Index home = at(machine_.controllers[c].node.index());
     double offered = 0, first = 0, working = 0;
-    for (std::size_t t = 0; t < threads; ++t) {
-      const double use = uses(at(t), at(c));
-      if (!(use > 0) || !(undisturbed(at(t)) > 0)) continue;
-      first += extra_latency(machine_, topology_, c, offered + (alone(at(t)) > 0 ? use / alone(at(t)) : 0)).seconds();
-      offered += use / undisturbed(at(t));
+    for (Eigen::Index t = 0; t < alone.size(); ++t) {
+      const double use = uses(t, at(c));
+      if (!(use > 0) || !(undisturbed(t) > 0)) continue;
+      first += extra_latency(machine_, topology_, c, offered + offered_share(use, alone(t))).seconds();
+      offered += offered_share(use, undisturbed(t));
       working += 1;
     }
     if (working == 0) continue;
     const double later = extra_latency(machine_, topology_, c, offered).seconds();
     latency.col(home) = latency.col(home).max(latency_.col(home) + first_slice * (first / working) + (1 - first_slice) * later);
   }
-  const Eigen::ArrayXd loaded = (asked.read_weight * latency).rowwise().sum();
-  const Eigen::ArrayXd memory = hits + asked.transfers + loaded;
-  const Eigen::ArrayXd minimum = busy(memory) + around;
+  return latency;
+}
+
+RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment) const {
+  const Matrix uses = resource_seconds(asked);
+  CoreSeconds<Eigen::ArrayXd> spent{asked.core, hit_time(asked), asked.transfers, (asked.read_weight * latency_).rowwise().sum()};
+  const Eigen::ArrayXd alone = spent.busy(machine_.overlap);
+  const Eigen::ArrayXd faults = asked.faults * (system_.fault.parallel.seconds() + system_.fault.serial.seconds());
+  const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() + faults +
+                                Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(team_.size()));
+  // A thread offers what it would draw at idle latency, over all its time.
+  spent.reads = (asked.read_weight * loaded_latency(asked, uses, alone, alone + around)).rowwise().sum();
+  const Eigen::ArrayXd minimum = spent.busy(machine_.overlap) + around;
 
   RegionEstimate result;
   result.thread_seconds = fair_times(minimum, uses);
   const double work = std::accumulate(result.thread_seconds.begin(), result.thread_seconds.end(), 0.0);
   result.fault_share = work > 0 ? faults.sum() / work : 0;
-  std::vector<double> bound_by(resources + 4, 0.0);
-  for (std::size_t t = 0; t < threads; ++t) {
+  const Bottlenecks bottlenecks{machine_, topology_, 0};
+  std::vector<double> bound_by(bottlenecks.causes(), 0.0);
+  for (std::size_t t = 0; t < team_.size(); ++t) {
     const Eigen::Index row = at(t);
     Eigen::Index most = 0;
-    std::size_t cause = resources + (around(row) > busy(memory)(row)                  ? 3
-                                     : asked.core(row) >= memory(row)                 ? 0
-                                     : hits(row) > loaded(row) + asked.transfers(row) ? 2
-                                                                                      : 1);
+    const CoreSeconds<double> of_thread{spent.core(row), spent.hits(row), spent.transfers(row), spent.reads(row)};
+    std::size_t cause = bottlenecks.number(private_cause(of_thread, machine_.overlap, around(row)));
     if (result.thread_seconds[t] > 1.001 * minimum(row) && uses.colwise().sum().maxCoeff(&most) > 0) cause = static_cast<std::size_t>(most);
     bound_by[cause] += result.thread_seconds[t];
   }
-  const auto cause = static_cast<std::size_t>(std::max_element(bound_by.begin(), bound_by.end()) - bound_by.begin());
-  constexpr const char* private_names[] = {"core", "latency", "cache", "overhead"};
-  result.bottleneck = cause < resources ? shared_resource_name(machine_, topology_, cause) : private_names[cause - resources];
+  result.bottleneck = bottlenecks.name(static_cast<std::size_t>(std::max_element(bound_by.begin(), bound_by.end()) - bound_by.begin()));
   return result;
 }
 

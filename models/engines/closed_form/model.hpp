@@ -76,6 +76,9 @@ private:
   const Owners* owners_of(LoopNumber loop) const { return loop == no_loop || !owners_[loop] ? nullptr : &*owners_[loop]; }
   void evict(Demand&, std::vector<Domain>&) const;
   RegionEstimate time(const Demand&, const Assignment&) const;
+  Matrix resource_seconds(const Demand&) const;
+  Eigen::ArrayXd hit_time(const Demand&) const;
+  Matrix loaded_latency(const Demand&, const Matrix& uses, const Eigen::ArrayXd& alone, const Eigen::ArrayXd& undisturbed) const;
   const Homes& homes_of(const RegionTraffic&, bool fresh) const;
   Known& known_of(const RegionTraffic&, const Owners&) const;
   bool of_one_thread(const Known&, std::uint32_t cell, std::uint16_t thread, const Owners&) const;

@@ -1,4 +1,4 @@
-// What the engine line counts: bytes by home, thread and link, and how long lines took by where they came from.
+// What the engine line counts: bytes (traffic_counts.hpp), and how long lines took by where they came from.
 #pragma once
 
 #include <array>
@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "models/engines/line/line_routes.hpp"
-#include "sim/hardware/memory_model.hpp"
-#include "sim/machine/machine.hpp"
-#include "sim/machine/topology.hpp"
+#include "models/engines/parts/traffic_counts.hpp"
 
 namespace homenode {
 
@@ -17,7 +15,7 @@ namespace homenode {
 enum class LineSource : std::uint8_t {
   l2,
   l3,
-  local,
+  local,  // from memory, in the order of Distance
   same_socket,
   one_hop,
   two_hops,
@@ -29,16 +27,11 @@ enum class LineSource : std::uint8_t {
   count
 };
 
-class LineCounts {
+class LineCounts : public TrafficCounts {  // `events`: but latencies
 public:
   // Machine and topology must outlive it.
   LineCounts(const Machine&, const Topology&);
 
-  EventCounts events;  // but latencies
-
-  void add_thread(ThreadId);  // before anything of it is counted
-  void memory(const Asker&, ThreadId, NodeId home, bool write, std::uint64_t lines);
-  void at_end(NodeId home, std::uint64_t lines);  // written back when nobody runs
   void latency(LineSource source, std::int64_t picoseconds) {
     if (source == LineSource::non_temporal) return;
     const std::int64_t nanoseconds = (picoseconds + 500) / 1000;
@@ -56,7 +49,6 @@ private:
 
   const Machine& machine_;
   const Topology& topology_;
-  std::uint64_t line_bytes_;
   std::array<std::vector<std::uint64_t>, sources> short_;
   std::array<std::map<std::int64_t, std::uint64_t>, sources> long_;
 };

@@ -8,20 +8,22 @@
 #include "models/engines/line/ring_routes.hpp"
 #include "models/engines/parts/controller_costs.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/machine/line_bytes.hpp"
 
 namespace homenode {
 
-LineEngine::LineEngine(const Workload& workload, const Machine& machine, const Topology& topology, const StagedOptions& options)
+LineEngine::LineEngine(const Workload& workload, const Machine& machine, const Topology& topology, const EngineOptions& options)
     : workload_{workload},
       machine_{machine},
       topology_{topology},
+      line_bytes_{line_bytes(machine)},
       system_{options.system},
       stage_{workload, machine, std::make_unique<SliceCollector>(collecting_), LineTouchOptions::of(machine, options.stores), options.page},
       caches_{machine, options.seed, machine.snoop != SnoopMode::directory},
       core_times_{workload, machine},
       link_free_(topology.directed_links(), 0),
       counts_{machine, topology},
-      causes_{machine, topology, private_names, workload.regions.size()},
+      causes_{machine, topology, workload.regions.size()},
       timeline_{options.timeline} {
   for (std::size_t level = 0; level + 1 < machine.caches.size(); ++level) {
     if (machine.caches[level].cores_per_cache > 1)
@@ -31,10 +33,10 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
   }
   for (const CacheDescription& cache : machine.caches) {
     const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
-    levels_.push_back({cache.latency.count(), bandwidth > 0 ? std::llround(static_cast<double>(line_bytes()) / bandwidth * 1e12) : 0});
+    levels_.push_back({cache.latency.count(), bandwidth > 0 ? std::llround(static_cast<double>(line_bytes_) / bandwidth * 1e12) : 0});
   }
   for (std::size_t c = 0; c < machine.controllers.size(); ++c)
-    controllers_.emplace_back(machine.dram, line_costs(machine, c), std::max<std::uint64_t>(4096 / line_bytes(), 1));
+    controllers_.emplace_back(machine.dram, line_costs(machine, c), std::max<std::uint64_t>(4096 / line_bytes_, 1));
   for (std::size_t c = 0; c < controllers_.size(); ++c) controllers_[c].set_timeline(timeline_, c);
   if (machine.ring) {
     routes_ = std::make_unique<RingRoutes>(machine, options.physical_memory.value_or(PhysicalMemory{machine, options.page, options.seed}),
@@ -44,10 +46,6 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
     routes_ = std::make_unique<SocketRoutes>(machine, topology, controllers_.front().idle());
   }
   lookahead_ = routes_->least_transfer() / 2;
-}
-
-std::uint64_t LineEngine::line_bytes() const {
-  return static_cast<std::uint64_t>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
 }
 
 EventCounts LineEngine::counts() const {
@@ -92,9 +90,8 @@ void LineEngine::advance(Time to, std::vector<Completion>& done) {
 }
 
 void LineEngine::drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) {
-  const std::uint64_t line = line_bytes();
   victims_.clear();
-  caches_.drop({first_address / line, (last_address + line - 1) / line}, discard, victims_);
+  caches_.drop({first_address / line_bytes_, (last_address + line_bytes_ - 1) / line_bytes_}, discard, victims_);
   victims_.clear();
 }
 

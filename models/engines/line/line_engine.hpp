@@ -17,7 +17,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -32,7 +31,7 @@
 #include "models/engines/parts/bottlenecks.hpp"
 #include "models/engines/parts/cache_stage.hpp"
 #include "models/engines/parts/core_times.hpp"
-#include "models/engines/staged/staged_memory_model.hpp"
+#include "models/engines/parts/engine_options.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/memory/address_space.hpp"
 
@@ -41,7 +40,7 @@ namespace homenode {
 class LineEngine final : public MemoryModel {
 public:
   // Workload, machine and topology must outlive the engine. Throws UsageError where several cores share an inner level.
-  LineEngine(const Workload&, const Machine&, const Topology&, const StagedOptions&);
+  LineEngine(const Workload&, const Machine&, const Topology&, const EngineOptions&);
 
   Started start(const Work&, AddressSpace&) override;
   void run_ahead(Time until) override;
@@ -55,9 +54,6 @@ public:
 
 private:
   static constexpr std::uint32_t is_transaction = std::uint32_t{1} << 31;
-  // Behind the shared resources, as causes of what bound a slice.
-  enum PrivateCause : std::size_t { core_cause, latency_cause, overhead_cause };
-  static constexpr std::array private_names{"core", "latency", "overhead"};
 
   bool ends_slice(const EventQueue::Event&) const;
   void process(const EventQueue::Event&, std::vector<Completion>& done);
@@ -84,11 +80,10 @@ private:
   Picoseconds hold(std::uint32_t link, Picoseconds from, Picoseconds held);
   void send_beside(const LinePath&, Picoseconds at);
 
-  std::uint64_t line_bytes() const;
-
   const Workload& workload_;
   const Machine& machine_;
   const Topology& topology_;
+  std::uint64_t line_bytes_;
   OperatingSystem system_;
   SliceTouches* collecting_ = nullptr;
   CacheStage stage_;
@@ -112,12 +107,10 @@ private:
   EventQueue events_;
   Picoseconds limit_ = 0;  // nothing starts before it
   std::size_t works_ = 0;
-  ExecutionId body_of_ = ExecutionId::none();
-  std::shared_ptr<const ExecutionBody> body_;
   CacheOutcome victims_;
 
   LineCounts counts_;
-  BindingCauses causes_;
+  Bottlenecks causes_;
   Timeline* timeline_;
 };
 

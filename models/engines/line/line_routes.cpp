@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/engines/parts/transfer_latency.hpp"
 #include "sim/base/errors.hpp"
 
 namespace homenode {
@@ -38,8 +39,7 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
       beside(writeback_.emplace_back(), messages.writeback(here, there));
       for (std::size_t c = 0; c < sockets_; ++c) {
         const SocketId owner{c};
-        const auto hops = static_cast<std::int64_t>(std::max<std::size_t>(topology.hops(here, owner), 1));
-        const std::int64_t latency = (owner == here ? machine.core_to_core_local : machine.core_to_core_remote * hops).count();
+        const std::int64_t latency = transfer_latency(machine, topology, here, owner).count();
         LinePath& transfer = transfer_.emplace_back();
         send(transfer, owner, here, machine.data_message, latency / 2);
         transfer.after = transfer.stages.empty() ? latency : latency - latency / 2;
@@ -50,8 +50,7 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
   for (std::size_t a = 0; a < sockets_; ++a) {
     for (std::size_t b = 0; b < sockets_; ++b) {
       LinePath& upgrade = upgrade_.emplace_back();
-      const auto hops = static_cast<std::int64_t>(topology.hops(SocketId{a}, SocketId{b}));
-      upgrade.after = (hops == 0 ? machine.core_to_core_local : machine.core_to_core_remote * hops).count();
+      upgrade.after = transfer_latency(machine, topology, SocketId{a}, SocketId{b}).count();
       beside(upgrade, messages.upgrade(SocketId{a}));
     }
   }

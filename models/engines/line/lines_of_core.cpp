@@ -21,7 +21,7 @@ void LineEngine::run(RunningSlice& r) {
       miss.served = routes_->served(number, kernel.home);
       miss.source = LineSource::non_temporal;
       miss.writes_memory = true;
-      counts_.memory(r.asker, r.thread, kernel.home, true, 1);
+      counts_.memory(r.asker.node, r.thread, kernel.home, 0, 1);
       if (!issue(r, miss, static_cast<float>(machine_.prefetched_lines))) return;
     } else {
       const LineTouch* touch = nullptr;
@@ -127,14 +127,14 @@ void LineEngine::write_back(const RunningSlice& r, Picoseconds at) {
 }
 
 NodeId LineEngine::home_of(const RunningSlice& r, LineNumber line) const {
-  const NodeId home = r.addresses->home_of(line * line_bytes());
+  const NodeId home = r.addresses->home_of(line * line_bytes_);
   return home.is_none() ? r.asker.node : home;  // the zero page
 }
 
 void LineEngine::count_line(const RunningSlice& r, LineNumber line, NodeId home, bool write) {
-  counts_.memory(r.asker, r.thread, home, write, 1);
+  counts_.memory(r.asker.node, r.thread, home, write ? 0 : 1, write ? 1 : 0);
   PageWatch& watch = r.addresses->watch();
-  if (watch.watches() == Watch::traffic) watch.exchanged(line * line_bytes(), (line + 1) * line_bytes(), write);
+  if (watch.watches() == Watch::traffic) watch.exchanged(line * line_bytes_, (line + 1) * line_bytes_, write);
 }
 
 }  // namespace homenode

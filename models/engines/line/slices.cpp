@@ -5,6 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "models/engines/parts/page_work.hpp"
+#include "models/engines/parts/transfer_latency.hpp"
+#include "sim/report/timeline.hpp"
+
 namespace homenode {
 namespace {
 
@@ -19,10 +23,6 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   const std::size_t thread = place.thread.index();
   if (cores_.size() <= thread) cores_.resize(thread + 1);
   counts_.add_thread(place.thread);
-  if (body_of_ != work.items.execution) {
-    body_ = workload_.body(work.items.execution);
-    body_of_ = work.items.execution;
-  }
   RunningSlice& r = cores_[thread];
   r.slice.clear();
   r.kernel.clear();
@@ -62,7 +62,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.latency = 0;
   r.accesses = passed.slice.accesses;
   r.clock = r.begin + overhead;
-  const double computing = core_times_.seconds(passed.slice, *body_) / picosecond;
+  const double computing = core_times_.seconds(passed.slice) / picosecond;
   r.access_time = passed.slice.accesses == 0 ? 0 : computing / static_cast<double>(passed.slice.accesses);
   if (passed.slice.accesses == 0) r.clock += std::llround(computing);
   r.computed = 0;
@@ -93,8 +93,7 @@ void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint6
   Picoseconds serial = cost.serial.count();
   const Picoseconds from = work.place.now.count() + overhead;
   if (cost.serial_transfers > 0 && faults_free_ > from) {
-    const auto hops = static_cast<std::int64_t>(topology_.hops(faulted_last_, r.asker.socket));
-    const Time transfer = hops == 0 ? machine_.core_to_core_local : machine_.core_to_core_remote * hops;
+    const Time transfer = transfer_latency(machine_, topology_, faulted_last_, r.asker.socket);
     serial += to_picoseconds(cost.serial_transfers * transfer.seconds());
   }
   if (serial > 0) {
@@ -107,41 +106,32 @@ void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint6
                       picosecond * static_cast<double>(faults_free_ - begins));
     overhead += r.locked;
   }
-  if (cost.zeroing == 0) return;
-  const double lines_per_page = static_cast<double>(r.addresses->page_bytes()) / static_cast<double>(line_bytes());
-  for (std::size_t home = 0; home < counts_.events.nodes; ++home) {
-    const std::uint64_t pages = r.addresses->settled_pages()[home];
-    if (pages == 0) continue;
-    const auto lines = static_cast<std::uint64_t>(std::llround(static_cast<double>(pages) * lines_per_page * cost.zeroing));
-    r.kernel.push_back({NodeId{home}, lines});
-    counts_.events.zeroed_bytes += lines * line_bytes();
-  }
+  for_each_zeroed(*r.addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
+    r.kernel.push_back({home, lines});
+    counts_.events.zeroed_bytes += lines * line_bytes_;
+  });
 }
 
 // What a placement did to pages since it was last looked at; the time that it takes the core. Copies are written by the time.
 Picoseconds LineEngine::work_on_pages(const Place& place, AddressSpace& addresses) {
   const PageWork done = addresses.watch().take_work();
-  double seconds = static_cast<double>(done.hinting_faults) * system_.balancing.hinting_fault.seconds() +
-                   static_cast<double>(done.unmapped) * system_.balancing.scan.seconds();
-  const std::uint64_t lines = addresses.page_bytes() / line_bytes();
+  const std::uint64_t lines = addresses.page_bytes() / line_bytes_;
+  double seconds = 0;
+  add_page_work(done, place.node, lines, machine_, topology_, system_, seconds);
   const Asker asker{place.core, place.node, machine_.socket_of(place.node)};
   for (const PageMove& move : done.moves) {
-    const LineNumber first = addresses.first_byte(move.page) / line_bytes();
+    const LineNumber first = addresses.first_byte(move.page) / line_bytes_;
     victims_.clear();
     caches_.drop({first, first + lines}, false, victims_);
     std::uint64_t modified = 0;
     for (const LineRange& range : victims_.writebacks) modified += range.size();
-    counts_.memory(asker, place.thread, move.from, true, modified);
-    counts_.memory(asker, place.thread, move.from, false, lines);
-    counts_.memory(asker, place.thread, move.to, true, lines);
+    counts_.memory(place.node, place.thread, move.from, lines, modified);
+    counts_.memory(place.node, place.thread, move.to, 0, lines);
     for (LineNumber line = first; line < first + lines; ++line) {
       const LineRoutes::Served served = routes_->served(line, move.to);
       controllers_[served.controller].write(served.line, place.now.count());
       send_beside(routes_->writeback(asker, line, move.to), place.now.count());
     }
-    const Time latency = std::max(topology_.latency(place.node, move.from), topology_.latency(place.node, move.to));
-    seconds += (system_.migration.fixed + system_.migration.shootdown).seconds() +
-               static_cast<double>(lines) / machine_.prefetched_lines * latency.seconds();
   }
   return to_picoseconds(seconds);
 }
@@ -158,10 +148,10 @@ void LineEngine::finish(RunningSlice& r, Picoseconds at, std::vector<Completion>
   const double stalled = std::max(0.0, seconds - overhead - faults - computing);
   const double locked = static_cast<double>(r.locked) * picosecond, kernel = overhead - locked + faults;
   if (locked > 0) causes_.add(r.region, causes_.page_faults(), locked);
-  if (kernel > 0) causes_.add(r.region, causes_.of_model(overhead_cause), kernel);
-  if (computing > 0) causes_.add(r.region, causes_.of_model(core_cause), computing);
+  if (kernel > 0) causes_.add(r.region, causes_.number(PrivateCause::overhead), kernel);
+  if (computing > 0) causes_.add(r.region, causes_.number(PrivateCause::core), computing);
   if (!(stalled > 0)) return;
-  std::size_t cause = causes_.of_model(latency_cause);
+  std::size_t cause = causes_.number(PrivateCause::latency);
   Picoseconds longest = r.latency / 10;
   for (const std::uint32_t resource : r.queued) {
     if (r.waited[resource] <= longest) continue;

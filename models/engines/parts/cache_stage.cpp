@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/machine/line_bytes.hpp"
+
 namespace homenode {
 namespace {
 
@@ -15,10 +17,12 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
                        Bytes page, std::shared_ptr<CacheRecord> record, std::string what)
     : workload_{workload},
       machine_{machine},
+      line_bytes_{line_bytes(machine)},
       caches_{std::move(caches)},
       touch_options_{options},
       page_bytes_{static_cast<std::uint64_t>(page.count())},
       touches_{options},
+      body_{workload},
       record_{std::move(record)} {
   if (machine.tlb.entries > 0) {
     const unsigned large = machine.tlb.large_entries > 0 ? machine.tlb.large_entries : machine.tlb.entries;
@@ -29,10 +33,6 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
     reading_ = record_->ready(what);
     recording_ = !reading_ && record_->claim(what);
   }
-}
-
-std::uint64_t CacheStage::line_bytes() const {
-  return static_cast<std::uint64_t>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
 }
 
 CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, const std::function<void()>& faulted) {
@@ -94,10 +94,6 @@ FilteredSlice& CacheStage::free_slice() {
 }
 
 void CacheStage::filter(const Work& work, AddressSpace& addresses, FilteredSlice& slice, const std::function<void()>& faulted) {
-  if (body_of_ != work.items.execution) {
-    body_ = workload_.body(work.items.execution);
-    body_of_ = work.items.execution;
-  }
   slice.clear();
   slice.items = work.items;
   slice.outcome.hit_lines.resize(machine_.caches.size(), 0);
@@ -105,7 +101,8 @@ void CacheStage::filter(const Work& work, AddressSpace& addresses, FilteredSlice
   touched_pages_.clear();
   written_pages_.clear();
   if (!work.stretch) {
-    touches_.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, work.place.thread, slice));
+    touches_.start(workload_.patterns, *body_.of(work.items.execution), work.items.first, work.items.last,
+                   addresses_for(addresses, work.place.thread, slice));
     access(work, touches_, addresses, slice, faulted);
     return;
   }
@@ -133,7 +130,7 @@ double CacheStage::share(Opened& opened, std::uint64_t accesses) const {
 
 void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& addresses, FilteredSlice& slice,
                         const std::function<void()>& faulted) {
-  const std::uint64_t line = line_bytes();
+  const std::uint64_t line = line_bytes_;
   const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) / line : 0;
   const bool walks_now = !translations_.empty() && (faulted || addresses.pages_per_huge() == 0);
   std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
@@ -198,10 +195,11 @@ CacheStage::Opened& CacheStage::opened(const Work& work, AddressSpace& addresses
   Opened& opened = open_item(opened_[thread], begins ? nullptr : &work);
   if (begins) {
     ++open_;
-    opened.body = body_;
+    opened.body = body_.of(work.items.execution);
     opened.item = work.items;
     opened.done = 0;
-    opened.touches.start(workload_.patterns, *body_, work.items.first, work.items.last, addresses_for(addresses, work.place.thread, slice));
+    opened.touches.start(workload_.patterns, *opened.body, work.items.first, work.items.last,
+                         addresses_for(addresses, work.place.thread, slice));
   }
   opened.touches.go_on_until(work.stretch->last);
   return opened;

@@ -11,6 +11,7 @@
 #include "models/engines/parts/touched_lines.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/program/current_body.hpp"
 #include "sim/program/line_touches.hpp"
 
 namespace homenode {
@@ -64,10 +65,10 @@ private:
   std::uint64_t missed_pages(CoreId, AddressRange, const AddressSpace&);
   bool reads_record();
   void end_recording();
-  std::uint64_t line_bytes() const;
 
   const Workload& workload_;
   const Machine& machine_;
+  std::uint64_t line_bytes_;
   std::unique_ptr<CacheModel> caches_;
   LineTouchOptions touch_options_;
   std::uint64_t page_bytes_;
@@ -75,8 +76,7 @@ private:
   std::vector<std::vector<std::unique_ptr<Opened>>> opened_;  // by thread
   std::size_t open_ = 0;                                      // of them, now
   std::vector<TranslationBuffers> translations_;              // by core; none if the machine describes none
-  ExecutionId body_of_ = ExecutionId::none();
-  std::shared_ptr<const ExecutionBody> body_;
+  CurrentBody body_;
 
   std::shared_ptr<CacheRecord> record_;
   bool recording_ = false, reading_ = false;

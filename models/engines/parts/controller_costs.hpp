@@ -2,6 +2,7 @@
 // bandwidth and a mix of as many reads as writes at its one-to-one bandwidth.
 #pragma once
 
+#include "sim/machine/line_bytes.hpp"
 #include "sim/machine/machine.hpp"
 
 namespace homenode {
@@ -11,7 +12,7 @@ struct LineCosts {
 };
 
 inline LineCosts line_costs(const Machine& machine, std::size_t controller) {
-  const double line = static_cast<double>(machine.caches.empty() ? 64 : machine.caches.front().line.count());
+  const double line = static_cast<double>(line_bytes(machine));
   const ControllerDescription& description = machine.controllers[controller];
   const double read = 1 / description.read_only.bytes_per_second();
   return {read * line, (2 / description.one_to_one.bytes_per_second() - read) * line};

@@ -7,9 +7,10 @@
 namespace homenode {
 
 CoreTimes::CoreTimes(const Workload& workload, const Machine& machine)
-    : workload_{workload}, machine_{machine}, per_iteration_(workload.patterns.size(), -1.0) {}
+    : workload_{workload}, machine_{machine}, body_{workload}, per_iteration_(workload.patterns.size(), -1.0) {}
 
-double CoreTimes::seconds(const FilteredSlice& slice, const ExecutionBody& body) {
+double CoreTimes::seconds(const FilteredSlice& slice) {
+  const ExecutionBody& body = *body_.of(slice.items.execution);
   const auto behind = [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.last; };
   double seconds = 0;
   auto block = std::upper_bound(body.blocks.begin(), body.blocks.end(), slice.items.first, behind);

@@ -2,384 +2,305 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 
-#include "models/engines/parts/controller_costs.hpp"
+#include "models/engines/parts/controller_load.hpp"
+#include "models/engines/parts/page_work.hpp"
+#include "models/engines/parts/transfer_latency.hpp"
+#include "models/optimum/page_demand.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/machine/line_bytes.hpp"
+#include "sim/report/timeline.hpp"
 
 namespace homenode {
 namespace {
-
-// Causes beyond the shared resources, in this order after them.
-enum PrivateCause : std::size_t { core_cause, latency_cause, cache_cause, overhead_cause, private_causes };
-constexpr const char* private_names[private_causes] = {"core", "latency", "cache", "overhead"};
 
 constexpr double picosecond = 1e-12;
 
 }  // namespace
 
 StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& machine, const Topology& topology,
-                                     std::unique_ptr<CacheModel> caches, std::unique_ptr<BandwidthSharing> sharing, StagedOptions options)
+                                     std::unique_ptr<CacheModel> caches, std::unique_ptr<BandwidthSharing> sharing, EngineOptions options)
     : workload_{workload},
       machine_{machine},
       topology_{topology},
+      line_bytes_{line_bytes(machine)},
       caches_{workload,     machine,        std::move(caches), LineTouchOptions::of(machine, options.stores),
               options.page, options.record, options.recorded},
       sharing_{std::move(sharing)},
       options_{std::move(options)},
       messages_{machine, topology},
       bound_{workload, machine},
-      faulting_(machine.sockets, 0),
+      fault_lock_{machine, topology, options_.system.fault},
       controllers_of_(machine.nodes.size()),
       core_times_{workload, machine},
-      demand_(machine.nodes.size()),
-      use_(shared_resources(machine, topology), 0.0),
-      offered_(shared_resources(machine, topology), 0.0),
-      load_(shared_resources(machine, topology), 0.0),
-      causes_(machine, topology, private_names, workload.regions.size()) {
+      causes_{machine, topology, workload.regions.size()},
+      demand_{machine.nodes.size()},
+      use_{causes_.shared()},
+      offered_(causes_.shared(), 0.0),
+      load_(causes_.shared(), 0.0),
+      counts_{machine, topology} {
   for (std::size_t c = 0; c < machine.controllers.size(); ++c) {
     const ControllerDescription& controller = machine.controllers[c];
     controllers_of_[controller.node.index()].push_back(c);
-    const LineCosts costs = line_costs(machine, c);
-    if (!(costs.write > 0)) {
+    line_costs_.push_back(line_costs(machine, c));
+    if (!(line_costs_.back().write > 0)) {
       throw InputError("machine '" + machine.name + "', controller " + std::to_string(c) + ": bandwidth one to one is " +
                        to_string(controller.one_to_one) + " beside " + to_string(controller.read_only) +
                        " for reads only; allowed: less than twice as much");
     }
-    read_cost_.push_back(costs.read);
-    write_cost_.push_back(costs.write);
   }
   for (std::size_t node = 0; node < machine.nodes.size(); ++node) {
     Time least = Time::max();
     for (std::size_t home = 0; home < machine.nodes.size(); ++home) least = std::min(least, topology.latency(NodeId{node}, NodeId{home}));
     nearest_.push_back(least.seconds());
   }
-  const std::size_t nodes = machine.nodes.size();
-  counts_.nodes = nodes;
-  counts_.traffic_bytes.assign(nodes * nodes, 0);
-  counts_.read_bytes.assign(nodes, 0);
-  counts_.write_bytes.assign(nodes, 0);
-  counts_.link_bytes.assign(topology.directed_links(), 0);
-  counts_.hit_lines.assign(machine.caches.size(), 0);
-}
-
-std::uint64_t StagedMemoryModel::line_bytes() const {
-  return static_cast<std::uint64_t>(machine_.caches.empty() ? 64 : machine_.caches.front().line.count());
 }
 
 Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
-  const Execution& execution = workload_.executions[work.items.execution.index()];
-  if (body_of_ != work.items.execution) {
-    body_ = workload_.body(work.items.execution);
-    body_of_ = work.items.execution;
-  }
   const Place& place = work.place;
-  if (counts_.local_bytes.size() <= place.thread.index()) {
-    counts_.local_bytes.resize(place.thread.index() + 1, 0);
-    counts_.remote_bytes.resize(place.thread.index() + 1, 0);
-  }
-  const bool watched = addresses.watch().watches() != Watch::nothing;
-  if (watched) {
-    addresses.watch().begin_slice(place);
-    work_on_pages(place, addresses);
-  }
-  const auto tell_faults = [&] {
-    addresses.watch().tell_faults(place);
-    work_on_pages(place, addresses);
-  };
-  const CacheStage::Passed passed = caches_.pass(work, addresses, watched ? tell_faults : std::function<void()>{});
-  outcome_ = &passed.slice.outcome;
-  counts_.tlb_misses += passed.walked_pages;
+  counts_.add_thread(place.thread);
+  demand_.clear();
+  use_.clear();
+  double kernel_seconds = 0;  // of work on pages
+  const CacheStage::Passed passed = pass_caches(work, addresses, kernel_seconds);
+  const CacheOutcome& outcome = passed.slice.outcome;
   const std::uint64_t faulted = addresses.settle();  // the placement is asked once for the whole slice
-  const double walk_seconds = passed.walks * machine_.tlb.miss_penalty.seconds();
-  collect_demand(place.node, addresses);
-  if (watched) tell_traffic(place, addresses);
-  const double transfers = transfer_seconds(place, addresses);
-  const double faults = fault_seconds(place, faulted, addresses);
-  use_resources(place);
+  demand_.add(outcome, place.node, addresses);
+  tell_traffic(outcome, place, addresses);
+  CoreSeconds<double> spent{core_times_.seconds(passed.slice), hit_time(outcome), transfer_time(outcome, place, addresses), 0};
+  const double faults = fault_time(place, faulted, addresses);
+  use_resources(place, outcome.upgrades);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
-  const double core = core_times_.seconds(passed.slice, *body_);
-  double hits = 0;
-  for (std::size_t level = 1; level < outcome_->hit_weight.size() && level < machine_.caches.size(); ++level) {
-    // By latency, as many lines in flight as the stream allows, or by what the level delivers to one core.
-    const CacheDescription& cache = machine_.caches[level];
-    const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
-    const double delivery = bandwidth > 0 ? static_cast<double>(outcome_->hit_lines[level] * line_bytes()) / bandwidth : 0;
-    hits += std::max(outcome_->hit_weight[level] * cache.latency.seconds(), delivery);
-  }
-  double idle = 0, read_weight = 0;
-  for (std::size_t home = 0; home < demand_.size(); ++home) {
-    read_weight += demand_[home].read_weight;
-    if (demand_[home].reads != 0) idle += demand_[home].read_weight * topology_.latency(place.node, NodeId{home}).seconds();
-  }
-  const auto busy = [&](double memory) { return machine_.overlap == Overlap::full ? std::max(core, memory) : core + memory; };
-  const double alone = busy(hits + transfers + idle);
-  if (alone > 0) {
-    for (const std::uint32_t resource : used_) offered_[resource] += use_[resource] / alone;
-  }
-  double loaded = 0;
-  for (std::size_t home = 0; home < demand_.size(); ++home) {
-    const HomeDemand& demand = demand_[home];
-    if (demand.reads == 0) continue;
-    const Time latency = topology_.latency(place.node, NodeId{home});
-    Time extra;
-    for (const std::size_t controller : controllers_of_[home])
-      extra = std::max(extra, extra_latency(machine_, topology_, controller, offered_[controller]));
-    loaded += demand.read_weight * (latency + extra).seconds();
-    count_latency(memory_source(place.node, NodeId{home}), latency + extra, demand.reads);
-  }
-  const double memory = hits + transfers + loaded;
+  spent.reads = idle_read_time(place.node);
+  const double alone = spent.busy(machine_.overlap);
+  for (const std::uint32_t resource : use_.ascending()) offered_[resource] += offered_share(use_.seconds(ResourceId{resource}), alone);
+  spent.reads = loaded_read_time(place.node);
   if (options_.timeline != nullptr)
     options_.timeline->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now,
-                              place.now + Time::from_seconds(kernel_seconds_));
-  const double overhead = work.overhead.seconds() + faults + walk_seconds + std::exchange(kernel_seconds_, 0.0);
-  const double private_seconds = busy(memory) + overhead;
-  const double around = work.overhead.seconds() + walk_seconds;
-  const double least = busy(hits + transfers + read_weight * nearest_[place.node.index()]) + around;
-  note_bound(work, least, faulted);
-  if (options_.page_demand != nullptr) {
-    const double beside_reads = hits + transfers + (machine_.overlap == Overlap::full ? 0 : core) + around;
-    options_.page_demand->add(bound_.phase(work.items.execution), place, *outcome_, least, beside_reads, addresses);
-  }
+                              place.now + Time::from_seconds(kernel_seconds));
+  const double walks = passed.walks * machine_.tlb.miss_penalty.seconds();
+  const double overhead = work.overhead.seconds() + faults + walks + kernel_seconds;
+  note_bound(work, outcome, spent, work.overhead.seconds() + walks, faulted, addresses);
 
   Running running;
   running.thread = place.thread;
-  running.region = execution.region;
+  running.region = workload_.executions[work.items.execution.index()].region;
   running.begin = place.now;
-  running.minimum = Time::from_seconds(private_seconds);
-  running.private_cause = overhead > busy(memory)     ? overhead_cause
-                          : core >= memory            ? core_cause
-                          : hits > loaded + transfers ? cache_cause
-                                                      : latency_cause;
-  if (use_[lock()] > 0) {
-    running.faults_on = machine_.socket_of(place.node);
-    faulting_pairs_ += transfers_from_others(*running.faults_on) * 2;
-    ++faulting_[running.faults_on->index()];
-    ++faulting_slices_;
-  }
-  Activity activity;
-  activity.minimum = running.minimum;
-  activity.uses.reserve(used_.size());
-  running.load_before.reserve(used_.size());
-  for (const std::uint32_t resource : used_) {
-    activity.uses.push_back({ResourceId{resource}, use_[resource]});
-    if (alone > 0) offered_[resource] -= use_[resource] / alone;
-    // Until its end it offers what it would draw at idle latency, overheads included: what the equilibrium asks for.
-    running.share_of_second = 1 / std::max(alone + overhead, picosecond);
-    offered_[resource] += use_[resource] * running.share_of_second;
-    running.load_before.push_back(load_[resource]);
-    use_[resource] = 0;
-  }
-  used_.clear();
-  running.uses = activity.uses;
-  count_traffic(place);
-  for (HomeDemand& demand : demand_) demand = {};
-  const ActivityId id = sharing_->start(activity);
-  running.activity = id;
-  running_.emplace(id, std::move(running));
-  return {WorkId{id.index()}, passed.slice.reached};
+  running.minimum = Time::from_seconds(spent.busy(machine_.overlap) + overhead);
+  running.private_cause = private_cause(spent, machine_.overlap, overhead);
+  if (use_.seconds(lock()) > 0) running.faults_on = machine_.socket_of(place.node);
+  counts_.events.tlb_misses += passed.walked_pages;
+  count(outcome, place);
+  return {begin(std::move(running), alone, overhead), passed.slice.reached};
 }
 
-double StagedMemoryModel::fault_seconds(const Place& place, std::uint64_t faults, const AddressSpace& addresses) {
-  if (faults == 0) return 0;
-  const FaultCost& cost = options_.system.fault;
-  const auto number = static_cast<double>(faults);
-  const double serial = number * lock_seconds(machine_.socket_of(place.node));
-  remember(ResourceId{lock()}, serial);
-  double seconds = number * cost.parallel.seconds() + serial;
-  if (cost.zeroing == 0) return seconds;
-  const double lines_per_page = static_cast<double>(addresses.page_bytes()) / static_cast<double>(line_bytes());
-  for (std::size_t home = 0; home < demand_.size(); ++home) {
-    const std::uint64_t pages = addresses.settled_pages()[home];
-    if (pages == 0) continue;
-    const auto lines = static_cast<std::uint64_t>(std::llround(static_cast<double>(pages) * lines_per_page * cost.zeroing));
-    demand_[home].zeroed = lines;
-    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, NodeId{home}).seconds();
+CacheStage::Passed StagedMemoryModel::pass_caches(const Work& work, AddressSpace& addresses, double& kernel_seconds) {
+  PageWatch& watch = addresses.watch();
+  if (watch.watches() == Watch::nothing) return caches_.pass(work, addresses);
+  watch.begin_slice(work.place);
+  work_on_pages(work.place, addresses, kernel_seconds);
+  return caches_.pass(work, addresses, [&] {
+    watch.tell_faults(work.place);
+    work_on_pages(work.place, addresses, kernel_seconds);
+  });
+}
+
+// What the placement did to pages since it was last looked at, on the core at `place`.
+void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresses, double& kernel_seconds) {
+  const PageWork done = addresses.watch().take_work();
+  const std::uint64_t lines = addresses.page_bytes() / line_bytes_;
+  add_page_work(done, place.node, lines, machine_, topology_, options_.system, kernel_seconds);
+  for (const PageMove& move : done.moves) {
+    const LineNumber first = addresses.first_byte(move.page) / line_bytes_;
+    moved_.clear();
+    caches_.drop({first, first + lines}, false, moved_);
+    for (const LineRange& modified : moved_.writebacks) demand_.of(move.from).writebacks += modified.size();
+    demand_.of(move.from).reads += lines;
+    demand_.of(move.to).non_temporal += lines;
+  }
+}
+
+void StagedMemoryModel::tell_traffic(const CacheOutcome& outcome, const Place& place, AddressSpace& addresses) {
+  PageWatch& watch = addresses.watch();
+  if (watch.watches() != Watch::traffic) return;
+  const auto tell = [&](const LineRange& lines, bool write) {
+    watch.exchanged(lines.first * line_bytes_, lines.last * line_bytes_, write);
+  };
+  for (const MissRange& miss : outcome.reads) tell(miss.lines, false);
+  for (const LineRange& lines : outcome.writebacks) tell(lines, true);
+  for (const LineRange& lines : outcome.non_temporal_writes) tell(lines, true);
+  watch.tell_traffic(place);
+}
+
+double StagedMemoryModel::hit_time(const CacheOutcome& outcome) const {
+  double seconds = 0;
+  for (std::size_t level = 1; level < outcome.hit_weight.size() && level < machine_.caches.size(); ++level) {
+    const CacheDescription& cache = machine_.caches[level];
+    const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
+    const double delivery = bandwidth > 0 ? static_cast<double>(outcome.hit_lines[level] * line_bytes_) / bandwidth : 0;
+    seconds += hit_seconds(outcome.hit_weight[level], cache.latency, delivery);
   }
   return seconds;
 }
 
-Time StagedMemoryModel::lock_transfer(SocketId from, SocketId to) const {
-  const auto hops = static_cast<std::int64_t>(topology_.hops(from, to));
-  return hops == 0 ? machine_.core_to_core_local : machine_.core_to_core_remote * hops;
-}
-
-Time StagedMemoryModel::transfers_from_others(SocketId socket) const {
-  Time sum;
-  for (std::size_t other = 0; other < faulting_.size(); ++other)
-    if (faulting_[other] != 0) sum += lock_transfer(socket, SocketId{other}) * static_cast<std::int64_t>(faulting_[other]);
-  return sum;
-}
-
-// n slices that fault hand the lock to each other, each as likely: S / n transfers for one fault of each, S summed over ordered pairs.
-// A slice is charged with what it adds to that, for those that began before it will wait for it as well.
-double StagedMemoryModel::lock_seconds(SocketId socket) const {
-  const FaultCost& cost = options_.system.fault;
-  if (cost.serial_transfers == 0 || faulting_slices_ == 0) return cost.serial.seconds();
-  const auto others = static_cast<double>(faulting_slices_);
-  const double added = 2 * transfers_from_others(socket).seconds() - faulting_pairs_.seconds() / others;
-  return cost.serial.seconds() + cost.serial_transfers * std::max(added, 0.0) / (others + 1);
-}
-
-// What the placement did to pages since it was last looked at, on the core at `place`.
-void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresses) {
-  const PageWork done = addresses.watch().take_work();
-  kernel_seconds_ += static_cast<double>(done.hinting_faults) * options_.system.balancing.hinting_fault.seconds() +
-                     static_cast<double>(done.unmapped) * options_.system.balancing.scan.seconds();
-  const std::uint64_t lines = addresses.page_bytes() / line_bytes();
-  for (const PageMove& move : done.moves) {
-    const LineNumber first = addresses.first_byte(move.page) / line_bytes();
-    moved_.clear();
-    caches_.drop({first, first + lines}, false, moved_);
-    for (const LineRange& modified : moved_.writebacks) demand_[move.from.index()].writebacks += modified.size();
-    demand_[move.from.index()].reads += lines;
-    demand_[move.to.index()].non_temporal += lines;
-    // The copy goes at the pace of the slower side, with as many lines in flight as a stream has.
-    const Time latency = std::max(topology_.latency(place.node, move.from), topology_.latency(place.node, move.to));
-    kernel_seconds_ += (options_.system.migration.fixed + options_.system.migration.shootdown).seconds() +
-                       static_cast<double>(lines) / machine_.prefetched_lines * latency.seconds();
-  }
-}
-
-void StagedMemoryModel::tell_traffic(const Place& place, AddressSpace& addresses) {
-  PageWatch& watch = addresses.watch();
-  if (watch.watches() != Watch::traffic) return;
-  const std::uint64_t line = line_bytes();
-  for (const MissRange& miss : outcome_->reads) watch.exchanged(miss.lines.first * line, miss.lines.last * line, false);
-  for (const LineRange& lines : outcome_->writebacks) watch.exchanged(lines.first * line, lines.last * line, true);
-  for (const LineRange& lines : outcome_->non_temporal_writes) watch.exchanged(lines.first * line, lines.last * line, true);
-  watch.tell_traffic(place);
-}
-
-void StagedMemoryModel::collect_demand(NodeId reader, const AddressSpace& addresses) {
-  const auto by_home = [&](const LineRange& lines, auto add) {
-    shares_.clear();
-    addresses.homes(lines.first, lines.last, reader, shares_);
-    for (const HomeShare& share : shares_) add(demand_[share.home.index()], share.lines);
-  };
-  for (const MissRange& miss : outcome_->reads) {
-    by_home(miss.lines, [&](HomeDemand& demand, std::uint64_t lines) {
-      demand.reads += lines;
-      demand.read_weight += static_cast<double>(lines) / miss.parallelism;
-    });
-  }
-  for (const LineRange& lines : outcome_->writebacks) {
-    by_home(lines, [](HomeDemand& demand, std::uint64_t count) { demand.writebacks += count; });
-  }
-  for (const LineRange& lines : outcome_->non_temporal_writes) {
-    by_home(lines, [](HomeDemand& demand, std::uint64_t count) { demand.non_temporal += count; });
-  }
-}
-
-void StagedMemoryModel::remember(ResourceId resource, double seconds) {
-  if (seconds <= 0) return;
-  if (use_[resource.index()] == 0) used_.push_back(resource.value());
-  use_[resource.index()] += seconds;
-}
-
-void StagedMemoryModel::use_link_bytes(const std::vector<LinkBytes>& costs, std::uint64_t lines) {
-  for (const LinkBytes& cost : costs) {
-    const double bytes = cost.bytes * static_cast<double>(lines);
-    const double bandwidth = machine_.links[cost.link.index() / 2].bandwidth.bytes_per_second();
-    remember(ResourceId{machine_.controllers.size() + cost.link.index()}, bytes / bandwidth);
-    counts_.link_bytes[cost.link.index()] += static_cast<std::uint64_t>(std::llround(bytes));
-  }
-}
-
-// Lines of pages that moved are not among them: another placement would not move them.
-void StagedMemoryModel::note_bound(const Work& work, double least_seconds, std::uint64_t faults) {
-  LowerBound::Slice slice{work.items.execution, work.place, Time::from_seconds(least_seconds),
-                          (options_.system.fault.parallel + options_.system.fault.serial) * static_cast<std::int64_t>(faults)};
-  for (const MissRange& miss : outcome_->reads) slice.reads += miss.lines.size();
-  for (const LineRange& lines : outcome_->writebacks) slice.writes += lines.size();
-  for (const LineRange& lines : outcome_->non_temporal_writes) slice.writes += lines.size();
-  bound_.add(slice);
-}
-
-void StagedMemoryModel::use_resources(const Place& place) {
+double StagedMemoryModel::transfer_time(const CacheOutcome& outcome, const Place& place, const AddressSpace& addresses) {
+  double seconds = 0;
   const SocketId socket = machine_.socket_of(place.node);
-  for (std::size_t home = 0; home < demand_.size(); ++home) {
-    const HomeDemand& demand = demand_[home];
+  for (const TransferRange& transfer : outcome.transfers) {
+    const SocketId owner = machine_.socket_of(transfer.owner);
+    const std::uint64_t lines = transfer.lines.size();
+    const Time latency = transfer_latency(machine_, topology_, socket, owner);
+    seconds += static_cast<double>(lines) / transfer.parallelism * latency.seconds();
+    shares_.clear();
+    addresses.homes(transfer.lines.first, transfer.lines.last, place.node, shares_);
+    for (const HomeShare& share : shares_) use_links(messages_.transfer(socket, machine_.socket_of(share.home), owner), share.lines);
+    count_latency("transfer", latency, lines);
+    counts_.events.transfer_lines += lines;
+  }
+  return seconds;
+}
+
+double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, const AddressSpace& addresses) {
+  if (faults == 0) return 0;
+  const auto number = static_cast<double>(faults);
+  const double serial = number * fault_lock_.seconds(machine_.socket_of(place.node));
+  use_.add(lock(), serial);
+  double seconds = number * options_.system.fault.parallel.seconds() + serial;
+  for_each_zeroed(addresses, machine_, options_.system.fault, [&](NodeId home, std::uint64_t lines) {
+    demand_.of(home).zeroed = lines;
+    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
+  });
+  return seconds;
+}
+
+void StagedMemoryModel::use_resources(const Place& place, std::uint64_t upgrades) {
+  const SocketId socket = machine_.socket_of(place.node);
+  for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
+    const HomeDemand& demand = demand_.by_home()[home];
     const std::uint64_t writes = demand.writes();
     if (demand.reads + writes == 0) continue;
     const auto& controllers = controllers_of_[home];
     for (const std::size_t c : controllers) {  // lines are spread evenly over a node's controllers
-      const double seconds = static_cast<double>(demand.reads) * read_cost_[c] + static_cast<double>(writes) * write_cost_[c];
-      remember(ResourceId{c}, seconds / static_cast<double>(controllers.size()));
+      const double seconds = static_cast<double>(demand.reads) * line_costs_[c].read + static_cast<double>(writes) * line_costs_[c].write;
+      use_.add(ResourceId{c}, seconds / static_cast<double>(controllers.size()));
     }
     const SocketId there = machine_.socket_of(NodeId{home});
-    if (demand.reads != 0) use_link_bytes(messages_.read(socket, there), demand.reads);
+    if (demand.reads != 0) use_links(messages_.read(socket, there), demand.reads);
     const std::uint64_t non_temporal = demand.non_temporal + demand.zeroed;
-    if (non_temporal != 0) use_link_bytes(messages_.non_temporal_write(socket, there), non_temporal);
-    if (demand.writebacks != 0) use_link_bytes(messages_.writeback(socket, there), demand.writebacks);
+    if (non_temporal != 0) use_links(messages_.non_temporal_write(socket, there), non_temporal);
+    if (demand.writebacks != 0) use_links(messages_.writeback(socket, there), demand.writebacks);
   }
-  if (outcome_->upgrades != 0) use_link_bytes(messages_.upgrade(socket), outcome_->upgrades);
-  std::sort(used_.begin(), used_.end());
+  if (upgrades != 0) use_links(messages_.upgrade(socket), upgrades);
 }
 
-double StagedMemoryModel::transfer_seconds(const Place& place, const AddressSpace& addresses) {
+void StagedMemoryModel::use_links(const std::vector<LinkBytes>& costs, std::uint64_t lines) {
+  for (const LinkBytes& cost : costs) {
+    const double bytes = cost.bytes * static_cast<double>(lines);
+    const double bandwidth = machine_.links[cost.link.index() / 2].bandwidth.bytes_per_second();
+    use_.add(ResourceId{machine_.controllers.size() + cost.link.index()}, bytes / bandwidth);
+    counts_.events.link_bytes[cost.link.index()] += static_cast<std::uint64_t>(std::llround(bytes));
+  }
+}
+
+double StagedMemoryModel::idle_read_time(NodeId reader) const {
   double seconds = 0;
-  const SocketId socket = machine_.socket_of(place.node);
-  for (const TransferRange& transfer : outcome_->transfers) {
-    const SocketId owner = machine_.socket_of(transfer.owner);
-    const std::uint64_t lines = transfer.lines.size();
-    const auto hops = static_cast<std::int64_t>(std::max<std::size_t>(topology_.hops(socket, owner), 1));
-    const Time latency = owner == socket ? machine_.core_to_core_local : machine_.core_to_core_remote * hops;
-    seconds += static_cast<double>(lines) / transfer.parallelism * latency.seconds();
-    shares_.clear();
-    addresses.homes(transfer.lines.first, transfer.lines.last, place.node, shares_);
-    for (const HomeShare& share : shares_) use_link_bytes(messages_.transfer(socket, machine_.socket_of(share.home), owner), share.lines);
-    count_latency("transfer", latency, lines);
-    counts_.transfer_lines += lines;
+  for (std::size_t home = 0; home < machine_.nodes.size(); ++home)
+    seconds += demand_.by_home()[home].read_weight * topology_.latency(reader, NodeId{home}).seconds();
+  return seconds;
+}
+
+double StagedMemoryModel::loaded_read_time(NodeId reader) {
+  double seconds = 0;
+  for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
+    const HomeDemand& demand = demand_.by_home()[home];
+    if (demand.reads == 0) continue;
+    Time extra;
+    for (const std::size_t controller : controllers_of_[home])
+      extra = std::max(extra, extra_latency(machine_, topology_, controller, offered_[controller]));
+    const Time latency = topology_.latency(reader, NodeId{home}) + extra;
+    seconds += demand.read_weight * latency.seconds();
+    count_latency(name_of(distance(machine_, topology_, reader, NodeId{home})), latency, demand.reads);
   }
   return seconds;
 }
 
-void StagedMemoryModel::count_traffic(const Place& place) {
-  const std::uint64_t line = line_bytes();
-  for (std::size_t home = 0; home < demand_.size(); ++home) {
-    const HomeDemand& demand = demand_[home];
-    const std::uint64_t writes = demand.writes(), bytes = (demand.reads + writes) * line;
-    counts_.traffic_bytes[place.node.index() * counts_.nodes + home] += bytes;
-    counts_.read_bytes[home] += demand.reads * line;
-    counts_.write_bytes[home] += writes * line;
-    counts_.zeroed_bytes += demand.zeroed * line;
-    counts_.memory_lines += demand.reads + writes;
-    auto& by_thread = home == place.node.index() ? counts_.local_bytes : counts_.remote_bytes;
-    by_thread[place.thread.index()] += bytes;
+// Lines of pages that moved are not among them: another placement would not move them. `around`: overhead that every placement has.
+void StagedMemoryModel::note_bound(const Work& work, const CacheOutcome& outcome, CoreSeconds<double> spent, double around,
+                                   std::uint64_t faults, const AddressSpace& addresses) {
+  double read_weight = 0;
+  for (const HomeDemand& demand : demand_.by_home()) read_weight += demand.read_weight;
+  spent.reads = read_weight * nearest_[work.place.node.index()];
+  const double least = spent.busy(machine_.overlap) + around;
+  LowerBound::Slice slice{work.items.execution, work.place, Time::from_seconds(least),
+                          (options_.system.fault.parallel + options_.system.fault.serial) * static_cast<std::int64_t>(faults)};
+  for (const MissRange& miss : outcome.reads) slice.reads += miss.lines.size();
+  for (const LineRange& lines : outcome.writebacks) slice.writes += lines.size();
+  for (const LineRange& lines : outcome.non_temporal_writes) slice.writes += lines.size();
+  bound_.add(slice);
+  if (options_.page_demand == nullptr) return;
+  const double beside_reads = spent.hits + spent.transfers + (machine_.overlap == Overlap::full ? 0 : spent.core) + around;
+  options_.page_demand->add(bound_.phase(work.items.execution), work.place, outcome, least, beside_reads, addresses);
+}
+
+void StagedMemoryModel::count(const CacheOutcome& outcome, const Place& place) {
+  for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
+    const HomeDemand& demand = demand_.by_home()[home];
+    counts_.memory(place.node, place.thread, NodeId{home}, demand.reads, demand.writes());
+    counts_.events.zeroed_bytes += demand.zeroed * line_bytes_;
   }
-  for (std::size_t level = 0; level < outcome_->hit_lines.size(); ++level) {
-    counts_.hit_lines[level] += outcome_->hit_lines[level];
+  for (std::size_t level = 0; level < outcome.hit_lines.size(); ++level) {
+    counts_.events.hit_lines[level] += outcome.hit_lines[level];
     if (level > 0)
-      count_latency(level + 1 == outcome_->hit_lines.size() && level >= 2 ? "L3" : "L2", machine_.caches[level].latency,
-                    outcome_->hit_lines[level]);
+      count_latency(level + 1 == outcome.hit_lines.size() && level >= 2 ? "L3" : "L2", machine_.caches[level].latency,
+                    outcome.hit_lines[level]);
   }
-  counts_.accesses += outcome_->accesses;
-  counts_.upgrade_lines += outcome_->upgrades;
+  counts_.events.accesses += outcome.accesses;
+  counts_.events.upgrade_lines += outcome.upgrades;
 }
 
 void StagedMemoryModel::count_latency(const char* source, Time latency, std::uint64_t lines) {
   if (lines == 0) return;
   const auto same = [source](const auto& known) { return known.first == source; };
   auto found = std::find_if(sources_.begin(), sources_.end(), same);
-  if (found == sources_.end()) found = sources_.insert(found, {source, &counts_.latency_ns[source]});
+  if (found == sources_.end()) found = sources_.insert(found, {source, &counts_.events.latency_ns[source]});
   (*found->second)[static_cast<std::int64_t>(std::llround(latency.nanoseconds()))] += lines;
 }
 
-const char* StagedMemoryModel::memory_source(NodeId reader, NodeId home) const {
-  if (reader == home) return "local";
-  switch (topology_.hops(machine_.socket_of(reader), machine_.socket_of(home))) {
-    case 0:
-      return "same socket";
-    case 1:
-      return "1 hop";
-    case 2:
-      return "2 hops";
-    default:
-      return "more hops";
+// Until its end it offers what it would draw at idle latency, overheads included: what the equilibrium asks for.
+WorkId StagedMemoryModel::begin(Running running, double alone, double overhead) {
+  if (running.faults_on) fault_lock_.enter(*running.faults_on);
+  running.share_of_second = 1 / std::max(alone + overhead, picosecond);
+  const std::vector<std::uint32_t>& used = use_.ascending();
+  running.uses.reserve(used.size());
+  running.load_before.reserve(used.size());
+  for (const std::uint32_t resource : used) {
+    const double seconds = use_.seconds(ResourceId{resource});
+    running.uses.push_back({ResourceId{resource}, seconds});
+    offered_[resource] -= offered_share(seconds, alone);
+    offered_[resource] += seconds * running.share_of_second;
+    running.load_before.push_back(load_[resource]);
   }
+  const ActivityId id = sharing_->start({running.minimum, running.uses});
+  running_.emplace(id, std::move(running));
+  return WorkId{id.index()};
+}
+
+// Stretched beyond what it needs alone: by the resource that was in most demand during its life.
+std::size_t StagedMemoryModel::cause_of(const Running& running, Time duration) const {
+  std::size_t cause = causes_.number(running.private_cause);
+  if (duration <= running.minimum + Time::picoseconds(1 + running.minimum.count() / 1000)) return cause;
+  double greatest = -1;
+  for (std::size_t u = 0; u < running.uses.size(); ++u) {
+    const std::size_t resource = running.uses[u].resource.index();
+    const double load = load_[resource] - running.load_before[u];
+    if (load > greatest) {
+      greatest = load;
+      cause = resource;
+    }
+  }
+  return cause;
 }
 
 void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
@@ -394,30 +315,13 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
     const Running& running = found->second;
     done.push_back({WorkId{end.activity.index()}, running.thread, end.time});
     const Time duration = end.time - running.begin;
-    std::size_t cause = causes_.of_model(running.private_cause);
-    // Stretched beyond what it needs alone: by the resource that was in most demand during its life.
-    if (duration > running.minimum + Time::picoseconds(1 + running.minimum.count() / 1000)) {
-      double greatest = -1;
-      for (std::size_t u = 0; u < running.uses.size(); ++u) {
-        const std::size_t resource = running.uses[u].resource.index();
-        const double load = load_[resource] - running.load_before[u];
-        if (load > greatest) {
-          greatest = load;
-          cause = resource;
-        }
-      }
+    causes_.add(running.region, cause_of(running, duration), duration.seconds());
+    for (const ResourceUse& use : running.uses) {
+      const std::size_t resource = use.resource.index();
+      if (options_.timeline != nullptr) options_.timeline->used(resource, running.begin, end.time, use.seconds);
+      offered_[resource] = std::max(0.0, offered_[resource] - use.seconds * running.share_of_second);
     }
-    causes_.add(running.region, cause, duration.seconds());
-    if (options_.timeline != nullptr) {
-      for (const ResourceUse& use : running.uses) options_.timeline->used(use.resource.index(), running.begin, end.time, use.seconds);
-    }
-    for (const ResourceUse& use : running.uses)
-      offered_[use.resource.index()] = std::max(0.0, offered_[use.resource.index()] - use.seconds * running.share_of_second);
-    if (running.faults_on) {
-      --faulting_[running.faults_on->index()];
-      --faulting_slices_;
-      faulting_pairs_ -= transfers_from_others(*running.faults_on) * 2;
-    }
+    if (running.faults_on) fault_lock_.leave(*running.faults_on);
     running_.erase(found);
   }
   std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
@@ -425,23 +329,16 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
 }
 
 void StagedMemoryModel::drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) {
-  const std::uint64_t line = line_bytes();
   moved_.clear();
-  caches_.drop({first_address / line, (last_address + line - 1) / line}, discard, moved_);
+  caches_.drop({first_address / line_bytes_, (last_address + line_bytes_ - 1) / line_bytes_}, discard, moved_);
 }
 
 void StagedMemoryModel::flush(AddressSpace& addresses) {
   moved_.clear();
   caches_.flush(moved_);
-  const std::uint64_t line = line_bytes();
   shares_.clear();
   for (const LineRange& lines : moved_.writebacks) addresses.homes(lines.first, lines.last, NodeId{0}, shares_);
-  for (const HomeShare& share : shares_) {  // counted as written by the home's own node: nobody waits for it
-    const std::size_t home = share.home.index();
-    counts_.traffic_bytes[home * counts_.nodes + home] += share.lines * line;
-    counts_.write_bytes[home] += share.lines * line;
-    counts_.memory_lines += share.lines;
-  }
+  for (const HomeShare& share : shares_) counts_.at_end(share.home, share.lines);
 }
 
 }  // namespace homenode

@@ -68,7 +68,7 @@ struct Bench {
   ObjectId array;
   std::shared_ptr<Workload> workload;
   std::unique_ptr<AddressSpace> addresses;
-  StagedOptions options;
+  EngineOptions options;
   std::unique_ptr<LineEngine> engine;
   Time now;
 

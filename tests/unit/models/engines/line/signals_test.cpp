@@ -18,7 +18,7 @@ struct Team {
     WorkloadBuilder builder;
     builder.repeat(builder.serial("nothing"));
     workload = builder.build();
-    engine = std::make_unique<LineEngine>(*workload, machine, topology, StagedOptions{});
+    engine = std::make_unique<LineEngine>(*workload, machine, topology, EngineOptions{});
     for (std::size_t t = 0; t < threads; ++t)
       places.push_back({ThreadId{t}, CoreId{t}, machine.node_of(CoreId{t}), Time::nanoseconds(1000)});
   }

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "models/engines/engines.hpp"
+#include "models/engines/parts/controller_load.hpp"
 #include "models/engines/staged/flow_sharing.hpp"
 #include "models/machines/machine_file.hpp"
 #include "models/placement/register.hpp"
@@ -103,7 +104,7 @@ struct Bench {
   std::unique_ptr<PagePlacement> policy;
   std::shared_ptr<Workload> workload;
   std::unique_ptr<AddressSpace> addresses;
-  StagedOptions options;
+  EngineOptions options;
   std::unique_ptr<StagedMemoryModel> model;
   Time now;
 };

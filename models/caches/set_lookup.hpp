@@ -1,0 +1,99 @@
+// Where a line's set lies, and looking through it: the part of SetCaches that every access goes through, inline in its sources.
+#pragma once
+
+#include <bit>
+
+#include "models/caches/set_caches.hpp"
+#include "sim/machine/mixed_bits.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace homenode {
+
+inline void append(std::vector<LineRange>& ranges, LineNumber line) {
+  if (!ranges.empty() && ranges.back().last == line)
+    ++ranges.back().last;
+  else
+    ranges.push_back({line, line + 1});
+}
+
+inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
+  const Entry key = 2 * id + 1;
+  unsigned way = 0;
+#if defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi32(static_cast<int>(key)), one = _mm_set1_epi32(1);
+  for (; way + 4 <= ways; way += 4) {
+    const __m128i four = _mm_or_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(set + way)), one);
+    const auto found = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted))));
+    if (found != 0) return way + static_cast<unsigned>(std::countr_zero(found));
+  }
+#endif
+  for (; way < ways; ++way)
+    if ((set[way] | 1) == key) return way;
+  return ways;
+}
+
+inline std::uint32_t SetCaches::set_in(const Level& level, LineNumber number, std::uint32_t frame) const {
+  const std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number);
+  std::uint32_t set = level.set_mask != 0 || level.sets == 1 ? physical & level.set_mask : physical % level.sets;
+  if (level.slices > 1) set += static_cast<std::uint32_t>((mixed_bits(frame) >> 32) * level.slices >> 32) * level.sets;
+  return set * level.ways;
+}
+
+inline SetCaches::Line SetCaches::line_of(LineNumber number, Id id) const {
+  Line line;
+  line.id = id;
+  line.number = number;
+  const std::uint32_t frame = frame_of(id);
+  for (std::size_t l = 0; l < levels_.size(); ++l) line.set[l] = set_in(levels_[l], number, frame);
+  return line;
+}
+
+inline SetCaches::Id SetCaches::numbered(LineNumber number) {
+  const Id id = numbers_.number(number);
+  if (id > frames_.size() << page_shift_) {
+    while (frames_.size() << page_shift_ < numbers_.size()) {
+      const LineNumber first = numbers_.line(static_cast<Id>((frames_.size() << page_shift_) + 1));
+      frames_.push_back(static_cast<std::uint32_t>(mixed_bits((first >> page_shift_) ^ seed_) << page_shift_));
+    }
+    if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
+  }
+  return id;
+}
+
+template <class Each>
+inline void SetCaches::for_each_domain(std::uint32_t mask, Each&& each) const {
+  for (; mask != 0; mask &= mask - 1) {
+    const std::size_t first = static_cast<std::size_t>(std::countr_zero(mask)) * domains_a_bit_;
+    for (std::size_t cache = first; cache < std::min(first + domains_a_bit_, domains_); ++cache) each(cache);
+  }
+}
+
+inline bool SetCaches::remove(std::size_t level, std::size_t cache, const Line& line, bool& dirty) {
+  Entry* set = set_of(level, cache, line);
+  const unsigned ways = levels_[level].ways, way = find(set, ways, line.id);
+  if (way == ways) return false;
+  dirty |= (set[way] & 1) != 0;
+  std::copy(set + way + 1, set + ways, set + way);
+  set[ways - 1] = 0;
+  return true;
+}
+
+inline void SetCaches::write_back(const Line& line) {
+  append(outcome_->writebacks, line.number);
+  states_[line.id].writer = nobody;
+}
+
+inline bool SetCaches::remove_everywhere(const Line& line, LineState& known) {
+  bool dirty = false;
+  cores_.for_each_core(known.holders, [&](CoreId core) {
+    for (std::size_t level = 0; level < outermost(); ++level) remove(level, cache_of(core, level), line, dirty);
+  });
+  for_each_domain(known.domains, [&](std::size_t cache) { remove(outermost(), cache, line, dirty); });
+  known = {.forwarder = known.forwarder};
+  return dirty;
+}
+
+}  // namespace homenode

@@ -1,0 +1,34 @@
+// What a run asks of its timing engine, whichever it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "models/engines/parts/cache_record.hpp"
+#include "sim/base/units.hpp"
+#include "sim/machine/physical_memory.hpp"
+#include "sim/machine/system.hpp"
+#include "sim/program/line_touches.hpp"
+
+namespace homenode {
+
+class PageDemand;
+class Timeline;
+
+struct EngineOptions {
+  StoreTreatment stores = StoreTreatment::regular;  // of streamable stores
+  OperatingSystem system{};
+  Bytes page{4096};                   // as of the address space
+  PageDemand* page_demand = nullptr;  // if there, it is told what each slice asks of its pages
+  // To be filled, or read if it is: of the caches' part of `recorded` (cache_record.hpp). Not for transparent huge pages, nor where
+  // pages move: there the caches' part depends on the placement.
+  std::shared_ptr<CacheRecord> record;
+  std::string recorded;
+  std::uint64_t seed = 0;                         // of frames: of caches that the engine makes itself, and of a ring's memory
+  std::optional<PhysicalMemory> physical_memory;  // of a ring; else its frames are drawn by the seed
+  Timeline* timeline = nullptr;                   // told what is used when
+};
+
+}  // namespace homenode

@@ -1,0 +1,32 @@
+// What the kernel's work on pages takes (system.hpp): moves, hinting faults and scans of a placement that watches pages, and fresh pages
+// that are zeroed.
+#pragma once
+
+#include <cmath>
+
+#include "sim/machine/line_bytes.hpp"
+#include "sim/machine/machine.hpp"
+#include "sim/machine/system.hpp"
+#include "sim/machine/topology.hpp"
+#include "sim/memory/address_space.hpp"
+
+namespace homenode {
+
+// Adds to `seconds` what a core of `node` spends on it. A page is copied at the pace of the slower side, with as many lines outstanding as
+// a stream has.
+void add_page_work(const PageWork&, NodeId node, std::uint64_t lines_per_page, const Machine&, const Topology&, const OperatingSystem&,
+                   double& seconds);
+
+// The lines of fresh pages that the kernel writes before the program does, of the pages settled last: each(home, lines).
+template <class Each>
+void for_each_zeroed(const AddressSpace& addresses, const Machine& machine, const FaultCost& cost, Each&& each) {
+  if (cost.zeroing == 0) return;
+  const double lines_per_page = static_cast<double>(addresses.page_bytes()) / static_cast<double>(line_bytes(machine));
+  for (std::size_t home = 0; home < machine.nodes.size(); ++home) {
+    const std::uint64_t pages = addresses.settled_pages()[home];
+    if (pages == 0) continue;
+    each(NodeId{home}, static_cast<std::uint64_t>(std::llround(static_cast<double>(pages) * lines_per_page * cost.zeroing)));
+  }
+}
+
+}  // namespace homenode

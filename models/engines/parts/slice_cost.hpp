@@ -1,0 +1,49 @@
+// What work takes a core, from what its parts take: the laws that the staged engines and the closed form go by.
+// Value: seconds (double), of one slice; or an Eigen column of them, of a thread each.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "models/engines/parts/bottlenecks.hpp"
+#include "sim/machine/machine.hpp"
+
+namespace homenode {
+
+template <class Value>
+Value larger(const Value& a, const Value& b) {
+  if constexpr (std::is_arithmetic_v<Value>)
+    return std::max(a, b);
+  else
+    return a.max(b);
+}
+
+// Hits of one level: by latency, as many lines outstanding as the stream allows (`weight`: lines / parallelism), or by what the level
+// takes to deliver the lines to one core (bytes / bandwidth; 0 if that is unknown).
+template <class Value>
+Value hit_seconds(const Value& weight, Time latency, const Value& delivery) {
+  return larger<Value>(weight * latency.seconds(), delivery);
+}
+
+template <class Value>
+struct CoreSeconds {
+  Value core;       // computing
+  Value hits;       // in the levels behind the first
+  Value transfers;  // from other cores' caches
+  Value reads;      // from memory, at whatever latency its lines have
+
+  Value memory() const { return hits + transfers + reads; }
+  Value busy(Overlap overlap) const { return overlap == Overlap::full ? larger<Value>(core, memory()) : Value(core + memory()); }
+};
+
+// The share of a shared resource that work offers to use which would need `use` seconds of it in `seconds`.
+inline double offered_share(double use, double seconds) { return seconds > 0 ? use / seconds : 0; }
+
+// What bounds a core that no shared resource holds up. `overhead`: beside being busy.
+inline PrivateCause private_cause(const CoreSeconds<double>& spent, Overlap overlap, double overhead) {
+  if (overhead > spent.busy(overlap)) return PrivateCause::overhead;
+  if (spent.core >= spent.memory()) return PrivateCause::core;
+  return spent.hits > spent.reads + spent.transfers ? PrivateCause::cache : PrivateCause::latency;
+}
+
+}  // namespace homenode
