@@ -26,6 +26,7 @@ std::vector<RunField> make_fields() {
        .meaning = "Team size",
        .what = "{} threads",
        .range = "at least 1",
+       .required = true,
        .axis = true,
        .report = 3,
        .seen_by_caches = yes,
