@@ -71,6 +71,7 @@ void bind_run_spec(py::module_& module) {
       .def_readonly("name", &RunField::name)
       .def_readonly("sign", &RunField::sign)
       .def_readonly("meaning", &RunField::meaning)
+      .def_readonly("required", &RunField::required)
       .def_readonly("is_axis", &RunField::axis)
       .def_readonly("report", &RunField::report)
       .def_readonly("closed_form", &RunField::closed_form)

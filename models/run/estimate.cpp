@@ -191,25 +191,19 @@ private:
 }  // namespace
 
 OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
-  const Bytes page = page_sizes(spec.pages).page;
   OracleOfRun made;
   made.topology = std::make_unique<Topology>(machine);
-  made.table = std::make_unique<TrafficTable>(workload, machine, store_treatment(spec.stores, machine), page);
+  made.table = std::make_unique<TrafficTable>(workload, machine, store_treatment(spec.stores, machine), page_sizes(spec.pages).page);
   made.placement = page_placements().make(extras.own_placement ? RunSpec{}.placement : spec.placement);
   AccessSummary summary;
   if (made.placement->wants_summary()) {
-    const auto mapping = thread_mappings().make(spec.mapping);
     const DistributionPlan plan{spec.distribution, false};
-    const auto graph = graph_for(*mapping, workload, spec.mapping, spec.threads);
+    const auto graph = graph_for(*thread_mappings().make(spec.mapping), workload, spec.mapping, spec.threads);
     summary = pilot_summary({.workload = workload,
                              .machine = machine,
-                             .mapping = *mapping,
+                             .spec = spec,
+                             .extras = extras,
                              .make_distribution = [&](const std::string& label) { return plan.make(label); },
-                             .threads = spec.threads,
-                             .oversubscribe = spec.oversubscribe,
-                             .page = page,
-                             .scheduler = extras.system.scheduler,
-                             .seed = spec.seed,
                              .graph = graph.get()});
   }
   made.placement->prepare(made.placement->wants_summary() ? &summary : nullptr, machine);

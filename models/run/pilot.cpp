@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/mapping/register.hpp"
+#include "models/systems/page_sizes.hpp"
 #include "sim/loop/simulation.hpp"
 #include "sim/memory/address_space.hpp"
 #include "sim/program/core_time.hpp"
@@ -101,20 +103,22 @@ private:
 
 AccessSummary pilot_summary(const PilotInput& input) {
   AnyNode placement;
-  AddressSpace addresses{input.machine, input.workload, placement, input.page};
-  RecordingMemory memory{input.workload, input.machine, static_cast<std::uint64_t>(input.page.count())};
+  const Bytes page = page_sizes(input.spec.pages).page;
+  AddressSpace addresses{input.machine, input.workload, placement, page};
+  RecordingMemory memory{input.workload, input.machine, static_cast<std::uint64_t>(page.count())};
+  const auto mapping = thread_mappings().make(input.spec.mapping);
   const Bytes uncut{std::numeric_limits<std::int64_t>::max() / (2 * Stretch::passes)};
   const RunReport report = simulate({.workload = input.workload,
                                      .machine = input.machine,
-                                     .mapping = input.mapping,
+                                     .mapping = *mapping,
                                      .make_distribution = input.make_distribution,
                                      .memory = memory,
                                      .addresses = addresses,
-                                     .threads = input.threads,
-                                     .oversubscribe = input.oversubscribe,
+                                     .threads = input.spec.threads,
+                                     .oversubscribe = input.spec.oversubscribe,
                                      .quantum = uncut,
-                                     .seed = input.seed,
-                                     .scheduler = input.scheduler,
+                                     .seed = input.spec.seed,
+                                     .scheduler = input.extras.system.scheduler,
                                      .graph = input.graph});
   std::vector<NodeId> node_of_thread;
   for (const ThreadReport& thread : report.threads) node_of_thread.push_back(thread.node);

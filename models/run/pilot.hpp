@@ -3,14 +3,12 @@
 // distribution that hands out on demand). Under a static distribution the schedule is exactly that of the run.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "sim/base/units.hpp"
+#include "models/run/run_spec.hpp"
 #include "sim/machine/machine.hpp"
-#include "sim/machine/scheduler_settings.hpp"
 #include "sim/policy/thread_mapping.hpp"
 #include "sim/policy/work_distribution.hpp"
 #include "sim/program/access_summary.hpp"
@@ -21,13 +19,9 @@ namespace homenode {
 struct PilotInput {
   const Workload& workload;
   const Machine& machine;
-  ThreadMapping& mapping;
+  const RunSpec& spec;
+  const RunExtras& extras;
   std::function<std::unique_ptr<WorkDistribution>(const std::string& label)> make_distribution;
-  unsigned threads = 1;
-  bool oversubscribe = false;
-  Bytes page{4096};
-  SchedulerSettings scheduler{};
-  std::uint64_t seed = 0;
   const ThreadGraph* graph = nullptr;  // for mappings that want it
 };
 

@@ -42,20 +42,33 @@ std::unique_ptr<MemoryModel> engine_for(const RunPlan& plan, const Workload& pro
                      reads ? nullptr : make_caches(plan.caches.name, plan.machine, plan.spec.seed));
 }
 
+// What the pass in front of the program and the program itself are both run with.
+SimulationInput input_for(const RunPlan& plan, const Workload& program, ThreadMapping& mapping, MemoryModel& memory,
+                          AddressSpace& addresses) {
+  return {.workload = program,
+          .machine = plan.machine,
+          .mapping = mapping,
+          .make_distribution = plan.make_distribution,
+          .memory = memory,
+          .addresses = addresses,
+          .threads = plan.spec.threads,
+          .oversubscribe = plan.spec.oversubscribe,
+          .quantum = plan.quantum,
+          .seed = plan.spec.seed,
+          .scheduler = plan.extras.system.scheduler,
+          .graph = plan.graph.get(),
+          .timeline = plan.timeline.get()};
+}
+
 // Second phase, first half: what placements want to know beforehand.
 AccessSummary prepare_placement(const RunPlan& plan) {
   AccessSummary summary;
   if (plan.placement->wants_summary()) {
-    const auto mapping = thread_mappings().make(plan.spec.mapping);
     summary = pilot_summary({.workload = plan.workload,
                              .machine = plan.machine,
-                             .mapping = *mapping,
+                             .spec = plan.spec,
+                             .extras = plan.extras,
                              .make_distribution = plan.make_distribution,
-                             .threads = plan.spec.threads,
-                             .oversubscribe = plan.spec.oversubscribe,
-                             .page = plan.pages.page,
-                             .scheduler = plan.extras.system.scheduler,
-                             .seed = plan.spec.seed,
                              .graph = plan.graph.get()});
   }
   plan.placement->prepare(plan.placement->wants_summary() ? &summary : nullptr, plan.machine);
@@ -75,19 +88,7 @@ FirstTouches touch_first(const RunPlan& plan, const AccessSummary& summary, cons
   const auto mapping = thread_mappings().make(plan.spec.mapping);
   const auto memory = engine_for(plan, *pass, staged);
   if (plan.timeline) plan.timeline->begin_part(*pass, Time{});
-  touches.pass = simulate({.workload = *pass,
-                           .machine = plan.machine,
-                           .mapping = *mapping,
-                           .make_distribution = plan.make_distribution,
-                           .memory = *memory,
-                           .addresses = addresses,
-                           .threads = plan.spec.threads,
-                           .oversubscribe = plan.spec.oversubscribe,
-                           .quantum = plan.quantum,
-                           .seed = plan.spec.seed,
-                           .scheduler = plan.extras.system.scheduler,
-                           .graph = plan.graph.get(),
-                           .timeline = plan.timeline.get()});
+  touches.pass = simulate(input_for(plan, *pass, *mapping, *memory, addresses));
   return touches;
 }
 
@@ -125,22 +126,11 @@ RunReport main_run(const RunPlan& plan, const FirstTouches& touches, EngineOptio
   const auto memory = engine_for(plan, plan.workload, staged);
   OracleOfRun of_run;
   if (plan.wants_estimates) of_run = make_oracle(plan.workload, plan.machine, plan.spec, plan.extras);
-  RunReport report = simulate({.workload = plan.workload,
-                               .machine = plan.machine,
-                               .mapping = *plan.mapping,
-                               .make_distribution = plan.make_distribution,
-                               .memory = *memory,
-                               .addresses = addresses,
-                               .threads = plan.spec.threads,
-                               .oversubscribe = plan.spec.oversubscribe,
-                               .quantum = plan.quantum,
-                               .keep_log = plan.extras.keep_log,
-                               .heap = plan.heap.get(),
-                               .seed = plan.spec.seed,
-                               .scheduler = plan.extras.system.scheduler,
-                               .oracle = of_run.oracle.get(),
-                               .graph = plan.graph.get(),
-                               .timeline = plan.timeline.get()});
+  SimulationInput input = input_for(plan, plan.workload, *plan.mapping, *memory, addresses);
+  input.keep_log = plan.extras.keep_log;
+  input.heap = plan.heap.get();
+  input.oracle = of_run.oracle.get();
+  RunReport report = simulate(input);
   report.timeline = plan.timeline;
   report.pages = addresses.placed_pages();
   report.huge_pages = addresses.huge_pages();

@@ -18,24 +18,25 @@ enum class SeenByCaches : std::uint8_t { no, yes, by_lines };
 struct RunField {
   using Member = std::variant<unsigned RunSpec::*, std::uint64_t RunSpec::*, bool RunSpec::*, std::string RunSpec::*>;
 
-  std::string name;                                // in Python; the command line writes --name
-  Member member{};                                 // its default is that of RunSpec
-  std::string sign{};                              // what stands for a value in --help; empty: the allowed names, or a flag
-  std::string meaning{};                           // one line for --help
-  std::vector<std::string> (*names)() = nullptr;   // that it takes, if it takes names alone
-  std::string what{};                              // in errors: of such a name, or "{} threads" of a number
-  std::string range{};                             // in errors: which numbers are allowed
-  void (*check)(const std::string&) = nullptr;     // of a text beyond `names`: throws UsageError
-  bool axis = false;                               // a grid may vary it
-  int report = 0;                                  // its place among the report's keys, from 1; 0: it has none
-  SeenByCaches seen_by_caches = SeenByCaches::no;  //
-  bool closed_form = false;                        // an estimate depends on it, not a replay alone
+  std::string name;                               // in Python; the command line writes --name
+  Member member{};                                // its default is that of RunSpec
+  std::string sign{};                             // what stands for a value in --help; empty: the allowed names, or a flag
+  std::string meaning{};                          // one line for --help
+  std::vector<std::string> (*names)() = nullptr;  // that it takes, if it takes names alone
+  std::string what{};                             // in errors: of such a name, or "{} threads" of a number
+  std::string range{};                            // in errors: which numbers are allowed
+  void (*check)(const std::string&) = nullptr;    // of a text beyond `names`: throws UsageError
+  bool required = false;                          // a call must name it
+  bool axis = false;                              // a grid may vary it
+  int report = 0;                                 // its place among the report's keys, from 1; 0: it has none
+  SeenByCaches seen_by_caches = SeenByCaches::no;
+  bool closed_form = false;  // an estimate depends on it, not a replay alone
 };
 
 const std::vector<RunField>& run_fields();
 
-// Throws UsageError for the first value that cannot be, `labels` being those of the regions. A placement that is no name of ours, a
-// system and an energy description are not looked at.
+// Throws UsageError for the first value that cannot be, `labels` being those of the regions. The system and
+// the energy description are not looked at.
 void check(const RunSpec&, const Machine&, const std::vector<std::string>& labels);
 
 // Of a value as the user wrote it: "-1 threads; allowed: at least 1".

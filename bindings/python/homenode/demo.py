@@ -9,7 +9,7 @@ from typing import Any
 
 from homenode.capturing import capture
 from homenode.cli import console
-from homenode.cli.replay import print_ranking
+from homenode.cli.replay_tables import print_ranking
 from homenode.grids import replay_grid
 from homenode.machine import Machine
 from homenode.result import Result

@@ -116,8 +116,9 @@ def asked(machine: Machine | str | Path, options: Mapping[str, Any], names: Sequ
     for name in options:
         if name not in names:
             raise TypeError(_core.unknown_name("option", name, names))
-    if "threads" not in options:
-        raise TypeError("option 'threads' is missing")
+    for field in FIELDS:
+        if field.required and field.name not in options:
+            raise TypeError(f"option '{field.name}' is missing")
     return RunSpec(machine, **options)
 
 
@@ -150,7 +151,7 @@ def command(trace: Trace | str | Path, specs: Sequence[RunSpec]) -> str:
         words += ["--change", f"{name}={value}"]
     for field in FIELDS:
         values = list(dict.fromkeys(getattr(spec, field.name) for spec in specs))
-        if values == [field.default] and field.name != "threads":
+        if values == [field.default] and not field.required:
             continue
         for value in values:
             words += [f"--{field.name}"] if isinstance(value, bool) else [f"--{field.name}", str(value)]
@@ -162,11 +163,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def lists_options(names: Sequence[str] = NAMES) -> Callable[[Function], Function]:
     """Put what each option means behind a function's docstring."""
-    rows = [
-        f"    {field.name}: {field.meaning}{' (' + ', '.join(field.names) + ')' if field.names else ''}; default {field.default!r}."
-        for field in FIELDS
-        if field.name in names
-    ]
+
+    def row(field: _core.RunField) -> str:
+        taken = f" ({', '.join(field.names)})" if field.names else ""
+        return f"    {field.name}: {field.meaning}{taken}; {'required' if field.required else f'default {field.default!r}'}."
+
+    rows = [row(field) for field in FIELDS if field.name in names]
 
     def with_list(function: Function) -> Function:
         function.__doc__ = (function.__doc__ or "").rstrip() + "\n\n    Options:\n\n" + "\n".join(rows) + "\n    "

@@ -31,9 +31,7 @@ def _option(field: _core.RunField, several: bool) -> Callable[[Command], Command
     if isinstance(field.default, bool):
         return click.option(name, is_flag=True, help=meaning)
     # What no default suits is asked for: click takes a default of None for a value.
-    value = (
-        {"required": True} if field.name == "threads" else {"default": (field.default,) if several else field.default}
-    )
+    value = {"required": True} if field.required else {"default": (field.default,) if several else field.default}
     metavar = field.sign or "|".join(field.names)
     return click.option(name, multiple=several, type=type(field.default), metavar=metavar, help=meaning, **value)
 

@@ -31,12 +31,12 @@ std::vector<std::uint32_t> homes(PagePlacement& placement, ObjectId object, std:
 }
 
 AccessSummary summary_of(const Workload& workload, const Machine& machine, unsigned threads, const std::string& distribution = "static") {
-  const auto mapping = thread_mappings().make("scatter");
-  return pilot_summary({.workload = workload,
-                        .machine = machine,
-                        .mapping = *mapping,
-                        .make_distribution = [&](const std::string&) { return work_distributions().make(distribution); },
-                        .threads = threads});
+  RunSpec spec;
+  spec.threads = threads;
+  spec.mapping = "scatter";
+  return pilot_summary({.workload = workload, .machine = machine, .spec = spec, .extras = {}, .make_distribution = [&](const std::string&) {
+                          return work_distributions().make(distribution);
+                        }});
 }
 
 std::string usage_error(const std::string& placement, const Machine& machine) {
