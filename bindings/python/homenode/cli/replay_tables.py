@@ -50,10 +50,11 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
     for runs in groups.values():
         first = runs[0]
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
-        title = f"{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine, caches by {first['caches']}"
+        threads = console.number_of(first["threads"], "thread")
+        title = f"{first['machine']}{changed} · {threads} · {first['engine']} engine, caches by {first['caches']}"
         if first["system"] != "default":
             title += f" · {first['system']}"
-        sampled = [f"{100 * LEVEL:.0f} % of samples"] if "seconds_interval" in first else []
+        sampled = [f"{100 * LEVEL:.0f} % interval"] if "seconds_interval" in first else []
         numbers = ("rank", "time", *sampled, "regret", "remote pages", "remote traffic")
         axes = max((_axes(run) for run in runs), key=len)[1:]
         table = console.table(
@@ -105,11 +106,12 @@ def print_confidence(screen: Console, ranking: Ranking) -> None:
     samples = ranking.confidence["samples"]
     for group in ranking.confidence["rankings"]:
         count = len(group["runs"])
-        title = f"{group['machine']} · {group['threads']} threads · {samples} sampled machines"
+        threads = console.number_of(group["threads"], "thread")
+        title = f"{group['machine']} · {threads} · {samples} sampled machines"
         if count > 1:
             screen.print(_beats(group, title) if count <= WIDEST_MATRIX else _neighbours(group, title))
             if any(pair["flips_with_core_time"] for pair in group["pairs"]):
-                screen.print("! the order flips if instructions take half or twice the time that the model takes")
+                screen.print("! the order flips if instructions take half or twice as long as modelled")
         first = group["measure_first"]
         contested = [pair for pair in group["pairs"] if 0 < pair["probability"] < 1]
         if count == 1:
@@ -120,7 +122,7 @@ def print_confidence(screen: Console, ranking: Ranking) -> None:
             continue
         screen.print(
             f"Measuring {first['name']} would settle the order best ({first['value']}, between {first['low']} and {first['high']}; "
-            f"{first['basis']}): it explains {100 * first['share']:.0f} % of what is open.",
+            f"{first['basis']}): it explains {100 * first['share']:.0f} % of the variance of the undecided pairs.",
             soft_wrap=True,
         )
 
@@ -158,7 +160,7 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
         run = result.run
         names = " · ".join([run["machine"], *(str(run[key]) for key in _axes(run))])
         table = console.table(
-            "region", "time", "executions", "held up by", title=f"{names}", right=("time", "executions")
+            "region", "time", "executions", "bound by", title=f"{names}", right=("time", "executions")
         )
         for region in run["regions"]:
             total = sum(entry["seconds"] for entry in region["binding"])
@@ -171,16 +173,16 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
         if reason["region"]:
             screen.print(
                 f"\n{machine}: caches by {run['caches']}, because region '{reason['region']}' "
-                f"touches {reason['lines_per_touch']:.1f} lines at a time."
+                f"accesses {reason['lines_per_touch']:.1f} consecutive lines at a time."
             )
-    screen.print("\nShares are of the threads' busy time, by the resource that each slice of work waited for.")
+    screen.print("\nbound by: share of the threads' busy time in which the resource was the bottleneck.")
 
 
 IDLE_REGIONS = 4  # the longest ones have columns of their own; all are in the report
 
 
 def print_idle(screen: Console, results: list[Result]) -> None:
-    """A table for each run: who worked how long, and who waited (S0, figure 8)."""
+    """A table for each run: busy and idle time of each thread (Metzger et al. 2018, figure 8)."""
     for result in results:
         run = result.run
         names = " · ".join([run["machine"], *(str(run[key]) for key in _axes(run))])
@@ -198,4 +200,6 @@ def print_idle(screen: Console, results: list[Result]) -> None:
                 *(_share(shares[place], 1) for _, shares in regions),
             )
         screen.print(table)
-    screen.print("\nShares of idle time are of the run's time, or of the region's; whoever does not work waits.")
+    screen.print(
+        "\nshare: idle time over the time of the run. in REGION: idle time in the region over the time of the region."
+    )
