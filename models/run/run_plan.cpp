@@ -7,6 +7,7 @@
 
 #include "models/distribution/follow_log.hpp"
 #include "models/engines/engines.hpp"
+#include "models/engines/parts/controller_load.hpp"
 #include "models/heap/register.hpp"
 #include "models/mapping/register.hpp"
 #include "models/placement/optimal.hpp"

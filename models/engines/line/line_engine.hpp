@@ -69,7 +69,7 @@ private:
   void write_back(const RunningSlice&, Picoseconds at);
   NodeId home_of(const RunningSlice&, LineNumber) const;
   void count_line(const RunningSlice&, LineNumber, NodeId home, bool write);
-  // lines_in_flight.cpp
+  // outstanding_misses.cpp
   // Takes a place in flight and begins; false if there is none, and the core waits.
   bool issue(RunningSlice&, const Miss&, float parallelism);
   void begin(RunningSlice&, const Miss&);

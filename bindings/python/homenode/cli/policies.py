@@ -25,7 +25,7 @@ def _parameter(parameter: dict[str, Any]) -> str:
 @click.argument("kind", required=False)
 @console.json_option
 def command(kind: str | None, as_json: bool) -> None:
-    """List every policy with its parameters, units and defaults. KIND: placement, mapping, distribution or heap."""
+    """List every policy with its parameters, units and defaults. KIND: placement, mapping, distribution, heap, engine or "cache model"."""
     found = policies(kind)
     if as_json:
         console.print_json({"policies": found})
