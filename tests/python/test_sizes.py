@@ -16,11 +16,7 @@ MOST_LINES_OF_A_FUNCTION, MOST_PARAMETERS, MOST_LINES_OF_A_FILE = 80, 8, 500
 TOPS = ("sim", "models", "traces", "bindings", "validation")
 
 # Files that are longer, each with its reason.
-LONG_FILES = {
-    "models/caches/run_lru.cpp": "one cache model: each step of an access works on the same levels, owners and counts",
-    "models/caches/set_caches.cpp": "the other cache model, likewise",
-    "sim/program/line_touches.cpp": "one walk through a pattern's runs, whose cases share their cursors",
-}
+LONG_FILES: dict[str, str] = {}
 # Functions with more parameters, and whose they are.
 LONG_SIGNATURES = {
     "traces/capture/runtime/tasks.c GOMP_task": "libgomp's interface",

@@ -86,7 +86,7 @@ def test_a_study_shows_rows_and_renews_its_page_but_not_from_its_small_form(
     def rows(options: Options) -> Iterator[Row]:
         yield Row("C0", "m", "w", "predicted", 1.0, 2.5, "s", "deviates", "how")
 
-    page = tmp_path / "page.md"
+    page = tmp_path / "results.md"
     page.write_text("old\n\n## Reading\n\nkept\n", encoding="utf-8")
     study = Study("made-up", "nothing", "no time", (), rows, (page,), tables=lambda found: f"{len(found)} row\n")
     assert study.run(Options(tmp_path, small=True, write=True)) == 0
