@@ -287,6 +287,52 @@ def test_hashes_do_not_depend_on_where_the_kernel_puts_the_program(monkeypatch: 
         assert {name: hn.capture(name, **chosen).hash for name, chosen in settings.items()} == fixed
 
 
+ARGUMENTS = """
+#include <stdalign.h>
+#include <string.h>
+static int sum(const char* text) {
+  alignas(256) char copy[256];
+  strncpy(copy, text, sizeof copy);
+  int n = 0;
+  for (const char* at = copy; *at; ++at) n += *at;
+  return n;
+}
+int main(int argc, char** argv) {
+  long squares[40];
+  memset(squares, 0, sizeof squares);
+  for (int i = 1; i < argc; ++i)
+    for (const char* at = argv[i]; *at; ++at) squares[*at % 40] += sum(argv[i]);
+  return (int)squares[3] != 0;
+}
+"""
+
+
+def test_hashes_do_not_depend_on_the_environment_or_the_folder(
+    monkeypatch: pytest.MonkeyPatch, homenode: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "words.c").write_text(ARGUMENTS)
+    assert homenode("cc", "-O1", "-g", "words.c", "-o", "words").status == 0
+    settings: dict[str, dict[str, int]] = {
+        "jacobi2d": {"n": 32},
+        "threads_pingpong": {"turns": 20},
+        "threads_postponed": {"workers": 3, "rounds": 2},
+        "sliding_tile": {"threads": 4},
+    }
+
+    def hashes() -> dict[str, str]:
+        own = os.path.relpath(tmp_path / "words")
+        found = {name: hn.capture(name, **chosen).hash for name, chosen in settings.items()}
+        return found | {"words": hn.capture(command=[own, "a", "few words"], label="words").hash}
+
+    expected = hashes()
+    # Each place in a line that the stack could begin at; more than a page; more than the runtime skips.
+    for folder, length in (("a", 16), ("a-longer-name", 32), ("b", 48), ("c/d", 3000), ("e", 100_000)):
+        (tmp_path / folder).mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / folder)
+        monkeypatch.setenv("LONG", "x" * length)
+        assert hashes() == expected
+
+
 def test_nested_teams_are_reported_as_lost(homenode: Run, tmp_path: Path) -> None:
     (tmp_path / "nested.c").write_text(
         "int a[9];\nint main(void) {\n#pragma omp parallel for\n  for (int i = 0; i < 9; ++i) {\n"

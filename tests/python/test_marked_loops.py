@@ -200,7 +200,7 @@ def test_the_marks_do_nothing_natively(tmp_path: Path) -> None:
     (tmp_path / "pool.c").write_text(POOL)
     words = [
         "gcc",
-        f"-I{ROOT / 'traces' / 'capture'}",
+        f"-I{ROOT / 'traces' / 'capture' / 'runtime'}",
         "-DSKIP=i==4",
         str(tmp_path / "pool.c"),
         "-o",

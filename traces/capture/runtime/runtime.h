@@ -66,6 +66,8 @@ static inline uintptr_t hn_origin_of(uintptr_t address) {
   origin = hn_select(address - hn_program < o->program_end - hn_program, hn_program, origin);
   return hn_select(address >= o->stack_low, o->stack_top, origin);
 }
+extern uintptr_t hn_stack_begin; /* of the first thread: its frames lie below, its arguments above */
+void hn_stack_begins(uintptr_t at);
 void hn_copy(void* to, const void* from, size_t bytes);
 
 /* marked_loops.c: the first thread's recording rests. */

@@ -170,6 +170,11 @@ bool hn_is_libc(uintptr_t pc) {
 
 uintptr_t hn_program;
 struct hn_origins hn_origins;
+uintptr_t hn_stack_begin;
+void hn_stack_begins(uintptr_t at) { /* constructors of traced libraries have run by then */
+  hn_stack_begin = at, hn_origins.stack_top = at & ~(uintptr_t)63;
+  hn_stack_base(0, at);
+}
 static void note_origins(void) {
   uintptr_t offset;
   hn_program = modules[0].low, hn_origins.program_end = modules[0].high;
@@ -263,15 +268,17 @@ void hn_open(void) {
   const char* team = getenv("HOMENODE_TEAM");
   {
     extern void* __libc_stack_end;
-    const uintptr_t top = ((uintptr_t)__libc_stack_end + 0xfffff) & ~(uintptr_t)0xfff;
+    if (!hn_stack_begin) hn_stack_begin = (uintptr_t)__libc_stack_end;
+    const uintptr_t top = (hn_stack_begin + 0xfffff) & ~(uintptr_t)0xfff;
     hn_begin(HN_HELLO);
     hn_u(HN_STREAM_VERSION);
     hn_u((uint64_t)sysconf(_SC_PAGESIZE));
     hn_u(team && atoi(team) > 0 ? (uint64_t)atoi(team) : 1);
     hn_u(top - (8u << 20));
     hn_u(top);
-    hn_stack_of(0, top - (8u << 20), top, (uintptr_t)__libc_stack_end);
-    hn_origins.stack_low = top - (8u << 20), hn_origins.stack_top = (uintptr_t)__libc_stack_end & ~(uintptr_t)63;
+    hn_stack_of(0, top - (8u << 20), top, hn_stack_begin);
+    hn_origins.stack_low = top - (8u << 20);
+    hn_stack_begins(hn_stack_begin);
   }
   for (unsigned i = 0; i < module_count; ++i) {
     hn_begin(HN_MODULE);

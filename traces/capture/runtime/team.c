@@ -188,9 +188,7 @@ static uintptr_t closure_end(const void* data) {
   if (low - hn_stacks_low >= hn_stacks_high - hn_stacks_low) return low;
   uintptr_t end = low + LARGEST;
 #ifndef HOMENODE_TWIN
-  extern void* __libc_stack_end;
-  const uintptr_t top = (uintptr_t)__libc_stack_end;
-  if (low < top && end > top) end = top;
+  if (low < hn_stack_begin && end > hn_stack_begin) end = hn_stack_begin;
 #endif
   for (uintptr_t at = low; at + sizeof at <= end; at += sizeof at) {
     const uintptr_t word = *(const uintptr_t*)at;

@@ -25,11 +25,12 @@ from homenode.compiler.pragmas import Rewritten, rewrite
 from homenode.compiler.twin import with_counters
 from homenode.resources import capture_runtime
 
-# What traces/capture/runtime/bulk.c and heap.c define as __wrap_NAME.
+# What traces/capture/runtime/bulk.c, heap.c and start.c define as __wrap_NAME.
 _WRAPPED = (
     *("memcpy", "memmove", "mempcpy", "memset", "__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"),
     *("strdup", "strndup", "read", "__read_chk", "pread", "pread64", "readv", "fread", "fread_unlocked", "__fread_chk"),
     *("mmap", "mmap64", "munmap", "_exit", "_Exit"),
+    "__libc_start_main",
 )
 _TRACED = ("-g", "-fsanitize=thread")
 # gfortran takes no such options; it is told to call what it would expand.
