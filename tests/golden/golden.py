@@ -73,12 +73,13 @@ HEAPS = ("glibc", "tcmalloc", "jarena", "regular")
 
 
 def captured(kernel: str, folder: Path) -> tuple[hn.Trace, int]:
-    """The kernel's trace and the threads to replay it with."""
+    """The kernel's trace, the folder's if it has one, and the threads to replay it with."""
     parameters, threads = KERNELS[kernel]
     options = (
         {"threads": threads} if kernel in ("advection2d", "advection3d", "fdtd3d", "heap_list1", "sliding_tile") else {}
     )
-    trace = hn.capture(kernel, output=folder / f"{kernel}.hnt", **options, **parameters)
+    file = folder / f"{kernel}.hnt"
+    trace = hn.Trace.open(file) if file.exists() else hn.capture(kernel, output=file, **options, **parameters)
     return trace, threads or len(trace.thread_graph()["threads"])
 
 
@@ -122,9 +123,7 @@ def digest(text: str) -> str:
 def hashes(folder: Path, only: str) -> dict[str, str]:
     """The hash of each report, by the replay's description."""
     result = {}
-    for kernel in KERNELS:
-        if only not in kernel:
-            continue
+    for kernel in (name for name in KERNELS if only in name):
         trace, threads = captured(kernel, folder)
         for machine, options in replays(kernel, threads):
             name = f"{kernel} {machine} " + " ".join(f"{key}={value}" for key, value in options.items())
@@ -149,14 +148,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="take the present reports")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument(
+        "--traces", type=Path, help="keep the traces here and use those that are here, as two versions should"
+    )
+    parser.add_argument("--hashes", type=Path, default=HASHES, help="another file of hashes")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = hashes(Path(folder), arguments.only)
+        found = hashes(arguments.traces or Path(folder), arguments.only)
     if arguments.write:
-        HASHES.write_text(json.dumps(found, indent=1) + "\n")
-        print(f"{len(found)} reports written to {HASHES.name}")
+        arguments.hashes.write_text(json.dumps(found, indent=1) + "\n")
+        print(f"{len(found)} reports written to {arguments.hashes.name}")
         return 0
-    expected = json.loads(HASHES.read_text())
+    expected = json.loads(arguments.hashes.read_text())
     moved = [name for name in found if found[name] != expected.get(name)]
     for name in moved:
         print(f"moved: {name}")
