@@ -1,7 +1,5 @@
 """How far the closed form is from `flow`, kernel by kernel, on three machines: `python -m validation closed-form`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One compared figure: what was published, what the model says, and how they agree."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 

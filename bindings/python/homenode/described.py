@@ -1,7 +1,5 @@
 """What TOML descriptions have in common: a name, a line about it, parameters with their sources."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A report document as a page: ranking, idle time by core, traffic matrix, latency by source."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from homenode import report

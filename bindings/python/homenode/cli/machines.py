@@ -1,7 +1,5 @@
 """`homenode machines`: the described machines, and one of them drawn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

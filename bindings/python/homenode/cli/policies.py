@@ -1,7 +1,5 @@
 """`homenode policies`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

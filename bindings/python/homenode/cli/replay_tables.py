@@ -1,7 +1,5 @@
 """What `homenode replay` prints: the ranking, how sure it is, what holds up each region, who waits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich.console import Console

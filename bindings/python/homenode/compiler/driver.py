@@ -5,8 +5,6 @@ text, with counters, travels inside it in the section .homenode.twin. Linking pu
 (-B) and links the twins into PROGRAM.twin beside PROGRAM. traces/capture/runtime/README.md lists sections and variables.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

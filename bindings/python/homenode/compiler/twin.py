@@ -4,8 +4,6 @@ The counters change no register and no flag (lea, mov, push, pop only, below the
 gcc made of the original source with the original flags and schedule; see traces/capture/runtime/work.c for the other side.
 """
 
-from __future__ import annotations
-
 import re
 
 from homenode.compiler.instruction_classes import CLASSES, classify
