@@ -291,12 +291,13 @@ std::shared_ptr<Workload> blocks(std::int64_t iterations, std::int64_t block_byt
 }
 
 RunReport replay(const Workload& workload, const std::string& distribution, unsigned threads) {
-  RunOptions options;
+  RunSpec options;
   options.threads = threads;
   options.distribution = distribution;
-  options.keep_log = true;
   options.seed = 7;
-  return run(workload, two_sockets(), options);
+  RunExtras extras;
+  extras.keep_log = true;
+  return run(workload, two_sockets(), options, extras);
 }
 
 std::vector<std::int64_t> handed_out(const RunReport& report, std::size_t execution) {
