@@ -10,25 +10,8 @@ from homenode.compiler.instruction_classes import CLASSES, classify
 
 _SECTION = re.compile(r"\.(text|section|data|bss|pushsection|popsection|previous)")
 _LABEL = re.compile(r"([\w.$]+):")
-# Labels that nothing jumps to: debug information, constants.
-_NO_TARGET = (
-    ".LF",
-    ".LV",
-    ".LBB",
-    ".LBE",
-    ".LE",
-    ".LCOLD",
-    ".LHOT",
-    ".LC",
-    ".Lt",
-    ".LLS",
-    ".LFB",
-    ".LFE",
-    ".Ltext",
-    ".Letext",
-    ".LVL",
-    ".LM",
-)
+# Beginnings of labels that nothing jumps to: debug information, constants.
+_NO_TARGET = (".LF", ".LV", ".LBB", ".LBE", ".LE", ".LHOT", ".LC", ".Lt", ".LLS", ".Letext", ".LM")
 
 
 def _counter(block: int) -> str:
