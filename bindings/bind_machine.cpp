@@ -139,8 +139,6 @@ void bind_machine(py::module_& module) {
       .def("to_toml", [](const MachineHandle& handle) {
         return write_machine_toml(handle.file.machine, handle.file.parameters, handle.file.sources);
       });
-  module.def("machine_names", &machine_names, py::arg("directories"));
-  module.def("find_machine", &find_machine, py::arg("name"), py::arg("directories"));
   module.def(
       "read_machine", [](const std::filesystem::path& path) { return MachineHandle{read_machine_file(path)}; }, py::arg("path"));
   module.def(
