@@ -99,11 +99,8 @@ private:
         wake_the_waiting(now);
         ready_.insert({then, t});
         break;
-      case Decision::Kind::wait:
-        waiting_.insert(t);
-        break;
-      case Decision::Kind::finished:
-        break;
+      case Decision::Kind::wait: waiting_.insert(t); break;
+      case Decision::Kind::finished: break;
     }
   }
   void wake_the_waiting(Time now) {
