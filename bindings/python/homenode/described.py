@@ -1,5 +1,7 @@
 """What TOML descriptions of systems and of energy have in common: where they are found, and what is known about their values."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
