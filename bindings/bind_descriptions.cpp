@@ -8,20 +8,21 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
 void bind_folders(py::module_& module, const std::string& kind, const DescriptionFolders& folders) {
   using Directories = std::vector<std::filesystem::path>;
-  module.def((kind + "_names").c_str(), [&folders](const Directories& all) { return folders.names(all); }, py::arg("directories"));
+  module.def((kind + "_names").c_str(), [&folders](const Directories& all) { return folders.names(all); }, "directories"_a);
   module.def(("find_" + kind).c_str(), [&folders](const std::string& name, const Directories& all) { return folders.find(name, all); },
-             py::arg("name"), py::arg("directories"));
+             "name"_a, "directories"_a);
 }
 
 template <class File, class Described>
 py::dict description_of(const File& file, const Described& described) {
-  return py::dict(py::arg("name") = described.name, py::arg("description") = described.description,
-                  py::arg("parameters") = list_of(file.parameters, &parameter_of), py::arg("sources") = file.sources);
+  return py::dict("name"_a = described.name, "description"_a = described.description,
+                  "parameters"_a = list_of(file.parameters, &parameter_of), "sources"_a = file.sources);
 }
 
 py::dict describe_energy(const std::filesystem::path& path) {
@@ -40,8 +41,8 @@ void bind_descriptions(py::module_& module) {
   bind_folders(module, "machine", machine_folders);
   bind_folders(module, "system", system_folders);
   bind_folders(module, "energy", energy_folders);
-  module.def("describe_system", &describe_system, py::arg("path"));
-  module.def("describe_energy", &describe_energy, py::arg("path"));
+  module.def("describe_system", &describe_system, "path"_a);
+  module.def("describe_energy", &describe_energy, "path"_a);
 }
 
 }  // namespace homenode::python

@@ -31,6 +31,13 @@ pybind11::list list_of(const Range& range, const ToPython& to_python) {
   return result;
 }
 
+// What `work` returns; other Python threads run meanwhile.
+template <class Work>
+auto without_gil(const Work& work) {
+  const pybind11::gil_scoped_release released;
+  return work();
+}
+
 // A described value with its source, as `parameters` list it.
 pybind11::dict parameter_of(const MachineParameter&);
 
