@@ -8,6 +8,7 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
@@ -29,25 +30,13 @@ py::array_t<std::int64_t> schedule_of(const std::vector<ScheduledRange>& ranges)
 }
 
 py::dict estimate_of(const Workload& workload, const MachineHandle& machine, const RunSpec& spec, const RunExtras& extras) {
-  Estimate made;
-  {
-    const py::gil_scoped_release released;
-    made = estimate(workload, machine.file.machine, spec, extras);
-  }
-  py::dict result;
-  result["seconds"] = made.seconds;
-  result["table_seconds"] = made.table_seconds;
-  result["microseconds_per_estimate"] = made.microseconds_per_estimate;
+  const Estimate made = without_gil([&] { return estimate(workload, machine.file.machine, spec, extras); });
+  py::dict result("seconds"_a = made.seconds, "table_seconds"_a = made.table_seconds,
+                  "microseconds_per_estimate"_a = made.microseconds_per_estimate);
   result["regions"] = list_of(made.regions, [](const EstimatedRegion& region) {
-    py::dict row;
-    row["label"] = region.label;
-    row["seconds"] = region.seconds;
-    row["executions"] = region.executions;
-    row["binding_resource"] = region.bottleneck;
-    row["thread_seconds"] = array_of(region.thread_seconds);
-    row["weights"] = array_of(region.weights);
-    row["schedule"] = schedule_of(region.schedule);
-    return row;
+    return py::dict("label"_a = region.label, "seconds"_a = region.seconds, "executions"_a = region.executions,
+                    "binding_resource"_a = region.bottleneck, "thread_seconds"_a = array_of(region.thread_seconds),
+                    "weights"_a = array_of(region.weights), "schedule"_a = schedule_of(region.schedule));
   });
   return result;
 }
@@ -55,7 +44,7 @@ py::dict estimate_of(const Workload& workload, const MachineHandle& machine, con
 }  // namespace
 
 void bind_estimate(py::module_& module) {
-  module.def("estimate", &estimate_of, py::arg("trace"), py::arg("machine"), py::arg("spec"), py::arg("extras") = RunExtras{});
+  module.def("estimate", &estimate_of, "trace"_a, "machine"_a, "spec"_a, "extras"_a = RunExtras{});
 }
 
 }  // namespace homenode::python

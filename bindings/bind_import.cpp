@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
@@ -29,22 +29,13 @@ py::dict import_with(ImportResult (*import)(const ImportOptions&), const std::fi
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (!progress.is_none()) progress(bytes, of);
   };
-  ImportResult imported;
-  {
-    const py::gil_scoped_release released;
-    imported = import(options);
-  }
-  py::dict result;
-  result["hash"] = imported.content_hash;
-  result["complete"] = imported.complete;
-  result["accesses"] = imported.accesses;
-  result["lacks"] = imported.lacks;
-  result["threads"] = imported.threads;
+  const ImportResult imported = without_gil([&] { return import(options); });
+  py::dict result("hash"_a = imported.content_hash, "complete"_a = imported.complete, "accesses"_a = imported.accesses,
+                  "lacks"_a = imported.lacks, "threads"_a = imported.threads);
   py::list objects;
   for (std::size_t i = 0; i < imported.objects.size(); ++i) {
     const AddressRanges::Range& range = imported.objects[i];
-    objects.append(
-        py::dict(py::arg("id") = i, py::arg("first") = range.first, py::arg("last") = range.last, py::arg("bytes") = range.bytes()));
+    objects.append(py::dict("id"_a = i, "first"_a = range.first, "last"_a = range.last, "bytes"_a = range.bytes()));
   }
   result["objects"] = objects;
   return result;
@@ -55,11 +46,7 @@ py::dict accesses_of(const Workload& workload, std::size_t execution, std::int64
   if (execution >= workload.executions.size()) {
     throw UsageError("execution " + std::to_string(execution) + " of a trace with " + std::to_string(workload.executions.size()));
   }
-  std::vector<UnfoldedAccess> accesses;
-  {
-    const py::gil_scoped_release released;
-    accesses = unfold(workload, ExecutionId{execution}, iteration);
-  }
+  const std::vector<UnfoldedAccess> accesses = without_gil([&] { return unfold(workload, ExecutionId{execution}, iteration); });
   const auto rows = static_cast<py::ssize_t>(accesses.size());
   py::array_t<std::uint64_t> address(rows), site(rows);
   py::array_t<std::uint16_t> width(rows);
@@ -71,27 +58,23 @@ py::dict accesses_of(const Workload& workload, std::size_t execution, std::int64
     width.mutable_at(i) = access.width;
     kind.mutable_at(i) = static_cast<std::uint8_t>(access.kind);
   }
-  return py::dict(py::arg("address") = address, py::arg("site") = site, py::arg("width") = width, py::arg("kind") = kind);
+  return py::dict("address"_a = address, "site"_a = site, "width"_a = width, "kind"_a = kind);
 }
 
 }  // namespace
 
 void bind_import(py::module_& module) {
+  const auto bind = [&module](const char* name, ImportResult (*import)(const ImportOptions&)) {
+    const auto with = [import](const std::filesystem::path& input, const std::filesystem::path& output, const py::object& progress) {
+      return import_with(import, input, output, progress);
+    };
+    module.def(name, with, "input"_a, "output"_a, "progress"_a = py::none());
+  };
+  bind("import_lackey", &import_lackey);
+  bind("import_csv", &import_csv);
+  module.def("accesses_of", &accesses_of, "trace"_a, "execution"_a, "iteration"_a);
   module.def(
-      "import_lackey",
-      [](const std::filesystem::path& input, const std::filesystem::path& output, const py::object& progress) {
-        return import_with(&import_lackey, input, output, progress);
-      },
-      py::arg("input"), py::arg("output"), py::arg("progress") = py::none());
-  module.def(
-      "import_csv",
-      [](const std::filesystem::path& input, const std::filesystem::path& output, const py::object& progress) {
-        return import_with(&import_csv, input, output, progress);
-      },
-      py::arg("input"), py::arg("output"), py::arg("progress") = py::none());
-  module.def("accesses_of", &accesses_of, py::arg("trace"), py::arg("execution"), py::arg("iteration"));
-  module.def(
-      "lacks", [](const Workload& trace) { return trace.lacks; }, py::arg("trace"));
+      "lacks", [](const Workload& trace) { return trace.lacks; }, "trace"_a);
 }
 
 }  // namespace homenode::python

@@ -18,20 +18,16 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
 py::dict topology_of(const MachineHandle& handle) {
   const TopologyTables tables = topology_tables(handle.file.machine, Topology{handle.file.machine});
-  py::dict result;
-  result["latency_ns"] = tables.latency_ns;
-  result["bandwidth_bytes_per_s"] = tables.bandwidth_bytes_per_s;
-  result["hops"] = tables.hops;
-  result["socket_of_node"] = tables.socket_of_node;
-  result["cores_of_node"] = tables.cores_of_node;
+  py::dict result("latency_ns"_a = tables.latency_ns, "bandwidth_bytes_per_s"_a = tables.bandwidth_bytes_per_s, "hops"_a = tables.hops,
+                  "socket_of_node"_a = tables.socket_of_node, "cores_of_node"_a = tables.cores_of_node);
   result["links"] = list_of(tables.links, [](const auto& link) {
-    return py::dict(py::arg("from") = link.from, py::arg("to") = link.to, py::arg("bandwidth") = link.bandwidth,
-                    py::arg("latency") = link.latency);
+    return py::dict("from"_a = link.from, "to"_a = link.to, "bandwidth"_a = link.bandwidth, "latency"_a = link.latency);
   });
   return result;
 }
@@ -40,9 +36,9 @@ py::list parameters_of(const MachineHandle& handle) { return list_of(handle.file
 
 py::list uncertainties_of(const MachineHandle& handle) {
   return list_of(uncertain_values(handle.file), [](const UncertainValue& uncertain) {
-    return py::dict(py::arg("name") = uncertain.name, py::arg("paths") = uncertain.paths, py::arg("value") = uncertain.value,
-                    py::arg("low") = uncertain.low, py::arg("high") = uncertain.high, py::arg("low_factor") = uncertain.low_factor,
-                    py::arg("high_factor") = uncertain.high_factor, py::arg("basis") = uncertain.basis);
+    return py::dict("name"_a = uncertain.name, "paths"_a = uncertain.paths, "value"_a = uncertain.value, "low"_a = uncertain.low,
+                    "high"_a = uncertain.high, "low_factor"_a = uncertain.low_factor, "high_factor"_a = uncertain.high_factor,
+                    "basis"_a = uncertain.basis);
   });
 }
 
@@ -51,22 +47,16 @@ py::list loaded_latency_of(const MachineHandle& handle, std::size_t node) {
   if (node >= machine.nodes.size())
     throw UsageError("machine '" + machine.name + "' has no node " + std::to_string(node) + "; allowed: 0 to " +
                      std::to_string(machine.nodes.size() - 1));
-  const std::vector<LatencyAtLoad> points = [&] {
-    const py::gil_scoped_release others_run;
-    return loaded_latency(machine, NodeId{node});
-  }();
+  const std::vector<LatencyAtLoad> points = without_gil([&] { return loaded_latency(machine, NodeId{node}); });
   return list_of(points, [](const LatencyAtLoad& point) {
-    return py::dict(py::arg("pause_ns") = point.pause.nanoseconds(), py::arg("bandwidth_bytes_per_s") = point.bandwidth.bytes_per_second(),
-                    py::arg("utilisation") = point.utilisation, py::arg("latency_ns") = point.latency.nanoseconds(),
-                    py::arg("described_ns") = point.described.nanoseconds());
+    return py::dict("pause_ns"_a = point.pause.nanoseconds(), "bandwidth_bytes_per_s"_a = point.bandwidth.bytes_per_second(),
+                    "utilisation"_a = point.utilisation, "latency_ns"_a = point.latency.nanoseconds(),
+                    "described_ns"_a = point.described.nanoseconds());
   });
 }
 
 py::dict latency_map_of(const MachineHandle& handle, std::uint64_t first, std::uint64_t blocks) {
-  const std::vector<BlockLatencies> map = [&] {
-    const py::gil_scoped_release others_run;
-    return latency_map(handle.file.machine, first, blocks);
-  }();
+  const std::vector<BlockLatencies> map = without_gil([&] { return latency_map(handle.file.machine, first, blocks); });
   std::vector<std::uint64_t> addresses;
   std::vector<std::size_t> directories, controllers;
   std::vector<std::vector<double>> latencies;
@@ -77,15 +67,14 @@ py::dict latency_map_of(const MachineHandle& handle, std::uint64_t first, std::u
     std::vector<double>& of_cores = latencies.emplace_back();
     for (const Time latency : block.latency) of_cores.push_back(latency.nanoseconds());
   }
-  return py::dict(py::arg("address") = addresses, py::arg("directory") = directories, py::arg("controller") = controllers,
-                  py::arg("latency_ns") = latencies);
+  return py::dict("address"_a = addresses, "directory"_a = directories, "controller"_a = controllers, "latency_ns"_a = latencies);
 }
 
 // "32 KiB" etc. of one field of a part, as the description language writes it.
 py::list caches_of(const MachineHandle& handle) {
   return list_of(handle.file.machine.caches, [](const CacheDescription& cache) {
-    return py::dict(py::arg("level") = cache.level, py::arg("size") = to_string(cache.size), py::arg("ways") = cache.ways,
-                    py::arg("cores_per_cache") = cache.cores_per_cache, py::arg("latency") = to_string(cache.latency));
+    return py::dict("level"_a = cache.level, "size"_a = to_string(cache.size), "ways"_a = cache.ways,
+                    "cores_per_cache"_a = cache.cores_per_cache, "latency"_a = to_string(cache.latency));
   });
 }
 
@@ -113,9 +102,9 @@ MachineHandle changed(const MachineHandle& handle, const std::map<std::string, s
 }  // namespace
 
 py::dict parameter_of(const MachineParameter& parameter) {
-  return py::dict(py::arg("path") = parameter.path, py::arg("value") = parameter.value, py::arg("source") = parameter.source,
-                  py::arg("confidence") = parameter.confidence, py::arg("assumed") = parameter.assumed, py::arg("low") = parameter.low,
-                  py::arg("high") = parameter.high, py::arg("note") = parameter.note);
+  return py::dict("path"_a = parameter.path, "value"_a = parameter.value, "source"_a = parameter.source,
+                  "confidence"_a = parameter.confidence, "assumed"_a = parameter.assumed, "low"_a = parameter.low,
+                  "high"_a = parameter.high, "note"_a = parameter.note);
 }
 
 void bind_machine(py::module_& module) {
@@ -132,20 +121,18 @@ void bind_machine(py::module_& module) {
       .def("parameters", &parameters_of)
       .def("uncertainties", &uncertainties_of)
       .def("caches", &caches_of)
-      .def("loaded_latency", &loaded_latency_of, py::arg("node"))
-      .def("latency_map", &latency_map_of, py::arg("first"), py::arg("blocks"))
+      .def("loaded_latency", &loaded_latency_of, "node"_a)
+      .def("latency_map", &latency_map_of, "first"_a, "blocks"_a)
       .def("changeable_names", [](const MachineHandle& handle) { return changeable_names(handle.file.machine); })
-      .def("with_changes", &changed, py::arg("changes"))
+      .def("with_changes", &changed, "changes"_a)
       .def("to_toml", [](const MachineHandle& handle) {
         return write_machine_toml(handle.file.machine, handle.file.parameters, handle.file.sources);
       });
-  module.def("machine_names", &machine_names, py::arg("directories"));
-  module.def("find_machine", &find_machine, py::arg("name"), py::arg("directories"));
   module.def(
-      "read_machine", [](const std::filesystem::path& path) { return MachineHandle{read_machine_file(path)}; }, py::arg("path"));
+      "read_machine", [](const std::filesystem::path& path) { return MachineHandle{read_machine_file(path)}; }, "path"_a);
   module.def(
-      "parse_machine", [](const std::string& text, const std::string& file) { return MachineHandle{parse_machine(text, file)}; },
-      py::arg("text"), py::arg("file_name"));
+      "parse_machine", [](const std::string& text, const std::string& file) { return MachineHandle{parse_machine(text, file)}; }, "text"_a,
+      "file_name"_a);
 }
 
 }  // namespace homenode::python

@@ -10,6 +10,7 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
@@ -27,8 +28,6 @@ std::vector<std::vector<unsigned>> affinities(const Workload& workload, const Ma
 
 }  // namespace
 
-void bind_mapping(py::module_& module) {
-  module.def("affinities", &affinities, py::arg("trace"), py::arg("machine"), py::arg("mapping"), py::arg("threads"));
-}
+void bind_mapping(py::module_& module) { module.def("affinities", &affinities, "trace"_a, "machine"_a, "mapping"_a, "threads"_a); }
 
 }  // namespace homenode::python

@@ -9,12 +9,12 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
 py::dict spread(const native::Spread& value) {
-  return py::dict(py::arg("value") = value.value, py::arg("low") = value.low, py::arg("high") = value.high,
-                  py::arg("disturbance") = value.disturbance);
+  return py::dict("value"_a = value.value, "low"_a = value.low, "high"_a = value.high, "disturbance"_a = value.disturbance);
 }
 
 py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, unsigned repeats, const py::object& progress) {
@@ -28,25 +28,20 @@ py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, u
       progress(step);
     };
   }
-  Calibration result;
-  {
-    const py::gil_scoped_release released;
-    result = calibrate(options);
-  }
+  Calibration result = without_gil([&] { return calibrate(options); });
   py::dict measured;
   measured["latency"] = list_of(result.latency, [](const LatencyByWorkingSet& entry) {
-    return py::dict(py::arg("working_set_bytes") = entry.working_set.count(), py::arg("nanoseconds") = spread(entry.nanoseconds));
+    return py::dict("working_set_bytes"_a = entry.working_set.count(), "nanoseconds"_a = spread(entry.nanoseconds));
   });
   measured["bandwidth"] = list_of(result.bandwidth, [](const BandwidthByThreads& entry) {
-    return py::dict(py::arg("kernel") = native::name_of(entry.kernel), py::arg("threads") = entry.threads,
-                    py::arg("bytes_per_second") = spread(entry.bytes_per_second));
+    return py::dict("kernel"_a = native::name_of(entry.kernel), "threads"_a = entry.threads,
+                    "bytes_per_second"_a = spread(entry.bytes_per_second));
   });
   measured["barriers"] = list_of(result.barriers, [](const BarrierByThreads& entry) {
-    return py::dict(py::arg("threads") = entry.threads, py::arg("nanoseconds") = spread(entry.nanoseconds));
+    return py::dict("threads"_a = entry.threads, "nanoseconds"_a = spread(entry.nanoseconds));
   });
-  measured["disturbances"] = list_of(result.disturbances, [](const DisturbedStep& entry) {
-    return py::dict(py::arg("step") = entry.step, py::arg("reason") = entry.reason);
-  });
+  measured["disturbances"] =
+      list_of(result.disturbances, [](const DisturbedStep& entry) { return py::dict("step"_a = entry.step, "reason"_a = entry.reason); });
   return py::make_tuple(MachineHandle{std::move(result.file)}, measured);
 }
 
@@ -54,8 +49,7 @@ py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, u
 
 void bind_native(py::module_& module) {
   module.def("detect", [] { return MachineHandle{detect()}; });
-  module.def("calibrate", &calibrate_host, py::arg("largest_working_set"), py::arg("array"), py::arg("repeats"),
-             py::arg("progress") = py::none());
+  module.def("calibrate", &calibrate_host, "largest_working_set"_a, "array"_a, "repeats"_a, "progress"_a = py::none());
 }
 
 }  // namespace homenode::python

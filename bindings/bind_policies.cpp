@@ -11,6 +11,7 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
@@ -26,11 +27,8 @@ void describe(const Registry<Interface>& registry, py::list& result) {
   for (const auto& entry : registry.entries()) {
     py::list parameters;
     for (const ParameterSpec& parameter : entry.parameters) {
-      py::dict description;
-      description["name"] = parameter.name;
-      description["unit"] = parameter.unit;
-      description["description"] = parameter.description;
-      description["required"] = parameter.required;
+      py::dict description("name"_a = parameter.name, "unit"_a = parameter.unit, "description"_a = parameter.description,
+                           "required"_a = parameter.required);
       const bool no_default = parameter.required || parameter.kind == ParameterKind::list;
       description["default"] = no_default ? py::object(py::none()) : value_of(parameter, parameter.default_value);
       description["words"] = parameter.words;
@@ -38,16 +36,11 @@ void describe(const Registry<Interface>& registry, py::list& result) {
       description["maximum"] = parameter.maximum == INT64_MAX ? py::object(py::none()) : value_of(parameter, parameter.maximum);
       parameters.append(std::move(description));
     }
-    py::dict policy;
-    policy["kind"] = registry.kind();
-    policy["name"] = entry.name;
-    policy["description"] = entry.description;
-    policy["modifier"] = entry.modify != nullptr;
-    policy["parameters"] = parameters;
-    policy["examples"] = entry.examples;
+    py::dict policy("kind"_a = registry.kind(), "name"_a = entry.name, "description"_a = entry.description,
+                    "modifier"_a = entry.modify != nullptr, "parameters"_a = parameters, "examples"_a = entry.examples);
     py::list deviations;
     for (const Deviation& deviation : entry.deviations)
-      deviations.append(py::dict(py::arg("clause") = deviation.clause, py::arg("reason") = deviation.reason));
+      deviations.append(py::dict("clause"_a = deviation.clause, "reason"_a = deviation.reason));
     policy["deviations"] = deviations;
     result.append(std::move(policy));
   }
@@ -56,8 +49,8 @@ void describe(const Registry<Interface>& registry, py::list& result) {
 template <class Make>
 void describe(const Choices<Make>& choices, py::list& result) {
   for (const auto& entry : choices.entries())
-    result.append(py::dict(py::arg("kind") = choices.kind(), py::arg("name") = entry.name, py::arg("description") = entry.description,
-                           py::arg("modifier") = false, py::arg("parameters") = py::list{}));
+    result.append(py::dict("kind"_a = choices.kind(), "name"_a = entry.name, "description"_a = entry.description, "modifier"_a = false,
+                           "parameters"_a = py::list{}));
 }
 
 }  // namespace

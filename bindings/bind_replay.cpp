@@ -15,6 +15,7 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
@@ -25,13 +26,10 @@ py::list regions_of(const RunReport& report) {
   for (const RegionReport& region : report.regions) {
     py::list binding;
     for (const BottleneckTime& entry : region.bottlenecks) {
-      binding.append(py::dict(py::arg("resource") = entry.resource, py::arg("seconds") = entry.seconds));
+      binding.append(py::dict("resource"_a = entry.resource, "seconds"_a = entry.seconds));
     }
-    py::dict entry;
-    entry["label"] = region.label;
-    entry["seconds"] = region.time.seconds();
-    entry["executions"] = region.executions;
-    entry["binding"] = binding;
+    py::dict entry("label"_a = region.label, "seconds"_a = region.time.seconds(), "executions"_a = region.executions,
+                   "binding"_a = binding);
     py::list busy;
     for (const Time time : region.busy) busy.append(time.seconds());
     entry["thread_busy_seconds"] = busy;
@@ -43,29 +41,19 @@ py::list regions_of(const RunReport& report) {
 py::list threads_of(const RunReport& report) {
   py::list result;
   for (const ThreadReport& thread : report.threads) {
-    py::dict entry;
-    entry["thread"] = thread.thread.value();
-    entry["core"] = thread.core.value();
-    entry["node"] = thread.node.value();
-    entry["busy_seconds"] = thread.busy.seconds();
-    entry["idle_seconds"] = thread.idle.seconds();
-    entry["local_bytes"] = thread.local_bytes;
-    entry["remote_bytes"] = thread.remote_bytes;
+    py::dict entry("thread"_a = thread.thread.value(), "core"_a = thread.core.value(), "node"_a = thread.node.value(),
+                   "busy_seconds"_a = thread.busy.seconds(), "idle_seconds"_a = thread.idle.seconds(), "local_bytes"_a = thread.local_bytes,
+                   "remote_bytes"_a = thread.remote_bytes);
     result.append(std::move(entry));
   }
   return result;
 }
 
 py::dict counts_of(const EventCounts& counts) {
-  py::dict result;
-  result["nodes"] = counts.nodes;
-  result["traffic_bytes"] = counts.traffic_bytes;
-  result["read_bytes"] = counts.read_bytes;
-  result["write_bytes"] = counts.write_bytes;
-  result["link_bytes"] = counts.link_bytes;
+  py::dict result("nodes"_a = counts.nodes, "traffic_bytes"_a = counts.traffic_bytes, "read_bytes"_a = counts.read_bytes,
+                  "write_bytes"_a = counts.write_bytes, "link_bytes"_a = counts.link_bytes);
   result["rings"] = list_of(counts.rings, [](const RingUse& ring) {
-    return py::dict(py::arg("name") = ring.name, py::arg("messages") = ring.messages, py::arg("hops") = ring.hops,
-                    py::arg("busy_seconds") = ring.busy.seconds());
+    return py::dict("name"_a = ring.name, "messages"_a = ring.messages, "hops"_a = ring.hops, "busy_seconds"_a = ring.busy.seconds());
   });
   result["hit_lines"] = counts.hit_lines;
   result["accesses"] = counts.accesses;
@@ -81,15 +69,9 @@ py::dict counts_of(const EventCounts& counts) {
 py::object best_of(const RunReport& report) {
   if (!report.best) return py::none();
   const BestPlacement& best = *report.best;
-  py::dict result;
-  result["bound_seconds"] = best.bound.seconds();
-  result["found_seconds"] = best.found.seconds();
-  result["gap"] = best.bound > Time{} ? best.found.seconds() / best.bound.seconds() - 1 : 0.0;
-  result["searched"] = best.searched;
-  result["exact"] = best.exact;
-  result["objective_seconds"] = best.objective.seconds();
-  result["pages"] = best.pages;
-  return result;
+  return py::dict("bound_seconds"_a = best.bound.seconds(), "found_seconds"_a = best.found.seconds(),
+                  "gap"_a = best.bound > Time{} ? best.found.seconds() / best.bound.seconds() - 1 : 0.0, "searched"_a = best.searched,
+                  "exact"_a = best.exact, "objective_seconds"_a = best.objective.seconds(), "pages"_a = best.pages);
 }
 
 // Columns execution, first iteration, last iteration, thread, overhead in picoseconds.
@@ -154,17 +136,10 @@ py::dict energy_entry(const EnergyFile& file, const Machine& machine, const RunR
     sensitivity[py::str(one.parameter)] = std::vector{one.low.joules(), one.high.joules()};
   py::dict joules = joules_of(energy.components);
   joules["total"] = energy.total().joules();
-  py::dict result;
-  result["model"] = file.model.name;
-  result["joules"] = joules;
-  result["cores_joules"] = joules_of(energy.cores);
-  result["static_joules"] = joules_of(energy.background);
-  result["sensitivity_joules"] = sensitivity;
-  result["core_busy_seconds"] = all.busy.seconds();
-  result["core_spinning_seconds"] = all.spinning.seconds();
-  result["context_switches"] = all.switches;
-  result["wakeups"] = all.wakeups;
-  return result;
+  return py::dict("model"_a = file.model.name, "joules"_a = joules, "cores_joules"_a = joules_of(energy.cores),
+                  "static_joules"_a = joules_of(energy.background), "sensitivity_joules"_a = sensitivity,
+                  "core_busy_seconds"_a = all.busy.seconds(), "core_spinning_seconds"_a = all.spinning.seconds(),
+                  "context_switches"_a = all.switches, "wakeups"_a = all.wakeups);
 }
 
 // `system`: path of a description, empty for what OperatingSystem says by itself.
@@ -183,28 +158,15 @@ RunExtras extras_from(const std::string& system, std::shared_ptr<PythonPlacement
 // `energy`: path of a description, empty for a run whose energy nobody asks for.
 py::dict replay(const Workload& workload, const MachineHandle& machine, const RunSpec& spec, const RunExtras& extras,
                 const std::string& energy) {
-  RunReport report;
-  {
-    const py::gil_scoped_release released;
-    report = run(workload, machine.file.machine, spec, extras);
-  }
-  py::dict result;
-  result["seconds"] = report.time.seconds();
-  result["regions"] = regions_of(report);
-  result["threads"] = threads_of(report);
-  result["counts"] = counts_of(report.counts);
-  result["pages_by_node"] = report.pages_by_node;
-  result["page_faults"] = report.page_faults;
-  result["migrated_pages"] = report.migrated_pages;
-  result["hinting_faults"] = report.hinting_faults;
-  result["thread_moves"] = report.thread_moves;
-  result["remote_pages"] = report.remote_pages;
-  result["huge_pages"] = report.huge_pages;
-  result["overflowed_pages"] = report.overflowed_pages;
-  result["heap"] =
-      py::dict(py::arg("reserved_bytes") = report.heap.reserved_bytes, py::arg("requested_peak_bytes") = report.heap.requested_peak_bytes,
-               py::arg("mixed_owner_pages") = report.heap.mixed_owner_pages, py::arg("remote_block_pages") = report.heap.remote_block_pages,
-               py::arg("lock_wait_seconds") = report.heap.lock_wait.seconds());
+  const RunReport report = without_gil([&] { return run(workload, machine.file.machine, spec, extras); });
+  py::dict result("seconds"_a = report.time.seconds(), "regions"_a = regions_of(report), "threads"_a = threads_of(report),
+                  "counts"_a = counts_of(report.counts), "pages_by_node"_a = report.pages_by_node, "page_faults"_a = report.page_faults,
+                  "migrated_pages"_a = report.migrated_pages, "hinting_faults"_a = report.hinting_faults,
+                  "thread_moves"_a = report.thread_moves, "remote_pages"_a = report.remote_pages, "huge_pages"_a = report.huge_pages,
+                  "overflowed_pages"_a = report.overflowed_pages);
+  result["heap"] = py::dict("reserved_bytes"_a = report.heap.reserved_bytes, "requested_peak_bytes"_a = report.heap.requested_peak_bytes,
+                            "mixed_owner_pages"_a = report.heap.mixed_owner_pages, "remote_block_pages"_a = report.heap.remote_block_pages,
+                            "lock_wait_seconds"_a = report.heap.lock_wait.seconds());
   result["best_placement"] = best_of(report);
   if (!energy.empty()) result["energy"] = energy_entry(read_energy_file(energy), machine.file.machine, report);
   result["caches"] = report.caches;
@@ -220,14 +182,13 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
 
 void bind_replay(py::module_& module) {
   py::class_<CacheRecord, std::shared_ptr<CacheRecord>>(module, "CacheRecord")
-      .def(py::init([](std::int64_t limit_bytes) { return std::make_shared<CacheRecord>(Bytes{limit_bytes}); }), py::arg("limit_bytes"));
+      .def(py::init([](std::int64_t limit_bytes) { return std::make_shared<CacheRecord>(Bytes{limit_bytes}); }), "limit_bytes"_a);
   py::class_<PythonPlacement, std::shared_ptr<PythonPlacement>>(module, "PythonPlacement")
-      .def(py::init<std::string, py::object>(), py::arg("name"), py::arg("place"));
+      .def(py::init<std::string, py::object>(), "name"_a, "place"_a);
   py::class_<RunExtras>(module, "RunExtras")
-      .def(py::init(&extras_from), py::kw_only(), py::arg("system") = "", py::arg("place") = py::none(), py::arg("keep_log") = false,
-           py::arg("follow") = py::none(), py::arg("record") = py::none(), py::arg("timeline_events") = 0);
-  module.def("replay", &replay, py::arg("trace"), py::arg("machine"), py::arg("spec"), py::arg("extras") = RunExtras{},
-             py::arg("energy") = "");
+      .def(py::init(&extras_from), py::kw_only(), "system"_a = "", "place"_a = py::none(), "keep_log"_a = false, "follow"_a = py::none(),
+           "record"_a = py::none(), "timeline_events"_a = 0);
+  module.def("replay", &replay, "trace"_a, "machine"_a, "spec"_a, "extras"_a = RunExtras{}, "energy"_a = "");
 }
 
 }  // namespace homenode::python

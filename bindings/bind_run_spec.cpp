@@ -8,6 +8,7 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
@@ -92,8 +93,8 @@ void bind_run_spec(py::module_& module) {
       [](const RunSpec& one, const MachineHandle& machine, const std::vector<std::string>& labels) {
         check(one, machine.file.machine, labels);
       },
-      py::arg("spec"), py::arg("machine"), py::arg("labels"));
-  module.def("what_caches_see", &what_caches_see, py::arg("spec"), py::arg("by_lines") = false);
+      "spec"_a, "machine"_a, "labels"_a);
+  module.def("what_caches_see", &what_caches_see, "spec"_a, "by_lines"_a = false);
 }
 
 }  // namespace homenode::python

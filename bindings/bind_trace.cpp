@@ -23,6 +23,7 @@
 
 namespace homenode::python {
 namespace py = pybind11;
+using namespace pybind11::literals;
 
 namespace {
 
@@ -39,59 +40,43 @@ std::string place_of(const Workload& workload, SiteId site) {
 }
 
 py::dict counts(const WorkCounts& work) {
-  return py::dict(py::arg("instructions") = work.instructions, py::arg("integer") = work.integer, py::arg("fp_add") = work.fp_add,
-                  py::arg("fp_multiply") = work.fp_multiply, py::arg("fp_fma") = work.fp_fma, py::arg("divide") = work.divide,
-                  py::arg("load") = work.load, py::arg("store") = work.store, py::arg("branch") = work.branch);
+  return py::dict("instructions"_a = work.instructions, "integer"_a = work.integer, "fp_add"_a = work.fp_add,
+                  "fp_multiply"_a = work.fp_multiply, "fp_fma"_a = work.fp_fma, "divide"_a = work.divide, "load"_a = work.load,
+                  "store"_a = work.store, "branch"_a = work.branch);
 }
 
 py::object number_or_none(ThreadId thread) { return thread.is_none() ? py::object(py::none()) : py::object(py::int_(thread.value())); }
 
 // The keys of homenode.inspect/1 (architecture.md); keys are only ever added.
 py::dict inspect(const Workload& workload) {
-  TraceSummary summary;
-  {
-    const py::gil_scoped_release released;
-    summary = summarize(workload);
-  }
+  const TraceSummary summary = without_gil([&] { return summarize(workload); });
   py::list objects, regions, threads;
   for (std::size_t i = 0; i < workload.objects.size(); ++i) {
     const TracedObject& object = workload.objects[i];
-    objects.append(py::dict(py::arg("id") = i, py::arg("kind") = name_of(object.kind), py::arg("bytes") = object.bytes,
-                            py::arg("symbol") = object.symbol, py::arg("private") = object.thread_private,
-                            py::arg("site") = place_of(workload, object.site)));
+    objects.append(py::dict("id"_a = i, "kind"_a = name_of(object.kind), "bytes"_a = object.bytes, "symbol"_a = object.symbol,
+                            "private"_a = object.thread_private, "site"_a = place_of(workload, object.site)));
   }
   for (std::size_t i = 0; i < workload.regions.size(); ++i) {
     const Region& region = workload.regions[i];
     const RegionSummary& of_region = summary.regions[i];
     const AccessSums& sums = of_region.sums;
-    regions.append(py::dict(py::arg("label") = region.label, py::arg("kind") = name_of(region.kind),
-                            py::arg("executions") = sums.executions, py::arg("items") = sums.items, py::arg("accesses") = sums.accesses,
-                            py::arg("reads") = sums.reads, py::arg("writes") = sums.writes, py::arg("schedule") = region.schedule_clause,
-                            py::arg("site") = place_of(workload, region.site), py::arg("work") = counts(of_region.work),
-                            py::arg("miss_parallelism") = of_region.miss_parallelism));
+    regions.append(py::dict("label"_a = region.label, "kind"_a = name_of(region.kind), "executions"_a = sums.executions,
+                            "items"_a = sums.items, "accesses"_a = sums.accesses, "reads"_a = sums.reads, "writes"_a = sums.writes,
+                            "schedule"_a = region.schedule_clause, "site"_a = place_of(workload, region.site),
+                            "work"_a = counts(of_region.work), "miss_parallelism"_a = of_region.miss_parallelism));
   }
   for (std::size_t i = 0; i < workload.threads.size(); ++i) {
     const TracedThread& thread = workload.threads[i];
-    threads.append(py::dict(py::arg("thread") = i, py::arg("parent") = number_or_none(thread.parent), py::arg("routine") = thread.routine,
-                            py::arg("rank") = thread.rank));
+    threads.append(
+        py::dict("thread"_a = i, "parent"_a = number_or_none(thread.parent), "routine"_a = thread.routine, "rank"_a = thread.rank));
   }
-  py::dict result;
-  result["schema"] = "homenode.inspect/1";
-  result["hash"] = workload.content_hash;
-  result["complete"] = workload.complete;
-  result["program"] = workload.program;
-  result["arguments"] = workload.arguments;
-  result["compiler"] = workload.compiler;
-  result["accesses"] = summary.sums.accesses;
-  result["reads"] = summary.sums.reads;
-  result["writes"] = summary.sums.writes;
-  result["footprint_bytes"] = summary.footprint_bytes;
-  result["work"] = counts(summary.work);
-  result["objects"] = objects;
-  result["regions"] = regions;
-  result["threads"] = threads;
+  py::dict result("schema"_a = "homenode.inspect/1", "hash"_a = workload.content_hash, "complete"_a = workload.complete,
+                  "program"_a = workload.program, "arguments"_a = workload.arguments, "compiler"_a = workload.compiler,
+                  "accesses"_a = summary.sums.accesses, "reads"_a = summary.sums.reads, "writes"_a = summary.sums.writes,
+                  "footprint_bytes"_a = summary.footprint_bytes, "work"_a = counts(summary.work), "objects"_a = objects,
+                  "regions"_a = regions, "threads"_a = threads);
   result["losses"] = list_of(workload.losses, [&](const Loss& loss) {
-    return py::dict(py::arg("site") = place_of(workload, loss.site), py::arg("reason") = loss.reason, py::arg("count") = loss.count);
+    return py::dict("site"_a = place_of(workload, loss.site), "reason"_a = loss.reason, "count"_a = loss.count);
   });
   return result;
 }
@@ -101,21 +86,17 @@ py::dict threads_of(const Workload& workload, unsigned team) {
   require(workload, Recorded::threads, "the graph of threads (inspect --threads)");
   if (team == 0)
     for (const Execution& execution : workload.executions) team = std::max(team, execution.team);
-  const ThreadGraph graph = [&] {
-    const py::gil_scoped_release released;
-    return thread_graph(workload, team);
-  }();
+  const ThreadGraph graph = without_gil([&] { return thread_graph(workload, team); });
   const std::vector<ClassifiedThread> types = classify_threads(graph);
   const auto numbers = [](const std::vector<ThreadId>& ids) { return list_of(ids, [](ThreadId id) { return py::int_(id.value()); }); };
   py::list threads, shared, dependent;
   for (std::size_t t = 0; t < graph.threads.size(); ++t) {
     const ThreadGraph::Thread& thread = graph.threads[t];
-    threads.append(py::dict(py::arg("thread") = t, py::arg("parent") = number_or_none(thread.parent),
-                            py::arg("joined_by") = number_or_none(thread.joined_by), py::arg("routine") = thread.routine,
-                            py::arg("read_bytes") = thread.read_bytes, py::arg("written_bytes") = thread.written_bytes,
-                            py::arg("accesses") = thread.accesses, py::arg("type") = std::string{name_of(types[t].type)},
-                            py::arg("level") = types[t].level, py::arg("side_by_side_with") = numbers(types[t].side_by_side_with),
-                            py::arg("communication_parents") = numbers(types[t].communication_parents)));
+    threads.append(py::dict("thread"_a = t, "parent"_a = number_or_none(thread.parent), "joined_by"_a = number_or_none(thread.joined_by),
+                            "routine"_a = thread.routine, "read_bytes"_a = thread.read_bytes, "written_bytes"_a = thread.written_bytes,
+                            "accesses"_a = thread.accesses, "type"_a = std::string{name_of(types[t].type)}, "level"_a = types[t].level,
+                            "side_by_side_with"_a = numbers(types[t].side_by_side_with),
+                            "communication_parents"_a = numbers(types[t].communication_parents)));
     std::vector<std::uint64_t> row(graph.threads.size(), 0), row_of_dependences(graph.threads.size(), 0);
     for (const ThreadGraph::Partner& reader : graph.partners(ThreadId{t})) {
       row[reader.thread.index()] = reader.bytes.shared.at(ThreadId{t} > reader.thread);
@@ -124,7 +105,7 @@ py::dict threads_of(const Workload& workload, unsigned team) {
     shared.append(row);
     dependent.append(row_of_dependences);
   }
-  return py::dict(py::arg("threads") = threads, py::arg("shared_bytes") = shared, py::arg("dependent_bytes") = dependent);
+  return py::dict("threads"_a = threads, "shared_bytes"_a = shared, "dependent_bytes"_a = dependent);
 }
 
 std::vector<std::string> check_trace(const std::filesystem::path& path) {
@@ -142,24 +123,16 @@ py::dict assemble_stream(int descriptor, const std::filesystem::path& output, co
   options.arguments = arguments;
   if (work) options.work = *work;
   options.was_asked_to_end = was_asked_to_end;
-  AssembleResult assembled;
-  {
-    const py::gil_scoped_release released;
-    assembled = assemble(descriptor, options);
-  }
-  py::dict result;
-  result["hash"] = assembled.content_hash;
-  result["complete"] = assembled.complete;
-  result["accesses"] = assembled.accesses;
-  result["exit_status"] = assembled.exit_status;
-  return result;
+  const AssembleResult assembled = without_gil([&] { return assemble(descriptor, options); });
+  return py::dict("hash"_a = assembled.content_hash, "complete"_a = assembled.complete, "accesses"_a = assembled.accesses,
+                  "exit_status"_a = assembled.exit_status);
 }
 
 }  // namespace
 
 void bind_trace(py::module_& module) {
   py::class_<Workload, std::shared_ptr<Workload>>(module, "Trace")
-      .def_static("open", &open_trace, py::arg("path"), py::call_guard<py::gil_scoped_release>())
+      .def_static("open", &open_trace, "path"_a, py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("hash", [](const Workload& workload) { return workload.content_hash; })
       .def_property_readonly("complete", [](const Workload& workload) { return workload.complete; })
       .def_property_readonly("program", [](const Workload& workload) { return workload.program; })
@@ -167,12 +140,12 @@ void bind_trace(py::module_& module) {
       .def_property_readonly("labels", &labels_of)
       .def_property_readonly("accesses", [](const Workload& workload) { return access_sums(workload).accesses; })
       .def("inspect", &inspect)
-      .def("thread_graph", &threads_of, py::arg("team"))
+      .def("thread_graph", &threads_of, "team"_a)
       .def("expand_runs", [](std::shared_ptr<Workload> workload) { return expand_runs(std::move(workload)); });
-  module.def("check_trace", &check_trace, py::arg("path"));
-  module.def("recover", &recover, py::arg("part"), py::arg("target"), py::call_guard<py::gil_scoped_release>());
-  module.def("assemble", &assemble_stream, py::arg("descriptor"), py::arg("output"), py::kw_only(), py::arg("program"), py::arg("label"),
-             py::arg("arguments"), py::arg("work"), py::arg("was_asked_to_end"));
+  module.def("check_trace", &check_trace, "path"_a);
+  module.def("recover", &recover, "part"_a, "target"_a, py::call_guard<py::gil_scoped_release>());
+  module.def("assemble", &assemble_stream, "descriptor"_a, "output"_a, py::kw_only(), "program"_a, "label"_a, "arguments"_a, "work"_a,
+             "was_asked_to_end"_a);
 }
 
 }  // namespace homenode::python

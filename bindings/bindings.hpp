@@ -31,11 +31,18 @@ pybind11::list list_of(const Range& range, const ToPython& to_python) {
   return result;
 }
 
+// What `work` returns; other Python threads run meanwhile.
+template <class Work>
+auto without_gil(const Work& work) {
+  const pybind11::gil_scoped_release released;
+  return work();
+}
+
 // A described value with its source, as `parameters` list it.
 pybind11::dict parameter_of(const MachineParameter&);
 
 void translate_exceptions();
-void bind_energy(pybind11::module_&);
+void bind_descriptions(pybind11::module_&);
 void bind_machine(pybind11::module_&);
 void bind_mapping(pybind11::module_&);
 void bind_native(pybind11::module_&);
@@ -46,6 +53,5 @@ void bind_extrapolate(pybind11::module_&);
 void bind_estimate(pybind11::module_&);
 void bind_replay(pybind11::module_&);
 void bind_run_spec(pybind11::module_&);
-void bind_systems(pybind11::module_&);
 
 }  // namespace homenode::python

@@ -22,7 +22,6 @@ PYBIND11_MODULE(_core, module) {
   bind_run_spec(module);
   bind_replay(module);
   bind_estimate(module);
-  bind_systems(module);
-  bind_energy(module);
+  bind_descriptions(module);
   bind_mapping(module);
 }

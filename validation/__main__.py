@@ -1,7 +1,5 @@
 """`python -m validation STUDY` prints a study's rows, or JSON; without a name, the studies that a release is held against."""
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Bytes of a program's arrays by its own arithmetic, against the objects of a trace and against what papers print."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

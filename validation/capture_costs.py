@@ -1,7 +1,5 @@
 """What capturing costs: time against the native run, bytes of trace an access, and whether the arrays have their computed size."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

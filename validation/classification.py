@@ -1,7 +1,5 @@
 """`python -m validation classification`: types of threads by the compiler pass against those of a trace, thread by thread."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How far the closed form is from `flow`, kernel by kernel, on three machines: `python -m validation closed-form`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -219,17 +217,16 @@ STUDY = Study(
     "the closed form's estimate against `flow`, kernel by kernel, on three machines",
     "minutes",
     (
+        *("kernel", "parameters", "machine", "threads", "placement", "distribution", "flow_seconds"),
         *(
-            "kernel",
-            "parameters",
-            "machine",
-            "threads",
-            "placement",
-            "distribution",
-            "flow_seconds",
             "estimated_seconds",
+            "regions",
+            "table_seconds",
+            "microseconds_per_estimate",
+            "flow_cost_seconds",
+            "command",
+            "error",
         ),
-        *("regions", "table_seconds", "microseconds_per_estimate", "flow_cost_seconds", "command", "error"),
     ),
     lambda options: rows(options.folder / "placements", options.small),
     (PAGE,),

@@ -1,7 +1,5 @@
 """Three programs of Debian that nobody wrote for homenode: unpacked, compiled for a capture, classified, bound and run."""
 
-from __future__ import annotations
-
 import bz2
 import json
 import lzma

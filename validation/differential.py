@@ -4,8 +4,6 @@ The engines share the caches' rules, the placements and the loop; what one line 
 have of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """A short run of each fuzz target (tests/fuzz): what it executed, and whether anything broke."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Every mapping of threads, program by program, on 2, 4 and 32 sockets: `python -m validation mappings`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages of results: tables are written by a study; the notes below them, from the first heading on, are written by hand and stay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Regret of every placement, kernel by kernel, on three machines: `python -m validation placements`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One replay, as the cases need it: seconds and binding resource of a region, and the command that repeats it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import homenode as hn

@@ -3,8 +3,6 @@
 A key holds the whole installed package, so that nothing outlives a change of the program or of a machine's description.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

@@ -1,8 +1,7 @@
 """One compared figure: what was published, what the model says, and how they agree."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal
 
 # fitted: the number set a parameter. identity: follows from a definition or a choice of ours. predicted: the rest, and
@@ -98,7 +97,8 @@ def within(model: float, reference: float, tolerance: float) -> bool:
     return abs(model / reference - 1) <= tolerance
 
 
-def predicted(
+def _row(
+    cls: Class,
     claim: str,
     machine: str,
     what: str,
@@ -108,22 +108,11 @@ def predicted(
     command: str,
     unit: str = "1",
 ) -> Row:
-    """A row that is evidence."""
-    return Row(claim, machine, what, "predicted", published, model, unit, agrees(holds), command)
+    return Row(claim, machine, what, cls, published, model, unit, agrees(holds), command)
 
 
-def identity(
-    claim: str,
-    machine: str,
-    what: str,
-    published: float | str,
-    model: float | str,
-    holds: bool,
-    command: str,
-    unit: str = "1",
-) -> Row:
-    """A row that follows from a definition or a choice of ours."""
-    return Row(claim, machine, what, "identity", published, model, unit, agrees(holds), command)
+predicted = partial(_row, "predicted")  # a row that is evidence
+identity = partial(_row, "identity")  # a row that follows from a definition or a choice of ours
 
 
 def not_compared(

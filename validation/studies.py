@@ -1,7 +1,5 @@
 """The table of studies: what `python -m validation` and `homenode validate` know."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from validation import capture_costs, classification, closed_form, differential, fuzz, mappings, placements

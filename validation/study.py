@@ -1,7 +1,5 @@
 """A study: what is held against what, how its rows are made and shown, and which page keeps them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

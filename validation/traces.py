@@ -1,7 +1,5 @@
 """Captured traces, kept in a folder: a second validation reads what the first one captured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

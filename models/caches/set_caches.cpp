@@ -126,8 +126,7 @@ void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, st
 void SetCaches::note(const LineFate& fate, LineNumber number, const LineTouch& touch) {
   outcome_->upgrades += fate.upgrade;
   switch (fate.from) {
-    case LineFate::From::nowhere:
-      return;
+    case LineFate::From::nowhere: return;
     case LineFate::From::cache:
       ++outcome_->hit_lines[fate.level];
       outcome_->hit_weight[fate.level] += 1.0 / static_cast<double>(touch.parallelism);

@@ -7,7 +7,6 @@ namespace homenode {
 namespace {
 
 constexpr std::string_view schema = "homenode.energy/1";
-const DescriptionFolders folders{"energy description", "HOMENODE_ENERGY_PATH"};
 const Frequency no_clock;
 
 std::vector<MachineSection> sections_of(EnergyModel& model) {
@@ -30,15 +29,7 @@ public:
 
   EnergyFile read() {
     const toml::table root = document_.parse();
-    check_schema(root, schema);
-    const std::vector<MachineSection> sections = sections_of(file_.model);
-    std::vector<std::string> allowed{"schema", "name", "description", "sources"};
-    for (const MachineSection& section : sections) allowed.push_back(section.name);
-    refuse_unknown(root, "the energy description", allowed);
-    file_.model.name = as_text(root.get("name"), root, "name");
-    if (const toml::node* description = root.get("description")) file_.model.description = as_text(description, root, "description");
-    file_.sources = read_sources(root);
-    read_sections(root, sections, file_.parameters);
+    read_described(root, schema, "the energy description", file_, file_.model.name, file_.model.description, sections_of(file_.model));
     return std::move(file_);
   }
 
@@ -60,12 +51,6 @@ EnergyFile parse_energy_file(std::string_view text, const std::string& file_name
 
 EnergyFile read_energy_file(const std::filesystem::path& path) {
   return parse_energy_file(description_text(path, "an energy description"), path.string());
-}
-
-std::vector<std::string> energy_names(const std::vector<std::filesystem::path>& directories) { return folders.names(directories); }
-
-std::filesystem::path find_energy(const std::string& name, const std::vector<std::filesystem::path>& directories) {
-  return folders.find(name, directories);
 }
 
 std::vector<EnergySensitivity> energy_sensitivity(const EnergyFile& file, const Machine& machine, const RunReport& report) {

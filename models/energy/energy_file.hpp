@@ -22,9 +22,7 @@ struct EnergyFile {
 EnergyFile read_energy_file(const std::filesystem::path&);
 EnergyFile parse_energy_file(std::string_view text, const std::string& file_name);
 
-// NAME.toml in the first directory that has it; those of the environment's HOMENODE_ENERGY_PATH (separated by ':') come first.
-std::vector<std::string> energy_names(const std::vector<std::filesystem::path>& directories);
-std::filesystem::path find_energy(const std::string& name, const std::vector<std::filesystem::path>& directories);
+inline constexpr DescriptionFolders energy_folders{"energy description", "HOMENODE_ENERGY_PATH"};
 
 // The total with one parameter at its low and at its high end, the others as described; for each that has both.
 struct EnergySensitivity {

@@ -24,14 +24,6 @@ namespace homenode {
 // Throws InputError when it cannot be read; `what`: "a machine description".
 std::string description_text(const std::filesystem::path&, const std::string& what);
 
-// NAME.toml in the first directory that has it; those of the environment's `variable` (separated by ':') come first.
-struct DescriptionFolders {
-  const char* kind;  // "machine"
-  const char* variable;
-  std::vector<std::string> names(const std::vector<std::filesystem::path>& directories) const;
-  std::filesystem::path find(const std::string& name, const std::vector<std::filesystem::path>& directories) const;
-};
-
 inline std::string joined(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
@@ -93,6 +85,20 @@ protected:
       for (const auto& [key, node] : as_table(*sources, "sources", "a table of texts"))
         texts[std::string{key.str()}] = as_text(&node, *sources->as_table(), "sources." + std::string{key.str()});
     return texts;
+  }
+
+  // Name, description, sources and sections: all there is in a description that has only those. `kind`: "the system".
+  template <class File>
+  void read_described(const toml::table& root, std::string_view schema, const std::string& kind, File& file, std::string& name,
+                      std::string& description, const std::vector<MachineSection>& sections) {
+    check_schema(root, schema);
+    std::vector<std::string> allowed{"schema", "name", "description", "sources"};
+    for (const MachineSection& section : sections) allowed.push_back(section.name);
+    refuse_unknown(root, kind, allowed);
+    name = as_text(root.get("name"), root, "name");
+    if (const toml::node* text = root.get("description")) description = as_text(text, root, "description");
+    file.sources = read_sources(root);
+    read_sections(root, sections, file.parameters);
   }
 
   // ---- what TOML nodes may be

@@ -10,7 +10,6 @@ namespace homenode {
 namespace {
 
 constexpr std::string_view schema = "homenode.machine/1";
-const DescriptionFolders folders{"machine", "HOMENODE_MACHINE_PATH"};
 
 // Builds one machine out of one document.
 class MachineReader : DescriptionReader {
@@ -237,15 +236,5 @@ MachineFile read_machine_file(const std::filesystem::path& path) {
 }
 
 Machine load_machine(const std::filesystem::path& path) { return read_machine_file(path).machine; }
-
-std::vector<std::string> machine_names(const std::vector<std::filesystem::path>& directories) { return folders.names(directories); }
-
-std::filesystem::path find_machine(const std::string& name, const std::vector<std::filesystem::path>& directories) {
-  return folders.find(name, directories);
-}
-
-Machine load_machine_by_name(const std::string& name, const std::vector<std::filesystem::path>& directories) {
-  return load_machine(find_machine(name, directories));
-}
 
 }  // namespace homenode

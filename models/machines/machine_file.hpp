@@ -36,9 +36,13 @@ MachineFile read_machine_file(const std::filesystem::path&);
 MachineFile parse_machine(std::string_view text, const std::string& file_name);
 Machine load_machine(const std::filesystem::path&);
 
-// NAME.toml in the first directory that has it; those of the environment's HOMENODE_MACHINE_PATH (separated by ':') come first.
-std::vector<std::string> machine_names(const std::vector<std::filesystem::path>& directories);
-std::filesystem::path find_machine(const std::string& name, const std::vector<std::filesystem::path>& directories);
-Machine load_machine_by_name(const std::string& name, const std::vector<std::filesystem::path>& directories);
+// NAME.toml in the first directory that has it; those of the environment's `variable` (separated by ':') come first.
+struct DescriptionFolders {
+  const char* kind;  // "machine"
+  const char* variable;
+  std::vector<std::string> names(const std::vector<std::filesystem::path>& directories) const;
+  std::filesystem::path find(const std::string& name, const std::vector<std::filesystem::path>& directories) const;
+};
+inline constexpr DescriptionFolders machine_folders{"machine", "HOMENODE_MACHINE_PATH"};
 
 }  // namespace homenode

@@ -1,7 +1,6 @@
 // Base of mappings by the graph of threads (who creates whom, who exchanges data): affinity is decided before the run.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

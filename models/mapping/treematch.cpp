@@ -3,7 +3,6 @@
 // cores, so that their numbers differ by one at most. A group is built greedily: it starts with what communicates most and takes in
 // what communicates most with it. Above a level whose domains differ in size their order stays.
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "models/mapping/graph_mapping.hpp"

@@ -1,7 +1,6 @@
 #include "models/microbenchmarks/loaded_latency.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "models/engines/line/line_engine.hpp"

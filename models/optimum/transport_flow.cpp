@@ -3,7 +3,6 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/successive_shortest_path_nonnegative_weights.hpp>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "sim/base/errors.hpp"

@@ -6,7 +6,6 @@ namespace homenode {
 namespace {
 
 constexpr std::string_view schema = "homenode.system/1";
-const DescriptionFolders folders{"system", "HOMENODE_SYSTEM_PATH"};
 const Frequency no_clock;  // a system runs at any: times in cycles are refused
 
 std::vector<MachineSection> sections_of(OperatingSystem& system) {
@@ -45,15 +44,7 @@ public:
 
   SystemFile read() {
     const toml::table root = document_.parse();
-    check_schema(root, schema);
-    const std::vector<MachineSection> sections = sections_of(file_.system);
-    std::vector<std::string> allowed{"schema", "name", "description", "sources"};
-    for (const MachineSection& section : sections) allowed.push_back(section.name);
-    refuse_unknown(root, "the system", allowed);
-    file_.system.name = as_text(root.get("name"), root, "name");
-    if (const toml::node* description = root.get("description")) file_.system.description = as_text(description, root, "description");
-    file_.sources = read_sources(root);
-    read_sections(root, sections, file_.parameters);
+    read_described(root, schema, "the system", file_, file_.system.name, file_.system.description, sections_of(file_.system));
     at_most_one(root, "faults", "zeroing", file_.system.fault.zeroing);
     at_most_one(root, "balancing", "available", file_.system.balancing.available);
     return std::move(file_);
@@ -75,12 +66,6 @@ SystemFile parse_system(std::string_view text, const std::string& file_name) { r
 
 SystemFile read_system_file(const std::filesystem::path& path) {
   return parse_system(description_text(path, "a system description"), path.string());
-}
-
-std::vector<std::string> system_names(const std::vector<std::filesystem::path>& directories) { return folders.names(directories); }
-
-std::filesystem::path find_system(const std::string& name, const std::vector<std::filesystem::path>& directories) {
-  return folders.find(name, directories);
 }
 
 }  // namespace homenode

@@ -23,8 +23,6 @@ struct SystemFile {
 SystemFile read_system_file(const std::filesystem::path&);
 SystemFile parse_system(std::string_view text, const std::string& file_name);
 
-// NAME.toml in the first directory that has it; those of the environment's HOMENODE_SYSTEM_PATH (separated by ':') come first.
-std::vector<std::string> system_names(const std::vector<std::filesystem::path>& directories);
-std::filesystem::path find_system(const std::string& name, const std::vector<std::filesystem::path>& directories);
+inline constexpr DescriptionFolders system_folders{"system", "HOMENODE_SYSTEM_PATH"};
 
 }  // namespace homenode

@@ -1,7 +1,6 @@
 #include "sim/base/errors.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace homenode {
 namespace {

@@ -12,18 +12,13 @@ namespace {
 bool parse_value(const ParameterSpec& parameter, const std::string& text, std::int64_t& value) {
   try {
     switch (parameter.kind) {
-      case ParameterKind::time:
-        value = parse_time(text).count();
-        return true;
-      case ParameterKind::bytes:
-        value = parse_bytes(text).count();
-        return true;
+      case ParameterKind::time: value = parse_time(text).count(); return true;
+      case ParameterKind::bytes: value = parse_bytes(text).count(); return true;
       case ParameterKind::word:
         value = std::find(parameter.words.begin(), parameter.words.end(), text) - parameter.words.begin();
         return value < static_cast<std::int64_t>(parameter.words.size());
       case ParameterKind::integer:
-      case ParameterKind::list:
-        break;
+      case ParameterKind::list: break;
     }
   } catch (const UnitError&) { return false; }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -45,16 +40,11 @@ bool parse_values(const ParameterSpec& parameter, const std::string& text, std::
 
 const char* kind_of_value(ParameterKind kind) {
   switch (kind) {
-    case ParameterKind::time:
-      return "a time with its unit";
-    case ParameterKind::bytes:
-      return "a size with its unit";
-    case ParameterKind::word:
-      return "a word";
-    case ParameterKind::list:
-      return "a list, with colons, of integers";
-    case ParameterKind::integer:
-      break;
+    case ParameterKind::time: return "a time with its unit";
+    case ParameterKind::bytes: return "a size with its unit";
+    case ParameterKind::word: return "a word";
+    case ParameterKind::list: return "a list, with colons, of integers";
+    case ParameterKind::integer: break;
   }
   return "an integer";
 }
@@ -80,15 +70,11 @@ ParameterSpec list_parameter(std::string name, std::string unit, std::string des
 
 std::string parameter_text(const ParameterSpec& parameter, std::int64_t value) {
   switch (parameter.kind) {
-    case ParameterKind::time:
-      return to_string(Time::picoseconds(value));
-    case ParameterKind::bytes:
-      return to_string(Bytes{value});
-    case ParameterKind::word:
-      return parameter.words.at(static_cast<std::size_t>(value));
+    case ParameterKind::time: return to_string(Time::picoseconds(value));
+    case ParameterKind::bytes: return to_string(Bytes{value});
+    case ParameterKind::word: return parameter.words.at(static_cast<std::size_t>(value));
     case ParameterKind::integer:
-    case ParameterKind::list:
-      break;
+    case ParameterKind::list: break;
   }
   return std::to_string(value);
 }

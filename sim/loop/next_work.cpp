@@ -67,12 +67,8 @@ NextWork::Found NextWork::look_in_construct(std::size_t t) {
   ExecutionState& state = parts_.executions.enter(index);
   const Decision decision = parts_.executions.decide(t, index);
   switch (decision.kind) {
-    case Decision::Kind::run:
-      parts_.executions.accept(t, index, decision);
-      return Found::work;
-    case Decision::Kind::wait:
-      state.waiting.push_back(t);
-      return Found::none;
+    case Decision::Kind::run: parts_.executions.accept(t, index, decision); return Found::work;
+    case Decision::Kind::wait: state.waiting.push_back(t); return Found::none;
     case Decision::Kind::busy: {
       const Time until = threads.now + decision.overhead;
       accounts_.busy(ThreadActivity::runtime, ThreadId{t}, threads.core_of(t), {ExecutionId{index}, 0, 0}, threads.now, until);
@@ -80,8 +76,7 @@ NextWork::Found NextWork::look_in_construct(std::size_t t) {
       threads.make_ready(t, until);
       return Found::none;
     }
-    case Decision::Kind::finished:
-      break;
+    case Decision::Kind::finished: break;
   }
   const Workload& workload = threads.in.workload;
   parts_.executions.leave(index);

@@ -15,18 +15,11 @@ std::string name(ThreadId thread) { return "thread " + std::to_string(thread.val
 bool Synchronisation::pass(ThreadId thread, const SyncEvent& event, std::vector<ThreadId>& released) {
   const std::string number = std::to_string(event.object);
   switch (event.operation) {
-    case SyncOperation::lock:
-      return acquire(thread, {mutex, event.object}, "lock " + number);
-    case SyncOperation::try_lock:
-      return event.match == 0 || acquire(thread, {mutex, event.object}, "lock " + number);
-    case SyncOperation::critical_enter:
-      return acquire(thread, {critical, event.object}, "critical section " + number);
-    case SyncOperation::unlock:
-      give_up(thread, {mutex, event.object}, "lock " + number, released);
-      return true;
-    case SyncOperation::critical_leave:
-      give_up(thread, {critical, event.object}, "critical section " + number, released);
-      return true;
+    case SyncOperation::lock: return acquire(thread, {mutex, event.object}, "lock " + number);
+    case SyncOperation::try_lock: return event.match == 0 || acquire(thread, {mutex, event.object}, "lock " + number);
+    case SyncOperation::critical_enter: return acquire(thread, {critical, event.object}, "critical section " + number);
+    case SyncOperation::unlock: give_up(thread, {mutex, event.object}, "lock " + number, released); return true;
+    case SyncOperation::critical_leave: give_up(thread, {critical, event.object}, "critical section " + number, released); return true;
     case SyncOperation::signal:
     case SyncOperation::broadcast:
       signalled_.insert(event.match);
@@ -54,16 +47,13 @@ bool Synchronisation::pass(ThreadId thread, const SyncEvent& event, std::vector<
       waits_[thread] = {"turn " + std::to_string(event.match) + " of ordered region " + number, ThreadId::none()};
       return false;
     }
-    case SyncOperation::ordered_leave:
-      turn_done(event.object, event.match, released);
-      return true;
+    case SyncOperation::ordered_leave: turn_done(event.object, event.match, released); return true;
     case SyncOperation::create:
     case SyncOperation::task_submit:
     case SyncOperation::task_wait:
     case SyncOperation::depend:
     case SyncOperation::task_group_begin:
-    case SyncOperation::task_group_end:
-      return true;
+    case SyncOperation::task_group_end: return true;
   }
   return true;
 }

@@ -18,10 +18,8 @@ bool TaskEvents::is_of_tasks(const SyncEvent& event) {
     case SyncOperation::task_submit:
     case SyncOperation::task_wait:
     case SyncOperation::task_group_begin:
-    case SyncOperation::task_group_end:
-      return true;
-    default:
-      return false;
+    case SyncOperation::task_group_end: return true;
+    default: return false;
   }
 }
 
@@ -56,14 +54,9 @@ bool TaskEvents::pass(std::size_t t, const SyncEvent& event) {
                       "' has an event of tasks outside of a parallel construct with tasks");
   }
   switch (event.operation) {
-    case SyncOperation::depend:
-      pool_.depend(thread.task, event.object, event.match != 1);
-      break;
-    case SyncOperation::task_group_begin:
-      pool_.group_begin(thread.task);
-      break;
-    case SyncOperation::task_submit:
-      return submit(t, event);
+    case SyncOperation::depend: pool_.depend(thread.task, event.object, event.match != 1); break;
+    case SyncOperation::task_group_begin: pool_.group_begin(thread.task); break;
+    case SyncOperation::task_submit: return submit(t, event);
     default:
       if (!wait_or_run(t)) return false;
   }

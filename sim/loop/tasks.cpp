@@ -141,8 +141,7 @@ void TaskPool::group_begin(TaskId id) {
 bool TaskPool::wait_is_over(TaskId id, WaitFor what) {
   Task& task = tasks_.at(id);
   switch (what) {
-    case WaitFor::children:
-      return task.children.empty();
+    case WaitFor::children: return task.children.empty();
     case WaitFor::dependences:
       if (!predecessors(task).empty()) return false;
       task.announced.clear();

@@ -65,20 +65,14 @@ ThreadActivity cause_of_wait(const Thread& thread, const ItemPattern* running) {
   if (thread.sync_events == running->sync_events.size()) return ThreadActivity::count;
   switch (running->sync_events[thread.sync_events].operation) {
     case SyncOperation::wait:
-    case SyncOperation::atomic_wait:
-      return ThreadActivity::signal;
-    case SyncOperation::barrier:
-      return ThreadActivity::barrier;
-    case SyncOperation::join:
-      return ThreadActivity::join;
-    case SyncOperation::ordered_enter:
-      return ThreadActivity::turn;
+    case SyncOperation::atomic_wait: return ThreadActivity::signal;
+    case SyncOperation::barrier: return ThreadActivity::barrier;
+    case SyncOperation::join: return ThreadActivity::join;
+    case SyncOperation::ordered_enter: return ThreadActivity::turn;
     case SyncOperation::task_submit:
     case SyncOperation::task_wait:
-    case SyncOperation::task_group_end:
-      return ThreadActivity::tasks;
-    default:
-      return ThreadActivity::lock;
+    case SyncOperation::task_group_end: return ThreadActivity::tasks;
+    default: return ThreadActivity::lock;
   }
 }
 

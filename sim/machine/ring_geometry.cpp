@@ -117,8 +117,7 @@ std::size_t hashed(AddressHash hash, LineNumber line, std::size_t count, std::si
         result |= static_cast<std::size_t>(std::popcount(line & masks[first + bit]) & 1) << bit;
       return result;
     }
-    case AddressHash::scattered:
-      break;
+    case AddressHash::scattered: break;
   }
   return mixed_bits(line ^ (which == 0 ? 0x9e3779b97f4a7c15ULL : 0xc2b2ae3d27d4eb4fULL)) % count;
 }

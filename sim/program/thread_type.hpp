@@ -35,12 +35,9 @@ constexpr ThreadType thread_type(ThreadRelations relations, LoneSon lone_son) {
 
 constexpr const char* name_of(ThreadType type) {
   switch (type) {
-    case ThreadType::autonomous:
-      return "autonomous";
-    case ThreadType::side_by_side:
-      return "side-by-side";
-    case ThreadType::postponed:
-      return "postponed";
+    case ThreadType::autonomous: return "autonomous";
+    case ThreadType::side_by_side: return "side-by-side";
+    case ThreadType::postponed: return "postponed";
   }
   return "";
 }

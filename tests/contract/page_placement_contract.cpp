@@ -277,7 +277,7 @@ TEST_P(EveryPlacement, movesNoPageThatOnlyItsOwnNodeUses) {
 }
 
 RunReport replay(const Workload& workload, const Machine& machine, const std::string& placement) {
-  RunOptions options;
+  RunSpec options;
   options.threads = static_cast<unsigned>(machine.cores());
   options.placement = placement;
   return run(workload, machine, options);

@@ -99,11 +99,8 @@ private:
         wake_the_waiting(now);
         ready_.insert({then, t});
         break;
-      case Decision::Kind::wait:
-        waiting_.insert(t);
-        break;
-      case Decision::Kind::finished:
-        break;
+      case Decision::Kind::wait: waiting_.insert(t); break;
+      case Decision::Kind::finished: break;
     }
   }
   void wake_the_waiting(Time now) {
@@ -291,12 +288,13 @@ std::shared_ptr<Workload> blocks(std::int64_t iterations, std::int64_t block_byt
 }
 
 RunReport replay(const Workload& workload, const std::string& distribution, unsigned threads) {
-  RunOptions options;
+  RunSpec options;
   options.threads = threads;
   options.distribution = distribution;
-  options.keep_log = true;
   options.seed = 7;
-  return run(workload, two_sockets(), options);
+  RunExtras extras;
+  extras.keep_log = true;
+  return run(workload, two_sockets(), options, extras);
 }
 
 std::vector<std::int64_t> handed_out(const RunReport& report, std::size_t execution) {

@@ -247,7 +247,9 @@ def test_described_regions_are_the_program_s(programs: dict[str, Path], name: st
     )
     expected = {r["label"]: eval(r["executions"], {}, variables) for r in KERNELS[name]["regions"]}
     assert {label: printed.count(label) for label in printed} == expected
-    marked = re.findall(r'HOMENODE_LABEL\("(\w+)"\)', (FOLDER / KERNELS[name]["file"]).read_text(encoding="utf-8"))
+    marked = re.findall(
+        r'(?:HOMENODE_LABEL|KERNEL_REGION)\("(\w+)"\)', (FOLDER / KERNELS[name]["file"]).read_text(encoding="utf-8")
+    )
     assert marked == list(expected)
 
 

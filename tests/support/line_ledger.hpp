@@ -162,16 +162,10 @@ inline std::vector<Call> random_calls(const Machine& machine, std::uint64_t seed
 inline CacheOutcome make(const Call& call, CacheModel& model) {
   CacheOutcome outcome;
   switch (call.kind) {
-    case Call::access:
-      model.access(call.core, call.group, outcome);
-      break;
+    case Call::access: model.access(call.core, call.group, outcome); break;
     case Call::drop:
-    case Call::discard:
-      model.drop(call.lines, call.kind == Call::discard, outcome);
-      break;
-    case Call::flush:
-      model.flush(outcome);
-      break;
+    case Call::discard: model.drop(call.lines, call.kind == Call::discard, outcome); break;
+    case Call::flush: model.flush(outcome); break;
   }
   return outcome;
 }

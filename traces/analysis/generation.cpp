@@ -2,7 +2,6 @@
 
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 
-#include <algorithm>
 
 #include "traces/analysis/library_calls.hpp"
 

@@ -14,10 +14,8 @@ bool has_task_events(const ItemPattern& pattern) {
       case SyncOperation::task_submit:
       case SyncOperation::task_wait:
       case SyncOperation::task_group_begin:
-      case SyncOperation::task_group_end:
-        return true;
-      default:
-        return false;
+      case SyncOperation::task_group_end: return true;
+      default: return false;
     }
   });
 }

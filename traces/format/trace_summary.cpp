@@ -46,36 +46,24 @@ TraceSummary summarize(const Workload& workload) {
 
 std::string name_of(ObjectKind kind) {
   switch (kind) {
-    case ObjectKind::heap:
-      return "heap";
-    case ObjectKind::global:
-      return "global";
-    case ObjectKind::stack:
-      return "stack";
-    case ObjectKind::thread_local_storage:
-      return "tls";
-    case ObjectKind::mapped:
-      return "mmap";
-    case ObjectKind::unknown:
-      return "unknown";
+    case ObjectKind::heap: return "heap";
+    case ObjectKind::global: return "global";
+    case ObjectKind::stack: return "stack";
+    case ObjectKind::thread_local_storage: return "tls";
+    case ObjectKind::mapped: return "mmap";
+    case ObjectKind::unknown: return "unknown";
   }
   return "unknown";
 }
 
 std::string name_of(RegionKind kind) {
   switch (kind) {
-    case RegionKind::serial:
-      return "serial";
-    case RegionKind::loop:
-      return "loop";
-    case RegionKind::task:
-      return "task";
-    case RegionKind::section:
-      return "section";
-    case RegionKind::single:
-      return "single";
-    case RegionKind::thread:
-      return "thread";
+    case RegionKind::serial: return "serial";
+    case RegionKind::loop: return "loop";
+    case RegionKind::task: return "task";
+    case RegionKind::section: return "section";
+    case RegionKind::single: return "single";
+    case RegionKind::thread: return "thread";
   }
   return "serial";
 }

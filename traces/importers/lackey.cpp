@@ -33,17 +33,10 @@ bool LackeyText::next(ImportedAccess& access) {
     }
     const bool data = line.size() > 3 && line[0] == ' ' && line[2] == ' ';
     switch (data ? line[1] : '\0') {
-      case 'L':
-        access.kind = AccessKind::read;
-        break;
-      case 'S':
-        access.kind = AccessKind::write;
-        break;
-      case 'M':
-        access.kind = AccessKind::read_modify_write;
-        break;
-      default:
-        lines_.fail("found " + in_quotes(line) + allowed);
+      case 'L': access.kind = AccessKind::read; break;
+      case 'S': access.kind = AccessKind::write; break;
+      case 'M': access.kind = AccessKind::read_modify_write; break;
+      default: lines_.fail("found " + in_quotes(line) + allowed);
     }
     place(line.substr(3), access);
     access.site = site_;

@@ -1,6 +1,5 @@
 #include "traces/importers/text.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <utility>

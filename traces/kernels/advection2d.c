@@ -90,8 +90,7 @@ int main(int argc, char** argv) {
   const struct advected_mode mode = {2, {n * patch_extent(&box, 0), n * patch_extent(&box, 1), 1}};
   struct patch* patches = kernel_allocate("advection2d", (size_t)(threads * of_thread), sizeof(struct patch));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
 #pragma omp parallel
   {
     const int64_t rank = omp_get_thread_num();
@@ -114,8 +113,7 @@ int main(int argc, char** argv) {
 
   for (int64_t step = 0; step < steps; ++step) {
     HOMENODE_STEP(step);
-    HOMENODE_LABEL("exchange");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("exchange");
 #pragma omp parallel
     {
       struct patch* mine = patches + omp_get_thread_num() * of_thread;
@@ -124,8 +122,7 @@ int main(int argc, char** argv) {
     }
     kernel_time("exchange", begin);
 
-    HOMENODE_LABEL("compute");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("compute");
 #pragma omp parallel
     {
       const int rank = omp_get_thread_num();

@@ -99,8 +99,7 @@ int main(int argc, char** argv) {
   const struct advected_mode mode = {3, {n * patch_extent(&box, 0), n * patch_extent(&box, 1), n * patch_extent(&box, 2)}};
   struct patch* patches = kernel_allocate("advection3d", (size_t)(threads * of_thread), sizeof(struct patch));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
 #pragma omp parallel
   {
     const int64_t rank = omp_get_thread_num();
@@ -121,8 +120,7 @@ int main(int argc, char** argv) {
 
   for (int64_t step = 0; step < steps; ++step) {
     HOMENODE_STEP(step);
-    HOMENODE_LABEL("exchange");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("exchange");
 #pragma omp parallel
     {
       struct patch* mine = patches + omp_get_thread_num() * of_thread;
@@ -130,8 +128,7 @@ int main(int argc, char** argv) {
     }
     kernel_time("exchange", begin);
 
-    HOMENODE_LABEL("compute");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("compute");
 #pragma omp parallel
     {
       const int rank = omp_get_thread_num();

@@ -82,19 +82,16 @@ int main(int argc, char** argv) {
   struct node* node = kernel_allocate("chase", (size_t)nodes, sizeof(struct node));
   struct node** end = kernel_allocate("chase", (size_t)chains, sizeof(struct node*));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < nodes; ++i) node[i].next = node + i;
   kernel_time("init", begin);
 
-  HOMENODE_LABEL("shuffle");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("shuffle");
   shuffle(node, nodes);
   kernel_time("shuffle", begin);
 
-  HOMENODE_LABEL("chase");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("chase");
 #pragma omp parallel for schedule(static)
   for (int64_t walk = 0; walk < walks; ++walk) {
     const int64_t chain = walk * width;

@@ -192,8 +192,7 @@ int main(int argc, char** argv) {
       plane_wave((const int64_t[]){n * patch_extent(&box, 0), n * patch_extent(&box, 1), n * patch_extent(&box, 2)}, time_step);
   struct patch* patches = kernel_allocate("fdtd3d", (size_t)(threads * of_thread), sizeof(struct patch));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
 #pragma omp parallel
   {
     const int64_t rank = omp_get_thread_num();
@@ -217,8 +216,7 @@ int main(int argc, char** argv) {
 
   for (int64_t step = 0; step < steps; ++step) {
     HOMENODE_STEP(step);
-    HOMENODE_LABEL("exchange_e");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("exchange_e");
 #pragma omp parallel
     {
       struct patch* mine = patches + omp_get_thread_num() * of_thread;
@@ -226,8 +224,7 @@ int main(int argc, char** argv) {
     }
     kernel_time("exchange_e", begin);
 
-    HOMENODE_LABEL("update_h");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("update_h");
 #pragma omp parallel
     {
       struct patch* mine = patches + omp_get_thread_num() * of_thread;
@@ -236,8 +233,7 @@ int main(int argc, char** argv) {
     }
     kernel_time("update_h", begin);
 
-    HOMENODE_LABEL("exchange_h");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("exchange_h");
 #pragma omp parallel
     {
       struct patch* mine = patches + omp_get_thread_num() * of_thread;
@@ -245,8 +241,7 @@ int main(int argc, char** argv) {
     }
     kernel_time("exchange_h", begin);
 
-    HOMENODE_LABEL("update_e");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("update_e");
 #pragma omp parallel
     {
       struct patch* mine = patches + omp_get_thread_num() * of_thread;

@@ -94,8 +94,7 @@ KERNEL_UNTRACED static double decay(int64_t square) { return exp(-4e-6 * acos(-1
 /* First touch, plane by plane. */
 static void zero(struct box box, struct complex_number* u, struct complex_number* w, double* factor) {
   const int64_t ny = box.ny, nz = box.nz, stride = box.row;
-  HOMENODE_LABEL("zero");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("zero");
 #pragma omp parallel for schedule(static)
   for (int64_t k = 0; k < nz; ++k)
     for (int64_t point = k * ny * stride; point < (k + 1) * ny * stride; ++point) {
@@ -109,8 +108,7 @@ static void zero(struct box box, struct complex_number* u, struct complex_number
 /* exp(-4 alpha pi^2 |k|^2), with wave numbers from -n/2 to n/2 - 1. */
 static void decay_factors(struct box box, double* factor) {
   const int64_t nx = box.nx, ny = box.ny, nz = box.nz, stride = box.row;
-  HOMENODE_LABEL("factors");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("factors");
 #pragma omp parallel for schedule(static)
   for (int64_t k = 0; k < nz; ++k) {
     const int64_t wave_z = k < nz / 2 ? k : k - nz;
@@ -129,8 +127,7 @@ static void decay_factors(struct box box, double* factor) {
 /* Random numbers in (0, 1), real and imaginary parts in turn, rows along x in the order of memory. */
 static void random_field(struct box box, struct complex_number* u) {
   const int64_t nx = box.nx, ny = box.ny, nz = box.nz, stride = box.row;
-  HOMENODE_LABEL("random");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("random");
 #pragma omp parallel for schedule(static)
   for (int64_t k = 0; k < nz; ++k) {
     const uint64_t mask = ((uint64_t)1 << 46) - 1;
@@ -150,8 +147,7 @@ static void random_field(struct box box, struct complex_number* u) {
 
 /* root[half + p] = exp(i pi p / half) for half = 1, 2, 4 ... and p < half. */
 static void make_roots(struct complex_number* root, int64_t longest) {
-  HOMENODE_LABEL("roots");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("roots");
   for (int64_t half = 1; half < longest; half *= 2)
     for (int64_t p = 0; p < half; ++p) root[half + p] = (struct complex_number){root_real(p, half), root_imaginary(p, half)};
   kernel_time("roots", begin);
@@ -200,8 +196,7 @@ KERNEL_INLINE static void transform_lines(const struct complex_number* from, str
 
 static void transform_x(struct box box, struct complex_number* u, const struct complex_number* root, double sign) {
   const int64_t nx = box.nx, ny = box.ny, nz = box.nz, stride = box.row;
-  HOMENODE_LABEL("transform_x");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("transform_x");
 #pragma omp parallel for schedule(static)
   for (int64_t k = 0; k < nz; ++k)
     for (int64_t j = 0; j < ny; j += LINES)
@@ -211,8 +206,7 @@ static void transform_x(struct box box, struct complex_number* u, const struct c
 
 static void transform_y(struct box box, struct complex_number* u, const struct complex_number* root, double sign) {
   const int64_t nx = box.nx, ny = box.ny, nz = box.nz, stride = box.row;
-  HOMENODE_LABEL("transform_y");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("transform_y");
 #pragma omp parallel for schedule(static)
   for (int64_t k = 0; k < nz; ++k)
     for (int64_t i = 0; i < nx; i += LINES) transform_lines(u + k * ny * stride + i, u + k * ny * stride + i, ny, stride, 1, root, sign);
@@ -222,8 +216,7 @@ static void transform_y(struct box box, struct complex_number* u, const struct c
 static void transform_z(struct box box, const struct complex_number* from, struct complex_number* to, const struct complex_number* root,
                         double sign) {
   const int64_t nx = box.nx, ny = box.ny, nz = box.nz, stride = box.row;
-  HOMENODE_LABEL("transform_z");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("transform_z");
 #pragma omp parallel for schedule(static)
   for (int64_t j = 0; j < ny; ++j)
     for (int64_t i = 0; i < nx; i += LINES) transform_lines(from + j * stride + i, to + j * stride + i, nz, ny * stride, 1, root, sign);
@@ -233,8 +226,7 @@ static void transform_z(struct box box, const struct complex_number* from, struc
 /* u = u * factor, and w is a copy of it. */
 static void evolve(struct box box, struct complex_number* restrict u, struct complex_number* restrict w, const double* restrict factor) {
   const int64_t nx = box.nx, ny = box.ny, nz = box.nz, stride = box.row;
-  HOMENODE_LABEL("evolve");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("evolve");
 #pragma omp parallel for schedule(static)
   for (int64_t k = 0; k < nz; ++k)
     for (int64_t j = 0; j < ny; ++j)
@@ -249,8 +241,7 @@ static void evolve(struct box box, struct complex_number* restrict u, struct com
 static struct complex_number checksum(struct box box, const struct complex_number* w) {
   const int64_t nx = box.nx, ny = box.ny, nz = box.nz, stride = box.row;
   double re = 0, im = 0;
-  HOMENODE_LABEL("checksum");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("checksum");
 #pragma omp parallel for schedule(static) reduction(+ : re, im)
   for (int64_t j = 1; j <= CHECKED_POINTS; ++j) {
     const struct complex_number* point = w + (5 * j % nz * ny + 3 * j % ny) * stride + j % nx;

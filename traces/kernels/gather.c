@@ -33,14 +33,12 @@ int main(int argc, char** argv) {
   double* x = kernel_allocate("gather", (size_t)n, sizeof(double));
   uint32_t* index = kernel_allocate("gather", (size_t)reads, sizeof(uint32_t));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < n; ++i) x[i] = element(i);
   kernel_time("init", begin);
 
-  HOMENODE_LABEL("index");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("index");
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < reads; ++i) index[i] = index_of(i, n);
   kernel_time("index", begin);
@@ -48,8 +46,7 @@ int main(int argc, char** argv) {
   int64_t wrong = 0;
   for (int64_t repeat = 0; repeat < p[REPEATS].value; ++repeat) {
     double sum = 0;
-    HOMENODE_LABEL("gather");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("gather");
 #pragma omp parallel for schedule(static) reduction(+ : sum)
     for (int64_t i = 0; i < reads; ++i) sum += x[index[i]];
     kernel_time("gather", begin);

@@ -35,8 +35,7 @@ int main(int argc, char** argv) {
 
   for (int64_t pass = 0; pass < p[PASSES].value; ++pass) {
     HOMENODE_STEP(pass);
-    HOMENODE_LABEL("pass");
-    const double begin = kernel_clock();
+    const double begin = KERNEL_REGION("pass");
 #pragma omp parallel reduction(+ : wrong)
     {
       const int64_t rank = omp_get_thread_num(), left = (rank - 1 + threads) % threads;

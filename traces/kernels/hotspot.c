@@ -122,8 +122,7 @@ int main(int argc, char** argv) {
   float* power = kernel_allocate("hotspot", cells, sizeof(float));
   float* result = kernel_allocate("hotspot", cells, sizeof(float));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
   if (p[INIT].value == 1) {
 #pragma omp parallel for schedule(static)
     for (int64_t block = 0; block < blocks; ++block) initialise_block(temperature, power, size, block);
@@ -134,8 +133,7 @@ int main(int argc, char** argv) {
 
   for (int64_t step = 0; step < p[STEPS].value; ++step) {
     HOMENODE_STEP(step);
-    HOMENODE_LABEL("sweep");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("sweep");
 #pragma omp parallel for schedule(static)
     for (int64_t block = 0; block < blocks; ++block)
       update_block(result, temperature, power, size, (struct chip){factor, row, column, package}, block);

@@ -26,8 +26,7 @@ int main(int argc, char** argv) {
   double* a = kernel_allocate("jacobi2d", (size_t)(n * n), sizeof(double));
   double* b = kernel_allocate("jacobi2d", (size_t)(n * n), sizeof(double));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) {
@@ -41,8 +40,7 @@ int main(int argc, char** argv) {
     HOMENODE_STEP(sweep);
     const double* restrict from = a;
     double* restrict to = b;
-    HOMENODE_LABEL("sweep");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("sweep");
 #pragma omp parallel for schedule(static)
     for (int64_t i = 1; i < n - 1; ++i)
       for (int64_t j = 1; j < n - 1; ++j)

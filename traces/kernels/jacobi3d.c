@@ -23,8 +23,7 @@ int main(int argc, char** argv) {
   double* source = kernel_allocate("jacobi3d", sites, sizeof(double));
   double* target = kernel_allocate("jacobi3d", sites, sizeof(double));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
   if (p[INIT].value == 1) {
 #pragma omp parallel for collapse(3) schedule(runtime)
     for (int64_t ib = 0; ib < i_blocks; ++ib)
@@ -45,8 +44,7 @@ int main(int argc, char** argv) {
   homenode_streamable(target, sites * sizeof(double));
   for (int64_t sweep = 0; sweep < p[SWEEPS].value; ++sweep) {
     HOMENODE_STEP(sweep);
-    HOMENODE_LABEL("sweep");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("sweep");
 #pragma omp parallel for collapse(3) schedule(runtime)
     for (int64_t ib = 0; ib < i_blocks; ++ib)
       for (int64_t jb = 0; jb < j_blocks; ++jb)

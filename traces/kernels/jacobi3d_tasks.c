@@ -23,8 +23,7 @@ int main(int argc, char** argv) {
   double* source = kernel_allocate("jacobi3d_tasks", sites, sizeof(double));
   double* target = kernel_allocate("jacobi3d_tasks", sites, sizeof(double));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
   if (serial) {
     initialise_block(source, target, ni, nj, nk, (struct box){0, ni, 0, nj, 0, nk});
   } else {
@@ -43,8 +42,7 @@ int main(int argc, char** argv) {
     HOMENODE_STEP(sweep);
     const double* from = source;
     double* to = target;
-    HOMENODE_LABEL("sweep");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("sweep");
 #pragma omp parallel
 #pragma omp single
     {

@@ -98,8 +98,7 @@ int main(int argc, char** argv) {
   tbb::affinity_partitioner partitioner;
   tbb::affinity_partitioner* const same_thread = p[PARTITIONER].value == 1 ? &partitioner : NULL;
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
   run(problem, TouchBlocks(problem, source, target), same_thread);
   kernel_time("init", begin);
 
@@ -107,8 +106,7 @@ int main(int argc, char** argv) {
   homenode_streamable(target, sites * sizeof(double));
   for (int64_t sweep = 0; sweep < p[SWEEPS].value; ++sweep) {
     HOMENODE_STEP(sweep);
-    HOMENODE_LABEL("sweep");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("sweep");
     run(problem, UpdateBlocks(problem, source, target), same_thread);
     kernel_time("sweep", begin);
     double* swap = source;

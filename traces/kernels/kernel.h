@@ -135,6 +135,9 @@ KERNEL_UNTRACED static double kernel_clock(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Labels the region that begins here; the value is for kernel_time. */
+#define KERNEL_REGION(label) (HOMENODE_LABEL(label), kernel_clock())
+
 /* Prints the time of one execution of a region: a line "region=LABEL time_seconds=S". */
 KERNEL_UNTRACED static void kernel_time(const char* label, double begin) {
   if (begin >= 0) printf("region=%s time_seconds=%.9f\n", label, kernel_clock() - begin);

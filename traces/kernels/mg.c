@@ -53,8 +53,7 @@ KERNEL_INLINE static uint64_t random_row(double* row, int64_t n, uint64_t state)
 }
 
 static void zero(double* grid, int64_t m) {
-  HOMENODE_LABEL("zero");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("zero");
 #pragma omp parallel for schedule(static)
   for (int64_t i3 = 0; i3 < m; ++i3)
     for (int64_t point = i3 * m * m; point < (i3 + 1) * m * m; ++point) grid[point] = 0.0;
@@ -63,8 +62,7 @@ static void zero(double* grid, int64_t m) {
 
 /* Fills the ghost layers from the opposite sides: rows and columns plane by plane, then the first and the last plane. */
 static void exchange(double* grid, int64_t m) {
-  HOMENODE_LABEL("exchange");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("exchange");
 #pragma omp parallel
   {
 #pragma omp for schedule(static)
@@ -112,8 +110,7 @@ KERNEL_INLINE static void residual_plane(const double* u, const double* v, doubl
 
 /* r = v - A u; v may be r. */
 static void residual(const double* u, const double* v, double* r, int64_t m) {
-  HOMENODE_LABEL("residual");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("residual");
 #pragma omp parallel for schedule(static)
   for (int64_t i3 = 1; i3 < m - 1; ++i3) residual_plane(u, v, r, m, i3);
   kernel_time("residual", begin);
@@ -136,8 +133,7 @@ KERNEL_INLINE static void smooth_plane(const double* restrict r, double* restric
 /* u = u + S r */
 static void smooth(const double* r, double* u, int64_t m, const double* coefficients) {
   const double centre = coefficients[0], face = coefficients[1], edge = coefficients[2];
-  HOMENODE_LABEL("smooth");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("smooth");
 #pragma omp parallel for schedule(static)
   for (int64_t i3 = 1; i3 < m - 1; ++i3) smooth_plane(r, u, m, i3, centre, face, edge);
   kernel_time("smooth", begin);
@@ -167,8 +163,7 @@ KERNEL_INLINE static void project_plane(const double* restrict fine, double* res
 
 /* coarse = P fine */
 static void project(const double* fine, double* coarse, int64_t m, int64_t coarse_m) {
-  HOMENODE_LABEL("project");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("project");
 #pragma omp parallel for schedule(static)
   for (int64_t j3 = 1; j3 < coarse_m - 1; ++j3) project_plane(fine, coarse, m, coarse_m, j3);
   kernel_time("project", begin);
@@ -211,8 +206,7 @@ KERNEL_INLINE static void interpolate_plane(const double* restrict coarse, doubl
 
 /* fine = fine + Q coarse */
 static void interpolate(const double* coarse, double* fine, int64_t coarse_m, int64_t m) {
-  HOMENODE_LABEL("interpolate");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("interpolate");
 #pragma omp parallel for schedule(static)
   for (int64_t j3 = 0; j3 < coarse_m - 1; ++j3) interpolate_plane(coarse, fine, coarse_m, m, j3);
   kernel_time("interpolate", begin);
@@ -238,8 +232,7 @@ static void cycle(double* u, const double* v, double* r, int64_t levels, const d
 /* Root mean square over the n^3 points inside. */
 static double norm(const double* grid, int64_t m) {
   double sum = 0;
-  HOMENODE_LABEL("norm");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("norm");
 #pragma omp parallel for schedule(static) reduction(+ : sum)
   for (int64_t i3 = 1; i3 < m - 1; ++i3)
     for (int64_t i2 = 1; i2 < m - 1; ++i2)
@@ -282,8 +275,7 @@ KERNEL_INLINE static void plane_extremes(const double* grid, int64_t m, int64_t 
 static void place_charges(double* v, int64_t n, struct candidate* of_planes) {
   const int64_t m = n + 2;
   zero(v, m);
-  HOMENODE_LABEL("random");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("random");
 #pragma omp parallel for schedule(static)
   for (int64_t i3 = 1; i3 <= n; ++i3) {
     uint64_t state = random_state(314159265u, (uint64_t)((i3 - 1) * n * n));
@@ -291,15 +283,13 @@ static void place_charges(double* v, int64_t n, struct candidate* of_planes) {
   }
   kernel_time("random", begin);
 
-  HOMENODE_LABEL("extremes");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("extremes");
 #pragma omp parallel for schedule(static)
   for (int64_t i3 = 1; i3 <= n; ++i3) plane_extremes(v, m, i3, of_planes + (i3 - 1) * 2 * CHARGES);
   kernel_time("extremes", begin);
 
   zero(v, m);
-  HOMENODE_LABEL("charges");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("charges");
   struct candidate best[2 * CHARGES];
   for (int64_t place = 0; place < 2 * CHARGES; ++place) best[place] = (struct candidate){-2.0, 0};
   for (int64_t entry = 0; entry < n * 2 * CHARGES; ++entry)

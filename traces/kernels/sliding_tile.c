@@ -251,8 +251,7 @@ int main(int argc, char** argv) {
   struct search** searches = kernel_allocate("sliding_tile", (size_t)threads, sizeof(struct search*));
   for (int64_t rank = 0; rank < threads; ++rank) searches[rank] = NULL;
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
 #pragma omp parallel
   {
     const int64_t rank = omp_get_thread_num();
@@ -272,8 +271,7 @@ int main(int argc, char** argv) {
   }
   kernel_time("init", begin);
 
-  HOMENODE_LABEL("search");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("search");
 #pragma omp parallel
   {
     struct search* search = searches[omp_get_thread_num()];
@@ -297,8 +295,7 @@ int main(int argc, char** argv) {
     code = kernel_verdict("sliding_tile", wrong, "solutions are wrong or not optimal");
   }
 
-  HOMENODE_LABEL("release");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("release");
 #pragma omp parallel
   release(searches[omp_get_thread_num()]);
   kernel_time("release", begin);

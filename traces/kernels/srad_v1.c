@@ -94,8 +94,7 @@ int main(int argc, char** argv) {
   float* kept = p[CHECK].value ? kernel_allocate("srad_v1", (size_t)cells, sizeof(float)) : NULL;
   int64_t wrong = 0;
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
   if (in_parallel) {
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < columns; ++j) read_column(image, rows, j);
@@ -104,14 +103,12 @@ int main(int argc, char** argv) {
   }
   kernel_time("init", begin);
 
-  HOMENODE_LABEL("indices");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("indices");
   srad_neighbours(row_north, row_south, rows);
   srad_neighbours(column_west, column_east, columns);
   kernel_time("indices", begin);
 
-  HOMENODE_LABEL("extract");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("extract");
   if (in_parallel) {
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < columns; ++j) extract_column(image, rows, j);
@@ -138,15 +135,13 @@ int main(int argc, char** argv) {
     speckle = (float)((squares / (double)cells - mean * mean) / (mean * mean));
     kernel_time("statistics", begin);
 
-    HOMENODE_LABEL("derive");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("derive");
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < columns; ++j)
       derive_column(image, north, south, west, east, coefficient, row_north, row_south, column_west[j], column_east[j], rows, j, speckle);
     kernel_time("derive", begin);
 
-    HOMENODE_LABEL("update");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("update");
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < columns; ++j) update_column(image, north, south, west, east, coefficient, row_south, column_east[j], rows, j);
     kernel_time("update", begin);
@@ -157,8 +152,7 @@ int main(int argc, char** argv) {
     srad_keep(kept, image, cells);
   }
 
-  HOMENODE_LABEL("compress");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("compress");
   for (int64_t k = 0; k < cells; ++k) image[k] = logf(image[k]) * 255.0f;
   kernel_time("compress", begin);
   if (kept) wrong += wrong_compressions(image, kept, cells);

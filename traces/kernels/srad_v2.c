@@ -85,14 +85,12 @@ int main(int argc, char** argv) {
   float* east = kernel_allocate("srad_v2", (size_t)cells, sizeof(float));
   float* kept = p[CHECK].value ? kernel_allocate("srad_v2", (size_t)cells, sizeof(float)) : NULL;
 
-  HOMENODE_LABEL("indices");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("indices");
   srad_neighbours(row_north, row_south, rows);
   srad_neighbours(column_west, column_east, columns);
   kernel_time("indices", begin);
 
-  HOMENODE_LABEL("init");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("init");
   if (in_parallel) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i) random_row(random, columns, i);
@@ -101,8 +99,7 @@ int main(int argc, char** argv) {
   }
   kernel_time("init", begin);
 
-  HOMENODE_LABEL("extract");
-  begin = kernel_clock();
+  begin = KERNEL_REGION("extract");
   if (in_parallel) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i) extract_row(image, random, columns, i);
@@ -129,15 +126,13 @@ int main(int argc, char** argv) {
     speckle = (float)((squares / (double)(roi * roi) - mean * mean) / (mean * mean));
     kernel_time("statistics", begin);
 
-    HOMENODE_LABEL("derive");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("derive");
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i)
       derive_row(image, north, south, west, east, coefficient, row_north[i], row_south[i], column_west, column_east, columns, i, speckle);
     kernel_time("derive", begin);
 
-    HOMENODE_LABEL("update");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("update");
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; ++i) update_row(image, north, south, west, east, coefficient, row_south[i], column_east, columns, i);
     kernel_time("update", begin);

@@ -29,8 +29,7 @@ int main(int argc, char** argv) {
   double* restrict b = kernel_allocate("stream", (size_t)n, sizeof(double));
   double* restrict c = kernel_allocate("stream", (size_t)n, sizeof(double));
 
-  HOMENODE_LABEL("init");
-  double begin = kernel_clock();
+  double begin = KERNEL_REGION("init");
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < n; ++i) {
     a[i] = 1;
@@ -42,14 +41,12 @@ int main(int argc, char** argv) {
   homenode_streamable(a, (size_t)n * sizeof(double));
   homenode_streamable(c, (size_t)n * sizeof(double));
   for (int64_t repeat = 0; repeat < p[REPEATS].value; ++repeat) {
-    HOMENODE_LABEL("copy");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("copy");
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; ++i) c[i] = a[i];
     kernel_time("copy", begin);
 
-    HOMENODE_LABEL("triad");
-    begin = kernel_clock();
+    begin = KERNEL_REGION("triad");
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; ++i) a[i] = b[i] + factor * c[i];
     kernel_time("triad", begin);

@@ -73,8 +73,7 @@ int main(int argc, char** argv) {
   for (int64_t i = 0; i < workers; ++i)
     worker[i] = (struct worker){.elements = p[ELEMENTS].value, .rounds = p[ROUNDS].value, .floating = i >= p[INTEGER].value};
 
-  HOMENODE_LABEL("threads");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("threads");
   for (int64_t i = 0; i < workers; ++i)
     start_thread("threads_autonomous", &thread[i], worker[i].floating ? work_on_numbers : work_on_integers, &worker[i]);
   for (int64_t i = 0; i < workers; ++i) join_thread("threads_autonomous", thread[i]);

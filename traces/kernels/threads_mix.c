@@ -105,8 +105,7 @@ int main(int argc, char** argv) {
   struct summary summary = {.leaders = leaders, .totals = totals};
   must_work("threads_mix", "no semaphore", sem_init(&summary.ready, 0, 0) ? errno : 0);
 
-  HOMENODE_LABEL("threads");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("threads");
   start_thread("threads_mix", &summariser, summarise, &summary);
   for (int64_t i = 0; i < leaders; ++i) {
     leader[i].number = i;

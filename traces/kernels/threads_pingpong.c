@@ -46,8 +46,7 @@ int main(int argc, char** argv) {
   struct player player[2] = {{&table, 0}, {&table, 1}};
   pthread_t thread[2];
 
-  HOMENODE_LABEL("threads");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("threads");
   for (int i = 0; i < 2; ++i) start_thread("threads_pingpong", &thread[i], play, &player[i]);
   for (int i = 0; i < 2; ++i) join_thread("threads_pingpong", thread[i]);
   kernel_time("threads", begin);

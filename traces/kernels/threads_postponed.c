@@ -114,8 +114,7 @@ int main(int argc, char** argv) {
   struct worker* worker = kernel_allocate("threads_postponed", (size_t)workers, sizeof *worker);
   pthread_t logger, *thread = kernel_allocate("threads_postponed", (size_t)workers, sizeof *thread);
 
-  HOMENODE_LABEL("threads");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("threads");
   start_thread("threads_postponed", &logger, keep_log, &queue);
   for (int64_t round = 0; round < rounds; ++round) {
     for (int64_t i = 0; i < workers; ++i) {

@@ -42,8 +42,7 @@ int main(int argc, char** argv) {
   struct part* part = kernel_allocate("threads_side_by_side", (size_t)threads, sizeof *part);
   pthread_t* thread = kernel_allocate("threads_side_by_side", (size_t)threads, sizeof *thread);
 
-  HOMENODE_LABEL("threads");
-  const double begin = kernel_clock();
+  const double begin = KERNEL_REGION("threads");
   for (int64_t i = 0; i < threads; ++i) {
     part[i] = (struct part){&ring, i * n / threads, (i + 1) * n / threads};
     start_thread("threads_side_by_side", &thread[i], work_on_part, &part[i]);

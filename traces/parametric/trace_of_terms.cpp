@@ -72,9 +72,7 @@ private:
         workload.regions.push_back(std::move(region));
         break;
       }
-      case What::execution:
-        add_execution(record, kind, values);
-        break;
+      case What::execution: add_execution(record, kind, values); break;
       case What::mark: {
         auto [mark, hole] = terms_.marks_[kind.prototype];
         mark.item.iteration = values[0];
@@ -100,8 +98,7 @@ private:
         workload.losses.push_back(std::move(loss));
         break;
       }
-      default:
-        throw Error("a record in the wrong table");
+      default: throw Error("a record in the wrong table");
     }
   }
 

@@ -1,8 +1,5 @@
 #include "traces/parametric/trace_terms.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include "sim/base/errors.hpp"
 #include "traces/format/content_hash.hpp"
 
@@ -80,14 +77,10 @@ std::vector<CanonicalBlock> canonical_blocks(const ExecutionBody& body, const st
 
 const char* name(AccessKind kind) {
   switch (kind) {
-    case AccessKind::read:
-      return "read";
-    case AccessKind::write:
-      return "write";
-    case AccessKind::read_modify_write:
-      return "read and write";
-    case AccessKind::atomic:
-      return "atomic access";
+    case AccessKind::read: return "read";
+    case AccessKind::write: return "write";
+    case AccessKind::read_modify_write: return "read and write";
+    case AccessKind::atomic: return "atomic access";
   }
   return "";
 }

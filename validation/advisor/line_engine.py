@@ -3,8 +3,6 @@
 All of mg's, the kernel for which weights pay off somewhere, and of every other kernel and size one machine and team, each another.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass

@@ -5,8 +5,6 @@ plain schedules. `yes` is a gain of 2 % or more; combinations whose gain by `flo
 apart, for there the answer depends on less than either model can tell.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import statistics

@@ -1,7 +1,5 @@
 """An initramfs: the kernel's newc format of cpio (Documentation/driver-api/early-userspace/buffer-format.rst)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 _REGULAR, _FOLDER = 0o100755, 0o040755

@@ -1,7 +1,5 @@
 """What is run in the guest and replayed in the model, and the shell commands that run it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The guest's pages against the model's, as rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from validation.linux_guest.cases import BalanceCase, HeapCase, HeapSize, PlacementCase

@@ -1,7 +1,5 @@
 """A Linux of several NUMA nodes: Debian's cloud kernel in QEMU's emulation, with busybox and the programs as its only files."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """What the guest printed: lines that begin with @@, and the kernel's /proc/zoneinfo."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

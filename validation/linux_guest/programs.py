@@ -1,7 +1,5 @@
 """The guest's C programs: compiled statically for it, and by `homenode cc` for the model."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The page of the last full run: its rows, and what the guest's repeated runs spanned."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Sequence

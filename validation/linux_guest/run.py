@@ -1,7 +1,5 @@
 """Boots the guest, replays the same programs, and yields the rows; says in one row what is missing where it cannot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What is run: five kernels in three sizes, from within the private caches to far beyond them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -1,7 +1,5 @@
 """Native seconds against replayed seconds, case by case."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Builds the packaged kernels with the compiler at hand and times their regions."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A paper's rows as results.md in its folder."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any

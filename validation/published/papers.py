@@ -1,7 +1,5 @@
 """The papers' cases as one study: `python -m validation published --paper S4`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Printed numbers, read from the CSV files beside this module."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Reference work: two sweeps of the five-point Jacobi kernel on 2048 x 2048 double
 `python -m homenode.bench`, or `./dev bench`; `--json` for the rows alone.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

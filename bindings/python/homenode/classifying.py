@@ -1,7 +1,5 @@
 """Threads told apart before a program runs: NUMA-BTLP (traces/analysis) over the whole program's bitcode, made by clang and opt."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

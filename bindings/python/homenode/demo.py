@@ -1,7 +1,5 @@
 """`./dev demo`: capture a real kernel, rank policies for it on two machines, and say in words what was learnt."""
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Traces of sizes and teams that cannot be captured here, from captures of the same program at smaller ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The map of gains as a page, with the advice that it goes with."""
 
-from __future__ import annotations
-
 from homenode.advising import Advice
 from homenode.gain_map import WORTH
 from homenode.html_page import Page

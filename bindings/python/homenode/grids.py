@@ -1,7 +1,5 @@
 """Replaying a grid of runs, with the same bytes whatever the number of workers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A page in one HTML file that needs no network: text, tables, and plots drawn by the plotly.js that it carries."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Iterable, Sequence

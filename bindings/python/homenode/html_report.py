@@ -1,7 +1,6 @@
 """A report document as a page: ranking, idle time by core, traffic matrix, latency by source."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from typing import Any
 
 from homenode import report
@@ -49,16 +48,18 @@ def _ranking(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
             f"{100 * _share(waits, run['seconds'] * len(run['threads_detail'])):.1f} %",
         ]
         rows.append(row)
-    columns = [
-        "rank",
-        "choice",
-        "time",
-        *(["90 % interval"] if intervals else []),
-        "regret",
-        "remote traffic",
-        "idle",
-    ]
+    sampled = ["90 % interval"] if intervals else []
+    columns = ["rank", "choice", "time", *sampled, "regret", "remote traffic", "idle"]
     page.table(columns, rows, right=[column for column in columns if column != "choice"])
+
+
+def _menu(choices: Sequence[str], choice_of: Sequence[int]) -> list[dict[str, Any]]:
+    """A list to choose from; `choice_of` says of each part of the figure under which choice it is seen."""
+    buttons = [
+        {"label": name, "method": "update", "args": [{"visible": [other == place for other in choice_of]}]}
+        for place, name in enumerate(choices)
+    ]
+    return [{"buttons": buttons, "x": 1.0, "xanchor": "right", "y": 1.16}]
 
 
 def _idle(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
@@ -84,20 +85,12 @@ def _idle(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
                     "hovertemplate": "core %{x}, %{text}: %{y:.2f} %",
                 }
             )
-    buttons = [
-        {
-            "label": "the whole run" if label is None else label,
-            "method": "update",
-            "args": [{"visible": [entry // len(runs) == place for entry in range(len(data))]}],
-        }
-        for place, label in enumerate([None, *regions])
-    ]
     layout = {
         "title": {"text": "Idle time by core"},
         "xaxis": {"title": {"text": "core"}, "type": "category"},
         "yaxis": {"title": {"text": "idle, %"}, "rangemode": "tozero"},
         "showlegend": True,
-        "updatemenus": [{"buttons": buttons, "x": 1.0, "xanchor": "right", "y": 1.16}],
+        "updatemenus": _menu(["the whole run", *regions], [entry // len(runs) for entry in range(len(data))]),
     }
     page.plot(data, layout)
 
@@ -119,15 +112,11 @@ def _traffic(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
                 "hovertemplate": "from %{y} to %{x}: %{z:.4g} MB<extra></extra>",
             }
         )
-    buttons = [
-        {"label": name, "method": "update", "args": [{"visible": [other == place for other in range(len(runs))]}]}
-        for place, name in enumerate(names)
-    ]
     layout = {
         "title": {"text": "Traffic at memory controllers"},
         "xaxis": {"title": {"text": "home of the memory"}},
         "yaxis": {"title": {"text": "node of the core"}, "autorange": "reversed"},
-        "updatemenus": [{"buttons": buttons, "x": 1.0, "xanchor": "right", "y": 1.16}],
+        "updatemenus": _menu(names, range(len(runs))),
     }
     page.plot(data, layout)
 
@@ -159,10 +148,6 @@ def _latencies(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None
             )
     if not data:
         return
-    buttons = [
-        {"label": name, "method": "update", "args": [{"visible": [other == place for other in of_run]}]}
-        for place, name in enumerate(names)
-    ]
     layout = {
         "title": {"text": "L1 misses by latency and source"},
         "barmode": "overlay",
@@ -170,7 +155,7 @@ def _latencies(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None
         "xaxis": {"title": {"text": "latency, ns"}, "rangemode": "tozero"},
         "yaxis": {"title": {"text": "lines"}, "type": "log"},
         "showlegend": True,
-        "updatemenus": [{"buttons": buttons, "x": 1.0, "xanchor": "right", "y": 1.16}],
+        "updatemenus": _menu(names, of_run),
     }
     page.plot(data, layout)
 

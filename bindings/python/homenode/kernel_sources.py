@@ -1,7 +1,5 @@
 """The built-in programs, as traces/kernels/kernels.toml lists them."""
 
-from __future__ import annotations
-
 import subprocess
 import tomllib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The report document: what `homenode replay --json` prints and `Result.to_json` gives. Keys are only ever added."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Sequence

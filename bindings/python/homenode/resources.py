@@ -1,7 +1,5 @@
 """Where the package keeps what it ships: machine descriptions, kernel sources, the capture runtime, the compiler pass."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

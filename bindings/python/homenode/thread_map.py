@@ -1,7 +1,5 @@
 """Where each thread of a program should run, and that as text other tools take."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ each thread: executions of regions, in them the slices that the thread ran and w
 controller, link direction and other shared resource: the share of it that was in use, by equal intervals.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """A process that replays one trace for `workers`: jobs as JSON lines on stdin, answers as JSON lines on stdout."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Runs at the same time: threads of this process, and processes of their own for the engine that has one a process."""
 
-from __future__ import annotations
-
 import json
 import os
 import queue

@@ -1,6 +1,5 @@
 // Where the lines of each thread come from, under a schedule.
 #include <algorithm>
-#include <cmath>
 
 #include "models/engines/closed_form/model.hpp"
 #include "models/engines/staged/flow_sharing.hpp"

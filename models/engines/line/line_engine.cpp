@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 #include "models/engines/line/ring_routes.hpp"
 #include "models/engines/parts/controller_costs.hpp"

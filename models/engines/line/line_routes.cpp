@@ -1,6 +1,5 @@
 #include "models/engines/line/line_routes.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "models/engines/parts/transfer_latency.hpp"

@@ -1,10 +1,6 @@
 // A core goes through the lines of its slice, each through the caches, at the time at which it gets there.
 #include "models/engines/line/line_engine.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 namespace homenode {
 
 void LineEngine::run(RunningSlice& r) {
@@ -73,8 +69,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
     miss = {};
   }
   switch (fate.from) {
-    case LineFate::From::nowhere:
-      return true;
+    case LineFate::From::nowhere: return true;
     case LineFate::From::cache: {
       ++counts_.events.hit_lines[fate.level];
       const auto invalidated = caches_.invalidated();

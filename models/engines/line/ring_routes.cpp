@@ -1,8 +1,6 @@
 #include "models/engines/line/ring_routes.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include "sim/base/errors.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "models/engines/parts/page_work.hpp"
 #include "models/engines/parts/transfer_latency.hpp"

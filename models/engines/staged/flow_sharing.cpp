@@ -1,7 +1,6 @@
 #include "models/engines/staged/flow_sharing.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 

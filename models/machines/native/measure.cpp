@@ -270,28 +270,20 @@ Spread gather_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigne
 
 std::string name_of(Kernel kernel) {
   switch (kernel) {
-    case Kernel::read:
-      return "read";
-    case Kernel::copy_regular:
-      return "copy";
-    case Kernel::copy_nontemporal:
-      return "copy, non-temporal stores";
-    case Kernel::triad:
-      return "triad";
+    case Kernel::read: return "read";
+    case Kernel::copy_regular: return "copy";
+    case Kernel::copy_nontemporal: return "copy, non-temporal stores";
+    case Kernel::triad: return "triad";
   }
   return "";
 }
 
 double read_bytes(Kernel kernel) {
   switch (kernel) {
-    case Kernel::read:
-      return 8;
-    case Kernel::copy_regular:
-      return 16;
-    case Kernel::copy_nontemporal:
-      return 8;
-    case Kernel::triad:
-      return 24;
+    case Kernel::read: return 8;
+    case Kernel::copy_regular: return 16;
+    case Kernel::copy_nontemporal: return 8;
+    case Kernel::triad: return 24;
   }
   return 0;
 }
@@ -312,18 +304,10 @@ Spread bandwidth(Kernel kernel, const std::vector<unsigned>& cpus, std::size_t a
       together.wait();
       if (rank == 0) begin = now_seconds();
       switch (kernel) {
-        case Kernel::read:
-          read_array(from.data(), array);
-          break;
-        case Kernel::copy_regular:
-          copy_regular(to.data(), from.data(), array);
-          break;
-        case Kernel::copy_nontemporal:
-          copy_nontemporal(to.data(), from.data(), array);
-          break;
-        case Kernel::triad:
-          triad(to.data(), from.data(), second.data(), array);
-          break;
+        case Kernel::read: read_array(from.data(), array); break;
+        case Kernel::copy_regular: copy_regular(to.data(), from.data(), array); break;
+        case Kernel::copy_nontemporal: copy_nontemporal(to.data(), from.data(), array); break;
+        case Kernel::triad: triad(to.data(), from.data(), second.data(), array); break;
       }
       together.wait();
       const double real_bytes =

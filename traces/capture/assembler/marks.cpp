@@ -49,11 +49,8 @@ void Assembler::take_mark() {
       mark.object = objects_.object_at(address);
       objects_.objects[mark.object.index()].owner_hint = static_cast<std::int32_t>(value);
       break;
-    case HN_MARK_THREAD_TYPE:
-      mark.operation = MarkOperation::thread_type;
-      break;
-    default:
-      throw InputError("the capture stream has a mark of unknown kind " + std::to_string(kind));
+    case HN_MARK_THREAD_TYPE: mark.operation = MarkOperation::thread_type; break;
+    default: throw InputError("the capture stream has a mark of unknown kind " + std::to_string(kind));
   }
   Rank& rank = current();
   mark.sequence = rank.accesses;

@@ -1,7 +1,6 @@
 // Explicit tasks become iterations of executions of kind task: one for each place of a construct that creates them, in the order of
 // their creation (sim/loop/tasks.hpp). They stand before the construct's other executions.
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "sim/base/errors.hpp"

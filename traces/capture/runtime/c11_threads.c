@@ -7,16 +7,11 @@
 
 static int as_c11(int error) {
   switch (error) {
-    case 0:
-      return thrd_success;
-    case EBUSY:
-      return thrd_busy;
-    case ENOMEM:
-      return thrd_nomem;
-    case ETIMEDOUT:
-      return thrd_timedout;
-    default:
-      return thrd_error;
+    case 0: return thrd_success;
+    case EBUSY: return thrd_busy;
+    case ENOMEM: return thrd_nomem;
+    case ETIMEDOUT: return thrd_timedout;
+    default: return thrd_error;
   }
 }
 typedef void* (*pthread_routine)(void*);

@@ -105,20 +105,11 @@ StoredPattern decode_pattern(ByteReader in, const std::vector<std::string>& name
         stored.segments.push_back(SegmentCodec::decode(fields, look_up));
         pattern.work += stored.segments.back().work;
         return true;
-      case RecordType::run:
-        take<RunCodec>("an access run", pattern.runs, fields, look_up, pattern.slots);
-        return true;
-      case RecordType::stream:
-        take<StreamCodec>("an irregular stream", pattern.streams, fields, look_up, pattern.slots);
-        return true;
-      case RecordType::heap:
-        take<HeapCodec>("a heap event", pattern.heap_events, fields, look_up, pattern.slots);
-        return true;
-      case RecordType::sync:
-        pattern.sync_events.push_back(SyncCodec::decode(fields, look_up));
-        return true;
-      default:
-        return false;
+      case RecordType::run: take<RunCodec>("an access run", pattern.runs, fields, look_up, pattern.slots); return true;
+      case RecordType::stream: take<StreamCodec>("an irregular stream", pattern.streams, fields, look_up, pattern.slots); return true;
+      case RecordType::heap: take<HeapCodec>("a heap event", pattern.heap_events, fields, look_up, pattern.slots); return true;
+      case RecordType::sync: pattern.sync_events.push_back(SyncCodec::decode(fields, look_up)); return true;
+      default: return false;
     }
   });
   return stored;

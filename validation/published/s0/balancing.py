@@ -1,7 +1,5 @@
 """S0, 6.2: what automatic balancing does to the placements (C8 to C11, figure 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from validation.published.s0.cases import AWARE, MACHINES, A, Balancing, Case

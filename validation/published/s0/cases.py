@@ -1,7 +1,5 @@
 """What S0 prints (printed.csv), the programs, sizes and policies that are replayed for it, and what a replay says of one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -5,8 +5,6 @@ best of OpenMP's schedules over that with weighted chunks, both with stencil-awa
 those take that the longer of two traces has more, without the pass that places pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of latency-weighted chunks: rows, gains, idle shares by kind of thread and by core, hypotheses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """S0, 6.3 and 6.4: what C12 to C17 say of replayed schedules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What S0's rows are made of, and the few sums that several of them share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """S0, 2 and 6.1: what stencil-aware placement and pinning gain (C1 to C7, figures 2 and 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from homenode import RunSpec

@@ -1,7 +1,5 @@
 """Why srad_v2's weighted chunks could have gained S0's 1.1: changes of a machine's description or of the pages, none of them fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

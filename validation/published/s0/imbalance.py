@@ -1,7 +1,5 @@
 """S0, 6.3 and 6.4: threads at the border of a node, and OpenMP's schedules (C12 to C15, C17)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from validation.published.s0.cases import AWARE, MACHINES, SCHEDULES, A

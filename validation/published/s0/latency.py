@@ -6,8 +6,6 @@ its arrays exceed them as those of the larger classes exceed the whole ones. Cou
 traces has more, without initialisation and without the pass that places pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """S0's replays: a program's trace with a few iterations more or fewer, each with one placement, mapping and machine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """S0: the rows, from figures that somebody replayed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from validation.array_bytes import array_sizes

@@ -1,7 +1,5 @@
 """S0 as a study: each program with two numbers of iterations, under each placement and mapping on machines A and B."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@
 allocates no temporaries, so what first touch loses to faults it cannot lose there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

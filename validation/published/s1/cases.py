@@ -3,8 +3,6 @@
 Grid and patches of the advection sample are not printed, so Table 5 is compared at the pace that JArena's 8 threads set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ The numbers are fits in the strict sense. The choices are not, but whoever made 
 what the mechanism can do, and are no evidence: their rows are classed as fitted. All other columns are predicted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 HUB_LINKS, TOP_LINKS = (

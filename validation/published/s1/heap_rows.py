@@ -1,7 +1,5 @@
 """S1's Table 1, fragmentation by arithmetic, and Table 3, remote pages of heap managers, against a replay of List. 1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from validation.published.s1.cases import MACHINE, PAGE_SIZES, PAGES_OF_THREAD, TABLE_1, TABLE_3

@@ -1,7 +1,5 @@
 """What makes Tables 4 and 5 as they are: each mechanism switched off in turn, the rest as it is. Nothing published to compare with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

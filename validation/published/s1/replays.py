@@ -8,8 +8,6 @@ Reduced problems, as the printed ones do not fit this host:
   there they are small beside the scratch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """S1's Tables 2, 4 and 5 (2D) against replays; Tables 1 and 3 are heap_rows.py's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """S1 as a study: Tables 1 to 5, and what each mechanism does to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What S2 prints (printed.csv), and the cores, seeds and choices that are replayed for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """S2's replays: the search under both heaps, and STREAM triad by rings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

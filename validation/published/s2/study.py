@@ -1,7 +1,5 @@
 """S2 as a study: maps memory blocks, replays the searches under both heaps, and compares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

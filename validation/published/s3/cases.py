@@ -4,8 +4,6 @@ The thesis names neither its machines nor its sizes, so of C49 to C54 only signs
 depend on parameters that are all assumed. C55 is exact arithmetic; C56 is required.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """S3's replays: its kinds of programs under mappings by type and otherwise."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """S3's claims against what was replayed: threads mapped by their types (NUMA-BTLP, NUMA-BTDM)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from validation.published.reference import Reference

@@ -1,7 +1,5 @@
 """S3 as a study: maps the threads of its kinds of programs by type and otherwise, and compares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The traffic of a blocked sweep comes from a cache of its own here: least recentl
 in which rows hit. A row is read or written as a whole in one go, so that nothing finer than a row can differ.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, fields

@@ -3,8 +3,6 @@
 Its bars of tasks, locality queues and TBB (the three right columns of its Figure 3) are described in words alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

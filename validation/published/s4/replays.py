@@ -1,7 +1,5 @@
 """S4's replays: sweeps by placement and by task policy, and STREAM's second repeat."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

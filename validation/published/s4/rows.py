@@ -1,7 +1,5 @@
 """S4's static worksharing under three placements, STREAM and arithmetic against what was replayed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from validation.published.s4.arithmetic import Problem, bytes_per_update, expected_updates_per_second

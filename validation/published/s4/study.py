@@ -1,7 +1,5 @@
 """S4 as a study: captures the problem once through aliased memory, replays it on each machine, and compares."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

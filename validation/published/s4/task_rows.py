@@ -1,7 +1,5 @@
 """S4's tasks, locality queues and TBB against what was replayed: bars of its Figure 3, which it describes in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from statistics import median
 

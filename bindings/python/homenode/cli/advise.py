@@ -69,12 +69,8 @@ def _print(screen: Console, advice: Advice) -> None:
 def _print_map(screen: Console, advice: Advice) -> None:
     ratios = advice.map["remote_ratio"].unique()
     columns = [f"{ratio:.2f}" for ratio in ratios]
-    table = console.table(
-        "halo share",
-        *columns,
-        title="Gain over equal chunks (closed form, an upper bound); columns: remote / local latency",
-        right=tuple(columns),
-    )
+    title = "Gain over equal chunks (closed form, an upper bound); columns: remote / local latency"
+    table = console.table("halo share", *columns, title=title, right=tuple(columns))
     for share in advice.map["halo_share"].unique():
         gains = advice.map.loc[advice.map["halo_share"] == share, "gain"]
         table.add_row(f"{100 * share:.3g} %", *(_percent(gain) for gain in gains))
@@ -85,15 +81,8 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
     if not changes:
         screen.print("\nNo single change of an allocation, of a loop or of the mapping gains half a percent.")
         return
-    table = console.table(
-        "gain",
-        f"90 % interval, {samples} samples",
-        "source line",
-        "what",
-        "change",
-        title="Changes that gain, each tried alone",
-        right=("gain",),
-    )
+    columns = ("gain", f"90 % interval, {samples} samples", "source line", "what", "change")
+    table = console.table(*columns, title="Changes that gain, each tried alone", right=("gain",))
     for change in changes:
         table.add_row(
             _percent(change.gain),

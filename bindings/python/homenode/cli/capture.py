@@ -1,7 +1,5 @@
 """`homenode capture`."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`homenode cc`, and what it shares with `homenode c++` and `homenode fortran`: in place of the compiler."""
 
-from __future__ import annotations
-
 import click
 
 

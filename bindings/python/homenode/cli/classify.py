@@ -1,7 +1,5 @@
 """`homenode classify`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

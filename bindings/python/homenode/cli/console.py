@@ -1,7 +1,5 @@
 """What every command shares: JSON on stdout, tables, progress on stderr, files written whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """`homenode doctor`: what is installed, and what each missing part is needed for."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import platform
 import shutil

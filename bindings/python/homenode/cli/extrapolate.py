@@ -1,7 +1,5 @@
 """`homenode extrapolate`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

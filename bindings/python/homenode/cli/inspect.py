@@ -1,7 +1,5 @@
 """`homenode inspect`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -97,13 +95,8 @@ def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
     pairs = [(bytes_, w, r) for w, row in enumerate(shared) for r, bytes_ in enumerate(row) if bytes_]
     pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
     shown = pairs[:20]
-    table = console.table(
-        "writer",
-        "reader",
-        "bytes",
-        title="Bytes that one thread writes and another reads",
-        right=("writer", "reader", "bytes"),
-    )
+    columns = ("writer", "reader", "bytes")
+    table = console.table(*columns, title="Bytes that one thread writes and another reads", right=columns)
     for bytes_, writer, reader in shown:
         table.add_row(str(writer), str(reader), console.count(bytes_))
     screen.print(table)

@@ -1,7 +1,5 @@
 """`homenode kernels`."""
 
-from __future__ import annotations
-
 import click
 
 from homenode.cli import console

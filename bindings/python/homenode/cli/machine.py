@@ -1,7 +1,5 @@
 """`homenode machine`: descriptions made on the spot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

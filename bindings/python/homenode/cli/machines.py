@@ -1,7 +1,5 @@
 """`homenode machines`: the described machines, and one of them drawn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click
@@ -31,6 +29,10 @@ def _entry(machine: Machine) -> dict[str, Any]:
     }
 
 
+def _colour(ratio: float) -> str:
+    return "green" if ratio < 1.05 else "yellow" if ratio < 1.8 else "red"
+
+
 def _matrix(title: str, values: list[list[float]], unit: str, higher_is_better: bool) -> Table:
     """A node-by-node matrix; the diagonal is local, colour follows the distance from the best value."""
     nodes = tuple(f"node {node}" for node in range(len(values)))
@@ -41,8 +43,7 @@ def _matrix(title: str, values: list[list[float]], unit: str, higher_is_better: 
         cells = []
         for value in row:
             ratio = best / value if higher_is_better else value / best
-            colour = "green" if ratio < 1.05 else "yellow" if ratio < 1.8 else "red"
-            cells.append(Text(f"{value:.4g} {unit}", style=colour))
+            cells.append(Text(f"{value:.4g} {unit}", style=_colour(ratio)))
         table.add_row(Text(f"node {node}", style="bold"), *cells)
     return table
 
@@ -54,19 +55,12 @@ def _levels(machine: Machine) -> Table:
     levels: dict[tuple[float, float], list[int]] = {}
     for node, level in enumerate(zip(latencies, bandwidths, strict=True)):
         levels.setdefault(level, []).append(node)
-    table = console.table(
-        "nodes",
-        "idle latency",
-        "distance",
-        "read bandwidth",
-        title="Memory of all nodes, seen from node 0",
-        right=("idle latency", "distance", "read bandwidth"),
-    )
+    right = ("idle latency", "distance", "read bandwidth")
+    table = console.table("nodes", *right, title="Memory of all nodes, seen from node 0", right=right)
     for (latency, bandwidth), nodes in sorted(levels.items()):
         ratio = latency / latencies[0]
-        colour = "green" if ratio < 1.05 else "yellow" if ratio < 1.8 else "red"
         numbers = f"{ratio:.3g}", f"{bandwidth / 1e9:.4g} GB/s"
-        table.add_row(_runs(nodes), Text(f"{latency:.4g} ns", style=colour), *numbers)
+        table.add_row(_runs(nodes), Text(f"{latency:.4g} ns", style=_colour(ratio)), *numbers)
     return table
 
 

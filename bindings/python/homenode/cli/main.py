@@ -1,7 +1,5 @@
 """Entry of `homenode`. click, not typer: pass-through of `cc`, `--` of `capture` and repeated grid options are plain in it."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """`homenode policies`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click
@@ -33,7 +31,7 @@ def command(kind: str | None, as_json: bool) -> None:
     table = console.table("kind", "policy", "what it does", "parameters")
     for policy in found:
         parameters = [_parameter(parameter) for parameter in policy["parameters"]]
-        if policy["examples"]:
+        if policy.get("examples"):  # engines and cache models have none
             parameters.append(f"e.g. {policy['examples'][0]}")
         table.add_row(policy["kind"], f"[bold]{policy['name']}[/bold]", policy["description"], "\n".join(parameters))
     console.output().print(table)

@@ -1,7 +1,5 @@
 """`homenode recover`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """`homenode replay`: a grid of choices, ranked."""
 
-from __future__ import annotations
-
 import json
 import resource
 import runpy

@@ -1,7 +1,5 @@
 """What `homenode replay` prints: the ranking, how sure it is, what holds up each region, who waits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich.console import Console
@@ -55,20 +53,9 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         if first["system"] != "default":
             title += f" · {first['system']}"
         sampled = [f"{100 * LEVEL:.0f} % interval"] if "seconds_interval" in first else []
-        numbers = ("rank", "time", *sampled, "regret", "remote pages", "remote traffic")
+        numbers = ("time", *sampled, "regret", "remote pages", "remote traffic")
         axes = max((_axes(run) for run in runs), key=len)[1:]
-        table = console.table(
-            "rank",
-            *axes,
-            "time",
-            *sampled,
-            "regret",
-            "remote pages",
-            "remote traffic",
-            "bound by",
-            title=title,
-            right=numbers,
-        )
+        table = console.table("rank", *axes, *numbers, "bound by", title=title, right=("rank", *numbers))
         for rank, run in enumerate(sorted(runs, key=lambda run: run["seconds"]), start=1):
             table.add_row(
                 str(rank),
@@ -96,9 +83,8 @@ def _bound_and_found(best: dict[str, Any]) -> str:
     return f"{text}; {'searched exactly' if best['exact'] else 'not searched exactly'}, {pages}"
 
 
-WIDEST_MATRIX = (
-    12  # choices; beyond that only neighbours in rank are compared on the screen, all pairs are in the report
-)
+# Choices; beyond that only neighbours in rank are compared on the screen, all pairs are in the report.
+WIDEST_MATRIX = 12
 
 
 def print_confidence(screen: Console, ranking: Ranking) -> None:

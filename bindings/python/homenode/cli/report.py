@@ -1,7 +1,5 @@
 """`homenode report`: a report document as one HTML file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

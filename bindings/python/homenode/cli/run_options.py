@@ -1,7 +1,5 @@
 """The options of a run on the command line, from the table that says what they mean."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

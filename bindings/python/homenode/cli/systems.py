@@ -1,7 +1,5 @@
 """`homenode systems`: the described operating systems, and the numbers of one of them."""
 
-from __future__ import annotations
-
 import click
 
 from homenode.cli import console

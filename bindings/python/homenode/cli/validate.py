@@ -1,7 +1,5 @@
 """`homenode validate`: the studies of validation/, which stand in the source tree beside the package."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

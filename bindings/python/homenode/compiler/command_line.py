@@ -8,39 +8,6 @@ from pathlib import Path
 
 from homenode.compiler.languages import Language, language_of
 
-# Options whose value is the next word.
-_WITH_VALUE = frozenset(
-    [
-        "-o",
-        "-I",
-        "-D",
-        "-U",
-        "-L",
-        "-l",
-        "-include",
-        "-isystem",
-        "-iquote",
-        "-idirafter",
-        "-imacros",
-        "-MF",
-        "-MT",
-        "-MQ",
-        "-x",
-        "-T",
-        "-u",
-        "-z",
-        "-e",
-        "-B",
-        "-J",
-        "-Xlinker",
-        "-Xassembler",
-        "-Xpreprocessor",
-        "-aux-info",
-        "--param",
-        "-wrapper",
-        "-specs",
-    ]
-)
 # Seen in the preprocessor's stage only: their effects are in its output.
 _PREPROCESSOR_VALUES = (
     "-I",
@@ -56,6 +23,9 @@ _PREPROCESSOR_VALUES = (
     "-MQ",
 )
 _LINK_VALUES = ("-L", "-l", "-T", "-u", "-z", "-e", "-Xlinker")
+_OTHER_VALUES = ("-o", "-x", "-B", "-J", "-Xassembler", "-Xpreprocessor", "-aux-info", "--param", "-wrapper", "-specs")
+# Options whose value is the next word.
+_WITH_VALUE = frozenset([*_PREPROCESSOR_VALUES, *_LINK_VALUES, *_OTHER_VALUES])
 
 
 def expanded(words: list[str]) -> list[str]:

@@ -4,8 +4,6 @@
 `__builtin_memcpy`. Copies of 1, 2, 4, 8 or 16 bytes stay gcc's: it makes one load and one store of them, which are recorded as such.
 """
 
-from __future__ import annotations
-
 import re
 
 _BUILTIN = re.compile(r"\b__builtin_(?P<name>mem(?:p?cpy|move|set)|__mem(?:p?cpy|move|set)_chk)\b")

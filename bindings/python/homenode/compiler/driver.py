@@ -5,8 +5,6 @@ text, with counters, travels inside it in the section .homenode.twin. Linking pu
 (-B) and links the twins into PROGRAM.twin beside PROGRAM. traces/capture/runtime/README.md lists sections and variables.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -36,6 +34,8 @@ _TRACED = ("-g", "-fsanitize=thread")
 # gfortran takes no such options; it is told to call what it would expand.
 _CALLS_COPIES = tuple(f"-fno-builtin-{name}" for name in ("memcpy", "memmove", "mempcpy", "memset"))
 _CALLS_OF_FORTRAN = ("-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign")
+# Options by which the linker itself prints.
+_LINKER_TELLS = {"--trace", "-t", "--verbose", "--print-map", "-M", "--print-gc-sections", "--stats"}
 
 
 class _Failed(Exception):
@@ -77,22 +77,9 @@ def _text_of(source: Source, line: CommandLine, driver: str, target: Path, folde
     named: list[str | Path] = (
         ["-MT", target] if dependencies and "-MT" not in line.preprocess and "-MQ" not in line.preprocess else []
     )
-    _run(
-        *compiler_of(driver),
-        "-E",
-        *line.compile,
-        *line.preprocess,
-        *names,
-        *named,
-        *(["-cpp"] if fortran else []),
-        f"-I{capture_runtime()}",
-        *asked,
-        "-x",
-        source.language.name,
-        source.path,
-        "-o",
-        result,
-    )
+    flags = [*line.compile, *line.preprocess, *names, *named, *(["-cpp"] if fortran else [])]
+    flags += [f"-I{capture_runtime()}", *asked, "-x", source.language.name]
+    _run(*compiler_of(driver), "-E", *flags, source.path, "-o", result)
     text = result.read_text("latin-1")
     return without_markers(text, str(source.path)) if fortran else text
 
@@ -150,20 +137,8 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
             f"-fdump-tree-tsan0={after_tsan}",
             f"-fdump-tree-optimized={optimized}",
         ]
-        _run_on(
-            source.path,
-            traced_text,
-            *compiler,
-            "-x",
-            language,
-            "-c",
-            *flags,
-            *traced_flags,
-            *dumps,
-            traced_text,
-            "-o",
-            traced,
-        )
+        words = [*compiler, "-x", language, "-c", *flags, *traced_flags, *dumps, traced_text, "-o", traced]
+        _run_on(source.path, traced_text, *words)
         # The twin: original schedule, original optimisation, counters in the final assembly.
         assembly, counted, twin = folder / "twin.s", folder / "counted.s", folder / "twin.o"
         _run(*compiler, "-x", language, "-S", *flags, "-w", "-g0", "-fno-lto", text, "-o", assembly)
@@ -258,15 +233,7 @@ def _linked(line: CommandLine, *words: str | Path) -> list[str]:
         [*(str(word) for word in words), "-Wl,--trace,--trace"], stdout=subprocess.PIPE, text=True, check=False
     )
     asked = {part for word in line.link if word.startswith("-Wl,") for part in word.split(",")[1:]}
-    if ended.returncode or asked & {
-        "--trace",
-        "-t",
-        "--verbose",
-        "--print-map",
-        "-M",
-        "--print-gc-sections",
-        "--stats",
-    }:
+    if ended.returncode or asked & _LINKER_TELLS:
         sys.stdout.write(ended.stdout)
     if ended.returncode:
         raise _Failed(ended.returncode)
@@ -311,15 +278,8 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
         if not found:
             return
         # libgomp stays out: the empty archive of the runtime's folder stands for it, the shims come from twin.o.
-        words = [
-            *compiler,
-            *[word for word in flags if word != "-flto"],
-            f"-L{runtime}",
-            *twins,
-            runtime / "twin.o",
-            "-o",
-            f"{target}.twin",
-        ]
+        without_lto = [word for word in flags if word != "-flto"]
+        words = [*compiler, *without_lto, f"-L{runtime}", *twins, runtime / "twin.o", "-o", f"{target}.twin"]
         ended = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
         if ended.returncode:
             # the program itself is linked; a shared library that was traced, for one, has no twin

@@ -3,8 +3,6 @@
 gfortran's debug information counts the lines of the file that it reads, whatever markers say, so that a line keeps its number here.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

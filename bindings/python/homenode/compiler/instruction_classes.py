@@ -1,7 +1,5 @@
 """Classes of one x86-64 instruction in AT&T syntax, as compilers write it."""
 
-from __future__ import annotations
-
 import re
 
 CLASSES = ("instructions", "integer", "fp_add", "fp_multiply", "fp_fma", "divide", "load", "store", "branch", "flops")

@@ -5,8 +5,6 @@ is never recorded. gcc leaves out arrays and structures on the stack whose addre
 machine-specific builtins do (gcc/tsan.cc, instrument_expr).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

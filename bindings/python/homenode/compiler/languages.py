@@ -1,7 +1,5 @@
 """The languages that the drop-in compilers take, and gcc's names for them."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Code that was linked into a program without being instrumented: its accesses are lost, which the trace says."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a traced object does to memory without telling: nothing is lost silently."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections import Counter

@@ -1,7 +1,5 @@
 """OpenMP worksharing loops rewritten to schedule(runtime), so that every iteration passes through the runtime's own shims."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads the recording runtime's stream (traces/capture/runtime/stream.h): for tests and for looking at what a program sent."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import threading

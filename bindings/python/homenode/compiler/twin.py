@@ -4,33 +4,14 @@ The counters change no register and no flag (lea, mov, push, pop only, below the
 gcc made of the original source with the original flags and schedule; see traces/capture/runtime/work.c for the other side.
 """
 
-from __future__ import annotations
-
 import re
 
 from homenode.compiler.instruction_classes import CLASSES, classify
 
 _SECTION = re.compile(r"\.(text|section|data|bss|pushsection|popsection|previous)")
 _LABEL = re.compile(r"([\w.$]+):")
-# Labels that nothing jumps to: debug information, constants.
-_NO_TARGET = (
-    ".LF",
-    ".LV",
-    ".LBB",
-    ".LBE",
-    ".LE",
-    ".LCOLD",
-    ".LHOT",
-    ".LC",
-    ".Lt",
-    ".LLS",
-    ".LFB",
-    ".LFE",
-    ".Ltext",
-    ".Letext",
-    ".LVL",
-    ".LM",
-)
+# Beginnings of labels that nothing jumps to: debug information, constants.
+_NO_TARGET = (".LF", ".LV", ".LBB", ".LBE", ".LE", ".LHOT", ".LC", ".Lt", ".LLS", ".Letext", ".LM")
 
 
 def _counter(block: int) -> str:

@@ -180,21 +180,21 @@ protected:
 };
 
 TEST_F(MachineSearch, FindsMachinesByName) {
-  EXPECT_THAT(machine_names({directory_}), ElementsAre("small"));
-  EXPECT_EQ(load_machine_by_name("small", {directory_}).name, "small");
+  EXPECT_THAT(machine_folders.names({directory_}), ElementsAre("small"));
+  EXPECT_EQ(load_machine(machine_folders.find("small", {directory_})).name, "small");
 }
 
 TEST_F(MachineSearch, LooksFirstWhereTheEnvironmentSays) {
   setenv("HOMENODE_MACHINE_PATH", ("no/such/folder:" + (directory_ / "own").string()).c_str(), 1);
-  EXPECT_THAT(machine_names({directory_}), ElementsAre("mine", "small"));
+  EXPECT_THAT(machine_folders.names({directory_}), ElementsAre("mine", "small"));
   std::ofstream{directory_ / "own" / "small.toml"} << with_line("\"small\"", "\"small, changed\"");
-  EXPECT_EQ(load_machine_by_name("small", {directory_}).name, "small, changed");
+  EXPECT_EQ(load_machine(machine_folders.find("small", {directory_})).name, "small, changed");
 }
 
 TEST_F(MachineSearch, RefusesUnknownNames) {
-  EXPECT_THAT([&] { load_machine_by_name("smal", {directory_}); },
+  EXPECT_THAT([&] { machine_folders.find("smal", {directory_}); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("unknown machine 'smal'"), HasSubstr("allowed: small"))));
-  EXPECT_THAT([&] { load_machine_by_name("own/mine", {directory_}); }, ThrowsMessage<UsageError>(HasSubstr("unknown machine 'own/mine'")));
+  EXPECT_THAT([&] { machine_folders.find("own/mine", {directory_}); }, ThrowsMessage<UsageError>(HasSubstr("unknown machine 'own/mine'")));
 }
 
 }  // namespace

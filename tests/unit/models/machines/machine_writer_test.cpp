@@ -41,7 +41,7 @@ TEST(MachineWriter, WritesWhatReadsBackTheSame) {
 }
 
 TEST(MachineWriter, WritesThePapersMachines) {
-  for (const std::string& name : machine_names({folder})) {
+  for (const std::string& name : machine_folders.names({folder})) {
     SCOPED_TRACE(name);
     expect_round_trip(read_machine_file(folder / (name + ".toml")));
   }

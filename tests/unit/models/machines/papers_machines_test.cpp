@@ -20,8 +20,8 @@ const std::filesystem::path folder = test::source_folder() / "models" / "machine
 Machine machine_named(const std::string& name) { return load_machine(folder / (name + ".toml")); }
 
 TEST(PapersMachines, AreFound) {
-  EXPECT_THAT(machine_names({folder}), ElementsAre("knc-5110p", "opteron-8431-4s", "sgi-uv-32s", "xeon-e5-2697v2-2s", "xeon-l7555-4s",
-                                                   "xeon-x5550-2s", "xeon-x7560-4s"));
+  EXPECT_THAT(machine_folders.names({folder}), ElementsAre("knc-5110p", "opteron-8431-4s", "sgi-uv-32s", "xeon-e5-2697v2-2s",
+                                                           "xeon-l7555-4s", "xeon-x5550-2s", "xeon-x7560-4s"));
 }
 
 class PapersMachine : public testing::TestWithParam<const char*> {};

@@ -87,16 +87,16 @@ TEST(SystemFile, defaultIsWhatAReplayTakesByItself) {
 }
 
 TEST(SystemFile, eachShippedOneIsReadAndNamesItsSources) {
-  const std::vector<std::string> names = system_names({shipped});
+  const std::vector<std::string> names = system_folders.names({shipped});
   EXPECT_THAT(names, testing::IsSupersetOf({"default", "linux-2.6.32", "linux-3.10", "linux-4.4", "linux-6.1"}));
   for (const std::string& name : names) {
-    const SystemFile file = read_system_file(find_system(name, {shipped}));
+    const SystemFile file = read_system_file(system_folders.find(name, {shipped}));
     EXPECT_EQ(file.system.name, name);
     for (const MachineParameter& parameter : file.parameters)
       EXPECT_TRUE(file.sources.contains(parameter.source)) << name << " " << parameter.path << " has source " << parameter.source;
   }
   EXPECT_EQ(read_system_file(shipped / "linux-2.6.32.toml").system.balancing.available, 0u);
-  EXPECT_THAT([&] { find_system("linux-6", {shipped}); },
+  EXPECT_THAT([&] { system_folders.find("linux-6", {shipped}); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("unknown system 'linux-6'"), HasSubstr("allowed: linux-6.1"))));
 }
 

@@ -20,18 +20,10 @@ void mutate(Bytes& bytes, std::mt19937& random) {
     const std::size_t at = random() % bytes.size();
     const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
     switch (random() % 4) {
-      case 0:
-        *place = static_cast<std::uint8_t>(random());
-        break;
-      case 1:
-        *place = 0xFF;
-        break;
-      case 2:
-        bytes.erase(place);
-        break;
-      default:
-        bytes.insert(place, static_cast<std::uint8_t>(random()));
-        break;
+      case 0: *place = static_cast<std::uint8_t>(random()); break;
+      case 1: *place = 0xFF; break;
+      case 2: bytes.erase(place); break;
+      default: bytes.insert(place, static_cast<std::uint8_t>(random())); break;
     }
   }
 }

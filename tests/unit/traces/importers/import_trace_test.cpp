@@ -70,14 +70,10 @@ std::vector<UnfoldedAccess> unfold_all(const Workload& workload, std::int64_t it
 
 const char* kind_name(AccessKind kind) {
   switch (kind) {
-    case AccessKind::read:
-      return "read";
-    case AccessKind::write:
-      return "write";
-    case AccessKind::read_modify_write:
-      return "modify";
-    case AccessKind::atomic:
-      return "atomic";
+    case AccessKind::read: return "read";
+    case AccessKind::write: return "write";
+    case AccessKind::read_modify_write: return "modify";
+    case AccessKind::atomic: return "atomic";
   }
   return "";
 }
@@ -286,14 +282,9 @@ TEST_F(ImportTest, AnyTextIsReadOrRefused) {
       const std::size_t at = random() % text.size();
       const char byte = random() % 2 == 0 ? static_cast<char>(random()) : ",\n =0fLSMI"[random() % 10];
       switch (random() % 3) {
-        case 0:
-          text[at] = byte;
-          break;
-        case 1:
-          text.erase(at, 1 + random() % 4);
-          break;
-        default:
-          text.insert(at, 1 + random() % 3, byte);
+        case 0: text[at] = byte; break;
+        case 1: text.erase(at, 1 + random() % 4); break;
+        default: text.insert(at, 1 + random() % 3, byte);
       }
     }
     std::ofstream{options_.input, std::ios::binary} << text;

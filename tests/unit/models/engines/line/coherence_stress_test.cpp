@@ -70,10 +70,8 @@ TEST_P(Coherence, oneWriterOrManyReadersAndAReadReturnsTheLastWrite) {
         else
           ASSERT_EQ(held[static_cast<std::size_t>(last_writer[line])][line], newest[line]);
         break;
-      case LineFate::From::cache:
-        break;
-      case LineFate::From::nowhere:
-        FAIL() << "no bypassing stores here";
+      case LineFate::From::cache: break;
+      case LineFate::From::nowhere: FAIL() << "no bypassing stores here";
     }
     upgrades += fate.upgrade;
     if (writes) {
