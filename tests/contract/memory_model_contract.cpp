@@ -46,8 +46,8 @@ std::vector<std::pair<std::string, std::shared_ptr<Workload>>> programs() {
           {"chase", chase(4096, 4096)}};
 }
 
-RunOptions options_of(const std::string& engine, const Machine& machine, const std::string& placement = "first-touch") {
-  RunOptions options;
+RunSpec options_of(const std::string& engine, const Machine& machine, const std::string& placement = "first-touch") {
+  RunSpec options;
   options.engine = engine;
   options.threads = machine.cores();
   options.placement = placement;
@@ -139,7 +139,7 @@ TEST_P(MemoryModelContract, SameSeedSameReport) {
   for (const Machine& machine : {smaller(two_sockets()), smaller(four_socket_square(2))}) {
     for (const auto& [name, workload] : programs()) {
       for (const std::uint64_t seed : {0, 7}) {
-        RunOptions options = options_of(GetParam(), machine);
+        RunSpec options = options_of(GetParam(), machine);
         options.seed = seed;
         EXPECT_EQ(text_of(run(*workload, machine, options)), text_of(run(*workload, machine, options))) << machine.name << ' ' << name;
       }
@@ -203,7 +203,7 @@ TEST_P(MemoryModelContract, AFasterPartMakesNoRunSlower) {
   for (const Machine& machine : machines()) {
     for (const auto& [name, workload] : programs()) {
       for (const auto& [placement, threads, slack] : {std::tuple{"bind:0", 1U, 0.0}, {"interleave", 1U, 0.0}, {"interleave", 0U, 0.05}}) {
-        RunOptions options = options_of(GetParam(), machine, placement);
+        RunSpec options = options_of(GetParam(), machine, placement);
         if (threads != 0) options.threads = threads;
         const double before = run(*workload, machine, options).time.seconds();
         for (const auto& [part, change] : faster_parts) {
@@ -223,7 +223,7 @@ TEST_P(MemoryModelContract, TheQuantumChangesNoConservedCount) {
       std::map<std::int64_t, RunReport> by_quantum;
       const Machine machine = smaller(two_sockets());
       for (const std::int64_t quantum : {4 << 10, 32 << 10, 1 << 20}) {
-        RunOptions options = options_of(GetParam(), machine);
+        RunSpec options = options_of(GetParam(), machine);
         options.threads = threads;
         options.quantum = Bytes{quantum};
         by_quantum.emplace(quantum, run(*workload, machine, options));

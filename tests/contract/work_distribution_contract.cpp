@@ -291,7 +291,7 @@ std::shared_ptr<Workload> blocks(std::int64_t iterations, std::int64_t block_byt
 }
 
 RunReport replay(const Workload& workload, const std::string& distribution, unsigned threads) {
-  RunOptions options;
+  RunSpec options;
   options.threads = threads;
   options.distribution = distribution;
   options.keep_log = true;
