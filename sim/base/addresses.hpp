@@ -1,11 +1,40 @@
-// Addresses of the simulated virtual address space, and ranges of them.
+// Places in the simulated virtual address space, and ranges of them. An address, a page and a line do not convert into each other:
+// a place plus a number is a place, the difference of two places is a number. What divides addresses by sizes is AddressSpace (pages)
+// and line_of (lines).
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace homenode {
 
-using LineNumber = std::uint64_t;  // address / line size
+template <class Tag>
+class Position {
+public:
+  constexpr Position() = default;
+  explicit constexpr Position(std::uint64_t value) : value_{value} {}
+  constexpr std::uint64_t value() const { return value_; }
+  constexpr auto operator<=>(const Position&) const = default;
+  constexpr Position& operator++() {
+    ++value_;
+    return *this;
+  }
+  constexpr Position& operator+=(std::uint64_t more) {
+    value_ += more;
+    return *this;
+  }
+  friend constexpr Position operator+(Position at, std::uint64_t more) { return at += more; }
+  friend constexpr Position operator-(Position at, std::uint64_t less) { return Position{at.value_ - less}; }
+  friend constexpr std::uint64_t operator-(Position to, Position from) { return to.value_ - from.value_; }
+
+private:
+  std::uint64_t value_ = 0;
+};
+
+using PageNumber = Position<struct PageTag>;  // page 0 is the first of the address space
+using LineNumber = std::uint64_t;             // address / line size
 
 struct AddressRange {  // bytes [first, last)
   std::uint64_t first = 0, last = 0;
@@ -17,3 +46,8 @@ struct LineRange {
 };
 
 }  // namespace homenode
+
+template <class Tag>
+struct std::hash<homenode::Position<Tag>> {
+  std::size_t operator()(homenode::Position<Tag> at) const noexcept { return std::hash<std::uint64_t>{}(at.value()); }
+};

@@ -65,34 +65,33 @@ AddressRange AddressSpace::reserve(std::uint64_t bytes, std::uint64_t alignment)
 }
 
 void AddressSpace::forget_frames(AddressRange range) {
-  const std::uint64_t last = page_of(range.last);
-  for (std::uint64_t page = page_of(range.first); page < last; ++page) {
-    std::uint8_t& home = page_table_.at(page);
+  const PageNumber last = page_of(range.last);
+  for (PageNumber page = page_of(range.first); page < last; ++page) {
+    std::uint8_t& home = page_table_.at(page.value());
     if (home < pending) memory_.give_back(NodeId{home});
     home = unmapped;
     split_huge(page);
   }
 }
 
-void AddressSpace::split_huge(std::uint64_t page) {
-  if (in_huge_page(page)) huge_[page / pages_per_huge_] = 0;
+void AddressSpace::split_huge(PageNumber page) {
+  if (in_huge_page(page)) huge_[page.value() / pages_per_huge_] = 0;
 }
 
 void AddressSpace::discard(AddressRange range) { forget_frames(range); }
 
 void AddressSpace::unmap(AddressRange range) {
   forget_frames(range);
-  const std::uint64_t first = (range.first - first_address) / page_bytes_, pages = (range.last - range.first) / page_bytes_;
+  const PageNumber first = page_of(range.first);
+  const std::uint64_t pages = (range.last - range.first) / page_bytes_;
   bound_.erase(bound_.lower_bound(first), bound_.lower_bound(first + pages));
   mapped_.erase(first);
   if (pages > 0) free_ranges_[pages].push_back(range.first);
 }
 
-void AddressSpace::bind_pages(AddressRange range, NodeId node) {
-  bound_[(range.first - first_address) / page_bytes_] = {(range.last - first_address) / page_bytes_, node};
-}
+void AddressSpace::bind_pages(AddressRange range, NodeId node) { bound_[page_of(range.first)] = {page_of(range.last), node}; }
 
-std::optional<NodeId> AddressSpace::bound_node(std::uint64_t page) const {
+std::optional<NodeId> AddressSpace::bound_node(PageNumber page) const {
   const auto after = bound_.upper_bound(page);
   if (after == bound_.begin() || std::prev(after)->second.first <= page) return std::nullopt;
   return std::prev(after)->second.second;
@@ -106,13 +105,12 @@ void AddressSpace::bind_object(ObjectId id, ThreadId thread, AddressRange range,
   }
   // As long as a page is not mixed, its blocks are all for one node, and a neighbour in the order of addresses tells which.
   const auto at = owned_.insert_or_assign(range.first, Owned{range.last, owner}).first;
-  const auto page = [&](std::uint64_t address) { return (address - first_address) >> page_shift_; };
   if (at != owned_.begin()) {
     const Owned& before = std::prev(at)->second;
-    if (before.owner != owner && page(before.end - 1) == page(range.first)) mixed_pages_.insert(page(range.first));
+    if (before.owner != owner && page_of(before.end - 1) == page_of(range.first)) mixed_pages_.insert(page_of(range.first));
   }
   if (const auto after = std::next(at); after != owned_.end()) {
-    if (after->second.owner != owner && page(after->first) == page(range.last - 1)) mixed_pages_.insert(page(after->first));
+    if (after->second.owner != owner && page_of(after->first) == page_of(range.last - 1)) mixed_pages_.insert(page_of(after->first));
   }
 }
 
@@ -182,11 +180,10 @@ AddressRange AddressSpace::release_object(ObjectId id) {
   Placement& placement = shared_[id.index()];
   const AddressRange range{placement.base, placement.base + placement.bytes};
   if (placement.base != 0 && placement.mapped_alone) {
-    const std::uint64_t first = (range.first - first_address) / page_bytes_;
-    const std::uint64_t last = (range.last - first_address + page_bytes_ - 1) / page_bytes_;
+    const PageNumber first = page_of(range.first), last = page_of(range.last + page_bytes_ - 1);
     forget_frames({first_byte(first), first_byte(last)});
     mapped_.erase(first);
-    free_ranges_[last - first].push_back(first_address + first * page_bytes_);
+    free_ranges_[last - first].push_back(first_byte(first));
     if (workload_.objects[id.index()].kind == ObjectKind::heap) heap_bytes_placed_ -= (last - first) * page_bytes_;
   }
   if (placement.base != 0) object_at_.erase(placement.base);
@@ -217,11 +214,11 @@ std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& p
 
 void AddressSpace::note_touch(AddressRange range, bool write, const Place& place) {
   if (range.last <= range.first) return;
-  std::uint64_t page = page_of(range.first);
-  const std::uint64_t last = page_of(range.last - 1);
+  PageNumber page = page_of(range.first);
+  const PageNumber last = page_of(range.last - 1);
   watch_.touched(page, last);
   for (; page <= last; ++page) {
-    std::uint8_t& home = page_table_.at(page);
+    std::uint8_t& home = page_table_.at(page.value());
     if (home < zero_page || (home == zero_page && !write)) continue;
     if (!write) {
       home = zero_page;
@@ -231,21 +228,21 @@ void AddressSpace::note_touch(AddressRange range, bool write, const Place& place
   }
 }
 
-void AddressSpace::keep_placed(std::uint64_t page, ObjectId object, ThreadId thread, NodeId home) {
+void AddressSpace::keep_placed(PageNumber page, ObjectId object, ThreadId thread, NodeId home) {
   const std::uint64_t base = object.is_none() ? 0 : placement_of(object, thread).base;
   placed_.push_back({object, base == 0 ? 0 : page - page_of(base), home});
 }
 
-void AddressSpace::note_fault(std::uint64_t page, AddressRange touched, const Place& place) {
+void AddressSpace::note_fault(PageNumber page, AddressRange touched, const Place& place) {
   const std::uint64_t begin = first_byte(page);
   const Located located = object_in({std::max(begin, touched.first), std::min(begin + page_bytes_, touched.last)});
-  const auto fault = [&](std::uint64_t first, std::uint64_t pages) {
+  const auto fault = [&](PageNumber first, std::uint64_t pages) {
     const auto offset = static_cast<std::int64_t>(first_byte(first) - located.base);
     faults_.push_back({first, located.object, place, true, offset, pages * page_bytes_, pages});
   };
-  const std::uint64_t block = pages_per_huge_ != 0 ? page / pages_per_huge_ : 0;
+  const std::uint64_t block = pages_per_huge_ != 0 ? page.value() / pages_per_huge_ : 0;
   if (!can_be_huge(block)) {
-    page_table_[page] = pending;
+    page_table_[page.value()] = pending;
     fault(page, 1);
     return;
   }
@@ -254,15 +251,15 @@ void AddressSpace::note_fault(std::uint64_t page, AddressRange touched, const Pl
   ++huge_pages_;
   const auto first = page_table_.begin() + static_cast<std::ptrdiff_t>(block * pages_per_huge_);
   std::fill(first, first + static_cast<std::ptrdiff_t>(pages_per_huge_), pending);
-  fault(block * pages_per_huge_, pages_per_huge_);
+  fault(PageNumber{block * pages_per_huge_}, pages_per_huge_);
 }
 
 bool AddressSpace::can_be_huge(std::uint64_t block) const {
   if (pages_per_huge_ == 0) return false;
-  const std::uint64_t first = block * pages_per_huge_, last = first + pages_per_huge_;
+  const PageNumber first{block * pages_per_huge_}, last = first + pages_per_huge_;
   const auto after = mapped_.upper_bound(first);
   if (after == mapped_.begin() || std::prev(after)->second < last) return false;
-  const auto begin = page_table_.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto begin = page_table_.begin() + static_cast<std::ptrdiff_t>(first.value());
   return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(pages_per_huge_), [](std::uint8_t home) { return home >= zero_page; });
 }
 
@@ -279,14 +276,14 @@ std::uint64_t AddressSpace::settle() {
   for (std::size_t i = decided; i < faults_.size(); ++i) homes_[i] = *bound_node(faults_[i].page);
   for (std::size_t i = 0; i < faults_.size(); ++i) {
     if (homes_[i].index() >= machine_.nodes.size()) {
-      throw PolicyError("placement gave page " + std::to_string(faults_[i].page) + " the home " +
+      throw PolicyError("placement gave page " + std::to_string(faults_[i].page.value()) + " the home " +
                         (homes_[i].is_none() ? "none" : std::to_string(homes_[i].value())) + "; allowed: nodes 0 to " +
                         std::to_string(machine_.nodes.size() - 1));
     }
     const std::uint64_t pages = faults_[i].pages;
     const NodeId home = memory_.take(homes_[i], pages);
-    for (std::uint64_t page = faults_[i].page; page < faults_[i].page + pages; ++page) {
-      page_table_[page] = static_cast<std::uint8_t>(home.value());
+    for (PageNumber page = faults_[i].page; page < faults_[i].page + pages; ++page) {
+      page_table_[page.value()] = static_cast<std::uint8_t>(home.value());
       watch_.placed(page);
       if (keeps_placed_) keep_placed(page, faults_[i].object, faults_[i].place.thread, home);
     }
@@ -325,16 +322,16 @@ void AddressSpace::homes(std::uint64_t first_line, std::uint64_t last_line, Node
 
 NodeId AddressSpace::home_of(std::uint64_t address) const {
   if (address < first_address) return NodeId::none();
-  const std::uint64_t page = page_of(address);
+  const std::uint64_t page = page_of(address).value();
   if (page >= page_table_.size() || page_table_[page] >= zero_page) return NodeId::none();
   return NodeId{page_table_[page]};
 }
 
-std::uint64_t AddressSpace::page_of(std::uint64_t address) const { return (address - first_address) >> page_shift_; }
-std::uint64_t AddressSpace::first_byte(std::uint64_t page) const { return first_address + page * page_bytes_; }
+PageNumber AddressSpace::page_of(std::uint64_t address) const { return PageNumber{(address - first_address) >> page_shift_}; }
+std::uint64_t AddressSpace::first_byte(PageNumber page) const { return first_address + page.value() * page_bytes_; }
 
-bool AddressSpace::migrate(std::uint64_t page, NodeId to) {
-  std::uint8_t& home = page_table_.at(page);
+bool AddressSpace::migrate(PageNumber page, NodeId to) {
+  std::uint8_t& home = page_table_.at(page.value());
   if (home >= pending || home == to.value() || !memory_.has_room(to)) return false;
   memory_.give_back(NodeId{home});
   memory_.take(to);

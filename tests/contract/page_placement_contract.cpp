@@ -79,7 +79,7 @@ std::vector<PageFault> random_faults(const Machine& machine, std::size_t count, 
   std::vector<PageFault> faults;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t in_object = random() % pages_of_object, pages = i % 4 == 3 ? 512 : 1;
-    PageFault fault{i * 1024, ObjectId{static_cast<std::size_t>(random() % objects)}, {}, true, 0, pages * page, pages};
+    PageFault fault{PageNumber{i * 1024}, ObjectId{static_cast<std::size_t>(random() % objects)}, {}, true, 0, pages * page, pages};
     fault.place = place_of(machine, random() % machine.cores(), Time::nanoseconds(static_cast<double>(i)));
     fault.offset = static_cast<std::int64_t>(in_object * page) - static_cast<std::int64_t>(i % 2 * 16);
     faults.push_back(fault);
@@ -168,7 +168,7 @@ struct Memory {
   // Pages by the node that the page table has them on.
   std::vector<std::uint64_t> counted() const {
     std::vector<std::uint64_t> by_node(placed.machine.nodes.size(), 0);
-    for (std::uint64_t number = 0; number < addresses->pages(); ++number) {
+    for (PageNumber number; number < PageNumber{addresses->pages()}; ++number) {
       const NodeId home = addresses->home_of_page(number);
       if (!home.is_none()) ++by_node.at(home.index());
     }
@@ -220,10 +220,10 @@ TEST_P(EveryPlacement, putsAHugePageOnOneNode) {
     for (std::size_t i = 0; i < 40; ++i)
       memory.slice(place_of(machine, i % machine.cores()), i % objects, i * 101 % pages_of_object, 1, true);
     std::uint64_t huge = 0;
-    for (std::uint64_t number = 0; number < memory.addresses->pages(); ++number) {
+    for (PageNumber number; number < PageNumber{memory.addresses->pages()}; ++number) {
       if (!memory.addresses->in_huge_page(number)) continue;
       ++huge;
-      ASSERT_EQ(memory.addresses->home_of_page(number), memory.addresses->home_of_page(number / 512 * 512));
+      ASSERT_EQ(memory.addresses->home_of_page(number), memory.addresses->home_of_page(PageNumber{number.value() / 512 * 512}));
     }
     EXPECT_GT(huge, 0u);
     EXPECT_EQ(huge, 512 * memory.addresses->huge_pages());
@@ -277,7 +277,7 @@ TEST_P(EveryPlacement, movesNoPageThatOnlyItsOwnNodeUses) {
 }
 
 RunReport replay(const Workload& workload, const Machine& machine, const std::string& placement) {
-  RunOptions options;
+  RunSpec options;
   options.threads = static_cast<unsigned>(machine.cores());
   options.placement = placement;
   return run(workload, machine, options);

@@ -209,13 +209,14 @@ std::uint64_t CacheStage::missed_pages(CoreId core, AddressRange range, const Ad
   TranslationBuffers& buffers = translations_[core.index()];
   std::uint64_t missed = 0;
   const std::uint64_t in_huge = addresses.pages_per_huge();
-  for (std::uint64_t page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
+  for (PageNumber page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
     if (in_huge != 0 && addresses.in_huge_page(page)) {
-      const std::uint64_t huge = page / in_huge;
+      const std::uint64_t huge = page.value() / in_huge;
       missed += !buffers.huge.find(huge);
-      page = (huge + 1) * in_huge;
+      page = PageNumber{(huge + 1) * in_huge};
     } else {
-      missed += !buffers.pages.find(page++);
+      missed += !buffers.pages.find(page.value());
+      ++page;
     }
   }
   return missed;

@@ -69,7 +69,7 @@ TEST(FullNodes, haveRoomAgainWhenPagesAreGivenBack) {
 TEST(FullNodes, takeNoMigratedPage) {
   Space s{ring(3), ObjectKind::mapped, 4 * page};
   s.space.touch(s.range, true, Space::on(0));  // 3 on node 0, 1 on node 1
-  const std::uint64_t first = s.space.page_of(s.range.first);
+  const PageNumber first = s.space.page_of(s.range.first);
   EXPECT_FALSE(s.space.migrate(first + 3, NodeId{0}));
   EXPECT_TRUE(s.space.migrate(first, NodeId{1}));
   EXPECT_TRUE(s.space.migrate(first + 3, NodeId{0}));  // into the frame that the other left
@@ -126,7 +126,7 @@ TEST(HugePages, areNotTakenInTheMappingsOfOthers) {
 TEST(HugePages, areSplitWhenAPartMoves) {
   Space s{test::two_sockets(), ObjectKind::mapped, 2 << 20, "first-touch", Bytes{huge}};
   s.space.touch(s.range, true, Space::on(0));
-  const std::uint64_t first = s.space.page_of(s.range.first);
+  const PageNumber first = s.space.page_of(s.range.first);
   EXPECT_TRUE(s.space.in_huge_page(first + 7));
   EXPECT_TRUE(s.space.migrate(first + 7, NodeId{1}));
   EXPECT_FALSE(s.space.in_huge_page(first));
