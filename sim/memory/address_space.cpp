@@ -11,9 +11,7 @@
 namespace homenode {
 namespace {
 
-constexpr std::uint64_t first_address = std::uint64_t{1} << 32;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+constexpr Address first_address{std::uint64_t{1} << 32};
 
 }  // namespace
 
@@ -35,16 +33,16 @@ AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, Pag
   }
 }
 
-std::uint64_t AddressSpace::reserve_pages(std::uint64_t bytes) {
+Address AddressSpace::reserve_pages(std::uint64_t bytes) {
   const std::uint64_t pages = round_up(bytes, page_bytes_) / page_bytes_;
   auto reusable = free_ranges_.find(pages);
   if (reusable != free_ranges_.end() && !reusable->second.empty()) {
-    const std::uint64_t base = reusable->second.back();
+    const Address base = reusable->second.back();
     reusable->second.pop_back();
     note_mapping(base, pages);
     return base;
   }
-  const std::uint64_t base = first_address + page_table_.size() * page_bytes_;
+  const Address base = first_byte(PageNumber{page_table_.size()});
   page_table_.resize(page_table_.size() + pages, unmapped);
   note_mapping(base, pages);
   return base;
@@ -53,15 +51,14 @@ std::uint64_t AddressSpace::reserve_pages(std::uint64_t bytes) {
 AddressRange AddressSpace::reserve(std::uint64_t bytes, std::uint64_t alignment) {
   const std::uint64_t size = round_up(bytes, page_bytes_);
   if (alignment > page_bytes_) {
-    const std::uint64_t end = first_address + page_table_.size() * page_bytes_;
+    const Address end = first_byte(PageNumber{page_table_.size()});
     page_table_.resize(page_table_.size() + (round_up(end, alignment) - end) / page_bytes_, unmapped);
-    const std::uint64_t base = first_address + page_table_.size() * page_bytes_;
+    const Address base = first_byte(PageNumber{page_table_.size()});
     page_table_.resize(page_table_.size() + size / page_bytes_, unmapped);
     note_mapping(base, size / page_bytes_);
-    return {base, base + size};
+    return AddressRange::of(base, size);
   }
-  const std::uint64_t base = reserve_pages(size);
-  return {base, base + size};
+  return AddressRange::of(reserve_pages(size), size);
 }
 
 void AddressSpace::forget_frames(AddressRange range) {
@@ -83,7 +80,7 @@ void AddressSpace::discard(AddressRange range) { forget_frames(range); }
 void AddressSpace::unmap(AddressRange range) {
   forget_frames(range);
   const PageNumber first = page_of(range.first);
-  const std::uint64_t pages = (range.last - range.first) / page_bytes_;
+  const std::uint64_t pages = range.size() / page_bytes_;
   bound_.erase(bound_.lower_bound(first), bound_.lower_bound(first + pages));
   mapped_.erase(first);
   if (pages > 0) free_ranges_[pages].push_back(range.first);
@@ -100,7 +97,7 @@ std::optional<NodeId> AddressSpace::bound_node(PageNumber page) const {
 void AddressSpace::bind_object(ObjectId id, ThreadId thread, AddressRange range, NodeId owner) {
   Placement& placement = placement_of(id, thread);
   if (placement.base != range.first) {  // else place_object put it there
-    placement = {range.first, range.last - range.first, false};
+    placement = {range.first, range.size(), false};
     object_at_[range.first] = {range.last, id};
   }
   // As long as a page is not mixed, its blocks are all for one node, and a neighbour in the order of addresses tells which.
@@ -119,7 +116,7 @@ std::uint64_t AddressSpace::remote_pages_of(ObjectId id, ThreadId thread) {
   const auto block = owned_.find(placement.base);
   if (block == owned_.end()) return 0;
   std::uint64_t remote = 0;
-  for (std::uint64_t at = block->first; at < block->second.end; at += page_bytes_) {
+  for (Address at = block->first; at < block->second.end; at += page_bytes_) {
     const NodeId home = home_of(at);
     remote += !home.is_none() && home != block->second.owner;
   }
@@ -133,11 +130,11 @@ void AddressSpace::unbind_object(ObjectId id, ThreadId thread) {
   placement = {};
 }
 
-std::uint64_t AddressSpace::pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner) {
+Address AddressSpace::pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner) {
   if (arenas_.size() <= owner) arenas_.resize(owner + 1);
   Arena& arena = arenas_[owner];
-  std::uint64_t base = round_up(arena.next, alignment);
-  if (arena.next == 0 || base + bytes > arena.end) {
+  Address base = round_up(arena.next, alignment);
+  if (arena.next == Address{} || base + bytes > arena.end) {
     const std::uint64_t size = std::max(own_pages_from, round_up(bytes + alignment, page_bytes_));
     if (owner != 0) heap_bytes_placed_ += round_up(size, page_bytes_);
     arena.next = reserve_pages(size);
@@ -158,7 +155,7 @@ AddressSpace::Placement& AddressSpace::placement_of(ObjectId object, ThreadId th
 AddressRange AddressSpace::place_object(ObjectId id, ThreadId owner) {
   const TracedObject& object = workload_.objects[id.index()];
   Placement& placement = placement_of(id, owner);
-  if (placement.base == 0) {
+  if (placement.base == Address{}) {
     const std::uint64_t bytes = std::max<std::uint64_t>(object.bytes, 1);
     const std::uint64_t alignment = std::max<std::uint64_t>(object.alignment, 16);
     if (object.kind == ObjectKind::heap && bytes >= own_pages_from) {
@@ -173,28 +170,28 @@ AddressRange AddressSpace::place_object(ObjectId id, ThreadId owner) {
     }
     object_at_[placement.base] = {placement.base + bytes, id};
   }
-  return {placement.base, placement.base + placement.bytes};
+  return AddressRange::of(placement.base, placement.bytes);
 }
 
 AddressRange AddressSpace::release_object(ObjectId id) {
   Placement& placement = shared_[id.index()];
-  const AddressRange range{placement.base, placement.base + placement.bytes};
-  if (placement.base != 0 && placement.mapped_alone) {
+  const AddressRange range = AddressRange::of(placement.base, placement.bytes);
+  if (placement.base != Address{} && placement.mapped_alone) {
     const PageNumber first = page_of(range.first), last = page_of(range.last + page_bytes_ - 1);
     forget_frames({first_byte(first), first_byte(last)});
     mapped_.erase(first);
     free_ranges_[last - first].push_back(first_byte(first));
     if (workload_.objects[id.index()].kind == ObjectKind::heap) heap_bytes_placed_ -= (last - first) * page_bytes_;
   }
-  if (placement.base != 0) object_at_.erase(placement.base);
+  if (placement.base != Address{}) object_at_.erase(placement.base);
   owned_.erase(placement.base);
   placement = {};
   return range;
 }
 
-std::uint64_t AddressSpace::address(ObjectId object, ThreadId thread) {
+Address AddressSpace::address(ObjectId object, ThreadId thread) {
   const Placement& placement = placement_of(object, thread);
-  return placement.base != 0 ? placement.base : place_object(object, thread).first;
+  return placement.base != Address{} ? placement.base : place_object(object, thread).first;
 }
 
 AddressSpace::Located AddressSpace::object_in(AddressRange range) const {
@@ -229,13 +226,13 @@ void AddressSpace::note_touch(AddressRange range, bool write, const Place& place
 }
 
 void AddressSpace::keep_placed(PageNumber page, ObjectId object, ThreadId thread, NodeId home) {
-  const std::uint64_t base = object.is_none() ? 0 : placement_of(object, thread).base;
-  placed_.push_back({object, base == 0 ? 0 : page - page_of(base), home});
+  const Address base = object.is_none() ? Address{} : placement_of(object, thread).base;
+  placed_.push_back({object, base == Address{} ? 0 : page - page_of(base), home});
 }
 
 void AddressSpace::note_fault(PageNumber page, AddressRange touched, const Place& place) {
-  const std::uint64_t begin = first_byte(page);
-  const Located located = object_in({std::max(begin, touched.first), std::min(begin + page_bytes_, touched.last)});
+  const AddressRange bytes = bytes_of(page);
+  const Located located = object_in({std::max(bytes.first, touched.first), std::min(bytes.last, touched.last)});
   const auto fault = [&](PageNumber first, std::uint64_t pages) {
     const auto offset = static_cast<std::int64_t>(first_byte(first) - located.base);
     faults_.push_back({first, located.object, place, true, offset, pages * page_bytes_, pages});
@@ -297,38 +294,38 @@ std::uint64_t AddressSpace::settle() {
   return settled;
 }
 
-void AddressSpace::homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const {
-  if (first_line >= last_line) return;
-  const std::uint64_t line_of_first_page = first_address / line_bytes_;
-  const std::uint64_t last_page = (last_line - 1 - line_of_first_page) >> page_lines_shift_;
+void AddressSpace::homes(LineRange lines, NodeId reader, std::vector<HomeShare>& shares) const {
+  if (lines.first >= lines.last) return;
+  const LineNumber line_of_first_page = line_of(first_address, line_bytes_);
+  const std::uint64_t last_page = (lines.last - 1 - line_of_first_page) >> page_lines_shift_;
   if (last_page >= page_table_.size()) throw std::out_of_range("lines beyond the last page");
-  while (first_line < last_line) {
-    const std::uint64_t page = (first_line - line_of_first_page) >> page_lines_shift_;
+  for (LineNumber line = lines.first; line < lines.last;) {
+    const std::uint64_t page = (line - line_of_first_page) >> page_lines_shift_;
     const std::uint8_t home = page_table_[page];
     // Pages of one home in a row are one step.
     std::uint64_t next_page = page + 1;
     while (next_page <= last_page && page_table_[next_page] == home) ++next_page;
-    const std::uint64_t end = std::min(last_line, line_of_first_page + (next_page << page_lines_shift_));
+    const LineNumber end = std::min(lines.last, line_of_first_page + (next_page << page_lines_shift_));
     const NodeId node = home < zero_page ? NodeId{home} : reader;
     auto share = std::find_if(shares.begin(), shares.end(), [node](const HomeShare& s) { return s.home == node; });
     if (share == shares.end()) {
-      shares.push_back({node, end - first_line});
+      shares.push_back({node, end - line});
     } else {
-      share->lines += end - first_line;
+      share->lines += end - line;
     }
-    first_line = end;
+    line = end;
   }
 }
 
-NodeId AddressSpace::home_of(std::uint64_t address) const {
+NodeId AddressSpace::home_of(Address address) const {
   if (address < first_address) return NodeId::none();
   const std::uint64_t page = page_of(address).value();
   if (page >= page_table_.size() || page_table_[page] >= zero_page) return NodeId::none();
   return NodeId{page_table_[page]};
 }
 
-PageNumber AddressSpace::page_of(std::uint64_t address) const { return PageNumber{(address - first_address) >> page_shift_}; }
-std::uint64_t AddressSpace::first_byte(PageNumber page) const { return first_address + page.value() * page_bytes_; }
+PageNumber AddressSpace::page_of(Address address) const { return PageNumber{(address - first_address) >> page_shift_}; }
+Address AddressSpace::first_byte(PageNumber page) const { return first_address + page.value() * page_bytes_; }
 
 bool AddressSpace::migrate(PageNumber page, NodeId to) {
   std::uint8_t& home = page_table_.at(page.value());
@@ -340,7 +337,7 @@ bool AddressSpace::migrate(PageNumber page, NodeId to) {
   home = static_cast<std::uint8_t>(to.value());
   ++pages_by_node_[home];
   ++migrated_pages_;
-  if (keeps_placed_) keep_placed(page, object_in({first_byte(page), first_byte(page + 1)}).object, ThreadId{0}, to);
+  if (keeps_placed_) keep_placed(page, object_in(bytes_of(page)).object, ThreadId{0}, to);
   return true;
 }
 

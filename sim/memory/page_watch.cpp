@@ -33,10 +33,10 @@ void PageWatch::tell_faults(const Place& place) {
   uses_.clear();
 }
 
-void PageWatch::exchanged(std::uint64_t begin, std::uint64_t end, bool written) {
-  while (begin < end) {
+void PageWatch::exchanged(AddressRange bytes, bool written) {
+  for (Address begin = bytes.first; begin < bytes.last;) {
     const PageNumber page = addresses_.page_of(begin);
-    const std::uint64_t next = std::min(end, addresses_.first_byte(page + 1));
+    const Address next = std::min(bytes.last, addresses_.first_byte(page + 1));
     uses_.push_back({page, addresses_.home_of_page(page), written ? 0 : next - begin, written ? next - begin : 0});
     begin = next;
   }

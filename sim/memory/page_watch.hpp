@@ -43,8 +43,8 @@ public:
   }
   bool faulted() const { return !uses_.empty(); }
   void tell_faults(const Place&);
-  // Bytes [begin, end) of the address space went to memory, or came from there.
-  void exchanged(std::uint64_t begin, std::uint64_t end, bool written);
+  // The bytes went to memory, or came from there.
+  void exchanged(AddressRange, bool written);
   void tell_traffic(const Place&);
   // Forgets an earlier page with the same number.
   void placed(PageNumber page) {

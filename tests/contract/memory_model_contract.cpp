@@ -225,8 +225,9 @@ TEST_P(MemoryModelContract, TheQuantumChangesNoConservedCount) {
       for (const std::int64_t quantum : {4 << 10, 32 << 10, 1 << 20}) {
         RunSpec options = options_of(GetParam(), machine);
         options.threads = threads;
-        options.quantum = Bytes{quantum};
-        by_quantum.emplace(quantum, run(*workload, machine, options));
+        RunExtras extras;
+        extras.quantum = Bytes{quantum};
+        by_quantum.emplace(quantum, run(*workload, machine, options, extras));
       }
       const RunReport& first = by_quantum.begin()->second;
       for (const auto& [quantum, report] : by_quantum) {
@@ -276,8 +277,7 @@ TEST_P(MemoryModelContract, SlicesEndInOrderOfTimeAndNotBeforeTheirOverhead) {
   EXPECT_GE(done.front().time, overhead);
   // What was freed comes to memory no more.
   for (std::size_t object = 0; object < workload->objects.size(); ++object) {
-    const std::uint64_t first = addresses.address(ObjectId{object}, ThreadId{0});
-    engine->drop(first, first + workload->objects[object].bytes, true);
+    engine->drop(AddressRange::of(addresses.address(ObjectId{object}, ThreadId{0}), workload->objects[object].bytes), true);
   }
   const EventCounts before = engine->counts();
   engine->flush(addresses);

@@ -150,7 +150,7 @@ struct Memory {
 
   // As the memory models do it: the placement wakes, pages fault, it hears of what it watches; then its migrations are done.
   std::vector<PageMove> slice(const Place& place, std::size_t object, std::uint64_t first, std::uint64_t pages, bool write) {
-    const AddressRange range{first_byte[object] + first * page, first_byte[object] + (first + pages) * page};
+    const AddressRange range = AddressRange::of(first_byte[object] + first * page, pages * page);
     PageWatch& watch = addresses->watch();
     watch.begin_slice(place);
     if (watch.watches() == Watch::hinting_faults) {
@@ -159,7 +159,7 @@ struct Memory {
     }
     addresses->touch(range, write, place);
     if (watch.watches() == Watch::traffic) {
-      watch.exchanged(range.first, range.last, write);
+      watch.exchanged(range, write);
       watch.tell_traffic(place);
     }
     return watch.take_work().moves;
@@ -179,7 +179,7 @@ struct Memory {
   WorkloadBuilder builder;
   std::shared_ptr<Workload> workload;
   std::unique_ptr<AddressSpace> addresses;
-  std::array<std::uint64_t, objects> first_byte{};
+  std::array<Address, objects> first_byte{};
 };
 
 TEST_P(EveryPlacement, keepsEachWrittenPageOnOneNodeWhileItWatches) {

@@ -294,9 +294,10 @@ RunReport replay(const Workload& workload, const std::string& distribution, unsi
   RunSpec options;
   options.threads = threads;
   options.distribution = distribution;
-  options.keep_log = true;
   options.seed = 7;
-  return run(workload, two_sockets(), options);
+  RunExtras extras;
+  extras.keep_log = true;
+  return run(workload, two_sockets(), options, extras);
 }
 
 std::vector<std::int64_t> handed_out(const RunReport& report, std::size_t execution) {

@@ -94,7 +94,7 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
       anywhere_{std::make_unique<AnyNode>()},
       addresses_{std::make_unique<AddressSpace>(machine, workload, *anywhere_, page)},
       known_(workload.objects.size(), 0),
-      first_line_{addresses_->first_byte(PageNumber{}) / LineTouchOptions::of(machine, stores).line_bytes},
+      first_line_{line_of(addresses_->first_byte(PageNumber{}), LineTouchOptions::of(machine, stores).line_bytes)},
       levels_of_core_{private_levels(machine)},
       private_bounds_{stack_levels(machine, 0, levels_of_core_)} {
   for (std::size_t e = 0; e < workload.executions.size(); ++e) {
@@ -123,24 +123,24 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
       for (const LineRange& lines : part.ranges) pages_ = std::max(pages_, page_of(lines.last).value() + 1);
 }
 
-std::uint64_t TrafficTable::address_of(ObjectId object) {
-  if (workload_.objects[object.index()].thread_private) return (private_lines << 7) + (std::uint64_t{object.index()} << 40);
-  const std::uint64_t address = addresses_->address(object, ThreadId{0});
+Address TrafficTable::address_of(ObjectId object) {
+  if (workload_.objects[object.index()].thread_private) return Address{(private_lines << 7) + (std::uint64_t{object.index()} << 40)};
+  const Address address = addresses_->address(object, ThreadId{0});
   if (std::exchange(known_[object.index()], std::uint8_t{1}) == 0) object_from_[address] = object;
   return address;
 }
 
 std::pair<ObjectId, std::int64_t> TrafficTable::object_at(PageNumber page) const {
-  const std::uint64_t begin = first_line(page) * (page_bytes_ / lines_per_page_);
+  const Address begin = addresses_->first_byte(page);
   const auto behind = object_from_.upper_bound(begin + page_bytes_ - 1);
   if (behind == object_from_.begin()) return {ObjectId::none(), 0};
   const auto& [address, object] = *std::prev(behind);
-  return {object, static_cast<std::int64_t>(begin) - static_cast<std::int64_t>(address)};
+  return {object, static_cast<std::int64_t>(begin - address)};
 }
 
 std::optional<PageNumber> TrafficTable::first_page(ObjectId object) const {
   for (const auto& [address, other] : object_from_)
-    if (other == object) return page_of(address / (page_bytes_ / lines_per_page_));
+    if (other == object) return page_of(line_of(address, page_bytes_ / lines_per_page_));
   return std::nullopt;
 }
 

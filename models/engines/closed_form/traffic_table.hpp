@@ -85,7 +85,7 @@ private:
     std::uint32_t analysed = 0;
     std::size_t traffic = 0;
   };
-  std::uint64_t address_of(ObjectId);
+  Address address_of(ObjectId);
   RegionTraffic analyse(const Execution&, const ExecutionBody&, LoopNumber);
   void add(RegionTraffic&, std::uint32_t cell, const LineTouch&, const LineReuse&);
   void note_writes(RegionTraffic&, std::uint32_t cell, LineRange);
@@ -96,9 +96,9 @@ private:
   LineTouches touches_;
   std::unique_ptr<PagePlacement> anywhere_;
   std::unique_ptr<AddressSpace> addresses_;
-  std::map<std::uint64_t, ObjectId> object_from_;  // by address of byte 0
-  std::vector<std::uint8_t> known_;                // by object
-  LineNumber first_line_ = 0;                      // of page 0
+  std::map<Address, ObjectId> object_from_;  // by address of byte 0
+  std::vector<std::uint8_t> known_;          // by object
+  LineNumber first_line_ = 0;                // of page 0
   std::uint64_t pages_ = 0;
   std::vector<std::uint8_t> written_pages_;
   std::unordered_map<PageNumber, std::size_t> fresh_;  // page -> entry of the execution in hand

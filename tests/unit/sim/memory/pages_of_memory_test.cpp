@@ -91,7 +91,7 @@ TEST(FullNodes, ofAllTheMachineRefuseTheProgram) {
 TEST(HugePages, takeTheAlignedBlocksOfAMappingAndSmallPagesTheRest) {
   // 5 MiB from an aligned address = 2 huge pages and 1 MiB of 4 KiB: 2 + 256 faults; 1280 small pages' worth of memory.
   Space s{test::two_sockets(), ObjectKind::mapped, 5 << 20, "first-touch", Bytes{huge}};
-  ASSERT_EQ(s.range.first % huge, 0u);
+  ASSERT_EQ(s.range.first.value() % huge, 0u);
   EXPECT_EQ(s.space.touch(s.range, true, Space::on(1)), 2u + 256u);
   EXPECT_EQ(s.space.huge_pages(), 2u);
   EXPECT_EQ(s.space.page_faults(), 258u);
