@@ -73,8 +73,9 @@ void BlockCache::give_back(std::size_t size_class, std::size_t count, Traffic& t
   bytes_ -= static_cast<std::int64_t>(count * sizes_[size_class].bytes);
   while (count > 0) {
     const std::size_t part = std::min(count, sizes_[size_class].batch);
-    const std::vector<Address> blocks(list.blocks.rbegin(), list.blocks.rbegin() + static_cast<std::ptrdiff_t>(part));
-    list.blocks.resize(list.blocks.size() - part);
+    const auto newest = list.blocks.rbegin();
+    const std::vector<Address> blocks(newest, newest + static_cast<std::ptrdiff_t>(part));
+    list.blocks.erase(list.blocks.end() - static_cast<std::ptrdiff_t>(part), list.blocks.end());
     traffic.used_page_heap |= central_[size_class].insert(blocks, operations);
     ++traffic.central_calls;
     count -= part;

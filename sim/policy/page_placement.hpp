@@ -16,8 +16,8 @@ namespace homenode {
 
 struct AccessSummary;  // bytes by thread and page from a pilot run (access_summary.hpp); two-pass policies only
 
-// Pages [first, last) of an object, counted from its first one, that `thread` touches before the program runs; none(): all threads, in
-// turn.
+// Pages [first, last) of an object, counted from its first one, that `thread` touches before the program runs;
+// none(): all threads, in turn.
 struct TouchedPages {
   ObjectId object;
   std::uint64_t first = 0, last = 0;
