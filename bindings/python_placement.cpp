@@ -9,9 +9,9 @@ namespace py = pybind11;
 
 namespace {
 
-// The layout of sim's PageFault as NumPy sees it. Ids are 32-bit numbers, a Time is 64-bit picoseconds.
+// The layout of sim's PageFault as NumPy sees it. Ids are 32-bit numbers, a page 64-bit, a Time 64-bit picoseconds.
 py::dtype fault_layout() {
-  static_assert(sizeof(ThreadId) == 4 && sizeof(Time) == 8 && sizeof(bool) == 1);
+  static_assert(sizeof(ThreadId) == 4 && sizeof(Time) == 8 && sizeof(PageNumber) == 8 && sizeof(bool) == 1);
   constexpr auto place = offsetof(PageFault, place);
   py::list names, formats, offsets;
   const auto field = [&](const char* name, const char* format, std::size_t offset) {
@@ -63,7 +63,7 @@ void PythonPlacement::fault(std::span<const PageFault> faults, std::span<NodeId>
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const std::int64_t node = values(static_cast<py::ssize_t>(i));
     if (node < 0 || node >= static_cast<std::int64_t>(has_memory_.size()) || !has_memory_[static_cast<std::size_t>(node)]) {
-      throw PolicyError(where + "placed page " + std::to_string(faults[i].page) + " on node " + std::to_string(node) +
+      throw PolicyError(where + "placed page " + std::to_string(faults[i].page.value()) + " on node " + std::to_string(node) +
                         "; allowed: nodes with memory, of 0 to " + std::to_string(has_memory_.size() - 1));
     }
     home[i] = NodeId{static_cast<std::size_t>(node)};

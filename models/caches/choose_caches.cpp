@@ -14,7 +14,7 @@ constexpr std::int64_t sampled_iterations = 8;
 constexpr int sampled_groups = 64;  // of each
 
 // Any addresses do: objects apart from each other, each at the start of a page.
-std::uint64_t address_of(ObjectId object) { return (std::uint64_t{object.index()} + 1) << 40; }
+Address address_of(ObjectId object) { return Address{(std::uint64_t{object.index()} + 1) << 40}; }
 }  // namespace
 
 std::vector<RunLength> run_lengths(const Workload& workload, const LineTouchOptions& options) {

@@ -30,7 +30,7 @@ void BlockCache::claim() {
   }
 }
 
-std::uint64_t BlockCache::take(std::size_t size_class, Traffic& traffic, std::vector<PageOperation>& operations) {
+Address BlockCache::take(std::size_t size_class, Traffic& traffic, std::vector<PageOperation>& operations) {
   List& list = lists_[size_class];
   const SizeClasses::Class& size = sizes_[size_class];
   if (list.blocks.empty()) {
@@ -43,14 +43,14 @@ std::uint64_t BlockCache::take(std::size_t size_class, Traffic& traffic, std::ve
     bytes_ += static_cast<std::int64_t>(moved.blocks.size() * size.bytes);
     list.most = list.most < size.batch ? list.most + 1 : std::min(list.most + size.batch, most_length) / size.batch * size.batch;
   }
-  const std::uint64_t block = list.blocks.back();
+  const Address block = list.blocks.back();
   list.blocks.pop_back();
   list.lowest = std::min(list.lowest, list.blocks.size());
   bytes_ -= static_cast<std::int64_t>(size.bytes);
   return block;
 }
 
-void BlockCache::give(std::size_t size_class, std::uint64_t block, Traffic& traffic, std::vector<PageOperation>& operations) {
+void BlockCache::give(std::size_t size_class, Address block, Traffic& traffic, std::vector<PageOperation>& operations) {
   List& list = lists_[size_class];
   const SizeClasses::Class& size = sizes_[size_class];
   list.blocks.push_back(block);
@@ -73,8 +73,9 @@ void BlockCache::give_back(std::size_t size_class, std::size_t count, Traffic& t
   bytes_ -= static_cast<std::int64_t>(count * sizes_[size_class].bytes);
   while (count > 0) {
     const std::size_t part = std::min(count, sizes_[size_class].batch);
-    const std::vector<std::uint64_t> blocks(list.blocks.rbegin(), list.blocks.rbegin() + static_cast<std::ptrdiff_t>(part));
-    list.blocks.resize(list.blocks.size() - part);
+    const auto newest = list.blocks.rbegin();
+    const std::vector<Address> blocks(newest, newest + static_cast<std::ptrdiff_t>(part));
+    list.blocks.erase(list.blocks.end() - static_cast<std::ptrdiff_t>(part), list.blocks.end());
     traffic.used_page_heap |= central_[size_class].insert(blocks, operations);
     ++traffic.central_calls;
     count -= part;

@@ -35,15 +35,15 @@ public:
   bool would_overflow(std::size_t size_class) const { return lists_[size_class].blocks.size() + 1 > lists_[size_class].most; }
   // How many blocks the next fetch of this class asks for.
   std::size_t next_fetch(std::size_t size_class) const { return std::min(lists_[size_class].most, sizes_[size_class].batch); }
-  std::uint64_t take(std::size_t size_class, Traffic&, std::vector<PageOperation>&);
-  void give(std::size_t size_class, std::uint64_t block, Traffic&, std::vector<PageOperation>&);
+  Address take(std::size_t size_class, Traffic&, std::vector<PageOperation>&);
+  void give(std::size_t size_class, Address block, Traffic&, std::vector<PageOperation>&);
   std::int64_t bytes() const { return bytes_; }
   std::int64_t most_bytes() const { return most_bytes_; }
 
 private:
   static constexpr std::size_t most_length = 8192, most_overages = 3;  // kMaxDynamicFreeListLength, kMaxOverages
   struct List {
-    std::vector<std::uint64_t> blocks;  // the newest last
+    std::vector<Address> blocks;  // the newest last
     std::size_t most = 1, lowest = 0, overages = 0;
   };
   void give_back(std::size_t size_class, std::size_t count, Traffic&, std::vector<PageOperation>&);

@@ -16,9 +16,9 @@ CentralList::CentralList(const SizeClasses::Class& size, SpanHeap& pages)
       pages_{pages},
       room_{std::min<std::size_t>(first_room, std::max<std::size_t>(1, transfer_bytes / (size.bytes * size.batch)))} {}
 
-std::uint64_t CentralList::fetch() {
+Address CentralList::fetch() {
   Span& span = spans_.at(open_.back());
-  const std::uint64_t block = span.free.back();
+  const Address block = span.free.back();
   span.free.pop_back();
   ++span.used;
   if (span.free.empty()) open_.pop_back();
@@ -40,21 +40,21 @@ CentralList::Moved CentralList::remove(std::size_t count, std::vector<PageOperat
     span.pages = size_.pages;
     // Cut from the front, so the first block is the next one.
     for (std::uint64_t n = size_.pages * SpanHeap::page / size_.bytes; n-- > 0;)
-      span.free.push_back(got.first * SpanHeap::page + n * size_.bytes);
+      span.free.push_back(SpanHeap::first_byte(got.first) + n * size_.bytes);
     open_.push_back(got.first);
   }
   while (moved.blocks.size() < count && !open_.empty()) moved.blocks.push_back(fetch());
   return moved;
 }
 
-bool CentralList::insert(const std::vector<std::uint64_t>& blocks, std::vector<PageOperation>& operations) {
+bool CentralList::insert(const std::vector<Address>& blocks, std::vector<PageOperation>& operations) {
   if (blocks.size() == size_.batch && transfers_.size() < room_) {
     transfers_.push_back(blocks);
     return false;
   }
   bool gave = false;
-  for (const std::uint64_t block : blocks) {
-    const auto at = std::prev(spans_.upper_bound(block / SpanHeap::page));
+  for (const Address block : blocks) {
+    const auto at = std::prev(spans_.upper_bound(SpanHeap::page_at(block)));
     Span& span = at->second;
     if (span.free.empty()) open_.push_back(at->first);
     span.free.push_back(block);

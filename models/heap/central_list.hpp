@@ -16,13 +16,13 @@ public:
   CentralList(const SizeClasses::Class& size, SpanHeap& pages);
 
   struct Moved {
-    std::vector<std::uint64_t> blocks;
+    std::vector<Address> blocks;
     bool used_page_heap = false, grown = false;
   };
   // Up to `count` blocks, at least one.
   Moved remove(std::size_t count, std::vector<PageOperation>&);
   // True if a span went back to the page heap.
-  bool insert(const std::vector<std::uint64_t>& blocks, std::vector<PageOperation>&);
+  bool insert(const std::vector<Address>& blocks, std::vector<PageOperation>&);
   // Whether `remove` can do without the page heap.
   bool has_blocks(std::size_t count) const { return !open_.empty() || (count == size_.batch && !transfers_.empty()); }
 
@@ -30,14 +30,14 @@ private:
   struct Span {
     std::uint64_t pages = 0;
     std::size_t used = 0;
-    std::vector<std::uint64_t> free;  // the next one last
+    std::vector<Address> free;  // the next one last
   };
-  std::uint64_t fetch();
+  Address fetch();
 
   SizeClasses::Class size_;
   SpanHeap& pages_;
   std::size_t room_;
-  std::vector<std::vector<std::uint64_t>> transfers_;
+  std::vector<std::vector<Address>> transfers_;
   std::map<std::uint64_t, Span> spans_;  // by first page
   std::vector<std::uint64_t> open_;      // spans with free blocks, the first in the list last
 };

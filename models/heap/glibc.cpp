@@ -19,8 +19,6 @@ constexpr std::uint64_t maps_most = 65536;                         // M_MMAP_MAX
 constexpr std::uint64_t cached_most = 1040;                        // chunk of tcache_max_bytes = 1032
 constexpr std::uint64_t brk_most = std::uint64_t{64} << 30;        // assumed room below the first mapping
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
-
 class Glibc final : public HeapManager {
 public:
   explicit Glibc(const Parameters& parameters)
@@ -50,7 +48,7 @@ public:
     const std::size_t arena = arena_of(place.thread);
     return by_map(*arenas_[arena], size) ? HeapLock{address_space_lock()} : HeapLock{LockId{arena}};
   }
-  HeapLock lock_to_release(std::uint64_t address, const Place& place) override {
+  HeapLock lock_to_release(Address address, const Place& place) override {
     const Block& block = blocks_.at(address);
     if (block.arena == mapped) return {address_space_lock()};
     return cacheable(arenas_[block.arena]->size_of(block.chunk), place.thread) ? HeapLock{} : HeapLock{LockId{block.arena}};
@@ -67,7 +65,7 @@ public:
     GlibcArena& arena = *arenas_[index];
     const std::uint64_t size = size_for(request);
     Time held = costs_.call;
-    std::optional<std::uint64_t> chunk;
+    std::optional<Address> chunk;
     if (!by_map(arena, size)) {
       chunk = arena.take(size);
       if (!chunk) {
@@ -76,7 +74,7 @@ public:
       }
     }
     if (!chunk) return map(request, size);
-    std::uint64_t begin = *chunk;
+    Address begin = *chunk;
     if (request.alignment > GlibcArena::header) {
       begin = round_up(*chunk + GlibcArena::header, request.alignment) - GlibcArena::header;
       if (begin != *chunk && begin - *chunk < GlibcArena::least_chunk) begin += request.alignment;
@@ -85,12 +83,12 @@ public:
     return served(request, begin + GlibcArena::header, {index, begin}, held, Time{});
   }
 
-  HeapEffect release(ObjectId, std::uint64_t address, const Place& place) override {
+  HeapEffect release(ObjectId, Address address, const Place& place) override {
     const Block block = blocks_.at(address);
     blocks_.erase(address);
     HeapEffect effect;
     if (block.arena == mapped) {
-      const AddressRange pages{block.chunk, block.chunk + block.pages};
+      const AddressRange pages = AddressRange::of(block.chunk, block.pages);
       if (given_.get("dynamic") != 0 && block.size > threshold_ && block.size <= threshold_most) {
         threshold_ = block.size;
         trim_threshold_ = 2 * threshold_;
@@ -107,7 +105,7 @@ public:
       effect.held = costs_.call;
     }
     for (const PageOperation& operation : effect.operations) {
-      const std::uint64_t pages = (operation.range.last - operation.range.first) / addresses_->page_bytes();
+      const std::uint64_t pages = operation.range.size() / addresses_->page_bytes();
       effect.held += costs_.system_call + costs_.page * static_cast<std::int64_t>(pages);
     }
     return effect;
@@ -123,12 +121,12 @@ private:
   static constexpr std::size_t mapped = ~std::size_t{0};
   struct Block {
     std::size_t arena = 0;              // or `mapped`
-    std::uint64_t chunk = 0;            // address of the header; of the first page
+    Address chunk;                      // address of the header; of the first page
     std::uint64_t size = 0, pages = 0;  // mapped only: of the chunk as glibc counts it, and in bytes of pages
   };
   struct Cached {
     std::size_t arena;
-    std::uint64_t chunk;
+    Address chunk;
   };
   using Bins = std::unordered_map<std::uint64_t, std::vector<Cached>>;  // by chunk size
 
@@ -170,15 +168,15 @@ private:
     const AddressRange pages = addresses_->reserve(chunk);
     ++maps_;
     mapped_bytes_ += chunk;
-    const std::uint64_t user = round_up(pages.first + GlibcArena::header, std::max(request.alignment, GlibcArena::header));
+    const Address user = round_up(pages.first + GlibcArena::header, std::max(request.alignment, GlibcArena::header));
     const std::uint64_t counted =
         chunk - (user - GlibcArena::header - pages.first);  // what lies before an aligned block is not in its size
     return served(request, user, {mapped, pages.first, counted, chunk}, costs_.system_call, costs_.call);
   }
 
-  HeapEffect served(const AllocationRequest& request, std::uint64_t user, const Block& block, Time held, Time cost) {
+  HeapEffect served(const AllocationRequest& request, Address user, const Block& block, Time held, Time cost) {
     blocks_[user] = block;
-    return {{user, user + request.bytes}, held, cost, {}};
+    return {AddressRange::of(user, request.bytes), held, cost, {}};
   }
 
   const Parameters given_;
@@ -189,8 +187,8 @@ private:
   Time cached_call_;
   std::vector<std::unique_ptr<GlibcArena>> arenas_;  // [0] the main arena
   std::vector<std::size_t> arena_of_thread_;
-  std::vector<Bins> bins_;                           // by thread
-  std::unordered_map<std::uint64_t, Block> blocks_;  // by address
+  std::vector<Bins> bins_;                     // by thread
+  std::unordered_map<Address, Block> blocks_;  // by address
   std::uint64_t maps_ = 0, mapped_bytes_ = 0;
 };
 

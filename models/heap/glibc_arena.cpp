@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::uint64_t heap_tables = 48, arena_tables = 2256, fencepost = 32;
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
-
 }  // namespace
 
 GlibcArena::GlibcArena(AddressSpace& addresses, std::uint64_t brk_room)
@@ -30,7 +28,7 @@ void GlibcArena::start_segment(AddressRange room, std::uint64_t committed, std::
 
 void GlibcArena::extend_top(std::uint64_t bytes) {
   Segment& segment = segments_.back();
-  if (top_ == 0) {
+  if (top_ == Address{}) {
     top_ = segment.first_chunk;
     chunks_[top_] = {0, State::top, 0};
   }
@@ -41,7 +39,7 @@ void GlibcArena::extend_top(std::uint64_t bytes) {
 
 // What is left of the top of a segment that cannot grow is a free chunk before two fenceposts.
 void GlibcArena::retire_top() {
-  if (top_ == 0) return;
+  if (top_ == Address{}) return;
   const auto top = chunks_.find(top_);
   if (top->second.size >= fencepost + least_chunk) {
     top->second.size -= fencepost;
@@ -49,26 +47,26 @@ void GlibcArena::retire_top() {
   } else {
     chunks_.erase(top);
   }
-  top_ = 0;
+  top_ = {};
 }
 
 bool GlibcArena::can_serve(std::uint64_t size) const {
   const auto fast = fast_.find(size);
   if (fast != fast_.end() && !fast->second.empty()) return true;
-  if (free_.lower_bound({size, 0, 0}) != free_.end()) return true;
-  return top_ != 0 && chunks_.at(top_).size >= size + least_chunk;
+  if (free_.lower_bound({size, 0, Address{}}) != free_.end()) return true;
+  return top_ != Address{} && chunks_.at(top_).size >= size + least_chunk;
 }
 
-std::optional<std::uint64_t> GlibcArena::take(std::uint64_t size) {
+std::optional<Address> GlibcArena::take(std::uint64_t size) {
   if (const auto fast = fast_.find(size); fast != fast_.end() && !fast->second.empty()) {
-    const std::uint64_t chunk = fast->second.back();
+    const Address chunk = fast->second.back();
     fast->second.pop_back();
     chunks_[chunk].state = State::used;
     return chunk;
   }
   if (size >= least_large) consolidate();
   for (const bool again : {false, true}) {
-    if (const auto fit = free_.lower_bound({size, 0, 0}); fit != free_.end()) {
+    if (const auto fit = free_.lower_bound({size, 0, Address{}}); fit != free_.end()) {
       const auto chunk = chunks_.find(std::get<2>(*fit));
       remove_free(chunk);
       chunk->second.state = State::used;
@@ -78,8 +76,9 @@ std::optional<std::uint64_t> GlibcArena::take(std::uint64_t size) {
       }
       return chunk->first;
     }
-    if (top_ != 0 && chunks_[top_].size >= size + least_chunk) {
-      const std::uint64_t chunk = top_, rest = chunks_[top_].size - size;
+    if (top_ != Address{} && chunks_[top_].size >= size + least_chunk) {
+      const Address chunk = top_;
+      const std::uint64_t rest = chunks_[chunk].size - size;
       chunks_[chunk] = {size, State::used, 0};
       top_ = chunk + size;
       chunks_[top_] = {rest, State::top, 0};
@@ -91,7 +90,7 @@ std::optional<std::uint64_t> GlibcArena::take(std::uint64_t size) {
 }
 
 bool GlibcArena::grow(std::uint64_t size, std::uint64_t top_pad) {
-  const std::uint64_t old = top_ == 0 ? 0 : chunks_[top_].size;
+  const std::uint64_t old = top_ == Address{} ? 0 : chunks_[top_].size;
   if (main_) {
     const std::uint64_t more = round_up(size + top_pad + least_chunk - std::min(old, size + top_pad + least_chunk), page_);
     if (segments_.back().end + more <= segments_.back().limit) {
@@ -119,8 +118,9 @@ bool GlibcArena::grow(std::uint64_t size, std::uint64_t top_pad) {
   return true;
 }
 
-void GlibcArena::carve(std::uint64_t chunk, std::uint64_t begin, std::uint64_t size) {
-  const std::uint64_t end = chunk + chunks_[chunk].size, rest = end - (begin + size);
+void GlibcArena::carve(Address chunk, Address begin, std::uint64_t size) {
+  const Address end = chunk + chunks_[chunk].size;
+  const std::uint64_t rest = end - (begin + size);
   chunks_[begin] = {rest >= least_chunk ? size : end - begin, State::used, 0};
   if (rest >= least_chunk) coalesce(chunks_.insert_or_assign(begin + size, Chunk{rest, State::used, 0}).first);
   if (begin > chunk) {
@@ -129,7 +129,7 @@ void GlibcArena::carve(std::uint64_t chunk, std::uint64_t begin, std::uint64_t s
   }
 }
 
-void GlibcArena::insert_free(std::uint64_t at, std::uint64_t size) {
+void GlibcArena::insert_free(Address at, std::uint64_t size) {
   chunks_[at] = {size, State::free, ++releases_};
   free_.insert({size, releases_, at});
 }
@@ -138,7 +138,8 @@ void GlibcArena::remove_free(Chunks::iterator chunk) { free_.erase({chunk->secon
 
 // Joins a chunk that is no longer used with free neighbours, or with the top.
 std::uint64_t GlibcArena::coalesce(Chunks::iterator chunk) {
-  std::uint64_t at = chunk->first, size = chunk->second.size;
+  Address at = chunk->first;
+  std::uint64_t size = chunk->second.size;
   if (chunk != chunks_.begin()) {
     const auto before = std::prev(chunk);
     if (before->second.state == State::free && before->first + before->second.size == at) {
@@ -169,12 +170,12 @@ std::uint64_t GlibcArena::coalesce(Chunks::iterator chunk) {
 
 void GlibcArena::consolidate() {
   for (auto& [size, chunks] : fast_) {
-    for (const std::uint64_t chunk : chunks) coalesce(chunks_.find(chunk));
+    for (const Address chunk : chunks) coalesce(chunks_.find(chunk));
     chunks.clear();
   }
 }
 
-void GlibcArena::release(std::uint64_t at, std::uint64_t trim_threshold, std::uint64_t top_pad, std::vector<PageOperation>& operations) {
+void GlibcArena::release(Address at, std::uint64_t trim_threshold, std::uint64_t top_pad, std::vector<PageOperation>& operations) {
   const auto chunk = chunks_.find(at);
   if (chunk->second.size <= most_fast) {
     chunk->second.state = State::fast;
@@ -183,7 +184,7 @@ void GlibcArena::release(std::uint64_t at, std::uint64_t trim_threshold, std::ui
   }
   if (coalesce(chunk) < consolidate_from) return;
   consolidate();
-  if (top_ == 0) return;
+  if (top_ == Address{}) return;
   if (!main_) drop_empty_heaps(top_pad, operations);
   trim(trim_threshold, top_pad, operations);
 }
@@ -193,7 +194,7 @@ void GlibcArena::drop_empty_heaps(std::uint64_t top_pad, std::vector<PageOperati
   while (segments_.size() > 1 && top_ == segments_.back().first_chunk) {
     const Segment heap = segments_.back();
     const Segment& before = segments_[segments_.size() - 2];
-    const std::uint64_t fence = before.end - fencepost;
+    const Address fence = before.end - fencepost;
     auto last = chunks_.lower_bound(fence);
     const bool any = last != chunks_.begin();
     if (any) --last;
@@ -218,12 +219,12 @@ void GlibcArena::trim(std::uint64_t threshold, std::uint64_t top_pad, std::vecto
   const std::uint64_t extra = (top.size - least_chunk - 1 - top_pad) / page_ * page_;
   if (extra == 0) return;
   operations.push_back({PageOperation::Kind::discard, {segment.end - extra, segment.end}});
-  segment.end -= extra;
+  segment.end = segment.end - extra;
   top.size -= extra;
   committed_ -= extra;
 }
 
-bool GlibcArena::owns(std::uint64_t address) const {
+bool GlibcArena::owns(Address address) const {
   return std::any_of(segments_.begin(), segments_.end(), [&](const Segment& s) { return s.base <= address && address < s.end; });
 }
 

@@ -30,16 +30,16 @@ public:
   static std::uint64_t chunk_size(std::uint64_t bytes) { return bytes + 8 <= least_chunk ? least_chunk : (bytes + 8 + 15) / 16 * 16; }
   bool can_serve(std::uint64_t size) const;
   // Address of a chunk of this size from what the arena has; none: it has to grow.
-  std::optional<std::uint64_t> take(std::uint64_t size);
+  std::optional<Address> take(std::uint64_t size);
   // More memory for a chunk of this size. False: no heap is large enough.
   bool grow(std::uint64_t size, std::uint64_t top_pad);
   // Splits what is in front of `begin` and behind `begin + size` off a chunk in use.
-  void carve(std::uint64_t chunk, std::uint64_t begin, std::uint64_t size);
+  void carve(Address chunk, Address begin, std::uint64_t size);
   // Gives memory beyond the trim threshold back, as far as its top is free.
-  void release(std::uint64_t chunk, std::uint64_t trim_threshold, std::uint64_t top_pad, std::vector<PageOperation>&);
+  void release(Address chunk, std::uint64_t trim_threshold, std::uint64_t top_pad, std::vector<PageOperation>&);
 
-  bool owns(std::uint64_t address) const;
-  std::uint64_t size_of(std::uint64_t chunk) const { return chunks_.at(chunk).size; }
+  bool owns(Address address) const;
+  std::uint64_t size_of(Address chunk) const { return chunks_.at(chunk).size; }
   std::uint64_t committed_bytes() const { return committed_; }
   std::uint64_t free_bytes() const;  // that a later call can get, the top included
 
@@ -50,16 +50,16 @@ private:
     State state = State::used;
     std::uint64_t since = 0;  // it is free: number of the release
   };
-  struct Segment {                               // a heap, the brk area, or what mmap gave in its place
-    std::uint64_t base = 0, end = 0, limit = 0;  // pages [base, end) are committed, up to limit they can be
-    std::uint64_t first_chunk = 0;
+  struct Segment {             // a heap, the brk area, or what mmap gave in its place
+    Address base, end, limit;  // pages [base, end) are committed, up to limit they can be
+    Address first_chunk;
   };
-  using Chunks = std::map<std::uint64_t, Chunk>;
+  using Chunks = std::map<Address, Chunk>;
 
   void start_segment(AddressRange room, std::uint64_t committed, std::uint64_t tables);
   void extend_top(std::uint64_t bytes);
   void retire_top();
-  void insert_free(std::uint64_t at, std::uint64_t size);
+  void insert_free(Address at, std::uint64_t size);
   void remove_free(Chunks::iterator);
   std::uint64_t coalesce(Chunks::iterator);  // size of what it became
   void consolidate();
@@ -69,11 +69,12 @@ private:
   AddressSpace& addresses_;
   bool main_;
   std::uint64_t page_;
-  Chunks chunks_;                                                           // by address; fenceposts and tables are gaps
-  std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>> free_;  // size, since, address
-  std::map<std::uint64_t, std::vector<std::uint64_t>> fast_;                // by size; the newest last
-  std::vector<Segment> segments_;                                           // the top chunk is in the last
-  std::uint64_t top_ = 0, releases_ = 0, committed_ = 0;
+  Chunks chunks_;                                                     // by address; fenceposts and tables are gaps
+  std::set<std::tuple<std::uint64_t, std::uint64_t, Address>> free_;  // size, since, address
+  std::map<std::uint64_t, std::vector<Address>> fast_;                // by size; the newest last
+  std::vector<Segment> segments_;                                     // the top chunk is in the last
+  Address top_;                                                       // 0: none
+  std::uint64_t releases_ = 0, committed_ = 0;
 };
 
 }  // namespace homenode

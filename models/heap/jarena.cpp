@@ -43,7 +43,7 @@ public:
     const BlockCache& cache = cache_of(owner);
     return cache.has(size_class) ? cache_lock(owner) : heap.fetch_lock(cache, size_class);
   }
-  HeapLock lock_to_release(std::uint64_t address, const Place& place) override {
+  HeapLock lock_to_release(Address address, const Place& place) override {
     const ServedBlock& block = blocks_.at(address);
     NodeHeap& heap = *heaps_[block.heap];
     if (block.size_class == ServedBlock::large) return heap.page_lock();
@@ -58,29 +58,29 @@ public:
     const ThreadId owner = owner_of(request, place.thread);
     const std::size_t size_class = class_for(sizes_, request);
     ServedBlock block{node_of(owner).index(), size_class, 0};
-    std::uint64_t address = 0;
+    Address address;
     if (size_class == ServedBlock::large) {
       block.pages = pages_for(request.bytes);
       const SpanHeap::Span span =
           heaps_[block.heap]->pages().take_aligned(block.pages, request.alignment / SpanHeap::page, effect.operations);
-      address = span.first * SpanHeap::page;
+      address = SpanHeap::first_byte(span.first);
       traffic = {0, true, span.grown};
     } else {
       address = cache_of(owner).take(size_class, traffic, effect.operations);
     }
     blocks_[address] = block;
-    effect.range = {address, address + request.bytes};
+    effect.range = AddressRange::of(address, request.bytes);
     return priced(std::move(effect), traffic);
   }
 
-  HeapEffect release(ObjectId, std::uint64_t address, const Place& place) override {
+  HeapEffect release(ObjectId, Address address, const Place& place) override {
     HeapEffect effect;
     BlockCache::Traffic traffic;
     const ServedBlock block = blocks_.at(address);
     blocks_.erase(address);
     NodeHeap& heap = *heaps_[block.heap];
     if (block.size_class == ServedBlock::large) {
-      heap.pages().give(address / SpanHeap::page, block.pages, effect.operations);
+      heap.pages().give(SpanHeap::page_at(address), block.pages, effect.operations);
       traffic.used_page_heap = true;
     } else if (node_of(place.thread).index() == block.heap) {
       cache_of(place.thread).give(block.size_class, address, traffic, effect.operations);
@@ -135,8 +135,8 @@ private:
   std::vector<std::int32_t> inferred_;  // by object
   std::vector<std::unique_ptr<NodeHeap>> heaps_;
   CacheBudget budget_;
-  std::vector<std::unique_ptr<BlockCache>> caches_;        // by thread, which stands for its core
-  std::unordered_map<std::uint64_t, ServedBlock> blocks_;  // by address
+  std::vector<std::unique_ptr<BlockCache>> caches_;  // by thread, which stands for its core
+  std::unordered_map<Address, ServedBlock> blocks_;  // by address
 };
 
 }  // namespace

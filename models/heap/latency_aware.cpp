@@ -46,9 +46,9 @@ private:
   }
 
   void share_out(AddressRange chunk) override {
-    for (std::uint64_t block = chunk.last; block > chunk.first;) {
-      block -= line_bytes();
-      const LineNumber line = memory_->line(block / line_bytes());
+    for (Address block = chunk.last; block > chunk.first;) {
+      block = block - line_bytes();
+      const LineNumber line = memory_->line(line_of(block, line_bytes()));
       const auto& cores = nearest_[ring_->directory_of(line) * ring_->controllers() + ring_->controller_of(line)];
       if (cores.empty())
         give_to_nobody(block);

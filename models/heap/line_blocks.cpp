@@ -24,7 +24,7 @@ void LineBlocks::prepare(const HeapSetting& setting) {
   costs_ = HeapCosts::of(given_, setting.machine);
   line_bytes_ = setting.addresses.line_bytes();
   const std::uint64_t page = setting.addresses.page_bytes();
-  chunk_bytes_ = (static_cast<std::uint64_t>(given_.bytes("chunk").count()) + page - 1) / page * page;
+  chunk_bytes_ = round_up(static_cast<std::uint64_t>(given_.bytes("chunk").count()), page);
   cores_ = setting.core;
   std::sort(cores_.begin(), cores_.end());
   cores_.erase(std::unique(cores_.begin(), cores_.end()), cores_.end());
@@ -37,7 +37,7 @@ HeapLock LineBlocks::lock_to_allocate(const AllocationRequest& request, const Pl
   return small(request) ? HeapLock{} : larger_->lock_to_allocate(request, place);
 }
 
-HeapLock LineBlocks::lock_to_release(std::uint64_t address, const Place& place) {
+HeapLock LineBlocks::lock_to_release(Address address, const Place& place) {
   return list_of_.contains(address) ? HeapLock{} : larger_->lock_to_release(address, place);
 }
 
@@ -57,7 +57,7 @@ void LineBlocks::refill(const Place& place) {
 
 HeapEffect LineBlocks::allocate(const AllocationRequest& request, const Place& place) {
   if (!small(request)) return larger_->allocate(request, place);
-  std::vector<std::uint64_t>* list = &lists_[place.core.index()];
+  std::vector<Address>* list = &lists_[place.core.index()];
   Time cost = costs_.call;
   if (list->empty()) {
     refill(place);
@@ -68,13 +68,13 @@ HeapEffect LineBlocks::allocate(const AllocationRequest& request, const Place& p
   if (list->empty())
     throw UsageError("heap '" + name_ + "': a chunk has no block for core " + std::to_string(place.core.value()) +
                      "; allowed: larger chunks");
-  const std::uint64_t block = list->back();
+  const Address block = list->back();
   list->pop_back();
   list_of_[block] = own ? place.core.index() : nobody;
-  return {{block, block + request.bytes}, Time{}, cost, {}};
+  return {AddressRange::of(block, request.bytes), Time{}, cost, {}};
 }
 
-HeapEffect LineBlocks::release(ObjectId object, std::uint64_t address, const Place& place) {
+HeapEffect LineBlocks::release(ObjectId object, Address address, const Place& place) {
   const auto found = list_of_.find(address);
   if (found == list_of_.end()) return larger_->release(object, address, place);
   (found->second == nobody ? spare_ : lists_[found->second]).push_back(address);

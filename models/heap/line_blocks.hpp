@@ -24,9 +24,9 @@ public:
 
   void prepare(const HeapSetting&) override;
   HeapLock lock_to_allocate(const AllocationRequest&, const Place&) override;
-  HeapLock lock_to_release(std::uint64_t address, const Place&) override;
+  HeapLock lock_to_release(Address address, const Place&) override;
   HeapEffect allocate(const AllocationRequest&, const Place&) override;
-  HeapEffect release(ObjectId, std::uint64_t address, const Place&) override;
+  HeapEffect release(ObjectId, Address address, const Place&) override;
   std::uint64_t reserved_bytes() const override { return reserved_ + larger_->reserved_bytes(); }
 
 protected:
@@ -37,8 +37,8 @@ protected:
   const std::vector<CoreId>& cores() const { return cores_; }  // that threads run on, each once, ascending
   std::uint64_t line_bytes() const { return line_bytes_; }
   std::size_t blocks_left(CoreId core) const { return lists_[core.index()].size(); }
-  void give(std::uint64_t block, CoreId core) { lists_[core.index()].push_back(block); }
-  void give_to_nobody(std::uint64_t block) { spare_.push_back(block); }
+  void give(Address block, CoreId core) { lists_[core.index()].push_back(block); }
+  void give_to_nobody(Address block) { spare_.push_back(block); }
 
 private:
   bool small(const AllocationRequest& request) const { return request.bytes <= line_bytes_ && request.alignment <= line_bytes_; }
@@ -52,10 +52,10 @@ private:
   AddressSpace* addresses_ = nullptr;
   std::vector<CoreId> cores_;
   std::uint64_t line_bytes_ = 64, chunk_bytes_ = 0, reserved_ = 0;
-  std::vector<std::vector<std::uint64_t>> lists_;  // by core: the last is handed out next
-  std::vector<std::uint64_t> spare_;
+  std::vector<std::vector<Address>> lists_;  // by core: the last is handed out next
+  std::vector<Address> spare_;
   static constexpr std::size_t nobody = ~std::size_t{0};
-  std::unordered_map<std::uint64_t, std::size_t> list_of_;  // of a block that is out: core, or nobody
+  std::unordered_map<Address, std::size_t> list_of_;  // of a block that is out: core, or nobody
 };
 
 }  // namespace homenode

@@ -61,7 +61,7 @@ struct SpanCosts {
     Time time = central * (traffic.central_calls + (traffic.used_page_heap ? 1 : 0));
     time += base.system_call * (system_calls * (traffic.grown ? 1 : 0));
     for (const PageOperation& operation : operations)
-      time += base.system_call + base.page * static_cast<std::int64_t>((operation.range.last - operation.range.first) / page_bytes);
+      time += base.system_call + base.page * static_cast<std::int64_t>(operation.range.size() / page_bytes);
     return time;
   }
 };

@@ -11,7 +11,7 @@ public:
 
 private:
   void share_out(AddressRange chunk) override {
-    const std::uint64_t lines = (chunk.last - chunk.first) / line_bytes();
+    const std::uint64_t lines = chunk.size() / line_bytes();
     for (std::uint64_t line = lines; line-- > 0;) give(chunk.first + line * line_bytes(), cores()[line * cores().size() / lines]);
   }
 };

@@ -4,11 +4,6 @@
 #include <iterator>
 
 namespace homenode {
-namespace {
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
-
-}  // namespace
 
 void SpanHeap::insert(std::uint64_t first, std::uint64_t pages, bool returned) {
   const Free span{pages, ++order_, returned};
@@ -47,9 +42,9 @@ SpanHeap::Span SpanHeap::take(std::uint64_t pages, std::vector<PageOperation>& o
   if (const auto found = find(pages)) return *found;
   // GrowHeap: at least 1 MiB, entered as a span that is freed.
   const AddressRange memory = obtain_(round_up(std::max(pages, large_from) * page, obtain_unit_));
-  const std::uint64_t got = (memory.last - memory.first) / page;
+  const std::uint64_t got = memory.size() / page;
   system_ += got;
-  give(memory.first / page, got, operations);
+  give(page_at(memory.first), got, operations);
   Span span = *find(pages);
   span.grown = true;
   return span;
@@ -109,7 +104,7 @@ std::uint64_t SpanHeap::release_one(std::vector<PageOperation>& operations) {
     }
     const std::uint64_t first = std::get<2>(*found), pages = std::get<0>(*found);
     remove(spans_.find(first));
-    operations.push_back({PageOperation::Kind::discard, {first * page, (first + pages) * page}});
+    operations.push_back({PageOperation::Kind::discard, AddressRange::of(first_byte(first), pages * page)});
     join(first, pages, true);
     ++release_length_;
     return pages;

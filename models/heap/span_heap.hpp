@@ -26,6 +26,9 @@ public:
   SpanHeap(std::function<AddressRange(std::uint64_t bytes)> obtain, std::uint64_t obtain_unit, bool releases)
       : obtain_{std::move(obtain)}, obtain_unit_{obtain_unit}, releases_{releases} {}
 
+  static std::uint64_t page_at(Address at) { return at.value() / page; }
+  static Address first_byte(std::uint64_t number) { return Address{number * page}; }
+
   struct Span {
     std::uint64_t first = 0, pages = 0;  // page number, length
     bool grown = false;                  // memory came from the system for it

@@ -26,7 +26,7 @@ public:
     const BlockCache& cache = cache_of(place.thread);
     return cache.has(size_class) ? HeapLock{} : heap_->fetch_lock(cache, size_class);
   }
-  HeapLock lock_to_release(std::uint64_t address, const Place& place) override {
+  HeapLock lock_to_release(Address address, const Place& place) override {
     const ServedBlock& block = blocks_.at(address);
     if (block.size_class == ServedBlock::large) return heap_->page_lock();
     return cache_of(place.thread).would_overflow(block.size_class) ? heap_->central_lock(block.size_class) : HeapLock{};
@@ -36,28 +36,28 @@ public:
     HeapEffect effect;
     BlockCache::Traffic traffic;
     const std::size_t size_class = class_for(sizes_, request);
-    std::uint64_t address = 0;
+    Address address;
     ServedBlock block{0, size_class, 0};
     if (size_class == ServedBlock::large) {
       block.pages = pages_for(request.bytes);
       const SpanHeap::Span span = heap_->pages().take_aligned(block.pages, request.alignment / SpanHeap::page, effect.operations);
-      address = span.first * SpanHeap::page;
+      address = SpanHeap::first_byte(span.first);
       traffic = {0, true, span.grown};
     } else {
       address = cache_of(place.thread).take(size_class, traffic, effect.operations);
     }
     blocks_[address] = block;
-    effect.range = {address, address + request.bytes};
+    effect.range = AddressRange::of(address, request.bytes);
     return priced(std::move(effect), traffic);
   }
 
-  HeapEffect release(ObjectId, std::uint64_t address, const Place& place) override {
+  HeapEffect release(ObjectId, Address address, const Place& place) override {
     HeapEffect effect;
     BlockCache::Traffic traffic;
     const ServedBlock block = blocks_.at(address);
     blocks_.erase(address);
     if (block.size_class == ServedBlock::large) {
-      heap_->pages().give(address / SpanHeap::page, block.pages, effect.operations);
+      heap_->pages().give(SpanHeap::page_at(address), block.pages, effect.operations);
       traffic.used_page_heap = true;
     } else {
       cache_of(place.thread).give(block.size_class, address, traffic, effect.operations);
@@ -78,7 +78,7 @@ private:
     // Of the system's pages only whole ones can be given back (TCMalloc_SystemRelease).
     const std::uint64_t page = addresses_->page_bytes();
     for (PageOperation& operation : effect.operations)
-      operation.range = {(operation.range.first + page - 1) / page * page, operation.range.last / page * page};
+      operation.range = {round_up(operation.range.first, page), round_down(operation.range.last, page)};
     std::erase_if(effect.operations, [](const PageOperation& operation) { return operation.range.first >= operation.range.last; });
     effect.held = costs_.held(traffic, 1, effect.operations, addresses_->page_bytes());  // sbrk
     effect.cost = costs_.base.call;
@@ -91,8 +91,8 @@ private:
   AddressSpace* addresses_ = nullptr;
   std::unique_ptr<NodeHeap> heap_;
   CacheBudget budget_;
-  std::vector<std::unique_ptr<BlockCache>> caches_;        // by thread
-  std::unordered_map<std::uint64_t, ServedBlock> blocks_;  // by address
+  std::vector<std::unique_ptr<BlockCache>> caches_;  // by thread
+  std::unordered_map<Address, ServedBlock> blocks_;  // by address
 };
 
 }  // namespace

@@ -53,10 +53,10 @@ std::vector<BlockLatencies> latency_map(const Machine& described, std::uint64_t 
   }
   for (std::size_t core = 0; core < machine.cores(); ++core) {
     AddressSpace addresses{machine, *workload, *placement, Bytes{page}};
-    const std::uint64_t base = addresses.address(object, ThreadId{0});
+    const LineNumber base = line_of(addresses.address(object, ThreadId{0}), line);
     EngineOptions options;
     options.system.fault = {Time{}, Time{}, 0, 0};
-    options.physical_memory = PhysicalMemory::shifted(first / line - base / line);  // may wrap round: so does adding it
+    options.physical_memory = PhysicalMemory::shifted(first / line - base);  // may wrap round: so does adding it
     LineEngine engine{*workload, machine, topology, options};
     Time now;
     std::vector<Completion> done;

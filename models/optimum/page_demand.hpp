@@ -51,10 +51,10 @@ private:
   };
   template <typename Add>
   void each_page(const LineRange&, std::uint32_t phase, const Place&, const AddressSpace&, Add);
-  Use& use(std::uint64_t page, std::uint32_t phase, const Place&);
+  Use& use(PageNumber, std::uint32_t phase, const Place&);
 
   std::vector<Phase> phases_;
-  std::map<std::uint64_t, std::vector<Use>> pages_;
+  std::map<PageNumber, std::vector<Use>> pages_;
   std::size_t entries_ = 0;
   bool too_large_ = false;
 };

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/base/addresses.hpp"
+
 namespace homenode {
 
 struct PlacementProblem {
@@ -24,7 +26,7 @@ struct PlacementProblem {
   };
   // Pages that are alike: each adds the same.
   struct PageClass {
-    std::vector<std::uint64_t> pages;      // their numbers
+    std::vector<PageNumber> pages;         // their numbers
     std::vector<std::vector<Seconds>> on;  // by node: what one of them adds there
   };
   std::size_t nodes = 0, phases = 0;

@@ -41,7 +41,7 @@ public:
     for (const PageUse& use : uses) {
       if (use.home.is_none()) continue;
       const double lines = static_cast<double>(use.read_bytes + use.written_bytes) / line_bytes;
-      accesses_[use.page * nodes_ + place.node.index()] += lines;
+      accesses_[use.page.value() * nodes_ + place.node.index()] += lines;
       traffic_[use.home.index()] += lines;
       if (use.home == place.node) local_ += lines;
     }
@@ -73,15 +73,15 @@ private:
   void decide(bool migrate, bool interleave, double all, PageActions& actions) {
     const double mean = all / static_cast<double>(nodes_);
     std::vector<double> traffic = traffic_;
-    const auto move = [&](std::uint64_t page, std::size_t from, std::size_t to, double accesses) {
+    const auto move = [&](PageNumber page, std::size_t from, std::size_t to, double accesses) {
       actions.migrate(page, NodeId{to});
       traffic[from] -= accesses;
       traffic[to] += accesses;
     };
     for (const bool shared : {false, true}) {
       if (!(shared ? interleave : migrate)) continue;
-      for (std::uint64_t page = 0; (page + 1) * nodes_ <= accesses_.size(); ++page) {
-        const auto first = accesses_.begin() + static_cast<std::ptrdiff_t>(page * nodes_),
+      for (PageNumber page; (page.value() + 1) * nodes_ <= accesses_.size(); ++page) {
+        const auto first = accesses_.begin() + static_cast<std::ptrdiff_t>(page.value() * nodes_),
                    last = first + static_cast<std::ptrdiff_t>(nodes_);
         const double of_page = std::accumulate(first, last, 0.0);
         const NodeId home = actions.home(page);

@@ -10,7 +10,7 @@ class Interleave final : public PagePlacement {
 public:
   void prepare(const AccessSummary*, const Machine& machine) override { nodes_ = machine.nodes.size(); }
   void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
-    for (std::size_t i = 0; i < faults.size(); ++i) home[i] = NodeId{faults[i].page / faults[i].pages % nodes_};
+    for (std::size_t i = 0; i < faults.size(); ++i) home[i] = NodeId{faults[i].number_of_its_size() % nodes_};
   }
 
 private:

@@ -22,8 +22,8 @@ constexpr std::uint64_t looked_at_for_unmapped = 8;
 NumaBalancing::NumaBalancing(const BalancingSettings& settings, std::size_t nodes)
     : settings_{settings}, threads_{settings, nodes}, next_scan_{settings.scan_delay}, migrated_(nodes), next_reset_{reset_after} {}
 
-void NumaBalancing::forget(std::uint64_t page) {
-  if (page < last_.size()) last_[page] = {};
+void NumaBalancing::forget(PageNumber page) {
+  if (page.value() < last_.size()) last_[page.value()] = {};
 }
 
 bool NumaBalancing::may_scan(const Place& place) {
@@ -56,20 +56,20 @@ void NumaBalancing::scan(const Place& place, PageActions& actions) {
 }
 
 void NumaBalancing::unmap_pages(PageActions& actions) {
-  const std::uint64_t pages = actions.pages();
+  const PageNumber end{actions.pages()};
   std::uint64_t resident = 0;
-  for (std::uint64_t page = 0; page < pages; ++page) resident += !actions.home(page).is_none();
+  for (PageNumber page; page < end; ++page) resident += !actions.home(page).is_none();
   threads_.resident(Bytes{static_cast<std::int64_t>(resident * actions.page_bytes())});
   std::uint64_t left = std::max<std::uint64_t>(static_cast<std::uint64_t>(settings_.scan_size.count()) / actions.page_bytes(), 1);
   std::uint64_t look_at = looked_at_for_unmapped * left;
-  if (offset_ >= pages) {
+  if (offset_ >= end) {
     ++passes_;
-    offset_ = 0;
+    offset_ = {};
   }
-  for (; offset_ < pages && left > 0 && look_at > 0; ++offset_, --look_at) left -= actions.unmap(offset_);
-  if (offset_ == pages) {
+  for (; offset_ < end && left > 0 && look_at > 0; ++offset_, --look_at) left -= actions.unmap(offset_);
+  if (offset_ == end) {
     ++passes_;
-    offset_ = 0;
+    offset_ = {};
   }
 }
 
@@ -90,9 +90,9 @@ bool NumaBalancing::over_rate_limit(NodeId to, Time now, std::uint64_t page_byte
 void NumaBalancing::fault(const Place& place, std::span<const PageUse> uses, PageActions& actions) {
   if (last_.size() < actions.pages()) last_.resize(actions.pages());
   for (const PageUse& use : uses) {
-    const LastTouch last = last_[use.page];
+    const LastTouch last = last_[use.page.value()];
     const bool migrates = misplaced(place, use.home, last);
-    last_[use.page] = {place.thread, place.node};
+    last_[use.page.value()] = {place.thread, place.node};
     const bool failed = migrates && over_rate_limit(place.node, place.now, actions.page_bytes());
     const bool migrated = migrates && !failed;
     if (migrated) actions.migrate(use.page, place.node);

@@ -21,7 +21,7 @@ public:
   void scan(const Place&, PageActions&);
   void fault(const Place&, std::span<const PageUse>, PageActions&);
   // A new page at this number: nobody has faulted there.
-  void forget(std::uint64_t page);
+  void forget(PageNumber);
 
   const BalancedThreads& threads() const { return threads_; }
 
@@ -41,9 +41,10 @@ private:
   BalancingSettings settings_;
   BalancedThreads threads_;
   Time next_scan_;
-  std::uint64_t offset_ = 0, passes_ = 0;  // mm->numa_scan_offset, numa_scan_seq
-  std::vector<LastTouch> last_;            // by page
-  std::vector<Window> migrated_;           // by node
+  PageNumber offset_;             // mm->numa_scan_offset
+  std::uint64_t passes_ = 0;      // mm->numa_scan_seq
+  std::vector<LastTouch> last_;   // by page
+  std::vector<Window> migrated_;  // by node
   ThreadId last_scanner_ = ThreadId::none();
   // linux_3_10 only.
   NodeId first_node_ = NodeId::none();

@@ -45,7 +45,7 @@ public:
       if (decided == nullptr)
         home[i] = faults[i].place.node;  // first touch: stacks, and what the pilot run did not use
       else
-        home[i] = decided->home.is_none() ? NodeId{faults[i].page / faults[i].pages % nodes_} : decided->home;
+        home[i] = decided->home.is_none() ? NodeId{faults[i].number_of_its_size() % nodes_} : decided->home;
     }
   }
 

@@ -26,7 +26,7 @@ public:
   }
 
   void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
-    for (std::size_t i = 0; i < faults.size(); ++i) home[i] = round_[faults[i].page / faults[i].pages % round_.size()];
+    for (std::size_t i = 0; i < faults.size(); ++i) home[i] = round_[faults[i].number_of_its_size() % round_.size()];
   }
 
 private:

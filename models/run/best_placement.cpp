@@ -14,7 +14,7 @@ namespace {
 // Each page where the table says; others by first touch.
 class TablePlacement final : public PagePlacement {
 public:
-  explicit TablePlacement(std::unordered_map<std::uint64_t, NodeId> homes) : homes_{std::move(homes)} {}
+  explicit TablePlacement(std::unordered_map<PageNumber, NodeId> homes) : homes_{std::move(homes)} {}
   void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
     for (std::size_t i = 0; i < faults.size(); ++i) {
       const auto known = homes_.find(faults[i].page);
@@ -23,11 +23,11 @@ public:
   }
 
 private:
-  std::unordered_map<std::uint64_t, NodeId> homes_;
+  std::unordered_map<PageNumber, NodeId> homes_;
 };
 
-std::unordered_map<std::uint64_t, NodeId> table(const PlacementProblem& problem, const PageCounts& counts) {
-  std::unordered_map<std::uint64_t, NodeId> homes;
+std::unordered_map<PageNumber, NodeId> table(const PlacementProblem& problem, const PageCounts& counts) {
+  std::unordered_map<PageNumber, NodeId> homes;
   for (std::size_t c = 0; c < counts.size(); ++c) {
     std::size_t next = 0;
     for (std::size_t node = 0; node < problem.nodes; ++node)
@@ -41,7 +41,7 @@ PageCounts counts_of(const PlacementProblem& problem, const AddressSpace& addres
   PageCounts counts;
   for (const PlacementProblem::PageClass& alike : problem.classes) {
     auto& of_class = counts.emplace_back(problem.nodes, 0);
-    for (const std::uint64_t page : alike.pages) {
+    for (const PageNumber page : alike.pages) {
       const NodeId home = addresses.home_of_page(page);
       ++of_class[home.is_none() ? 0 : home.index()];
     }

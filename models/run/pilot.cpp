@@ -50,7 +50,7 @@ public:
   }
   EventCounts counts() const override { return {}; }
   std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return {}; }
-  void drop(std::uint64_t, std::uint64_t, bool) override {}
+  void drop(AddressRange, bool) override {}
   void flush(AddressSpace&) override {}
 
   AccessSummary summary(std::vector<NodeId> node_of_thread) {
@@ -72,7 +72,7 @@ private:
       for (const HeapEvent& event : pattern.heap_events) note(event.operation, block->slots[event.slot].object);
       for (const SlotBinding& slot : block->slots) {
         if (workload_.objects[slot.object.index()].thread_private || recorder_.known(slot.object)) continue;
-        recorder_.introduce(slot.object, addresses.address(slot.object, work.place.thread) % page_bytes_);
+        recorder_.introduce(slot.object, addresses.address(slot.object, work.place.thread).value() % page_bytes_);
       }
       const std::int64_t first = std::max(work.items.first, block->first), last = std::min(work.items.last, block->last);
       recorder_.add(*block, first, last, work.place.thread);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/addresses.hpp"
 #include "sim/base/ids.hpp"
 #include "sim/base/place.hpp"
 #include "sim/base/units.hpp"
@@ -104,7 +105,7 @@ public:
   // None if the model cannot tell.
   virtual std::optional<LeastTime> least_time() const { return std::nullopt; }
   // Invalidates the lines of a range that was released or migrated. Dirty ones are written back unless `discard`.
-  virtual void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) = 0;
+  virtual void drop(AddressRange, bool discard) = 0;
   // When a waiting reader sees a word that the writer writes at `writer.now`; locks, conditions and barriers use it. None if the model
   // leaves this to the machine's core-to-core latency.
   virtual std::optional<Time> signal(const Place& /*writer*/, const Place& /*reader*/) { return std::nullopt; }

@@ -33,8 +33,7 @@ bool HeapCalls::begin(const Place& place, HeapOperation operation, ObjectId obje
     if (blocks_.contains(addresses_.address(old, place.thread))) {
       call.steps.push_back({false, old});
     } else if (addresses_.placed(old)) {
-      const AddressRange range = addresses_.release_object(old);
-      memory_.drop(range.first, range.last, true);
+      memory_.drop(addresses_.release_object(old), true);
     }
   }
   return next_step(call, place.now, wakes);
@@ -117,7 +116,7 @@ HeapEffect HeapCalls::perform(const Call& call, Time now) {
     blocks_.insert(effect.range.first);
     requested_ += asked.bytes;
   } else {
-    const std::uint64_t address = addresses_.address(step.object, place.thread);
+    const Address address = addresses_.address(step.object, place.thread);
     report_.remote_block_pages += addresses_.remote_pages_of(step.object, place.thread);
     effect = heap_.release(step.object, address, place);
     if (addresses_.placed(step.object, place.thread)) addresses_.unbind_object(step.object, place.thread);
@@ -132,7 +131,7 @@ HeapEffect HeapCalls::perform(const Call& call, Time now) {
 
 void HeapCalls::apply(const std::vector<PageOperation>& operations) {
   for (const PageOperation& operation : operations) {
-    memory_.drop(operation.range.first, operation.range.last, true);
+    memory_.drop(operation.range, true);
     if (operation.kind == PageOperation::Kind::discard) addresses_.discard(operation.range);
     if (operation.kind == PageOperation::Kind::unmap) addresses_.unmap(operation.range);
   }

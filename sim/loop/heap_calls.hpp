@@ -70,7 +70,7 @@ private:
   std::vector<Call> calls_;  // by thread
   std::vector<NodeId> node_of_thread_;
   std::map<LockId, Lock> locks_;
-  std::set<std::uint64_t> blocks_;  // addresses that the heap gave
+  std::set<Address> blocks_;  // addresses that the heap gave
   std::uint64_t requested_ = 0;
   HeapReport report_;
 };

@@ -11,9 +11,7 @@
 namespace homenode {
 namespace {
 
-constexpr std::uint64_t first_address = std::uint64_t{1} << 32;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+constexpr Address first_address{std::uint64_t{1} << 32};
 
 }  // namespace
 
@@ -35,16 +33,16 @@ AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, Pag
   }
 }
 
-std::uint64_t AddressSpace::reserve_pages(std::uint64_t bytes) {
+Address AddressSpace::reserve_pages(std::uint64_t bytes) {
   const std::uint64_t pages = round_up(bytes, page_bytes_) / page_bytes_;
   auto reusable = free_ranges_.find(pages);
   if (reusable != free_ranges_.end() && !reusable->second.empty()) {
-    const std::uint64_t base = reusable->second.back();
+    const Address base = reusable->second.back();
     reusable->second.pop_back();
     note_mapping(base, pages);
     return base;
   }
-  const std::uint64_t base = first_address + page_table_.size() * page_bytes_;
+  const Address base = first_byte(PageNumber{page_table_.size()});
   page_table_.resize(page_table_.size() + pages, unmapped);
   note_mapping(base, pages);
   return base;
@@ -53,46 +51,44 @@ std::uint64_t AddressSpace::reserve_pages(std::uint64_t bytes) {
 AddressRange AddressSpace::reserve(std::uint64_t bytes, std::uint64_t alignment) {
   const std::uint64_t size = round_up(bytes, page_bytes_);
   if (alignment > page_bytes_) {
-    const std::uint64_t end = first_address + page_table_.size() * page_bytes_;
+    const Address end = first_byte(PageNumber{page_table_.size()});
     page_table_.resize(page_table_.size() + (round_up(end, alignment) - end) / page_bytes_, unmapped);
-    const std::uint64_t base = first_address + page_table_.size() * page_bytes_;
+    const Address base = first_byte(PageNumber{page_table_.size()});
     page_table_.resize(page_table_.size() + size / page_bytes_, unmapped);
     note_mapping(base, size / page_bytes_);
-    return {base, base + size};
+    return AddressRange::of(base, size);
   }
-  const std::uint64_t base = reserve_pages(size);
-  return {base, base + size};
+  return AddressRange::of(reserve_pages(size), size);
 }
 
 void AddressSpace::forget_frames(AddressRange range) {
-  const std::uint64_t last = page_of(range.last);
-  for (std::uint64_t page = page_of(range.first); page < last; ++page) {
-    std::uint8_t& home = page_table_.at(page);
+  const PageNumber last = page_of(range.last);
+  for (PageNumber page = page_of(range.first); page < last; ++page) {
+    std::uint8_t& home = page_table_.at(page.value());
     if (home < pending) memory_.give_back(NodeId{home});
     home = unmapped;
     split_huge(page);
   }
 }
 
-void AddressSpace::split_huge(std::uint64_t page) {
-  if (in_huge_page(page)) huge_[page / pages_per_huge_] = 0;
+void AddressSpace::split_huge(PageNumber page) {
+  if (in_huge_page(page)) huge_[page.value() / pages_per_huge_] = 0;
 }
 
 void AddressSpace::discard(AddressRange range) { forget_frames(range); }
 
 void AddressSpace::unmap(AddressRange range) {
   forget_frames(range);
-  const std::uint64_t first = (range.first - first_address) / page_bytes_, pages = (range.last - range.first) / page_bytes_;
+  const PageNumber first = page_of(range.first);
+  const std::uint64_t pages = range.size() / page_bytes_;
   bound_.erase(bound_.lower_bound(first), bound_.lower_bound(first + pages));
   mapped_.erase(first);
   if (pages > 0) free_ranges_[pages].push_back(range.first);
 }
 
-void AddressSpace::bind_pages(AddressRange range, NodeId node) {
-  bound_[(range.first - first_address) / page_bytes_] = {(range.last - first_address) / page_bytes_, node};
-}
+void AddressSpace::bind_pages(AddressRange range, NodeId node) { bound_[page_of(range.first)] = {page_of(range.last), node}; }
 
-std::optional<NodeId> AddressSpace::bound_node(std::uint64_t page) const {
+std::optional<NodeId> AddressSpace::bound_node(PageNumber page) const {
   const auto after = bound_.upper_bound(page);
   if (after == bound_.begin() || std::prev(after)->second.first <= page) return std::nullopt;
   return std::prev(after)->second.second;
@@ -101,18 +97,17 @@ std::optional<NodeId> AddressSpace::bound_node(std::uint64_t page) const {
 void AddressSpace::bind_object(ObjectId id, ThreadId thread, AddressRange range, NodeId owner) {
   Placement& placement = placement_of(id, thread);
   if (placement.base != range.first) {  // else place_object put it there
-    placement = {range.first, range.last - range.first, false};
+    placement = {range.first, range.size(), false};
     object_at_[range.first] = {range.last, id};
   }
   // As long as a page is not mixed, its blocks are all for one node, and a neighbour in the order of addresses tells which.
   const auto at = owned_.insert_or_assign(range.first, Owned{range.last, owner}).first;
-  const auto page = [&](std::uint64_t address) { return (address - first_address) >> page_shift_; };
   if (at != owned_.begin()) {
     const Owned& before = std::prev(at)->second;
-    if (before.owner != owner && page(before.end - 1) == page(range.first)) mixed_pages_.insert(page(range.first));
+    if (before.owner != owner && page_of(before.end - 1) == page_of(range.first)) mixed_pages_.insert(page_of(range.first));
   }
   if (const auto after = std::next(at); after != owned_.end()) {
-    if (after->second.owner != owner && page(after->first) == page(range.last - 1)) mixed_pages_.insert(page(after->first));
+    if (after->second.owner != owner && page_of(after->first) == page_of(range.last - 1)) mixed_pages_.insert(page_of(after->first));
   }
 }
 
@@ -121,7 +116,7 @@ std::uint64_t AddressSpace::remote_pages_of(ObjectId id, ThreadId thread) {
   const auto block = owned_.find(placement.base);
   if (block == owned_.end()) return 0;
   std::uint64_t remote = 0;
-  for (std::uint64_t at = block->first; at < block->second.end; at += page_bytes_) {
+  for (Address at = block->first; at < block->second.end; at += page_bytes_) {
     const NodeId home = home_of(at);
     remote += !home.is_none() && home != block->second.owner;
   }
@@ -135,11 +130,11 @@ void AddressSpace::unbind_object(ObjectId id, ThreadId thread) {
   placement = {};
 }
 
-std::uint64_t AddressSpace::pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner) {
+Address AddressSpace::pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner) {
   if (arenas_.size() <= owner) arenas_.resize(owner + 1);
   Arena& arena = arenas_[owner];
-  std::uint64_t base = round_up(arena.next, alignment);
-  if (arena.next == 0 || base + bytes > arena.end) {
+  Address base = round_up(arena.next, alignment);
+  if (arena.next == Address{} || base + bytes > arena.end) {
     const std::uint64_t size = std::max(own_pages_from, round_up(bytes + alignment, page_bytes_));
     if (owner != 0) heap_bytes_placed_ += round_up(size, page_bytes_);
     arena.next = reserve_pages(size);
@@ -160,7 +155,7 @@ AddressSpace::Placement& AddressSpace::placement_of(ObjectId object, ThreadId th
 AddressRange AddressSpace::place_object(ObjectId id, ThreadId owner) {
   const TracedObject& object = workload_.objects[id.index()];
   Placement& placement = placement_of(id, owner);
-  if (placement.base == 0) {
+  if (placement.base == Address{}) {
     const std::uint64_t bytes = std::max<std::uint64_t>(object.bytes, 1);
     const std::uint64_t alignment = std::max<std::uint64_t>(object.alignment, 16);
     if (object.kind == ObjectKind::heap && bytes >= own_pages_from) {
@@ -175,29 +170,28 @@ AddressRange AddressSpace::place_object(ObjectId id, ThreadId owner) {
     }
     object_at_[placement.base] = {placement.base + bytes, id};
   }
-  return {placement.base, placement.base + placement.bytes};
+  return AddressRange::of(placement.base, placement.bytes);
 }
 
 AddressRange AddressSpace::release_object(ObjectId id) {
   Placement& placement = shared_[id.index()];
-  const AddressRange range{placement.base, placement.base + placement.bytes};
-  if (placement.base != 0 && placement.mapped_alone) {
-    const std::uint64_t first = (range.first - first_address) / page_bytes_;
-    const std::uint64_t last = (range.last - first_address + page_bytes_ - 1) / page_bytes_;
+  const AddressRange range = AddressRange::of(placement.base, placement.bytes);
+  if (placement.base != Address{} && placement.mapped_alone) {
+    const PageNumber first = page_of(range.first), last = page_of(range.last + page_bytes_ - 1);
     forget_frames({first_byte(first), first_byte(last)});
     mapped_.erase(first);
-    free_ranges_[last - first].push_back(first_address + first * page_bytes_);
+    free_ranges_[last - first].push_back(first_byte(first));
     if (workload_.objects[id.index()].kind == ObjectKind::heap) heap_bytes_placed_ -= (last - first) * page_bytes_;
   }
-  if (placement.base != 0) object_at_.erase(placement.base);
+  if (placement.base != Address{}) object_at_.erase(placement.base);
   owned_.erase(placement.base);
   placement = {};
   return range;
 }
 
-std::uint64_t AddressSpace::address(ObjectId object, ThreadId thread) {
+Address AddressSpace::address(ObjectId object, ThreadId thread) {
   const Placement& placement = placement_of(object, thread);
-  return placement.base != 0 ? placement.base : place_object(object, thread).first;
+  return placement.base != Address{} ? placement.base : place_object(object, thread).first;
 }
 
 AddressSpace::Located AddressSpace::object_in(AddressRange range) const {
@@ -217,11 +211,11 @@ std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& p
 
 void AddressSpace::note_touch(AddressRange range, bool write, const Place& place) {
   if (range.last <= range.first) return;
-  std::uint64_t page = page_of(range.first);
-  const std::uint64_t last = page_of(range.last - 1);
+  PageNumber page = page_of(range.first);
+  const PageNumber last = page_of(range.last - 1);
   watch_.touched(page, last);
   for (; page <= last; ++page) {
-    std::uint8_t& home = page_table_.at(page);
+    std::uint8_t& home = page_table_.at(page.value());
     if (home < zero_page || (home == zero_page && !write)) continue;
     if (!write) {
       home = zero_page;
@@ -231,21 +225,21 @@ void AddressSpace::note_touch(AddressRange range, bool write, const Place& place
   }
 }
 
-void AddressSpace::keep_placed(std::uint64_t page, ObjectId object, ThreadId thread, NodeId home) {
-  const std::uint64_t base = object.is_none() ? 0 : placement_of(object, thread).base;
-  placed_.push_back({object, base == 0 ? 0 : page - page_of(base), home});
+void AddressSpace::keep_placed(PageNumber page, ObjectId object, ThreadId thread, NodeId home) {
+  const Address base = object.is_none() ? Address{} : placement_of(object, thread).base;
+  placed_.push_back({object, base == Address{} ? 0 : page - page_of(base), home});
 }
 
-void AddressSpace::note_fault(std::uint64_t page, AddressRange touched, const Place& place) {
-  const std::uint64_t begin = first_byte(page);
-  const Located located = object_in({std::max(begin, touched.first), std::min(begin + page_bytes_, touched.last)});
-  const auto fault = [&](std::uint64_t first, std::uint64_t pages) {
+void AddressSpace::note_fault(PageNumber page, AddressRange touched, const Place& place) {
+  const AddressRange bytes = bytes_of(page);
+  const Located located = object_in({std::max(bytes.first, touched.first), std::min(bytes.last, touched.last)});
+  const auto fault = [&](PageNumber first, std::uint64_t pages) {
     const auto offset = static_cast<std::int64_t>(first_byte(first) - located.base);
     faults_.push_back({first, located.object, place, true, offset, pages * page_bytes_, pages});
   };
-  const std::uint64_t block = pages_per_huge_ != 0 ? page / pages_per_huge_ : 0;
+  const std::uint64_t block = pages_per_huge_ != 0 ? page.value() / pages_per_huge_ : 0;
   if (!can_be_huge(block)) {
-    page_table_[page] = pending;
+    page_table_[page.value()] = pending;
     fault(page, 1);
     return;
   }
@@ -254,15 +248,15 @@ void AddressSpace::note_fault(std::uint64_t page, AddressRange touched, const Pl
   ++huge_pages_;
   const auto first = page_table_.begin() + static_cast<std::ptrdiff_t>(block * pages_per_huge_);
   std::fill(first, first + static_cast<std::ptrdiff_t>(pages_per_huge_), pending);
-  fault(block * pages_per_huge_, pages_per_huge_);
+  fault(PageNumber{block * pages_per_huge_}, pages_per_huge_);
 }
 
 bool AddressSpace::can_be_huge(std::uint64_t block) const {
   if (pages_per_huge_ == 0) return false;
-  const std::uint64_t first = block * pages_per_huge_, last = first + pages_per_huge_;
+  const PageNumber first{block * pages_per_huge_}, last = first + pages_per_huge_;
   const auto after = mapped_.upper_bound(first);
   if (after == mapped_.begin() || std::prev(after)->second < last) return false;
-  const auto begin = page_table_.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto begin = page_table_.begin() + static_cast<std::ptrdiff_t>(first.value());
   return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(pages_per_huge_), [](std::uint8_t home) { return home >= zero_page; });
 }
 
@@ -279,14 +273,14 @@ std::uint64_t AddressSpace::settle() {
   for (std::size_t i = decided; i < faults_.size(); ++i) homes_[i] = *bound_node(faults_[i].page);
   for (std::size_t i = 0; i < faults_.size(); ++i) {
     if (homes_[i].index() >= machine_.nodes.size()) {
-      throw PolicyError("placement gave page " + std::to_string(faults_[i].page) + " the home " +
+      throw PolicyError("placement gave page " + std::to_string(faults_[i].page.value()) + " the home " +
                         (homes_[i].is_none() ? "none" : std::to_string(homes_[i].value())) + "; allowed: nodes 0 to " +
                         std::to_string(machine_.nodes.size() - 1));
     }
     const std::uint64_t pages = faults_[i].pages;
     const NodeId home = memory_.take(homes_[i], pages);
-    for (std::uint64_t page = faults_[i].page; page < faults_[i].page + pages; ++page) {
-      page_table_[page] = static_cast<std::uint8_t>(home.value());
+    for (PageNumber page = faults_[i].page; page < faults_[i].page + pages; ++page) {
+      page_table_[page.value()] = static_cast<std::uint8_t>(home.value());
       watch_.placed(page);
       if (keeps_placed_) keep_placed(page, faults_[i].object, faults_[i].place.thread, home);
     }
@@ -300,41 +294,41 @@ std::uint64_t AddressSpace::settle() {
   return settled;
 }
 
-void AddressSpace::homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const {
-  if (first_line >= last_line) return;
-  const std::uint64_t line_of_first_page = first_address / line_bytes_;
-  const std::uint64_t last_page = (last_line - 1 - line_of_first_page) >> page_lines_shift_;
+void AddressSpace::homes(LineRange lines, NodeId reader, std::vector<HomeShare>& shares) const {
+  if (lines.first >= lines.last) return;
+  const LineNumber line_of_first_page = line_of(first_address, line_bytes_);
+  const std::uint64_t last_page = (lines.last - 1 - line_of_first_page) >> page_lines_shift_;
   if (last_page >= page_table_.size()) throw std::out_of_range("lines beyond the last page");
-  while (first_line < last_line) {
-    const std::uint64_t page = (first_line - line_of_first_page) >> page_lines_shift_;
+  for (LineNumber line = lines.first; line < lines.last;) {
+    const std::uint64_t page = (line - line_of_first_page) >> page_lines_shift_;
     const std::uint8_t home = page_table_[page];
     // Pages of one home in a row are one step.
     std::uint64_t next_page = page + 1;
     while (next_page <= last_page && page_table_[next_page] == home) ++next_page;
-    const std::uint64_t end = std::min(last_line, line_of_first_page + (next_page << page_lines_shift_));
+    const LineNumber end = std::min(lines.last, line_of_first_page + (next_page << page_lines_shift_));
     const NodeId node = home < zero_page ? NodeId{home} : reader;
     auto share = std::find_if(shares.begin(), shares.end(), [node](const HomeShare& s) { return s.home == node; });
     if (share == shares.end()) {
-      shares.push_back({node, end - first_line});
+      shares.push_back({node, end - line});
     } else {
-      share->lines += end - first_line;
+      share->lines += end - line;
     }
-    first_line = end;
+    line = end;
   }
 }
 
-NodeId AddressSpace::home_of(std::uint64_t address) const {
+NodeId AddressSpace::home_of(Address address) const {
   if (address < first_address) return NodeId::none();
-  const std::uint64_t page = page_of(address);
+  const std::uint64_t page = page_of(address).value();
   if (page >= page_table_.size() || page_table_[page] >= zero_page) return NodeId::none();
   return NodeId{page_table_[page]};
 }
 
-std::uint64_t AddressSpace::page_of(std::uint64_t address) const { return (address - first_address) >> page_shift_; }
-std::uint64_t AddressSpace::first_byte(std::uint64_t page) const { return first_address + page * page_bytes_; }
+PageNumber AddressSpace::page_of(Address address) const { return PageNumber{(address - first_address) >> page_shift_}; }
+Address AddressSpace::first_byte(PageNumber page) const { return first_address + page.value() * page_bytes_; }
 
-bool AddressSpace::migrate(std::uint64_t page, NodeId to) {
-  std::uint8_t& home = page_table_.at(page);
+bool AddressSpace::migrate(PageNumber page, NodeId to) {
+  std::uint8_t& home = page_table_.at(page.value());
   if (home >= pending || home == to.value() || !memory_.has_room(to)) return false;
   memory_.give_back(NodeId{home});
   memory_.take(to);
@@ -343,7 +337,7 @@ bool AddressSpace::migrate(std::uint64_t page, NodeId to) {
   home = static_cast<std::uint8_t>(to.value());
   ++pages_by_node_[home];
   ++migrated_pages_;
-  if (keeps_placed_) keep_placed(page, object_in({first_byte(page), first_byte(page + 1)}).object, ThreadId{0}, to);
+  if (keeps_placed_) keep_placed(page, object_in(bytes_of(page)).object, ThreadId{0}, to);
   return true;
 }
 

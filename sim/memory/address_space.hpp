@@ -42,9 +42,9 @@ public:
   AddressRange place_object(ObjectId, ThreadId owner);
   // Pages that were the object's own are unmapped: their next user faults again.
   AddressRange release_object(ObjectId);
-  bool placed(ObjectId object) const { return shared_[object.index()].base != 0; }
-  std::uint64_t base_of(ObjectId object) const { return shared_[object.index()].base; }  // of one that is placed for all threads
-  bool placed(ObjectId object, ThreadId thread) { return placement_of(object, thread).base != 0; }
+  bool placed(ObjectId object) const { return shared_[object.index()].base != Address{}; }
+  Address base_of(ObjectId object) const { return shared_[object.index()].base; }  // of one that is placed for all threads
+  bool placed(ObjectId object, ThreadId thread) { return placement_of(object, thread).base != Address{}; }
 
   // For heap managers. Whole pages with consecutive addresses, none of them mapped; alignment: a power of two.
   AddressRange reserve(std::uint64_t bytes, std::uint64_t alignment = 1);
@@ -53,7 +53,7 @@ public:
   void unmap(AddressRange);
   // Pages of the range are on this node whatever the placement says (mbind), until they are unmapped.
   void bind_pages(AddressRange, NodeId);
-  bool bound(std::uint64_t page) const { return bound_node(page).has_value(); }
+  bool bound(PageNumber page) const { return bound_node(page).has_value(); }
   // The object lies in `range` of a heap; `owner`: node of the thread that it is for.
   void bind_object(ObjectId, ThreadId, AddressRange range, NodeId owner);
   void unbind_object(ObjectId, ThreadId);
@@ -66,7 +66,7 @@ public:
 
   // Virtual address of byte 0 of an object, as `thread` sees it (private objects have one copy a thread).
   // Objects that the trace never allocates (globals, stacks) are placed on first use.
-  std::uint64_t address(ObjectId, ThreadId);
+  Address address(ObjectId, ThreadId);
 
   // Makes [first, last) accessible: faults on pages not there yet are decided by the placement, in address order.
   // Returns how many pages faulted.
@@ -76,23 +76,26 @@ public:
   std::uint64_t settle();
   // Pages that the last `settle` placed, by node; a huge page counts as many.
   const std::vector<std::uint64_t>& settled_pages() const { return settled_pages_; }
-  // Lines of [first_line, last_line) by home node. Pages on the zero page count as local to `reader`.
-  void homes(std::uint64_t first_line, std::uint64_t last_line, NodeId reader, std::vector<HomeShare>& shares) const;
+  // The lines by home node. Pages on the zero page count as local to `reader`.
+  void homes(LineRange, NodeId reader, std::vector<HomeShare>& shares) const;
 
-  NodeId home_of(std::uint64_t address) const;  // none() if not placed
-  NodeId home_of_page(std::uint64_t page) const { return page_table_.at(page) < pending ? NodeId{page_table_[page]} : NodeId::none(); }
+  NodeId home_of(Address) const;  // none() if not placed
+  NodeId home_of_page(PageNumber page) const {
+    return page_table_.at(page.value()) < pending ? NodeId{page_table_[page.value()]} : NodeId::none();
+  }
   std::uint64_t pages() const { return page_table_.size(); }
-  std::uint64_t page_of(std::uint64_t address) const;
-  std::uint64_t first_byte(std::uint64_t page) const;
+  PageNumber page_of(Address) const;
+  Address first_byte(PageNumber) const;
+  AddressRange bytes_of(PageNumber page) const { return AddressRange::of(first_byte(page), page_bytes_); }
   std::size_t nodes() const { return pages_by_node_.size(); }
   // For placements that watch pages; the memory model drives it.
   PageWatch& watch() { return watch_; }
   // A page stays if it is not placed, is there already, or finds no room. Migrating part of a huge page splits it first. Returns whether
   // the page moved.
-  bool migrate(std::uint64_t page, NodeId to);
+  bool migrate(PageNumber, NodeId to);
 
-  bool in_huge_page(std::uint64_t page) const {
-    return pages_per_huge_ != 0 && page / pages_per_huge_ < huge_.size() && huge_[page / pages_per_huge_] != 0;
+  bool in_huge_page(PageNumber page) const {
+    return pages_per_huge_ != 0 && page.value() / pages_per_huge_ < huge_.size() && huge_[page.value() / pages_per_huge_] != 0;
   }
   std::uint64_t pages_per_huge() const { return pages_per_huge_; }  // 0 without transparent huge pages
   std::uint64_t huge_pages() const { return huge_pages_; }          // placed during the run
@@ -111,30 +114,30 @@ public:
 
 private:
   static constexpr std::uint8_t unmapped = 255, zero_page = 254, pending = 253;  // pending: noted, to be settled
-  struct Placement {         // of one object for one thread (private objects) or for all
-    std::uint64_t base = 0;  // 0 = not placed
+  struct Placement {  // of one object for one thread (private objects) or for all
+    Address base;     // 0 = not placed
     std::uint64_t bytes = 0;
     bool mapped_alone = false;  // own pages, given back on release
   };
   Placement& placement_of(ObjectId, ThreadId);
   struct Located {
     ObjectId object = ObjectId::none();
-    std::uint64_t base = 0;
+    Address base;
   };
   // The object that [first, last) of one page belongs to; the range may be rounded to lines.
   Located object_in(AddressRange) const;
-  void keep_placed(std::uint64_t page, ObjectId, ThreadId, NodeId home);
-  std::uint64_t reserve_pages(std::uint64_t bytes);
+  void keep_placed(PageNumber, ObjectId, ThreadId, NodeId home);
+  Address reserve_pages(std::uint64_t bytes);
   void forget_frames(AddressRange);
-  void note_mapping(std::uint64_t base, std::uint64_t pages) {
+  void note_mapping(Address base, std::uint64_t pages) {
     if (pages_per_huge_ != 0) mapped_[page_of(base)] = page_of(base) + pages;
   }
-  void split_huge(std::uint64_t page);
+  void split_huge(PageNumber);
   // Notes the first write to a page; the fault may map the huge page around it.
-  void note_fault(std::uint64_t page, AddressRange touched, const Place&);
+  void note_fault(PageNumber, AddressRange touched, const Place&);
   bool can_be_huge(std::uint64_t block) const;
-  std::optional<NodeId> bound_node(std::uint64_t page) const;
-  std::uint64_t pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner);
+  std::optional<NodeId> bound_node(PageNumber) const;
+  Address pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner);
 
   const Machine& machine_;
   const Workload& workload_;
@@ -147,23 +150,23 @@ private:
   std::vector<Placement> shared_;                // by object
   std::vector<std::vector<Placement>> private_;  // by object, thread; for thread-private objects only
   struct Arena {
-    std::uint64_t next = 0, end = 0;
-  };                                                                       // pages that small objects of one owner share
-  std::vector<Arena> arenas_;                                              // [0] globals, [1 + thread] heap and stack of a thread
-  std::map<std::uint64_t, std::vector<std::uint64_t>> free_ranges_;        // reusable address ranges by size in pages
-  std::map<std::uint64_t, std::pair<std::uint64_t, ObjectId>> object_at_;  // first address -> end and object
+    Address next, end;
+  };                                                           // pages that small objects of one owner share
+  std::vector<Arena> arenas_;                                  // [0] globals, [1 + thread] heap and stack of a thread
+  std::map<std::uint64_t, std::vector<Address>> free_ranges_;  // reusable address ranges by size in pages
+  std::map<Address, std::pair<Address, ObjectId>> object_at_;  // first address -> end and object
   struct Owned {
-    std::uint64_t end = 0;
+    Address end;
     NodeId owner;
   };
-  std::map<std::uint64_t, Owned> owned_;                             // blocks of heap managers by first address
-  std::map<std::uint64_t, std::pair<std::uint64_t, NodeId>> bound_;  // first page -> last page + 1 and node
-  std::set<std::uint64_t> mixed_pages_;
+  std::map<Address, Owned> owned_;                             // blocks of heap managers by first address
+  std::map<PageNumber, std::pair<PageNumber, NodeId>> bound_;  // first page -> last page + 1 and node
+  std::set<PageNumber> mixed_pages_;
   std::uint64_t heap_bytes_placed_ = 0;
   NodeMemory memory_;
   std::uint64_t pages_per_huge_ = 0;
-  std::vector<std::uint8_t> huge_;                 // by block of pages_per_huge_ pages: mapped by one huge page
-  std::map<std::uint64_t, std::uint64_t> mapped_;  // first page -> last page + 1 of each mapping; with huge pages only
+  std::vector<std::uint8_t> huge_;           // by block of pages_per_huge_ pages: mapped by one huge page
+  std::map<PageNumber, PageNumber> mapped_;  // first page -> last page + 1 of each mapping; with huge pages only
   std::uint64_t huge_pages_ = 0;
   std::vector<std::uint64_t> settled_pages_;  // by node
   std::vector<PageFault> faults_;             // noted, not yet settled

@@ -12,7 +12,7 @@ public:
   HeapEffect allocate(const AllocationRequest& request, const Place& place) override {
     return {addresses_->place_object(request.object, place.thread), Time{}, Time{}, {}};
   }
-  HeapEffect release(ObjectId object, std::uint64_t, const Place&) override {
+  HeapEffect release(ObjectId object, Address, const Place&) override {
     return {{}, Time{}, Time{}, {{PageOperation::Kind::forget, addresses_->release_object(object)}}};
   }
   std::uint64_t reserved_bytes() const override { return addresses_->heap_bytes_placed(); }

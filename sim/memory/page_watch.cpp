@@ -15,11 +15,11 @@ void PageWatch::begin_slice(const Place& place) {
   if (wakeup && *wakeup <= place.now) policy_.wake(place, *this);
 }
 
-void PageWatch::note_faults(std::uint64_t first, std::uint64_t last) {
-  const std::uint64_t end = std::min<std::uint64_t>(last + 1, is_unmapped_.size());
-  for (std::uint64_t page = first; page < end; ++page) {
+void PageWatch::note_faults(PageNumber first, PageNumber last) {
+  const PageNumber end = std::min(last + 1, PageNumber{is_unmapped_.size()});
+  for (PageNumber page = first; page < end; ++page) {
     const NodeId home = addresses_.home_of_page(page);
-    if (is_unmapped_[page] == 0 || home.is_none()) continue;
+    if (is_unmapped_[page.value()] == 0 || home.is_none()) continue;
     map(page);
     uses_.push_back({page, home});
     ++work_.hinting_faults;
@@ -33,10 +33,10 @@ void PageWatch::tell_faults(const Place& place) {
   uses_.clear();
 }
 
-void PageWatch::exchanged(std::uint64_t begin, std::uint64_t end, bool written) {
-  while (begin < end) {
-    const std::uint64_t page = addresses_.page_of(begin);
-    const std::uint64_t next = std::min(end, addresses_.first_byte(page + 1));
+void PageWatch::exchanged(AddressRange bytes, bool written) {
+  for (Address begin = bytes.first; begin < bytes.last;) {
+    const PageNumber page = addresses_.page_of(begin);
+    const Address next = std::min(bytes.last, addresses_.first_byte(page + 1));
     uses_.push_back({page, addresses_.home_of_page(page), written ? 0 : next - begin, written ? next - begin : 0});
     begin = next;
   }
@@ -63,34 +63,34 @@ PageWork PageWatch::take_work() { return std::exchange(work_, {}); }
 
 std::uint64_t PageWatch::pages() const { return addresses_.pages(); }
 std::uint64_t PageWatch::page_bytes() const { return addresses_.page_bytes(); }
-NodeId PageWatch::home(std::uint64_t page) const { return addresses_.home_of_page(page); }
+NodeId PageWatch::home(PageNumber page) const { return addresses_.home_of_page(page); }
 
-void PageWatch::migrate(std::uint64_t page, NodeId to) {
+void PageWatch::migrate(PageNumber page, NodeId to) {
   const NodeId from = home(page);
   if (from.is_none())
-    throw PolicyError("placement moves page " + std::to_string(page) + ", which has no home; allowed: pages that were written");
+    throw PolicyError("placement moves page " + std::to_string(page.value()) + ", which has no home; allowed: pages that were written");
   if (to.index() >= addresses_.nodes()) {
-    throw PolicyError("placement moves page " + std::to_string(page) + " to node " + std::to_string(to.value()) + "; allowed: nodes 0 to " +
-                      std::to_string(addresses_.nodes() - 1));
+    throw PolicyError("placement moves page " + std::to_string(page.value()) + " to node " + std::to_string(to.value()) +
+                      "; allowed: nodes 0 to " + std::to_string(addresses_.nodes() - 1));
   }
   if (from == to) return;
   if (addresses_.migrate(page, to)) work_.moves.push_back({page, from, to});
 }
 
-bool PageWatch::unmap(std::uint64_t page) {
+bool PageWatch::unmap(PageNumber page) {
   // Linux's balancing leaves memory with a policy of its own alone (vma_policy_mof).
   if (home(page).is_none() || addresses_.bound(page)) return false;
-  if (is_unmapped_.size() <= page) is_unmapped_.resize(pages(), 0);
-  if (is_unmapped_[page] != 0) return false;
-  is_unmapped_[page] = 1;
+  if (is_unmapped_.size() <= page.value()) is_unmapped_.resize(pages(), 0);
+  if (is_unmapped_[page.value()] != 0) return false;
+  is_unmapped_[page.value()] = 1;
   ++unmapped_;
   ++work_.unmapped;
   return true;
 }
 
-void PageWatch::map(std::uint64_t page) {
-  if (page >= is_unmapped_.size() || is_unmapped_[page] == 0) return;
-  is_unmapped_[page] = 0;
+void PageWatch::map(PageNumber page) {
+  if (page.value() >= is_unmapped_.size() || is_unmapped_[page.value()] == 0) return;
+  is_unmapped_[page.value()] = 0;
   --unmapped_;
 }
 

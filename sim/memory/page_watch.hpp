@@ -13,7 +13,7 @@ namespace homenode {
 class AddressSpace;
 
 struct PageMove {
-  std::uint64_t page = 0;
+  PageNumber page;
   NodeId from, to;
 };
 
@@ -38,16 +38,16 @@ public:
   // Calls the placement's `wake` if it is due.
   void begin_slice(const Place&);
   // Pages [first, last] are touched: those that are unmapped become hinting faults, to be told.
-  void touched(std::uint64_t first, std::uint64_t last) {
+  void touched(PageNumber first, PageNumber last) {
     if (unmapped_ != 0) note_faults(first, last);
   }
   bool faulted() const { return !uses_.empty(); }
   void tell_faults(const Place&);
-  // Bytes [begin, end) of the address space went to memory, or came from there.
-  void exchanged(std::uint64_t begin, std::uint64_t end, bool written);
+  // The bytes went to memory, or came from there.
+  void exchanged(AddressRange, bool written);
   void tell_traffic(const Place&);
   // Forgets an earlier page with the same number.
-  void placed(std::uint64_t page) {
+  void placed(PageNumber page) {
     if (unmapped_ != 0) map(page);
   }
   PageWork take_work();
@@ -57,16 +57,16 @@ public:
 
   std::uint64_t pages() const override;
   std::uint64_t page_bytes() const override;
-  NodeId home(std::uint64_t page) const override;
-  void migrate(std::uint64_t page, NodeId to) override;
-  bool unmap(std::uint64_t page) override;
+  NodeId home(PageNumber) const override;
+  void migrate(PageNumber, NodeId to) override;
+  bool unmap(PageNumber) override;
   bool move_thread(ThreadId thread, NodeId to) override { return moves_.move && moves_.move(thread, to); }
   bool exchange_threads(ThreadId a, ThreadId b) override { return moves_.exchange && moves_.exchange(a, b); }
   std::vector<ThreadId> threads_on(NodeId node) const override { return moves_.on ? moves_.on(node) : std::vector<ThreadId>{}; }
 
 private:
-  void note_faults(std::uint64_t first, std::uint64_t last);
-  void map(std::uint64_t page);
+  void note_faults(PageNumber first, PageNumber last);
+  void map(PageNumber);
 
   AddressSpace& addresses_;
   PagePlacement& policy_;

@@ -55,9 +55,9 @@ public:
   virtual ~HeapManager() = default;
   virtual void prepare(const HeapSetting&) = 0;
   virtual HeapLock lock_to_allocate(const AllocationRequest&, const Place&) { return {}; }
-  virtual HeapLock lock_to_release(std::uint64_t /*address*/, const Place&) { return {}; }
+  virtual HeapLock lock_to_release(Address, const Place&) { return {}; }
   virtual HeapEffect allocate(const AllocationRequest&, const Place&) = 0;
-  virtual HeapEffect release(ObjectId, std::uint64_t address, const Place&) = 0;
+  virtual HeapEffect release(ObjectId, Address, const Place&) = 0;
   // Bytes of the pages that the heap has from the system and has not given back by `unmap` or `discard`.
   virtual std::uint64_t reserved_bytes() const = 0;
 };

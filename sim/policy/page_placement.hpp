@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/base/addresses.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/system.hpp"
@@ -15,7 +16,8 @@ namespace homenode {
 
 struct AccessSummary;  // bytes by thread and page from a pilot run (access_summary.hpp); two-pass policies only
 
-// Pages [first, last) of an object that `thread` touches before the program runs; none(): all threads, in turn.
+// Pages [first, last) of an object, counted from its first one, that `thread` touches before the program runs;
+// none(): all threads, in turn.
 struct TouchedPages {
   ObjectId object;
   std::uint64_t first = 0, last = 0;
@@ -23,13 +25,14 @@ struct TouchedPages {
 };
 
 struct PageFault {
-  std::uint64_t page = 0;  // virtual page number
+  PageNumber page;
   ObjectId object;
   Place place;  // who touched it, where, when
   bool write = false;
   std::int64_t offset = 0;     // of the page's first byte from byte 0 of the object; negative where the object begins inside the page
   std::uint64_t bytes = 4096;  // of the page, or of the huge page
   std::uint64_t pages = 1;     // that it maps, from `page` on: a transparent huge page is many
+  std::uint64_t number_of_its_size() const { return page.value() / pages; }
 };
 
 // What a placement is told about mapped pages.
@@ -40,7 +43,7 @@ enum class Watch : std::uint8_t {
 };
 
 struct PageUse {
-  std::uint64_t page = 0;
+  PageNumber page;
   NodeId home;
   std::uint64_t read_bytes = 0, written_bytes = 0;  // exchanged with memory; none for a hinting fault
 };
@@ -50,11 +53,11 @@ public:
   virtual ~PageActions() = default;
   virtual std::uint64_t pages() const = 0;  // their numbers are less than this
   virtual std::uint64_t page_bytes() const = 0;
-  virtual NodeId home(std::uint64_t page) const = 0;  // none(): nobody wrote the page yet, or it was given back
+  virtual NodeId home(PageNumber) const = 0;  // none(): nobody wrote the page yet, or it was given back
   // Takes effect before the next access. The thread for which the placement is called waits for the copy, whose bytes are traffic.
-  virtual void migrate(std::uint64_t page, NodeId to) = 0;
+  virtual void migrate(PageNumber, NodeId to) = 0;
   // The next touch is a hinting fault, which maps the page again. False if there is no such page, or it is unmapped already.
-  virtual bool unmap(std::uint64_t page) = 0;
+  virtual bool unmap(PageNumber) = 0;
   // Migrates a thread, from its next slice on, to an idle core of the node; false if its mapping allows none.
   virtual bool move_thread(ThreadId, NodeId to) = 0;
   // Exchanges the cores of two threads, from their next slices on; false if their mapping does not allow it.

@@ -74,7 +74,7 @@ std::uint64_t LineTouches::position() const {
 
 std::uint64_t LineTouches::base_of(const ItemBlock& block, std::size_t slot, std::int64_t iteration) const {
   const SlotBinding& binding = block.slots[slot];
-  return address_of_(binding.object) + static_cast<std::uint64_t>(binding.base + (iteration - block.first) * binding.shift);
+  return address_of_(binding.object).value() + static_cast<std::uint64_t>(binding.base + (iteration - block.first) * binding.shift);
 }
 
 // Opens the next block of the slice, or does a number of short ones at once.

@@ -44,7 +44,7 @@ struct LineTouchOptions {
 
 class LineTouches {
 public:
-  using AddressOf = std::function<std::uint64_t(ObjectId)>;  // of byte 0, as the executing thread sees it
+  using AddressOf = std::function<Address(ObjectId)>;  // of byte 0, as the executing thread sees it
 
   explicit LineTouches(LineTouchOptions);
 

@@ -181,7 +181,7 @@ private:
 
   void begin(const ExecutionBody& body, std::int64_t first, std::int64_t last) {
     touches_.start(workload_.patterns, body, first, last,
-                   [](ObjectId object) { return (std::uint64_t{object.index()} + 1) << object_shift; });
+                   [](ObjectId object) { return Address{(std::uint64_t{object.index()} + 1) << object_shift}; });
   }
 
   void note_touches(Runners who) {

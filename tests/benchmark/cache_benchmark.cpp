@@ -19,7 +19,7 @@ void drive(LineTouches& touches, CacheModel* model, const Program& program, cons
   std::vector<LineTouch> group;
   CacheOutcome outcome;
   touches.start(program.patterns, program.body, 0, program.iterations(),
-                [&](ObjectId object) { return base_address + bases[object.index()]; });
+                [&](ObjectId object) { return Address{base_address + bases[object.index()]}; });
   while (touches.next(group)) {
     if (!model) continue;
     outcome.clear();

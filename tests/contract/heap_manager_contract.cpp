@@ -37,15 +37,15 @@ struct RandomCalls {
       const std::uint64_t alignment = draw(10) == 0 ? std::uint64_t{1} << draw(alignments) : 1;
       const auto owner = static_cast<std::int32_t>(draw(4));
       const HeapBench::Block block = heap.allocate(thread, bytes(), alignment, owner);
-      EXPECT_EQ(block.range.first % std::max<std::uint64_t>(alignment, 8), 0u);
+      EXPECT_EQ(block.range.first.value() % std::max<std::uint64_t>(alignment, 8), 0u);
       // [first, last) of live blocks are disjoint: the one before ends at most where this begins, the one behind begins no earlier.
       const auto behind = live.lower_bound(block.range.first);
       if (behind != live.end()) { EXPECT_GE(behind->first, block.range.last); }
       if (behind != live.begin()) { EXPECT_LE(std::prev(behind)->second.range.last, block.range.first); }
       check_pages(block.effect);  // before the block is there: what it lies on may have been given back before it was cut
       live.emplace(block.range.first, block);
-      requested += block.range.last - block.range.first;
-      EXPECT_EQ(block.range.last - block.range.first, heap.workload.objects[block.object.index()].bytes);
+      requested += block.range.size();
+      EXPECT_EQ(block.range.size(), heap.workload.objects[block.object.index()].bytes);
       EXPECT_GE(block.effect.cost, Time{});
       EXPECT_GE(block.effect.held, Time{});
       heap.write(static_cast<std::size_t>(owner), block);
@@ -54,7 +54,7 @@ struct RandomCalls {
       std::advance(freed, static_cast<std::ptrdiff_t>(draw(live.size())));
       const HeapBench::Block block = freed->second;
       live.erase(freed);
-      requested -= block.range.last - block.range.first;
+      requested -= block.range.size();
       check_pages(heap.release(thread, block));
     }
     EXPECT_GE(heap.manager->reserved_bytes(), requested);
@@ -63,8 +63,8 @@ struct RandomCalls {
   void check_pages(const HeapEffect& effect) {
     for (const PageOperation& operation : effect.operations) {
       if (operation.kind == PageOperation::Kind::forget) continue;
-      EXPECT_EQ(operation.range.first % heap.addresses->page_bytes(), 0u);
-      EXPECT_EQ(operation.range.last % heap.addresses->page_bytes(), 0u);
+      EXPECT_EQ(operation.range.first.value() % heap.addresses->page_bytes(), 0u);
+      EXPECT_EQ(operation.range.last.value() % heap.addresses->page_bytes(), 0u);
       const auto behind = live.lower_bound(operation.range.first);
       if (behind != live.end()) { EXPECT_GE(behind->first, operation.range.last); }
       if (behind != live.begin()) { EXPECT_LE(std::prev(behind)->second.range.last, operation.range.first); }
@@ -74,7 +74,7 @@ struct RandomCalls {
   HeapBench heap;
   std::mt19937_64 random;
   std::uint64_t alignments;  // powers of two below it: to a page, or to eight
-  std::map<std::uint64_t, HeapBench::Block> live;
+  std::map<Address, HeapBench::Block> live;
   std::uint64_t requested = 0;
 };
 
@@ -113,7 +113,7 @@ TEST_P(EveryHeap, equalCallsGetEqualAddresses) {
     one.call();
     other.call();
   }
-  std::vector<std::uint64_t> first, second;
+  std::vector<Address> first, second;
   for (const auto& [address, block] : one.live) first.push_back(address);
   for (const auto& [address, block] : other.live) second.push_back(address);
   EXPECT_EQ(first, second);
@@ -122,7 +122,7 @@ TEST_P(EveryHeap, equalCallsGetEqualAddresses) {
 TEST_P(EveryHeap, blocksAreAlignedToMoreThanAPage) {
   HeapBench heap{GetParam()};
   bool aligned = true;
-  for (std::size_t i = 0; i < 40; ++i) aligned &= heap.allocate(i % 4, 100 + 9000 * i, 32768).range.first % 32768 == 0;
+  for (std::size_t i = 0; i < 40; ++i) aligned &= heap.allocate(i % 4, 100 + 9000 * i, 32768).range.first.value() % 32768 == 0;
   EXPECT_EQ(!aligned, test::deviates(heap_managers(), GetParam(), any_alignment));
 }
 
@@ -140,7 +140,7 @@ TEST(JArenaContract, noPageIsSharedAcrossNodesAndNoBlockIsRemote) {
       for (const auto& [address, block] : calls.live) {
         if (i % 50 != 0) break;
         const NodeId owner = calls.heap.on(static_cast<std::size_t>(calls.heap.workload.objects[block.object.index()].owner_hint)).node;
-        for (std::uint64_t at = block.range.first; at < block.range.last; at += page) ASSERT_EQ(calls.heap.addresses->home_of(at), owner);
+        for (Address at = block.range.first; at < block.range.last; at += page) ASSERT_EQ(calls.heap.addresses->home_of(at), owner);
         ASSERT_EQ(calls.heap.addresses->home_of(block.range.last - 1), owner);
       }
     }

@@ -277,8 +277,7 @@ TEST_P(MemoryModelContract, SlicesEndInOrderOfTimeAndNotBeforeTheirOverhead) {
   EXPECT_GE(done.front().time, overhead);
   // What was freed comes to memory no more.
   for (std::size_t object = 0; object < workload->objects.size(); ++object) {
-    const std::uint64_t first = addresses.address(ObjectId{object}, ThreadId{0});
-    engine->drop(first, first + workload->objects[object].bytes, true);
+    engine->drop(AddressRange::of(addresses.address(ObjectId{object}, ThreadId{0}), workload->objects[object].bytes), true);
   }
   const EventCounts before = engine->counts();
   engine->flush(addresses);

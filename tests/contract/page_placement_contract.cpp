@@ -79,7 +79,7 @@ std::vector<PageFault> random_faults(const Machine& machine, std::size_t count, 
   std::vector<PageFault> faults;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t in_object = random() % pages_of_object, pages = i % 4 == 3 ? 512 : 1;
-    PageFault fault{i * 1024, ObjectId{static_cast<std::size_t>(random() % objects)}, {}, true, 0, pages * page, pages};
+    PageFault fault{PageNumber{i * 1024}, ObjectId{static_cast<std::size_t>(random() % objects)}, {}, true, 0, pages * page, pages};
     fault.place = place_of(machine, random() % machine.cores(), Time::nanoseconds(static_cast<double>(i)));
     fault.offset = static_cast<std::int64_t>(in_object * page) - static_cast<std::int64_t>(i % 2 * 16);
     faults.push_back(fault);
@@ -150,7 +150,7 @@ struct Memory {
 
   // As the memory models do it: the placement wakes, pages fault, it hears of what it watches; then its migrations are done.
   std::vector<PageMove> slice(const Place& place, std::size_t object, std::uint64_t first, std::uint64_t pages, bool write) {
-    const AddressRange range{first_byte[object] + first * page, first_byte[object] + (first + pages) * page};
+    const AddressRange range = AddressRange::of(first_byte[object] + first * page, pages * page);
     PageWatch& watch = addresses->watch();
     watch.begin_slice(place);
     if (watch.watches() == Watch::hinting_faults) {
@@ -159,7 +159,7 @@ struct Memory {
     }
     addresses->touch(range, write, place);
     if (watch.watches() == Watch::traffic) {
-      watch.exchanged(range.first, range.last, write);
+      watch.exchanged(range, write);
       watch.tell_traffic(place);
     }
     return watch.take_work().moves;
@@ -168,7 +168,7 @@ struct Memory {
   // Pages by the node that the page table has them on.
   std::vector<std::uint64_t> counted() const {
     std::vector<std::uint64_t> by_node(placed.machine.nodes.size(), 0);
-    for (std::uint64_t number = 0; number < addresses->pages(); ++number) {
+    for (PageNumber number; number < PageNumber{addresses->pages()}; ++number) {
       const NodeId home = addresses->home_of_page(number);
       if (!home.is_none()) ++by_node.at(home.index());
     }
@@ -179,7 +179,7 @@ struct Memory {
   WorkloadBuilder builder;
   std::shared_ptr<Workload> workload;
   std::unique_ptr<AddressSpace> addresses;
-  std::array<std::uint64_t, objects> first_byte{};
+  std::array<Address, objects> first_byte{};
 };
 
 TEST_P(EveryPlacement, keepsEachWrittenPageOnOneNodeWhileItWatches) {
@@ -220,10 +220,10 @@ TEST_P(EveryPlacement, putsAHugePageOnOneNode) {
     for (std::size_t i = 0; i < 40; ++i)
       memory.slice(place_of(machine, i % machine.cores()), i % objects, i * 101 % pages_of_object, 1, true);
     std::uint64_t huge = 0;
-    for (std::uint64_t number = 0; number < memory.addresses->pages(); ++number) {
+    for (PageNumber number; number < PageNumber{memory.addresses->pages()}; ++number) {
       if (!memory.addresses->in_huge_page(number)) continue;
       ++huge;
-      ASSERT_EQ(memory.addresses->home_of_page(number), memory.addresses->home_of_page(number / 512 * 512));
+      ASSERT_EQ(memory.addresses->home_of_page(number), memory.addresses->home_of_page(PageNumber{number.value() / 512 * 512}));
     }
     EXPECT_GT(huge, 0u);
     EXPECT_EQ(huge, 512 * memory.addresses->huge_pages());

@@ -76,17 +76,17 @@ class Policy final : public HeapManager {
   HeapEffect allocate(const AllocationRequest& request, const Place&) override {
     const AddressRange pages = addresses_->reserve(request.bytes, request.alignment);
     pages_[pages.first] = pages;
-    reserved_ += pages.last - pages.first;
+    reserved_ += pages.size();
     return {{pages.first, pages.first + request.bytes}, Time{}, Time{}};
   }
-  HeapEffect release(ObjectId, std::uint64_t address, const Place&) override {
+  HeapEffect release(ObjectId, Address address, const Place&) override {
     const AddressRange pages = pages_.extract(address).mapped();
-    reserved_ -= pages.last - pages.first;
+    reserved_ -= pages.size();
     return {{}, Time{}, Time{}, {{PageOperation::Kind::unmap, pages}}};
   }
   std::uint64_t reserved_bytes() const override { return reserved_; }
   AddressSpace* addresses_ = nullptr;
-  std::map<std::uint64_t, AddressRange> pages_;
+  std::map<Address, AddressRange> pages_;
   std::uint64_t reserved_ = 0;
 };
 """

@@ -14,7 +14,7 @@ constexpr std::uint64_t page = 4096;
 
 MissParallelism::MissParallelism(const Workload& workload)
     : workload_{workload}, by_region_(workload.regions.size()), touches_{LineTouchOptions{}} {
-  std::uint64_t next = page;
+  Address next{page};
   for (const TracedObject& object : workload.objects) {
     address_.push_back(next);
     next += (object.bytes / page + 2) * page;

@@ -31,7 +31,7 @@ private:
   };
 
   const Workload& workload_;
-  std::vector<std::uint64_t> address_;  // by object: one after the other, a page apart
+  std::vector<Address> address_;  // by object: one after the other, a page apart
   std::vector<Sum> by_region_;
   LineTouches touches_;
   std::vector<LineTouch> group_;

@@ -43,9 +43,9 @@ const ClosedForm::Homes& ClosedForm::homes_of(const RegionTraffic& traffic, bool
     const std::size_t begin = homes.shares.size();
     for (const LineRange& lines : part.ranges)
       for (LineNumber line = lines.first; line < lines.last;) {
-        const std::uint64_t page = table_.page_of(line);
+        const PageNumber page = table_.page_of(line);
         const LineNumber end = std::min(lines.last, table_.first_line(page + 1));
-        const std::uint8_t home = home_of[page];
+        const std::uint8_t home = home_of[page.value()];
         const auto same = std::find_if(homes.shares.begin() + static_cast<std::ptrdiff_t>(begin), homes.shares.end(),
                                        [home](const Homes::Share& share) { return share.home == home; });
         if (same == homes.shares.end())
@@ -65,7 +65,7 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
   const Owners& owners = assignment.owners;
   std::vector<std::vector<PageFault>> faults(team_.size());
   for (const FreshPage& fresh : traffic.fresh_pages) {
-    if (preview_[fresh.page] != unplaced) continue;
+    if (preview_[fresh.page.value()] != unplaced) continue;
     std::uint16_t first = nobody;
     double earliest = 2;
     for (std::uint32_t c = fresh.first_cell; c <= fresh.last_cell; ++c) {
@@ -85,7 +85,7 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
     placement_.fault(faults[t], homes);
     asked.faults(at(t)) += static_cast<double>(homes.size());
     for (std::size_t i = 0; i < homes.size(); ++i) {
-      preview_[faults[t][i].page] = static_cast<std::uint8_t>(homes[i].value());
+      preview_[faults[t][i].page.value()] = static_cast<std::uint8_t>(homes[i].value());
       asked.non_temporal(at(t), at(homes[i].index())) += system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
     }
   }
@@ -95,18 +95,18 @@ std::vector<double> ClosedForm::touch_first(std::span<const TouchedPages> touche
   std::vector<double> seconds;
   const double fault = (system_.fault.parallel + system_.fault.serial).seconds();
   for (const TouchedPages& pages : touched) {
-    const std::optional<std::uint64_t> begin = table_.first_page(pages.object);
+    const std::optional<PageNumber> begin = table_.first_page(pages.object);
     if (!begin) continue;
     seconds.resize(team_.size(), 0.0);
     for (std::uint64_t index = pages.first; index < pages.last; ++index) {
-      const std::uint64_t page = *begin + index;
-      if (page >= home_of_.size() || home_of_[page] != unplaced) continue;
+      const PageNumber page = *begin + index;
+      if (page.value() >= home_of_.size() || home_of_[page.value()] != unplaced) continue;
       const std::size_t thread = pages.thread.is_none() ? index % team_.size() : pages.thread.index();
       const auto [object, offset] = table_.object_at(page);
       const PageFault one{page, object, {ThreadId{thread}, team_[thread], node_[thread], Time{}}, true, offset, table_.page_bytes()};
       NodeId home;
       placement_.fault({&one, 1}, {&home, 1});
-      home_of_[page] = static_cast<std::uint8_t>(home.value());
+      home_of_[page.value()] = static_cast<std::uint8_t>(home.value());
       // One line of each page, further apart than prefetchers follow.
       seconds[thread] += fault + latency_(at(thread), at(home.index())) / machine_.miss_buffers;
     }

@@ -94,7 +94,7 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
       anywhere_{std::make_unique<AnyNode>()},
       addresses_{std::make_unique<AddressSpace>(machine, workload, *anywhere_, page)},
       known_(workload.objects.size(), 0),
-      first_line_{addresses_->first_byte(0) / LineTouchOptions::of(machine, stores).line_bytes},
+      first_line_{line_of(addresses_->first_byte(PageNumber{}), LineTouchOptions::of(machine, stores).line_bytes)},
       levels_of_core_{private_levels(machine)},
       private_bounds_{stack_levels(machine, 0, levels_of_core_)} {
   for (std::size_t e = 0; e < workload.executions.size(); ++e) {
@@ -120,27 +120,27 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
   }
   for (const RegionTraffic& traffic : traffic_)
     for (const TrafficPart& part : traffic.parts)
-      for (const LineRange& lines : part.ranges) pages_ = std::max(pages_, page_of(lines.last) + 1);
+      for (const LineRange& lines : part.ranges) pages_ = std::max(pages_, page_of(lines.last).value() + 1);
 }
 
-std::uint64_t TrafficTable::address_of(ObjectId object) {
-  if (workload_.objects[object.index()].thread_private) return (private_lines << 7) + (std::uint64_t{object.index()} << 40);
-  const std::uint64_t address = addresses_->address(object, ThreadId{0});
+Address TrafficTable::address_of(ObjectId object) {
+  if (workload_.objects[object.index()].thread_private) return Address{(private_lines << 7) + (std::uint64_t{object.index()} << 40)};
+  const Address address = addresses_->address(object, ThreadId{0});
   if (std::exchange(known_[object.index()], std::uint8_t{1}) == 0) object_from_[address] = object;
   return address;
 }
 
-std::pair<ObjectId, std::int64_t> TrafficTable::object_at(std::uint64_t page) const {
-  const std::uint64_t begin = first_line(page) * (page_bytes_ / lines_per_page_);
+std::pair<ObjectId, std::int64_t> TrafficTable::object_at(PageNumber page) const {
+  const Address begin = addresses_->first_byte(page);
   const auto behind = object_from_.upper_bound(begin + page_bytes_ - 1);
   if (behind == object_from_.begin()) return {ObjectId::none(), 0};
   const auto& [address, object] = *std::prev(behind);
-  return {object, static_cast<std::int64_t>(begin) - static_cast<std::int64_t>(address)};
+  return {object, static_cast<std::int64_t>(begin - address)};
 }
 
-std::optional<std::uint64_t> TrafficTable::first_page(ObjectId object) const {
+std::optional<PageNumber> TrafficTable::first_page(ObjectId object) const {
   for (const auto& [address, other] : object_from_)
-    if (other == object) return page_of(address / (page_bytes_ / lines_per_page_));
+    if (other == object) return page_of(line_of(address, page_bytes_ / lines_per_page_));
   return std::nullopt;
 }
 
@@ -226,11 +226,12 @@ void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTou
 }
 
 void TrafficTable::note_writes(RegionTraffic& traffic, std::uint32_t cell, LineRange lines) {
-  const std::uint64_t last = page_of(lines.last - 1);
-  for (std::uint64_t page = page_of(lines.first); page <= last; ++page) {
-    if (written_pages_.size() <= page) written_pages_.resize(std::max<std::size_t>(page + 1, 2 * written_pages_.size()), 0);
-    if (written_pages_[page] == 0) {
-      written_pages_[page] = 1;
+  const PageNumber last = page_of(lines.last - 1);
+  for (PageNumber page = page_of(lines.first); page <= last; ++page) {
+    const std::size_t at = page.value();
+    if (written_pages_.size() <= at) written_pages_.resize(std::max(at + 1, 2 * written_pages_.size()), 0);
+    if (written_pages_[at] == 0) {
+      written_pages_[at] = 1;
       fresh_[page] = traffic.fresh_pages.size();
       traffic.fresh_pages.push_back({page, cell, cell});
     } else if (const auto known = fresh_.find(page); known != fresh_.end()) {

@@ -41,7 +41,7 @@ struct TrafficCell {
 
 // A page that the execution is the first to write, by cells between these.
 struct FreshPage {
-  std::uint64_t page = 0;
+  PageNumber page;
   std::uint32_t first_cell = 0, last_cell = 0;
 };
 
@@ -73,11 +73,11 @@ public:
   std::uint64_t page_bytes() const { return page_bytes_; }
   std::uint64_t lines_per_page() const { return lines_per_page_; }
   // The object that the page belongs to, and the page's first byte in it.
-  std::pair<ObjectId, std::int64_t> object_at(std::uint64_t page) const;
+  std::pair<ObjectId, std::int64_t> object_at(PageNumber) const;
   // That holds byte 0 of the object; nothing if nobody uses the object.
-  std::optional<std::uint64_t> first_page(ObjectId) const;
-  std::uint64_t page_of(LineNumber line) const { return (line - first_line_) / lines_per_page_; }
-  LineNumber first_line(std::uint64_t page) const { return first_line_ + page * lines_per_page_; }
+  std::optional<PageNumber> first_page(ObjectId) const;
+  PageNumber page_of(LineNumber line) const { return PageNumber{(line - first_line_) / lines_per_page_}; }
+  LineNumber first_line(PageNumber page) const { return first_line_ + page.value() * lines_per_page_; }
 
 private:
   struct Loop {
@@ -85,7 +85,7 @@ private:
     std::uint32_t analysed = 0;
     std::size_t traffic = 0;
   };
-  std::uint64_t address_of(ObjectId);
+  Address address_of(ObjectId);
   RegionTraffic analyse(const Execution&, const ExecutionBody&, LoopNumber);
   void add(RegionTraffic&, std::uint32_t cell, const LineTouch&, const LineReuse&);
   void note_writes(RegionTraffic&, std::uint32_t cell, LineRange);
@@ -96,12 +96,12 @@ private:
   LineTouches touches_;
   std::unique_ptr<PagePlacement> anywhere_;
   std::unique_ptr<AddressSpace> addresses_;
-  std::map<std::uint64_t, ObjectId> object_from_;  // by address of byte 0
-  std::vector<std::uint8_t> known_;                // by object
-  LineNumber first_line_ = 0;                      // of page 0
+  std::map<Address, ObjectId> object_from_;  // by address of byte 0
+  std::vector<std::uint8_t> known_;          // by object
+  LineNumber first_line_ = 0;                // of page 0
   std::uint64_t pages_ = 0;
   std::vector<std::uint8_t> written_pages_;
-  std::unordered_map<std::uint64_t, std::size_t> fresh_;  // page -> entry of the execution in hand
+  std::unordered_map<PageNumber, std::size_t> fresh_;  // page -> entry of the execution in hand
   ReuseHistory history_;
   std::size_t levels_of_core_ = 0;  // private ones
   StackBounds private_bounds_;

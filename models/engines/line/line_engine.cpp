@@ -88,9 +88,9 @@ void LineEngine::advance(Time to, std::vector<Completion>& done) {
             [](const Completion& a, const Completion& b) { return std::tie(a.time, a.thread) < std::tie(b.time, b.thread); });
 }
 
-void LineEngine::drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) {
+void LineEngine::drop(AddressRange bytes, bool discard) {
   victims_.clear();
-  caches_.drop({first_address / line_bytes_, (last_address + line_bytes_ - 1) / line_bytes_}, discard, victims_);
+  caches_.drop(lines_of(bytes, line_bytes_), discard, victims_);
   victims_.clear();
 }
 
@@ -98,7 +98,7 @@ void LineEngine::flush(AddressSpace& addresses) {
   victims_.clear();
   caches_.flush(victims_);
   std::vector<HomeShare> shares;
-  for (const LineRange& lines : victims_.writebacks) addresses.homes(lines.first, lines.last, NodeId{0}, shares);
+  for (const LineRange& lines : victims_.writebacks) addresses.homes(lines, NodeId{0}, shares);
   for (const HomeShare& share : shares) counts_.at_end(share.home, share.lines);
 }
 

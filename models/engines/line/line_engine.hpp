@@ -48,7 +48,7 @@ public:
   void advance(Time to, std::vector<Completion>& done) override;
   EventCounts counts() const override;
   std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return causes_.ranked(); }
-  void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
+  void drop(AddressRange, bool discard) override;
   std::optional<Time> signal(const Place& writer, const Place& reader) override;
   void flush(AddressSpace&) override;
 

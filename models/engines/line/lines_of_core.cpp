@@ -122,14 +122,14 @@ void LineEngine::write_back(const RunningSlice& r, Picoseconds at) {
 }
 
 NodeId LineEngine::home_of(const RunningSlice& r, LineNumber line) const {
-  const NodeId home = r.addresses->home_of(line * line_bytes_);
+  const NodeId home = r.addresses->home_of(first_byte(line, line_bytes_));
   return home.is_none() ? r.asker.node : home;  // the zero page
 }
 
 void LineEngine::count_line(const RunningSlice& r, LineNumber line, NodeId home, bool write) {
   counts_.memory(r.asker.node, r.thread, home, write ? 0 : 1, write ? 1 : 0);
   PageWatch& watch = r.addresses->watch();
-  if (watch.watches() == Watch::traffic) watch.exchanged(line * line_bytes_, (line + 1) * line_bytes_, write);
+  if (watch.watches() == Watch::traffic) watch.exchanged(bytes_of({line, line + 1}, line_bytes_), write);
 }
 
 }  // namespace homenode

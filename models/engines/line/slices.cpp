@@ -119,7 +119,7 @@ Picoseconds LineEngine::work_on_pages(const Place& place, AddressSpace& addresse
   add_page_work(done, place.node, lines, machine_, topology_, system_, seconds);
   const Asker asker{place.core, place.node, machine_.socket_of(place.node)};
   for (const PageMove& move : done.moves) {
-    const LineNumber first = addresses.first_byte(move.page) / line_bytes_;
+    const LineNumber first = line_of(addresses.first_byte(move.page), line_bytes_);
     victims_.clear();
     caches_.drop({first, first + lines}, false, victims_);
     std::uint64_t modified = 0;

@@ -32,7 +32,7 @@ struct FilteredSlice {
   struct Placed {  // an object that got its addresses on first use
     ObjectId object;
     ThreadId thread;
-    std::uint64_t address = 0;
+    Address address;
   };
   ItemRange items;
   std::uint64_t first = 0, reached = Stretch::to_the_end;  // accesses, of a stretch

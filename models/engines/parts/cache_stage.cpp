@@ -136,7 +136,7 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
   while (touches.next(group_)) {
     for (const LineTouch& touch : group_) {
-      const AddressRange range{touch.lines.first * line, touch.lines.last * line};
+      const AddressRange range = bytes_of(touch.lines, line);
       if (faulted) {
         addresses.note_touch(range, touch.writes, work.place);
       } else if (tells_news(touch, range, addresses)) {
@@ -162,7 +162,7 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
 bool CacheStage::tells_news(const LineTouch& touch, AddressRange range, const AddressSpace& addresses) {
   if (range.last <= range.first) return false;
   if (addresses.pages_per_huge() != 0) return true;
-  const LineRange pages{range.first / page_bytes_, (range.last - 1) / page_bytes_ + 1};
+  const LineRange pages{range.first.value() / page_bytes_, (range.last - 1).value() / page_bytes_ + 1};
   const bool touched = touched_pages_.add(pages) != 0;
   return touch.writes ? written_pages_.add(pages) != 0 : touched;
 }
@@ -170,7 +170,7 @@ bool CacheStage::tells_news(const LineTouch& touch, AddressRange range, const Ad
 LineTouches::AddressOf CacheStage::addresses_for(AddressSpace& addresses, ThreadId thread, FilteredSlice& slice) const {
   return [&addresses, thread, placed = recording_ ? &slice.placed : nullptr](ObjectId object) {
     const bool first_use = placed != nullptr && !addresses.placed(object, thread);
-    const std::uint64_t address = addresses.address(object, thread);
+    const Address address = addresses.address(object, thread);
     if (first_use) placed->push_back({object, thread, address});
     return address;
   };
@@ -209,13 +209,14 @@ std::uint64_t CacheStage::missed_pages(CoreId core, AddressRange range, const Ad
   TranslationBuffers& buffers = translations_[core.index()];
   std::uint64_t missed = 0;
   const std::uint64_t in_huge = addresses.pages_per_huge();
-  for (std::uint64_t page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
+  for (PageNumber page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
     if (in_huge != 0 && addresses.in_huge_page(page)) {
-      const std::uint64_t huge = page / in_huge;
+      const std::uint64_t huge = page.value() / in_huge;
       missed += !buffers.huge.find(huge);
-      page = (huge + 1) * in_huge;
+      page = PageNumber{(huge + 1) * in_huge};
     } else {
-      missed += !buffers.pages.find(page++);
+      missed += !buffers.pages.find(page.value());
+      ++page;
     }
   }
   return missed;

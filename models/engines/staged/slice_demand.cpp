@@ -5,7 +5,7 @@ namespace homenode {
 void SliceDemand::add(const CacheOutcome& outcome, NodeId reader, const AddressSpace& addresses) {
   const auto by_home = [&](const LineRange& lines, auto add) {
     shares_.clear();
-    addresses.homes(lines.first, lines.last, reader, shares_);
+    addresses.homes(lines, reader, shares_);
     for (const HomeShare& share : shares_) add(of(share.home), share.lines);
   };
   for (const MissRange& miss : outcome.reads) {

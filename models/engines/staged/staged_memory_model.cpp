@@ -113,9 +113,8 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
   const std::uint64_t lines = addresses.page_bytes() / line_bytes_;
   add_page_work(done, place.node, lines, machine_, topology_, options_.system, kernel_seconds);
   for (const PageMove& move : done.moves) {
-    const LineNumber first = addresses.first_byte(move.page) / line_bytes_;
     moved_.clear();
-    caches_.drop({first, first + lines}, false, moved_);
+    caches_.drop(lines_of(addresses.bytes_of(move.page), line_bytes_), false, moved_);
     for (const LineRange& modified : moved_.writebacks) demand_.of(move.from).writebacks += modified.size();
     demand_.of(move.from).reads += lines;
     demand_.of(move.to).non_temporal += lines;
@@ -125,9 +124,7 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
 void StagedMemoryModel::tell_traffic(const CacheOutcome& outcome, const Place& place, AddressSpace& addresses) {
   PageWatch& watch = addresses.watch();
   if (watch.watches() != Watch::traffic) return;
-  const auto tell = [&](const LineRange& lines, bool write) {
-    watch.exchanged(lines.first * line_bytes_, lines.last * line_bytes_, write);
-  };
+  const auto tell = [&](const LineRange& lines, bool write) { watch.exchanged(bytes_of(lines, line_bytes_), write); };
   for (const MissRange& miss : outcome.reads) tell(miss.lines, false);
   for (const LineRange& lines : outcome.writebacks) tell(lines, true);
   for (const LineRange& lines : outcome.non_temporal_writes) tell(lines, true);
@@ -154,7 +151,7 @@ double StagedMemoryModel::transfer_time(const CacheOutcome& outcome, const Place
     const Time latency = transfer_latency(machine_, topology_, socket, owner);
     seconds += static_cast<double>(lines) / transfer.parallelism * latency.seconds();
     shares_.clear();
-    addresses.homes(transfer.lines.first, transfer.lines.last, place.node, shares_);
+    addresses.homes(transfer.lines, place.node, shares_);
     for (const HomeShare& share : shares_) use_links(messages_.transfer(socket, machine_.socket_of(share.home), owner), share.lines);
     count_latency("transfer", latency, lines);
     counts_.events.transfer_lines += lines;
@@ -328,16 +325,16 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
             [](const Completion& a, const Completion& b) { return std::tie(a.time, a.thread) < std::tie(b.time, b.thread); });
 }
 
-void StagedMemoryModel::drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) {
+void StagedMemoryModel::drop(AddressRange bytes, bool discard) {
   moved_.clear();
-  caches_.drop({first_address / line_bytes_, (last_address + line_bytes_ - 1) / line_bytes_}, discard, moved_);
+  caches_.drop(lines_of(bytes, line_bytes_), discard, moved_);
 }
 
 void StagedMemoryModel::flush(AddressSpace& addresses) {
   moved_.clear();
   caches_.flush(moved_);
   shares_.clear();
-  for (const LineRange& lines : moved_.writebacks) addresses.homes(lines.first, lines.last, NodeId{0}, shares_);
+  for (const LineRange& lines : moved_.writebacks) addresses.homes(lines, NodeId{0}, shares_);
   for (const HomeShare& share : shares_) counts_.at_end(share.home, share.lines);
 }
 

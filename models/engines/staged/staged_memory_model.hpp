@@ -49,7 +49,7 @@ public:
   EventCounts counts() const override { return counts_.events; }
   std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return causes_.ranked(); }
   std::optional<LeastTime> least_time() const override { return bound_.result(); }
-  void drop(std::uint64_t first_address, std::uint64_t last_address, bool discard) override;
+  void drop(AddressRange, bool discard) override;
   void flush(AddressSpace&) override;
 
 private:

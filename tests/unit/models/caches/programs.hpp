@@ -54,7 +54,8 @@ struct Totals {
 inline void replay(CacheModel& model, CoreId core, const Program& program, std::int64_t first, std::int64_t last,
                    const LineTouchOptions& options, const std::vector<std::uint64_t>& bases, Totals& totals) {
   LineTouches touches{options};
-  touches.start(program.patterns, program.body, first, last, [&](ObjectId object) { return base_address + bases[object.index()]; });
+  touches.start(program.patterns, program.body, first, last,
+                [&](ObjectId object) { return Address{base_address + bases[object.index()]}; });
   std::vector<LineTouch> group;
   CacheOutcome outcome;
   while (touches.next(group)) {

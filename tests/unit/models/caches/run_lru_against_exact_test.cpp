@@ -173,7 +173,7 @@ std::pair<Totals, exact::Counts> run_lattice(const LatticeCase& c) {
   std::vector<LineTouches> touches(c.threads, LineTouches{options});
   for (unsigned t = 0; t < c.threads; ++t)
     touches[t].start(program.patterns, program.body, begin(t), begin(t + 1),
-                     [&](ObjectId object) { return base_address + bases[object.index()]; });
+                     [&](ObjectId object) { return Address{base_address + bases[object.index()]}; });
   std::vector<LineTouch> group;
   CacheOutcome outcome;
   for (unsigned left = c.threads; left > 0;) {
@@ -265,7 +265,7 @@ TEST(RunLru, BlocksOfS4MoveTheBytesThatItsArithmeticSays) {
         const std::int64_t first = 60 * (10 + 20 * static_cast<std::int64_t>(t)), last = first + 120;
         updates += lattice.updates(first, last);
         touches[t].start(program.patterns, program.body, first, last,
-                         [&](ObjectId object) { return base_address + bases[object.index()]; });
+                         [&](ObjectId object) { return Address{base_address + bases[object.index()]}; });
       }
       Totals totals;
       std::vector<LineTouch> group;

@@ -16,17 +16,17 @@ bool unmaps(const HeapEffect& effect) {
 TEST(Glibc, smallBlocksFollowEachOtherWithAHeaderOf16Bytes) {
   HeapBench heap{"glibc"};
   // A chunk holds bytes + 8, rounded up to 16, at least 32: 24 -> 32, 25 -> 48.
-  const std::uint64_t first = heap.allocate(0, 24).range.first;
+  const Address first = heap.allocate(0, 24).range.first;
   EXPECT_EQ(heap.allocate(0, 25).range.first, first + 32);
   EXPECT_EQ(heap.allocate(0, 1).range.first, first + 32 + 48);
-  EXPECT_EQ(first % page, 16u);  // the arena begins on a page
+  EXPECT_EQ(first.value() % page, 16u);  // the arena begins on a page
 }
 
 TEST(Glibc, theMmapThresholdIs128KiBAndRisesToTheLargestBlockFreed) {
   HeapBench heap{"glibc", 2, page, 64, 40 * mib};
   // A chunk of 128 KiB holds 128 KiB - 8: one byte more goes by mmap, in 33 pages of 132 KiB, which is then the threshold.
   const auto at = heap.allocate(0, 128 * kib - 8 + 1);
-  EXPECT_EQ(at.range.first % page, 16u);
+  EXPECT_EQ(at.range.first.value() % page, 16u);
   EXPECT_TRUE(unmaps(heap.release(0, at)));
   const auto below = heap.allocate(0, 132 * kib - 24);      // a chunk of 132 KiB - 16, from the arena; 128 KiB of pad are left
   const auto not_below = heap.allocate(0, 132 * kib - 23);  // 132 KiB: does not fit there and reaches the threshold
@@ -81,7 +81,7 @@ TEST(Glibc, eachThreadHasAnArenaUpToTheLimitAndAForeignFreeGoesBackToIt) {
   const auto other = heap.allocate(1, 200);
   const LockId second = heap.lock;
   EXPECT_NE(first, second);
-  EXPECT_GT(other.range.first / (64 * mib), main.range.first / (64 * mib));
+  EXPECT_GT(other.range.first.value() / (64 * mib), main.range.first.value() / (64 * mib));
   heap.allocate(2, 200);  // the limit is reached: it shares
   EXPECT_TRUE(heap.lock == first || heap.lock == second);
   heap.release(3, other);
@@ -106,12 +106,12 @@ TEST(Glibc, anArenaGoesOnInASecondHeapAndGivesItBack) {
   std::vector<HeapBench::Block> blocks;
   for (int i = 0; i < 70; ++i) blocks.push_back(heap.allocate(1, mib));
   // 63 chunks of 1 MiB + 16 fit in a heap of 64 MiB beside its tables.
-  EXPECT_NE(blocks.front().range.first / (64 * mib), blocks.back().range.first / (64 * mib));
-  EXPECT_EQ(blocks.front().range.first / (64 * mib), blocks[62].range.first / (64 * mib));
+  EXPECT_NE(blocks.front().range.first.value() / (64 * mib), blocks.back().range.first.value() / (64 * mib));
+  EXPECT_EQ(blocks.front().range.first.value() / (64 * mib), blocks[62].range.first.value() / (64 * mib));
   bool second_heap_unmapped = false;
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block)
     for (const PageOperation& operation : heap.release(0, *block).operations)
-      second_heap_unmapped |= operation.kind == PageOperation::Kind::unmap && operation.range.last - operation.range.first == 64 * mib;
+      second_heap_unmapped |= operation.kind == PageOperation::Kind::unmap && operation.range.size() == 64 * mib;
   EXPECT_TRUE(second_heap_unmapped);
   EXPECT_LT(heap.manager->reserved_bytes(), 3 * mib);
 }
@@ -120,7 +120,7 @@ TEST(Glibc, alignedBlocksAreAlignedAndLeaveNoHole) {
   HeapBench heap{"glibc:tcache=0"};
   const auto first = heap.allocate(0, 100);
   const auto aligned = heap.allocate(0, 100, 4096);
-  EXPECT_EQ(aligned.range.first % 4096, 0u);
+  EXPECT_EQ(aligned.range.first.value() % 4096, 0u);
   const auto between = heap.allocate(0, 100);
   EXPECT_GT(between.range.first, first.range.first);
   EXPECT_LT(between.range.first, aligned.range.first);

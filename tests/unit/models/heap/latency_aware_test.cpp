@@ -38,13 +38,13 @@ struct OnCard {
         blocks[thread].push_back(manager->allocate({ObjectId{0}, 64, 16, SiteId{}, -1}, on(thread)).range.first);
   }
   Place on(std::size_t thread) const { return {ThreadId{thread}, CoreId{thread}, NodeId{0}, Time{}}; }
-  double latency(std::size_t core, std::uint64_t block) const {
-    return ring.memory_latency(CoreId{core}, memory.line(block / 64)).nanoseconds();
+  double latency(std::size_t core, Address block) const {
+    return ring.memory_latency(CoreId{core}, memory.line(line_of(block, 64))).nanoseconds();
   }
   double mean_latency() const {
     double sum = 0, count = 0;
     for (std::size_t core = 0; core < blocks.size(); ++core)
-      for (const std::uint64_t block : blocks[core]) {
+      for (const Address block : blocks[core]) {
         sum += latency(core, block);
         ++count;
       }
@@ -58,15 +58,15 @@ struct OnCard {
   RingGeometry ring;
   PhysicalMemory memory;
   std::unique_ptr<AddressSpace> addresses;
-  std::vector<std::vector<std::uint64_t>> blocks;  // by core
+  std::vector<std::vector<Address>> blocks;  // by core
 };
 
 TEST(LatencyAware, blocksAreWholeLinesOfOneCoreEachAndNoOtherUserIsNearer) {
   const OnCard heap{"latency-aware", 20, 300};
-  std::set<std::uint64_t> seen;
+  std::set<Address> seen;
   for (std::size_t core = 0; core < 20; ++core)
-    for (const std::uint64_t block : heap.blocks[core]) {
-      ASSERT_EQ(block % 64, 0U);
+    for (const Address block : heap.blocks[core]) {
+      ASSERT_EQ(block.value() % 64, 0U);
       ASSERT_TRUE(seen.insert(block).second);
       for (std::size_t other = 0; other < 20; ++other) ASSERT_LE(heap.latency(core, block), heap.latency(other, block));
     }
@@ -96,10 +96,10 @@ TEST(Regular, dividesAChunkInOrderAndSeesTheMachinesMeanLatency) {
 TEST(LineHeaps, largerRequestsGoToGlibcAndFreedLinesComeBack) {
   for (const char* name : {"regular", "latency-aware"}) {
     OnCard heap{name, 4, 1};
-    const std::uint64_t line = heap.manager->allocate({ObjectId{0}, 40, 8, SiteId{}, -1}, heap.on(2)).range.first;
+    const Address line = heap.manager->allocate({ObjectId{0}, 40, 8, SiteId{}, -1}, heap.on(2)).range.first;
     const AddressRange larger = heap.manager->allocate({ObjectId{0}, 65, 16, SiteId{}, -1}, heap.on(2)).range;
     EXPECT_EQ(larger.last - larger.first, 65U);
-    EXPECT_EQ(larger.first % 64, 16U) << "glibc's header lies in front";
+    EXPECT_EQ(larger.first.value() % 64, 16U) << "glibc's header lies in front";
     heap.manager->release(ObjectId{0}, line, heap.on(1));
     EXPECT_EQ(heap.manager->allocate({ObjectId{0}, 64, 16, SiteId{}, -1}, heap.on(2)).range.first, line) << "of core 2, whoever freed it";
   }

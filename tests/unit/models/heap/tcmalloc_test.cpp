@@ -91,7 +91,7 @@ TEST(TcMalloc, givesBackOnlyPagesThatLieInTheFreeSpan) {
   // Blocks of 38 x 8 KiB = 304 KiB = 4.75 pages of 64 KiB, one behind the other. The one in the middle goes and comes until its frames go
   // back: not the pages that it shares with its neighbours.
   HeapBench heap{"tcmalloc", 2, 64 * kib, 10'000, mib};
-  std::map<std::uint64_t, HeapBench::Block> blocks;
+  std::map<Address, HeapBench::Block> blocks;
   for (int i = 0; i < 3; ++i) {
     const auto block = heap.allocate(0, 304 * kib);
     blocks[block.range.first] = block;
@@ -103,7 +103,7 @@ TEST(TcMalloc, givesBackOnlyPagesThatLieInTheFreeSpan) {
     if (operations.empty()) middle = heap.allocate(0, 304 * kib);
   }
   ASSERT_EQ(operations.size(), 1u);
-  ASSERT_NE(middle.range.first % (64 * kib), 0u);
+  ASSERT_NE(middle.range.first.value() % (64 * kib), 0u);
   EXPECT_GE(operations[0].range.first, middle.range.first);
   EXPECT_LE(operations[0].range.last, middle.range.last);
 }
@@ -141,7 +141,7 @@ TEST(JArena, servesTheOwnersNodeAndTakesForeignFreesBackThere) {
   const auto small = heap.allocate(0, 100, 1, 3);
   heap.release(0, small);  // to node 1's central list, not to thread 0's cache
   EXPECT_NE(heap.allocate(0, 100).range.first, small.range.first);
-  std::set<std::uint64_t> served;
+  std::set<Address> served;
   for (int i = 0; i < 3; ++i) served.insert(heap.allocate(2, 100).range.first);
   EXPECT_TRUE(served.contains(small.range.first));
 }

@@ -65,10 +65,10 @@ PlacementProblem random_problem(std::mt19937_64& random) {
     problem.rows.push_back({phase, sum / own_rows, true});
   }
   const std::uint64_t classes = pick(1, 3);
-  std::uint64_t page = 0;
+  PageNumber page;
   for (std::uint64_t c = 0; c < classes; ++c) {
     PlacementProblem::PageClass& alike = problem.classes.emplace_back();
-    for (std::uint64_t pages = pick(1, c == 0 ? 4 : 2); pages > 0; --pages) alike.pages.push_back(page++);
+    for (std::uint64_t pages = pick(1, c == 0 ? 4 : 2); pages > 0; --pages) alike.pages.push_back(page), ++page;
     for (std::size_t node = 0; node < problem.nodes; ++node) {
       auto& on = alike.on.emplace_back();
       for (std::uint32_t phase = 0; phase < problem.phases; ++phase) {
@@ -144,8 +144,8 @@ TEST(PlacementSearch, weighsThreadsAgainstEachOther) {
   problem.phases = 1;
   problem.room = {2, 2};
   problem.rows = {{0, 0, false}, {0, 0, false}, {0, 0, true}};
-  problem.classes = {{{7}, {{{0, 1}, {2, 0.5}}, {{0, 2}, {2, 1}}}},  // a
-                     {{9}, {{{0, 1}, {1, 2}, {2, 1.5}}, {{0, 2}, {1, 1}, {2, 1.5}}}}};
+  problem.classes = {{{PageNumber{7}}, {{{0, 1}, {2, 0.5}}, {{0, 2}, {2, 1}}}},  // a
+                     {{PageNumber{9}}, {{{0, 1}, {1, 2}, {2, 1.5}}, {{0, 2}, {1, 1}, {2, 1.5}}}}};
   const PlacementSolution solution = solve(problem);
   EXPECT_TRUE(solution.exact);
   EXPECT_DOUBLE_EQ(solution.seconds, 2);

@@ -18,14 +18,14 @@ public:
   Pages(std::size_t pages, NodeId home) : homes(pages, home), unmapped(pages, false) {}
   std::uint64_t pages() const override { return homes.size(); }
   std::uint64_t page_bytes() const override { return 4096; }
-  NodeId home(std::uint64_t page) const override { return homes[page]; }
-  void migrate(std::uint64_t page, NodeId to) override {
-    homes[page] = to;
+  NodeId home(PageNumber page) const override { return homes[page.value()]; }
+  void migrate(PageNumber page, NodeId to) override {
+    homes[page.value()] = to;
     ++migrations;
   }
-  bool unmap(std::uint64_t page) override {
-    if (homes[page].is_none() || unmapped[page]) return false;
-    return unmapped[page] = true;
+  bool unmap(PageNumber page) override {
+    if (homes[page.value()].is_none() || unmapped[page.value()]) return false;
+    return unmapped[page.value()] = true;
   }
   bool move_thread(ThreadId thread, NodeId to) override {
     if (!threads_move) return false;
@@ -66,7 +66,7 @@ struct Balanced {
   // One hinting fault; true if it moved the page.
   bool fault(const Place& place, std::uint64_t page = 0) {
     const std::size_t before = pages.migrations;
-    const PageUse use{page, pages.homes[page]};
+    const PageUse use{PageNumber{page}, pages.homes[page]};
     pages.unmapped[page] = false;
     balancing.fault(place, std::span{&use, 1}, pages);
     return pages.migrations > before;
@@ -110,7 +110,7 @@ TEST(Balancing, aFirstFaultMovesAPageSinceFaultsKnowTheirThread) {
 TEST_P(EveryKernel, forgetsWhoTouchedAPageThatIsNew) {
   Balanced s{GetParam()}, fresh{GetParam()};
   s.fault(by(0, 0));
-  s.balancing.forget(0);
+  s.balancing.forget(PageNumber{0});
   EXPECT_EQ(s.fault(by(1, 1)), fresh.fault(by(1, 1)));
 }
 
@@ -214,7 +214,7 @@ TEST(Period, shrinksWhenFaultsAreSharedAndRemote) {
     pages.unmapped.assign(100, false);
     balancing.scan(by(scanner, 0, now), pages);
     for (std::uint64_t page = 0; page < 100; ++page) {
-      const PageUse use{page, pages.homes[page]};
+      const PageUse use{PageNumber{page}, pages.homes[page]};
       balancing.fault(by(0, 0, now), std::span{&use, 1}, pages);
       balancing.fault(by(1, 1, now), std::span{&use, 1}, pages);
     }
@@ -241,7 +241,7 @@ double migrations_of_shared_pages(BalancingKernel kernel, std::size_t passes, Pa
     for (const std::size_t thread : {std::size_t{0}, std::size_t{2}}) balancing.scan(by(thread, thread / 2, now), pages);
     for (std::uint64_t page = 0; page < pages.pages(); ++page) {
       const std::size_t thread = random() % 4;
-      const PageUse use{page, pages.homes[page]};
+      const PageUse use{PageNumber{page}, pages.homes[page]};
       balancing.fault(by(thread, thread / 2, now), std::span{&use, 1}, pages);
     }
   }

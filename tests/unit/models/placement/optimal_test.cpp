@@ -29,7 +29,7 @@ public:
 private:
   std::uint64_t number_;
   std::size_t nodes_;
-  std::map<std::uint64_t, std::size_t> known_;
+  std::map<PageNumber, std::size_t> known_;
 };
 
 RunSpec scattered(unsigned threads, std::string placement) {

@@ -22,7 +22,8 @@ constexpr std::uint64_t page = 4096;
 std::vector<std::uint32_t> homes(PagePlacement& placement, ObjectId object, std::uint64_t pages, std::int64_t phase = 0) {
   std::vector<PageFault> faults;
   for (std::uint64_t p = 0; p < pages; ++p)
-    faults.push_back({1000 + p, object, {ThreadId{0}, CoreId{0}, NodeId{0}, {}}, true, static_cast<std::int64_t>(p * page) - phase, page});
+    faults.push_back(
+        {PageNumber{1000 + p}, object, {ThreadId{0}, CoreId{0}, NodeId{0}, {}}, true, static_cast<std::int64_t>(p * page) - phase, page});
   std::vector<NodeId> nodes(pages, NodeId::none());
   placement.fault(faults, nodes);
   std::vector<std::uint32_t> result;
@@ -131,7 +132,7 @@ TEST(StencilAware, interleavesHugePagesByTheirOwnNumbers) {
   // Huge pages 7, 8, 9 and 10 of 512 pages each, all of them of the table: nodes 7 mod 4 = 3, 0, 1, 2.
   std::vector<PageFault> faults;
   for (std::uint64_t huge = 7; huge < 11; ++huge)
-    faults.push_back({512 * huge, s.table, {ThreadId{0}, CoreId{0}, NodeId{0}, {}}, true, 0, 512 * page, 512});
+    faults.push_back({PageNumber{512 * huge}, s.table, {ThreadId{0}, CoreId{0}, NodeId{0}, {}}, true, 0, 512 * page, 512});
   std::vector<NodeId> nodes(faults.size(), NodeId::none());
   placement->fault(faults, nodes);
   EXPECT_THAT(nodes, ElementsAre(NodeId{3}, NodeId{0}, NodeId{1}, NodeId{2}));

@@ -44,13 +44,13 @@ public:
   }
   EventCounts counts() const override { return {}; }
   std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return {}; }
-  void drop(std::uint64_t first, std::uint64_t last, bool) override { dropped.emplace_back(first, last); }
+  void drop(AddressRange bytes, bool) override { dropped.push_back(bytes); }
   void flush(AddressSpace&) override { flushed = true; }
 
   std::function<void(const Work&, AddressSpace&)> at_start;  // to look at what the slice finds
   std::vector<Work> slices;
   std::vector<Time> ends;  // by slice
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped;
+  std::vector<AddressRange> dropped;
   bool flushed = false;
 
 private:

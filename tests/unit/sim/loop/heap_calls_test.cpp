@@ -20,10 +20,9 @@ public:
   void prepare(const HeapSetting& setting) override { addresses_ = &setting.addresses; }
   HeapLock lock_to_allocate(const AllocationRequest&, const Place&) override { return locks_ ? HeapLock{LockId{7}} : HeapLock{}; }
   HeapEffect allocate(const AllocationRequest& request, const Place&) override {
-    const AddressRange range = addresses_->reserve(4096);
-    return {{range.first, range.first + request.bytes}, held, rest, {}};
+    return {AddressRange::of(addresses_->reserve(4096).first, request.bytes), held, rest, {}};
   }
-  HeapEffect release(ObjectId, std::uint64_t, const Place&) override { return {}; }
+  HeapEffect release(ObjectId, Address, const Place&) override { return {}; }
   std::uint64_t reserved_bytes() const override { return 0; }
 
 private:

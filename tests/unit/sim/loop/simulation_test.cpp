@@ -262,7 +262,7 @@ TEST(Simulation, releasedObjectsLeaveTheCachesAndTheirPages) {
   workload.patterns[0].heap_events = {{0, HeapOperation::allocate, 0, false}, {9, HeapOperation::release, 0, false}};
   const SimulatedRun run{workload, 1};
   ASSERT_EQ(run.memory.dropped.size(), 1u);
-  EXPECT_EQ(run.memory.dropped[0].second - run.memory.dropped[0].first, std::uint64_t{1} << 20);
+  EXPECT_EQ(run.memory.dropped[0].size(), std::uint64_t{1} << 20);
 }
 
 // An iteration that allocates and releases objects 1, 2 and 3, all of one size, beside its accesses to object 0.
@@ -280,18 +280,19 @@ ListedWorkload with_heap(std::vector<HeapEvent> events, std::int64_t iterations 
 // Which of the objects 1 to 3 are placed when each slice starts, and where.
 struct Seen {
   std::string placed;
-  std::vector<std::uint64_t> address;
+  std::vector<Address> address;
 };
 std::vector<Seen> heap_at_each_slice(const ListedWorkload& workload, RunReport* report = nullptr) {
   std::vector<Seen> result;
-  SimulatedRun run{workload, 1, "static", false, Bytes{1 << 16}, [&](const Work&, AddressSpace& addresses) {
-                     Seen seen;
-                     for (std::size_t object = 1; object < 4; ++object) {
-                       seen.placed += addresses.placed(ObjectId{object}) ? std::to_string(object) : "-";
-                       seen.address.push_back(addresses.placed(ObjectId{object}) ? addresses.address(ObjectId{object}, ThreadId{0}) : 0);
-                     }
-                     result.push_back(seen);
-                   }};
+  SimulatedRun run{
+      workload, 1, "static", false, Bytes{1 << 16}, [&](const Work&, AddressSpace& addresses) {
+        Seen seen;
+        for (std::size_t object = 1; object < 4; ++object) {
+          seen.placed += addresses.placed(ObjectId{object}) ? std::to_string(object) : "-";
+          seen.address.push_back(addresses.placed(ObjectId{object}) ? addresses.address(ObjectId{object}, ThreadId{0}) : Address{});
+        }
+        result.push_back(seen);
+      }};
   if (report) *report = run.report;
   return result;
 }

@@ -62,7 +62,7 @@ TEST(AddressSpace, linesAreCountedByHome) {
   const AddressRange range = s.space.place_object(array, ThreadId{0});
   EXPECT_EQ(s.space.touch(range, true, on_node(0)), 8u);
   std::vector<HomeShare> shares;
-  s.space.homes(range.first / 64, range.last / 64, NodeId{0}, shares);
+  s.space.homes(lines_of(range, 64), NodeId{0}, shares);
   // 8 pages of 64 lines over 4 nodes: 128 lines each, their sum the lines of the range.
   ASSERT_EQ(shares.size(), 4u);
   for (const HomeShare& share : shares) EXPECT_EQ(share.lines, 128u);
@@ -75,7 +75,7 @@ TEST(AddressSpace, largeBlocksGiveTheirPagesBackAndFaultAgain) {
   const ObjectId temporary = objects.add(ObjectKind::heap, 1 << 20);
   Space s{objects, 2, "first-touch"};
   const AddressRange first = s.space.place_object(temporary, ThreadId{0});
-  EXPECT_EQ(first.first % 4096, AddressSpace::heap_header);
+  EXPECT_EQ(first.first.value() % 4096, AddressSpace::heap_header);
   const std::uint64_t pages = 257;  // 1 MiB + 16 bytes of header
   EXPECT_EQ(s.space.touch(first, true, on_node(0)), pages);
   s.space.release_object(temporary);
@@ -111,7 +111,7 @@ TEST(AddressSpace, remotePagesOfABlockAreThoseAwayFromItsOwner) {
   Objects objects;
   const ObjectId block = objects.add(ObjectKind::heap, 4 * 4096);
   Space s{objects, 2, "first-touch"};
-  const AddressRange pages = s.space.reserve(8 * 4096), range{pages.first + 16, pages.first + 16 + 4 * 4096};
+  const AddressRange pages = s.space.reserve(8 * 4096), range = AddressRange::of(pages.first + 16, 4 * 4096);
   s.space.bind_object(block, ThreadId{0}, range, NodeId{0});
   EXPECT_EQ(s.space.remote_pages_of(block, ThreadId{0}), 0u);  // nobody wrote it yet
   s.space.touch({range.first, range.first + 4096}, true, on_node(1));
@@ -129,7 +129,7 @@ TEST(AddressSpace, privateObjectsHaveOneCopyAThread) {
   EXPECT_EQ(s.space.address(local, ThreadId{0}), s.space.address(local, ThreadId{0}));
   EXPECT_EQ(s.space.address(global, ThreadId{0}), s.space.address(global, ThreadId{1}));
   // Different owners never share a page.
-  EXPECT_NE(s.space.address(local, ThreadId{0}) / 4096, s.space.address(local, ThreadId{1}) / 4096);
+  EXPECT_NE(s.space.address(local, ThreadId{0}).value() / 4096, s.space.address(local, ThreadId{1}).value() / 4096);
 }
 
 TEST(AddressSpace, bindRefusesANodeThatIsNotThere) {

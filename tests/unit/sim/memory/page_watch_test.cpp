@@ -22,7 +22,7 @@ public:
   void observe(const Place&, std::span<const PageUse> uses, PageActions&) override {
     for (const PageUse& use : uses) seen.push_back(use.page);
   }
-  std::vector<std::uint64_t> seen;
+  std::vector<PageNumber> seen;
 };
 
 class NoObjects final : public Workload {
@@ -38,7 +38,7 @@ struct PageWatchTest : ::testing::Test {
   PageWatch& watch = space.watch();
   Place here{ThreadId{0}, CoreId{0}, NodeId{0}, Time{}};
   AddressRange range = space.reserve(std::uint64_t{4} * 4096);
-  std::uint64_t first = space.page_of(range.first);
+  PageNumber first = space.page_of(range.first);
 };
 
 TEST_F(PageWatchTest, tellsOfTheFirstTouchOfAnUnmappedPageOnce) {

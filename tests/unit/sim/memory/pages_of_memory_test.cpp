@@ -69,7 +69,7 @@ TEST(FullNodes, haveRoomAgainWhenPagesAreGivenBack) {
 TEST(FullNodes, takeNoMigratedPage) {
   Space s{ring(3), ObjectKind::mapped, 4 * page};
   s.space.touch(s.range, true, Space::on(0));  // 3 on node 0, 1 on node 1
-  const std::uint64_t first = s.space.page_of(s.range.first);
+  const PageNumber first = s.space.page_of(s.range.first);
   EXPECT_FALSE(s.space.migrate(first + 3, NodeId{0}));
   EXPECT_TRUE(s.space.migrate(first, NodeId{1}));
   EXPECT_TRUE(s.space.migrate(first + 3, NodeId{0}));  // into the frame that the other left
@@ -91,7 +91,7 @@ TEST(FullNodes, ofAllTheMachineRefuseTheProgram) {
 TEST(HugePages, takeTheAlignedBlocksOfAMappingAndSmallPagesTheRest) {
   // 5 MiB from an aligned address = 2 huge pages and 1 MiB of 4 KiB: 2 + 256 faults; 1280 small pages' worth of memory.
   Space s{test::two_sockets(), ObjectKind::mapped, 5 << 20, "first-touch", Bytes{huge}};
-  ASSERT_EQ(s.range.first % huge, 0u);
+  ASSERT_EQ(s.range.first.value() % huge, 0u);
   EXPECT_EQ(s.space.touch(s.range, true, Space::on(1)), 2u + 256u);
   EXPECT_EQ(s.space.huge_pages(), 2u);
   EXPECT_EQ(s.space.page_faults(), 258u);
@@ -126,7 +126,7 @@ TEST(HugePages, areNotTakenInTheMappingsOfOthers) {
 TEST(HugePages, areSplitWhenAPartMoves) {
   Space s{test::two_sockets(), ObjectKind::mapped, 2 << 20, "first-touch", Bytes{huge}};
   s.space.touch(s.range, true, Space::on(0));
-  const std::uint64_t first = s.space.page_of(s.range.first);
+  const PageNumber first = s.space.page_of(s.range.first);
   EXPECT_TRUE(s.space.in_huge_page(first + 7));
   EXPECT_TRUE(s.space.migrate(first + 7, NodeId{1}));
   EXPECT_FALSE(s.space.in_huge_page(first));

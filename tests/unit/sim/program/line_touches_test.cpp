@@ -15,7 +15,8 @@ namespace {
 std::vector<std::vector<LineTouch>> expand(const Program& program, std::int64_t first, std::int64_t last, LineTouchOptions options = {},
                                            std::uint64_t object_bytes = std::uint64_t{1} << 24) {
   LineTouches touches{options};
-  touches.start(program.patterns, program.body, first, last, [&](ObjectId object) { return base_address + object.index() * object_bytes; });
+  touches.start(program.patterns, program.body, first, last,
+                [&](ObjectId object) { return Address{base_address + object.index() * object_bytes}; });
   std::vector<std::vector<LineTouch>> groups;
   std::vector<LineTouch> group;
   while (touches.next(group)) groups.push_back(group);
@@ -178,7 +179,9 @@ TEST(LineTouches, StretchesHoldExactlyTheAccessesBetweenTheirLimits) {
 
     // Object 1 lies 16 MiB further on in each stretch.
     std::uint64_t moved = 0;
-    const auto address_of = [&](ObjectId object) { return base_address + object.index() * (1 << 28) + (object.index() == 1 ? moved : 0); };
+    const auto address_of = [&](ObjectId object) {
+      return Address{base_address + object.index() * (1 << 28) + (object.index() == 1 ? moved : 0)};
+    };
     LineTouches touches{{}};
     touches.start(program.patterns, program.body, 0, 1, address_of);
     EXPECT_EQ(touches.position(), 0U);
@@ -192,7 +195,7 @@ TEST(LineTouches, StretchesHoldExactlyTheAccessesBetweenTheirLimits) {
             const std::uint64_t number = r.sequence + o * r.dimension[1].sequence_stride + i * r.dimension[0].sequence_stride;
             if (number < from || number >= limit) continue;
             ++words;
-            const std::uint64_t address = address_of(ObjectId{r.slot}) + static_cast<std::uint64_t>(r.offset) +
+            const std::uint64_t address = address_of(ObjectId{r.slot}).value() + static_cast<std::uint64_t>(r.offset) +
                                           o * static_cast<std::uint64_t>(r.dimension[1].stride) +
                                           i * static_cast<std::uint64_t>(r.dimension[0].stride);
             expected[address / 64] |= r.kind == AccessKind::read ? 1 : 2;
@@ -225,7 +228,7 @@ TEST(LineTouches, AFewSingleAccessesAreCutToo) {
   program.patterns.push_back(pattern);
   program.body.blocks.push_back({0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}}});
   LineTouches touches{{}};
-  touches.start(program.patterns, program.body, 0, 1, [](ObjectId) { return base_address; });
+  touches.start(program.patterns, program.body, 0, 1, [](ObjectId) { return Address{base_address}; });
   std::vector<LineTouch> group;
   touches.go_on_until(2);
   ASSERT_TRUE(touches.next(group));
@@ -244,7 +247,7 @@ TEST(LineTouches, PausesBetweenGroupsChangeNone) {
   const Program program = lattice_sweep({12, 12, 64, 6, 6, 64});
   const auto whole = expand(program, 0, 1);
   LineTouches touches{{}};
-  touches.start(program.patterns, program.body, 0, 1, [](ObjectId object) { return base_address + object.index() * (1 << 24); });
+  touches.start(program.patterns, program.body, 0, 1, [](ObjectId object) { return Address{base_address + object.index() * (1 << 24)}; });
   std::uint64_t before = 0;
   for (const auto& expected : whole) {
     std::vector<LineTouch> group;
