@@ -1,6 +1,6 @@
-// Places in the simulated virtual address space, and ranges of them. An address, a page and a line do not convert into each other:
-// a place plus a number is a place, the difference of two places is a number. What divides addresses by sizes is AddressSpace (pages)
-// and line_of (lines).
+// Places in the simulated virtual address space, and ranges of them. An address and a page do not convert into each other: a place plus
+// a number is a place, the difference of two places is a number. Lines are plain numbers, which the caches' inner loops reckon with.
+// Pages and addresses convert in AddressSpace, lines and addresses below.
 #pragma once
 
 #include <compare>
