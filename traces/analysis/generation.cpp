@@ -2,7 +2,6 @@
 
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 
-
 #include "traces/analysis/library_calls.hpp"
 
 namespace homenode::analysis {
