@@ -98,7 +98,11 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--machine", required=True, metavar="M", help="Name or TOML file.")
 @click.option(
-    "--change", "changes", multiple=True, metavar="NAME=VALUE", help="What-if: replace a value of the machine."
+    "--change",
+    "changes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What-if: replace a number of the machine; NAME=xFACTOR multiplies it.",
 )
 @run_options(tuple(name for name in CLOSED_FORM if name != "distribution"))
 @click.option(

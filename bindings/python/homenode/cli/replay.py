@@ -41,7 +41,11 @@ def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, An
     "--machine", "machines", multiple=True, required=True, metavar="M", help="Name or TOML file; repeat for a grid."
 )
 @click.option(
-    "--change", "changes", multiple=True, metavar="NAME=VALUE", help="What-if: replace a value of every machine."
+    "--change",
+    "changes",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What-if: replace a number of every machine; NAME=xFACTOR multiplies it.",
 )
 @run_options(grid=True)
 @click.option(
@@ -51,15 +55,15 @@ def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, An
     type=click.Path(path_type=Path),
     help="Python file that registers placements.",
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Runs at the same time; results do not depend on it.")
-@click.option("--explain", is_flag=True, help="Name what holds up each region.")
+@click.option("--workers", type=click.IntRange(min=1), help="Number of parallel replays; results do not depend on it.")
+@click.option("--explain", is_flag=True, help="Show the bottlenecks of each region.")
 @click.option(
     "--confidence",
     type=click.IntRange(min=2),
     is_flag=False,
     flag_value=SAMPLES,
     metavar="[N]",
-    help=f"Sample N machines ({SAMPLES}) within what is known of their numbers: intervals, and how sure the order is.",
+    help=f"Replay on N sampled machines ({SAMPLES}): a 90 % interval for each time, a probability for each pair.",
 )
 @click.option("--idle", is_flag=True, help="Show how long each thread works and waits.")
 @click.option(
