@@ -152,7 +152,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunSpec& s
 
   RunReport report = main_run(plan, touches, staged, addresses);
 
-  if (plan.only_bounds) report = bound_of(plan, demand, std::move(report), addresses);
+  if (plan.only_bounds) report = bound_of(plan, demand, report, addresses);
   if (touches.pass) put_in_front(*touches.pass, report);
   report.caches = plan.caches.name;
   report.caches_region = plan.caches.region;

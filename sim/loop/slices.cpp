@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/loop/constructs.hpp"
+#include "sim/program/task_operations.hpp"
 
 namespace homenode {
 
@@ -140,7 +141,7 @@ bool Slices::pass_heap_event(std::size_t t, const HeapEvent& event) {
 }
 
 bool Slices::pass_sync_event(std::size_t t, const SyncEvent& event) {
-  if (TaskEvents::is_of_tasks(event)) return tasks_.pass(t, event);
+  if (is_of_tasks(event)) return tasks_.pass(t, event);
   if (!sync_.pass(t, event)) return false;
   ++threads_[t].sync_events;
   return true;

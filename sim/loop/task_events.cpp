@@ -12,17 +12,6 @@ namespace homenode {
 TaskEvents::TaskEvents(Threads& threads, TaskPool& pool, Executions& executions, TimeAccounts& accounts)
     : threads_{threads}, pool_{pool}, executions_{executions}, accounts_{accounts} {}
 
-bool TaskEvents::is_of_tasks(const SyncEvent& event) {
-  switch (event.operation) {
-    case SyncOperation::depend:
-    case SyncOperation::task_submit:
-    case SyncOperation::task_wait:
-    case SyncOperation::task_group_begin:
-    case SyncOperation::task_group_end: return true;
-    default: return false;
-  }
-}
-
 void TaskEvents::begin_construct(std::size_t first) {
   const Workload& workload = threads_.in.workload;
   while (first > 0 && is_same_construct(workload, first, first - 1)) --first;

@@ -15,8 +15,6 @@ public:
   // All must outlive it.
   TaskEvents(Threads&, TaskPool&, Executions&, TimeAccounts&);
 
-  static bool is_of_tasks(const SyncEvent&);
-
   // Of the construct that execution `first` belongs to. Throws PolicyError if one of its distributions does not run tasks.
   void begin_construct(std::size_t first);
   void end_construct();

@@ -4,20 +4,13 @@
 #include <memory>
 #include <utility>
 
+#include "sim/program/task_operations.hpp"
+
 namespace homenode {
 namespace {
 
 bool has_task_events(const ItemPattern& pattern) {
-  return std::any_of(pattern.sync_events.begin(), pattern.sync_events.end(), [](const SyncEvent& event) {
-    switch (event.operation) {
-      case SyncOperation::depend:
-      case SyncOperation::task_submit:
-      case SyncOperation::task_wait:
-      case SyncOperation::task_group_begin:
-      case SyncOperation::task_group_end: return true;
-      default: return false;
-    }
-  });
+  return std::any_of(pattern.sync_events.begin(), pattern.sync_events.end(), is_of_tasks);
 }
 
 class TaskChecker {
