@@ -15,6 +15,7 @@
 #include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/registered.hpp"
+#include "tests/support/workloads.hpp"
 
 namespace homenode::test {
 namespace {
@@ -274,19 +275,7 @@ TEST_P(EveryDistribution, runsEachTaskOnceIfItRunsTasks) {
   }
 }
 
-// Whole runs: two loops over the same blocks; the first one writes them, the second one reads and writes them again, twice.
-std::shared_ptr<Workload> blocks(std::int64_t iterations, std::int64_t block_bytes) {
-  WorkloadBuilder builder;
-  const ObjectId grid = builder.object("grid", static_cast<std::uint64_t>(std::max<std::int64_t>(iterations, 1) * block_bytes));
-  const auto words = static_cast<std::uint32_t>(block_bytes / 8);
-  const RegionId init = builder.loop("init", iterations), sweep = builder.loop("sweep", iterations);
-  builder.nest(init, {words}, {write(grid, 0, {8}, block_bytes)});
-  builder.nest(sweep, {words}, {read(grid, 0, {8}, block_bytes), write(grid, 0, {8}, block_bytes)});
-  builder.repeat(init);
-  builder.repeat(sweep, 2);
-  return builder.build();
-}
-
+// Whole runs.
 RunReport replay(const Workload& workload, const std::string& distribution, unsigned threads) {
   RunSpec options;
   options.threads = threads;
@@ -305,7 +294,7 @@ std::vector<std::int64_t> handed_out(const RunReport& report, std::size_t execut
 
 TEST_P(EveryDistribution, handsOutEachIterationOnceInWholeRuns) {
   for (const std::int64_t iterations : {0, 1, 2, 7, 64, 97}) {
-    const auto workload = blocks(iterations, 64);
+    const auto workload = test::blocks(iterations, 64, 2);
     for (const unsigned threads : {1U, 2U, 5U, 8U}) {
       const RunReport report = replay(*workload, GetParam(), threads);
       for (const std::size_t execution : {0U, 1U, 2U})
@@ -315,7 +304,7 @@ TEST_P(EveryDistribution, handsOutEachIterationOnceInWholeRuns) {
 }
 
 TEST_P(EveryDistribution, takesTheSameTimeForTheSameSeed) {
-  const auto workload = blocks(97, 4096);
+  const auto workload = test::blocks(97, 4096, 2);
   const RunReport one = replay(*workload, GetParam(), 8), other = replay(*workload, GetParam(), 8);
   EXPECT_EQ(one.time, other.time);
   for (const std::size_t execution : {0U, 1U, 2U}) EXPECT_EQ(handed_out(one, execution), handed_out(other, execution));

@@ -224,4 +224,17 @@ inline std::shared_ptr<Workload> tasks(std::int64_t n) {
   return builder.build();
 }
 
+// Two loops over the same blocks: the first one writes them, the second one reads and writes them again, `sweeps` times.
+inline std::shared_ptr<Workload> blocks(std::int64_t iterations, std::int64_t block_bytes, std::uint32_t sweeps = 1) {
+  WorkloadBuilder builder;
+  const ObjectId grid = builder.object("grid", static_cast<std::uint64_t>(std::max<std::int64_t>(iterations, 1) * block_bytes));
+  const auto words = static_cast<std::uint32_t>(block_bytes / 8);
+  const RegionId init = builder.loop("init", iterations), sweep = builder.loop("sweep", iterations);
+  builder.nest(init, {words}, {write(grid, 0, {8}, block_bytes)});
+  builder.nest(sweep, {words}, {read(grid, 0, {8}, block_bytes), write(grid, 0, {8}, block_bytes)});
+  builder.repeat(init);
+  builder.repeat(sweep, sweeps);
+  return builder.build();
+}
+
 }  // namespace homenode::test
