@@ -21,12 +21,12 @@ LineNumbers::Id LineNumbers::add(LineNumber line) {
       table_[slot] = entry;
     }
   }
-  const std::uint64_t chunk = line >> chunk_shift;
+  const std::uint64_t chunk = line.value() >> chunk_shift;
   std::size_t slot = slot_of(chunk);
   while (table_[slot].id != 0) slot = (slot + 1) & (table_.size() - 1);
   table_[slot] = {chunk, static_cast<Id>(size()) + 1};
   chunks_.push_back(chunk);
-  return table_[slot].id + static_cast<Id>(line & (chunk_lines - 1));
+  return table_[slot].id + static_cast<Id>(line.value() & (chunk_lines - 1));
 }
 
 }  // namespace homenode

@@ -19,9 +19,9 @@ public:
 
   // 0 if nothing of its chunk ever occurred.
   Id find(LineNumber line) const {
-    const std::uint64_t chunk = line >> chunk_shift;
+    const std::uint64_t chunk = line.value() >> chunk_shift;
     for (std::size_t slot = slot_of(chunk); table_[slot].id != 0; slot = (slot + 1) & (table_.size() - 1))
-      if (table_[slot].chunk == chunk) return table_[slot].id + static_cast<Id>(line & (chunk_lines - 1));
+      if (table_[slot].chunk == chunk) return table_[slot].id + static_cast<Id>(line.value() & (chunk_lines - 1));
     return 0;
   }
   // Throws UsageError beyond 2^31 lines (128 GiB of 64-byte lines).
@@ -29,7 +29,7 @@ public:
     const Id id = find(line);
     return id != 0 ? id : add(line);
   }
-  LineNumber line(Id id) const { return chunks_[(id - 1) >> chunk_shift] << chunk_shift | ((id - 1) & (chunk_lines - 1)); }
+  LineNumber line(Id id) const { return LineNumber{chunks_[(id - 1) >> chunk_shift] << chunk_shift | ((id - 1) & (chunk_lines - 1))}; }
   std::size_t size() const { return chunks_.size() << chunk_shift; }
 
 private:

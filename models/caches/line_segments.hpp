@@ -20,7 +20,7 @@ using SegmentIndex = std::uint32_t;
 inline constexpr SegmentIndex no_segment = 0;
 
 struct Segment {
-  LineNumber first = 0, last = 0;                       // [first, last)
+  LineNumber first, last;                               // [first, last)
   std::uint64_t group = 0;                              // lockstep group that touched it last
   float start = 0, step = 0;                            // when within that group, as a fraction: line first + i at start + i * step
   SegmentIndex newer = no_segment, older = no_segment;  // all segments by time
@@ -92,11 +92,11 @@ private:
     std::array<SegmentIndex, block_lines> segment;  // by line, where held
   };
 
-  static BlockNumber block_of(LineNumber line) { return line >> block_shift; }
+  static BlockNumber block_of(LineNumber line) { return line.value() >> block_shift; }
   // Bits of the lines from (up to, but not) the given one to the end (from the beginning) of its block.
-  static std::uint32_t from(LineNumber line) { return all_lines & (all_lines << (line & (block_lines - 1))); }
-  static std::uint32_t before(LineNumber line) { return all_lines & ~(all_lines << (line & (block_lines - 1))); }
-  static std::uint32_t up_to(LineNumber last) { return before(last - 1) | std::uint32_t{1} << ((last - 1) & (block_lines - 1)); }
+  static std::uint32_t from(LineNumber line) { return all_lines & (all_lines << (line.value() & (block_lines - 1))); }
+  static std::uint32_t before(LineNumber line) { return all_lines & ~(all_lines << (line.value() & (block_lines - 1))); }
+  static std::uint32_t up_to(LineNumber last) { return before(last - 1) | std::uint32_t{1} << ((last - 1).value() & (block_lines - 1)); }
 
   Chunk* chunk(std::uint64_t number) const {
     const CachedChunk& cached = recent_[number % cached_chunks];

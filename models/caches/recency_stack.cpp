@@ -42,10 +42,10 @@ double distance_at(double bound, double sets, unsigned ways) {
 // place, counted from a start of the stretch's own, is below the chance.
 constexpr std::uint64_t stretch = 256;
 std::uint64_t place_in_stretch(LineNumber line) {
-  std::uint64_t x = line / stretch * 0x9e3779b97f4a7c15ULL;
+  std::uint64_t x = line.value() / stretch * 0x9e3779b97f4a7c15ULL;
   x ^= x >> 32;
   x *= 0xd6e8feb86659fd93ULL;
-  return (line + (x >> 32)) % stretch;
+  return (line.value() + (x >> 32)) % stretch;
 }
 }  // namespace
 
@@ -161,7 +161,7 @@ RecencyStack::Fate RecencyStack::fate_by_chance(const StackPiece& piece, const L
   const double chance = level.chance[step] + (level.chance[step + 1] - level.chance[step]) * (at - static_cast<double>(step));
   const auto held = static_cast<std::uint64_t>(chance * stretch + 0.5);
   const std::uint64_t place = place_in_stretch(piece.lines.first);
-  const std::uint64_t run = std::min((place < held ? held : stretch) - place, stretch - piece.lines.first % stretch);
+  const std::uint64_t run = std::min((place < held ? held : stretch) - place, stretch - piece.lines.first.value() % stretch);
   return {place < held, std::min(run, size)};
 }
 

@@ -62,7 +62,7 @@ void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutco
   for (std::uint64_t step = 0; step < longest; ++step)
     for (const LineTouch& touch : group) {
       const std::uint64_t size = touch.lines.size();
-      const std::uint64_t end = touch.lines.first + (step + 1) * size / longest;
+      const LineNumber end = touch.lines.first + (step + 1) * size / longest;
       for (LineNumber line = touch.lines.first + step * size / longest; line < end; ++line) {
         ahead_.push_back({line_of(line, numbered(line)), &touch});
         if (ahead_.size() == batch) access_ahead(core);
@@ -176,7 +176,7 @@ void SetCaches::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
   for (LineNumber number = lines.first; number < lines.last; ++number) {
     const Id id = numbers_.find(number);
     if (id == 0) {  // nor does anything of its chunk
-      number |= LineNumbers::chunk_lines - 1;
+      number = LineNumber{number.value() | (LineNumbers::chunk_lines - 1)};
       continue;
     }
     if (id >= states_.size() || (states_[id].holders == 0 && states_[id].domains == 0)) continue;

@@ -82,7 +82,7 @@ private:
   // One line on its way through the hierarchy.
   struct Line {
     Id id = 0;
-    LineNumber number = 0;
+    LineNumber number;
     std::array<std::uint32_t, most_levels> set{};  // where its set begins in a cache of each level
   };
   struct Ahead {

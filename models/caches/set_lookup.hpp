@@ -36,7 +36,7 @@ inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
 }
 
 inline std::uint32_t SetCaches::set_in(const Level& level, LineNumber number, std::uint32_t frame) const {
-  const std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number);
+  const std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number.value());
   std::uint32_t set = level.set_mask != 0 || level.sets == 1 ? physical & level.set_mask : physical % level.sets;
   if (level.slices > 1) set += static_cast<std::uint32_t>((mixed_bits(frame) >> 32) * level.slices >> 32) * level.sets;
   return set * level.ways;
@@ -56,7 +56,7 @@ inline SetCaches::Id SetCaches::numbered(LineNumber number) {
   if (id > frames_.size() << page_shift_) {
     while (frames_.size() << page_shift_ < numbers_.size()) {
       const LineNumber first = numbers_.line(static_cast<Id>((frames_.size() << page_shift_) + 1));
-      frames_.push_back(static_cast<std::uint32_t>(mixed_bits((first >> page_shift_) ^ seed_) << page_shift_));
+      frames_.push_back(static_cast<std::uint32_t>(mixed_bits((first.value() >> page_shift_) ^ seed_) << page_shift_));
     }
     if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
   }

@@ -20,8 +20,8 @@ struct SharedBlock {
 class SharingDirectory : public CoreBits {
 public:
   static constexpr unsigned block_shift = 6;
-  static std::uint64_t block_of(LineNumber line) { return line >> block_shift; }
-  static LineRange lines_of(std::uint64_t block) { return {block << block_shift, (block + 1) << block_shift}; }
+  static std::uint64_t block_of(LineNumber line) { return line.value() >> block_shift; }
+  static LineRange lines_of(std::uint64_t block) { return LineRange::of(block << block_shift, (block + 1) << block_shift); }
 
   explicit SharingDirectory(std::size_t cores) : CoreBits(cores) {}
   SharingDirectory(const SharingDirectory& other) : CoreBits(other) {

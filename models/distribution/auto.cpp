@@ -51,17 +51,17 @@ private:
 }  // namespace
 
 PolicyEntry<WorkDistribution> auto_schedule() {
-  return {"auto",
-          "OpenMP auto: the schedule that the runtime chooses",
-          {word_parameter("runtime", "libgomp chooses static; libomp (Intel) chooses guided with analytical chunk sizes",
-                          {"libgomp", "libomp"})},
-          [](const Parameters& parameters) -> std::unique_ptr<WorkDistribution> {
+  return {.name = "auto",
+          .description = "OpenMP auto: the schedule that the runtime chooses",
+          .parameters = {word_parameter("runtime", "libgomp chooses static; libomp (Intel) chooses guided with analytical chunk sizes",
+                                        {"libgomp", "libomp"})},
+          .make = [](const Parameters& parameters) -> std::unique_ptr<WorkDistribution> {
             if (static_cast<Runtime>(parameters.get("runtime")) == Runtime::libomp) return std::make_unique<AnalyticalGuided>();
             Parameters whole;
             whole.set("chunk", 0);
             return static_schedule().make(whole);
           },
-          {"auto:libomp"}};
+          .examples = {"auto:libomp"}};
 }
 
 }  // namespace homenode

@@ -34,11 +34,11 @@ private:
 }  // namespace
 
 PolicyEntry<WorkDistribution> dynamic_schedule() {
-  return {"dynamic",
-          "OpenMP dynamic: each idle thread takes the next chunk",
-          {{"chunk", "iterations", "size of a chunk", 1, 1}},
-          [](const Parameters& parameters) { return std::make_unique<Dynamic>(parameters.get("chunk")); },
-          {"dynamic:2", "dynamic:4"}};
+  return {.name = "dynamic",
+          .description = "OpenMP dynamic: each idle thread takes the next chunk",
+          .parameters = {integer_parameter("chunk", "iterations", "size of a chunk", 1, 1)},
+          .make = [](const Parameters& parameters) { return std::make_unique<Dynamic>(parameters.get("chunk")); },
+          .examples = {"dynamic:2", "dynamic:4"}};
 }
 
 }  // namespace homenode

@@ -38,11 +38,11 @@ private:
 }  // namespace
 
 PolicyEntry<WorkDistribution> guided_schedule() {
-  return {"guided",
-          "OpenMP guided: each idle thread takes the next chunk, chunks shrink",
-          {{"chunk", "iterations", "smallest chunk", 1, 1}},
-          [](const Parameters& parameters) { return std::make_unique<Guided>(parameters.get("chunk")); },
-          {"guided:8"}};
+  return {.name = "guided",
+          .description = "OpenMP guided: each idle thread takes the next chunk, chunks shrink",
+          .parameters = {integer_parameter("chunk", "iterations", "smallest chunk", 1, 1)},
+          .make = [](const Parameters& parameters) { return std::make_unique<Guided>(parameters.get("chunk")); },
+          .examples = {"guided:8"}};
 }
 
 }  // namespace homenode

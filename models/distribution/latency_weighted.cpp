@@ -274,21 +274,24 @@ private:
 }  // namespace
 
 PolicyEntry<WorkDistribution> latency_weighted() {
-  return {"latency-weighted",
-          "one chunk a thread, sized so that all finish together according to the closed form (Metzger et al.)",
-          {{"refine", "executions", "executions of a region that correct the weights from the threads' simulated times", 0, 0, 1000},
-           {"dims", "dimensions", "dimensions of the loop that are cut into blocks, one a thread", 1, 1, 3},
-           {"rows", "iterations", "with dims=3: extent of the second dimension; 0 = from the trace", 0, 0},
-           {"columns", "iterations", "with dims=2 or 3: extent of the last dimension; 0 = from the trace", 0, 0}},
-          [](const Parameters& parameters) {
-            const std::int64_t dims = parameters.get("dims"), rows = parameters.get("rows"), columns = parameters.get("columns");
-            if ((rows > 0 && dims < 3) || (columns > 0 && dims < 2))
-              throw UsageError("latency-weighted:dims=" + std::to_string(dims) + " takes " +
-                               (dims == 1 ? "neither rows nor columns" : "no rows") +
-                               "; allowed: columns with dims=2, rows and columns with dims=3");
-            return std::make_unique<LatencyWeighted>(parameters);
-          },
-          {"latency-weighted:refine=1"}};
+  return {.name = "latency-weighted",
+          .description = "one chunk a thread, sized so that all finish together according to the closed form (Metzger et al.)",
+          .parameters = {integer_parameter("refine", "executions",
+                                           "executions of a region that correct the weights from the threads' simulated times", 0, 0, 1000),
+                         integer_parameter("dims", "dimensions", "dimensions of the loop that are cut into blocks, one a thread", 1, 1, 3),
+                         integer_parameter("rows", "iterations", "with dims=3: extent of the second dimension; 0 = from the trace", 0, 0),
+                         integer_parameter("columns", "iterations", "with dims=2 or 3: extent of the last dimension; 0 = from the trace", 0,
+                                           0)},
+          .make =
+              [](const Parameters& parameters) {
+                const std::int64_t dims = parameters.get("dims"), rows = parameters.get("rows"), columns = parameters.get("columns");
+                if ((rows > 0 && dims < 3) || (columns > 0 && dims < 2))
+                  throw UsageError("latency-weighted:dims=" + std::to_string(dims) + " takes " +
+                                   (dims == 1 ? "neither rows nor columns" : "no rows") +
+                                   "; allowed: columns with dims=2, rows and columns with dims=3");
+                return std::make_unique<LatencyWeighted>(parameters);
+              },
+          .examples = {"latency-weighted:refine=1"}};
 }
 
 }  // namespace homenode

@@ -101,14 +101,15 @@ private:
 }  // namespace
 
 PolicyEntry<WorkDistribution> locality_queues() {
-  std::vector<ParameterSpec> parameters{
-      {"queue", "tasks", "queue limit: at this length the producer runs a task itself (256: icc 11.1 and gcc of 2010)", 256, 1}};
+  std::vector<ParameterSpec> parameters{integer_parameter(
+      "queue", "tasks", "queue limit: at this length the producer runs a task itself (256: icc 11.1 and gcc of 2010)", 256, 1)};
   for (ParameterSpec& parameter : production_parameters()) parameters.push_back(std::move(parameter));
-  return {"locality-queues",
-          "a queue of tasks for each node: threads take the oldest task of their own node, else of the next (Wittmann and Hager)",
-          std::move(parameters),
-          [](const Parameters& given) { return std::make_unique<LocalityQueues>(given); },
-          {"locality-queues:queue=1", "locality-queues:stride=6,producers=0"}};
+  return {.name = "locality-queues",
+          .description =
+              "a queue of tasks for each node: threads take the oldest task of their own node, else of the next (Wittmann and Hager)",
+          .parameters = std::move(parameters),
+          .make = [](const Parameters& given) { return std::make_unique<LocalityQueues>(given); },
+          .examples = {"locality-queues:queue=1", "locality-queues:stride=6,producers=0"}};
 }
 
 }  // namespace homenode

@@ -46,11 +46,11 @@ private:
 }  // namespace
 
 PolicyEntry<WorkDistribution> static_schedule() {
-  return {"static",
-          "OpenMP static: one contiguous block a thread, or chunks round robin",
-          {{"chunk", "iterations", "size of a chunk; 0 = one contiguous block a thread", 0, 0}},
-          [](const Parameters& parameters) { return std::make_unique<Static>(parameters.get("chunk")); },
-          {"static:1", "static:3", "static:7"}};
+  return {.name = "static",
+          .description = "OpenMP static: one contiguous block a thread, or chunks round robin",
+          .parameters = {integer_parameter("chunk", "iterations", "size of a chunk; 0 = one contiguous block a thread", 0, 0)},
+          .make = [](const Parameters& parameters) { return std::make_unique<Static>(parameters.get("chunk")); },
+          .examples = {"static:1", "static:3", "static:7"}};
 }
 
 }  // namespace homenode

@@ -42,8 +42,9 @@ std::int64_t TaskProduction::iteration_at(std::int64_t place) const {
 }
 
 std::vector<ParameterSpec> production_parameters() {
-  return {{"producers", "threads", "for loops: threads that create the tasks, each a contiguous share; 0 = all", 1, 0},
-          {"stride", "iterations", "for loops: create the tasks in the order i, i + stride, i + 2 stride, ... for each i < stride", 1, 1},
+  return {integer_parameter("producers", "threads", "for loops: threads that create the tasks, each a contiguous share; 0 = all", 1, 0),
+          integer_parameter("stride", "iterations",
+                            "for loops: create the tasks in the order i, i + stride, i + 2 stride, ... for each i < stride", 1, 1),
           time_parameter("create", "for loops: time to create one task, allocation and copy of its arguments (assumed)",
                          Time::picoseconds(300'000), Time{})};
 }

@@ -123,17 +123,17 @@ private:
 
 PolicyEntry<WorkDistribution> task_queue() {
   std::vector<ParameterSpec> parameters{
-      {"queue", "tasks", "queue limit: at this length the producer runs a task itself; 0 = that of the runtime", 0, 0},
+      integer_parameter("queue", "tasks", "queue limit: at this length the producer runs a task itself; 0 = that of the runtime", 0, 0),
       word_parameter("runtime", "queues to imitate: one of 256 tasks (icc11), one of 64 x threads (libgomp), 256 for each thread (libomp)",
                      {"icc11", "libgomp", "libomp"}),
       word_parameter("take", "which queued task a thread gets: the oldest, or a random one", {"oldest", "any"})};
   for (ParameterSpec& parameter : production_parameters()) parameters.push_back(std::move(parameter));
-  return {"tasks",
-          "OpenMP tasks: those of the program, or one for each iteration of a loop",
-          std::move(parameters),
-          [](const Parameters& given) { return std::make_unique<TaskQueues>(given); },
-          {"tasks:take=any", "tasks:queue=1", "tasks:runtime=libgomp", "tasks:runtime=libomp", "tasks:runtime=libomp,queue=1,producers=0",
-           "tasks:stride=5", "tasks:producers=3,stride=4,queue=2"}};
+  return {.name = "tasks",
+          .description = "OpenMP tasks: those of the program, or one for each iteration of a loop",
+          .parameters = std::move(parameters),
+          .make = [](const Parameters& given) { return std::make_unique<TaskQueues>(given); },
+          .examples = {"tasks:take=any", "tasks:queue=1", "tasks:runtime=libgomp", "tasks:runtime=libomp",
+                       "tasks:runtime=libomp,queue=1,producers=0", "tasks:stride=5", "tasks:producers=3,stride=4,queue=2"}};
 }
 
 }  // namespace homenode

@@ -191,26 +191,26 @@ private:
 };
 
 std::vector<ParameterSpec> parameters_of_tbb() {
-  return {{"columns", "iterations", "columns of a two-dimensional range; 0 = one dimension", 0, 0},
+  return {integer_parameter("columns", "iterations", "columns of a two-dimensional range; 0 = one dimension", 0, 0),
           time_parameter("spawn", "time to split a range and spawn its second half (assumed)", Time::picoseconds(100'000), Time{})};
 }
 
 }  // namespace
 
 PolicyEntry<WorkDistribution> tbb() {
-  return {"tbb",
-          "TBB parallel_for: ranges are halved recursively; idle threads steal the oldest range of a random thread",
-          parameters_of_tbb(),
-          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, false); },
-          {"tbb:columns=4"}};
+  return {.name = "tbb",
+          .description = "TBB parallel_for: ranges are halved recursively; idle threads steal the oldest range of a random thread",
+          .parameters = parameters_of_tbb(),
+          .make = [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, false); },
+          .examples = {"tbb:columns=4"}};
 }
 
 PolicyEntry<WorkDistribution> tbb_affinity() {
-  return {"tbb-affinity",
-          "TBB parallel_for with affinity_partitioner: ranges return to the thread that ran them last time",
-          parameters_of_tbb(),
-          [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, true); },
-          {"tbb-affinity:columns=7"}};
+  return {.name = "tbb-affinity",
+          .description = "TBB parallel_for with affinity_partitioner: ranges return to the thread that ran them last time",
+          .parameters = parameters_of_tbb(),
+          .make = [](const Parameters& parameters) { return std::make_unique<ParallelFor>(parameters, true); },
+          .examples = {"tbb-affinity:columns=7"}};
 }
 
 }  // namespace homenode

@@ -87,12 +87,13 @@ private:
 }  // namespace
 
 PolicyEntry<WorkDistribution> work_stealing() {
-  return {"work-stealing",
-          "one block a thread; an idle thread steals half of what another has left",
-          {{"chunk", "iterations", "iterations that a thread takes from its own block at a time", 1, 1},
-           word_parameter("victim", "from whom to steal: a random thread, or the nearest one with work", {"random", "nearest"})},
-          [](const Parameters& parameters) { return std::make_unique<WorkStealing>(parameters); },
-          {"work-stealing:chunk=3,victim=nearest"}};
+  return {
+      .name = "work-stealing",
+      .description = "one block a thread; an idle thread steals half of what another has left",
+      .parameters = {integer_parameter("chunk", "iterations", "iterations that a thread takes from its own block at a time", 1, 1),
+                     word_parameter("victim", "from whom to steal: a random thread, or the nearest one with work", {"random", "nearest"})},
+      .make = [](const Parameters& parameters) { return std::make_unique<WorkStealing>(parameters); },
+      .examples = {"work-stealing:chunk=3,victim=nearest"}};
 }
 
 }  // namespace homenode

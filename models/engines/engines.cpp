@@ -47,7 +47,12 @@ std::vector<std::string> engine_names() { return engines().names(); }
 std::unique_ptr<MemoryModel> make_engine(const std::string& name, const Workload& workload, const Machine& machine,
                                          const Topology& topology, std::size_t threads, EngineOptions options,
                                          std::unique_ptr<CacheModel> caches) {
-  return engines().find(name)({workload, machine, topology, threads, std::move(options), std::move(caches)});
+  return engines().find(name)({.workload = workload,
+                               .machine = machine,
+                               .topology = topology,
+                               .threads = threads,
+                               .options = std::move(options),
+                               .caches = std::move(caches)});
 }
 
 }  // namespace homenode

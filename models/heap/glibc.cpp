@@ -196,19 +196,19 @@ private:
 
 PolicyEntry<HeapManager> glibc_heap() {
   std::vector<ParameterSpec> parameters{
-      {"arenas", "arenas", "largest number of arenas (M_ARENA_MAX); 0 = 8 a core", 0, 0, 1 << 20},
+      integer_parameter("arenas", "arenas", "largest number of arenas (M_ARENA_MAX); 0 = 8 a core", 0, 0, 1 << 20),
       bytes_parameter("mmap_threshold", "blocks above this size are mapped singly, initially (M_MMAP_THRESHOLD)", Bytes{128 * 1024}),
       bytes_parameter("trim_threshold", "return memory to the system when the free top of the heap exceeds this (M_TRIM_THRESHOLD)",
                       Bytes{128 * 1024}),
       bytes_parameter("top_pad", "extra memory to request and to keep (M_TOP_PAD)", Bytes{128 * 1024}, Bytes{0}),
-      {"dynamic", "0 or 1", "1 = mmap_threshold rises to the largest mapped block that was freed", 1, 0, 1},
-      {"tcache", "blocks", "blocks of each size in a thread's own cache (7 since glibc 2.26, 0 before)", 7, 0, 65535}};
+      integer_parameter("dynamic", "0 or 1", "1 = mmap_threshold rises to the largest mapped block that was freed", 1, 0, 1),
+      integer_parameter("tcache", "blocks", "blocks of each size in a thread's own cache (7 since glibc 2.26, 0 before)", 7, 0, 65535)};
   for (ParameterSpec& cost : HeapCosts::parameters(HeapCosts::ptmalloc_cycles)) parameters.push_back(std::move(cost));
-  return {"glibc",
-          "glibc malloc (ptmalloc): an arena for each thread, large blocks by mmap",
-          parameters,
-          [](const Parameters& given) { return std::make_unique<Glibc>(given); },
-          {"glibc:tcache=0", "glibc:arenas=1"}};
+  return {.name = "glibc",
+          .description = "glibc malloc (ptmalloc): an arena for each thread, large blocks by mmap",
+          .parameters = parameters,
+          .make = [](const Parameters& given) { return std::make_unique<Glibc>(given); },
+          .examples = {"glibc:tcache=0", "glibc:arenas=1"}};
 }
 
 }  // namespace homenode

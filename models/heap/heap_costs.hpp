@@ -16,9 +16,10 @@ struct HeapCosts {
   static constexpr std::int64_t ptmalloc_cycles = 420, tcmalloc_cycles = 70;
 
   static std::vector<ParameterSpec> parameters(std::int64_t call_cycles) {
-    return {{"call_cycles", "cycles", "cycles of one malloc or free (from TCMalloc's documentation)", call_cycles, 0, 1 << 20},
-            time_parameter("system_call", "time of one brk, mmap, munmap, mprotect or madvise (assumed)", Time::nanoseconds(1000), Time{}),
-            time_parameter("page_release", "time to return one page to the system (assumed)", Time::nanoseconds(100), Time{})};
+    return {
+        integer_parameter("call_cycles", "cycles", "cycles of one malloc or free (from TCMalloc's documentation)", call_cycles, 0, 1 << 20),
+        time_parameter("system_call", "time of one brk, mmap, munmap, mprotect or madvise (assumed)", Time::nanoseconds(1000), Time{}),
+        time_parameter("page_release", "time to return one page to the system (assumed)", Time::nanoseconds(100), Time{})};
   }
   static HeapCosts of(const Parameters& given, const Machine& machine) {
     return {cycles_to_time(static_cast<double>(given.get("call_cycles")), machine.clock), given.time("system_call"),

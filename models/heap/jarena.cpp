@@ -146,11 +146,11 @@ PolicyEntry<HeapManager> jarena_heap() {
       word_parameter("owner", "owner of a block: as the program marks it (else the caller), the thread that uses it most, or the caller",
                      {"marked", "inferred", "caller"})};
   for (ParameterSpec& cost : SpanCosts::parameters()) parameters.push_back(std::move(cost));
-  return {"jarena",
-          "JArena (Yang et al.): one heap for each node, whose pages are bound to it",
-          parameters,
-          [](const Parameters& given) { return std::make_unique<JArena>(given); },
-          {"jarena:owner=caller"}};
+  return {.name = "jarena",
+          .description = "JArena (Yang et al.): one heap for each node, whose pages are bound to it",
+          .parameters = parameters,
+          .make = [](const Parameters& given) { return std::make_unique<JArena>(given); },
+          .examples = {"jarena:owner=caller"}};
 }
 
 }  // namespace homenode

@@ -67,10 +67,13 @@ private:
 
 PolicyEntry<HeapManager> latency_aware_heap() {
   std::vector<ParameterSpec> parameters = LineBlocks::parameters();
-  parameters.push_back({"near", "%", "share of memory that counts as low-latency for a core (assumed; the paper gives none)", 10, 1, 100});
-  return {"latency-aware",
-          "blocks up to a cache line come from per-core free lists of low-latency lines; larger blocks as glibc (Gerofi et al.)",
-          parameters, [](const Parameters& given) { return std::make_unique<LatencyAware>(given); }};
+  parameters.push_back(
+      integer_parameter("near", "%", "share of memory that counts as low-latency for a core (assumed; the paper gives none)", 10, 1, 100));
+  return {
+      .name = "latency-aware",
+      .description = "blocks up to a cache line come from per-core free lists of low-latency lines; larger blocks as glibc (Gerofi et al.)",
+      .parameters = parameters,
+      .make = [](const Parameters& given) { return std::make_unique<LatencyAware>(given); }};
 }
 
 }  // namespace homenode

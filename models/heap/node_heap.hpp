@@ -49,7 +49,8 @@ struct SpanCosts {
 
   static std::vector<ParameterSpec> parameters() {
     std::vector<ParameterSpec> all = HeapCosts::parameters(HeapCosts::tcmalloc_cycles);
-    all.push_back({"central_cycles", "cycles", "cycles of one call to a central list or page heap (assumed)", 400, 0, 1 << 20});
+    all.push_back(
+        integer_parameter("central_cycles", "cycles", "cycles of one call to a central list or page heap (assumed)", 400, 0, 1 << 20));
     return all;
   }
   static SpanCosts of(const Parameters& given, const Machine& machine) {

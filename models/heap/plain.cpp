@@ -5,9 +5,12 @@
 namespace homenode {
 
 PolicyEntry<HeapManager> plain_heap() {
-  return {"plain", "no heap manager: small blocks packed by thread, large ones on pages of their own; calls cost nothing",
-          {},      [](const Parameters&) { return std::make_unique<PackedHeap>(); },
-          {},      {{"freed memory is used again", "small blocks are packed for good"}, {"any alignment", "a page at most"}}};
+  return {.name = "plain",
+          .description = "no heap manager: small blocks packed by thread, large ones on pages of their own; calls cost nothing",
+          .parameters = {},
+          .make = [](const Parameters&) { return std::make_unique<PackedHeap>(); },
+          .examples = {},
+          .deviations = {{"freed memory is used again", "small blocks are packed for good"}, {"any alignment", "a page at most"}}};
 }
 
 }  // namespace homenode

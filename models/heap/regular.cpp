@@ -19,10 +19,12 @@ private:
 }  // namespace
 
 PolicyEntry<HeapManager> regular_heap() {
-  return {"regular",
-          "blocks up to a cache line from large chunks that are divided among the cores in order; larger blocks as glibc (baseline of "
-          "Gerofi et al.)",
-          LineBlocks::parameters(), [](const Parameters& given) { return std::make_unique<Regular>(given); }};
+  return {.name = "regular",
+          .description =
+              "blocks up to a cache line from large chunks that are divided among the cores in order; larger blocks as glibc (baseline of "
+              "Gerofi et al.)",
+          .parameters = LineBlocks::parameters(),
+          .make = [](const Parameters& given) { return std::make_unique<Regular>(given); }};
 }
 
 }  // namespace homenode

@@ -40,7 +40,6 @@ public:
 
   std::uint64_t system_bytes() const { return system_ * page; }
   std::uint64_t returned_bytes() const { return returned_pages_ * page; }
-  std::uint64_t free_pages() const { return free_pages_ + returned_pages_; }
 
 private:
   struct Free {

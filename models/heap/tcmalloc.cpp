@@ -99,12 +99,12 @@ private:
 
 PolicyEntry<HeapManager> tcmalloc_heap() {
   std::vector<ParameterSpec> parameters = SpanCosts::parameters();
-  parameters.push_back({"release", "0 or 1", "1 = return free pages to the system (TCMALLOC_RELEASE_RATE 1)", 1, 0, 1});
-  return {"tcmalloc",
-          "gperftools' TCMalloc: a cache for each thread, one page heap for all nodes",
-          parameters,
-          [](const Parameters& given) { return std::make_unique<TcMalloc>(given); },
-          {"tcmalloc:release=0"}};
+  parameters.push_back(integer_parameter("release", "0 or 1", "1 = return free pages to the system (TCMALLOC_RELEASE_RATE 1)", 1, 0, 1));
+  return {.name = "tcmalloc",
+          .description = "gperftools' TCMalloc: a cache for each thread, one page heap for all nodes",
+          .parameters = parameters,
+          .make = [](const Parameters& given) { return std::make_unique<TcMalloc>(given); },
+          .examples = {"tcmalloc:release=0"}};
 }
 
 }  // namespace homenode

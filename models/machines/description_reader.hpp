@@ -209,7 +209,7 @@ protected:
     const toml::node* node = table.get(field.name);
     if (node == nullptr) {
       if (field.required) document_.refuse(table.source(), "'" + path + "' is missing; allowed: { value = ..., source = \"...\" }");
-      return {path, text_of(field), "default of homenode", "", true, {}, {}, ""};
+      return {.path = path, .value = text_of(field), .source = "default of homenode", .assumed = true};
     }
     MachineParameter parameter = provenance(*node, path);
     const toml::table& described = *node->as_table();

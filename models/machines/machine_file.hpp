@@ -15,13 +15,13 @@ namespace homenode {
 
 // A value of a machine and what is known about it.
 struct MachineParameter {
-  std::string path;                      // "nodes.latency"; "nodes.2.latency" where nodes differ; a name `with_changes` takes
-  std::string value;                     // as the machine has it, with its unit
-  std::string source;                    // who says so
-  std::string confidence;                // A measured for this part, B same family, C indirect, D derived, M no text seen; may be empty
-  bool assumed = false;                  // a proxy or a choice of ours
-  std::optional<std::string> low, high;  // the interval it lies in, if stated
-  std::string note;
+  std::string path;                          // "nodes.latency"; "nodes.2.latency" where nodes differ; a name `with_changes` takes
+  std::string value;                         // as the machine has it, with its unit
+  std::string source;                        // who says so
+  std::string confidence{};                  // A measured for this part, B same family, C indirect, D derived, M no text seen; may be empty
+  bool assumed = false;                      // a proxy or a choice of ours
+  std::optional<std::string> low{}, high{};  // the interval it lies in, if stated
+  std::string note{};
   bool operator==(const MachineParameter&) const = default;
 };
 

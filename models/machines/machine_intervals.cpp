@@ -125,8 +125,14 @@ std::vector<UncertainValue> uncertain_values(const MachineFile& file) {
   const std::vector<std::string> throughputs = core_time_names();
   std::vector<UncertainValue> all;
   if (!all_asked_for(file, throughputs))
-    all.push_back(
-        {"core_time", {"core_time"}, "x1", "x0.5", "x2", 1 / core_time_factor, core_time_factor, "throughputs without dependence chains"});
+    all.push_back({.name = "core_time",
+                   .paths = {"core_time"},
+                   .value = "x1",
+                   .low = "x0.5",
+                   .high = "x2",
+                   .low_factor = 1 / core_time_factor,
+                   .high_factor = core_time_factor,
+                   .basis = "throughputs without dependence chains"});
   using Alike = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, std::string>;
   std::map<Alike, std::size_t> alike;
   for (const MachineParameter& parameter : file.parameters) {

@@ -144,11 +144,13 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> btdm() {
-  return {"btdm",
+  return {
+      .name = "btdm",
+      .description =
           "NUMA-BTDM (Știrb): autonomous threads spread evenly, side-by-side threads on the cores of their partners, postponed threads on "
           "the core with fewest threads",
-          {affinity_call_parameter()},
-          [](const Parameters& parameters) { return std::make_unique<Btdm>(parameters); }};
+      .parameters = {affinity_call_parameter()},
+      .make = [](const Parameters& parameters) { return std::make_unique<Btdm>(parameters); }};
 }
 
 }  // namespace homenode

@@ -16,9 +16,10 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> compact() {
-  return {"compact", "thread t on core t, so that one node is filled after the other", {}, [](const Parameters&) {
-            return std::make_unique<Compact>();
-          }};
+  return {.name = "compact",
+          .description = "thread t on core t, so that one node is filled after the other",
+          .parameters = {},
+          .make = [](const Parameters&) { return std::make_unique<Compact>(); }};
 }
 
 }  // namespace homenode

@@ -27,10 +27,10 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> cores() {
-  return {"cores",
-          "thread t on the t-th core of a list; the list repeats",
-          {list_parameter("list", "core", "core of each thread, as 0:4:1:5; if left out, all cores in order", 0, 65534)},
-          [](const Parameters& parameters) { return std::make_unique<Cores>(parameters); }};
+  return {.name = "cores",
+          .description = "thread t on the t-th core of a list; the list repeats",
+          .parameters = {list_parameter("list", "core", "core of each thread, as 0:4:1:5; if left out, all cores in order", 0, 65534)},
+          .make = [](const Parameters& parameters) { return std::make_unique<Cores>(parameters); }};
 }
 
 }  // namespace homenode

@@ -27,10 +27,10 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> greedy() {
-  return {"greedy",
-          "opportunistic load balancing: each thread on the core with the fewest accesses so far",
-          {affinity_call_parameter()},
-          [](const Parameters& parameters) { return std::make_unique<Greedy>(parameters); }};
+  return {.name = "greedy",
+          .description = "opportunistic load balancing: each thread on the core with the fewest accesses so far",
+          .parameters = {affinity_call_parameter()},
+          .make = [](const Parameters& parameters) { return std::make_unique<Greedy>(parameters); }};
 }
 
 }  // namespace homenode

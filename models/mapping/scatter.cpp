@@ -25,8 +25,10 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> scatter() {
-  return {
-      "scatter", "threads round robin over the nodes that have cores", {}, [](const Parameters&) { return std::make_unique<Scatter>(); }};
+  return {.name = "scatter",
+          .description = "threads round robin over the nodes that have cores",
+          .parameters = {},
+          .make = [](const Parameters&) { return std::make_unique<Scatter>(); }};
 }
 
 }  // namespace homenode

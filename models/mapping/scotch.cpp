@@ -146,12 +146,12 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> scotch() {
-  return {"scotch",
-          "Scotch: dual recursive bipartitioning of the communication graph onto the machine's tree",
-          {affinity_call_parameter()},
-          [](const Parameters& parameters) { return std::make_unique<Scotch>(parameters); },
-          {},
-          {{"cores are loaded evenly", "Scotch's default imbalance of a hundredth"}}};
+  return {.name = "scotch",
+          .description = "Scotch: dual recursive bipartitioning of the communication graph onto the machine's tree",
+          .parameters = {affinity_call_parameter()},
+          .make = [](const Parameters& parameters) { return std::make_unique<Scotch>(parameters); },
+          .examples = {},
+          .deviations = {{"cores are loaded evenly", "Scotch's default imbalance of a hundredth"}}};
 }
 
 }  // namespace homenode

@@ -117,10 +117,10 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> treematch() {
-  return {"treematch",
-          "TreeMatch: threads that exchange most data on neighbouring cores, level by level of the machine's tree",
-          {affinity_call_parameter()},
-          [](const Parameters& parameters) { return std::make_unique<TreeMatch>(parameters); }};
+  return {.name = "treematch",
+          .description = "TreeMatch: threads that exchange most data on neighbouring cores, level by level of the machine's tree",
+          .parameters = {affinity_call_parameter()},
+          .make = [](const Parameters& parameters) { return std::make_unique<TreeMatch>(parameters); }};
 }
 
 }  // namespace homenode

@@ -25,13 +25,14 @@ private:
 }  // namespace
 
 PolicyEntry<ThreadMapping> unpinned() {
-  return {"unpinned",
-          "no pinning: the operating system's scheduler places and migrates threads",
-          // Intel's OpenMP: KMP_BLOCKTIME, 200 ms; libgomp: GOMP_SPINCOUNT, 300 000 turns of its loop, about 1 ms.
-          {time_parameter("spin", "how long a thread spins at a barrier before it sleeps; always 0 s with more threads than cores",
-                          Time::from_seconds(0.2), Time{}),
-           {"disturbances", "%", "how often daemons take a core, relative to the description of the system", 100, 0, 1000000}},
-          [](const Parameters& parameters) { return std::make_unique<Unpinned>(parameters); }};
+  return {
+      .name = "unpinned",
+      .description = "no pinning: the operating system's scheduler places and migrates threads",
+      .parameters =  // Intel's OpenMP: KMP_BLOCKTIME, 200 ms; libgomp: GOMP_SPINCOUNT, 300 000 turns of its loop, about 1 ms.
+      {time_parameter("spin", "how long a thread spins at a barrier before it sleeps; always 0 s with more threads than cores",
+                      Time::from_seconds(0.2), Time{}),
+       integer_parameter("disturbances", "%", "how often daemons take a core, relative to the description of the system", 100, 0, 1000000)},
+      .make = [](const Parameters& parameters) { return std::make_unique<Unpinned>(parameters); }};
 }
 
 }  // namespace homenode

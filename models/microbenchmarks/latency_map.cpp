@@ -19,7 +19,15 @@ constexpr Time pause_between = Time::nanoseconds(1000);
 // Of loads alone: no instructions, no page walks.
 Machine without_instructions(Machine machine) {
   const double no_limit = 1e9;
-  machine.core = {no_limit, no_limit, no_limit, no_limit, no_limit, no_limit, no_limit, no_limit, no_limit};
+  machine.core = {.issue = no_limit,
+                  .integer = no_limit,
+                  .fp_add = no_limit,
+                  .fp_multiply = no_limit,
+                  .fp_fma = no_limit,
+                  .divide = no_limit,
+                  .load = no_limit,
+                  .store = no_limit,
+                  .branch = no_limit};
   machine.tlb.entries = 0;
   return machine;
 }
@@ -48,15 +56,15 @@ std::vector<BlockLatencies> latency_map(const Machine& described, std::uint64_t 
 
   std::vector<BlockLatencies> map(blocks);
   for (std::uint64_t block = 0; block < blocks; ++block) {
-    const LineNumber number = first / line + block;
-    map[block] = {number * line, ring.directory_of(number), ring.controller_of(number), {}};
+    const LineNumber number{first / line + block};
+    map[block] = {number.value() * line, ring.directory_of(number), ring.controller_of(number), {}};
   }
   for (std::size_t core = 0; core < machine.cores(); ++core) {
     AddressSpace addresses{machine, *workload, *placement, Bytes{page}};
     const LineNumber base = line_of(addresses.address(object, ThreadId{0}), line);
     EngineOptions options;
     options.system.fault = {Time{}, Time{}, 0, 0};
-    options.physical_memory = PhysicalMemory::shifted(first / line - base);  // may wrap round: so does adding it
+    options.physical_memory = PhysicalMemory::shifted(first / line - base.value());  // may wrap round: so does adding it
     LineEngine engine{*workload, machine, topology, options};
     Time now;
     std::vector<Completion> done;

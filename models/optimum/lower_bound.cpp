@@ -76,7 +76,12 @@ void LowerBound::add(const Slice& slice) {
   if (number != phase_.number) {
     close(phase_, closed_);
     const std::size_t nodes = machine_.nodes.size();
-    phase_ = {number, {}, {}, {}, std::vector<std::uint64_t>(nodes, 0), std::vector<std::uint64_t>(nodes, 0)};
+    phase_ = {.number = number,
+              .by_thread = {},
+              .by_core = {},
+              .by_region = {},
+              .reads = std::vector<std::uint64_t>(nodes, 0),
+              .writes = std::vector<std::uint64_t>(nodes, 0)};
   }
   grow(phase_.by_thread, slice.place.thread.index(), slice.least);
   grow(phase_.by_core, slice.place.core.index(), slice.least);

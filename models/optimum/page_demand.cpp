@@ -116,15 +116,15 @@ PageDemand::Use& PageDemand::use(PageNumber page, std::uint32_t phase, const Pla
   for (auto known = uses.rbegin(); known != uses.rend() && known->phase == phase; ++known)
     if (known->thread == place.thread.value() && known->node == place.node.value()) return *known;
   ++entries_;
-  return uses.emplace_back(Use{phase, place.thread.value(), place.node.value(), 0, 0, 0, 0});
+  return uses.emplace_back(Use{.phase = phase, .thread = place.thread.value(), .node = place.node.value()});
 }
 
 template <typename Add>
 void PageDemand::each_page(const LineRange& lines, std::uint32_t phase, const Place& place, const AddressSpace& addresses, Add add) {
   const std::uint64_t line_bytes = addresses.line_bytes(), in_page = addresses.page_bytes() / line_bytes;
-  for (std::uint64_t line = lines.first; line < lines.last;) {
+  for (LineNumber line = lines.first; line < lines.last;) {
     const PageNumber page = addresses.page_of(first_byte(line, line_bytes));
-    const std::uint64_t end = std::min(lines.last, line_of(addresses.first_byte(page), line_bytes) + in_page);
+    const LineNumber end = std::min(lines.last, line_of(addresses.first_byte(page), line_bytes) + in_page);
     if (!addresses.home_of_page(page).is_none()) add(use(page, phase, place), end - line);
     line = end;
   }

@@ -73,16 +73,19 @@ private:
 PolicyEntry<PagePlacement> autonuma() {
   const BalancingSettings usual;
   PolicyEntry<PagePlacement> entry{
-      "autonuma",
-      "modifier, P+autonuma: Linux's automatic NUMA balancing migrates pages to the nodes that use them",
-      {time_parameter("scan_delay", "simulated time until the first scan", usual.scan_delay),
-       time_parameter("scan_period_min",
-                      "shortest time between two scans of a thread; 0 s = the kernel's: 1 s, or 100 ms before Linux 3.13", Time{}, Time{}),
-       time_parameter("scan_period_max", "longest time between two scans of a thread; 0 s = the kernel's: 60 s, or 5 s before Linux 3.13",
-                      Time{}, Time{}),
-       bytes_parameter("scan_size", "memory that one scan unmaps", usual.scan_size, Bytes{4096}),
-       {"kernel", "100 x major + minor", "version of Linux to imitate: 310 for 3.10, 601 for 6.1; 0 = that of --system, else 6.1", 0, 0}},
-      nullptr};
+      .name = "autonuma",
+      .description = "modifier, P+autonuma: Linux's automatic NUMA balancing migrates pages to the nodes that use them",
+      .parameters = {time_parameter("scan_delay", "simulated time until the first scan", usual.scan_delay),
+                     time_parameter("scan_period_min",
+                                    "shortest time between two scans of a thread; 0 s = the kernel's: 1 s, or 100 ms before Linux 3.13",
+                                    Time{}, Time{}),
+                     time_parameter("scan_period_max",
+                                    "longest time between two scans of a thread; 0 s = the kernel's: 60 s, or 5 s before Linux 3.13",
+                                    Time{}, Time{}),
+                     bytes_parameter("scan_size", "memory that one scan unmaps", usual.scan_size, Bytes{4096}),
+                     integer_parameter("kernel", "100 x major + minor",
+                                       "version of Linux to imitate: 310 for 3.10, 601 for 6.1; 0 = that of --system, else 6.1", 0, 0)},
+      .make = nullptr};
   entry.modify = [](const Parameters& parameters, std::shared_ptr<PagePlacement> placement) {
     return std::make_unique<Autonuma>(parameters, std::move(placement));
   };

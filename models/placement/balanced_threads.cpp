@@ -21,7 +21,7 @@ BalancedThreads::BalancedThreads(const BalancingSettings& settings, std::size_t 
 BalancedThreads::Thread& BalancedThreads::thread(ThreadId id) {
   while (threads_.size() <= id.index()) {
     const Faults nothing(2 * nodes_, 0);
-    threads_.push_back({{}, NodeId::none(), 0, {}, nothing, nothing, nothing, nothing});
+    threads_.push_back({.period = {}, .retry = {}, .memory = nothing, .memory_now = nothing, .cpu = nothing, .cpu_now = nothing});
   }
   return threads_[id.index()];
 }

@@ -24,11 +24,11 @@ private:
 }  // namespace
 
 PolicyEntry<PagePlacement> bind() {
-  return {"bind",
-          "every page on one node",
-          {{"node", "node number", "where all pages go", 0, 0, 252, true}},
-          [](const Parameters& parameters) { return std::make_unique<Bind>(parameters.get("node")); },
-          {"bind:0", "bind:1"}};
+  return {.name = "bind",
+          .description = "every page on one node",
+          .parameters = {required(integer_parameter("node", "node number", "where all pages go", 0, 0, 252))},
+          .make = [](const Parameters& parameters) { return std::make_unique<Bind>(parameters.get("node")); },
+          .examples = {"bind:0", "bind:1"}};
 }
 
 }  // namespace homenode

@@ -111,15 +111,17 @@ private:
 
 PolicyEntry<PagePlacement> carrefour() {
   PolicyEntry<PagePlacement> entry{
-      "carrefour",
-      "modifier, P+carrefour: under load, pages with one user migrate to it and shared pages are spread (Dashti et al. 2013)",
-      {time_parameter("period", "time between two decisions", Time::from_seconds(1)),
-       {"accesses", "accesses/us", "act only above this rate of memory accesses, all nodes together", 50, 0},
-       {"imbalance", "percent", "spread shared pages if the standard deviation of the nodes' traffic exceeds this share of its mean", 35,
-        0},
-       {"locality", "percent", "migrate pages with one user if fewer accesses than this are local", 80, 0, 101},
-       {"page_accesses", "accesses", "move only pages with at least so many accesses in a period (assumed)", 2, 1}},
-      nullptr};
+      .name = "carrefour",
+      .description =
+          "modifier, P+carrefour: under load, pages with one user migrate to it and shared pages are spread (Dashti et al. 2013)",
+      .parameters =
+          {time_parameter("period", "time between two decisions", Time::from_seconds(1)),
+           integer_parameter("accesses", "accesses/us", "act only above this rate of memory accesses, all nodes together", 50, 0),
+           integer_parameter("imbalance", "percent",
+                             "spread shared pages if the standard deviation of the nodes' traffic exceeds this share of its mean", 35, 0),
+           integer_parameter("locality", "percent", "migrate pages with one user if fewer accesses than this are local", 80, 0, 101),
+           integer_parameter("page_accesses", "accesses", "move only pages with at least so many accesses in a period (assumed)", 2, 1)},
+      .make = nullptr};
   entry.modify = [](const Parameters& parameters, std::shared_ptr<PagePlacement> placement) {
     const Thresholds thresholds{
         parameters.time("period"), static_cast<double>(parameters.get("accesses")), static_cast<double>(parameters.get("imbalance")) / 100,

@@ -14,9 +14,10 @@ public:
 }  // namespace
 
 PolicyEntry<PagePlacement> first_touch() {
-  return {"first-touch", "each page on the node of the thread that first writes it", {}, [](const Parameters&) {
-            return std::make_unique<FirstTouch>();
-          }};
+  return {.name = "first-touch",
+          .description = "each page on the node of the thread that first writes it",
+          .parameters = {},
+          .make = [](const Parameters&) { return std::make_unique<FirstTouch>(); }};
 }
 
 }  // namespace homenode

@@ -20,9 +20,10 @@ private:
 }  // namespace
 
 PolicyEntry<PagePlacement> interleave() {
-  return {"interleave", "pages round robin over all nodes, by page number", {}, [](const Parameters&) {
-            return std::make_unique<Interleave>();
-          }};
+  return {.name = "interleave",
+          .description = "pages round robin over all nodes, by page number",
+          .parameters = {},
+          .make = [](const Parameters&) { return std::make_unique<Interleave>(); }};
 }
 
 }  // namespace homenode

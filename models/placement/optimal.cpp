@@ -19,10 +19,10 @@ public:
 bool is_optimal(std::string_view placement) { return placement.substr(0, placement.find_first_of(":+")) == "optimal"; }
 
 PolicyEntry<PagePlacement> optimal() {
-  return {"optimal",
-          "a lower bound, not a placement: no placement of the pages is faster; also searches for one that comes close",
-          {},
-          [](const Parameters&) { return std::make_unique<Optimal>(); }};
+  return {.name = "optimal",
+          .description = "a lower bound, not a placement: no placement of the pages is faster; also searches for one that comes close",
+          .parameters = {},
+          .make = [](const Parameters&) { return std::make_unique<Optimal>(); }};
 }
 
 }  // namespace homenode

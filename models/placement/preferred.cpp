@@ -50,11 +50,11 @@ private:
 }  // namespace
 
 PolicyEntry<PagePlacement> preferred() {
-  return {"preferred",
-          "pages on one node until it is full, then on the nearest node with room",
-          {{"node", "node number", "node to fill first", 0, 0, 252, true}},
-          [](const Parameters& parameters) { return std::make_unique<Preferred>(parameters.get("node")); },
-          {"preferred:0", "preferred:1"}};
+  return {.name = "preferred",
+          .description = "pages on one node until it is full, then on the nearest node with room",
+          .parameters = {required(integer_parameter("node", "node number", "node to fill first", 0, 0, 252))},
+          .make = [](const Parameters& parameters) { return std::make_unique<Preferred>(parameters.get("node")); },
+          .examples = {"preferred:0", "preferred:1"}};
 }
 
 }  // namespace homenode

@@ -109,11 +109,12 @@ private:
 }  // namespace
 
 PolicyEntry<PagePlacement> stencil_aware() {
-  return {"stencil-aware",
-          "each page on the node whose threads use it most; pages that all nodes use equally are interleaved",
-          {{"evenness", "%", "interleave a page if no node uses it more than this above an equal share (assumed)", 25, 0, 1000}},
-          [](const Parameters& parameters) { return std::make_unique<StencilAware>(parameters.get("evenness")); },
-          {"stencil-aware:0"}};
+  return {.name = "stencil-aware",
+          .description = "each page on the node whose threads use it most; pages that all nodes use equally are interleaved",
+          .parameters = {integer_parameter(
+              "evenness", "%", "interleave a page if no node uses it more than this above an equal share (assumed)", 25, 0, 1000)},
+          .make = [](const Parameters& parameters) { return std::make_unique<StencilAware>(parameters.get("evenness")); },
+          .examples = {"stencil-aware:0"}};
 }
 
 }  // namespace homenode

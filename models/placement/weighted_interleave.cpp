@@ -51,12 +51,12 @@ private:
 }  // namespace
 
 PolicyEntry<PagePlacement> weighted_interleave() {
-  return {"weighted-interleave",
-          "pages round robin over the nodes, in proportion to weights",
-          {list_parameter("weights", "pages", "consecutive pages for each node, as 2:1:1; if left out, by bandwidth of the controllers", 1,
-                          255)},
-          [](const Parameters& parameters) { return std::make_unique<WeightedInterleave>(parameters.list("weights")); },
-          {"weighted-interleave:3:1"}};
+  return {.name = "weighted-interleave",
+          .description = "pages round robin over the nodes, in proportion to weights",
+          .parameters = {list_parameter("weights", "pages",
+                                        "consecutive pages for each node, as 2:1:1; if left out, by bandwidth of the controllers", 1, 255)},
+          .make = [](const Parameters& parameters) { return std::make_unique<WeightedInterleave>(parameters.list("weights")); },
+          .examples = {"weighted-interleave:3:1"}};
 }
 
 }  // namespace homenode

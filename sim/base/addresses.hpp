@@ -1,12 +1,13 @@
-// Places in the simulated virtual address space, and ranges of them. An address and a page do not convert into each other: a place plus
-// a number is a place, the difference of two places is a number. Lines are plain numbers, which the caches' inner loops reckon with.
-// Pages and addresses convert in AddressSpace, lines and addresses below.
+// Places in the simulated virtual address space, and ranges of them. An address, a page and a line do not convert into each other: a
+// place plus a number is a place, the difference of two places is a number. Pages and addresses convert in AddressSpace, lines and
+// addresses below.
 #pragma once
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 namespace homenode {
 
@@ -21,11 +22,12 @@ public:
     ++value_;
     return *this;
   }
+  constexpr Position operator++(int) { return std::exchange(*this, *this + 1); }
   constexpr Position& operator+=(std::uint64_t more) {
     value_ += more;
     return *this;
   }
-  friend constexpr Position operator+(Position at, std::uint64_t more) { return at += more; }
+  friend constexpr Position operator+(Position at, std::uint64_t more) { return Position{at.value_ + more}; }
   friend constexpr Position operator-(Position at, std::uint64_t less) { return Position{at.value_ - less}; }
   friend constexpr std::uint64_t operator-(Position to, Position from) { return to.value_ - from.value_; }
 
@@ -35,7 +37,7 @@ private:
 
 using Address = Position<struct AddressTag>;  // of a byte
 using PageNumber = Position<struct PageTag>;  // page 0 is the first of the address space
-using LineNumber = std::uint64_t;             // address / line size
+using LineNumber = Position<struct LineTag>;  // address / line size
 
 struct AddressRange {  // bytes [first, last)
   Address first, last;
@@ -45,8 +47,9 @@ struct AddressRange {  // bytes [first, last)
 };
 
 struct LineRange {
-  LineNumber first = 0, last = 0;  // [first, last)
-  std::uint64_t size() const { return last - first; }
+  LineNumber first, last;  // [first, last)
+  static constexpr LineRange of(std::uint64_t first, std::uint64_t last) { return {LineNumber{first}, LineNumber{last}}; }
+  constexpr std::uint64_t size() const { return last - first; }
 };
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
@@ -54,8 +57,8 @@ constexpr Address round_down(Address at, std::uint64_t to) { return Address{at.v
 constexpr Address round_up(Address at, std::uint64_t to) { return Address{round_up(at.value(), to)}; }
 
 // That the byte lies on.
-constexpr LineNumber line_of(Address at, std::uint64_t line_bytes) { return at.value() / line_bytes; }
-constexpr Address first_byte(LineNumber line, std::uint64_t line_bytes) { return Address{line * line_bytes}; }
+constexpr LineNumber line_of(Address at, std::uint64_t line_bytes) { return LineNumber{at.value() / line_bytes}; }
+constexpr Address first_byte(LineNumber line, std::uint64_t line_bytes) { return Address{line.value() * line_bytes}; }
 // All that the bytes lie on.
 constexpr LineRange lines_of(AddressRange bytes, std::uint64_t line_bytes) {
   return {line_of(bytes.first, line_bytes), line_of(bytes.last + (line_bytes - 1), line_bytes)};

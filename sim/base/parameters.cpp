@@ -51,21 +51,47 @@ const char* kind_of_value(ParameterKind kind) {
 
 }  // namespace
 
+ParameterSpec integer_parameter(std::string name, std::string unit, std::string description, std::int64_t default_value,
+                                std::int64_t minimum, std::int64_t maximum) {
+  ParameterSpec parameter;
+  parameter.name = std::move(name);
+  parameter.unit = std::move(unit);
+  parameter.description = std::move(description);
+  parameter.default_value = default_value;
+  parameter.minimum = minimum;
+  parameter.maximum = maximum;
+  return parameter;
+}
+
+ParameterSpec required(ParameterSpec parameter) {
+  parameter.required = true;
+  return parameter;
+}
+
 ParameterSpec time_parameter(std::string name, std::string description, Time default_value, Time minimum) {
-  return {std::move(name), "time", std::move(description), default_value.count(), minimum.count(), INT64_MAX, false, ParameterKind::time};
+  ParameterSpec parameter = integer_parameter(std::move(name), "time", std::move(description), default_value.count(), minimum.count());
+  parameter.kind = ParameterKind::time;
+  return parameter;
 }
 
 ParameterSpec bytes_parameter(std::string name, std::string description, Bytes default_value, Bytes minimum) {
-  return {std::move(name), "size", std::move(description), default_value.count(), minimum.count(), INT64_MAX, false, ParameterKind::bytes};
+  ParameterSpec parameter = integer_parameter(std::move(name), "size", std::move(description), default_value.count(), minimum.count());
+  parameter.kind = ParameterKind::bytes;
+  return parameter;
 }
 
 ParameterSpec word_parameter(std::string name, std::string description, std::vector<std::string> words) {
   const auto last = static_cast<std::int64_t>(words.size()) - 1;
-  return {std::move(name), "word", std::move(description), 0, 0, last, false, ParameterKind::word, std::move(words)};
+  ParameterSpec parameter = integer_parameter(std::move(name), "word", std::move(description), 0, 0, last);
+  parameter.kind = ParameterKind::word;
+  parameter.words = std::move(words);
+  return parameter;
 }
 
 ParameterSpec list_parameter(std::string name, std::string unit, std::string description, std::int64_t minimum, std::int64_t maximum) {
-  return {std::move(name), std::move(unit), std::move(description), minimum, minimum, maximum, false, ParameterKind::list};
+  ParameterSpec parameter = integer_parameter(std::move(name), std::move(unit), std::move(description), minimum, minimum, maximum);
+  parameter.kind = ParameterKind::list;
+  return parameter;
 }
 
 std::string parameter_text(const ParameterSpec& parameter, std::int64_t value) {

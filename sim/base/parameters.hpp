@@ -26,6 +26,9 @@ struct ParameterSpec {
   ParameterKind kind = ParameterKind::integer;
   std::vector<std::string> words{};  // allowed ones
 };
+ParameterSpec integer_parameter(std::string name, std::string unit, std::string description, std::int64_t default_value,
+                                std::int64_t minimum = 0, std::int64_t maximum = INT64_MAX);
+ParameterSpec required(ParameterSpec);  // the same, without a default
 ParameterSpec time_parameter(std::string name, std::string description, Time default_value, Time minimum = Time::picoseconds(1));
 ParameterSpec bytes_parameter(std::string name, std::string description, Bytes default_value, Bytes minimum = Bytes{1});
 ParameterSpec word_parameter(std::string name, std::string description, std::vector<std::string> words);  // default: the first

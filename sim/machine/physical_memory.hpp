@@ -20,16 +20,17 @@ public:
         mask_{std::bit_ceil(frames_) - 1},
         key_{(seed + 1) * 0x9e3779b97f4a7c15ULL},
         shift_{static_cast<int>(std::bit_width(mask_)) / 2 + 1} {}
-  static PhysicalMemory shifted(LineNumber lines) { return PhysicalMemory{lines}; }
+  static PhysicalMemory shifted(std::uint64_t lines) { return PhysicalMemory{lines}; }
 
   LineNumber line(LineNumber virtual_line) const {
     if (frames_ == 0) return virtual_line + shifted_by_;
-    const std::uint64_t page = virtual_line >> lines_shift_;
-    return frame(page % frames_) << lines_shift_ | (virtual_line & ((LineNumber{1} << lines_shift_) - 1));
+    const std::uint64_t page = virtual_line.value() >> lines_shift_,
+                        within = virtual_line.value() & ((std::uint64_t{1} << lines_shift_) - 1);
+    return LineNumber{frame(page % frames_) << lines_shift_ | within};
   }
 
 private:
-  explicit PhysicalMemory(LineNumber lines) : shifted_by_{lines} {}
+  explicit PhysicalMemory(std::uint64_t lines) : shifted_by_{lines} {}
 
   // Odd factors and right shifts permute the numbers of so many bits. A number beyond the last frame is permuted again.
   std::uint64_t frame(std::uint64_t page) const {
@@ -46,7 +47,7 @@ private:
   std::uint64_t frames_ = 0;  // 0: shifted
   std::uint64_t mask_ = 0, key_ = 0;
   int shift_ = 1;
-  LineNumber shifted_by_ = 0;
+  std::uint64_t shifted_by_ = 0;
 };
 
 }  // namespace homenode

@@ -109,17 +109,17 @@ constexpr std::size_t masks_of_directories = 8;
 std::size_t hashed(AddressHash hash, LineNumber line, std::size_t count, std::size_t which, std::size_t directories) {
   switch (hash) {
     case AddressHash::modulo:  // controllers in turn for each round of directories, or a directory would have lines of few controllers
-      return (which == 0 ? line : line / directories + line) % count;
+      return (which == 0 ? line.value() : line.value() / directories + line.value()) % count;
     case AddressHash::parity: {
       std::size_t result = 0;
       const std::size_t first = which == 0 ? 0 : masks_of_directories;
       for (std::size_t bit = 0; (std::size_t{1} << bit) < count; ++bit)
-        result |= static_cast<std::size_t>(std::popcount(line & masks[first + bit]) & 1) << bit;
+        result |= static_cast<std::size_t>(std::popcount(line.value() & masks[first + bit]) & 1) << bit;
       return result;
     }
     case AddressHash::scattered: break;
   }
-  return mixed_bits(line ^ (which == 0 ? 0x9e3779b97f4a7c15ULL : 0xc2b2ae3d27d4eb4fULL)) % count;
+  return mixed_bits(line.value() ^ (which == 0 ? 0x9e3779b97f4a7c15ULL : 0xc2b2ae3d27d4eb4fULL)) % count;
 }
 
 void check_hash(const Machine& machine, AddressHash hash, std::size_t count, std::size_t most_bits, const std::string& name) {

@@ -29,7 +29,7 @@ public:
   std::size_t directory_of(LineNumber) const;
   std::size_t controller_of(LineNumber) const;
   // Its number among the lines of its controller.
-  LineNumber within_controller(LineNumber line) const { return line / controllers(); }
+  LineNumber within_controller(LineNumber line) const { return LineNumber{line.value() / controllers()}; }
 
   // Hops the shorter way; where both are as long, upwards.
   std::size_t hops(std::size_t from, std::size_t to) const {

@@ -235,7 +235,13 @@ void AddressSpace::note_fault(PageNumber page, AddressRange touched, const Place
   const Located located = object_in({std::max(bytes.first, touched.first), std::min(bytes.last, touched.last)});
   const auto fault = [&](PageNumber first, std::uint64_t pages) {
     const auto offset = static_cast<std::int64_t>(first_byte(first) - located.base);
-    faults_.push_back({first, located.object, place, true, offset, pages * page_bytes_, pages});
+    faults_.push_back({.page = first,
+                       .object = located.object,
+                       .place = place,
+                       .write = true,
+                       .offset = offset,
+                       .bytes = pages * page_bytes_,
+                       .pages = pages});
   };
   const std::uint64_t block = pages_per_huge_ != 0 ? page.value() / pages_per_huge_ : 0;
   if (!can_be_huge(block)) {

@@ -125,7 +125,8 @@ void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::
   if (!std::is_sorted(order_.begin(), order_.end(), before)) std::stable_sort(order_.begin(), order_.end(), before);
   for (const IrregularStream& stream : pattern.streams) {
     const auto number = static_cast<std::uint32_t>(&stream - pattern.streams.data());
-    if (!stream.offset.empty()) irregular_.push_back({&stream, iterations, 0, 0, stream.sequence.front(), number});
+    if (!stream.offset.empty())
+      irregular_.push_back({.stream = &stream, .iterations = iterations, .sequence = stream.sequence.front(), .number = number});
   }
   std::make_heap(irregular_.begin(), irregular_.end(), [](const auto& a, const auto& b) { return a.later_than(b); });
 }

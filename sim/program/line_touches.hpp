@@ -105,9 +105,13 @@ private:
   };
   struct Irregular {
     std::uint64_t sequence = 0;
-    LineNumber line = 0;
+    LineNumber line;
     std::uint32_t depth = 0;
   };
+
+  LineRange lines_at(std::uint64_t address, std::uint64_t bytes) const {
+    return LineRange::of(address >> line_shift_, ((address + bytes - 1) >> line_shift_) + 1);
+  }
 
   bool following() const { return !live_.empty() || !waiting_.empty() || begun_ < order_.size() || !irregular_.empty(); }
   bool next_block();

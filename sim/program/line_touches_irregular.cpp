@@ -6,6 +6,10 @@
 namespace homenode {
 
 namespace {
+constexpr LineNumber no_line{~std::uint64_t{0}};
+}  // namespace
+
+namespace {
 
 constexpr std::int64_t scattered_iterations = 4;  // blocks as short as this are gathered into common groups
 
@@ -27,16 +31,16 @@ void LineTouches::gather_blocks() {
          touches_.size() < 2 * irregular_batch) {
     const ItemBlock& block = blocks[block_];
     const ItemPattern& pattern = (*patterns_)[block.pattern.index()];
-    if (last_address_.size() < pattern.runs.size()) last_address_.resize(pattern.runs.size(), {never, never});
+    if (last_address_.size() < pattern.runs.size()) last_address_.resize(pattern.runs.size(), {no_line, never});
     for (std::int64_t iteration = std::max(first_, block.first); iteration < std::min(last_, block.last); ++iteration) {
       for (std::size_t r = 0; r < pattern.runs.size(); ++r) {
         const AccessRun& run = pattern.runs[r];
         const std::uint64_t address = base_of(block, run.slot, iteration) + static_cast<std::uint64_t>(run.offset);
-        const LineNumber line = address >> line_shift_, end = ((address + std::max<std::uint64_t>(run.width, 1) - 1) >> line_shift_) + 1;
+        const auto [line, end] = lines_at(address, std::max<std::uint64_t>(run.width, 1));
         const bool writes = run.kind != AccessKind::read;
         const bool non_temporal = run.streamable && writes && options_.stores == StoreTreatment::nontemporal;
         auto& [last_line, touch_index] = last_address_[r];
-        const bool beside = last_line != never && line - last_line <= 1;
+        const bool beside = last_line != no_line && line - last_line <= 1;
         if (beside && run.producer_distance == 0) {
           if (touch_index < touches_.size() && touches_[touch_index].lines.last >= line && touches_[touch_index].writes == writes &&
               touches_[touch_index].reads == (run.kind != AccessKind::write) && touches_[touch_index].non_temporal == non_temporal) {
@@ -46,8 +50,12 @@ void LineTouches::gather_blocks() {
             ++touch.accesses;
           } else {
             touch_index = touches_.size();
-            touches_.push_back(
-                {{line, end}, run.kind != AccessKind::write, writes, non_temporal, static_cast<float>(options_.prefetched_lines), 1});
+            touches_.push_back({.lines = {line, end},
+                                .reads = run.kind != AccessKind::write,
+                                .writes = writes,
+                                .non_temporal = non_temporal,
+                                .parallelism = static_cast<float>(options_.prefetched_lines),
+                                .accesses = 1});
           }
         } else {
           touch_index = touches_.size();
@@ -106,7 +114,8 @@ void LineTouches::sift_first_irregular() {
 // Notes an irregular access and where in the chain of producers it stands.
 void LineTouches::add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance,
                                 AccessKind kind, bool non_temporal) {
-  const LineNumber line = address >> line_shift_;
+  const LineRange lines = lines_at(address, std::max<std::uint64_t>(width, 1));
+  const LineNumber line = lines.first;
   std::uint32_t depth = 1;
   bool seen = false;
   const std::uint64_t producer = producer_distance > 0 && producer_distance <= sequence ? sequence - producer_distance : never;
@@ -122,7 +131,7 @@ void LineTouches::add_irregular(std::uint64_t sequence, std::uint64_t address, s
   irregular_lines_ += seen ? 0 : 1;
   deepest_ = std::max(deepest_, depth);
   LineTouch touch;
-  touch.lines = {line, ((address + std::max<std::uint64_t>(width, 1) - 1) >> line_shift_) + 1};
+  touch.lines = lines;
   touch.reads = kind != AccessKind::write;
   touch.writes = kind != AccessKind::read;
   touch.non_temporal = non_temporal;

@@ -135,7 +135,7 @@ void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
     touch.accesses = cursor.accesses;
     for (std::uint64_t i = 0; i < elements; ++i) {
       const std::uint64_t address = begin + i * static_cast<std::uint64_t>(cursor.inner.stride);
-      touch.lines = {address >> line_shift_, ((address + cursor.extent - 1) >> line_shift_) + 1};
+      touch.lines = lines_at(address, cursor.extent);
       touches_.push_back(touch);
     }
     return;
@@ -143,7 +143,7 @@ void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
   std::uint64_t low = begin;
   const std::uint64_t travel = (elements - 1) * magnitude(cursor.inner.stride);
   if (cursor.inner.stride < 0) low -= travel;
-  touch.lines = {low >> line_shift_, ((low + travel + cursor.extent - 1) >> line_shift_) + 1};
+  touch.lines = lines_at(low, travel + cursor.extent);
   touch.accesses = elements * cursor.accesses;
   touches_.push_back(touch);
 }

@@ -189,7 +189,7 @@ private:
     for (std::size_t t = who.first; t < who.first + who.count; ++t) of.push_back(part_of(t));
     while (touches_.next(group_)) {
       for (const LineTouch& touch : group_) {
-        const std::size_t object = (touch.lines.first >> object_shift) - 1;
+        const std::size_t object = (touch.lines.first.value() >> object_shift) - 1;
         if (object < workload_.objects.size() && workload_.objects[object].thread_private) continue;
         for (const std::size_t index : of) {
           Part& part = parts_[index];
@@ -231,7 +231,7 @@ private:
   // A sweep over the ends of all ranges: between two of them the same threads write and read every byte.
   void share() {
     struct End {
-      std::uint64_t at;
+      LineNumber at;
       std::uint32_t part;
       bool writes, begins;
     };
@@ -245,7 +245,7 @@ private:
     std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at < b.at; });
     using Parts = std::map<std::uint32_t, std::vector<std::uint32_t>>;  // by thread
     Parts readers, writers;
-    std::uint64_t before = 0;
+    LineNumber before;
     for (const End& end : ends) {
       if (end.at > before) share(writers, readers, end.at - before);
       before = end.at;

@@ -19,7 +19,7 @@ void absorb(LineTouch& into, const LineTouch& other) {
 // Neighbouring operands become one stream; streams that only meet in the line where one ends and the other begins stay two.
 void add_same_kind(std::vector<LineTouch>& out, LineTouch touch) {
   LineTouch& before = out.back();
-  const LineNumber common = std::min(before.lines.last, touch.lines.last) - touch.lines.first;
+  const std::uint64_t common = std::min(before.lines.last, touch.lines.last) - touch.lines.first;
   if (2 * common >= std::min(before.lines.size(), touch.lines.size())) {
     before.lines.last = std::max(before.lines.last, touch.lines.last);
     absorb(before, touch);

@@ -16,8 +16,15 @@ WorkCounts& WorkCounts::operator+=(const WorkCounts& other) {
 }
 
 WorkCounts WorkCounts::scaled(double factor) const {
-  return {instructions * factor, integer * factor, fp_add * factor, fp_multiply * factor, fp_fma * factor,
-          divide * factor,       load * factor,    store * factor,  branch * factor};
+  return {.instructions = instructions * factor,
+          .integer = integer * factor,
+          .fp_add = fp_add * factor,
+          .fp_multiply = fp_multiply * factor,
+          .fp_fma = fp_fma * factor,
+          .divide = divide * factor,
+          .load = load * factor,
+          .store = store * factor,
+          .branch = branch * factor};
 }
 
 }  // namespace homenode

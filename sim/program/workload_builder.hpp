@@ -35,11 +35,11 @@ struct Reference {
 
 inline Reference read(ObjectId object, std::int64_t offset, std::vector<std::int64_t> strides, std::int64_t shift = 0,
                       std::uint16_t width = 8) {
-  return {AccessKind::read, object, offset, std::move(strides), shift, width};
+  return {.kind = AccessKind::read, .object = object, .offset = offset, .strides = std::move(strides), .shift = shift, .width = width};
 }
 inline Reference write(ObjectId object, std::int64_t offset, std::vector<std::int64_t> strides, std::int64_t shift = 0,
                        std::uint16_t width = 8) {
-  return {AccessKind::write, object, offset, std::move(strides), shift, width};
+  return {.kind = AccessKind::write, .object = object, .offset = offset, .strides = std::move(strides), .shift = shift, .width = width};
 }
 inline Reference streamed_write(ObjectId object, std::int64_t offset, std::vector<std::int64_t> strides, std::int64_t shift = 0,
                                 std::uint16_t width = 8) {

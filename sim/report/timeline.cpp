@@ -39,8 +39,14 @@ void Timeline::begin_part(const Workload& workload, Time begin) {
 void Timeline::record(ThreadActivity doing, ThreadId thread, const Workload& workload, ItemRange items, Time from, Time to) {
   if (to <= from) return;
   const RegionId region = workload.executions[items.execution.index()].region;
-  spans_.push_back({thread, doing, labels_before_ + region.value(), executions_before_ + items.execution.value(), begin_ + from,
-                    begin_ + to, items.first, items.last});
+  spans_.push_back({.thread = thread,
+                    .doing = doing,
+                    .label = labels_before_ + region.value(),
+                    .execution = executions_before_ + items.execution.value(),
+                    .from = begin_ + from,
+                    .to = begin_ + to,
+                    .first = items.first,
+                    .last = items.last});
   if (spans_.size() > most_) thin();
 }
 

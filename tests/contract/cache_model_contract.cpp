@@ -56,11 +56,12 @@ std::string text_of(const CacheOutcome& outcome) {
   std::ostringstream text;
   text << outcome.accesses << ' ' << outcome.upgrades;
   for (std::size_t l = 0; l < outcome.hit_lines.size(); ++l) text << " hit " << outcome.hit_lines[l] << ' ' << outcome.hit_weight[l];
-  for (const MissRange& miss : outcome.reads) text << " read " << miss.lines.first << ' ' << miss.lines.last << ' ' << miss.parallelism;
-  for (const LineRange& lines : outcome.writebacks) text << " write-back " << lines.first << ' ' << lines.last;
-  for (const LineRange& lines : outcome.non_temporal_writes) text << " non-temporal " << lines.first << ' ' << lines.last;
+  for (const MissRange& miss : outcome.reads)
+    text << " read " << miss.lines.first.value() << ' ' << miss.lines.last.value() << ' ' << miss.parallelism;
+  for (const LineRange& lines : outcome.writebacks) text << " write-back " << lines.first.value() << ' ' << lines.last.value();
+  for (const LineRange& lines : outcome.non_temporal_writes) text << " non-temporal " << lines.first.value() << ' ' << lines.last.value();
   for (const TransferRange& transfer : outcome.transfers)
-    text << " transfer " << transfer.lines.first << ' ' << transfer.lines.last << ' ' << transfer.owner.value();
+    text << " transfer " << transfer.lines.first.value() << ' ' << transfer.lines.last.value() << ' ' << transfer.owner.value();
   return text.str();
 }
 

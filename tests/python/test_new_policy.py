@@ -31,7 +31,8 @@ namespace {
 CLASS
 }  // namespace
 PolicyEntry<INTERFACE> FUNCTION() {
-  return {"NAME", "for a test", {}, [](const Parameters&) { return std::make_unique<Policy>(); }};
+  return {.name = "NAME", .description = "for a test", .parameters = {},
+          .make = [](const Parameters&) { return std::make_unique<Policy>(); }};
 }
 }  // namespace homenode
 """

@@ -1,4 +1,5 @@
-"""Sizes hold: functions of at most 80 lines and eight parameters, files of at most 500 lines or with a reason, in all of the product."""
+"""Sizes hold in all of the product: functions of at most 80 lines and eight parameters, files of at most 500 lines or with a reason,
+no struct of more than five fields filled by position."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 
 from support import ROOT
 
-MOST_LINES_OF_A_FUNCTION, MOST_PARAMETERS, MOST_LINES_OF_A_FILE = 80, 8, 500
+MOST_LINES_OF_A_FUNCTION, MOST_PARAMETERS, MOST_LINES_OF_A_FILE, MOST_FIELDS_BY_POSITION = 80, 8, 500, 5
 TOPS = ("sim", "models", "traces", "bindings", "validation")
 
 # Files that are longer, each with its reason.
@@ -167,6 +168,51 @@ def test_files_are_short_or_have_a_reason() -> None:
     files = product_files(".py", ".cpp", ".hpp", ".c", ".h")
     lines = {file.relative_to(ROOT).as_posix(): file.read_text().count("\n") for file in files}
     expect_none_beyond({name: count for name, count in lines.items() if count > MOST_LINES_OF_A_FILE}, LONG_FILES)
+
+
+def filled_by_position(text: str) -> Iterator[tuple[int, str]]:
+    """Line and text of every list in braces with more elements of several kinds than a struct may be given by position.
+
+    Elements that are all texts, all numbers, all lists or all addresses make a table. Of arrays, tuples and lists that a
+    function or a constructor takes, the elements need no names.
+    """
+    code = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda match: '"' + "x" * (len(match[0]) - 2) + '"', text)
+    code = re.sub(r"//[^\n]*|^[ \t]*#[^\n]*", lambda match: " " * len(match[0]), code, flags=re.MULTILINE)
+    open_braces: list[list[int]] = []  # place, and the commas and semicolons directly inside
+    for at, character in enumerate(code):
+        if character in "({[":
+            open_braces.append([at, at])
+        elif character in ",;" and open_braces:
+            open_braces[-1].append(at)
+        elif character in ")}]" and open_braces:
+            opening, _, *cuts = open_braces.pop()
+            if character != "}" or len(cuts) < MOST_FIELDS_BY_POSITION or any(code[cut] == ";" for cut in cuts):
+                continue
+            elements = [code[a + 1 : b].strip() for a, b in zip([opening, *cuts], [*cuts, at], strict=True)]
+            elements = [element for element in elements if element]
+            kinds = {re.sub(r"[\w\s:]", "e", element[:1]) if element[:1] in '"{&.' else "e" for element in elements}
+            kinds |= {"number" for element in elements if re.fullmatch(r"-?[\d.'xa-fuLe]+", element)}
+            before = code[max(0, opening - 80) : opening]
+            needs_no_names = re.search(
+                r"(\]\s*=\s*|array<[^;]*|tuple\s*|max\(|min\(|\w_|:\s*|enum [^;]*|Key \w+|Object result)$", before
+            )
+            if len(kinds) > 1 and "." not in kinds and not needs_no_names:
+                yield code.count("\n", 0, opening) + 1, text[opening : at + 1]
+
+
+def test_structs_of_many_fields_are_filled_by_name() -> None:
+    found = [
+        f"{file.relative_to(ROOT).as_posix()}:{line}: {words}"
+        for file in product_files(".cpp", ".hpp")
+        if KERNELS not in file.as_posix()
+        for line, words in filled_by_position(file.read_text())
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_lists_filled_by_position_are_found() -> None:
+    text = 'Use f() { return {place, 1, 2, "a", {}, 3}; }\nint t[] = {1, 2, 3, 4, 5, x};\nUse g{.a = 1, .b = x, .c = 2, .d = 3, .e = 4, .f = 5};'  # noqa: E501
+    assert [line for line, _ in filled_by_position(text)] == [1]
 
 
 CPP = """

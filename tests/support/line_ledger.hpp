@@ -15,7 +15,7 @@
 
 namespace homenode::test {
 
-inline constexpr LineNumber first_line = LineNumber{1} << 26;
+inline constexpr LineNumber first_line{std::uint64_t{1} << 26};
 
 template <class Ranges>
 std::map<LineNumber, unsigned> counted(const Ranges& ranges) {
@@ -47,7 +47,7 @@ public:
         else if (touch.writes)
           written[line] = 1;
         if (!cached) continue;
-        EXPECT_TRUE(touched_.count(line) || reads.count(line)) << "line " << line << " came from nowhere";
+        EXPECT_TRUE(touched_.count(line) || reads.count(line)) << "line " << line.value() << " came from nowhere";
         touched_.insert({line, true});
       }
     }
@@ -125,7 +125,8 @@ struct Call {
 inline Call random_call(std::mt19937_64& random, std::size_t cores, std::uint64_t space) {
   Call call;
   const auto range = [&](std::uint64_t longest) {
-    const std::uint64_t size = 1 + random() % longest, first = first_line + random() % (space - size);
+    const std::uint64_t size = 1 + random() % longest;
+    const LineNumber first = first_line + random() % (space - size);
     return LineRange{first, first + size};
   };
   call.core = CoreId{static_cast<std::size_t>(random() % cores)};

@@ -306,7 +306,7 @@ private:
   }
 
   const TraceTerms& terms_;
-  PredictedTrace trace_{std::make_shared<MemoryWorkload>(), 1, {}, {}, {}, {}, {}, {}};
+  PredictedTrace trace_{.workload = std::make_shared<MemoryWorkload>()};
   std::string where_;
   std::map<RegionId, std::uint32_t> ordinals_;
   std::map<std::vector<std::int64_t>, Body> bodies_;

@@ -28,12 +28,12 @@ struct TermsOfTrace {
 struct PredictedTrace {
   std::shared_ptr<MemoryWorkload> workload;
   std::uint32_t threads = 1;
-  std::vector<SiteExtra> site_extras;
-  std::vector<ThreadExtra> thread_extras;
-  std::vector<ExecutionExtra> execution_extras;
-  std::vector<std::vector<ItemOrigin>> origins;  // by execution
-  std::vector<Edge> edges;
-  std::vector<Mark> marks;
+  std::vector<SiteExtra> site_extras{};
+  std::vector<ThreadExtra> thread_extras{};
+  std::vector<ExecutionExtra> execution_extras{};
+  std::vector<std::vector<ItemOrigin>> origins{};  // by execution
+  std::vector<Edge> edges{};
+  std::vector<Mark> marks{};
 };
 
 // Knows the sites, kinds of records and irregular streams of all captures of one program.

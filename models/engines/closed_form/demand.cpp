@@ -76,7 +76,12 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
     }
     if (first == nobody) continue;
     const auto [object, offset] = table_.object_at(fresh.page);
-    faults[first].push_back({fresh.page, object, {ThreadId{first}, team_[first], node_[first], Time{}}, true, offset, table_.page_bytes()});
+    faults[first].push_back({.page = fresh.page,
+                             .object = object,
+                             .place = {ThreadId{first}, team_[first], node_[first], Time{}},
+                             .write = true,
+                             .offset = offset,
+                             .bytes = table_.page_bytes()});
   }
   std::vector<NodeId> homes;
   for (std::size_t t = 0; t < faults.size(); ++t) {
@@ -103,7 +108,12 @@ std::vector<double> ClosedForm::touch_first(std::span<const TouchedPages> touche
       if (page.value() >= home_of_.size() || home_of_[page.value()] != unplaced) continue;
       const std::size_t thread = pages.thread.is_none() ? index % team_.size() : pages.thread.index();
       const auto [object, offset] = table_.object_at(page);
-      const PageFault one{page, object, {ThreadId{thread}, team_[thread], node_[thread], Time{}}, true, offset, table_.page_bytes()};
+      const PageFault one{.page = page,
+                          .object = object,
+                          .place = {ThreadId{thread}, team_[thread], node_[thread], Time{}},
+                          .write = true,
+                          .offset = offset,
+                          .bytes = table_.page_bytes()};
       NodeId home;
       placement_.fault({&one, 1}, {&home, 1});
       home_of_[page.value()] = static_cast<std::uint8_t>(home.value());

@@ -50,9 +50,13 @@ void ReuseHistory::look_up(LineRange lines, std::vector<LineReuse>& found) const
       reuse.distance = std::max(0.0F, since(range.group) - own);
     } else {
       const float after = since(end_of_[range.execution - 1]);
-      reuse.past = {range.loop,   range.first_cell,  range.last_cell,
-                    range.writer, range.writer_cell, std::max(0.0F, since(range.group) - after - own),
-                    after};
+      reuse.past = {.loop = range.loop,
+                    .first_cell = range.first_cell,
+                    .last_cell = range.last_cell,
+                    .writer = range.writer,
+                    .writer_cell = range.writer_cell,
+                    .tail = std::max(0.0F, since(range.group) - after - own),
+                    .since = after};
     }
     at = reuse.lines.last;
     found.push_back(reuse);
@@ -81,8 +85,17 @@ void ReuseHistory::touch(const LineReuse& reuse, std::uint32_t cell, bool writes
   split(reuse.lines.first);
   split(reuse.lines.last);
   const auto begin = ranges_.lower_bound(reuse.lines.first), end = ranges_.lower_bound(reuse.lines.last);
-  Range range{reuse.lines.last,  live_.size() - 1,       execution_, cell,      cell, cell, loop_,
-              reuse.past.writer, reuse.past.writer_cell, writes,     reuse.past};
+  Range range{.last = reuse.lines.last,
+              .group = live_.size() - 1,
+              .execution = execution_,
+              .first_cell = cell,
+              .last_cell = cell,
+              .cell = cell,
+              .loop = loop_,
+              .writer = reuse.past.writer,
+              .writer_cell = reuse.past.writer_cell,
+              .written = writes,
+              .past = reuse.past};
   for (auto old = begin; old != end; ++old) {
     add(old->second.group, -static_cast<std::int64_t>(old->second.last - old->first));
     if (old->second.execution != execution_) continue;

@@ -47,7 +47,7 @@ public:
 
 private:
   struct Range {
-    LineNumber last = 0;
+    LineNumber last;
     std::uint64_t group = 0, execution = 0;
     std::uint32_t first_cell = 0, last_cell = 0, cell = 0;
     LoopNumber loop = no_loop, writer = no_loop;

@@ -10,8 +10,8 @@
 namespace homenode {
 namespace {
 
-constexpr LineNumber private_lines = LineNumber{1} << 56;  // from here on: objects of single threads
-constexpr std::size_t neighbours = 48;                     // parts of a cell that a new one may continue
+constexpr LineNumber private_lines{std::uint64_t{1} << 56};  // from here on: objects of single threads
+constexpr std::size_t neighbours = 48;                       // parts of a cell that a new one may continue
 
 class AnyNode final : public PagePlacement {
 public:
@@ -124,7 +124,8 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
 }
 
 Address TrafficTable::address_of(ObjectId object) {
-  if (workload_.objects[object.index()].thread_private) return Address{(private_lines << 7) + (std::uint64_t{object.index()} << 40)};
+  if (workload_.objects[object.index()].thread_private)
+    return Address{(private_lines.value() << 7) + (std::uint64_t{object.index()} << 40)};
   const Address address = addresses_->address(object, ThreadId{0});
   if (std::exchange(known_[object.index()], std::uint8_t{1}) == 0) object_from_[address] = object;
   return address;

@@ -98,7 +98,7 @@ private:
   std::unique_ptr<AddressSpace> addresses_;
   std::map<Address, ObjectId> object_from_;  // by address of byte 0
   std::vector<std::uint8_t> known_;          // by object
-  LineNumber first_line_ = 0;                // of page 0
+  LineNumber first_line_;                    // of page 0
   std::uint64_t pages_ = 0;
   std::vector<std::uint8_t> written_pages_;
   std::unordered_map<PageNumber, std::size_t> fresh_;  // page -> entry of the execution in hand

@@ -66,7 +66,7 @@ private:
 
   std::size_t group_ = 0, first_touch_ = 0, touch_ = 0;
   std::uint64_t step_ = 0, steps_ = 0;  // of the group; 0 steps: none has begun
-  LineNumber line_ = 0, line_end_ = 0;
+  LineNumber line_, line_end_;
 };
 
 }  // namespace homenode

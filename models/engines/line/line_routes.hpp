@@ -63,7 +63,7 @@ public:
   // Of the home's controllers: which one, and the line's number among its own.
   struct Served {
     std::size_t controller = 0;
-    LineNumber line = 0;
+    LineNumber line;
   };
   virtual Served served(LineNumber, NodeId home) const = 0;
   virtual const LinePath& read(const Asker&, LineNumber, NodeId home) = 0;
@@ -88,7 +88,7 @@ public:
 
   Served served(LineNumber line, NodeId home) const override {
     const auto& controllers = controllers_of_[home.index()];
-    return {controllers[line % controllers.size()], line / controllers.size()};
+    return {controllers[line.value() % controllers.size()], LineNumber{line.value() / controllers.size()}};
   }
   const LinePath& read(const Asker& asker, LineNumber, NodeId home) override { return read_[index(asker.node, home)]; }
   const LinePath& non_temporal_write(const Asker& asker, LineNumber, NodeId home) override {

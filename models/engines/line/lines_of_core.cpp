@@ -11,7 +11,7 @@ void LineEngine::run(RunningSlice& r) {
         r.kernel.pop_back();
         continue;
       }
-      const LineNumber number = --kernel.lines;
+      const LineNumber number{--kernel.lines};
       Miss miss;
       miss.path = &routes_->non_temporal_write(r.asker, number, kernel.home);
       miss.served = routes_->served(number, kernel.home);
@@ -21,7 +21,7 @@ void LineEngine::run(RunningSlice& r) {
       if (!issue(r, miss, static_cast<float>(machine_.prefetched_lines))) return;
     } else {
       const LineTouch* touch = nullptr;
-      LineNumber line = 0;
+      LineNumber line;
       if (!r.cursor.next(r.slice, touch, line)) return wait(r, RunningSlice::Waits::at_end);
       const double computing = r.access_time * static_cast<double>(touch->accesses) / static_cast<double>(touch->lines.size());
       r.computed += computing;

@@ -27,8 +27,8 @@ MemoryController::MemoryController(const DramDescription& dram, LineCosts costs,
 }
 
 std::int64_t MemoryController::read(LineNumber line, std::int64_t now) {
-  Channel& channel = channels_[line % channels_.size()];
-  const std::uint64_t page = line / page_lines_;
+  Channel& channel = channels_[line.value() % channels_.size()];
+  const std::uint64_t page = line.value() / page_lines_;
   Bank& bank = channel.banks[mixed_bits(page) % channel.banks.size()];
   ++reads_;
   std::int64_t column_at = now;
@@ -52,7 +52,7 @@ std::int64_t MemoryController::read(LineNumber line, std::int64_t now) {
 }
 
 std::int64_t MemoryController::write(LineNumber line, std::int64_t now) {
-  Channel& channel = channels_[line % channels_.size()];
+  Channel& channel = channels_[line.value() % channels_.size()];
   const std::int64_t batch = write_batch_ * write_bus_;
   const std::int64_t accepted = std::max(now, channel.bus_free - 2 * batch);
   if (++channel.pending >= write_batch_) {

@@ -154,7 +154,7 @@ void LineEngine::send_beside(const LinePath& path, Picoseconds at) {
 std::optional<Time> LineEngine::signal(const Place& writer, const Place& reader) {
   if (writer.core == reader.core) return writer.now;
   const Asker asker{reader.core, reader.node, machine_.socket_of(reader.node)};
-  const LinePath& path = routes_->transfer(asker, reader.thread.index(), reader.node, writer.core);
+  const LinePath& path = routes_->transfer(asker, LineNumber{reader.thread.index()}, reader.node, writer.core);
   Picoseconds at = writer.now.count();
   send_beside(path, at);
   for (const PathStage& stage : path.stages) {

@@ -144,7 +144,7 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
       }
       slice.accesses += touch.accesses;
       if (work.stretch) {
-        touched += touched_.add(touch.lines);
+        touched += touched_.add(touch.lines.first.value(), touch.lines.last.value());
         traversed += touch.lines.size();
       }
       if (!walks_now) continue;
@@ -162,9 +162,9 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
 bool CacheStage::tells_news(const LineTouch& touch, AddressRange range, const AddressSpace& addresses) {
   if (range.last <= range.first) return false;
   if (addresses.pages_per_huge() != 0) return true;
-  const LineRange pages{range.first.value() / page_bytes_, (range.last - 1).value() / page_bytes_ + 1};
-  const bool touched = touched_pages_.add(pages) != 0;
-  return touch.writes ? written_pages_.add(pages) != 0 : touched;
+  const std::uint64_t first = range.first.value() / page_bytes_, last = (range.last - 1).value() / page_bytes_ + 1;
+  const bool touched = touched_pages_.add(first, last) != 0;
+  return touch.writes ? written_pages_.add(first, last) != 0 : touched;
 }
 
 LineTouches::AddressOf CacheStage::addresses_for(AddressSpace& addresses, ThreadId thread, FilteredSlice& slice) const {

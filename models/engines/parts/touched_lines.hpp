@@ -13,17 +13,17 @@ namespace homenode {
 class TouchedLines {
 public:
   void clear();
-  // Returns how many lines of the range were not there.
-  std::uint64_t add(LineRange);
+  // Numbers of lines, or of pages, [first, last). Returns how many of them were not there.
+  std::uint64_t add(std::uint64_t first, std::uint64_t last);
 
 private:
-  static constexpr LineNumber chunk = 64;
+  static constexpr std::uint64_t chunk = 64;
   struct Entry {
-    LineNumber number = 0;  // of the chunk
+    std::uint64_t number = 0;  // of the chunk
     std::uint64_t lines = 0;
     std::uint64_t slice = 0;  // that it was filled in; an older one is free
   };
-  Entry& entry(LineNumber number);
+  Entry& entry(std::uint64_t number);
   void grow();
 
   std::vector<Entry> entries_ = std::vector<Entry>(1024);  // a power of two, open addressing, at most half full
@@ -36,10 +36,10 @@ inline void TouchedLines::clear() {
   used_ = 0;
 }
 
-inline std::uint64_t TouchedLines::add(LineRange range) {
+inline std::uint64_t TouchedLines::add(std::uint64_t first, std::uint64_t last) {
   std::uint64_t added = 0;
-  for (LineNumber line = range.first; line < range.last;) {
-    const LineNumber number = line / chunk, end = std::min(range.last, (number + 1) * chunk);
+  for (std::uint64_t line = first; line < last;) {
+    const std::uint64_t number = line / chunk, end = std::min(last, (number + 1) * chunk);
     const std::uint64_t mask = ~std::uint64_t{0} >> (chunk - (end - line)) << line % chunk;
     Entry& known = entry(number);
     added += static_cast<std::uint64_t>(std::popcount(mask & ~known.lines));
@@ -49,7 +49,7 @@ inline std::uint64_t TouchedLines::add(LineRange range) {
   return added;
 }
 
-inline TouchedLines::Entry& TouchedLines::entry(LineNumber number) {
+inline TouchedLines::Entry& TouchedLines::entry(std::uint64_t number) {
   constexpr std::uint64_t golden_ratio = 0x9E3779B97F4A7C15;  // Knuth, The Art of Computer Programming 3, section 6.4
   if (2 * used_ >= entries_.size()) grow();
   const std::size_t mask = entries_.size() - 1;

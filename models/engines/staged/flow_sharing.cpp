@@ -161,7 +161,7 @@ void FlowSharing::fill() {
   growing_.clear();
   growing_uses_.clear();
   for (const auto slot : connected_) {
-    Growing activity{slot, static_cast<std::uint32_t>(growing_uses_.size()), 0, running_[slot].bound, 0, 0};
+    Growing activity{.slot = slot, .first_use = static_cast<std::uint32_t>(growing_uses_.size()), .bound = running_[slot].bound};
     for (const Use& use : uses(slot)) {
       if (!(resources_[use.resource].used > 1)) continue;
       growing_uses_.push_back(use);

@@ -93,7 +93,14 @@ private:
       set_from_text(field, text(spread.value), machine_.clock);
       for (MachineParameter& parameter : result_.file.parameters)
         if (parameter.path == field.name)
-          parameter = {field.name, text_of(field), source_of(spread), spread.disturbance.empty() ? "A" : "C", false, low, high, note};
+          parameter = {.path = field.name,
+                       .value = text_of(field),
+                       .source = source_of(spread),
+                       .confidence = spread.disturbance.empty() ? "A" : "C",
+                       .assumed = false,
+                       .low = low,
+                       .high = high,
+                       .note = note};
     }
   }
 

@@ -248,7 +248,8 @@ private:
       const auto exact = knowledge_.find(path);
       const auto found = exact != knowledge_.end() ? exact : knowledge_.find(general);
       const Knowledge known = found != knowledge_.end() ? found->second : Knowledge{guess, true};
-      all.push_back({path, value, known.source, known.assumed ? "C" : "A", known.assumed, {}, {}, ""});
+      all.push_back(
+          {.path = path, .value = value, .source = known.source, .confidence = known.assumed ? "C" : "A", .assumed = known.assumed});
     };
     add("sockets", std::to_string(machine_.sockets));
     for (std::size_t node = 0; node < machine_.nodes.size(); ++node)

@@ -14,7 +14,7 @@
 namespace homenode::test {
 namespace {
 
-constexpr LineNumber first_line = base_address / 64;
+constexpr LineNumber first_line{base_address / 64};
 
 Machine tiny(unsigned sockets, unsigned cores, std::int64_t private_lines, std::int64_t shared_lines, Inclusion outer) {
   std::vector<std::pair<unsigned, unsigned>> links;
@@ -36,7 +36,7 @@ std::unique_ptr<CacheModel> caches(By by, const Machine& machine) {
 }
 class Coherence : public ::testing::TestWithParam<By> {};
 
-Totals touch(CacheModel& model, unsigned core, LineNumber first, LineNumber last, bool writes, bool non_temporal = false) {
+Totals touch(CacheModel& model, unsigned core, std::uint64_t first, std::uint64_t last, bool writes, bool non_temporal = false) {
   LineTouch t;
   t.lines = {first_line + first, first_line + last};
   t.reads = !writes;

@@ -45,7 +45,7 @@ TEST(SetCaches, RandomAccessesMissAsOften) {
     const std::uint64_t address = base_address + random() % (12 * MiB);
     const bool writes = random() % 4 == 0;
     LineTouch touch;
-    touch.lines = {address / 64, address / 64 + 1};
+    touch.lines = LineRange::of(address / 64, address / 64 + 1);
     touch.reads = !writes;
     touch.writes = writes;
     touch.accesses = 1;
@@ -101,7 +101,7 @@ TEST(SetCaches, RowsThatCollideInTheFirstLevelMissThere) {
     for (int round = 0; round < 100; ++round)
       for (std::uint64_t row = 0; row < rows; ++row) {
         LineTouch touch;
-        touch.lines = {base_address / 64 + row * 64, base_address / 64 + row * 64 + 1};
+        touch.lines = LineRange::of(base_address / 64 + row * 64, base_address / 64 + row * 64 + 1);
         touch.reads = true;
         CacheOutcome outcome;
         model.access(CoreId{0u}, {&touch, 1}, outcome);
@@ -120,7 +120,7 @@ TEST(SetCaches, ASeedDrawsOtherFramesAndTheSameSeedTheSame) {
     std::mt19937_64 random{1};
     for (int i = 0; i < 300'000; ++i) {
       LineTouch touch;
-      const LineNumber line = base_address / 64 + random() % (9 * MiB / 64);
+      const LineNumber line{base_address / 64 + random() % (9 * MiB / 64)};
       touch.lines = {line, line + 1};
       touch.reads = true;
       CacheOutcome outcome;

@@ -16,7 +16,9 @@ struct Greeting {
 
 Registry<Greeting> greetings() {
   Registry<Greeting> registry{"greeting"};
-  registry.add({"hello", "", {}, [](const Parameters&) { return std::make_unique<Greeting>("hello"); }});
+  registry.add({.name = "hello", .description = "", .parameters = {}, .make = [](const Parameters&) {
+                  return std::make_unique<Greeting>("hello");
+                }});
   PolicyEntry<Greeting> late{
       "late", "", {time_parameter("by", "", Time::from_seconds(1)), bytes_parameter("size", "", Bytes{4096}, Bytes{2})}, nullptr};
   late.modify = [](const Parameters& parameters, const std::shared_ptr<Greeting>& greeting) {

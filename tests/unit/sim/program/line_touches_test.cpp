@@ -28,7 +28,9 @@ TEST(LineTouches, ARowOfAStencilIsOneGroupOfFourStreams) {
   const Program program = stencil(66, 8, false, 0, 1);
   const auto groups = expand(program, 0, 64);
   ASSERT_EQ(groups.size(), 64U);
-  const auto line = [](std::uint64_t object, std::uint64_t word) { return (base_address + object * (1 << 24) + word * 8) / 64; };
+  const auto line = [](std::uint64_t object, std::uint64_t word) {
+    return LineNumber{(base_address + object * (1 << 24) + word * 8) / 64};
+  };
   for (std::uint64_t i = 0; i < 64; ++i) {
     const auto& group = groups[i];
     ASSERT_EQ(group.size(), 4U);
@@ -111,7 +113,7 @@ TEST(LineTouches, RandomNestsTouchExactlyTheLinesOfTheirWords) {
         for (bool more = true; more;) {
           std::uint64_t address = base_address + r.slot * (1 << 24) + (1 << 22) + static_cast<std::uint64_t>(k * shift + r.offset);
           for (unsigned d = 0; d < r.dimensions; ++d) address += static_cast<std::uint64_t>(index[d] * r.dimension[d].stride);
-          expected[address / 64] |= r.kind == AccessKind::read ? 1 : r.kind == AccessKind::write ? 2 : 3;
+          expected[LineNumber{address / 64}] |= r.kind == AccessKind::read ? 1 : r.kind == AccessKind::write ? 2 : 3;
           ++words;
           more = false;
           for (unsigned d = 0; d < r.dimensions && !more; ++d) {
@@ -127,7 +129,7 @@ TEST(LineTouches, RandomNestsTouchExactlyTheLinesOfTheirWords) {
     std::uint64_t accesses_found = 0;
     for (const auto& [from, to] : {std::pair{std::int64_t{0}, cut}, std::pair{cut, iterations}})
       for (const auto& group : expand(program, from, to)) {
-        LineNumber before = 0;
+        LineNumber before;
         for (const auto& touch : group) {
           ASSERT_GE(touch.lines.first, before) << "trial " << trial;  // in order, none twice
           ASSERT_GT(touch.lines.size(), 0U);
@@ -198,7 +200,7 @@ TEST(LineTouches, StretchesHoldExactlyTheAccessesBetweenTheirLimits) {
             const std::uint64_t address = address_of(ObjectId{r.slot}).value() + static_cast<std::uint64_t>(r.offset) +
                                           o * static_cast<std::uint64_t>(r.dimension[1].stride) +
                                           i * static_cast<std::uint64_t>(r.dimension[0].stride);
-            expected[address / 64] |= r.kind == AccessKind::read ? 1 : 2;
+            expected[LineNumber{address / 64}] |= r.kind == AccessKind::read ? 1 : 2;
           }
       touches.go_on_until(limit);
       std::vector<LineTouch> group;
@@ -339,7 +341,7 @@ TEST(LineTouches, GathersCapturedAsSingleIterationsAreGroupedAndKeepTheirStreams
   std::array<double, 3> lines{}, weight{};
   for (const auto& group : groups)
     for (const auto& touch : group) {
-      const auto object = (touch.lines.first * 64 - base_address) >> 24;
+      const auto object = (touch.lines.first.value() * 64 - base_address) >> 24;
       accesses += touch.accesses;
       lines[object] += 1;
       weight[object] += 1.0 / static_cast<double>(touch.parallelism);
@@ -397,10 +399,10 @@ TEST(LineTouches, ReadingAndWritingTheSameRowsIsToldApartLineByLine) {
   for (const auto& group : expand(program, 0, 1))
     for (const auto& touch : group)
       for (LineNumber line = touch.lines.first; line < touch.lines.last; ++line)
-        found[line - base_address / 64] |= (touch.reads ? 1 : 0) | (touch.writes ? 2 : 0);
-  std::map<LineNumber, int> expected;
-  for (LineNumber line = 0; line < 8; ++line) expected[line] = 3;
-  for (LineNumber line = 8; line <= 10; ++line) expected[line] = 1;
+        found[line.value() - base_address / 64] |= (touch.reads ? 1 : 0) | (touch.writes ? 2 : 0);
+  std::map<std::uint64_t, int> expected;
+  for (std::uint64_t line = 0; line < 8; ++line) expected[line] = 3;
+  for (std::uint64_t line = 8; line <= 10; ++line) expected[line] = 1;
   EXPECT_EQ(found, expected);
 }
 

@@ -52,11 +52,11 @@ TEST_P(Coherence, oneWriterOrManyReadersAndAReadReturnsTheLastWrite) {
   for (int step = 0; step < steps; ++step) {
     const std::size_t core = random() % machine.cores();
     // A few lines that all use, and many.
-    const LineNumber line = random() % 3 == 0 ? random() % 16 : random() % lines;
+    const std::uint64_t line = random() % 3 == 0 ? random() % 16 : random() % lines;
     const bool writes = random() % 4 == 0;
-    LineTouch touch{{line, line + 1}, !writes, writes, false, 1, 1};
+    LineTouch touch{LineRange::of(line, line + 1), !writes, writes, false, 1, 1};
     outcome.clear();
-    const LineFate fate = caches.access_line(CoreId{core}, line, touch, outcome);
+    const LineFate fate = caches.access_line(CoreId{core}, LineNumber{line}, touch, outcome);
     switch (fate.from) {
       case LineFate::From::memory:
         ++memory_reads;
@@ -79,17 +79,17 @@ TEST_P(Coherence, oneWriterOrManyReadersAndAReadReturnsTheLastWrite) {
       last_writer[line] = static_cast<int>(core);
       held[core][line] = newest[line];
       // Nobody else holds it now.
-      const SetCaches::Held state = caches.held(CoreId{core}, line);
+      const SetCaches::Held state = caches.held(CoreId{core}, LineNumber{line});
       ASSERT_TRUE(state.here && state.dirty_here);
       ASSERT_FALSE(state.elsewhere || state.dirty_elsewhere) << "step " << step << ": a copy survived a write";
     } else if (step % 16 == 0) {
-      const SetCaches::Held state = caches.held(CoreId{core}, line);
+      const SetCaches::Held state = caches.held(CoreId{core}, LineNumber{line});
       ASSERT_TRUE(state.here) << "step " << step;
     }
     for (const LineRange& written : outcome.writebacks) {
       for (LineNumber back = written.first; back < written.last; ++back) {
         ++writebacks;
-        memory[back] = newest[back];  // only newest data are ever dirty
+        memory[back.value()] = newest[back.value()];  // only newest data are ever dirty
       }
     }
   }
@@ -100,7 +100,7 @@ TEST_P(Coherence, oneWriterOrManyReadersAndAReadReturnsTheLastWrite) {
   outcome.clear();
   caches.flush(outcome);
   for (const LineRange& written : outcome.writebacks)
-    for (LineNumber back = written.first; back < written.last; ++back) memory[back] = newest[back];
+    for (LineNumber back = written.first; back < written.last; ++back) memory[back.value()] = newest[back.value()];
   EXPECT_EQ(memory, newest);  // nothing is lost
 }
 
@@ -128,7 +128,7 @@ TEST(ProtocolTable, isWhatEachProtocolSays) {
       CacheOutcome outcome;
       const auto access = [&](std::size_t core, bool writes) {
         outcome.clear();
-        return caches.access_line(CoreId{core}, 5, LineTouch{{5, 6}, !writes, writes, false, 1, 1}, outcome);
+        return caches.access_line(CoreId{core}, LineNumber{5}, LineTouch{LineRange::of(5, 6), !writes, writes, false, 1, 1}, outcome);
       };
       for (const char* did = row.before; *did != 0; ++did) {  // r, w: core 0; R, W: core 3
         const bool second = *did == 'R' || *did == 'W';
@@ -139,7 +139,7 @@ TEST(ProtocolTable, isWhatEachProtocolSays) {
       EXPECT_EQ(fate.from, row.from) << what;
       EXPECT_EQ(fate.upgrade, row.upgrade) << what;
       EXPECT_EQ(!outcome.writebacks.empty(), row.written_back) << what;
-      EXPECT_EQ(caches.held(CoreId{0}, 5).here, row.first_keeps) << what;
+      EXPECT_EQ(caches.held(CoreId{0}, LineNumber{5}).here, row.first_keeps) << what;
     }
   };
   using From = LineFate::From;

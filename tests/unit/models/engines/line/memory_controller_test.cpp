@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t ns = 1000;
 constexpr std::uint64_t page_lines = 64;
 // Lines of channel 0 (even ones), page by page.
-constexpr LineNumber line_of(std::uint64_t page, std::uint64_t line) { return page * page_lines + 2 * line; }
+constexpr LineNumber line_of(std::uint64_t page, std::uint64_t line) { return LineNumber{page * page_lines + 2 * line}; }
 
 MemoryController controller(unsigned banks = 8) {
   DramDescription dram;
@@ -82,7 +82,8 @@ TEST(MemoryController, aWriteIsAcceptedWhenFewerThanTwoBatchesWait) {
 TEST(MemoryController, noMoreLinesThanItsBusesCarry) {
   MemoryController c = controller();
   std::int64_t last = 0;
-  for (std::uint64_t line = 0; line < 1000; ++line) last = std::max(last, c.read(line * 37, static_cast<std::int64_t>(line) * ns));
+  for (std::uint64_t line = 0; line < 1000; ++line)
+    last = std::max(last, c.read(LineNumber{line * 37}, static_cast<std::int64_t>(line) * ns));
   EXPECT_LE(c.busy(), 2 * (last + 8 * ns));  // two channels
 }
 

@@ -78,7 +78,8 @@ TEST(LatencyMap, measuredIsWhatTheDatabaseComputes) {
   std::set<std::size_t> tours;
   for (const BlockLatencies& block : map) {
     for (std::size_t core = 0; core < machine.cores(); ++core) {
-      ASSERT_EQ(block.latency[core], ring.memory_latency(CoreId{core}, block.address / 64)) << block.address << " from core " << core;
+      ASSERT_EQ(block.latency[core], ring.memory_latency(CoreId{core}, LineNumber{block.address / 64}))
+          << block.address << " from core " << core;
       tours.insert(
           ring.tour(ring.stop_of_core(CoreId{core}), ring.stop_of_directory(block.directory), ring.stop_of_controller(block.controller)));
     }
@@ -101,7 +102,7 @@ TEST(Knc, meanLatencyIsTheMachinesAndTheLargestRatioS2s) {
   for (std::uint64_t block = 0; block < blocks; ++block) {
     Time least = Time::nanoseconds(1e9), most;
     for (std::size_t core = 0; core < machine.cores(); ++core) {
-      const Time latency = ring.memory_latency(CoreId{core}, block);
+      const Time latency = ring.memory_latency(CoreId{core}, LineNumber{block});
       least = std::min(least, latency);
       most = std::max(most, latency);
       sum += latency.nanoseconds();
@@ -119,7 +120,8 @@ TEST_P(Hash, spreadsLinesEvenlyOverAllPairsOfDirectoryAndController) {
   const RingGeometry ring{knc({{"ring.directory_hash", GetParam()}, {"ring.controller_hash", GetParam()}})};
   std::vector<double> pairs(ring.directories() * ring.controllers());
   constexpr std::uint64_t lines = 1 << 18;
-  for (std::uint64_t line = 0; line < lines; ++line) ++pairs[ring.directory_of(line) * ring.controllers() + ring.controller_of(line)];
+  for (std::uint64_t line = 0; line < lines; ++line)
+    ++pairs[ring.directory_of(LineNumber{line}) * ring.controllers() + ring.controller_of(LineNumber{line})];
   const double expected = static_cast<double>(lines) / static_cast<double>(pairs.size());
   for (const double count : pairs) EXPECT_NEAR(count, expected, 5 * std::sqrt(expected));
 }
@@ -163,16 +165,16 @@ TEST(PhysicalMemory, framesAreAPermutationOfPagesByTheSeed) {
   std::map<std::uint64_t, std::set<LineNumber>> frames;
   for (const std::uint64_t seed : {0U, 1U, 7U}) {
     const PhysicalMemory memory{machine, Bytes{4096}, seed};
-    for (LineNumber page = 0; page < 750; ++page) {
-      const LineNumber first = memory.line(page * 64);
-      EXPECT_EQ(first % 64, 0U);
-      EXPECT_LT(first / 64, 750U);
-      EXPECT_EQ(memory.line(page * 64 + 63), first + 63);
+    for (std::uint64_t page = 0; page < 750; ++page) {
+      const LineNumber first = memory.line(LineNumber{page * 64});
+      EXPECT_EQ(first.value() % 64, 0U);
+      EXPECT_LT(first.value() / 64, 750U);
+      EXPECT_EQ(memory.line(LineNumber{page * 64 + 63}), first + 63);
       frames[seed].insert(first);
     }
     EXPECT_EQ(frames[seed].size(), 750U);
   }
-  EXPECT_NE(PhysicalMemory(machine, Bytes{4096}, 1).line(0), PhysicalMemory(machine, Bytes{4096}, 7).line(0));
+  EXPECT_NE(PhysicalMemory(machine, Bytes{4096}, 1).line(LineNumber{0}), PhysicalMemory(machine, Bytes{4096}, 7).line(LineNumber{0}));
 }
 
 TEST(RingSlots, aPlaceTakesOneRiderUntilItLeaves) {
@@ -210,7 +212,7 @@ TEST(RingRoutes, countsMessagesAndHops) {
   const Machine machine = six_stops();
   RingRoutes routes{machine, PhysicalMemory::shifted(0), Time::nanoseconds(20).count()};
   const Asker asker{CoreId{1}, NodeId{0}, SocketId{0}};
-  const LinePath& path = routes.read(asker, 0, NodeId{0});
+  const LinePath& path = routes.read(asker, LineNumber{0}, NodeId{0});
   std::int64_t idle = path.after;
   for (const PathStage& stage : path.stages) {
     idle += stage.before;

@@ -47,7 +47,8 @@ TEST(Signal, onARingTakesItsWayRound) {
   const PhysicalMemory memory{team.machine, Bytes{4096}, 0};
   for (const std::size_t to : {1U, 17U, 44U}) {
     const std::size_t tour =
-        ring.tour(ring.stop_of_core(CoreId{to}), ring.stop_of_directory(ring.directory_of(memory.line(to))), ring.stop_of_core(CoreId{0}));
+        ring.tour(ring.stop_of_core(CoreId{to}), ring.stop_of_directory(ring.directory_of(memory.line(LineNumber{to}))),
+                  ring.stop_of_core(CoreId{0}));
     EXPECT_EQ(team.signal(0, to), ring.fixed_transfer_latency() + ring.hop() * static_cast<std::int64_t>(tour)) << to;
   }
 }
