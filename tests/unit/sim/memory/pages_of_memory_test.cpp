@@ -112,6 +112,7 @@ TEST(HugePages, goRoundTheNodesByTheirOwnNumbers) {
   Space s{test::two_sockets(), ObjectKind::mapped, 8 << 20, "interleave", Bytes{huge}};
   EXPECT_EQ(s.space.touch(s.range, true, Space::on(0)), 4u);
   EXPECT_THAT(s.space.pages_by_node(), testing::ElementsAre(1024u, 1024u));
+  EXPECT_EQ(s.space.remote_pages(), 1024u);  // as small pages, all that are not the writer's
 }
 
 TEST(HugePages, areNotTakenInTheMappingsOfOthers) {
