@@ -201,6 +201,17 @@ TEST(ManyLines, inFlightTogetherFollowLittlesLaw) {
   EXPECT_NEAR(taken.nanoseconds(), latencies / 10, 0.01 * latencies / 10);
 }
 
+TEST(ManyLines, haveAFractionalNumberInFlightOnAverage) {
+  // Each needs the one three before: of a batch of 32 the deepest is the eleventh of its chain, so 32 / 11 = 2 + 10 / 11 may be in flight:
+  // three for ten lines of eleven, two for the other one. So eleven lines take four rounds of 100 ns, 3 + 3 + 3 + 2; 960 are 87 x 11 + 3.
+  Bench bench{one_node()};
+  std::vector<std::int64_t> offsets(960);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
+  const auto chains = bench.loop(AccessKind::write, offsets, 3, 0, 1);
+  bench.build();
+  EXPECT_EQ(bench.time(chains), (87 * 4 + 1) * ns(100));
+}
+
 TEST(ManyLines, ofACacheComeAsFastAsItDeliversThemToACore) {
   // 64 KiB in the second level, twice the first: each of 1024 lines takes 64 B / 6.4 GB/s = 10 ns, one after the other.
   Machine machine = one_node();
