@@ -154,6 +154,18 @@ TEST(AddressSpace, privateObjectsHaveOneCopyAThread) {
   EXPECT_NE(s.space.address(local, ThreadId{0}).value() / 4096, s.space.address(local, ThreadId{1}).value() / 4096);
 }
 
+TEST(AddressSpace, globalsLieTogetherWhoeverComesFirst) {
+  // The linker packs them: 256 bytes each, one behind the other; what is of a thread has pages of its own.
+  Objects objects;
+  const ObjectId first = objects.add(ObjectKind::global, 256), second = objects.add(ObjectKind::unknown, 256),
+                 third = objects.add(ObjectKind::global, 256), local = objects.add(ObjectKind::stack, 256, true);
+  Space s{objects, 2, "first-touch"};
+  const Address begin = s.space.address(first, ThreadId{0});
+  EXPECT_EQ(s.space.address(second, ThreadId{1}), begin + 256);
+  EXPECT_EQ(s.space.address(third, ThreadId{1}), begin + 512);
+  EXPECT_NE(s.space.address(local, ThreadId{0}).value() / 4096, begin.value() / 4096);
+}
+
 TEST(AddressSpace, bindRefusesANodeThatIsNotThere) {
   const auto bind = page_placements().make("bind:7");
   const Machine machine = nodes(2);
