@@ -36,9 +36,10 @@ std::vector<RunLength> run_lengths(const Workload& workload, const LineTouchOpti
     const auto body = workload.body(id);
     const std::int64_t iterations = workload.executions[longest[region]].iterations;
     std::uint64_t accesses = 0, count = 0, lines = 0;
-    for (std::int64_t i = 0; i < std::min(sampled_iterations, iterations); ++i) {
+    const std::int64_t samples = std::min(sampled_iterations, iterations);
+    for (std::int64_t i = 0; i < samples; ++i) {
       // Enough neighbours for runs that reach over iterations.
-      const std::int64_t first = iterations * i / sampled_iterations;
+      const std::int64_t first = iterations * i / samples;
       touches.start(workload.patterns, *body, first, iterations, address_of);
       for (int g = 0; g < sampled_groups && touches.next(group); ++g) {
         count += group.size();

@@ -29,6 +29,7 @@ void LineBlocks::prepare(const HeapSetting& setting) {
   std::sort(cores_.begin(), cores_.end());
   cores_.erase(std::unique(cores_.begin(), cores_.end()), cores_.end());
   lists_.assign(setting.machine.cores(), {});
+  gets_none_.assign(setting.machine.cores(), false);
   larger_->prepare(setting);
   prepared(setting);
 }
@@ -59,8 +60,10 @@ HeapEffect LineBlocks::allocate(const AllocationRequest& request, const Place& p
   if (!small(request)) return larger_->allocate(request, place);
   std::vector<Address>* list = &lists_[place.core.index()];
   Time cost = costs_.call;
-  if (list->empty()) {
+  const std::size_t core = place.core.index();
+  if (list->empty() && (spare_.empty() || !gets_none_[core])) {
     refill(place);
+    gets_none_[core] = list->empty();
     cost += costs_.system_call;
   }
   const bool own = !list->empty();

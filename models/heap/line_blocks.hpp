@@ -54,6 +54,7 @@ private:
   std::uint64_t line_bytes_ = 64, chunk_bytes_ = 0, reserved_ = 0;
   std::vector<std::vector<Address>> lists_;  // by core: the last is handed out next
   std::vector<Address> spare_;
+  std::vector<bool> gets_none_;  // by core: the last chunk had no block for it, so that spare ones come first
   static constexpr std::size_t nobody = ~std::size_t{0};
   std::unordered_map<Address, std::size_t> list_of_;  // of a block that is out: core, or nobody
 };

@@ -5,6 +5,7 @@
 
 #include "sim/base/errors.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/workloads.hpp"
 #include "tests/unit/models/caches/programs.hpp"
 
 namespace homenode::test {
@@ -66,6 +67,21 @@ TEST(ChooseCaches, TheRegionWithMostTouchesDecides) {
   EXPECT_EQ(lengths[1].accesses, 7U * 2048 * 2048);
   EXPECT_GT(lengths[1].touches, lengths[0].touches);
   EXPECT_EQ(choose_caches("auto", workload, options).region, "region1");
+}
+
+TEST(ChooseCaches, OfFewIterationsEachIsLookedAt) {
+  // The first reads 2048 lines one by one, the second 8192 doubles in a row, 1024 lines in few touches: 3072 lines in little over 2048.
+  WorkloadBuilder builder;
+  const ObjectId data = builder.object("data", 2048 * 4096);
+  const RegionId loop = builder.loop("loop", 2);
+  std::vector<std::int64_t> scattered = scattered_order(2048);
+  for (std::int64_t& offset : scattered) offset *= 4096;
+  builder.stream(loop, AccessKind::read, data, scattered);
+  builder.next_block(loop, 1);
+  builder.nest(loop, {8192}, {read(data, 0, {8})});
+  builder.next_block(loop, 2);
+  builder.repeat(loop);
+  EXPECT_NEAR(run_lengths(*builder.build(), options).at(0).lines_per_touch(), 3072.0 / 2048, 0.02);
 }
 
 TEST(ChooseCaches, ANameIsTakenAndAnotherRefused) {

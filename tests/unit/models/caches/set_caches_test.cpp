@@ -113,6 +113,23 @@ TEST(SetCaches, RowsThatCollideInTheFirstLevelMissThere) {
   }
 }
 
+TEST(SetCaches, ACleanLineComesFromWhoGotItLast) {
+  // Three sockets of two cores, a shared last level each: the first reads memory, each other one the cache before it.
+  SetCaches model{machine("three", 3, 2, {{0, 1}, {1, 2}, {0, 2}}), 0, true};
+  const LineNumber line = base_address / 64;
+  LineTouch touch;
+  touch.lines = {line, line + 1};
+  touch.reads = true;
+  CacheOutcome outcome;
+  EXPECT_EQ(model.access_line(CoreId{0u}, line, touch, outcome).from, LineFate::From::memory);
+  for (const unsigned socket : {1U, 2U}) {
+    const LineFate fate = model.access_line(CoreId{2 * socket}, line, touch, outcome);
+    EXPECT_EQ(fate.from, LineFate::From::transfer);
+    EXPECT_EQ(fate.owner, 2 * (socket - 1));
+    EXPECT_FALSE(fate.dirty);
+  }
+}
+
 TEST(SetCaches, ASeedDrawsOtherFramesAndTheSameSeedTheSame) {
   const auto reads = [](std::uint64_t seed) {
     SetCaches model{nehalem(1), seed};

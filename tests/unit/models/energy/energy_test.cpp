@@ -68,6 +68,20 @@ TEST(EnergyModel, CoresByState) {
   EXPECT_DOUBLE_EQ(component(energy, "cores"), 9 + 3 + 3.75 + 3e-4);
 }
 
+// Where the time is a bound of 2 s, cores may have worked and spun for longer: 9 W x (2 + 0.5), 6 W x (0 + 1.5), nobody idle.
+TEST(EnergyModel, NoCoreIsAwakeForLongerThanTheRun) {
+  const Machine machine = small_machine(1, 2, {});
+  RunReport report = idle_run(machine, 2);
+  report.cores[0].busy = Time::from_seconds(3);
+  report.cores[0].spinning = Time::from_seconds(1);
+  report.cores[1].busy = Time::from_seconds(0.5);
+  report.cores[1].spinning = Time::from_seconds(9);
+  const EnergyReport energy = energy_of({}, machine, report);
+  EXPECT_DOUBLE_EQ(component(energy, "busy"), 9 * 2.5);
+  EXPECT_DOUBLE_EQ(component(energy, "spinning"), 6 * 1.5);
+  EXPECT_DOUBLE_EQ(component(energy, "idle"), 0);
+}
+
 TEST(EnergyModel, EventsAndBytes) {
   const Machine machine = small_machine(2, 2, {{0, 1}});  // a private first level, a second one that its socket shares
   RunReport report = idle_run(machine, 0);

@@ -105,6 +105,20 @@ TEST(LineHeaps, largerRequestsGoToGlibcAndFreedLinesComeBack) {
   }
 }
 
+TEST(LatencyAware, aCoreWithoutLinesOfItsOwnGetsThoseOfNobody) {
+  // The only thread was to run on core 0, which has the nearest tenth; now it runs on core 30: farther from core 0 than all of that.
+  OnCard heap{"latency-aware", 1, 300};
+  const Place moved{ThreadId{0}, CoreId{30}, NodeId{0}, Time{}};
+  const auto allocate = [&] { return heap.manager->allocate({ObjectId{0}, 64, 16, SiteId{}, -1}, moved).range.first; };
+  const Address line = allocate();
+  for (const Address own : heap.blocks[0]) EXPECT_LT(heap.latency(0, own), heap.latency(0, line));
+  heap.manager->release(ObjectId{0}, line, moved);
+  const std::uint64_t reserved = heap.manager->reserved_bytes();
+  EXPECT_EQ(allocate(), line);
+  EXPECT_NE(allocate(), line);
+  EXPECT_EQ(heap.manager->reserved_bytes(), reserved);  // no chunk for each
+}
+
 TEST(LatencyAware, refusesMachinesWithoutARing) {
   OnCard heap{"regular", 1, 1};
   heap.machine.ring.reset();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "models/engines/parts/message_costs.hpp"
 #include "models/machines/machine_file.hpp"
@@ -35,6 +36,13 @@ INSTANTIATE_TEST_SUITE_P(All, PapersMachine,
                          });
 
 TEST_P(PapersMachine, HasTheNameOfItsFile) { EXPECT_EQ(machine_named(GetParam()).name, GetParam()); }
+
+// Nodes or caches that are alike are described once.
+TEST_P(PapersMachine, HasEachParameterOnce) {
+  std::set<std::string> paths;
+  for (const MachineParameter& parameter : read_machine_file(folder / (std::string{GetParam()} + ".toml")).parameters)
+    EXPECT_TRUE(paths.insert(parameter.path).second) << parameter.path;
+}
 
 TEST_P(PapersMachine, NamesTheSourceOfEveryNumber) {
   const MachineFile file = read_machine_file(folder / (std::string{GetParam()} + ".toml"));

@@ -93,6 +93,12 @@ TEST(Btdm, AChainEndsOnOneCore) {
               ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(1), ElementsAre(1), ElementsAre(1)));
 }
 
+// 3 shares with 1, 4 with 2 and with 3. Inorder is 4 (under 3), 3, 1, root, 4 (under 2), 2: when 4 is met under 3, that has no core yet.
+TEST(Btdm, AThreadMetBeforeItsParentHasNothingOfIt) {
+  EXPECT_THAT(btdm(graph_of(sons_of_main(4), {{1, 3}, {3, 4}, {2, 4}}), 8),
+              ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2), ElementsAre(1), ElementsAre(2)));
+}
+
 // Leaders 1 and 2 are autonomous, 3 and 4 (5 and 6) share and were created by 1 (2): to their leader's core. k = 4 / 2 = 2.
 TEST(Btdm, SideBySideThreadsOfALeaderJoinIt) {
   EXPECT_THAT(btdm(graph_of({0, 0, 1, 1, 2, 2}, {{3, 4}, {5, 6}}), 4),

@@ -312,6 +312,25 @@ TEST(PreferredNode, isReachedByAnExchangeWhereNoCoreIsIdleAndBothGain) {
   }
 }
 
+TEST(PreferredNode, isReachedByAnExchangeWithinAGroup) {
+  // Thread 0 on node 1 faults on node 0 twice as often as thread 1 on node 0 does on node 1, so that node 0 is the group's. Both gain all
+  // of their faults, 1000 + 1000, of which a sixteenth is taken off: 1875, more than the third that thread 0 gains for the group without
+  // it.
+  BalancedThreads threads{settings(BalancingKernel::linux_4_4), 2};
+  Pages pages{1, NodeId{0}};
+  pages.exchangeable = true;
+  const LastTouch of_0{ThreadId{0}, NodeId{1}}, of_1{ThreadId{1}, NodeId{0}};
+  for (std::uint64_t pass = 1; pass <= 3; ++pass) {
+    const Time now = static_cast<std::int64_t>(pass) * 100 * second;
+    threads.fault({by(0, 1, now), NodeId{0}, false, false, of_1}, pass, pages);  // shared: they find each other
+    threads.fault({by(1, 0, now), NodeId{1}, false, false, of_0}, pass, pages);
+    for (int fault = 0; fault < 40; ++fault) threads.fault({by(0, 1, now), NodeId{0}, false, false, of_0}, pass, pages);
+    for (int fault = 0; fault < 20; ++fault) threads.fault({by(1, 0, now), NodeId{1}, false, false, of_1}, pass, pages);
+  }
+  ASSERT_TRUE(threads.grouped(ThreadId{0}, ThreadId{1}));
+  EXPECT_EQ(pages.exchanged, std::pair(ThreadId{0}, ThreadId{1}));
+}
+
 TEST(Autonuma, isThatOfTheSystemsKernel) {
   OperatingSystem system;
   const auto on = [&](const char* placement) { page_placements().make(placement)->run_on(system); };

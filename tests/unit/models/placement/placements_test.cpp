@@ -138,6 +138,18 @@ TEST(StencilAware, interleavesHugePagesByTheirOwnNumbers) {
   EXPECT_THAT(nodes, ElementsAre(NodeId{3}, NodeId{0}, NodeId{1}, NodeId{2}));
 }
 
+TEST(StencilAware, interleavesUpToAQuarterAboveAnEqualShare) {
+  // Two nodes. 5 : 3 is 5 / 8 of the bytes, 1.25 times a half: pages 1000 and 1001 go by their numbers. 17 : 10 is 1.26 times a half.
+  const Machine machine = two_sockets();
+  AccessSummary summary;
+  summary.node = {NodeId{0}, NodeId{1}};
+  summary.objects[ObjectId{0}].pages = {{0, 2, {{ThreadId{0}, 5, 0}, {ThreadId{1}, 0, 3}}},
+                                        {2, 4, {{ThreadId{0}, 0, 17}, {ThreadId{1}, 10, 0}}}};
+  const auto placement = page_placements().make("stencil-aware");
+  placement->prepare(&summary, machine);
+  EXPECT_THAT(homes(*placement, ObjectId{0}, 4), ElementsAre(0, 1, 0, 0));
+}
+
 TEST(StencilAware, doesNotHangOnItsThreshold) {
   const Stencil s = stencil_1d();
   const Machine machine = four_socket_square();

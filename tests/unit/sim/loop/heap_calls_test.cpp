@@ -20,19 +20,25 @@ public:
   void prepare(const HeapSetting& setting) override { addresses_ = &setting.addresses; }
   HeapLock lock_to_allocate(const AllocationRequest&, const Place&) override { return locks_ ? HeapLock{LockId{7}} : HeapLock{}; }
   HeapEffect allocate(const AllocationRequest& request, const Place&) override {
+    reserved_ += 4096;
     return {AddressRange::of(addresses_->reserve(4096).first, request.bytes), held, rest, {}};
   }
-  HeapEffect release(ObjectId, Address, const Place&) override { return {}; }
-  std::uint64_t reserved_bytes() const override { return 0; }
+  HeapEffect release(ObjectId, Address, const Place&) override {
+    reserved_ -= 4096;
+    return {};
+  }
+  std::uint64_t reserved_bytes() const override { return reserved_; }
 
 private:
+  std::uint64_t reserved_ = 0;
   bool locks_;
   AddressSpace* addresses_ = nullptr;
 };
 
 // `threads` threads come to allocate, each `apart` after the one before; when each goes on.
 struct Calls {
-  Calls(bool locks, std::size_t threads, Time apart) : heap{locks}, calls{&heap, bench.workload, *bench.addresses, memory, 1} {
+  Calls(bool locks, std::size_t threads, Time apart, std::uint64_t bytes = 4096)
+      : bench{"plain", 2, 4096, threads, bytes}, heap{locks}, calls{&heap, bench.workload, *bench.addresses, memory, 1} {
     std::vector<CoreId> cores;
     for (std::size_t t = 0; t < threads; ++t) cores.emplace_back(t);
     calls.prepare(bench.machine, cores);
@@ -52,7 +58,7 @@ struct Calls {
       if (done) gone_on[wake.thread.index()] = wake.time;
     }
   }
-  HeapBench bench{"plain"};
+  HeapBench bench;
   FixedTimeMemory memory{Time{}};
   OneLock heap;
   HeapCalls calls;
@@ -77,6 +83,16 @@ TEST(HeapCalls, thatFindTheLockFreeDoNotWait) {
   const Calls two{true, 2, held};
   EXPECT_EQ(two.calls.report().lock_wait, Time{});
   EXPECT_EQ(two.gone_on[1], held * 2 + rest);
+}
+
+TEST(HeapCalls, keepTheMostThatWasReservedAndAskedFor) {
+  // Three blocks of 1000 bytes in a page each; two are given back.
+  Calls three{false, 3, Time{}, 1000};
+  std::vector<HeapCalls::Wake> due;
+  for (const std::size_t block : {0u, 1u}) three.calls.begin(three.bench.on(0), HeapOperation::release, ObjectId{block}, due);
+  EXPECT_EQ(three.heap.reserved_bytes(), 4096u);
+  EXPECT_EQ(three.calls.report().reserved_bytes, 3u * 4096);
+  EXPECT_EQ(three.calls.report().requested_peak_bytes, 3u * 1000);
 }
 
 TEST(HeapCalls, withoutALockDoNotWait) {

@@ -251,6 +251,17 @@ TEST(Tasks, aTaskThatRunsInItsCreatorWaitsForWhatItDependsOn) {
   EXPECT_LT(run.span(single, 0).first, run.span(tasks, 1).second);
 }
 
+TEST(Tasks, whatATaskwaitWaitedForConcernsNoLaterTask) {
+  // `taskwait depend(in: a)` names a for itself: task 1 names nothing, so that 2, which writes a, does not follow it.
+  TaskProgram program;
+  const std::size_t tasks = program.tasks(std::vector<TaskProgram::Events>(3));
+  program.single(
+      {depends_out(0, 7), submit(0, 0), depends_in(0, 7), wait_for_dependences(0), submit(0, 1), depends_out(0, 7), submit(0, 2)});
+  const TaskRun run{program, 4};
+  EXPECT_EQ(run.span(tasks, 1).first, run.span(tasks, 0).second);
+  EXPECT_EQ(run.span(tasks, 2).first, run.span(tasks, 0).second);
+}
+
 TEST(Tasks, areOverAtABarrier) {
   // Two singles, a barrier between them: the tasks of the first one end before the second one begins.
   TaskProgram program;

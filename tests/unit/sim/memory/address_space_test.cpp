@@ -78,7 +78,9 @@ TEST(AddressSpace, largeBlocksGiveTheirPagesBackAndFaultAgain) {
   EXPECT_EQ(first.first.value() % 4096, AddressSpace::heap_header);
   const std::uint64_t pages = 257;  // 1 MiB + 16 bytes of header
   EXPECT_EQ(s.space.touch(first, true, on_node(0)), pages);
+  EXPECT_EQ(s.space.heap_bytes_placed(), pages * 4096);
   s.space.release_object(temporary);
+  EXPECT_EQ(s.space.heap_bytes_placed(), 0u);
   EXPECT_FALSE(s.space.placed(temporary));
   const AddressRange second = s.space.place_object(temporary, ThreadId{0});
   EXPECT_EQ(second.first, first.first);
@@ -120,6 +122,26 @@ TEST(AddressSpace, remotePagesOfABlockAreThoseAwayFromItsOwner) {
   EXPECT_EQ(s.space.remote_pages_of(block, ThreadId{0}), 2u);
 }
 
+TEST(AddressSpace, aPageIsMixedByBlocksOfTwoOwnersInAnyOrder) {
+  // Blocks of 64 bytes in two pages, for nodes 0 and 1; those of the first page share it whichever comes first, the second has one owner.
+  for (const bool upper_first : {false, true}) {
+    Objects objects;
+    std::vector<ObjectId> block;
+    for (int i = 0; i < 4; ++i) block.push_back(objects.add(ObjectKind::heap, 64));
+    Space s{objects, 2, "first-touch"};
+    const Address page = s.space.reserve(2 * 4096).first;
+    const auto bind = [&](int number, std::uint64_t offset, std::size_t owner) {
+      s.space.bind_object(block[static_cast<std::size_t>(number)], ThreadId{0}, AddressRange::of(page + offset, 64), NodeId{owner});
+    };
+    bind(2, 4096, 1);
+    bind(3, 4096 + 64, 1);
+    bind(0, upper_first ? 128 : 0, 0);
+    EXPECT_EQ(s.space.mixed_owner_pages(), 0u);
+    bind(1, upper_first ? 0 : 128, 1);
+    EXPECT_EQ(s.space.mixed_owner_pages(), 1u);
+  }
+}
+
 TEST(AddressSpace, privateObjectsHaveOneCopyAThread) {
   Objects objects;
   const ObjectId local = objects.add(ObjectKind::stack, 256, true);
@@ -130,6 +152,18 @@ TEST(AddressSpace, privateObjectsHaveOneCopyAThread) {
   EXPECT_EQ(s.space.address(global, ThreadId{0}), s.space.address(global, ThreadId{1}));
   // Different owners never share a page.
   EXPECT_NE(s.space.address(local, ThreadId{0}).value() / 4096, s.space.address(local, ThreadId{1}).value() / 4096);
+}
+
+TEST(AddressSpace, globalsLieTogetherWhoeverComesFirst) {
+  // The linker packs them: 256 bytes each, one behind the other; what is of a thread has pages of its own.
+  Objects objects;
+  const ObjectId first = objects.add(ObjectKind::global, 256), second = objects.add(ObjectKind::unknown, 256),
+                 third = objects.add(ObjectKind::global, 256), local = objects.add(ObjectKind::stack, 256, true);
+  Space s{objects, 2, "first-touch"};
+  const Address begin = s.space.address(first, ThreadId{0});
+  EXPECT_EQ(s.space.address(second, ThreadId{1}), begin + 256);
+  EXPECT_EQ(s.space.address(third, ThreadId{1}), begin + 512);
+  EXPECT_NE(s.space.address(local, ThreadId{0}).value() / 4096, begin.value() / 4096);
 }
 
 TEST(AddressSpace, bindRefusesANodeThatIsNotThere) {

@@ -76,6 +76,17 @@ TEST(FullNodes, takeNoMigratedPage) {
   EXPECT_THAT(s.space.pages_by_node(), testing::ElementsAre(3u, 1u, 0u, 0u));
 }
 
+TEST(Pages, thatAreNotPlacedYetDoNotMigrate) {
+  Space s{test::two_sockets(), ObjectKind::mapped, 3 * page};
+  const PageNumber first = s.space.page_of(s.range.first);
+  s.space.touch({s.range.first + page, s.range.first + 2 * page}, false, Space::on(0));  // the zero page
+  s.space.note_touch({s.range.first, s.range.first + page}, true, Space::on(0));
+  for (std::uint64_t number = 0; number < 3; ++number) EXPECT_FALSE(s.space.migrate(first + number, NodeId{1}));
+  EXPECT_EQ(s.space.settle(), 1u);
+  EXPECT_EQ(s.space.home_of(s.range.first), NodeId{0});
+  EXPECT_TRUE(s.space.migrate(first, NodeId{1}));
+}
+
 TEST(FullNodes, ofAllTheMachineRefuseTheProgram) {
   Space s{ring(2), ObjectKind::mapped, 9 * page};
   try {
@@ -112,6 +123,7 @@ TEST(HugePages, goRoundTheNodesByTheirOwnNumbers) {
   Space s{test::two_sockets(), ObjectKind::mapped, 8 << 20, "interleave", Bytes{huge}};
   EXPECT_EQ(s.space.touch(s.range, true, Space::on(0)), 4u);
   EXPECT_THAT(s.space.pages_by_node(), testing::ElementsAre(1024u, 1024u));
+  EXPECT_EQ(s.space.remote_pages(), 1024u);  // as small pages, all that are not the writer's
 }
 
 TEST(HugePages, areNotTakenInTheMappingsOfOthers) {

@@ -27,6 +27,25 @@ TEST(CoreTime, ofMultiplicationsAndFusedOnesAddsUpInTheirPipe) {
   EXPECT_DOUBLE_EQ(core_seconds(work, CoreThroughput{}, clock_rate), 7 / 2e9);
 }
 
+// Where one kind of work is alone, its own throughput alone says how long it takes: 7 of it, at `throughput` a cycle.
+TEST(CoreTime, everyPipeCanBeTheBusiest) {
+  struct Pipe {
+    double WorkCounts::*work;
+    double CoreThroughput::*throughput;
+  };
+  for (const Pipe& pipe : {Pipe{&WorkCounts::instructions, &CoreThroughput::issue}, Pipe{&WorkCounts::integer, &CoreThroughput::integer},
+                           Pipe{&WorkCounts::fp_add, &CoreThroughput::fp_add}, Pipe{&WorkCounts::fp_multiply, &CoreThroughput::fp_multiply},
+                           Pipe{&WorkCounts::fp_fma, &CoreThroughput::fp_fma}, Pipe{&WorkCounts::divide, &CoreThroughput::divide},
+                           Pipe{&WorkCounts::load, &CoreThroughput::load}, Pipe{&WorkCounts::store, &CoreThroughput::store},
+                           Pipe{&WorkCounts::branch, &CoreThroughput::branch}}) {
+    WorkCounts work;
+    CoreThroughput core;
+    work.*pipe.work = 7;
+    core.*pipe.throughput = 0.5;
+    EXPECT_DOUBLE_EQ(core_seconds(work, core, clock_rate), 14 / 2e9);
+  }
+}
+
 TEST(CoreTime, ofNothingIsNothing) { EXPECT_EQ(core_seconds({}, CoreThroughput{}, clock_rate), 0); }
 
 }  // namespace

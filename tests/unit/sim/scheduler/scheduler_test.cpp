@@ -117,6 +117,38 @@ TEST_F(OneCore, isTakenBySomebodyWhoSleptLong) {
   EXPECT_THAT(scheduler.take_granted(), ElementsAre(b));
 }
 
+TEST_F(OneCore, isHeldByTheSleeperUntilItsHeadStartIsUsedUp) {
+  // a has run 100 ms when b wakes, and 102 when b gets the core: b begins at 100 - 18 / 2 = 91 ms. After a slice of 9 ms b has 100 < 102
+  // and goes on; after two it has 109 > 102.
+  ASSERT_TRUE(scheduler.resume(a, nobody, Time{}));
+  scheduler.start_computing(a);
+  EXPECT_TRUE(scheduler.slice_ended(a, millisecond * 100));
+  scheduler.start_computing(a);
+  EXPECT_FALSE(scheduler.resume(b, nobody, millisecond * 101));
+  EXPECT_FALSE(scheduler.slice_ended(a, millisecond * 102));
+  EXPECT_THAT(scheduler.take_granted(), ElementsAre(b));
+  for (int end = 103; end < 120; ++end) {
+    scheduler.start_computing(b);
+    EXPECT_TRUE(scheduler.slice_ended(b, millisecond * end)) << end;
+  }
+  scheduler.start_computing(b);
+  EXPECT_FALSE(scheduler.slice_ended(b, millisecond * 120));
+  EXPECT_THAT(scheduler.take_granted(), ElementsAre(a));
+}
+
+TEST_F(OneCore, isFreeWhenItsThreadHasSpunLongEnough) {
+  // It spins for 4 ms, less than the slice of 9 ms: whoever queues gets the core then.
+  Scheduler spinning{machine, quiet(), {millisecond * 4, 1}, 0};
+  for (int thread = 0; thread < 2; ++thread) spinning.add({CoreId{0}});
+  ASSERT_TRUE(spinning.resume(a, nobody, Time{}));
+  spinning.start_waiting(a, Scheduler::Wait::spins, Time{});
+  EXPECT_FALSE(spinning.resume(b, nobody, millisecond));
+  EXPECT_EQ(spinning.next_event(), millisecond * 4);
+  spinning.advance(millisecond * 4);
+  EXPECT_THAT(spinning.take_granted(), ElementsAre(b));
+  EXPECT_FALSE(spinning.anybody_queues());
+}
+
 TEST_F(OneCore, isKeptByAThreadThatSpinsUntilItsSliceEnds) {
   // Three threads of two cores would be throttled; two spin for 200 ms, so the other one waits 9 ms for its slice.
   Scheduler spinning{machine, quiet(), {millisecond * 200, 1}, 0};

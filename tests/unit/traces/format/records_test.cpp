@@ -1,6 +1,7 @@
 // Every record type with every field different from its default, in the bytes that schema version 1 gives it.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -323,6 +324,53 @@ TEST_F(ReadRecords, ThatReferToItems) {
 }
 
 // A new record type needs a record in write_everything().
+// A record with one field that is not its default.
+template <class Record, class Value>
+Record with(Value Record::*field, Value value) {
+  Record record;
+  record.*field = value;
+  return record;
+}
+
+TEST(Records, ThatReferToWhatIsNotDefinedAreRefused) {
+  // One site, thread and object each, number 0: whoever names a number that nobody has is refused.
+  const auto with_pattern = [](TraceWriter& writer, const auto& accesses, auto ItemPattern::*list) {
+    ItemPattern pattern = with(list, {accesses});
+    pattern.slots = 1;
+    writer.add(writer.add(Region{}), pattern);
+  };
+  IrregularStream stream = with(&IrregularStream::site, SiteId{9});
+  stream.slot = {0};
+  stream.offset = {0};
+  stream.sequence = {0};
+  stream.producer_distance = {0};
+  const std::pair<const char*, std::function<void(TraceWriter&)>> damages[] = {
+      {"site 9", [&](TraceWriter& writer) { writer.add(with(&Region::site, SiteId{9})); }},
+      {"site 9", [&](TraceWriter& writer) { writer.add(with(&TracedObject::site, SiteId{9})); }},
+      {"object 9", [&](TraceWriter& writer) { writer.add(with(&TracedObject::reallocated_from, ObjectId{9})); }},
+      {"site 9", [&](TraceWriter& writer) { writer.add(Site{}, with(&SiteExtra::inline_parent, SiteId{9})); }},
+      {"thread 9", [&](TraceWriter& writer) { writer.add(with(&TracedThread::parent, ThreadId{9})); }},
+      {"site 9", [&](TraceWriter& writer) { writer.add(with(&Loss::site, SiteId{9})); }},
+      {"object 9", [&](TraceWriter& writer) { writer.add(with(&Mark::object, ObjectId{9})); }},
+      {"site 9", [&](TraceWriter& writer) { with_pattern(writer, with(&AccessRun::site, SiteId{9}), &ItemPattern::runs); }},
+      {"site 9", [&](TraceWriter& writer) { with_pattern(writer, stream, &ItemPattern::streams); }}};
+  for (const auto& [named, inflict] : damages) {
+    const fuzz::ScratchFile file;
+    TraceWriter writer{file.path()};
+    writer.add(Site{});
+    writer.add(TracedThread{});
+    writer.add(TracedObject{});
+    inflict(writer);
+    writer.finish(true);
+    try {
+      const TraceFile read{file.path()};
+      ADD_FAILURE() << named << " is taken";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string{error.what()}.find(std::string{named} + " is referred to"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(Records, CoverEveryType) {
   std::set<std::string> covered{"INDEX", "RUN", "STREAM", "HEAP", "SYNC", "INSTANCE"};  // INDEX: a body is found; the others are nested
   for (const auto& [name, digits] : version1) covered.insert(name);

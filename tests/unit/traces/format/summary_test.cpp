@@ -115,6 +115,23 @@ TEST(MissParallelism, IsThatOfItsDependencesBuffersAndPrefetches) {
   EXPECT_NEAR(of(*test::stream_triad(65536, 8, 1), "triad"), 16, 0.01);
 }
 
+TEST(MissParallelism, CountsTheIterationsThatAreLeftOver) {
+  // 17 iterations are 16 stretches of one, the last with the seventeenth. Those have a line each, one at a time; it has 1024, ten at a
+  // time: lines / latencies = (16 + 1024) / (16 + 102.4).
+  WorkloadBuilder builder;
+  const ObjectId data = builder.object("data", 2048 * 4096);
+  const RegionId loop = builder.loop("loop", 17);
+  std::vector<std::int64_t> scattered = test::scattered_order(1024);
+  for (std::int64_t& offset : scattered) offset = (offset + 1) * 4096;
+  builder.stream(loop, AccessKind::read, data, {0}, 1);
+  builder.next_block(loop, 16);
+  builder.stream(loop, AccessKind::read, data, scattered);
+  builder.next_block(loop, 17);
+  builder.repeat(loop);
+  const double expected = (16 + 1024) / (16 + 102.4);
+  EXPECT_NEAR(summarize(*builder.build()).regions[0].miss_parallelism, expected, 0.01 * expected);
+}
+
 TEST(MissParallelism, OfNothingIsZero) {
   WorkloadBuilder builder;
   const RegionId region = builder.serial("idle");

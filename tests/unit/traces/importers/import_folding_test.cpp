@@ -93,6 +93,18 @@ std::vector<Given> stencil(std::int64_t rows, std::int64_t columns, bool sites) 
   return result;
 }
 
+TEST(AccessFolder, SixRegularAccessesAreARunAndFiveAreNot) {
+  for (const std::size_t count : {5, 6}) {
+    std::vector<Given> accesses;
+    for (std::size_t i = 0; i < count; ++i) accesses.push_back({0, 0, static_cast<std::int64_t>(i) * 24});
+    Folded folded;
+    folded.add(accesses);
+    const auto workload = folded.finish();
+    EXPECT_EQ(runs_of(workload->patterns.front()), count == 6 ? 1u : 0u);
+    EXPECT_EQ(irregular_of(workload->patterns.front()), count == 6 ? 0u : 5u);
+  }
+}
+
 TEST(AccessFolder, StencilWithSitesIsARunAReference) {
   // runs = 4 references x 1, of two dimensions each
   Folded folded;

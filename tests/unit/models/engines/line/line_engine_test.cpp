@@ -146,6 +146,17 @@ TEST(OneLine, thatOthersShareTakesARoundOfOwnership) {
   EXPECT_EQ(bench.engine->counts().upgrade_lines, 1U);
 }
 
+TEST(OneLine, thatOthersShareTakesTheRoundOfTheFurthest) {
+  // Sockets 1 and 3 hold it, one and two hops away: both must give it up.
+  Bench bench{four_socket_square()};
+  const auto write = bench.loop(AccessKind::write, {0}, 0, 0, 16), read = bench.loop(AccessKind::read, {0}, 0, 0, 16);
+  bench.build();
+  bench.time(write, 0, 0);
+  bench.time(read, 4, 4);
+  bench.time(read, 12, 12);
+  EXPECT_EQ(bench.time(write, 0, 0), ns(2 * 100));
+}
+
 TEST(OneLine, thatNobodyChangedComesFromMemoryWithADirectoryAndFromTheOtherCacheWithSnoops) {
   for (const SnoopMode mode : {SnoopMode::directory, SnoopMode::source, SnoopMode::home}) {
     Machine machine = two_sockets();
@@ -188,6 +199,30 @@ TEST(ManyLines, inFlightTogetherFollowLittlesLaw) {
   }
   EXPECT_EQ(lines, 4000);
   EXPECT_NEAR(taken.nanoseconds(), latencies / 10, 0.01 * latencies / 10);
+}
+
+TEST(ManyLines, haveAFractionalNumberInFlightOnAverage) {
+  // Each needs the one three before: of a batch of 32 the deepest is the eleventh of its chain, so 32 / 11 = 2 + 10 / 11 may be in flight:
+  // three for ten lines of eleven, two for the other one. So eleven lines take four rounds of 100 ns, 3 + 3 + 3 + 2; 960 are 87 x 11 + 3.
+  Bench bench{one_node()};
+  std::vector<std::int64_t> offsets(960);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
+  const auto chains = bench.loop(AccessKind::write, offsets, 3, 0, 1);
+  bench.build();
+  EXPECT_EQ(bench.time(chains), (87 * 4 + 1) * ns(100));
+}
+
+TEST(ManyLines, ofACacheComeAsFastAsItDeliversThemToACore) {
+  // 64 KiB in the second level, twice the first: each of 1024 lines takes 64 B / 6.4 GB/s = 10 ns, one after the other.
+  Machine machine = one_node();
+  machine.caches[1].bandwidth_per_core = Bandwidth::bytes_per_second(6.4e9);
+  Bench bench{machine};
+  std::vector<std::int64_t> offsets(1024);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * line;
+  const auto stream = bench.loop(AccessKind::read, offsets, 0, 0, 1);
+  bench.build();
+  bench.time(stream);
+  EXPECT_EQ(bench.time(stream), 1024 * ns(10));
 }
 
 TEST(ManyLines, ofAllCoresSaturateTheController) {
@@ -256,6 +291,20 @@ TEST(ManyLines, overlapWithComputingUnlessTheCoreBlocks) {
     const double expected = overlap == Overlap::full ? 100e-6 : 200e-6;
     EXPECT_NEAR(bench.time(chase).seconds(), expected, 0.002 * expected);
   }
+}
+
+TEST(PageFaults, fetchTheLockOnlyFromSomebodyWhoHoldsIt) {
+  // 100 ns under the lock each, then the line from memory, 100 ns at home and 150 a hop away. Core 4 comes while core 0 has the lock, so
+  // that two lines of it travel a hop: 100 + (100 + 2 x 100) + 150. Later the lock is free: whoever comes pays its own 100 ns alone.
+  Bench bench{two_sockets()};
+  const auto write = bench.loop(AccessKind::write, {0}, 0, page);
+  bench.build();
+  bench.options.system.fault = {Time{}, ns(100), 2, 0};
+  bench.engine = std::make_unique<LineEngine>(*bench.workload, bench.machine, *bench.topology, bench.options);
+  bench.start(write, 0, 0);
+  bench.start(write, 4, 4);
+  EXPECT_EQ(bench.finish(), ns(100 + 300 + 150));
+  EXPECT_EQ(bench.time(write, 1, 1), ns(100 + 100));
 }
 
 TEST(LineEngine, refusesMachinesWhoseInnerLevelsAreShared) {

@@ -51,6 +51,14 @@ TEST(MemoryController, anotherOpenRowIsPrechargedFirst) {
   EXPECT_EQ(c.read(line_of(0, 1), 310 * ns), (310 + 20 + 10 + 15) * ns);
 }
 
+TEST(MemoryController, aRowOnItsWayIsWaitedFor) {
+  // Activated at 1000 ns, so open from 1010 on: column 15. The bus would be free at 1015 + 8.
+  MemoryController c = controller();
+  c.read(line_of(0, 0), 1000 * ns);
+  EXPECT_EQ(c.read(line_of(0, 1), 1001 * ns), (1000 + 10 + 15) * ns);
+  EXPECT_EQ(c.row_hits(), 1U);
+}
+
 TEST(MemoryController, readsOfAStreamGoAtTheReadBandwidth) {
   MemoryController c = controller();
   std::int64_t last = 0;

@@ -148,6 +148,11 @@ TEST(OneMiss, ofALineThatAnotherCoreWroteTakesTheCoreToCoreLatency) {
   EXPECT_THAT(counts.link_bytes, testing::ElementsAre(lines * 8, lines * 72));
 }
 
+TEST(OneMiss, ofALineThatACoreAcrossTheDiagonalWroteTakesTwoHops) {
+  Bench bench{four_socket_square()};
+  EXPECT_THAT(bench.time(transfers(CoreId{12})), about(n * 2 * 100e-9));
+}
+
 TEST(OneMiss, servedByTheThirdLevelTakesItsLatency) {
   Bench bench{one_node()};
   const Time end = bench.time([](const LineRange& touched, CacheOutcome& outcome) {
