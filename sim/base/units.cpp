@@ -128,11 +128,13 @@ std::string to_string(Energy energy) { return readable(energy, energy.joules() *
 std::string to_string(Power power) { return readable(power, power.watts() * 1e6, power_units, parse_power); }
 
 std::string to_string(Time time) {
+  if (time.count() == INT64_MIN) return std::to_string(time.count()) + " ps";  // it has no opposite
   if (time.count() < 0) return std::string{"-"}.append(to_string(Time{} - time));
   return readable(time, static_cast<double>(time.count()), time_units, parse_time);
 }
 
 std::string to_string(Bytes size) {
+  if (size.count() == INT64_MIN) return std::to_string(size.count()) + " B";  // it has no opposite
   if (size.count() < 0) return std::string{"-"}.append(to_string(Bytes{} - size));
   for (auto unit = byte_units.rbegin(); unit != byte_units.rend(); ++unit) {  // whole multiples only: "5118 KiB", "8 GB", "100 B"
     const auto factor = static_cast<std::int64_t>(unit->factor);
