@@ -6,7 +6,7 @@ import click
 
 from homenode import _core
 from homenode.cli import console
-from homenode.trace import Trace
+from homenode.trace import existing
 
 
 @click.command("check")
@@ -14,8 +14,7 @@ from homenode.trace import Trace
 @console.json_option
 def command(file: Path, as_json: bool) -> int:
     """Verify that a trace obeys every rule of its format; exit code 2 if it breaks one."""
-    Trace.open(file)
-    problems = _core.check_trace(file)
+    problems = _core.check_trace(existing(file))
     if as_json:
         console.print_json({"schema": "homenode.check/1", "problems": problems})
     elif not problems:
