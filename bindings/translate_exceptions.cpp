@@ -1,4 +1,6 @@
 // The only place where a C++ error becomes a Python one: the class of sim/base/errors.hpp to its twin in homenode/errors.py.
+#include <filesystem>
+
 #include "bindings/bindings.hpp"
 #include "sim/base/text.hpp"
 
@@ -32,7 +34,9 @@ void translate_exceptions() {
       raise("UsageError", error);
     } catch (const PolicyError& error) { raise("PolicyError", error); } catch (const DeadlockError& error) {
       raise("DeadlockError", error);
-    } catch (const Error& error) { raise("Error", error); }
+    } catch (const Error& error) { raise("Error", error); } catch (const std::filesystem::filesystem_error& error) {
+      raise("InputError", InputError(error.what()));
+    }
   });
 }
 

@@ -116,7 +116,7 @@ void FrameWriter::finish(std::uint64_t footer_offset) {
 }
 
 FrameReader::FrameReader(std::filesystem::path path) : path_{std::move(path)} {
-  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is refused, not waited for
   if (file_ < 0) throw InputError(path_.string() + ": cannot be opened: " + system_message());
   try {
     struct stat status {};

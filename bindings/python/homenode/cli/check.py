@@ -7,6 +7,7 @@ import click
 from homenode import _core
 from homenode.cli import console
 from homenode.trace import existing
+from homenode.visible import visible
 
 
 @click.command("check")
@@ -18,7 +19,7 @@ def command(file: Path, as_json: bool) -> int:
     if as_json:
         console.print_json({"schema": "homenode.check/1", "problems": problems})
     elif not problems:
-        click.echo(f"{file}: valid, every rule of the format holds")
+        click.echo(f"{visible(str(file))}: valid, every rule of the format holds")
     for problem in problems:
-        click.echo(f"homenode: {file}: {problem}", err=True)
+        click.echo(visible(f"homenode: {file}: {problem}"), err=True)
     return 2 if problems else 0
