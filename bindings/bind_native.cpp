@@ -28,7 +28,7 @@ py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, u
       progress(step);
     };
   }
-  Calibration result = without_gil([&] { return calibrate(options); });
+  HostCalibration result = without_gil([&] { return calibrate(options); });
   py::dict measured;
   measured["latency"] = list_of(result.latency, [](const LatencyByWorkingSet& entry) {
     return py::dict("working_set_bytes"_a = entry.working_set.count(), "nanoseconds"_a = spread(entry.nanoseconds));

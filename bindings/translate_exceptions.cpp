@@ -1,5 +1,8 @@
 // The only place where a C++ error becomes a Python one: the class of sim/base/errors.hpp to its twin in homenode/errors.py.
+#include <filesystem>
+
 #include "bindings/bindings.hpp"
+#include "sim/base/text.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -8,13 +11,14 @@ namespace {
 
 void raise(const char* name, const Error& error) {
   const py::object type = py::module_::import("homenode.errors").attr(name);
-  py::set_error(type, error.what());
+  // A message may hold a file's name, whose bytes need not be UTF-8.
+  py::set_error(type, valid_utf8(error.what()).c_str());
 }
 
 void raise_with_cause(const PythonPolicyError& error) {
   const py::object type = py::module_::import("homenode.errors").attr("PolicyError");
   py::error_already_set original = *error.cause;
-  py::raise_from(original, type.ptr(), error.what());
+  py::raise_from(original, type.ptr(), valid_utf8(error.what()).c_str());
 }
 
 }  // namespace
@@ -30,7 +34,9 @@ void translate_exceptions() {
       raise("UsageError", error);
     } catch (const PolicyError& error) { raise("PolicyError", error); } catch (const DeadlockError& error) {
       raise("DeadlockError", error);
-    } catch (const Error& error) { raise("Error", error); }
+    } catch (const Error& error) { raise("Error", error); } catch (const std::filesystem::filesystem_error& error) {
+      raise("InputError", InputError(error.what()));
+    }
   });
 }
 

@@ -135,8 +135,8 @@ SegmentIndex LineSegments::insert(LineRange range) {
     free_first_ = pool_[index].newer;
     --free_count_;
   }
-  Segment& segment = pool_[index];
-  segment = Segment{};
+  LineSegment& segment = pool_[index];
+  segment = LineSegment{};
   segment.first = range.first;
   segment.last = range.last;
   const BlockNumber first_block = block_of(range.first), last_block = block_of(range.last - 1);
@@ -168,7 +168,7 @@ void LineSegments::clear_lines(LineNumber first, LineNumber last) {
 }
 
 void LineSegments::trim(SegmentIndex index, LineNumber first, LineNumber last) {
-  Segment& segment = pool_[index];
+  LineSegment& segment = pool_[index];
   if (first > segment.first) {
     clear_lines(segment.first, first);
     segment.start += segment.step * static_cast<float>(first - segment.first);

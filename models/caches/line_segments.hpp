@@ -19,7 +19,7 @@ namespace homenode {
 using SegmentIndex = std::uint32_t;
 inline constexpr SegmentIndex no_segment = 0;
 
-struct Segment {
+struct LineSegment {
   LineNumber first, last;                               // [first, last)
   std::uint64_t group = 0;                              // lockstep group that touched it last
   float start = 0, step = 0;                            // when within that group, as a fraction: line first + i at start + i * step
@@ -37,8 +37,8 @@ public:
   LineSegments(LineSegments&&) = default;
   LineSegments& operator=(const LineSegments&) = delete;
 
-  Segment& operator[](SegmentIndex index) { return pool_[index]; }
-  const Segment& operator[](SegmentIndex index) const { return pool_[index]; }
+  LineSegment& operator[](SegmentIndex index) { return pool_[index]; }
+  const LineSegment& operator[](SegmentIndex index) const { return pool_[index]; }
 
   // The first segment by address that ends behind `line` and begins before `end`, or no_segment.
   SegmentIndex first_in(LineNumber line, LineNumber end) const;
@@ -70,7 +70,7 @@ public:
   // Prefetches segments that were made soon after this one: they lie behind it in memory.
   void prefetch_followers(SegmentIndex index, std::size_t count) const {
     const std::size_t end = std::min(pool_.size(), index + count);
-    for (std::size_t i = index; i < end; i += 64 / sizeof(Segment)) __builtin_prefetch(&pool_[i]);
+    for (std::size_t i = index; i < end; i += 64 / sizeof(LineSegment)) __builtin_prefetch(&pool_[i]);
   }
 
 private:
@@ -125,7 +125,7 @@ private:
   };
   static constexpr std::size_t cached_chunks = 64;
 
-  std::vector<Segment, LargePageAllocator<Segment>> pool_;  // [0] is no_segment
+  std::vector<LineSegment, LargePageAllocator<LineSegment>> pool_;  // [0] is no_segment
   // Free entries, first in first out, linked by `newer`: segments made at about the same time lie together, and they are evicted
   // in that order, too.
   SegmentIndex free_first_ = no_segment, free_last_ = no_segment;

@@ -89,7 +89,7 @@ void RecencyStack::look_up(LineRange range, unsigned touch, std::vector<StackPie
     piece.pace = pace;
   };
   for (SegmentIndex s = segments_.first_in(range.first, range.last); s != no_segment; s = segments_.next_in(s, range.last)) {
-    const Segment& segment = segments_[s];
+    const LineSegment& segment = segments_[s];
     const LineRange lines = intersection(s, range);
     if (lines.first > at) absent(lines.first);
     StackPiece& piece = pieces.emplace_back();
@@ -247,7 +247,7 @@ void RecencyStack::make_room_for_group() {
     }
   };
   for (SegmentIndex s = oldest_; s != no_segment; s = segments_[s].newer) {
-    Segment& segment = segments_[s];
+    LineSegment& segment = segments_[s];
     if (segment.group != previous) {
       place_cursors(segment.group);
       renumber(segment.group);
@@ -274,13 +274,13 @@ void RecencyStack::forget(std::uint64_t group, std::uint64_t lines) {
 }
 
 void RecencyStack::unlink(SegmentIndex index) {
-  const Segment& segment = segments_[index];
+  const LineSegment& segment = segments_[index];
   (segment.newer != no_segment ? segments_[segment.newer].older : newest_) = segment.older;
   (segment.older != no_segment ? segments_[segment.older].newer : oldest_) = segment.newer;
 }
 
 void RecencyStack::enter(SegmentIndex index, LineRange touched) {
-  Segment& segment = segments_[index];
+  LineSegment& segment = segments_[index];
   segment.step = 1.0F / static_cast<float>(touched.size());
   segment.start = segment.step * static_cast<float>(segment.first - touched.first);
   segment.group = current_;
@@ -353,10 +353,10 @@ bool RecencyStack::any_dirty(LineRange range) const {
 }
 
 SegmentIndex RecencyStack::split(SegmentIndex left, LineNumber at) {
-  const Segment whole = segments_[left];
+  const LineSegment whole = segments_[left];
   segments_.trim(left, whole.first, at);
   const SegmentIndex right = segments_.insert({at, whole.last});
-  Segment& segment = segments_[right];
+  LineSegment& segment = segments_[right];
   segment.group = whole.group;
   segment.step = whole.step;
   segment.start = whole.start + whole.step * static_cast<float>(at - whole.first);
@@ -376,7 +376,7 @@ SegmentIndex RecencyStack::isolate(SegmentIndex index, LineRange part) {
 }
 
 void RecencyStack::remove_part(SegmentIndex index, LineRange part) {
-  const Segment& segment = segments_[index];
+  const LineSegment& segment = segments_[index];
   if (segment.first == part.first && segment.last == part.last) {
     leave(index);
     segments_.erase(index);

@@ -60,14 +60,14 @@ public:
   // `absent`: look_up found nothing, and nothing was put there since.
   void touch(LineRange, bool writes, std::uint16_t writer, bool absent = false);
   void end_group();
-  // Evicts segments that lie wholly beyond the last level: evicted(const Segment&).
+  // Evicts segments that lie wholly beyond the last level: evicted(const LineSegment&).
   template <class Evicted>
   void evict(Evicted&& evicted) {
     const Cursor& last = cursors_.back();
     const std::uint64_t kept = last.newer >= last.capacity ? last.group + 1 : last.group;  // the oldest group in reach
     while (oldest_ != no_segment && segments_[oldest_].group < kept) {
       const SegmentIndex index = oldest_;
-      const Segment segment = segments_[index];
+      const LineSegment segment = segments_[index];
       leave(index);
       segments_.erase(index);
       evicted(segment);
@@ -118,7 +118,7 @@ public:
       const LineRange lines = intersection(s, range);
       if (lines.first > at) absent(LineRange{at, lines.first});
       at = lines.last;
-      Segment& segment = segments_[segments_[s].dirty && segments_[s].writer == writer ? s : isolate(s, lines)];
+      LineSegment& segment = segments_[segments_[s].dirty && segments_[s].writer == writer ? s : isolate(s, lines)];
       segment.dirty = true;
       segment.writer = writer;
     }

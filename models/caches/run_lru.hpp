@@ -48,10 +48,10 @@ private:
     unsigned cores_per_cache = 1, first_level = 0, levels = 0;
     Inclusion inclusion = Inclusion::inclusive;
     std::vector<RecencyStack> stacks;
-    std::vector<StackPiece> pieces;  // scratch
-    std::vector<char> absent;        // by stream: nothing of it is held
-    std::vector<Segment> evicted;    // while evict looks at it
-    std::vector<DirtyCopy> dirty;    // of one evicted segment
+    std::vector<StackPiece> pieces;    // scratch
+    std::vector<char> absent;          // by stream: nothing of it is held
+    std::vector<LineSegment> evicted;  // while evict looks at it
+    std::vector<DirtyCopy> dirty;      // of one evicted segment
     std::vector<LineTouch> chunk;
   };
   struct Demand {  // lines that an inner tier did not hold

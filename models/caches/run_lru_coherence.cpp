@@ -211,13 +211,13 @@ void RunLru::evict(std::size_t t, std::size_t index, CacheOutcome& outcome) {
   auto& evicted = tier.evicted;
   auto& dirty = tier.dirty;
   evicted.clear();
-  tier.stacks[index].evict([&](const Segment& segment) { evicted.push_back(segment); });
+  tier.stacks[index].evict([&](const LineSegment& segment) { evicted.push_back(segment); });
   if (evicted.empty()) return;
   const bool last = t + 1 == tiers_.size();
   const std::size_t next = last ? 0 : index * tier.cores_per_cache / tiers_[t + 1].cores_per_cache;
   const bool to_victim = !last && victim(t + 1);
   if (to_victim) tiers_[t + 1].stacks[next].begin_group();
-  for (const Segment& segment : evicted) {
+  for (const LineSegment& segment : evicted) {
     const LineRange lines{segment.first, segment.last};
     dirty.clear();
     if (segment.dirty) dirty.push_back({lines, segment.writer});
@@ -296,7 +296,7 @@ void RunLru::flush(CacheOutcome& outcome) {
   for (Tier& tier : tiers_)
     for (RecencyStack& stack : tier.stacks) {
       const std::size_t begin = newest_.size();
-      stack.for_each([&](const Segment& segment) {
+      stack.for_each([&](const LineSegment& segment) {
         if (segment.dirty) newest_.push_back({{segment.first, segment.last}, segment.writer});
       });
       for (std::size_t i = begin; i < newest_.size(); ++i) stack.clean(newest_[i].lines, [](LineRange, std::uint16_t) {});

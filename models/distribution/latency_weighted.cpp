@@ -100,20 +100,30 @@ private:
     if (dimensions_ == 1) {
       extents_ = {region_.iterations};
     } else if (columns_ > 0) {
-      const std::int64_t plane = dimensions_ == 3 ? rows_ * columns_ : columns_;
-      if (plane > 0 && region_.iterations % plane == 0) extents_.assign({region_.iterations / plane, rows_, columns_});
+      std::int64_t plane = columns_;
+      const bool fits = dimensions_ != 3 || !__builtin_mul_overflow(rows_, columns_, &plane);
+      if (fits && plane > 0 && region_.iterations % plane == 0) extents_.assign({region_.iterations / plane, rows_, columns_});
       if (dimensions_ == 2 && !extents_.empty()) extents_.erase(extents_.begin() + 1);
     } else if (region_.region != nullptr) {
       for (const LoopDimension& dimension : region_.region->dimensions) {
         const std::int64_t round_up = dimension.step > 0 ? dimension.step - 1 : dimension.step + 1;
-        extents_.push_back(dimension.step == 0 ? 0 : (dimension.high - dimension.low + round_up) / dimension.step);
+        std::int64_t span = 0;  // a trace may hold any bounds
+        const bool fits = !__builtin_sub_overflow(dimension.high, dimension.low, &span) && !__builtin_add_overflow(span, round_up, &span);
+        extents_.push_back(!fits || dimension.step == 0 || (dimension.step == -1 && span == INT64_MIN) ? 0 : span / dimension.step);
       }
-      for (std::size_t d = dimensions_; d < extents_.size(); ++d) extents_[dimensions_ - 1] *= extents_[d];
+      for (std::size_t d = dimensions_; d < extents_.size(); ++d)
+        extents_[dimensions_ - 1] = product(extents_[dimensions_ - 1], extents_[d]);
       extents_.resize(std::min(extents_.size(), dimensions_));
     }
-    const std::int64_t product = std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, std::multiplies<>{});
-    if (extents_.size() < dimensions_ || product != region_.iterations) refuse_dimensions();
+    const std::int64_t all = std::accumulate(extents_.begin(), extents_.end(), std::int64_t{1}, product);
+    if (extents_.size() < dimensions_ || all != region_.iterations) refuse_dimensions();
     find_grid(threads);
+  }
+
+  // -1, which no number of iterations is, where it overflows.
+  static std::int64_t product(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &result) ? -1 : result;
   }
 
   [[noreturn]] void refuse_dimensions() const {

@@ -6,6 +6,8 @@
 namespace homenode {
 namespace {
 
+constexpr std::uintmax_t most_bytes = std::uintmax_t{16} << 20;  // the largest of ours has 20 kB
+
 std::vector<std::filesystem::path> with_environment(const std::vector<std::filesystem::path>& directories, const char* variable) {
   std::vector<std::filesystem::path> all;
   if (const char* paths = std::getenv(variable)) {
@@ -20,8 +22,14 @@ std::vector<std::filesystem::path> with_environment(const std::vector<std::files
 }  // namespace
 
 std::string description_text(const std::filesystem::path& path, const std::string& what) {
-  std::ifstream file{path, std::ios::binary};
-  if (!file || std::filesystem::is_directory(path)) throw InputError(path.string() + ": cannot be read; allowed: " + what + " (TOML)");
+  // Of a pipe or a device nobody knows when it ends.
+  std::error_code unknown;
+  const bool is_file = std::filesystem::is_regular_file(path, unknown);
+  std::ifstream file;
+  if (is_file) file.open(path, std::ios::binary);
+  if (!is_file || !file) throw InputError(brief(path.string()) + ": cannot be read; allowed: a file, " + what + " (TOML)");
+  if (std::filesystem::file_size(path, unknown) > most_bytes || unknown)
+    throw InputError(brief(path.string()) + ": has more than " + std::to_string(most_bytes) + " bytes; allowed: " + what + " (TOML)");
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -40,7 +48,8 @@ std::vector<std::string> DescriptionFolders::names(const std::vector<std::filesy
 std::filesystem::path DescriptionFolders::find(const std::string& name, const std::vector<std::filesystem::path>& directories) const {
   for (const std::filesystem::path& directory : with_environment(directories, variable)) {
     std::filesystem::path path = directory / (name + ".toml");
-    if (name.find('/') == std::string::npos && std::filesystem::exists(path)) return path;
+    std::error_code too_long;
+    if (name.find('/') == std::string::npos && std::filesystem::exists(path, too_long)) return path;
   }
   throw UsageError(unknown_name(kind, name, names(directories)));
 }

@@ -18,6 +18,7 @@
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/machine_file.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 
 namespace homenode {
 
@@ -39,7 +40,11 @@ public:
     const auto line = where.begin.line;
     const auto column = where.begin.column;
     std::string report = file_name_ + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + message;
-    if (line > 0) report += "\n  " + line_text(line) + "\n  " + std::string(column > 0 ? column - 1 : 0, ' ') + "^";
+    if (line > 0) {
+      // Of a long line the part around the place.
+      const std::size_t place = column > 0 ? column - 1 : 0, first = place > shown ? place - shown / 2 : 0;
+      report += "\n  " + line_text(line, first) + "\n  " + std::string(place - first, ' ') + "^";
+    }
     throw InputError(report);
   }
   [[noreturn]] void refuse(const std::string& message) const { throw InputError(file_name_ + ": " + message); }
@@ -47,16 +52,19 @@ public:
   toml::table parse() const {
     try {
       return toml::parse(text_, file_name_);
-    } catch (const toml::parse_error& error) {
-      refuse(error.source(), std::string{error.description()} + "; allowed: a TOML 1.0 document");
-    }
+    } catch (const toml::parse_error& error) { refuse(error.source(), brief(error.description()) + "; allowed: a TOML 1.0 document"); }
   }
 
 private:
-  std::string line_text(toml::source_index line) const {
+  static constexpr std::size_t shown = 160;  // characters of a line
+
+  std::string line_text(toml::source_index line, std::size_t first) const {
     std::istringstream lines{std::string{text_}};
     std::string found;
     for (toml::source_index number = 0; number < line; ++number) std::getline(lines, found);
+    found = found.substr(std::min(first, found.size()), shown);
+    for (char& letter : found)
+      if (static_cast<unsigned char>(letter) < ' ' || letter == '\x7F') letter = ' ';
     return found;
   }
 
@@ -75,7 +83,7 @@ protected:
     const std::string version = as_text(found, root, "schema");
     if (version == schema) return;
     const bool other_version = version.starts_with(schema.substr(0, schema.find('/') + 1));
-    document_.refuse(found->source(), "schema is '" + version + "'" + (other_version ? ", of another version of homenode" : "") +
+    document_.refuse(found->source(), "schema is '" + brief(version) + "'" + (other_version ? ", of another version of homenode" : "") +
                                           "; allowed: '" + std::string{schema} + "'");
   }
 
@@ -83,7 +91,7 @@ protected:
     std::map<std::string, std::string> texts;
     if (const toml::node* sources = root.get("sources"))
       for (const auto& [key, node] : as_table(*sources, "sources", "a table of texts"))
-        texts[std::string{key.str()}] = as_text(&node, *sources->as_table(), "sources." + std::string{key.str()});
+        texts[std::string{key.str()}] = as_text(&node, *sources->as_table(), "sources." + brief(key.str()));
     return texts;
   }
 
@@ -106,7 +114,7 @@ protected:
   void refuse_unknown(const toml::table& table, const std::string& place, const std::vector<std::string>& allowed) const {
     for (const auto& [key, node] : table)
       if (std::find(allowed.begin(), allowed.end(), key.str()) == allowed.end())
-        document_.refuse(key.source(), "unknown key '" + std::string{key.str()} + "' in " + place + "; allowed: " + joined(allowed));
+        document_.refuse(key.source(), "unknown key '" + brief(key.str()) + "' in " + place + "; allowed: " + joined(allowed));
   }
 
   const toml::table& as_table(const toml::node& node, const std::string& name, const std::string& shape) const {
@@ -166,7 +174,7 @@ protected:
       parameter.confidence = as_text(confidence, table, path + ": confidence");
       static const std::set<std::string> levels{"A", "B", "C", "D", "M"};
       if (!levels.contains(parameter.confidence))
-        document_.refuse(confidence->source(), path + ": confidence is '" + parameter.confidence + "'; allowed: A, B, C, D, M");
+        document_.refuse(confidence->source(), path + ": confidence is '" + brief(parameter.confidence) + "'; allowed: A, B, C, D, M");
     }
     if (const toml::node* assumed = table.get("assumed")) {
       if (!assumed->is_boolean())

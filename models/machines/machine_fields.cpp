@@ -6,9 +6,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 
 namespace homenode {
 namespace {
@@ -34,6 +36,8 @@ constexpr std::array<Named<AddressHash>, 3> names_of(AddressHash) {
   return {{{"modulo", AddressHash::modulo}, {"parity", AddressHash::parity}, {"scattered", AddressHash::scattered}}};
 }
 
+constexpr double most_seconds = 9.2e6;  // as many as Time holds
+
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -47,7 +51,7 @@ Number plain_number(std::string_view text, std::string_view kind) {
   const auto [end, status] = std::from_chars(body.data(), body.data() + body.size(), number);
   bool good = status == std::errc{} && end == body.data() + body.size();
   if constexpr (std::is_floating_point_v<Number>) good = good && std::isfinite(number) && !std::signbit(number);
-  if (!good) throw UnitError("'" + std::string{text} + "' is not " + std::string{kind} + "; allowed: 0 or more, without a unit");
+  if (!good) throw UnitError("'" + brief(text) + "' is not " + std::string{kind} + "; allowed: 0 or more, without a unit");
   return number;
 }
 
@@ -60,7 +64,9 @@ std::optional<double> number_before(std::string_view text, std::string_view unit
 
 void assign(Time& target, std::string_view text, Frequency clock) {
   const auto cycles = number_before(text, "cycles");
-  if (cycles && !(clock.hertz() > 0)) throw UnitError("'" + std::string{text} + "' is in cycles of no clock; allowed: ps, ns, us, ms, s");
+  if (cycles && !(clock.hertz() > 0)) throw UnitError("'" + brief(text) + "' is in cycles of no clock; allowed: ps, ns, us, ms, s");
+  if (cycles && !(*cycles / clock.hertz() < most_seconds))
+    throw UnitError("'" + brief(text) + "' is no time: it is too large; allowed: up to 106 days");
   target = cycles ? cycles_to_time(*cycles, clock) : parse_time(text);
 }
 void assign(Bytes& target, std::string_view text, Frequency) { target = parse_bytes(text); }
@@ -87,7 +93,7 @@ void assign(Choice& target, std::string_view text, Frequency) {
     }
     allowed += (allowed.empty() ? "" : ", ") + std::string{name};
   }
-  throw UnitError("'" + std::string{text} + "' is unknown; allowed: " + allowed);
+  throw UnitError("'" + brief(text) + "' is unknown; allowed: " + allowed);
 }
 
 // "0.5: 12 ns, 0.9: 60 ns"; an empty text is a flat curve.
@@ -97,7 +103,7 @@ void assign(std::vector<LoadedLatencyPoint>& target, std::string_view text, Freq
     const std::string_view point = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), point.size() + 1));
     const auto colon = point.find(':');
-    if (colon == std::string_view::npos) throw UnitError("'" + std::string{point} + "' is no point; allowed: utilisation: time");
+    if (colon == std::string_view::npos) throw UnitError("'" + brief(point) + "' is no point; allowed: utilisation: time");
     LoadedLatencyPoint parsed;
     parsed.utilisation = plain_number<double>(point.substr(0, colon), "a utilisation");
     assign(parsed.extra, point.substr(colon + 1), clock);
@@ -148,8 +154,13 @@ template <class Other>
 requires std::is_enum_v<Other> std::optional<double> magnitude(Other) { return std::nullopt; }
 std::optional<double> magnitude(const std::vector<LoadedLatencyPoint>&) { return std::nullopt; }
 
-void multiply(Time& value, double factor) { value = Time::picoseconds(std::llround(static_cast<double>(value.count()) * factor)); }
-void multiply(Bytes& value, double factor) { value = Bytes{std::llround(static_cast<double>(value.count()) * factor)}; }
+std::int64_t product(std::int64_t value, double factor) {
+  const double scaled = static_cast<double>(value) * factor;
+  if (!(scaled < 9.2e18)) throw UnitError("a factor that makes it too large");
+  return std::llround(scaled);
+}
+void multiply(Time& value, double factor) { value = Time::picoseconds(product(value.count(), factor)); }
+void multiply(Bytes& value, double factor) { value = Bytes{product(value.count(), factor)}; }
 void multiply(std::optional<Bytes>& value, double factor) {
   if (value) multiply(*value, factor);
 }
@@ -158,7 +169,9 @@ void multiply(Frequency& value, double factor) { value = Frequency::hertz(value.
 void multiply(Energy& value, double factor) { value = value * factor; }
 void multiply(Power& value, double factor) { value = value * factor; }
 void multiply(unsigned& value, double factor) {
-  if (value > 0) value = std::max(1u, static_cast<unsigned>(std::lround(value * factor)));
+  const std::int64_t scaled = product(value, factor);
+  if (scaled > std::numeric_limits<unsigned>::max()) throw UnitError("a factor that makes it too large");
+  if (value > 0) value = std::max(1u, static_cast<unsigned>(scaled));
 }
 void multiply(double& value, double factor) { value *= factor; }
 void multiply(StopOrder& order, double) { throw UnitError("'" + order.text + "' is no number that a factor could change"); }

@@ -1,6 +1,7 @@
 #include "models/machines/machine_file.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "models/machines/description_reader.hpp"
 #include "models/machines/machine_fields.hpp"
@@ -8,6 +9,8 @@
 
 namespace homenode {
 namespace {
+
+constexpr std::size_t most_nodes = 254;  // refused before there is a table of them
 
 constexpr std::string_view schema = "homenode.machine/1";
 
@@ -83,8 +86,14 @@ private:
                        "nodes.sockets is missing or no list; allowed: a list of sockets, [0, 1]");
     const toml::node* per_socket = table.get("per_socket");
     const unsigned count = per_socket ? as_integer(*per_socket, "nodes.per_socket", 1, 254) : 1;
+    std::set<unsigned> named;
     for (const toml::node& socket : *sockets->as_array()) {
       const unsigned number = as_integer(socket, "nodes.sockets", 0, machine_.sockets - 1);
+      if (!named.insert(number).second)
+        document_.refuse(socket.source(), "nodes.sockets names socket " + std::to_string(number) +
+                                              " again; allowed: each once, and per_socket = 2 for two nodes on each");
+      if (machine_.nodes.size() + count > most_nodes)
+        document_.refuse(socket.source(), "nodes.sockets makes more than " + std::to_string(most_nodes) + " nodes; allowed: 1 to 254");
       for (unsigned repeat = 0; repeat < count; ++repeat) {
         entry.nodes.push_back(NodeId{machine_.nodes.size()});
         machine_.nodes.push_back({SocketId{number}, {}, {}, {}});
@@ -106,7 +115,7 @@ private:
       if (cores == nullptr)
         document_.refuse(entry.table->source(), "'nodes.cores' is missing; allowed: { value = 4, source = \"...\" }, 0 for none");
       MachineParameter cores_parameter = provenance(*cores, "nodes.cores");
-      entry.cores = as_integer(*cores->as_table()->get("value"), "nodes.cores", 0, 65535);
+      entry.cores = as_integer(*cores->as_table()->get("value"), "nodes.cores", 0, 4096);
       cores_parameter.value = std::to_string(entry.cores);
       NodeDescription described;
       const std::vector<MachineField> fields = fields_of(described);

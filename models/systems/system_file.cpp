@@ -47,14 +47,23 @@ public:
     read_described(root, schema, "the system", file_, file_.system.name, file_.system.description, sections_of(file_.system));
     at_most_one(root, "faults", "zeroing", file_.system.fault.zeroing);
     at_most_one(root, "balancing", "available", file_.system.balancing.available);
+    const unsigned kernel = file_.system.balancing.kernel;
+    if (kernel != 0 && (kernel < 206 || kernel > 9999))
+      refuse_value(root, "balancing", "kernel",
+                   "balancing.kernel is " + std::to_string(kernel) +
+                       "; allowed: 100 x major + minor, 206 (Linux 2.6) to 9999, or 0 for none in particular");
     return std::move(file_);
   }
 
 private:
   void at_most_one(const toml::table& root, const std::string& section, const std::string& key, double value) const {
     if (value <= 1) return;
-    const toml::node& node = *root.get_as<toml::table>(section)->get(key);
-    document_.refuse(node.source(), section + "." + key + " is above 1; allowed: 0 to 1");
+    refuse_value(root, section, key, section + "." + key + " is above 1; allowed: 0 to 1");
+  }
+
+  [[noreturn]] void refuse_value(const toml::table& root, const std::string& section, const std::string& key,
+                                 const std::string& message) const {
+    document_.refuse(root.get_as<toml::table>(section)->get(key)->source(), message);
   }
 
   SystemFile file_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/base/text.hpp"
+
 namespace homenode {
 namespace {
 
@@ -24,7 +26,8 @@ std::size_t distance_between_names(std::string_view found, std::string_view allo
   return cost.back();
 }
 
-std::string unknown_name(const std::string& what, const std::string& found, std::vector<std::string> allowed) {
+std::string unknown_name(const std::string& what, const std::string& whole, std::vector<std::string> allowed) {
+  const std::string found = brief(whole);
   const auto nearer = [&](const std::string& a, const std::string& b) {
     return distance_between_names(found, a) < distance_between_names(found, b);
   };

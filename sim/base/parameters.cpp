@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 
 namespace homenode {
 
@@ -120,7 +121,7 @@ PolicySpec parse_policy_spec(std::string_view text) {
   const std::size_t colon = text.find(':');
   spec.name = std::string{text.substr(0, colon)};
   if (spec.name.empty())
-    throw UsageError("empty policy name in '" + std::string{text} + "'; allowed: name, name:value or name:key=value,key=value");
+    throw UsageError("empty policy name in '" + brief(text) + "'; allowed: name, name:value or name:key=value,key=value");
   if (colon == std::string_view::npos) return spec;
   std::string_view rest = text.substr(colon + 1);
   while (true) {
@@ -128,8 +129,7 @@ PolicySpec parse_policy_spec(std::string_view text) {
     const std::string_view item = rest.substr(0, comma);
     const std::size_t equals = item.find('=');
     if (item.empty() || equals == 0 || equals + 1 == item.size()) {
-      throw UsageError("malformed setting '" + std::string{item} + "' in '" + std::string{text} +
-                       "'; allowed: name:value or name:key=value,key=value");
+      throw UsageError("malformed setting '" + brief(item) + "' in '" + brief(text) + "'; allowed: name:value or name:key=value,key=value");
     }
     if (equals == std::string_view::npos) {
       spec.settings.emplace_back("", std::string{item});
@@ -153,11 +153,11 @@ Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, c
   for (std::size_t position = 0; position < spec.settings.size(); ++position) {
     const std::string& key = spec.settings[position].first;
     const std::string& text = spec.settings[position].second;
-    if (allowed.empty()) throw UsageError(kind + " '" + spec.name + "' takes no parameters; found '" + text + "'");
+    if (allowed.empty()) throw UsageError(kind + " '" + spec.name + "' takes no parameters; found '" + brief(text) + "'");
     const ParameterSpec* parameter = nullptr;
     if (key.empty()) {
       if (position != 0)
-        throw UsageError(kind + " '" + spec.name + "': only the first value may stand without a key; found '" + text + "'");
+        throw UsageError(kind + " '" + spec.name + "': only the first value may stand without a key; found '" + brief(text) + "'");
       parameter = &allowed.front();
     } else {
       const auto found = std::find_if(allowed.begin(), allowed.end(), [&](const ParameterSpec& p) { return p.name == key; });
@@ -168,6 +168,8 @@ Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, c
       }
       parameter = &*found;
     }
+    if (given[parameter->name])
+      throw UsageError(kind + " '" + spec.name + "': " + parameter->name + " is set again to '" + brief(text) + "'; allowed: once");
     std::vector<std::int64_t> values;
     const bool parsed = parse_values(*parameter, text, values);
     if (!parsed && parameter->kind == ParameterKind::word)
@@ -175,7 +177,7 @@ Parameters resolve_parameters(const std::string& kind, const PolicySpec& spec, c
     if (!parsed) {
       std::string range = std::string{kind_of_value(parameter->kind)} + " of at least " + parameter_text(*parameter, parameter->minimum);
       if (parameter->maximum != INT64_MAX) range += " and at most " + parameter_text(*parameter, parameter->maximum);
-      throw UsageError(kind + " '" + spec.name + "': " + parameter->name + " = '" + text + "' is not " + range);
+      throw UsageError(kind + " '" + spec.name + "': " + parameter->name + " = '" + brief(text) + "' is not " + range);
     }
     if (parameter->kind == ParameterKind::list)
       parameters.set(parameter->name, std::move(values));

@@ -8,6 +8,7 @@
 
 #include "sim/base/errors.hpp"
 #include "sim/base/power.hpp"
+#include "sim/base/text.hpp"
 
 namespace homenode {
 namespace {
@@ -52,7 +53,7 @@ std::string allowed(std::span<const Unit> units) {
 }
 
 [[noreturn]] void refuse(std::string_view kind, std::string_view text, const std::string& reason, std::span<const Unit> units) {
-  throw UnitError("'" + std::string{text} + "' is not a " + std::string{kind} + ": " + reason + "; allowed: a number and one of " +
+  throw UnitError("'" + brief(text) + "' is not a " + std::string{kind} + ": " + reason + "; allowed: a number and one of " +
                   allowed(units));
 }
 
@@ -70,7 +71,7 @@ double parse(std::string_view kind, std::string_view text, std::span<const Unit>
     if (number * unit.factor > limit) refuse(kind, text, "it is too large", units);
     return number * unit.factor;
   }
-  refuse(kind, text, std::string{"'"}.append(name) + "' is no unit of it", units);
+  refuse(kind, text, std::string{"'"}.append(brief(name)) + "' is no unit of it", units);
 }
 
 std::string number_text(double value) {
@@ -89,7 +90,9 @@ std::string exact_text(Quantity quantity, double base_value, const Unit& unit, P
     double rounded = 0;
     std::from_chars(buffer.data(), result.ptr, rounded);
     const std::string text = number_text(rounded) + " " + std::string{unit.name};
-    if (parse_text(text) == quantity) return text;
+    try {
+      if (parse_text(text) == quantity) return text;
+    } catch (const UnitError&) { continue; }  // rounded up, it is beyond the largest
   }
   return {};
 }
@@ -128,11 +131,13 @@ std::string to_string(Energy energy) { return readable(energy, energy.joules() *
 std::string to_string(Power power) { return readable(power, power.watts() * 1e6, power_units, parse_power); }
 
 std::string to_string(Time time) {
+  if (time.count() == INT64_MIN) return std::to_string(time.count()) + " ps";  // it has no opposite
   if (time.count() < 0) return std::string{"-"}.append(to_string(Time{} - time));
   return readable(time, static_cast<double>(time.count()), time_units, parse_time);
 }
 
 std::string to_string(Bytes size) {
+  if (size.count() == INT64_MIN) return std::to_string(size.count()) + " B";  // it has no opposite
   if (size.count() < 0) return std::string{"-"}.append(to_string(Bytes{} - size));
   for (auto unit = byte_units.rbegin(); unit != byte_units.rend(); ++unit) {  // whole multiples only: "5118 KiB", "8 GB", "100 B"
     const auto factor = static_cast<std::int64_t>(unit->factor);

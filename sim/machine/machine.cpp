@@ -1,7 +1,11 @@
 #include "sim/machine/machine.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include "sim/base/errors.hpp"
 #include "sim/machine/ring_geometry.hpp"
@@ -18,24 +22,43 @@ public:
   void require(bool holds, const std::string& part, const std::string& found, const std::string& allowed) const {
     if (!holds) throw InputError("machine '" + machine_.name + "': " + part + " is " + found + "; allowed: " + allowed);
   }
-  void positive(const std::string& part, Time value) const { require(value > Time{}, part, to_string(value), "more than 0 ns"); }
-  void positive(const std::string& part, Bytes value) const { require(value > Bytes{}, part, to_string(value), "at least 1 B"); }
+  void positive(const std::string& part, Time value) const {
+    require(value > Time{} && value <= longest, part, to_string(value), "more than 0 ns, at most " + to_string(longest));
+  }
+  void positive(const std::string& part, Bytes value) const {
+    require(value > Bytes{} && value <= largest, part, to_string(value), "at least 1 B, at most " + to_string(largest));
+  }
   void positive(const std::string& part, Bandwidth value) const {
-    require(std::isfinite(value.bytes_per_second()) && value > Bandwidth{}, part, to_string(value), "more than 0 B/s");
+    require(value >= narrowest && value <= widest, part, to_string(value),
+            "more than 0: from " + to_string(narrowest) + " to " + to_string(widest));
   }
-  void positive(const std::string& part, unsigned value) const { require(value > 0, part, std::to_string(value), "at least 1"); }
-  void positive(const std::string& part, double value) const {
-    require(std::isfinite(value) && value > 0, part, std::to_string(value), "more than 0");
+  // What is kept for each of them takes memory.
+  void positive(const std::string& part, unsigned value, unsigned most = 1u << 20) const {
+    require(value > 0 && value <= most, part, std::to_string(value), "at least 1, at most " + std::to_string(most));
   }
-  void not_negative(const std::string& part, Time value) const { require(value >= Time{}, part, to_string(value), "0 ns or more"); }
+  void rate(const std::string& part, double value) const {
+    require(value >= 1e-6 && value <= 1e6, part, short_text(value), "more than 0: from 0.000001 to 1000000 a cycle");
+  }
+  void not_negative(const std::string& part, Time value) const {
+    require(value >= Time{} && value <= longest, part, to_string(value), "0 ns or more, at most " + to_string(longest));
+  }
   void not_negative(const std::string& part, double value) const {
-    require(std::isfinite(value) && value >= 0, part, std::to_string(value), "0 or more");
+    require(value >= 0 && value <= 1e6, part, short_text(value), "0 or more, at most 1000000");
   }
   void below(const std::string& part, std::size_t value, std::size_t limit) const {
     require(value < limit, part, std::to_string(value), limit == 0 ? "nothing: there are none" : "0 to " + std::to_string(limit - 1));
   }
 
 private:
+  // Beyond every machine, and so far from the ends of their types that sums and products of a whole run stay inside.
+  static constexpr Time longest = Time::picoseconds(1'000'000'000'000);
+  static constexpr Bytes largest{std::int64_t{1} << 50};
+  static constexpr Bandwidth narrowest = Bandwidth::bytes_per_second(1e3), widest = Bandwidth::bytes_per_second(1e18);
+  static std::string short_text(double value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+  }
   const Machine& machine_;
 };
 
@@ -56,7 +79,9 @@ void check_nodes(const Machine& machine, const Checker& check) {
 }
 
 std::vector<std::size_t> check_cores(const Machine& machine, const Checker& check) {
-  check.require(!machine.core_node.empty(), "the number of cores", "0", "at least 1");
+  constexpr std::size_t most_cores = 4096;  // of the largest machines with one memory (SGI UV 3000: 256 sockets)
+  check.require(!machine.core_node.empty() && machine.core_node.size() <= most_cores, "the number of cores",
+                std::to_string(machine.core_node.size()), "at least 1, at most " + std::to_string(most_cores));
   std::vector<std::size_t> cores(machine.sockets);
   std::size_t previous_socket = 0;
   for (std::size_t core = 0; core < machine.core_node.size(); ++core) {
@@ -79,9 +104,11 @@ void check_caches(const Machine& machine, const std::vector<std::size_t>& cores_
     check.require(cache.level == index + 1, "the level of the cache in place " + std::to_string(index + 1), std::to_string(cache.level),
                   std::to_string(index + 1) + ": levels are listed from 1 outwards");
     check.positive("the size of " + name, cache.size);
-    check.positive("the ways of " + name, cache.ways);
-    check.positive("the line of " + name, cache.line);
-    check.positive("the slices of " + name, cache.slices);
+    check.positive("the ways of " + name, cache.ways, 1u << 24);
+    const auto line = static_cast<std::uint64_t>(cache.line.count());
+    check.require(line >= 8 && line <= 4096 && std::has_single_bit(line), "the line of " + name, to_string(cache.line),
+                  "a power of two from 8 B to 4096 B");
+    check.positive("the slices of " + name, cache.slices, 4096);
     check.positive("the latency of " + name, cache.latency);
     check.positive("the cores per cache of " + name, cache.cores_per_cache);
     const std::int64_t set = cache.line.count() * cache.ways * cache.slices;
@@ -136,29 +163,40 @@ void check_controllers(const Machine& machine, const Checker& check) {
 }
 
 void check_links(const Machine& machine, const Checker& check) {
+  constexpr std::size_t most_links = 2048;
+  check.require(machine.links.size() <= most_links, "the number of links", std::to_string(machine.links.size()),
+                "at most " + std::to_string(most_links));
+  std::set<std::pair<SocketId, SocketId>> joined;
   for (std::size_t index = 0; index < machine.links.size(); ++index) {
     const LinkDescription& link = machine.links[index];
     const std::string name = "link " + std::to_string(index);
     check.below("the first end of " + name, link.from.index(), machine.link_ends());
     check.below("the second end of " + name, link.to.index(), machine.link_ends());
     check.require(link.from != link.to, "the second end of " + name, std::to_string(link.to.value()), "another than the first");
+    check.require(joined.insert(std::minmax(link.from, link.to)).second, name,
+                  "another between " + std::to_string(link.from.value()) + " and " + std::to_string(link.to.value()),
+                  "one for each pair; parallel links are one with their bandwidth together");
     check.positive("the bandwidth of " + name, link.bandwidth);
     check.positive("the latency of " + name, link.latency);
   }
 }
 
 void check_core(const Machine& machine, const Checker& check) {
-  check.positive("the clock in Hz", machine.clock.hertz());
+  check.require(machine.clock.hertz() >= 1e6 && machine.clock.hertz() <= 1e12, "the clock", to_string(machine.clock),
+                "more than 0: from 1 MHz to 1000 GHz");
   const CoreThroughput& core = machine.core;
-  check.positive("core.issue", core.issue);
-  check.positive("core.integer", core.integer);
-  check.positive("core.fp_add", core.fp_add);
-  check.positive("core.fp_multiply", core.fp_multiply);
-  check.positive("core.fp_fma", core.fp_fma);
-  check.positive("core.divide", core.divide);
-  check.positive("core.load", core.load);
-  check.positive("core.store", core.store);
-  check.positive("core.branch", core.branch);
+  check.rate("core.issue", core.issue);
+  check.rate("core.integer", core.integer);
+  check.rate("core.fp_add", core.fp_add);
+  check.rate("core.fp_multiply", core.fp_multiply);
+  check.rate("core.fp_fma", core.fp_fma);
+  check.rate("core.divide", core.divide);
+  check.rate("core.load", core.load);
+  check.rate("core.store", core.store);
+  check.rate("core.branch", core.branch);
+  check.positive("the channels of a controller", machine.dram.channels, 1024);
+  check.positive("the banks of a channel", machine.dram.banks, 65536);
+  check.positive("the lines of a write batch", machine.dram.write_batch, 65536);
   check.positive("the miss buffers", machine.miss_buffers);
   check.positive("the prefetched lines", machine.prefetched_lines);
 }

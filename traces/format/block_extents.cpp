@@ -1,8 +1,14 @@
 #include "traces/format/block_extents.hpp"
 
-#include <algorithm>
-
 namespace homenode {
+namespace {
+
+// Wide enough for sums of products of any two numbers of a file.
+__extension__ using Wide = __int128;
+
+std::int64_t bounded(Wide value) { return static_cast<std::int64_t>(std::clamp<Wide>(value, -ByteExtent::farthest, ByteExtent::farthest)); }
+
+}  // namespace
 
 void ByteExtent::add(const ByteExtent& other) {
   first = std::min(first, other.first);
@@ -17,32 +23,30 @@ const std::vector<ByteExtent>& BlockExtents::of_iteration(PatternId id) {
   extents.resize(pattern.slots);
   for (const AccessRun& run : pattern.runs) {
     if (run.slot >= extents.size()) continue;
-    std::int64_t low = run.offset, high = run.offset;
+    Wide low = run.offset, high = run.offset;
     for (unsigned d = 0; d < std::min<unsigned>(run.dimensions, AccessRun::max_dimensions); ++d) {
-      const std::int64_t reach = (static_cast<std::int64_t>(run.dimension[d].count) - 1) * run.dimension[d].stride;
+      const Wide reach = (static_cast<Wide>(run.dimension[d].count) - 1) * run.dimension[d].stride;
       (reach < 0 ? low : high) += reach;
     }
-    extents[run.slot].add({low, high + run.width});
+    extents[run.slot].add({bounded(low), bounded(high + run.width)});
   }
   for (const IrregularStream& stream : pattern.streams) {
-    for (std::size_t i = 0; i < std::min(stream.slot.size(), stream.offset.size()); ++i)
-      if (stream.slot[i] < extents.size()) extents[stream.slot[i]].add({stream.offset[i], stream.offset[i] + stream.width});
+    for (std::size_t i = 0; i < std::min(stream.slot.size(), stream.offset.size()); ++i) {
+      if (stream.slot[i] < extents.size())
+        extents[stream.slot[i]].add({bounded(stream.offset[i]), bounded(Wide{stream.offset[i]} + stream.width)});
+    }
   }
   return extents;
 }
 
+ByteExtent BlockExtents::moved(const ByteExtent& extent, const SlotBinding& slot, std::int64_t further) {
+  const Wide by = static_cast<Wide>(further) * slot.shift, first = Wide{slot.base} + extent.first, last = Wide{slot.base} + extent.last;
+  return {bounded(std::min(first, first + by)), bounded(std::max(last, last + by))};
+}
+
 std::vector<ObjectExtent> BlockExtents::of(const ItemBlock& block) {
   std::vector<ObjectExtent> result;
-  if (block.pattern.index() >= workload_.patterns.size() || block.last <= block.first) return result;
-  const std::vector<ByteExtent>& extents = of_iteration(block.pattern);
-  for (std::size_t s = 0; s < std::min(extents.size(), block.slots.size()); ++s) {
-    if (extents[s].empty()) continue;
-    const SlotBinding& slot = block.slots[s];
-    const std::int64_t moved = (block.last - block.first - 1) * slot.shift;
-    ByteExtent bytes{slot.base + extents[s].first, slot.base + extents[s].last};
-    bytes.add({bytes.first + moved, bytes.last + moved});
-    result.push_back({slot.object, bytes});
-  }
+  for_each(block, [&](ObjectId object, const ByteExtent& bytes) { result.push_back({object, bytes}); });
   return result;
 }
 

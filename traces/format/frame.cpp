@@ -21,6 +21,8 @@ constexpr std::array<std::uint8_t, 8> trailer_magic{'H', 'N', 'T', 'F', 'O', 'O'
 constexpr std::uint32_t frame_marker = 0x52464E48;  // "HNFR"
 constexpr std::uint16_t critical_flag = 1;
 constexpr int compression_level = 3;
+constexpr std::uint32_t skippable_marker = 0x184D2A50;  // RFC 8878, section 3.1.2: readers of zstd pass over such a frame
+constexpr std::size_t skippable_header = 8;
 
 void put_little(std::uint8_t* out, std::uint64_t value, unsigned bytes) {
   for (unsigned i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(value >> (8 * i));
@@ -33,6 +35,14 @@ std::uint64_t get_little(const std::uint8_t* in, unsigned bytes) {
 
 std::uint64_t checksum(const std::uint8_t* header, const std::uint8_t* payload, std::size_t size) {
   return XXH64(payload, size, XXH64(header, 24, 0));
+}
+
+// Appends so many zeros that the frame is `size` bytes long.
+void pad(std::vector<std::uint8_t>& frame, std::size_t size) {
+  const std::size_t begin = frame.size();
+  frame.resize(std::max(size, begin + skippable_header));
+  put_little(frame.data() + begin, skippable_marker, 4);
+  put_little(frame.data() + begin + 4, frame.size() - begin - skippable_header, 4);
 }
 
 std::string system_message() { return std::strerror(errno); }
@@ -73,9 +83,15 @@ std::uint64_t FrameWriter::write(RecordType type, const std::vector<std::uint8_t
 std::uint64_t FrameWriter::write(std::uint16_t type, const std::vector<std::uint8_t>& raw, bool critical) {
   const std::uint64_t offset = position_;
   compressed_.resize(frame_header_bytes + ZSTD_compressBound(raw.size()));
-  const std::size_t stored = ZSTD_compress(compressed_.data() + frame_header_bytes, compressed_.size() - frame_header_bytes, raw.data(),
-                                           raw.size(), compression_level);
+  std::size_t stored = ZSTD_compress(compressed_.data() + frame_header_bytes, compressed_.size() - frame_header_bytes, raw.data(),
+                                     raw.size(), compression_level);
   if (ZSTD_isError(stored)) throw Error(part_.string() + ": zstd: " + ZSTD_getErrorName(stored));
+  compressed_.resize(frame_header_bytes + stored);
+  unpacked_ += raw.size();
+  if (const std::uint64_t there = most_unpacked(position_ + compressed_.size()); unpacked_ > there) {
+    pad(compressed_, compressed_.size() + (unpacked_ - there) / 256 + 1);
+    stored = compressed_.size() - frame_header_bytes;
+  }
   std::uint8_t* header = compressed_.data();
   put_little(header, frame_marker, 4);
   put_little(header + 4, type, 2);
@@ -100,7 +116,7 @@ void FrameWriter::finish(std::uint64_t footer_offset) {
 }
 
 FrameReader::FrameReader(std::filesystem::path path) : path_{std::move(path)} {
-  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is refused, not waited for
   if (file_ < 0) throw InputError(path_.string() + ": cannot be opened: " + system_message());
   try {
     struct stat status {};
@@ -175,6 +191,7 @@ Frame FrameReader::read(std::uint64_t offset, const std::function<bool(std::uint
   if (stored > remaining) {
     fail(offset, "truncated: the frame holds " + std::to_string(stored) + " bytes, " + std::to_string(remaining) + " remain in the file");
   }
+  frame.raw_bytes = raw;
   std::vector<std::uint8_t> payload(stored);
   get(offset + frame_header_bytes, payload.data(), payload.size());
   const std::uint64_t expected = get_little(header.data() + 24, 8), found = checksum(header.data(), payload.data(), payload.size());
@@ -186,6 +203,7 @@ Frame FrameReader::read(std::uint64_t offset, const std::function<bool(std::uint
   }
   next = offset + frame_header_bytes + stored;
   if (!wanted(frame.type)) return frame;
+  if (raw > most_unpacked()) refuse_unpacked(offset);
   // zstd's own header bounds the size: a frame that claims more than it holds is refused before memory is taken for it.
   if (ZSTD_getFrameContentSize(payload.data(), payload.size()) != raw) {
     fail(offset, "its zstd data does not unpack to the " + std::to_string(raw) + " bytes that its header states");
@@ -196,9 +214,14 @@ Frame FrameReader::read(std::uint64_t offset, const std::function<bool(std::uint
   return frame;
 }
 
+void FrameReader::refuse_unpacked(std::uint64_t offset) const {
+  fail(offset, "unpacks the file to more than " + std::to_string(most_unpacked()) + " bytes, the most that " + std::to_string(size_) +
+                   " bytes may");
+}
+
 void FrameReader::walk(const std::function<bool(std::uint16_t)>& wanted, const std::function<void(const Frame&)>& visit,
                        bool whole_frames_only) const {
-  std::uint64_t offset = file_header_bytes, last = 0;
+  std::uint64_t offset = file_header_bytes, last = 0, unpacked = 0;
   while (true) {
     std::array<std::uint8_t, trailer_bytes> trailer{};
     const std::uint64_t remaining = size_ - offset;
@@ -219,6 +242,7 @@ void FrameReader::walk(const std::function<bool(std::uint16_t)>& wanted, const s
     Frame frame;
     try {
       frame = read(offset, wanted, next);
+      if (frame.type <= last_record_type && (unpacked += frame.raw_bytes) > most_unpacked()) refuse_unpacked(offset);
     } catch (const InputError&) {
       if (whole_frames_only) return;
       throw;

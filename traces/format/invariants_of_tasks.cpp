@@ -9,8 +9,19 @@
 namespace homenode {
 namespace {
 
+constexpr std::size_t most_problems = 100;
+// Of one construct, so that a number in a file does not decide how much memory is taken and how long it takes.
+constexpr std::int64_t most_tasks = std::int64_t{1} << 26;
+
 bool has_task_events(const ItemPattern& pattern) {
   return std::any_of(pattern.sync_events.begin(), pattern.sync_events.end(), is_of_tasks);
+}
+
+std::vector<SyncEvent> submits_in(const ItemPattern& pattern) {
+  std::vector<SyncEvent> submits;
+  for (const SyncEvent& event : pattern.sync_events)
+    if (event.operation == SyncOperation::task_submit) submits.push_back(event);
+  return submits;
 }
 
 class TaskChecker {
@@ -21,6 +32,7 @@ public:
     bool any = false;
     for (std::size_t p = 0; p < workload_.patterns.size(); ++p) {
       has_events_.push_back(has_task_events(workload_.patterns[p]));
+      submits_.push_back(submits_in(workload_.patterns[p]));
       any |= has_events_.back();
       if (has_events_.back()) check_pattern(p);
     }
@@ -41,9 +53,10 @@ private:
   struct Item {
     std::size_t execution;
     std::int64_t iteration;
+    std::size_t place = 0;  // of a task's execution among those of its construct
   };
   void report(const std::string& what, std::size_t number, const std::string& text) {
-    problems_.push_back(what + " " + std::to_string(number) + ": " + text);
+    if (problems_.size() < most_problems) problems_.push_back(what + " " + std::to_string(number) + ": " + text);
   }
   bool is_tasks(std::size_t e) const {
     const RegionId region = workload_.executions[e].region;
@@ -76,8 +89,14 @@ private:
     bodies_.clear();
     created_.clear();
     open_.clear();
+    std::uint64_t tasks = 0;
     for (std::size_t e = first; e < last; ++e) {
       if (!is_tasks(e)) continue;
+      tasks += static_cast<std::uint64_t>(std::clamp<std::int64_t>(workload_.executions[e].iterations, 0, most_tasks + 1));
+      if (tasks > most_tasks) {
+        report("execution", e, "brings its construct to more than " + std::to_string(most_tasks) + " tasks");
+        return;
+      }
       if (workload_.executions[e].parallel == 0) report("execution", e, "consists of tasks that belong to no parallel construct");
       tasks_.push_back(e);
       bodies_.push_back(workload_.body(ExecutionId{e}));
@@ -92,14 +111,15 @@ private:
           report("execution", e, "has events of tasks outside of a parallel construct");
           return;
         }
-        for (std::int64_t iteration = block.first; iteration < block.last; ++iteration) follow(block, {e, iteration});
+        if (submits_of(block).empty()) continue;
+        // Each step creates a task that was not there, or is the last: there are at most `most_tasks`.
+        for (std::int64_t iteration = block.first; iteration < block.last && follow(block, {e, iteration}); ++iteration) {}
       }
     }
     while (!open_.empty()) {
       const Item item = open_.back();
       open_.pop_back();
-      const auto place = std::find(tasks_.begin(), tasks_.end(), item.execution) - tasks_.begin();
-      const std::vector<ItemBlock>& blocks = bodies_[static_cast<std::size_t>(place)]->blocks;
+      const std::vector<ItemBlock>& blocks = bodies_[item.place]->blocks;
       auto block = std::upper_bound(blocks.begin(), blocks.end(), item.iteration,
                                     [](std::int64_t iteration, const ItemBlock& b) { return iteration < b.first; });
       if (block == blocks.begin() || item.iteration >= (--block)->last) continue;
@@ -116,39 +136,42 @@ private:
     return block.pattern.index() < has_events_.size() && has_events_[block.pattern.index()];
   }
 
-  // The tasks that an item creates.
-  void follow(const ItemBlock& block, const Item& item) {
-    for (const SyncEvent& event : workload_.patterns[block.pattern.index()].sync_events) {
-      if (event.operation != SyncOperation::task_submit) continue;
+  const std::vector<SyncEvent>& submits_of(const ItemBlock& block) const { return submits_[block.pattern.index()]; }
+
+  // The tasks that an item creates; false when something is wrong with one.
+  bool follow(const ItemBlock& block, const Item& item) {
+    for (const SyncEvent& event : submits_of(block)) {
       if (workload_.executions[item.execution].binding == Binding::replicated) {
         report("execution", item.execution, "creates tasks, and is done by every thread of the team");
-        return;
+        return false;
       }
       if (event.object >= tasks_.size()) {
         report("execution", item.execution,
                "creates a task of execution " + std::to_string(event.object) + " of tasks in a construct that has " +
                    std::to_string(tasks_.size()));
-        return;
+        return false;
       }
       const auto iteration = static_cast<std::int64_t>(static_cast<std::uint64_t>(item.iteration) + event.match);
       std::vector<bool>& created = created_[event.object];
       const std::string task = "task " + std::to_string(iteration) + " of execution " + std::to_string(tasks_[event.object]);
       if (iteration < 0 || static_cast<std::size_t>(iteration) >= created.size()) {
         report("execution", item.execution, "creates " + task + ", which has " + std::to_string(created.size()));
-        return;
+        return false;
       }
       if (created[static_cast<std::size_t>(iteration)]) {
         report("execution", item.execution, "creates " + task + " again");
-        return;
+        return false;
       }
       created[static_cast<std::size_t>(iteration)] = true;
-      open_.push_back({tasks_[event.object], iteration});
+      open_.push_back({tasks_[event.object], iteration, event.object});
     }
+    return true;
   }
 
   const Workload& workload_;
   std::vector<std::string> problems_;
   std::vector<bool> has_events_;                              // by pattern
+  std::vector<std::vector<SyncEvent>> submits_;               // by pattern: the events that create a task
   std::vector<std::size_t> tasks_;                            // executions of tasks in the construct
   std::vector<std::shared_ptr<const ExecutionBody>> bodies_;  // theirs
   std::vector<std::vector<bool>> created_;                    // theirs, by iteration

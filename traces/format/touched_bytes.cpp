@@ -6,13 +6,13 @@ namespace homenode {
 
 void TouchedBytes::add(const ExecutionBody& body) {
   for (const ItemBlock& block : body.blocks) {
-    for (const auto& [object, bytes] : extents_.of(block)) {
-      if (object.index() >= of_object_.size()) continue;
+    extents_.for_each(block, [this](ObjectId object, const ByteExtent& bytes) {
+      if (object.index() >= of_object_.size()) return;
       OfObject& touched = of_object_[object.index()];
-      if (!touched.extents.empty() && touched.extents.back().first <= bytes.first && bytes.last <= touched.extents.back().last) continue;
+      if (!touched.extents.empty() && touched.extents.back().first <= bytes.first && bytes.last <= touched.extents.back().last) return;
       touched.extents.push_back(bytes);
       if (touched.extents.size() > 2 * touched.merged + 1024) merge(touched);
-    }
+    });
   }
 }
 

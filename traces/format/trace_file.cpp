@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/errors.hpp"
+#include "traces/format/invariants_of_tasks.hpp"
 #include "traces/format/records/codec.hpp"
 #include "traces/format/trace_writer.hpp"
 
@@ -11,9 +12,21 @@ namespace homenode {
 using format::ByteReader;
 using format::DecodeError;
 
-TraceFile::TraceFile(const std::filesystem::path& path) : TraceFile(path, false) {}
+TraceFile::TraceFile(const std::filesystem::path& path, TraceRules rules) : TraceFile(path, rules, false) {}
 
-TraceFile::TraceFile(const std::filesystem::path& path, bool whole_frames_only) : reader_{path} { load(whole_frames_only); }
+TraceFile::TraceFile(const std::filesystem::path& path, TraceRules rules, bool whole_frames_only)
+    : path_{path}, reader_{path}, rules_{rules} {
+  load(whole_frames_only);
+  if (rules == TraceRules::references) return;
+  for (std::size_t p = 0; p < patterns.size(); ++p) checker_.check_pattern(p);
+  if (!checker_.problems().empty()) refuse_problem(checker_.problems().front());
+  const std::vector<std::string> of_tasks = broken_invariants_of_tasks(*this);
+  if (!of_tasks.empty()) refuse_problem(of_tasks.front());
+}
+
+void TraceFile::refuse_problem(const std::string& problem) const {
+  throw InputError(path_.string() + ": " + problem + "; `homenode check` lists all that is wrong");
+}
 
 namespace {
 
@@ -25,7 +38,7 @@ void TraceFile::load(bool whole_frames_only) {
   std::uint64_t last = format::file_header_bytes;
   std::vector<std::uint64_t> item_frames;
   bool has_footer = false, has_meta = false;
-  const auto wanted = [&](std::uint16_t type) { return type != item_type || whole_frames_only; };
+  const auto wanted = [&](std::uint16_t type) { return type <= last_record_type && (type != item_type || whole_frames_only); };
   const auto visit = [&](const format::Frame& frame) {
     last = frame.offset;
     if (has_footer) reader_.fail(frame.offset, "damaged: a frame follows the footer");
@@ -69,11 +82,13 @@ void TraceFile::for_each_part(ExecutionId execution, Visit&& visit) const {
   for (const std::uint64_t offset : frames_[row].offsets) {
     const format::Frame frame = reader_.read(offset);
     try {
+      bool found = false;
       format::for_each_record(ByteReader{frame.raw}, record_names_, [&](RecordType type, ByteReader& fields) {
         if (type != RecordType::item) return false;
-        if (fields.unsigned_value() == row) visit(fields);
+        if (fields.unsigned_value() == row) visit(fields), found = true;
         return true;
       });
+      if (!found) throw DecodeError{"nothing of execution " + std::to_string(row) + ", which INDEX finds here"};
     } catch (const DecodeError& error) { reader_.fail(offset, "in ITEM: " + error.message); }
   }
 }
@@ -111,6 +126,11 @@ std::shared_ptr<const ExecutionBody> TraceFile::body(ExecutionId id) const {
                                                            std::to_string(executions[id.index()].iterations) + " iterations, its blocks " +
                                                            std::to_string(described));
   }
+  if (rules_ == TraceRules::all) {
+    const std::lock_guard lock{checking_};
+    checker_.check_execution(id.index(), *body);
+    if (!checker_.problems().empty()) refuse_problem(checker_.problems().front());
+  }
   const std::lock_guard lock{mutex_};
   cache_.emplace_front(id, body);
   if (cache_.size() > cached_bodies) cache_.pop_back();
@@ -137,7 +157,7 @@ std::vector<ItemOrigin> TraceFile::origins(ExecutionId id) const {
 std::shared_ptr<Workload> open_trace(const std::filesystem::path& path) { return std::make_shared<TraceFile>(path); }
 
 void recover(const std::filesystem::path& part, const std::filesystem::path& target) {
-  TraceFile file{part, true};
+  TraceFile file{part, TraceRules::references, true};
   // The counts written with the blocks may be older than the blocks: take what the blocks say.
   for (std::size_t e = 0; e < file.executions.size(); ++e) {
     Execution& execution = file.executions[e];

@@ -1,5 +1,6 @@
 // A trace file as a workload. Opening verifies every frame of the file and reads its tables. A body is read when it is asked for.
-// Opening a file with anything wrong in it throws an InputError that names file and offset: nothing is guessed.
+// Whatever breaks a rule is refused with an InputError that names the file and, of damage, the offset: nothing is guessed. Names are UTF-8:
+// bytes that are none are read as escapes (sim/base/text.hpp).
 #pragma once
 
 #include <filesystem>
@@ -11,13 +12,18 @@
 
 #include "sim/program/workload.hpp"
 #include "traces/format/frame.hpp"
+#include "traces/format/invariants.hpp"
 #include "traces/format/records/codec.hpp"
 
 namespace homenode {
 
+// Which rules are held to while reading. With `references` only those that the reader itself rests on, for who looks for what else is
+// broken (broken_invariants); with `all`, which every replay has, a pattern or body that breaks an invariant is refused.
+enum class TraceRules { all, references };
+
 class TraceFile : public Workload {
 public:
-  explicit TraceFile(const std::filesystem::path&);
+  explicit TraceFile(const std::filesystem::path&, TraceRules = TraceRules::all);
   std::shared_ptr<const ExecutionBody> body(ExecutionId) const override;
   // Of the iterations that have one.
   std::vector<ItemOrigin> origins(ExecutionId) const;
@@ -35,21 +41,26 @@ public:
 
 private:
   friend void recover(const std::filesystem::path&, const std::filesystem::path&);
-  TraceFile(const std::filesystem::path&, bool whole_frames_only);
+  TraceFile(const std::filesystem::path&, TraceRules, bool whole_frames_only);
   void load(bool whole_frames_only);
   class Taker;
   void take_records(const format::Frame&);
   void renumber(bool whole_frames_only);
   void validate() const;
+  void refuse_problem(const std::string&) const;
   template <class Visit>
   void for_each_part(ExecutionId, Visit&&) const;
 
+  std::filesystem::path path_;
   format::FrameReader reader_;
+  TraceRules rules_;
   std::vector<std::string> strings_, record_names_;
   std::vector<std::optional<format::StoredExecution>> stored_;  // by id in the file
   std::vector<std::uint32_t> file_id_;                          // by execution in program order
   std::vector<format::FrameOffsets> frames_;                    // by id in the file: of the frames with its blocks
   std::map<RegionId, WorkRate> rates_;
+  mutable std::mutex checking_;
+  mutable InvariantChecker checker_{*this};
   static constexpr std::size_t cached_bodies = 8;
   mutable std::mutex mutex_;
   mutable std::list<std::pair<ExecutionId, std::shared_ptr<const ExecutionBody>>> cache_;  // latest first

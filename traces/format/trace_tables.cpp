@@ -1,7 +1,9 @@
 // The records of a file become the tables of a workload.
 #include <algorithm>
 #include <array>
+#include <functional>
 
+#include "sim/base/text.hpp"
 #include "traces/format/records/codec.hpp"
 #include "traces/format/trace_file.hpp"
 
@@ -12,6 +14,9 @@ using format::DecodeError;
 
 namespace {
 
+// What a process can have at most: 47 bits of addresses, and no alignment beyond the largest page.
+constexpr std::uint64_t most_object_bytes = std::uint64_t{1} << 47, most_alignment = std::uint64_t{1} << 30;
+
 // The row that a table's record describes: rows come in order, and a row may come again.
 template <class Row>
 std::size_t row_in(std::vector<Row>& table, ByteReader& fields, const char* what) {
@@ -21,11 +26,11 @@ std::size_t row_in(std::vector<Row>& table, ByteReader& fields, const char* what
 }
 
 // An execution's row: they become known when their first blocks are written, which may be out of order, but every one comes in time.
-// A row far beyond the size of the file is an error, not a reason to allocate.
+// A row far beyond the size of the file is an error, not a reason to allocate: an execution takes some 50 bytes in its frames.
 template <class Row>
-std::size_t execution_in(std::vector<Row>& table, ByteReader& fields, const char* what, std::uint64_t file_bytes) {
+std::size_t execution_in(std::vector<Row>& table, ByteReader& fields, const char* what, std::uint64_t most_unpacked) {
   const auto row = fields.bounded<std::size_t>(what, 0xFFFFFFFE);
-  if (row > file_bytes + table.size()) throw DecodeError{"execution " + std::to_string(row) + " in so small a file"};
+  if (row > most_unpacked / 64) throw DecodeError{"execution " + std::to_string(row) + " in so small a file"};
   if (row >= table.size()) table.resize(row + 1);
   return row;
 }
@@ -74,7 +79,7 @@ private:
   void meta(ByteReader&);
   void string(ByteReader& in) {
     const std::size_t row = row_in(file_.strings_, in, "a string's id");
-    file_.strings_[row] = decode<format::StringCodec>(in).text;
+    file_.strings_[row] = valid_utf8(decode<format::StringCodec>(in).text);
   }
   void site(ByteReader& in) {
     const std::size_t row = row_in(file_.sites, in, "a site's id");
@@ -99,7 +104,7 @@ private:
     file_.objects[row] = decode<format::ObjectCodec>(in);
   }
   void execution(ByteReader& in) {
-    const std::size_t row = execution_in(file_.stored_, in, "an execution's id", file_.file_bytes());
+    const std::size_t row = execution_in(file_.stored_, in, "an execution's id", file_.reader_.most_unpacked());
     file_.stored_[row] = decode<format::ExecutionCodec>(in);
   }
   void pattern(ByteReader& in) {
@@ -110,7 +115,7 @@ private:
   }
   // Only for a recovery: which frames hold which execution.
   void item(ByteReader& in) {
-    const std::size_t row = execution_in(file_.frames_, in, "an item's execution", file_.file_bytes());
+    const std::size_t row = execution_in(file_.frames_, in, "an item's execution", file_.reader_.most_unpacked());
     std::vector<std::uint64_t>& offsets = file_.frames_[row].offsets;
     if (offsets.empty() || offsets.back() != frame_offset_) offsets.push_back(frame_offset_);
   }
@@ -120,7 +125,11 @@ private:
   }
   void index(ByteReader& in) {
     const std::size_t row = row_in(file_.frames_, in, "an execution's id in the index");
-    file_.frames_[row] = decode<format::IndexCodec>(in);
+    format::FrameOffsets frames = decode<format::IndexCodec>(in);
+    const std::vector<std::uint64_t>& offsets = frames.offsets;
+    if (std::adjacent_find(offsets.begin(), offsets.end(), std::greater_equal<>{}) != offsets.end())
+      throw DecodeError{"frames of execution " + std::to_string(row) + " that do not ascend"};
+    file_.frames_[row] = std::move(frames);
   }
   void footer(ByteReader&);
 
@@ -147,6 +156,9 @@ void TraceFile::Taker::meta(ByteReader& in) {
   if (meta.page_size == 0 || (meta.page_size & (meta.page_size - 1)) != 0) {
     throw DecodeError{"a page of " + std::to_string(meta.page_size) + " bytes; a power of two is allowed"};
   }
+  for (std::string* text : {&meta.tool, &meta.compiler, &meta.compiler_flags, &meta.program, &meta.arguments}) *text = valid_utf8(*text);
+  for (std::string& feature : meta.features) feature = valid_utf8(feature);
+  for (std::string& name : stored.record_names) name = brief(name);
   file_.lacks.clear();
   for (const std::string& feature : meta.features) {
     if (feature.starts_with(lacking_feature)) file_.lacks.push_back(feature.substr(lacking_feature.size()));
@@ -182,7 +194,7 @@ void TraceFile::Taker::footer(ByteReader& in) {
   expect("reads", reads, footer.reads);
   expect("writes", writes, footer.writes);
   file_.complete = footer.complete;
-  file_.content_hash = footer.content_hash;
+  file_.content_hash = valid_utf8(footer.content_hash);
 }
 
 void TraceFile::take_records(const format::Frame& frame) {
@@ -240,6 +252,11 @@ void TraceFile::validate() const {
   for (const TracedObject& object : objects) {
     within("site", object.site, sites.size());
     within("object", object.reallocated_from, objects.size());
+    if (object.bytes > most_object_bytes || object.alignment > most_alignment) {
+      throw DecodeError{"object '" + brief(object.symbol) + "' of " + std::to_string(object.bytes) + " bytes aligned to " +
+                        std::to_string(object.alignment) + "; at most " + std::to_string(most_object_bytes) + " and " +
+                        std::to_string(most_alignment) + " are allowed"};
+    }
   }
   for (const SiteExtra& extra : site_extras) within("site", extra.inline_parent, sites.size());
   for (const TracedThread& thread : threads) within("thread", thread.parent, threads.size());

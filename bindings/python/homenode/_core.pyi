@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 version: str
 
+def brief(text: bytes, limit: int | None = None) -> str: ...
 def unknown_name(what: str, found: str, allowed: Sequence[str]) -> str: ...
 
 class Machine:

@@ -151,7 +151,7 @@ def _link(llvm: Llvm, program: Path, cxx: bool, flags: Sequence[str], output: Pa
         shutil.copy2(linked, beside)
         beside.replace(output)
     except OSError as error:
-        raise UsageError(f"cannot write '{output}': {error.strerror}") from error
+        raise UsageError(f"cannot write '{output}': {error.strerror}") from None
 
 
 def classify(

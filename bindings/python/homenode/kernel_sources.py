@@ -1,5 +1,6 @@
 """The built-in programs, as traces/kernels/kernels.toml lists them."""
 
+import re
 import subprocess
 import tomllib
 from collections.abc import Sequence
@@ -64,10 +65,9 @@ class Kernel:
     def _checked(self, parameter: Parameter, value: Any) -> int | str:
         place = f"parameter '{parameter.name}' of kernel '{self.name}'"
         if isinstance(parameter.default, int):
-            try:
-                value = int(str(value))
-            except ValueError:
-                raise UsageError(f"{place} is '{value}'; allowed: an integer") from None
+            if re.fullmatch(r"[+-]?[0-9]{1,18}", str(value), re.ASCII) is None:
+                raise UsageError(f"{place} is '{value}'; allowed: an integer")
+            value = int(value)
         if parameter.allowed and value not in parameter.allowed:
             raise UsageError(f"{place} is '{value}'; allowed: {', '.join(str(word) for word in parameter.allowed)}")
         return value  # type: ignore[no-any-return]

@@ -159,6 +159,6 @@ def write(path: Path, trace: Any, run: dict[str, Any], timeline: dict[str, Any])
         temporary.write_bytes(data)
         temporary.replace(path)
     except OSError as error:
-        raise UsageError(f"cannot write timeline '{path}': {error.strerror}") from error
+        raise UsageError(f"cannot write timeline '{path}': {error.strerror}") from None
     finally:
         temporary.unlink(missing_ok=True)

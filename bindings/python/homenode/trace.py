@@ -13,6 +13,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def existing(path: str | Path) -> Path:
+    """The path of a file that is there."""
+    path = Path(path)
+    try:
+        is_folder, is_there = path.is_dir(), path.exists()
+    except OSError as error:
+        raise InputError(f"no trace '{path}': {error.strerror}") from None
+    if is_folder:
+        raise InputError(f"'{path}' is a folder, not a trace")
+    if not is_there:
+        raise InputError(f"no trace '{path}'")
+    return path
+
+
 class Trace:
     """An open .hnt file. Bodies of regions are read when they are needed, so that memory does not grow with the trace."""
 
@@ -26,13 +40,8 @@ class Trace:
 
     @staticmethod
     def open(path: str | Path) -> Trace:
-        """Open a trace; a file that is damaged, empty or of another version is refused."""
-        path = Path(path)
-        if not path.exists():
-            raise InputError(f"no trace '{path}'")
-        if path.is_dir():
-            raise InputError(f"'{path}' is a folder, not a trace")
-        return Trace(path)
+        """Open a trace. A file that is damaged, empty or of another version is refused; what `check` tells of, here or at first use."""
+        return Trace(existing(path))
 
     @staticmethod
     def of(trace: Trace | str | Path) -> Trace:

@@ -43,7 +43,7 @@ public:
     options_.repeats = std::max(1u, options_.repeats);
   }
 
-  Calibration run() {
+  HostCalibration run() {
     machine_.description = "detected by hwloc and measured by homenode calibrate";
     // On a thread of its own, so that the caller's affinity stays as it is.
     std::jthread{[this] {
@@ -295,7 +295,7 @@ private:
 
   CalibrationOptions options_;
   std::vector<unsigned> cpus_;
-  Calibration result_;
+  HostCalibration result_;
   Machine& machine_ = result_.file.machine;
   std::exception_ptr failure_;
   std::string step_;  // in hand
@@ -304,6 +304,6 @@ private:
 
 }  // namespace
 
-Calibration calibrate(const CalibrationOptions& options) { return Calibrator{options}.run(); }
+HostCalibration calibrate(const CalibrationOptions& options) { return Calibrator{options}.run(); }
 
 }  // namespace homenode

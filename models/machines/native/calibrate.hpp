@@ -36,7 +36,7 @@ struct DisturbedStep {
   std::string step, reason;
 };
 
-struct Calibration {
+struct HostCalibration {
   MachineFile file;  // the detected machine with the measured figures; each says in its source so, and what disturbed it
   std::vector<DisturbedStep> disturbances;  // empty on an idle host
   std::vector<LatencyByWorkingSet> latency;
@@ -44,6 +44,6 @@ struct Calibration {
   std::vector<BarrierByThreads> barriers;
 };
 
-Calibration calibrate(const CalibrationOptions& = {});
+HostCalibration calibrate(const CalibrationOptions& = {});
 
 }  // namespace homenode

@@ -65,7 +65,7 @@ void encode_part(ByteWriter& out, const BodyPart& part) {
 
 BodyPart decode_part(ByteReader& in, std::size_t patterns, const std::vector<std::string>& names) {
   BodyPart part;
-  part.blocks.resize(in.count("the number of blocks"));
+  part.blocks.resize(in.count("the number of blocks", 3));  // length, pattern and number of slots of each
   std::int64_t next = part.first = in.signed_value();
   for (ItemBlock& block : part.blocks) {
     block.first = next;
@@ -86,7 +86,7 @@ BodyPart decode_part(ByteReader& in, std::size_t patterns, const std::vector<std
   std::size_t slots = 0;
   for (ItemBlock& block : part.blocks) {
     const auto count = in.bounded<std::size_t>("a block's number of slots", most_slots);
-    if ((slots += count) > in.remaining()) throw DecodeError{"more slots than the record holds"};
+    if ((slots += count) > in.remaining() / 3) throw DecodeError{"more slots than the record holds"};
     block.slots.resize(count);
   }
   for_each_record(in, names, [&](RecordType type, ByteReader& fields) {

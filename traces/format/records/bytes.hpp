@@ -116,11 +116,11 @@ public:
   Value bounded(const char* field, std::uint64_t limit) {
     return static_cast<Value>(within(field, unsigned_value(), limit));
   }
-  // The number of elements that follow. Each takes at least one byte, so a count beyond the remaining bytes is refused before
-  // memory is taken for it.
-  std::size_t count(const char* field) {
+  // The number of elements that follow. Each takes at least so many bytes: a count beyond what the remaining bytes can hold is refused
+  // before memory is taken for it.
+  std::size_t count(const char* field, std::size_t least_bytes = 1) {
     const std::uint64_t value = unsigned_value();  // before asking what remains
-    return within(field, value, remaining());
+    return within(field, value, remaining() / least_bytes);
   }
   double real() {
     std::uint64_t bits = 0;

@@ -36,10 +36,14 @@ public:
   void id(const char*, auto value) { out_.id(value); }
   void real(double value) { out_.real(value); }
   void text(const std::string& value) { out_.text(value); }
+  void names(const char*, const std::vector<std::string>& values) {
+    out_.unsigned_value(values.size());
+    for (const std::string& value : values) text(value);
+  }
   void string(const std::string& value) { out_.unsigned_value(intern_(value)); }
   void slot(const char*, SlotNumber value) { out_.unsigned_value(value); }
   template <class Element>
-  std::size_t count(const char*, const std::vector<Element>& elements) {
+  std::size_t count(const char*, const std::vector<Element>& elements, std::size_t) {
     out_.unsigned_value(elements.size());
     return elements.size();
   }
@@ -101,11 +105,17 @@ public:
   }
   void real(double& value) { value = in_.real(); }
   void text(std::string& value) { value = in_.text(); }
+  // A short list: an empty text takes 1 byte in the file and 32 in memory.
+  void names(const char* field, std::vector<std::string>& values) {
+    values.resize(in_.bounded<std::size_t>(field, most_names));
+    for (std::string& value : values) text(value);
+  }
   void string(std::string& value) { value = look_up_(in_.unsigned_value()); }
   void slot(const char* field, SlotNumber& value) { value = in_.bounded<SlotNumber>(field, slots_ - 1u); }
+  // `least_bytes`: what an element takes in the file.
   template <class Element>
-  std::size_t count(const char* field, std::vector<Element>& elements) {
-    elements.assign(in_.count(field), {});
+  std::size_t count(const char* field, std::vector<Element>& elements, std::size_t least_bytes) {
+    elements.assign(in_.count(field, least_bytes), {});
     return elements.size();
   }
   void slots(const char* field, std::vector<SlotNumber>& column) {
@@ -127,6 +137,7 @@ public:
   }
 
 private:
+  static constexpr std::size_t most_names = 4096;
   ByteReader& in_;
   const LookUp& look_up_;
   SlotNumber slots_;

@@ -8,16 +8,14 @@ void describe(auto& fields, Of<StoredMeta> auto& stored) {
   for (auto* text : {&meta.tool, &meta.compiler, &meta.compiler_flags, &meta.program, &meta.arguments}) fields.text(*text);
   fields.bounded("the number of capture threads", meta.capture_threads);
   fields.number(meta.page_size);
-  fields.count("the number of features", meta.features);
-  for (auto& feature : meta.features) fields.text(feature);
+  fields.names("the number of features", meta.features);
   fields.boolean(meta.complete);
-  fields.count("the number of record names", stored.record_names);
-  for (auto& name : stored.record_names) fields.text(name);
+  fields.names("the number of record names", stored.record_names);
 }
 template struct Codec<RecordType::meta, StoredMeta>;
 
 void describe(auto& fields, Of<FrameOffsets> auto& frames) {
-  fields.ascending(frames.offsets, fields.count("the number of an execution's frames", frames.offsets));
+  fields.ascending(frames.offsets, fields.count("the number of an execution's frames", frames.offsets, 1));
 }
 template struct Codec<RecordType::index, FrameOffsets>;
 

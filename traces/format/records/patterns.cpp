@@ -33,7 +33,7 @@ void describe(auto& fields, Of<IrregularStream> auto& stream) {
   fields.id("a stream's site", stream.site);
   fields.one_of("a stream's kind", stream.kind, AccessKind::atomic);
   fields.bounded("a stream's width", stream.width);
-  const std::size_t length = fields.count("a stream's length", stream.slot);
+  const std::size_t length = fields.count("a stream's length", stream.slot, 4);  // a byte of each column
   fields.slots("a stream's slot", stream.slot);
   fields.differences(stream.offset, length);
   fields.numbers("a stream's producer distance", stream.producer_distance, length);
@@ -58,6 +58,8 @@ void describe(auto& fields, Of<SyncEvent> auto& event) {
 template struct Codec<RecordType::sync, SyncEvent>;
 
 namespace {
+
+constexpr std::size_t spare_slots = 4096;  // that nothing in the pattern need use
 
 void describe_head(auto& fields, auto& region, auto& pattern) {
   fields.id("a pattern's region", region);
@@ -99,6 +101,9 @@ StoredPattern decode_pattern(ByteReader in, const std::vector<std::string>& name
   ItemPattern& pattern = stored.pattern;
   Decoder head{in, look_up, 0};
   describe_head(head, stored.region, pattern);
+  // What takes memory by slot must not depend on a number alone: what uses a slot takes bytes.
+  if (pattern.slots > spare_slots + in.remaining())
+    throw DecodeError{"a pattern of " + std::to_string(pattern.slots) + " slots in so short a record"};
   for_each_record(in, names, [&](RecordType type, ByteReader& fields) {
     switch (type) {
       case RecordType::segment:

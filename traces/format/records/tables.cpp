@@ -28,7 +28,7 @@ void describe(auto& fields, Of<Region> auto& region) {
   fields.one_of("a region's kind", region.kind, RegionKind::thread);
   fields.string(region.label);
   fields.id("a region's site", region.site);
-  fields.count("a region's dimensions", region.dimensions);
+  fields.count("a region's dimensions", region.dimensions, 3);
   for (auto& dimension : region.dimensions) {
     fields.signed_number(dimension.low);
     fields.signed_number(dimension.high);

@@ -40,7 +40,7 @@ def _print(screen: Console, advice: Advice) -> None:
     choice = advice.choice
     verdict = "Latency-weighted chunks pay off" if advice.pays_off else "Latency-weighted chunks do not pay off"
     screen.print(
-        f"{verdict} on {choice['machine']} with {choice['threads']} threads: {_percent(advice.gain)} "
+        f"{verdict} on {console.plain(choice['machine'])} with {choice['threads']} threads: {_percent(advice.gain)} "
         f"({_percent(advice.gain_low)} … {_percent(advice.gain_high)} on {advice.samples} sampled machines) "
         f"over '{advice.best_plain}', by {'replays' if advice.engine == 'flow' else 'the closed form'}.",
         soft_wrap=True,
@@ -63,7 +63,8 @@ def _print(screen: Console, advice: Advice) -> None:
         ends.add_row(name, _coordinate(key, here[key]) if here[key] > 0 else "none", _coordinate(key, there[key]))
     screen.print(ends)
     if advice.region and advice.pays_off:
-        screen.print(f"\n{console.plain(advice.snippet)}", soft_wrap=True)
+        lines = (console.plain(line) for line in advice.snippet.splitlines())
+        screen.print("\n" + "\n".join(lines), soft_wrap=True)
 
 
 def _print_map(screen: Console, advice: Advice) -> None:

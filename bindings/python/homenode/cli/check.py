@@ -6,7 +6,8 @@ import click
 
 from homenode import _core
 from homenode.cli import console
-from homenode.trace import Trace
+from homenode.trace import existing
+from homenode.visible import visible
 
 
 @click.command("check")
@@ -14,12 +15,11 @@ from homenode.trace import Trace
 @console.json_option
 def command(file: Path, as_json: bool) -> int:
     """Verify that a trace obeys every rule of its format; exit code 2 if it breaks one."""
-    Trace.open(file)
-    problems = _core.check_trace(file)
+    problems = _core.check_trace(existing(file))
     if as_json:
         console.print_json({"schema": "homenode.check/1", "problems": problems})
     elif not problems:
-        click.echo(f"{file}: valid, every rule of the format holds")
+        click.echo(f"{visible(str(file))}: valid, every rule of the format holds")
     for problem in problems:
-        click.echo(f"homenode: {file}: {problem}", err=True)
+        click.echo(visible(f"homenode: {file}: {problem}"), err=True)
     return 2 if problems else 0

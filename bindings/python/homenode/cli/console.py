@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,18 +13,36 @@ import click
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from homenode.visible import visible
+
+
+class SafeConsole(Console):
+    """Nothing that is printed can command the terminal, wherever it comes from: rich's own colours are styles, no characters."""
+
+    _commands = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+    def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """As rich does, but for control characters in the text."""
+        for segment in super().render(renderable, options):
+            if segment.control is None and self._commands.search(segment.text):
+                text = self._commands.sub(lambda found: visible(found[0]), segment.text)
+                yield Segment(text, segment.style)
+            else:
+                yield segment
 
 
 def output() -> Console:
     """Console of results. Never narrower than 100 columns when it is not a terminal, so that pipes get whole tables."""
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=160)
+    return SafeConsole(highlight=False) if sys.stdout.isatty() else SafeConsole(highlight=False, width=160)
 
 
 def diagnostics() -> Console:
     """Console of progress and remarks."""
-    return Console(stderr=True, highlight=False)
+    return SafeConsole(stderr=True, highlight=False)
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -130,8 +149,8 @@ def seconds(value: float) -> str:
 
 
 def plain(text: object) -> str:
-    """Text of the user's or of a file's, in which square brackets mean nothing."""
-    return escape(str(text))
+    """Text of the user's or of a file's, in which square brackets, line ends and control characters mean nothing."""
+    return escape(visible(str(text)))
 
 
 def count(value: int) -> str:

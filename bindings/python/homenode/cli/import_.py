@@ -28,6 +28,8 @@ def command(format_name: str, file: Path, output: Path, as_json: bool) -> None:
         raise click.UsageError(_core.unknown_name("format", format_name, list(_FORMATS)))
     if not output.parent.is_dir():
         raise InputError(f"cannot write '{output}': no folder '{output.parent}'")
+    if output.is_dir():
+        raise InputError(f"cannot write '{output}': it is a folder")
     with console.progress(f"import {file.name}", total=100) as advance:
         shown = 0
 

@@ -146,7 +146,11 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
         )
         for machine in machines:
             table.add_row(
-                machine.name, str(machine.sockets), str(machine.nodes), str(machine.cores), machine.description
+                console.plain(machine.name),
+                str(machine.sockets),
+                str(machine.nodes),
+                str(machine.cores),
+                console.plain(machine.description),
             )
         console.output().print(table)
         return
@@ -163,7 +167,7 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
         return
     topology = machine.topology
     screen = console.output()
-    screen.print(f"[bold]{machine.name}[/bold]  {machine.description}\n")
+    screen.print(f"[bold]{console.plain(machine.name)}[/bold]  {console.plain(machine.description)}\n")
     screen.print(_drawing(machine))
     if machine.nodes > LARGEST_MATRIX:
         screen.print(_levels(machine))
@@ -175,12 +179,12 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
     if ring:
         screen.print(
             f"\nCores on a ring: {ring['ring.directories']} tag directories, {ring['ring.hop']} a hop, order {ring['ring.order']}; "
-            f"`homenode machine latency-map {machine.name}` shows the latency of each block."
+            f"`homenode machine latency-map {console.plain(machine.name)}` shows the latency of each block."
         )
     if sources:
         screen.print(console.parameters(machine.parameters))
         for key, text in machine.sources.items():
-            screen.print(f"{key}: {console.plain(text)}")
+            screen.print(f"{console.plain(key)}: {console.plain(text)}")
     else:
         assumed = sum(1 for parameter in machine.parameters if parameter["assumed"])
         screen.print(

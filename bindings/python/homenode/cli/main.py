@@ -1,13 +1,16 @@
 """Entry of `homenode`. click, not typer: pass-through of `cc`, `--` of `capture` and repeated grid options are plain in it."""
 
 import importlib
+import io
 import os
+import re
 import sys
 
 import click
 
 from homenode._core import unknown_name, version
-from homenode.errors import Error
+from homenode.errors import CaptureError, Error, PolicyError
+from homenode.visible import visible
 
 # Each command is a module of its name, imported only when it runs: `homenode --help` must not load NumPy.
 _COMMANDS = {
@@ -70,12 +73,26 @@ def command() -> None:
     """
 
 
+LONGEST_WORD, LONGEST_MESSAGE = 300, 8000
+
+
 def _one_line(message: str) -> str:
-    return " ".join(message.split())
+    """A message as it is printed: on one line, without control characters, and of what is enormous in it only the beginning."""
+    lines = message.splitlines()
+    if (
+        len(lines) > 2 and lines[-1].strip() == "^"
+    ):  # a description's line with a caret below: the place is in the first
+        lines = [*lines[:-2], f"in: {lines[-2].strip()}"]
+    words = " ".join(" ".join(lines).split(" ")).strip()
+    short = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: f"{word[0][: LONGEST_WORD - 100]}…", words)
+    return visible(short, LONGEST_MESSAGE)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns 0 (done), 1 (internal error) or 2 (bad usage or bad input, said in one line on stderr)."""
+    for stream in (sys.stdout, sys.stderr):  # names of files need not be text
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         result = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
         status = result if isinstance(result, int) else 0
@@ -85,10 +102,16 @@ def main(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         click.echo(f"homenode: {_one_line(error.format_message())}", err=True)
         status = 2
+    except CaptureError as error:  # with what a compiler or the program said
+        click.echo("homenode: " + "\n".join(_one_line(line) for line in str(error).splitlines()), err=True)
+        status = 2
     except Error as error:
-        click.echo(f"homenode: {error}", err=True)
-        if error.__cause__ is not None and error.__cause__.__traceback__ is not None:
+        click.echo(f"homenode: {_one_line(str(error))}", err=True)
+        if isinstance(error, PolicyError) and error.__cause__ is not None:  # the user's own code
             _print_cause(error.__cause__)
+        status = 2
+    except MemoryError:
+        click.echo("homenode: this takes more memory than there is", err=True)
         status = 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("homenode: interrupted", err=True)
@@ -96,6 +119,10 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # `homenode … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(f"homenode: {_one_line(f'{place}{error.strerror or error}')}", err=True)
+        status = 2
     if arguments is None:
         sys.stdout.flush()
         sys.exit(status)

@@ -7,6 +7,7 @@ import click
 from homenode.cli import console
 from homenode.machine import Machine
 from homenode.thread_map import FORMATS, thread_map
+from homenode.visible import visible
 
 
 @click.command("map")
@@ -35,7 +36,9 @@ def command(file: Path, machine: str, mapping: str, threads: int | None, form: s
         click.echo(FORMATS[form](found), nl=False)
         return
     screen = console.output()
-    table = console.table("thread", "type", "cores", "routine", title=f"{mapping} on {machine}", right=("thread",))
+    table = console.table(
+        "thread", "type", "cores", "routine", title=visible(f"{mapping} on {machine}"), right=("thread",)
+    )
     for entry in found:
         table.add_row(
             str(entry.thread), entry.type, ", ".join(str(core) for core in entry.cores), console.plain(entry.routine)

@@ -2,7 +2,6 @@
 
 import json
 import resource
-import runpy
 import sys
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ from homenode.cli.replay_tables import print_confidence, print_explanation, prin
 from homenode.cli.run_options import machine_with, run_options
 from homenode.confidence import SAMPLES
 from homenode.confidence import rank as rank_with_confidence
+from homenode.errors import PolicyError
 from homenode.grids import replay_grid
 from homenode.replaying import replay_with_timeline
 from homenode.result import Result
@@ -33,6 +33,20 @@ def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, An
         "peak_rss_bytes": memory,
         "runs": [{"seconds": result.cost_seconds} for result in results],
     }
+
+
+def _register(python_file: Path) -> None:
+    """Run a file that registers placements."""
+    if not python_file.is_file():
+        raise click.UsageError(f"no Python file '{python_file}'")
+    try:
+        code = compile(python_file.read_bytes(), str(python_file), "exec")
+    except (SyntaxError, ValueError) as error:
+        raise click.UsageError(f"'{python_file}' is no Python: {error}") from None
+    try:
+        exec(code, {"__name__": "<run_path>", "__file__": str(python_file)})
+    except Exception as error:
+        raise PolicyError(f"'{python_file}' ended with {type(error).__name__}: {error}") from error
 
 
 @click.command("replay")
@@ -92,9 +106,7 @@ def command(
 ) -> None:
     """Replay a trace under every combination of the given choices and rank them."""
     for python_file in python_files:
-        if not python_file.is_file():
-            raise click.UsageError(f"no Python file '{python_file}'")
-        runpy.run_path(str(python_file))
+        _register(python_file)
     begin = time.perf_counter()
     trace = Trace.open(file)
     choices = grid([machine_with(name, changes) for name in machines], **options)

@@ -10,6 +10,7 @@ from homenode.cli import console
 from homenode.confidence import LEVEL, Ranking
 from homenode.result import Result
 from homenode.run_spec import AXES
+from homenode.visible import visible
 
 _VARYING = tuple(name for name in AXES if name != "heap")
 
@@ -19,6 +20,10 @@ def _axes(run: dict[str, Any]) -> list[str]:
     return [*_VARYING, "heap"] if run["heap"] != "plain" else [*_VARYING]
 
 
+def _names(run: dict[str, Any]) -> str:
+    return visible(" · ".join([run["machine"], *(str(run[key]) for key in _axes(run))]))
+
+
 def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
@@ -26,7 +31,11 @@ def _share(part: float, whole: float) -> str:
 def _bound_by(run: dict[str, Any]) -> str:
     """The resource that held up the region which took longest."""
     longest = max(run["regions"], key=lambda region: region["seconds"], default=None)
-    return f"{longest['binding_resource']} ({longest['label']})" if longest and longest["binding_resource"] else "–"
+    return (
+        f"{longest['binding_resource']} ({console.plain(longest['label'])})"
+        if longest and longest["binding_resource"]
+        else "–"
+    )
 
 
 def _remote_traffic(run: dict[str, Any]) -> tuple[int, int]:
@@ -49,9 +58,9 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         first = runs[0]
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
         threads = console.number_of(first["threads"], "thread")
-        title = f"{first['machine']}{changed} · {threads} · {first['engine']} engine, caches by {first['caches']}"
+        title = f"{visible(first['machine'])}{visible(changed)} · {threads} · {first['engine']} engine, caches by {first['caches']}"
         if first["system"] != "default":
-            title += f" · {first['system']}"
+            title += f" · {visible(first['system'])}"
         sampled = [f"{100 * LEVEL:.0f} % interval"] if "seconds_interval" in first else []
         numbers = ("time", *sampled, "regret", "remote pages", "remote traffic")
         axes = max((_axes(run) for run in runs), key=len)[1:]
@@ -59,7 +68,7 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         for rank, run in enumerate(sorted(runs, key=lambda run: run["seconds"]), start=1):
             table.add_row(
                 str(rank),
-                *(run[axis] for axis in axes),
+                *(console.plain(run[axis]) for axis in axes),
                 console.seconds(run["seconds"]),
                 *([_interval(run)] if sampled else []),
                 f"+{100 * run['regret']:.1f} %",
@@ -93,7 +102,7 @@ def print_confidence(screen: Console, ranking: Ranking) -> None:
     for group in ranking.confidence["rankings"]:
         count = len(group["runs"])
         threads = console.number_of(group["threads"], "thread")
-        title = f"{group['machine']} · {threads} · {samples} sampled machines"
+        title = f"{visible(group['machine'])} · {threads} · {samples} sampled machines"
         if count > 1:
             screen.print(_beats(group, title) if count <= WIDEST_MATRIX else _neighbours(group, title))
             if any(pair["flips_with_core_time"] for pair in group["pairs"]):
@@ -144,7 +153,7 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
     """A table for each run: what held up each region, and why caches were modelled as they were."""
     for result in results:
         run = result.run
-        names = " · ".join([run["machine"], *(str(run[key]) for key in _axes(run))])
+        names = _names(run)
         table = console.table(
             "region", "time", "executions", "bound by", title=f"{names}", right=("time", "executions")
         )
@@ -152,13 +161,18 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
             total = sum(entry["seconds"] for entry in region["binding"])
             held = [entry for entry in region["binding"][:4] if entry["seconds"] > 0]
             shares = ", ".join(f"{entry['resource']} {_share(entry['seconds'], total)}" for entry in held)
-            table.add_row(region["label"], console.seconds(region["seconds"]), str(region["executions"]), shares or "–")
+            table.add_row(
+                console.plain(region["label"]),
+                console.seconds(region["seconds"]),
+                str(region["executions"]),
+                shares or "–",
+            )
         screen.print(table)
     for machine, run in {result.run["machine"]: result.run for result in results}.items():
         reason = run["caches_reason"]
         if reason["region"]:
             screen.print(
-                f"\n{machine}: caches by {run['caches']}, because region '{reason['region']}' "
+                f"\n{console.plain(machine)}: caches by {run['caches']}, because region '{console.plain(reason['region'])}' "
                 f"accesses {reason['lines_per_touch']:.1f} consecutive lines at a time."
             )
     screen.print("\nbound by: share of the threads' busy time in which the resource was the bottleneck.")
@@ -171,9 +185,17 @@ def print_idle(screen: Console, results: list[Result]) -> None:
     """A table for each run: busy and idle time of each thread (Metzger et al. 2018, figure 8)."""
     for result in results:
         run = result.run
-        names = " · ".join([run["machine"], *(str(run[key]) for key in _axes(run))])
+        names = _names(run)
         regions = list(report.idle_shares(run).items())[:IDLE_REGIONS]
-        columns = ["thread", "core", "node", "busy", "idle", "share", *(f"in {label}" for label, _ in regions)]
+        columns = [
+            "thread",
+            "core",
+            "node",
+            "busy",
+            "idle",
+            "share",
+            *(f"in {console.plain(label)}" for label, _ in regions),
+        ]
         table = console.table(*columns, title=names, right=tuple(columns))
         for place, thread in enumerate(run["threads_detail"]):
             table.add_row(

@@ -22,11 +22,11 @@ def command(name: str | None, as_json: bool) -> None:
     if name is None:
         table = console.table("system", "description")
         for system in systems:
-            table.add_row(system.name, system.description)
+            table.add_row(console.plain(system.name), console.plain(system.description))
         screen.print(table)
         return
     system = systems[0]
-    screen.print(f"[bold]{system.name}[/bold]  {console.plain(system.description)}\n")
+    screen.print(f"[bold]{console.plain(system.name)}[/bold]  {console.plain(system.description)}\n")
     screen.print(console.parameters(system.parameters))
     for key, text in system.sources.items():
-        screen.print(f"{key}: {console.plain(text)}")
+        screen.print(f"{console.plain(key)}: {console.plain(text)}")

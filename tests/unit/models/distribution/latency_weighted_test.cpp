@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/distribution/register.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/hardware/cost_oracle.hpp"
 #include "tests/support/machines.hpp"
 
@@ -75,6 +76,16 @@ TEST(LatencyWeighted, goesBackToEqualSharesIfTheTrialIsNoBetter) {
   run.estimates.seconds[1] = 2;
   EXPECT_EQ(run.first_share(), 500);
   EXPECT_NEAR(static_cast<double>(better.first_share()), 333, 1);  // 667 s
+}
+
+// (2^63 - 1)^2 is 1 modulo 2^64: a product that overflows would look like a divisor of every number of iterations.
+TEST(LatencyWeighted, refusesExtentsWhoseProductOverflows) {
+  TwoThreads run;
+  run.distribution = work_distributions().make("latency-weighted:dims=3,rows=9223372036854775807,columns=9223372036854775807");
+  EXPECT_THROW(run.first_share(), UsageError);
+  run.distribution = work_distributions().make("latency-weighted:dims=2");
+  run.region.dimensions = {{INT64_MIN, INT64_MAX, 1}, {INT64_MAX, INT64_MIN, -1}};  // as a trace may say
+  EXPECT_THROW(run.first_share(), UsageError);
 }
 
 }  // namespace

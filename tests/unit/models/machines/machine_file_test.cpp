@@ -125,6 +125,9 @@ const Mistake mistakes[] = {
      "source, home, directory", "^"},
     {"SocketOutOfRange", "sockets = [0, 1]", "sockets = [0, 2]", "11:15: ", "nodes.sockets is 2", "0 to 1",
      "  sockets = [0, 2]\n                ^"},
+    {"SocketAgain", "sockets = [0, 1]", "sockets = [0, 0]", "11:15: ", "nodes.sockets names socket 0 again", "each once", "^"},
+    {"TooManyNodes", "sockets = [0, 1]", "per_socket = 200\nsockets = [0, 1]", "12:15: ", "more than 254 nodes", "1 to 254", "^"},
+    {"CyclesOfAge", "value = \"60 ns\"", "value = \"1e300 cycles\"", "14:21: ", "'1e300 cycles' is no time: it is too large", "", "^"},
     {"LinkOutOfRange", "[[0, 1]]", "[[0, 7]]", "39:26: ", "links.between is 7", "0 to 1", "^"},
     {"LinkIsNoPair", "[[0, 1]]", "[[0, 1, 1]]", "39:22: ", "a part that is no pair", "a list of pairs of sockets", "^"},
     {"PointIsNoPair", "[0.5, \"10 ns\"]", "0.5", "19:29: ", "controllers.loaded_latency: a point is", "[utilisation, \"extra time\"]", "^"},
@@ -146,6 +149,19 @@ TEST(MachineFile, RefusesAFileThatIsNotThere) {
   EXPECT_THAT([] { load_machine("no/such.toml"); },
               ThrowsMessage<InputError>(AllOf(HasSubstr("no/such.toml"), HasSubstr("cannot be read"))));
   EXPECT_THAT([] { load_machine("/"); }, ThrowsMessage<InputError>(HasSubstr("cannot be read")));
+  EXPECT_THAT([] { load_machine("/dev/zero"); }, ThrowsMessage<InputError>(HasSubstr("cannot be read; allowed: a file")));  // has no end
+  EXPECT_THAT([] { load_machine(std::string(5000, 'a')); }, ThrowsMessage<InputError>(HasSubstr("cannot be read")));
+}
+
+TEST(MachineFile, RefusesInLinesThatAScreenHolds) {
+  const std::string megabyte(1 << 20, 'a');
+  for (const std::string& text : {with_line("memory = {", megabyte + " = {"), with_line("\"60 ns\"", "\"" + megabyte + "\""),
+                                  with_line("machine/1", megabyte), with_line("[links]", "[links]\n" + megabyte)}) {
+    try {
+      parse_machine(text, "bad.toml");
+      ADD_FAILURE() << "not refused";
+    } catch (const InputError& error) { EXPECT_LT(std::string{error.what()}.size(), 2000u); }
+  }
 }
 
 TEST(MachineFile, TheHashTellsWhatDecidesTheBehaviour) {
@@ -194,6 +210,7 @@ TEST_F(MachineSearch, LooksFirstWhereTheEnvironmentSays) {
 TEST_F(MachineSearch, RefusesUnknownNames) {
   EXPECT_THAT([&] { machine_folders.find("smal", {directory_}); },
               ThrowsMessage<UsageError>(AllOf(HasSubstr("unknown machine 'smal'"), HasSubstr("allowed: small"))));
+  EXPECT_THAT([&] { machine_folders.find(std::string(5000, 'a'), {directory_}); }, ThrowsMessage<UsageError>(HasSubstr("aaa…'; allowed")));
   EXPECT_THAT([&] { machine_folders.find("own/mine", {directory_}); }, ThrowsMessage<UsageError>(HasSubstr("unknown machine 'own/mine'")));
 }
 

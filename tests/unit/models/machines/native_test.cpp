@@ -77,7 +77,7 @@ TEST(Calibrate, ReplacesGuessesByFiguresWithTheirBounds) {
   options.repeats = 1;
   std::vector<std::string> steps;
   options.progress = [&](const std::string& step) { steps.push_back(step); };
-  const Calibration calibration = calibrate(options);
+  const HostCalibration calibration = calibrate(options);
   expect_usable(calibration.file);
   EXPECT_THAT(steps, testing::Contains("clock"));
   EXPECT_EQ(calibration.latency.size(), 8u);  // 8 KiB, 16 KiB ... 1 MiB

@@ -35,6 +35,12 @@ TEST(Policies, parametersAreCheckedForNameAndRange) {
   EXPECT_NO_THROW(work_distributions().make("dynamic:chunk=4"));
 }
 
+TEST(Policies, aParameterIsSetOnce) {
+  EXPECT_THAT(usage_error([] { page_placements().make("bind:node=0,node=1"); }),
+              HasSubstr("placement 'bind': node is set again to '1'; allowed: once"));
+  EXPECT_THAT(usage_error([] { page_placements().make("bind:0,node=1"); }), HasSubstr("set again"));
+}
+
 TEST(DistributionPlan, namesRegionsByLabel) {
   const DistributionPlan plan{"init@static:1 sweep@dynamic:4 guided"};
   EXPECT_NO_THROW(plan.check_labels({"init", "sweep", "other"}));

@@ -58,6 +58,8 @@ TEST(SystemFile, refusesWhatItDoesNotKnowWithTheUsersLine) {
   refuses("schema = \"homenode.machine/1\"\n", "mine.toml:1:10: schema is 'homenode.machine/1'; allowed: 'homenode.system/1'");
   refuses("schema = \"homenode.system/2\"\n", "of another version of homenode; allowed: 'homenode.system/1'");
   refuses("schema = \"homenode.system/1\"\n", "'name' is missing");
+  refuses(head + "[balancing]\nkernel = { value = 2, source = \"T\" }\n",
+          "mine.toml:4:10: balancing.kernel is 2; allowed: 100 x major + minor");
   refuses(head + "faults = 3\n", "faults is of the kind integer");
   refuses(head + "[fault]\n", "mine.toml:3:2: unknown key 'fault' in the system; allowed: schema, name, description, sources, faults");
   refuses(head + "[faults]\nparalel = { value = \"1 us\", source = \"T\" }\n",

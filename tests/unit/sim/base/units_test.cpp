@@ -45,6 +45,13 @@ TEST(Units, WritesTheLargestUnitThatReadsBackTheSame) {
   EXPECT_EQ(to_string(Frequency::hertz(2.66e9)), "2.66 GHz");
 }
 
+TEST(Units, WritesTheLeastIntegerThatHasNoOpposite) {
+  EXPECT_EQ(to_string(Time::picoseconds(INT64_MIN)), "-9223372036854775808 ps");
+  EXPECT_EQ(to_string(Bytes{INT64_MIN}), "-9223372036854775808 B");
+  EXPECT_EQ(to_string(Time::picoseconds(-66000)), "-66 ns");
+  EXPECT_THAT(to_string(Time::max()), HasSubstr("9223372"));  // shorter numbers round to more than there can be
+}
+
 TEST(Units, EveryWrittenQuantityReadsBackExactly) {
   // read(write(x)) = x, bit for bit; samples of a linear congruence over all magnitudes.
   std::uint64_t sample = 1;

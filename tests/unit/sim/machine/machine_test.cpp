@@ -81,6 +81,19 @@ const Damage damages[] = {
      "at least the line it carries, 64 B"},
     {"RemoteCopyNearer", [](Machine& m) { m.core_to_core_remote = Time::nanoseconds(1); }, "core-to-core remote is 1 ns",
      "at least the local 30 ns"},
+    {"ClockOfNanohertz", [](Machine& m) { m.clock = Frequency::hertz(1e-9); }, "the clock is 0.000000001 Hz", "from 1 MHz to 1000 GHz"},
+    {"HugeThroughput", [](Machine& m) { m.core.issue = 1e308; }, "core.issue is 1e+308", "from 0.000001 to 1000000 a cycle"},
+    {"TinyThroughput", [](Machine& m) { m.core.issue = 1e-308; }, "core.issue is 1e-308", "from 0.000001 to 1000000 a cycle"},
+    {"LatencyOfDays", [](Machine& m) { m.nodes[0].latency = Time::max(); }, "the latency of node 0 is 9223372", "at most 1 s"},
+    {"LineOfNoPowerOfTwo", [](Machine& m) { m.caches[0].line = Bytes{96}; }, "the line of cache level 1 is 96 B",
+     "a power of two from 8 B"},
+    {"LineThatOverflows", [](Machine& m) { m.caches[0].line = Bytes{INT64_MAX}; }, "the line of cache level 1 is", "to 4096 B"},
+    {"LinkAgain",
+     [](Machine& m) {
+       m.links.push_back({m.links[0].to, m.links[0].from, m.links[0].bandwidth, m.links[0].latency});
+     },
+     "link 1 is another between 1 and 0", "parallel links are one with their bandwidth together"},
+    {"TooManyCores", [](Machine& m) { m.core_node.resize(5000, m.core_node.back()); }, "the number of cores is 5000", "at most 4096"},
     {"NegativeBarrier", [](Machine& m) { m.barrier_base = Time::picoseconds(-1); }, "the barrier base is -1 ps", "0 ns or more"},
 };
 

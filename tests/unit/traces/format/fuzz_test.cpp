@@ -37,13 +37,13 @@ Outcomes fuzz_frames(unsigned rounds) {
   Outcomes outcomes;
   for (const auto& workload : {test::jacobi2d(12, 2), test::chase(20, 60, 2), test::gather(32, 16, 4)}) {
     write_trace(file.path(), *workload);
-    const Bytes good = fuzz::unsealed(file.path());
-    fuzz::seal(good.data(), good.size(), file.path());
+    const Bytes good = fuzz::bytes_of(fuzz::frames_of(file.path()));
+    fuzz::seal(fuzz::frames_in(good.data(), good.size()), file.path());
     EXPECT_TRUE(fuzz::read_or_refuse(file.path()));  // sealing alone changes nothing
     for (unsigned round = 0; round < rounds; ++round) {
       Bytes bad = good;
       mutate(bad, random);
-      fuzz::seal(bad.data(), bad.size(), file.path());
+      fuzz::seal(fuzz::frames_in(bad.data(), bad.size()), file.path());
       ++(fuzz::read_or_refuse(file.path()) ? outcomes.read : outcomes.refused);
     }
   }

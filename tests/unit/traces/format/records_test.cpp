@@ -156,7 +156,7 @@ protected:
   static std::unique_ptr<TraceFile> read() {
     const fuzz::ScratchFile file;
     write_everything(file.path());
-    return std::make_unique<TraceFile>(file.path());
+    return std::make_unique<TraceFile>(file.path(), TraceRules::references);
   }
   const std::unique_ptr<TraceFile> file = read();  // stays open, its name is gone
 };
