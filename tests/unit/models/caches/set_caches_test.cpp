@@ -116,7 +116,7 @@ TEST(SetCaches, RowsThatCollideInTheFirstLevelMissThere) {
 TEST(SetCaches, ACleanLineComesFromWhoGotItLast) {
   // Three sockets of two cores, a shared last level each: the first reads memory, each other one the cache before it.
   SetCaches model{machine("three", 3, 2, {{0, 1}, {1, 2}, {0, 2}}), 0, true};
-  const LineNumber line = base_address / 64;
+  const LineNumber line{base_address / 64};
   LineTouch touch;
   touch.lines = {line, line + 1};
   touch.reads = true;
