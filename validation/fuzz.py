@@ -10,10 +10,11 @@ from pathlib import Path
 from validation.rows import FuzzRow
 from validation.study import Options, Study
 
-TARGETS = ("trace_frames", "trace_reader", "trace_import")
-# A minute each; an input may take 10 s, a process 2 GiB, and no allocation may exceed 1 GiB (tests/fuzz/README.md).
+TARGETS = ("trace_frames", "trace_reader", "trace_import", "trace_replay", "descriptions")
+# A minute each; an input may take 2 s, a process 2 GiB, and no allocation may exceed four times what a file of 64 KiB may unpack to
+# (16 MiB + 256 x 64 KiB, traces/format/frame.hpp).
 SECONDS, SMALL_SECONDS = 60, 2
-LIMITS = ("-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-max_len=65536", "-print_final_stats=1")
+LIMITS = ("-timeout=2", "-rss_limit_mb=2048", "-malloc_limit_mb=128", "-max_len=65536", "-print_final_stats=1")
 _PROGRAMS = {"clang++-14": "clang-14", "cmake": "cmake", "ninja": "ninja-build"}
 
 

@@ -9,10 +9,14 @@ import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
 import homenode as hn
+from homenode import report
+from homenode.cli.main import main
 from sealed_trace import CALIBRATION, INDEX, ITEM, META, REGION, STRING, Frame, compressed, number, record, resealed
 from support import SCRIPTS, Ended
 from test_command_errors import refused
@@ -128,22 +132,16 @@ def test_what_check_refuses_is_not_replayed(homenode: Run, tmp_path: Path, trace
         refused(homenode(command, broken, *more), "which has 1", "`homenode check` lists all that is wrong")
 
 
-LABEL = b"sweep"
-
-
 def renamed(trace_file: Path, target: Path, label: bytes) -> Path:
     """The trace with the region `sweep` under another name."""
 
     def change(frames: list[Frame]) -> None:
-        for frame in frames:
-            if frame.type == STRING:
-                frame.raw = renamed_strings(frame.raw)
-
-    def renamed_strings(raw: bytes) -> bytes:
-        end = raw.index(bytes([len(LABEL)]) + LABEL) + 1 + len(LABEL)
-        assert raw[end - len(LABEL) - 4] == STRING << 1 | 1  # tag, length of the record, id, length of the text
-        text = raw[end - len(LABEL) - 2 : end - len(LABEL) - 1] + number(len(label)) + label
-        return raw[: end - len(LABEL) - 4] + record(STRING, text) + raw[end:] if LABEL in raw else raw
+        named = [frame for frame in frames if frame.type == STRING and b"\5sweep" in frame.raw]
+        assert named
+        for frame in named:
+            at = frame.raw.index(b"\5sweep")  # before it the record's tag and length, and the text's id
+            text = frame.raw[at - 1 : at] + number(len(label)) + label
+            frame.raw = frame.raw[: at - 3] + record(STRING, text) + frame.raw[at + 6 :]
 
     return resealed(trace_file, target, change)
 
@@ -193,7 +191,7 @@ def test_files_that_are_no_files(homenode: Run, tmp_path: Path, trace_file: Path
     refused(homenode("inspect", long), "no trace", "File name too long")
     refused(homenode(*options, "--machine", long), "unknown machine 'nnn", "…'; allowed: ")
     refused(homenode(*options, "--machine", f"./{long}"), "cannot be read")
-    refused(homenode(*options, "--machine", "xeon-x5550-2s", "--system", long), "unknown operating system")
+    refused(homenode(*options, "--machine", "xeon-x5550-2s", "--system", long), "unknown system")
     refused(homenode(*options, "--machine", "xeon-x5550-2s", "--energy", long), "unknown energy")
     (tmp_path / "in.csv").write_text("address,size,kind\n0x1000,8,read\n")
     refused(homenode("import", "csv", "in.csv", "-o", "."), "it is a folder")
@@ -234,6 +232,38 @@ def test_messages_are_short(homenode: Run, tmp_path: Path) -> None:
     assert len(ended.stderr) < 2000
 
 
+def damaged(document: Any, random: Random) -> Any:
+    """The document with one value somewhere in it replaced, taken away or doubled."""
+    if isinstance(document, dict) and document and random.random() < 0.95:
+        key = random.choice(sorted(document))
+        changed = dict(document)
+        changed[key] = damaged(document[key], random)
+        if random.random() < 0.1:
+            del changed[key]
+        return changed
+    if isinstance(document, list) and document and random.random() < 0.95:
+        place = random.randrange(len(document))
+        middle = random.choice([[], [document[place]] * 2, [damaged(document[place], random)]])
+        return [*document[:place], *middle, *document[place + 1 :]]
+    return random.choice(
+        [None, -1, 0, 1e308, 2**70, "", "</script><!--", "nan", [], [[]], {}, True, float("inf"), float("nan")]
+    )
+
+
+def test_damaged_reports_make_a_page_or_are_refused(tmp_path: Path, trace: hn.Trace) -> None:
+    """Whatever a value of a report becomes."""
+    results = [hn.replay(trace, "xeon-x5550-2s", threads=threads) for threads in (2, 4)]
+    good = json.loads(json.dumps(report.document(trace, [result.run for result in results])))
+    file, page, random = tmp_path / "report.json", tmp_path / "page.html", Random(1)
+    outcomes = set()
+    for _ in range(60):
+        file.write_text(json.dumps(damaged(good, random)))
+        outcomes.add(main(["report", str(file), "-o", str(page)]))
+    assert outcomes == {0, 2}
+    file.write_text("[" * 100_000)
+    assert main(["report", str(file), "-o", str(page)]) == 2
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -241,8 +271,8 @@ def test_messages_are_short(homenode: Run, tmp_path: Path) -> None:
         ('"2.66 GHz"', '"1e3 Hz"', "the clock is 1 kHz; allowed: more than 0: from 1 MHz"),
         ("sockets = [0, 1]", "sockets = [0, 0]", "names socket 0 again"),
         ("[[0, 1]]", "[[0, 1], [1, 0], [0, 1]]", "link 1 is another between 1 and 0"),
-        ("issue = { value = 4", "issue = { value = 1e308", "core.issue is 1e+308"),
-        ("issue = { value = 4", "issue = { value = 1e-308", "core.issue is 1e-308"),
+        ("issue = { value = 4.0", "issue = { value = 1e308", "core.issue is 1e+308"),
+        ("issue = { value = 4.0", "issue = { value = 1e-308", "core.issue is 1e-308"),
         ("cores = { value = 4", "cores = { value = 4097", "nodes.cores is 4097; allowed: 0 to 4096"),
     ],
 )

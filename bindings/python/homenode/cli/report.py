@@ -18,7 +18,7 @@ def _document(path: Path) -> dict[str, Any]:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"no report '{path}': {error.strerror}; {allowed}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"'{path}' is not JSON ({error}); {allowed}") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != report.SCHEMA:
@@ -42,7 +42,7 @@ def command(results: Path, output: Path, as_json: bool) -> None:
 
     try:
         page = page_of(_document(results))
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise InputError(f"'{results}' lacks or damages {error}; allowed: a report of 'homenode replay -o'") from None
     with console.written_whole(output) as temporary:
         temporary.write_text(page.to_html(), encoding="utf-8")
