@@ -73,6 +73,26 @@ TEST_F(TraceTest, EveryWorkloadComesBackAsItWasWritten) {
   }
 }
 
+TEST_F(TraceTest, WhatIsSaidOfTheProgramComesBack) {
+  const auto workload = test::jacobi2d(20, 1);
+  workload->compiler = "gcc-12";
+  workload->program = "jacobi";
+  workload->arguments = "20 1";
+  workload->page_size = 65536;
+  workload->lacks = {"dependence", "frames"};
+  for (const bool complete : {true, false}) {
+    workload->complete = complete;
+    write_trace(path(), *workload);
+    const auto back = open_trace(path());
+    EXPECT_EQ(back->compiler, "gcc-12");
+    EXPECT_EQ(back->program, "jacobi");
+    EXPECT_EQ(back->arguments, "20 1");
+    EXPECT_EQ(back->page_size, 65536u);
+    EXPECT_EQ(back->lacks, (std::vector<std::string>{"dependence", "frames"}));
+    EXPECT_EQ(back->complete, complete);
+  }
+}
+
 TEST_F(TraceTest, WhatWasReadIsWrittenAgainByteForByte) {
   for (const auto& workload : {test::jacobi2d(20, 3), test::jacobi3d(12, 12, 12, 4, 4, 4, 2), test::chase(50, 200, 4),
                                test::gather(64, 32, 4), test::stream_triad(100, 10, 2, true)}) {
