@@ -58,7 +58,7 @@ RunReport mapped(const Workload& workload, const std::string& mapping) {
   RunSpec options;
   options.threads = static_cast<unsigned>(workload.threads.size());
   options.mapping = mapping;
-  return accounted_run(workload, two_sockets(), options);
+  return test::accounted_run(workload, two_sockets(), options);
 }
 
 // Of the lines that arrive at the first level, what the private levels serve.
@@ -134,7 +134,7 @@ TEST(Oversubscription, ThousandsOfAutonomousThreadsOnEightCores) {
   options.oversubscribe = true;
   for (const std::string mapping : {"btdm", "unpinned"}) {
     options.mapping = mapping;
-    const RunReport report = accounted_run(*workload, two_sockets(), options);
+    const RunReport report = test::accounted_run(*workload, two_sockets(), options);
     EXPECT_EQ(report.counts.accesses, threads * 512);
     // btdm: 300 threads a core, one after the other; on idle cores of either they begin with a waking
     for (const CoreUse& core : report.cores) {
