@@ -7,6 +7,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
 #include "models/mapping/register.hpp"
+#include "sim/program/created_threads.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -19,10 +20,13 @@ std::vector<std::vector<unsigned>> affinities(const Workload& workload, const Ma
   const py::gil_scoped_release released;
   const Machine& machine = handle.file.machine;
   const auto mapping = thread_mappings().make(name);
-  mapping->prepare(graph_for(*mapping, workload, name, threads).get(), machine, threads);
+  const auto graph = graph_for(*mapping, workload, name, threads);
+  const CreatedThreads created = created_threads(workload);
+  const bool by_place = !graph && created.any();  // as in a replay
+  mapping->prepare(graph.get(), machine, by_place ? static_cast<unsigned>(created.at_once) : threads);
   std::vector<std::vector<unsigned>> result(threads);
   for (unsigned t = 0; t < threads; ++t)
-    for (const CoreId core : mapping->affinity(ThreadId{t}, Time{})) result[t].push_back(core.value());
+    for (const CoreId core : mapping->affinity(ThreadId{by_place ? created.place.at(t) : t}, Time{})) result[t].push_back(core.value());
   return result;
 }
 

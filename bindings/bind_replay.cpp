@@ -29,7 +29,7 @@ py::list regions_of(const RunReport& report) {
       binding.append(py::dict("resource"_a = entry.resource, "seconds"_a = entry.seconds));
     }
     py::dict entry("label"_a = region.label, "seconds"_a = region.time.seconds(), "executions"_a = region.executions,
-                   "binding"_a = binding);
+                   "exclusive_seconds"_a = region.exclusive.seconds(), "ranks"_a = region.ranks, "binding"_a = binding);
     py::list busy;
     for (const Time time : region.busy) busy.append(time.seconds());
     entry["thread_busy_seconds"] = busy;
@@ -169,6 +169,11 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
                             "lock_wait_seconds"_a = report.heap.lock_wait.seconds());
   result["best_placement"] = best_of(report);
   if (!energy.empty()) result["energy"] = energy_entry(read_energy_file(energy), machine.file.machine, report);
+  const Overheads& spent = report.overheads;
+  result["overheads"] =
+      py::dict("fork"_a = spent.fork.seconds(), "barrier"_a = spent.barrier.seconds(), "runtime"_a = spent.runtime.seconds(),
+               "page_work"_a = spent.page_work.seconds(), "waiting"_a = spent.waiting.seconds());
+  result["threads_at_once"] = report.threads_at_once;
   result["caches"] = report.caches;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;

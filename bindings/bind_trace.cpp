@@ -8,9 +8,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "sim/program/created_threads.hpp"
 #include "sim/program/expand_runs.hpp"
 #include "sim/program/recorded.hpp"
 #include "sim/program/thread_graph.hpp"
@@ -51,6 +53,9 @@ py::object number_or_none(ThreadId thread) { return thread.is_none() ? py::objec
 py::dict inspect(const Workload& workload) {
   const TraceSummary summary = without_gil([&] { return summarize(workload); });
   py::list objects, regions, threads;
+  std::vector<std::size_t> ranks(workload.regions.size());  // of the team that the region's code is bound to; 0: to none
+  for (const Execution& execution : workload.executions)
+    if (execution.parallel != 0 && execution.binding == Binding::rank) ranks[execution.region.index()] = execution.team;
   for (std::size_t i = 0; i < workload.objects.size(); ++i) {
     const TracedObject& object = workload.objects[i];
     objects.append(py::dict("id"_a = i, "kind"_a = name_of(object.kind), "bytes"_a = object.bytes, "symbol"_a = object.symbol,
@@ -63,7 +68,7 @@ py::dict inspect(const Workload& workload) {
     regions.append(py::dict("label"_a = region.label, "kind"_a = name_of(region.kind), "executions"_a = sums.executions,
                             "items"_a = sums.items, "accesses"_a = sums.accesses, "reads"_a = sums.reads, "writes"_a = sums.writes,
                             "schedule"_a = region.schedule_clause, "site"_a = place_of(workload, region.site),
-                            "work"_a = counts(of_region.work), "miss_parallelism"_a = of_region.miss_parallelism));
+                            "work"_a = counts(of_region.work), "miss_parallelism"_a = of_region.miss_parallelism, "ranks"_a = ranks[i]));
   }
   for (std::size_t i = 0; i < workload.threads.size(); ++i) {
     const TracedThread& thread = workload.threads[i];
@@ -79,6 +84,13 @@ py::dict inspect(const Workload& workload) {
     return py::dict("site"_a = place_of(workload, loss.site), "reason"_a = loss.reason, "count"_a = loss.count);
   });
   return result;
+}
+
+// How many threads a program that creates its own has, and how many of them at once; none if it creates none.
+std::optional<std::pair<std::size_t, std::size_t>> own_threads_of(const Workload& workload) {
+  const CreatedThreads created = without_gil([&] { return created_threads(workload); });
+  if (!created.any()) return std::nullopt;
+  return std::pair{created.place.size(), created.at_once};
 }
 
 // `team` 0: as many threads as the program's teams had when it was captured.
@@ -140,6 +152,7 @@ void bind_trace(py::module_& module) {
       .def_property_readonly("labels", &labels_of)
       .def_property_readonly("accesses", [](const Workload& workload) { return access_sums(workload).accesses; })
       .def("inspect", &inspect)
+      .def("own_threads", &own_threads_of)
       .def("thread_graph", &threads_of, "team"_a)
       .def("expand_runs", [](std::shared_ptr<Workload> workload) { return expand_runs(std::move(workload)); });
   module.def("check_trace", &check_trace, "path"_a);

@@ -72,12 +72,32 @@ BestPlacement best_placement(const RunPlan& plan, const PageDemand& demand, cons
   return best;
 }
 
+// What the bound holds beside forks and barriers is the regions', by their least times.
+void share_bound(RunReport& bound) {
+  const Time forks = std::min(bound.overheads.fork, bound.team_overhead);
+  bound.overheads = {.fork = forks, .barrier = bound.team_overhead - forks};
+  Time left = bound.time - bound.team_overhead;
+  const double all = left.seconds();
+  double least = 0;
+  for (const RegionReport& region : bound.regions) least += region.least.seconds();
+  for (RegionReport& region : bound.regions) {
+    region.exclusive = least > 0 ? std::min(left, Time::from_seconds(all * (region.least.seconds() / least))) : Time{};
+    left = left - region.exclusive;
+  }
+  if (least > 0) {
+    bound.regions.front().exclusive += left;  // of rounding
+  } else {
+    bound.overheads.waiting = left;
+  }
+}
+
 }  // namespace
 
 RunReport bound_of(const RunPlan& plan, const PageDemand& demand, const RunReport& first_touch, const AddressSpace& addresses) {
   if (!first_touch.lower_bound) throw UsageError("placement 'optimal' needs an engine that tells a lower bound; allowed: flow, simgrid");
   RunReport bound = first_touch;
   bound.time = *bound.lower_bound;
+  share_bound(bound);
   for (RegionReport& region : bound.regions) {
     region.time = region.least;
     region.busy.clear();  // of the threads' least no more than the sum is known

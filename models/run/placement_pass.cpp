@@ -104,6 +104,11 @@ std::shared_ptr<Workload> placement_pass(const Workload& program, const AccessSu
 
 void put_in_front(const RunReport& pass, RunReport& program) {
   program.time += pass.time;
+  program.overheads.fork += pass.overheads.fork;
+  program.overheads.barrier += pass.overheads.barrier;
+  program.overheads.runtime += pass.overheads.runtime;
+  program.overheads.page_work += pass.overheads.page_work;
+  program.overheads.waiting += pass.overheads.waiting;
   program.regions.insert(program.regions.begin(), pass.regions.begin(), pass.regions.end());
   for (std::size_t t = 0; t < program.threads.size(); ++t) {
     ThreadReport& thread = program.threads[t];

@@ -77,13 +77,15 @@ std::string number_refused(const RunField& field, const std::string& value) {
   return text.replace(text.find("{}"), 2, value) + "; allowed: " + field.range;
 }
 
-void check(const RunSpec& spec, const Machine& machine, const std::vector<std::string>& labels) {
+void check(const RunSpec& spec, const Machine& machine, const std::vector<std::string>& labels, std::size_t threads_at_once) {
   for (const RunField& field : run_fields()) {
     const std::string value = text_of(spec, field);
     if (field.member == RunField::Member{&RunSpec::threads}) {
       if (spec.threads < 1 || spec.threads > most_threads) throw UsageError(number_refused(field, value));
-      if (spec.threads > machine.cores() && !spec.oversubscribe)
-        throw UsageError(value + " threads on the " + std::to_string(machine.cores()) + " cores of '" + machine.name + "'; allowed: 1 to " +
+      const std::size_t alive = threads_at_once == 0 ? spec.threads : threads_at_once;
+      if (alive > machine.cores() && !spec.oversubscribe)
+        throw UsageError(std::to_string(alive) + " threads " + (threads_at_once == 0 ? "" : "at once ") + "on the " +
+                         std::to_string(machine.cores()) + " cores of '" + machine.name + "'; allowed: 1 to " +
                          std::to_string(machine.cores()) + ", or more with --oversubscribe (oversubscribe=True)");
     }
     if (field.names != nullptr) {

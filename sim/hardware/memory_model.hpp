@@ -40,6 +40,7 @@ struct Work {
 struct Started {
   WorkId work;
   std::uint64_t reached = Stretch::to_the_end;  // first access of the iteration that the slice leaves to the next stretch
+  Time page_work{};                             // of the slice: what the placement does to pages
 };
 
 struct Completion {

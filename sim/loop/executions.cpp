@@ -72,7 +72,7 @@ void Executions::filter_ahead(std::size_t index, ExecutionState& state) {
 
 std::unique_ptr<WorkDistribution> Executions::fixed_schedule(std::size_t index, const ExecutionState& state) const {
   if (state.distribution) return state.distribution->fixed_schedule();
-  return one_iteration_each(ExecutionId{index}, execution(index).binding);
+  return one_iteration_each(ExecutionId{index}, execution(index));
 }
 
 // Every thread begins the execution behind a barrier, keeps its core, and meets nobody until the next barrier.
@@ -94,6 +94,7 @@ Decision Executions::decide(std::size_t t, std::size_t index) {
   ExecutionState& state = states_[index];
   const Execution& ex = execution(index);
   const auto run = [id](std::int64_t item) { return Decision{Decision::Kind::run, {id, item, item + 1}, Time{}}; };
+  if (ex.binding == Binding::rank && static_cast<std::int64_t>(t) >= ex.iterations) return {};
   if (ex.binding != Binding::free) {
     if (!state.served.insert(t).second) return {};
     return run(ex.binding == Binding::rank ? static_cast<std::int64_t>(t) : 0);

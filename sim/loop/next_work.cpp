@@ -72,6 +72,7 @@ NextWork::Found NextWork::look_in_construct(std::size_t t) {
     case Decision::Kind::busy: {
       const Time until = threads.now + decision.overhead;
       accounts_.busy(ThreadActivity::runtime, ThreadId{t}, threads.core_of(t), {ExecutionId{index}, 0, 0}, threads.now, until);
+      accounts_.shares().hand_out(ThreadId{t}, threads.now, until);
       parts_.executions.wake_waiting(state);
       threads.make_ready(t, until);
       return Found::none;

@@ -9,24 +9,24 @@ namespace {
 
 class OneIterationEach final : public WorkDistribution {
 public:
-  OneIterationEach(ExecutionId execution, Binding binding) : execution_{execution}, binding_{binding} {}
+  OneIterationEach(ExecutionId id, const Execution& execution) : id_{id}, execution_{execution} {}
   void prepare(const RegionView&, const Team&, const CostOracle*) override {}
   Decision next(ThreadId thread, Time) override {
-    if (!served_.insert(thread).second) return {};
-    const std::int64_t item = binding_ == Binding::rank ? static_cast<std::int64_t>(thread.index()) : 0;
-    return {Decision::Kind::run, {execution_, item, item + 1}, Time{}};
+    const std::int64_t item = execution_.binding == Binding::rank ? static_cast<std::int64_t>(thread.index()) : 0;
+    if (item >= execution_.iterations || !served_.insert(thread).second) return {};
+    return {Decision::Kind::run, {id_, item, item + 1}, Time{}};
   }
 
 private:
-  ExecutionId execution_;
-  Binding binding_;
+  ExecutionId id_;
+  const Execution& execution_;
   std::set<ThreadId> served_;
 };
 
 }  // namespace
 
-std::unique_ptr<WorkDistribution> one_iteration_each(ExecutionId execution, Binding binding) {
-  return std::make_unique<OneIterationEach>(execution, binding);
+std::unique_ptr<WorkDistribution> one_iteration_each(ExecutionId id, const Execution& execution) {
+  return std::make_unique<OneIterationEach>(id, execution);
 }
 
 PrefilteredSlices::PrefilteredSlices(std::unique_ptr<WorkDistribution> hands_out, std::vector<Place> places,

@@ -14,8 +14,8 @@
 
 namespace homenode {
 
-// Code bound to ranks (thread t runs iteration t) or replicated (every thread runs iteration 0), as a distribution.
-std::unique_ptr<WorkDistribution> one_iteration_each(ExecutionId, Binding);
+// Code bound to ranks (thread t runs iteration t, if there is one) or replicated (every thread runs iteration 0), as a distribution.
+std::unique_ptr<WorkDistribution> one_iteration_each(ExecutionId, const Execution&);
 
 class PrefilteredSlices {
 public:

@@ -15,15 +15,26 @@ std::vector<CoreUse> core_use(const Threads& threads, const TimeAccounts& accoun
   return cores;
 }
 
+// The team that the code of each region is bound to the ranks of; 0 where it is to none.
+std::vector<std::size_t> ranks_of_regions(const Workload& workload) {
+  std::vector<std::size_t> ranks(workload.regions.size());
+  for (const Execution& execution : workload.executions)
+    if (execution.parallel != 0 && execution.binding == Binding::rank) ranks[execution.region.index()] = execution.team;
+  return ranks;
+}
+
 std::vector<RegionReport> region_reports(const Threads& threads, const Executions& executions, const TimeAccounts& accounts) {
   const std::vector<Executions::RegionTotal>& totals = executions.region_totals();
   const auto bottlenecks = threads.in.memory.bottlenecks();
+  const std::vector<std::size_t> ranks = ranks_of_regions(threads.in.workload);
   std::vector<RegionReport> rows;
   for (std::size_t region = 0; region < totals.size(); ++region) {
     if (totals[region].executions == 0) continue;
     rows.push_back({.label = threads.in.workload.regions[region].label,
                     .time = totals[region].time,
                     .executions = totals[region].executions,
+                    .exclusive = accounts.shares().region(region),
+                    .ranks = ranks[region],
                     .bottlenecks = region < bottlenecks.size() ? bottlenecks[region] : std::vector<BottleneckTime>{},
                     .busy = accounts.busy_of_region(region)});
   }
@@ -71,6 +82,8 @@ RunReport report_of(const Threads& threads, Executions& executions, const TimeAc
   report.cores = core_use(threads, accounts, report.time);
   report.counts = threads.in.memory.counts();
   report.regions = region_reports(threads, executions, accounts);
+  report.overheads = accounts.shares().overheads();
+  report.threads_at_once = threads.created.at_once;
   report.threads = thread_reports(threads, accounts, report.counts, report.time);
   set_lower_bound(report, threads, executions, team_overhead);
   report.pages_by_node = addresses.pages_by_node();

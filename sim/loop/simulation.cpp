@@ -16,16 +16,16 @@ namespace {
 // The event loop proper: the next thing that happens, and who goes on then.
 class Simulation {
 public:
-  explicit Simulation(const SimulationInput& input)
+  Simulation(const SimulationInput& input, const CreatedThreads& created)
       : in_{input},
-        threads_{input},
+        threads_{input, created},
         accounts_{input.workload, {.threads = input.threads, .cores = input.machine.cores()}, input.mapping.spin(), input.timeline},
         cutter_{input.workload, input.quantum},
         pool_{input.workload},
         executions_{threads_, pool_, cutter_},
         tasks_{threads_, pool_, executions_, accounts_},
         team_{threads_, executions_, tasks_, accounts_},
-        sync_{threads_},
+        sync_{threads_, accounts_},
         slices_{{.threads = threads_, .executions = executions_, .tasks = tasks_, .sync = sync_, .accounts = accounts_}, cutter_},
         next_work_{{.threads = threads_, .executions = executions_, .tasks = tasks_, .sync = sync_, .team = team_}, accounts_} {}
 
@@ -134,6 +134,7 @@ private:
   RunReport report() {
     const Time end = std::max(executions_.end(), threads_.now);
     for (std::size_t t = 0; t < threads_.size(); ++t) accounts_.stop_spinning(ThreadId{t}, threads_.core_of(t), end);
+    accounts_.shares().end(end);
     RunReport report = report_of(threads_, executions_, accounts_, team_.overhead());
     report.heap = slices_.heap_report();
     return report;
@@ -156,8 +157,9 @@ private:
 }  // namespace
 
 RunReport simulate(const SimulationInput& input) {
-  check_team(input);
-  return Simulation{input}.run();
+  const CreatedThreads created = created_threads(input.workload);
+  check_team(input, created);
+  return Simulation{input, created}.run();
 }
 
 Bytes default_quantum(const Machine& machine) {

@@ -32,7 +32,10 @@ void Slices::start(std::size_t t) {
 bool Slices::cut(std::size_t t, Work& work) {
   Thread& thread = threads_[t];
   if (!pass_events(t)) {  // waits; the core is free for others, unless the thread is in a heap call
-    if (is_calling_heap(t)) thread.started = threads_.now;
+    if (is_calling_heap(t)) {
+      thread.started = threads_.now;
+      accounts_.shares().start(ThreadId{t}, {region_in_hand(thread), Time{}, Time{}}, threads_.now);
+    }
     return false;
   }
   if (thread.sequence == Stretch::to_the_end) {
@@ -54,8 +57,14 @@ void Slices::hand_over(std::size_t t, Work& work) {
   threads_.scheduler.start_computing(ThreadId{t});
   if (PrefilteredSlices* const prefiltered = executions_[work.items.execution.index()].prefiltered.get())
     prefiltered->before_start(ThreadId{t}, in.memory, in.addresses);
-  thread.reached = in.memory.start(work, in.addresses).reached;
+  const Started started = in.memory.start(work, in.addresses);
+  accounts_.shares().start(ThreadId{t}, {region_in_hand(thread), work.overhead, started.page_work}, threads_.now);
+  thread.reached = started.reached;
   thread.overhead = Time{};
+}
+
+RegionId Slices::region_in_hand(const Thread& thread) const {
+  return threads_.in.workload.executions[thread.handed_out.execution.index()].region;
 }
 
 void Slices::finish(const Completion& completion) {
@@ -64,6 +73,7 @@ void Slices::finish(const Completion& completion) {
   const bool is_stretch = thread.running_until == thread.next;
   const ItemRange items{thread.handed_out.execution, thread.next, is_stretch ? thread.next + 1 : thread.running_until};
   accounts_.busy(ThreadActivity::work, completion.thread, threads_.core_of(t), items, thread.started, threads_.now);
+  accounts_.shares().stop(completion.thread, threads_.now);
   thread.state.become(ThreadState::deciding);
   if (!is_stretch) {
     if (is_ordered(items.execution))
@@ -159,6 +169,7 @@ void Slices::resume_heap_call(std::size_t t) {
   if (!done) return;
   const ItemRange none{thread.handed_out.execution, 0, 0};
   accounts_.busy(ThreadActivity::heap_call, ThreadId{t}, threads_.core_of(t), none, thread.started, threads_.now);
+  accounts_.shares().stop(ThreadId{t}, threads_.now);
   start(t);
 }
 

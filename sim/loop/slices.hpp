@@ -38,6 +38,7 @@ public:
 private:
   bool cut(std::size_t t, Work&);
   void hand_over(std::size_t t, Work&);
+  RegionId region_in_hand(const Thread&) const;
   std::uint64_t next_event(const Thread&) const;
   bool pass_events(std::size_t t);
   bool pass_heap_event(std::size_t t, const HeapEvent&);

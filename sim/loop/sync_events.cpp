@@ -60,7 +60,9 @@ void SyncEvents::create(const SyncEvent& event) {
     threads_.scheduler.add_created(ThreadId{created}, threads_.core_of(threads_.on_core), threads_.now);
     threads_.scheduler.delay(ThreadId{threads_.on_core}, threads_.in.mapping.pinning_cost());
   }
-  threads_.make_ready(created, threads_.now + threads_.in.machine.fork_base);
+  const Time begins = threads_.now + threads_.in.machine.fork_base;
+  accounts_.shares().fork(threads_.now, begins);
+  threads_.make_ready(created, begins);
 }
 
 }  // namespace homenode

@@ -7,13 +7,14 @@
 
 #include "sim/loop/synchronisation.hpp"
 #include "sim/loop/threads.hpp"
+#include "sim/loop/time_accounts.hpp"
 
 namespace homenode {
 
 class SyncEvents {
 public:
-  // The threads must outlive it.
-  explicit SyncEvents(Threads& threads) : threads_{threads} {}
+  // Both must outlive it.
+  SyncEvents(Threads& threads, TimeAccounts& accounts) : threads_{threads}, accounts_{accounts} {}
 
   // The thread, which is deciding, comes to the event: true if it passes at once. Throws PolicyError for an event that makes no sense.
   bool pass(std::size_t t, SyncEvent);
@@ -29,6 +30,7 @@ private:
   void wake_released(std::size_t by);
 
   Threads& threads_;
+  TimeAccounts& accounts_;
   Synchronisation synchronisation_;
   std::vector<ThreadId> released_;  // scratch
 };

@@ -66,6 +66,7 @@ bool TaskEvents::submit(std::size_t t, const SyncEvent& event) {
   if (submitted.overhead == Time{}) return true;
   const Time until = threads_.now + submitted.overhead;
   accounts_.busy(ThreadActivity::runtime, ThreadId{t}, threads_.core_of(t), {thread.handed_out.execution, 0, 0}, threads_.now, until);
+  accounts_.shares().hand_out(ThreadId{t}, threads_.now, until);
   threads_.make_ready(t, until);
   return false;
 }

@@ -7,14 +7,16 @@
 
 namespace homenode {
 
-Threads::Threads(const SimulationInput& input)
+Threads::Threads(const SimulationInput& input, const CreatedThreads& created_by_program)
     : in{input},
+      created{created_by_program},
       all(input.threads),
       ready{input.threads},
       scheduler{input.machine, input.scheduler, {input.mapping.spin(), input.mapping.disturbances()}, input.seed} {
-  in.mapping.prepare(in.graph, in.machine, in.threads);
+  const bool by_place = in.graph == nullptr && created.any();
+  in.mapping.prepare(in.graph, in.machine, by_place ? created.at_once : in.threads);
   for (std::size_t t = 0; t < all.size(); ++t) {
-    std::vector<CoreId> allowed = in.mapping.affinity(ThreadId{t}, Time{});
+    std::vector<CoreId> allowed = in.mapping.affinity(ThreadId{by_place ? created.place[t] : t}, Time{});
     if (allowed.empty()) throw PolicyError("the mapping allows thread " + std::to_string(t) + " no core");
     for (const CoreId core : allowed) {
       if (core.index() >= in.machine.cores())

@@ -8,6 +8,7 @@
 #include "sim/loop/ready_queue.hpp"
 #include "sim/loop/simulation.hpp"
 #include "sim/loop/thread_state.hpp"
+#include "sim/program/created_threads.hpp"
 #include "sim/scheduler/scheduler.hpp"
 
 namespace homenode {
@@ -50,10 +51,12 @@ struct Thread : ItemsInHand {
 };
 
 struct Threads {
-  // Asks the mapping where the threads run. Throws PolicyError if it names no core that there is.
-  explicit Threads(const SimulationInput&);
+  // Asks the mapping where the threads run. Of threads that the program creates, one that comes after another takes its place, unless the
+  // mapping itself looks at who creates whom. Throws PolicyError if it names no core that there is. Both must outlive it.
+  Threads(const SimulationInput&, const CreatedThreads&);
 
   const SimulationInput& in;
+  const CreatedThreads& created;
   std::vector<Thread> all;
   ReadyQueue ready;
   Scheduler scheduler;

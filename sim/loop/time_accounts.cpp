@@ -18,7 +18,8 @@ TimeAccounts::TimeAccounts(const Workload& workload, Size size, Time spin, Timel
       longest_spin_{spin > Time{} ? spin : blocktime},
       threads_(size.threads),
       cores_(size.cores),
-      region_busy_(workload.regions.size(), std::vector<Time>(size.threads)) {}
+      region_busy_(workload.regions.size(), std::vector<Time>(size.threads)),
+      shares_{workload.regions.size(), size.threads} {}
 
 void TimeAccounts::busy(ThreadActivity doing, ThreadId thread, CoreId core, const ItemRange& items, Time from, Time to) {
   const Time time = to - from;

@@ -7,6 +7,7 @@
 
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
+#include "sim/loop/time_shares.hpp"
 #include "sim/program/workload.hpp"
 #include "sim/report/report.hpp"
 #include "sim/report/timeline.hpp"
@@ -30,6 +31,9 @@ public:
   // The thread is awake without work, until it has some: on the core that it has then.
   void start_spinning(ThreadId thread, Time now) { of(thread).spins_since = now; }
   void stop_spinning(ThreadId, CoreId, Time now);
+
+  TimeShares& shares() { return shares_; }
+  const TimeShares& shares() const { return shares_; }
 
   // For the timeline; without one, nothing. A wait that has begun goes on as what it began as. `count`: none begins.
   void start_waiting(ThreadId, ThreadActivity, Time now);
@@ -56,6 +60,7 @@ private:
   std::vector<ThreadAccount> threads_;
   std::vector<CoreUse> cores_;
   std::vector<std::vector<Time>> region_busy_;  // by region, by thread
+  TimeShares shares_;
 };
 
 // What a thread that has nothing to do waits for; count: for nothing. `running`: the pattern of the iteration that it has in hand, null

@@ -116,9 +116,9 @@ private:
       run(body, 0, execution.iterations, {is_body(execution) && found != runner_.end() ? found->second : 0, 1});
       return;
     }
-    if (execution.binding == Binding::rank && execution.team != graph_.threads.size())
+    if (execution.binding == Binding::rank && execution.team > graph_.threads.size())
       throw UsageError("region '" + workload_.regions[execution.region.index()].label + "' is bound to the ranks of a team of " +
-                       std::to_string(execution.team) + "; allowed: --threads " + std::to_string(execution.team) + ", found " +
+                       std::to_string(execution.team) + "; allowed: --threads " + std::to_string(execution.team) + " or more, found " +
                        std::to_string(graph_.threads.size()));
     if (execution.binding == Binding::replicated) {
       run(body, 0, 1, {0, graph_.threads.size()});

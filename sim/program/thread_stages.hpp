@@ -21,6 +21,8 @@ public:
   bool concurrent(std::size_t a, std::uint32_t stage_of_a, std::size_t b, std::uint32_t stage_of_b) const {
     return !before(a, stage_of_a, b, stage_of_b) && !before(b, stage_of_b, a, stage_of_a);
   }
+  // True if all of `thread` is over when `other` begins.
+  bool is_over_before(std::size_t thread, std::size_t other) const { return thread != other && before(thread, of(thread), other, 0); }
 
 private:
   struct Join {

@@ -17,6 +17,8 @@ struct RegionReport {
   std::string label;
   Time time;  // from the first thread's entry to the last one's exit, over all executions
   std::uint64_t executions = 0;
+  Time exclusive{};                         // its part of the run's time (Overheads)
+  std::size_t ranks{};                      // of the team whose ranks its code is bound to; 0: it is not
   Time least{};                             // of it, whatever the placement
   std::vector<BottleneckTime> bottlenecks;  // of its work, largest first
   std::vector<Time> busy{};                 // by thread; over all regions together a thread's busy time
@@ -29,6 +31,16 @@ struct ThreadReport {
   Time busy, idle;  // busy + idle = the run's time
   Time least{};     // of its busy time, whatever the placement
   std::uint64_t local_bytes = 0, remote_bytes = 0;
+};
+
+// What a run's time goes to beside the exclusive times of its regions: together they are its time. In a moment that counts here as fork,
+// barrier or waiting no thread works; threads that work share the moment.
+struct Overheads {
+  Time fork{};       // threads are started
+  Time barrier{};    // from the last arrival at a barrier on, reductions included
+  Time runtime{};    // of the runtime system and the scheduler: chunks, tasks, switches of cores
+  Time page_work{};  // of the placement: migrations, hinting faults, scans
+  Time waiting{};    // for signals, locks, cores
 };
 
 // What a core did; the rest of the run's time it was idle.
@@ -73,7 +85,9 @@ struct BestPlacement {
 
 struct RunReport {
   Time time;
-  Time team_overhead{};  // forks, barriers and reductions, in which nobody works
+  Overheads overheads{};
+  Time team_overhead{};             // forks, barriers and reductions, as if each held up the run
+  std::size_t threads_at_once = 0;  // of those that the program creates, with its first one; 0: it creates none
   std::optional<BestPlacement> best;
   std::optional<Time> lower_bound;    // that no placement can beat, for the items that each thread ran (lower_bound.hpp)
   std::vector<RegionReport> regions;  // in the trace's order, regions that were executed

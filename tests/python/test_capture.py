@@ -370,6 +370,6 @@ def test_serial_code_is_named_by_its_function(homenode: Run, tmp_path: Path) -> 
     regions = hn.capture(command=[tmp_path / "parts"]).regions.set_index("label")
     serial = regions[regions.kind == "serial"]
     # prepare once, writing 100 elements; reduce after each of 3 loops, reading 100 each time
-    assert list(serial.index) == ["prepare:serial#0", "reduce:serial#0"]
+    assert list(serial.index) == ["prepare:serial:3", "reduce:serial:6"]
     assert list(serial.executions) == [1, 3]
-    assert (serial.writes["prepare:serial#0"], serial.reads["reduce:serial#0"]) == (100, 300)
+    assert (serial.writes["prepare:serial:3"], serial.reads["reduce:serial:6"]) == (100, 300)

@@ -120,8 +120,12 @@ def test_nested_tasks_wait_for_their_children(program: Path) -> None:
 def test_several_producers_bind_the_construct_to_its_team(program: Path) -> None:
     trace = captured(program, "producers", threads=4)
     assert [entry["items"] for entry in task_regions(trace)] == [3 * 4]
-    with pytest.raises(errors.UsageError, match="bound to the ranks of a team of 4"):
+    with pytest.raises(
+        errors.UsageError, match=r"bound to the ranks of a team of 4 .* allowed: --threads 4 or more, found 2"
+    ):
         hn.replay(trace, MACHINE, threads=2)
+    # four threads create the tasks, any thread runs them
+    assert hn.replay(trace, MACHINE, threads=8).run["threads"] == 8
 
 
 def test_tasks_of_a_loops_iterations_run_with_any_team(program: Path) -> None:

@@ -8,6 +8,7 @@
 
 #include "models/run/run.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {
@@ -51,7 +52,7 @@ RunReport replay(const Readers& r, const std::string& placement, Bytes quantum =
   options.placement = placement;
   RunExtras extras;
   extras.quantum = quantum;
-  return run(*readers(r), two_sockets(), options, extras);
+  return accounted_run(*readers(r), two_sockets(), options, extras);
 }
 
 // Thread 1 reads alone what thread 0 wrote. One pass of 16 MiB takes 2.5 ms away and 1.6 ms at home.

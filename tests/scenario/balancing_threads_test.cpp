@@ -5,6 +5,7 @@
 
 #include "models/run/run.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {
@@ -52,7 +53,7 @@ RunReport replay(const Workload& workload, unsigned threads, const std::string& 
   options.threads = threads;
   options.mapping = mapping;
   options.placement = placement;
-  return run(workload, two_sockets(), options);
+  return accounted_run(workload, two_sockets(), options);
 }
 
 const std::string quiet = "unpinned:disturbances=0";

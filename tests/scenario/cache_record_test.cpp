@@ -4,6 +4,7 @@
 #include "models/engines/parts/cache_record.hpp"
 #include "models/machines/machine_file.hpp"
 #include "models/run/run.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
 
@@ -48,11 +49,11 @@ TEST_P(Record, changesNoReport) {
   for (const char* placement : {"interleave", "first-touch", "bind:0", "optimal", "stencil-aware"}) {
     RunSpec options = eight_threads(placement, caches);
     options.distribution = distribution;
-    const RunReport expected = run(*workload, machine, options);
+    const RunReport expected = accounted_run(*workload, machine, options);
     RunExtras extras;
     extras.record = record;
     SCOPED_TRACE(placement);
-    expect_equal(run(*workload, machine, options, extras), expected);
+    expect_equal(accounted_run(*workload, machine, options, extras), expected);
   }
   // The first region is a loop already.
   EXPECT_EQ(record->slices().empty(), std::string_view{distribution} == "guided");
@@ -62,9 +63,9 @@ TEST(Caches, doNotSeeWherePagesLieWhenTheScheduleIsStatic) {
   // Threads of a static loop pass the caches in rounds: the lines that hit, and those that memory serves, are equal for every placement.
   const Machine machine = x5550();
   const auto workload = jacobi2d(512, 4);
-  const RunReport near = run(*workload, machine, eight_threads("first-touch"));
+  const RunReport near = accounted_run(*workload, machine, eight_threads("first-touch"));
   for (const char* placement : {"interleave", "bind:0", "bind:1"}) {
-    const RunReport other = run(*workload, machine, eight_threads(placement));
+    const RunReport other = accounted_run(*workload, machine, eight_threads(placement));
     EXPECT_NE(other.time, near.time) << placement;
     EXPECT_EQ(other.counts.hit_lines, near.counts.hit_lines) << placement;
     EXPECT_EQ(other.counts.transfer_lines, near.counts.transfer_lines) << placement;
@@ -79,7 +80,7 @@ TEST(CacheRecord, isReadWhereCachesAreTheSameAndLatenciesAreNot) {
   RunExtras recording, without;
   recording.record = std::make_shared<CacheRecord>(Bytes{1 << 28});
   recording.quantum = without.quantum = Bytes{1 << 18};
-  run(*workload, x5550(), options, recording);
+  accounted_run(*workload, x5550(), options, recording);
   Machine slower = x5550(), smaller = x5550();
   for (LinkDescription& link : slower.links) link.latency = link.latency * 2;
   smaller.caches.back().size = Bytes{smaller.caches.back().size.count() / 2};
@@ -87,7 +88,7 @@ TEST(CacheRecord, isReadWhereCachesAreTheSameAndLatenciesAreNot) {
     for (const unsigned threads : {8u, 4u}) {
       RunSpec alone = eight_threads("interleave");
       options.threads = alone.threads = threads;
-      expect_equal(run(*workload, machine, options, recording), run(*workload, machine, alone, without));
+      expect_equal(accounted_run(*workload, machine, options, recording), accounted_run(*workload, machine, alone, without));
     }
   }
 }

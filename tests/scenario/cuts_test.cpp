@@ -7,6 +7,7 @@
 #include "models/run/run.hpp"
 #include "sim/loop/simulation.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
@@ -25,7 +26,7 @@ RunReport run_on(const Machine& machine, const Workload& workload, unsigned thre
   options.caches = caches;
   RunExtras extras;
   extras.quantum = quantum;
-  return run(workload, machine, options, extras);
+  return accounted_run(workload, machine, options, extras);
 }
 
 constexpr std::int64_t block_bytes = 256 << 10;  // pages of its own, far less than the last level
@@ -180,7 +181,7 @@ TEST(BoundItems, ofSeveralThreadsGoOnEachWhereItWas) {
     options.oversubscribe = shared_cores;
     RunExtras extras;
     extras.keep_log = true;
-    const RunReport report = run(*workload, machine, options, extras);
+    const RunReport report = accounted_run(*workload, machine, options, extras);
     EXPECT_EQ(report.counts.accesses, 2u * 8 * 2 * (4 << 20) / 8);
     EXPECT_EQ(sum(report.counts.traffic_bytes), 64 * report.counts.memory_lines);
     EXPECT_EQ(report.remote_pages, 0u);
@@ -207,11 +208,11 @@ TEST(CutRun, isTheSameTwiceAndOnItsOwnLog) {
   options.distribution = "dynamic:2";
   RunExtras extras;
   extras.keep_log = true;
-  const RunReport first = run(*workload, machine, options, extras), second = run(*workload, machine, options, extras);
+  const RunReport first = accounted_run(*workload, machine, options, extras), second = accounted_run(*workload, machine, options, extras);
   EXPECT_EQ(first.time, second.time);
   EXPECT_EQ(first.counts.traffic_bytes, second.counts.traffic_bytes);
   extras.follow = first.log;
-  const RunReport followed = run(*workload, machine, options, extras);
+  const RunReport followed = accounted_run(*workload, machine, options, extras);
   EXPECT_EQ(followed.time, first.time);
   EXPECT_EQ(followed.counts.traffic_bytes, first.counts.traffic_bytes);
 }

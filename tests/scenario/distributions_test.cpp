@@ -7,6 +7,7 @@
 
 #include "models/run/run.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/workloads.hpp"
 
@@ -22,7 +23,7 @@ RunReport replay(const Workload& workload, const std::string& distribution, unsi
   options.seed = seed;
   RunExtras extras;
   extras.keep_log = true;
-  return run(workload, two_sockets(), options, extras);
+  return accounted_run(workload, two_sockets(), options, extras);
 }
 
 // How often each iteration of the last execution was handed out, and in which order.

@@ -10,6 +10,7 @@
 #include "models/run/run.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {
@@ -56,7 +57,8 @@ Machine with_a_slower_node() {
 
 // What each thread works in one sweep: the difference that further sweeps make.
 std::vector<double> busy_of_a_sweep(const Machine& machine, const std::string& distribution) {
-  const RunReport few = run(*rows(8192, 4), machine, options(distribution)), more = run(*rows(8192, 8), machine, options(distribution));
+  const RunReport few = accounted_run(*rows(8192, 4), machine, options(distribution)),
+                  more = accounted_run(*rows(8192, 8), machine, options(distribution));
   std::vector<double> busy;
   for (std::size_t t = 0; t < 8; ++t) busy.push_back((more.threads[t].busy - few.threads[t].busy).seconds() / 4);
   return busy;
@@ -72,8 +74,8 @@ TEST(LatencyWeighted, isStaticWhereAllThreadsAreEqual) {
   const Estimate made = estimate(*workload, two_sockets(), options("latency-weighted"));
   for (const EstimatedRegion& region : made.regions)
     for (const double weight : region.weights) EXPECT_NEAR(weight, 1.0 / 8, 1e-3) << region.label;
-  EXPECT_NEAR(run(*workload, two_sockets(), options("latency-weighted")).time.seconds(),
-              run(*workload, two_sockets(), options("static")).time.seconds(), 1e-3 * made.seconds);
+  EXPECT_NEAR(accounted_run(*workload, two_sockets(), options("latency-weighted")).time.seconds(),
+              accounted_run(*workload, two_sockets(), options("static")).time.seconds(), 1e-3 * made.seconds);
 }
 
 TEST(LatencyWeighted, givesLessToThreadsOfASlowerNodeSoThatAllFinishTogether) {
@@ -102,7 +104,7 @@ TEST(LatencyWeighted, keepsTheBestOfWhatWasMeasured) {
 
 TEST(LatencyWeighted, takesLoopsOfFewIterations) {
   for (const std::int64_t iterations : {1, 3, 7, 8, 9}) {
-    const RunReport report = run(*rows(iterations, 3), with_a_slower_node(), options("latency-weighted"));
+    const RunReport report = accounted_run(*rows(iterations, 3), with_a_slower_node(), options("latency-weighted"));
     EXPECT_GT(report.time, Time{}) << iterations;
   }
 }
@@ -116,7 +118,7 @@ TEST(LatencyWeighted, cutsLoopsOfTwoDimensionsIntoBlocks) {
   builder.repeat(sweep);
   const auto workload = builder.build();
   RunSpec choice = options("latency-weighted:dims=2");
-  const RunReport report = run(*workload, two_sockets(), choice, with_log());
+  const RunReport report = accounted_run(*workload, two_sockets(), choice, with_log());
   // 8 threads on 16 x 24: 2 x 4 blocks of 8 x 6 have the least surface, but for a column or row that weights move. Thread 5 is the
   // second of the lower row: about rows 8 to 15, columns 6 to 11.
   std::vector<ItemRange> of_thread_5;
@@ -166,7 +168,8 @@ TEST(LatencyWeighted, cutsLoopsOfThreeDimensionsIntoBlocks) {
   RunSpec choice = options("latency-weighted:dims=3");
   // 8 threads on 8 x 8 x 8: 2 x 2 x 2 blocks have the least surface (1 x 2 x 4: 1/8 + 2/8 + 4/8 > 3 x 2/8). Thread 5 = (1, 0, 1) has
   // i from 4 to 7, j from 0 to 3 and k from 4 to 7. All threads are equal, so that weights stay.
-  const std::vector<std::vector<std::int64_t>> found = by_thread(run(*blocks({8, 8, 8}, 1), two_sockets(), choice, with_log()), 0, 8);
+  const std::vector<std::vector<std::int64_t>> found =
+      by_thread(accounted_run(*blocks({8, 8, 8}, 1), two_sockets(), choice, with_log()), 0, 8);
   std::vector<std::int64_t> expected;
   for (std::int64_t i = 4; i < 8; ++i)
     for (std::int64_t j = 0; j < 4; ++j)
@@ -182,7 +185,7 @@ TEST(LatencyWeighted, cutsAnyExtentsForAnyTeamSoThatEachIterationRunsOnce) {
       for (const char* dims : {"latency-weighted:dims=2", "latency-weighted:dims=3"}) {
         RunSpec choice = options(dims);
         choice.threads = threads;
-        const RunReport report = run(*workload, with_a_slower_node(), choice, with_log());
+        const RunReport report = accounted_run(*workload, with_a_slower_node(), choice, with_log());
         for (const std::size_t execution : {0U, 1U, 2U}) {
           std::vector<std::int64_t> done, all(static_cast<std::size_t>(extents[0] * extents[1] * extents[2]));
           for (const auto& of_thread : by_thread(report, execution, threads)) done.insert(done.end(), of_thread.begin(), of_thread.end());
@@ -208,7 +211,7 @@ TEST(LatencyWeighted, givesSmallerBlocksOfThreeDimensionsToThreadsOfASlowerNode)
 
 TEST(LatencyWeighted, keepsEqualSharesWherePagesAreFirstWrittenAndAtFirst) {
   RunSpec choice = options("latency-weighted");
-  const RunReport report = run(*rows(8192, 2), with_a_slower_node(), choice, with_log());
+  const RunReport report = accounted_run(*rows(8192, 2), with_a_slower_node(), choice, with_log());
   // Faults of 500 ns are half of what a row of 64 lines takes, far more than 0.5 %: `init` is cut as static cuts it. `sweep` is weighed
   // from its second execution on.
   for (const std::size_t execution : {0U, 1U})
@@ -228,24 +231,24 @@ TEST(LatencyWeighted, doesNotFollowDataToTheCacheThatTheyHappenToBeIn) {
   builder.repeat(sweep, 20);
   const auto workload = builder.build();
   // Each thread keeps its rows from sweep to sweep: equal shares are best from the second sweep on, wherever the data came from.
-  EXPECT_LE(run(*workload, two_sockets(), options("latency-weighted")).time.seconds(),
-            1.001 * run(*workload, two_sockets(), options("static")).time.seconds());
+  EXPECT_LE(accounted_run(*workload, two_sockets(), options("latency-weighted")).time.seconds(),
+            1.001 * accounted_run(*workload, two_sockets(), options("static")).time.seconds());
 }
 
 TEST(LatencyWeighted, takesTheExtentsOfCollapsedLoopsFromTheUser) {
   RunSpec known = options("latency-weighted:dims=3"), told = options("latency-weighted:dims=3,rows=6,columns=4");
   const auto collapsed = rows(8 * 6 * 4, 1);
-  EXPECT_EQ(by_thread(run(*collapsed, two_sockets(), told, with_log()), 0, 8),
-            by_thread(run(*blocks({8, 6, 4}, 1), two_sockets(), known, with_log()), 0, 8));
-  EXPECT_THROW(run(*collapsed, two_sockets(), options("latency-weighted:dims=3,rows=5,columns=4")), UsageError);
-  EXPECT_THROW(run(*collapsed, two_sockets(), options("latency-weighted:dims=3,columns=4")), UsageError);
-  EXPECT_THROW(run(*collapsed, two_sockets(), options("latency-weighted:dims=2,columns=5")), UsageError);
+  EXPECT_EQ(by_thread(accounted_run(*collapsed, two_sockets(), told, with_log()), 0, 8),
+            by_thread(accounted_run(*blocks({8, 6, 4}, 1), two_sockets(), known, with_log()), 0, 8));
+  EXPECT_THROW(accounted_run(*collapsed, two_sockets(), options("latency-weighted:dims=3,rows=5,columns=4")), UsageError);
+  EXPECT_THROW(accounted_run(*collapsed, two_sockets(), options("latency-weighted:dims=3,columns=4")), UsageError);
+  EXPECT_THROW(accounted_run(*collapsed, two_sockets(), options("latency-weighted:dims=2,columns=5")), UsageError);
 }
 
 TEST(LatencyWeighted, refusesMoreDimensionsThanTheLoopHas) {
   const auto workload = rows(64, 1);
   try {
-    run(*workload, two_sockets(), options("latency-weighted:dims=2"));
+    accounted_run(*workload, two_sockets(), options("latency-weighted:dims=2"));
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr(

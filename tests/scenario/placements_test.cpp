@@ -6,6 +6,7 @@
 #include "models/placement/register.hpp"
 #include "models/run/placement_pass.hpp"
 #include "models/run/run.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/registered.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
@@ -41,7 +42,7 @@ RunReport replayed(const Workload& workload, const Machine& machine, std::string
   RunSpec options;
   options.threads = machine.cores();
   options.placement = std::move(placement);
-  return run(workload, machine, options);
+  return accounted_run(workload, machine, options);
 }
 
 Time time_of(const RunReport& report, const std::string& label) {

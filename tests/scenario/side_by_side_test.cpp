@@ -4,6 +4,7 @@
 
 #include "models/run/run.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/unit/sim/machine/test_machine.hpp"
 
 namespace homenode {
@@ -57,7 +58,7 @@ RunReport mapped(const Workload& workload, const std::string& mapping) {
   RunSpec options;
   options.threads = static_cast<unsigned>(workload.threads.size());
   options.mapping = mapping;
-  return run(workload, two_sockets(), options);
+  return test::accounted_run(workload, two_sockets(), options);
 }
 
 // Of the lines that arrive at the first level, what the private levels serve.
@@ -133,7 +134,7 @@ TEST(Oversubscription, ThousandsOfAutonomousThreadsOnEightCores) {
   options.oversubscribe = true;
   for (const std::string mapping : {"btdm", "unpinned"}) {
     options.mapping = mapping;
-    const RunReport report = run(*workload, two_sockets(), options);
+    const RunReport report = test::accounted_run(*workload, two_sockets(), options);
     EXPECT_EQ(report.counts.accesses, threads * 512);
     // btdm: 300 threads a core, one after the other; on idle cores of either they begin with a waking
     for (const CoreUse& core : report.cores) {

@@ -8,6 +8,7 @@
 #include "models/run/run.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {
@@ -67,7 +68,7 @@ TEST(TaskSweep, movesTheBytesOfTheLoop) {
     RunSpec options = options_for(threads);
     RunExtras extras;
     extras.keep_log = true;
-    const RunReport with = run(*by_tasks, machine, options, extras), without = run(*by_loop, machine, options, extras);
+    const RunReport with = accounted_run(*by_tasks, machine, options, extras), without = accounted_run(*by_loop, machine, options, extras);
     EXPECT_EQ(with.counts.accesses, without.counts.accesses + tasks);
     if (threads == 1) {
       EXPECT_GE(with.counts.memory_lines, without.counts.memory_lines);
@@ -91,7 +92,8 @@ TEST(TaskSweep, isFasterOnMoreThreadsAndTheSameEachTime) {
   const Machine machine = two_sockets();
   double before = 1e9;
   for (const unsigned threads : {1U, 2U, 4U, 8U}) {
-    const RunReport report = run(*workload, machine, options_for(threads)), again = run(*workload, machine, options_for(threads));
+    const RunReport report = accounted_run(*workload, machine, options_for(threads)),
+                    again = accounted_run(*workload, machine, options_for(threads));
     EXPECT_EQ(report.time, again.time);
     EXPECT_EQ(report.counts.traffic_bytes, again.counts.traffic_bytes);
     const double seconds = seconds_of(report, "sweep:task");
@@ -106,9 +108,9 @@ TEST(TaskSweep, aRecordedHandOutIsFollowed) {
   RunSpec options = options_for(4, "tasks:queue=4");
   RunExtras extras;
   extras.keep_log = true;
-  const RunReport first = run(*workload, machine, options, extras);
+  const RunReport first = accounted_run(*workload, machine, options, extras);
   extras.follow = first.log;
-  const RunReport second = run(*workload, machine, options, extras);
+  const RunReport second = accounted_run(*workload, machine, options, extras);
   const auto by_thread = [](const RunReport& report) {
     std::vector<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>> result;
     for (const HandOut& out : report.log) result.emplace_back(out.items.execution.value(), out.thread.value(), out.items.first);
@@ -121,7 +123,7 @@ TEST(TaskSweep, aRecordedHandOutIsFollowed) {
 TEST(TaskSweep, aRegionOfTasksTakesADistributionOfTasks) {
   const auto workload = sweep(true);
   const Machine machine = two_sockets();
-  const auto time = [&](const char* distribution) { return run(*workload, machine, options_for(8, distribution)).time; };
+  const auto time = [&](const char* distribution) { return accounted_run(*workload, machine, options_for(8, distribution)).time; };
   // A queue of one place keeps the producer from creating work: the others wait for it. By the region's label, its construct's, or all.
   EXPECT_EQ(time("sweep:task@tasks:queue=1"), time("sweep@tasks:queue=1"));
   EXPECT_EQ(time("tasks:queue=1"), time("static sweep@tasks:queue=1"));

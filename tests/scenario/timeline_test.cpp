@@ -7,6 +7,7 @@
 #include "models/engines/parts/controller_costs.hpp"
 #include "models/run/run.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/workloads.hpp"
 
@@ -36,8 +37,8 @@ class TimelineOfRun : public testing::TestWithParam<const char*> {};
 TEST_P(TimelineOfRun, changesNoResult) {
   RunSpec options = options_of(GetParam());
   const auto workload = jacobi2d(256, 2);
-  const RunReport with = run(*workload, two_sockets(), options, with_timeline());
-  const RunReport without = run(*workload, two_sockets(), options);
+  const RunReport with = accounted_run(*workload, two_sockets(), options, with_timeline());
+  const RunReport without = accounted_run(*workload, two_sockets(), options);
   EXPECT_EQ(with.time, without.time);
   EXPECT_EQ(with.counts.latency_ns, without.counts.latency_ns);
   EXPECT_EQ(without.timeline, nullptr);
@@ -46,7 +47,7 @@ TEST_P(TimelineOfRun, changesNoResult) {
 TEST_P(TimelineOfRun, linksAreInUseForTheirBytes) {
   // Seconds in use = bytes / bandwidth; a message's time on a link is in whole picoseconds, 8 bytes take 667 of them.
   const Machine machine = two_sockets();
-  const RunReport report = run(*jacobi2d(512, 2), machine, options_of(GetParam()), with_timeline());
+  const RunReport report = accounted_run(*jacobi2d(512, 2), machine, options_of(GetParam()), with_timeline());
   const Timeline& timeline = *report.timeline;
   for (std::size_t link = 0; link < 2; ++link) {
     const std::size_t resource = machine.controllers.size() + link;
@@ -60,7 +61,7 @@ TEST_P(TimelineOfRun, controllersAreInUseForTheirLines) {
   // reads x their cost <= seconds in use <= reads and writes x theirs; the difference is what was written back behind the end, and in
   // `line` the last batches.
   const Machine machine = two_sockets();
-  const RunReport report = run(*jacobi2d(512, 2), machine, options_of(GetParam()), with_timeline());
+  const RunReport report = accounted_run(*jacobi2d(512, 2), machine, options_of(GetParam()), with_timeline());
   for (std::size_t home = 0; home < 2; ++home) {
     const LineCosts costs = line_costs(machine, home);
     const double reads = static_cast<double>(report.counts.read_bytes[home]) / 64 * costs.read;
@@ -72,7 +73,7 @@ TEST_P(TimelineOfRun, controllersAreInUseForTheirLines) {
 }
 
 TEST_P(TimelineOfRun, nothingIsUsedMoreThanWhole) {
-  const RunReport report = run(*jacobi2d(512, 2), two_sockets(), options_of(GetParam()), with_timeline());
+  const RunReport report = accounted_run(*jacobi2d(512, 2), two_sockets(), options_of(GetParam()), with_timeline());
   const UseOverTime& use = report.timeline->use();
   for (std::size_t resource = 0; resource < use.resources(); ++resource) {
     // `flow` spreads a slice's use evenly over its time: it may be early or late by a slice.
@@ -84,7 +85,7 @@ TEST_P(TimelineOfRun, nothingIsUsedMoreThanWhole) {
 TEST_P(TimelineOfRun, workIsBusyTimeAndSpansOfAThreadDoNotOverlap) {
   // Work, runtime and heap calls of a thread: its busy time. With waits they never overlap, and a barrier is waited at.
   for (const char* distribution : {"static", "dynamic:8"}) {
-    const RunReport report = run(*jacobi2d(256, 2), two_sockets(), options_of(GetParam(), distribution), with_timeline());
+    const RunReport report = accounted_run(*jacobi2d(256, 2), two_sockets(), options_of(GetParam(), distribution), with_timeline());
     std::vector<Time> busy(8), end(8);
     bool waited = false;
     for (const Timeline::Span& span : report.timeline->spans()) {
@@ -105,7 +106,7 @@ TEST_P(TimelineOfRun, showsPagesThatMove) {
   // All pages lie on node 0, and the threads of node 1 ask for half of them.
   RunSpec options = options_of(GetParam());
   options.placement = "bind:0+carrefour:period=100us";
-  const RunReport report = run(*jacobi2d(512, 8), two_sockets(), options, with_timeline());
+  const RunReport report = accounted_run(*jacobi2d(512, 8), two_sockets(), options, with_timeline());
   ASSERT_GT(report.migrated_pages, 0U);
   Time moving;
   for (const Timeline::Span& span : report.timeline->spans())
@@ -118,7 +119,7 @@ TEST_P(TimelineOfRun, waitsForTasksAndForCores) {
   options.threads = 4;
   options.oversubscribe = true;
   options.mapping = "cores:0:0:1:1";
-  const RunReport report = run(*tasks(64), two_sockets(), options, with_timeline());
+  const RunReport report = accounted_run(*tasks(64), two_sockets(), options, with_timeline());
   std::vector<Time> end(4);
   std::size_t for_core = 0;
   for (const Timeline::Span& span : report.timeline->spans()) {
@@ -135,7 +136,7 @@ TEST(TimelineOfPass, comesBeforeTheProgram) {
   // stencil-aware's initialisation pass is a program of its own, in front.
   RunSpec options = options_of("flow");
   options.placement = "stencil-aware";
-  const RunReport report = run(*jacobi2d(256, 2), two_sockets(), options, with_timeline());
+  const RunReport report = accounted_run(*jacobi2d(256, 2), two_sockets(), options, with_timeline());
   const auto& spans = report.timeline->spans();
   ASSERT_FALSE(spans.empty());
   EXPECT_EQ(report.timeline->labels()[spans.front().label], "placement pass");
@@ -150,9 +151,9 @@ TEST(TimelineOfPass, comesBeforeTheProgram) {
 TEST(TimelineOfBound, isRefused) {
   RunSpec options = options_of("flow");
   options.placement = "optimal";
-  EXPECT_THROW(run(*jacobi2d(128, 1), two_sockets(), options, with_timeline()), UsageError);
+  EXPECT_THROW(accounted_run(*jacobi2d(128, 1), two_sockets(), options, with_timeline()), UsageError);
   options.placement = "first-touch";
-  EXPECT_THROW(run(*jacobi2d(128, 1), two_sockets(), options, with_timeline(3)), UsageError);
+  EXPECT_THROW(accounted_run(*jacobi2d(128, 1), two_sockets(), options, with_timeline(3)), UsageError);
 }
 
 }  // namespace

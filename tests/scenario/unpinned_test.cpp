@@ -9,6 +9,7 @@
 #include "models/run/run.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/source_folder.hpp"
 
@@ -56,7 +57,7 @@ TEST(UnpinnedRun, ofAsManyThreadsAsCoresOnAQuietMachineMovesNobody) {
   // Each thread has a core of its own from the start and its pages are at home there, as if it were pinned: the same local traffic.
   const auto workload = own_parts(8, 3);
   const Machine machine = x5550();
-  const RunReport free = run(*workload, machine, unpinned(8)), pinned = run(*workload, machine, unpinned(8, "compact"));
+  const RunReport free = accounted_run(*workload, machine, unpinned(8)), pinned = accounted_run(*workload, machine, unpinned(8, "compact"));
   EXPECT_EQ(free.thread_moves, 0u);
   EXPECT_EQ(cores_of(free).size(), 8u);
   EXPECT_EQ(free.remote_pages, 0u);
@@ -69,12 +70,12 @@ TEST(UnpinnedRun, isTheSameTwiceAndFollowsItsSeed) {
   const auto workload = own_parts(8, 15);
   const Machine machine = x5550();
   RunSpec options = unpinned(8, "unpinned:disturbances=2000,spin=0 s");
-  const RunReport first = run(*workload, machine, options), second = run(*workload, machine, options);
+  const RunReport first = accounted_run(*workload, machine, options), second = accounted_run(*workload, machine, options);
   EXPECT_EQ(first.time, second.time);
   EXPECT_EQ(first.thread_moves, second.thread_moves);
   EXPECT_EQ(first.counts.traffic_bytes, second.counts.traffic_bytes);
   options.seed = 1;
-  const RunReport other = run(*workload, machine, options);
+  const RunReport other = accounted_run(*workload, machine, options);
   EXPECT_NE(first.time, other.time);
 }
 
@@ -82,8 +83,9 @@ TEST(UnpinnedRun, sharesCoresWhenThereAreMoreThreads) {
   // 12 threads of equal work on 8 cores. No core works for two at once: sum of busy <= cores x time. Nobody waits longer than if every
   // core had two threads: time of two threads a core >= time >= 12/8 of one thread's.
   const Machine machine = x5550();
-  const RunReport shared = run(*own_parts(12, 30), machine, unpinned(12)), alone = run(*own_parts(8, 30), machine, unpinned(8)),
-                  twice = run(*own_parts(16, 30), machine, unpinned(16));
+  const RunReport shared = accounted_run(*own_parts(12, 30), machine, unpinned(12)),
+                  alone = accounted_run(*own_parts(8, 30), machine, unpinned(8)),
+                  twice = accounted_run(*own_parts(16, 30), machine, unpinned(16));
   EXPECT_LE(busy(shared).seconds(), 8 * shared.time.seconds());
   EXPECT_LE(shared.time.seconds(), 1.05 * twice.time.seconds());
   EXPECT_GE(shared.time.seconds(), 1.4 * alone.time.seconds());
@@ -106,7 +108,8 @@ std::shared_ptr<Workload> uneven_parts(std::uint32_t team) {
 
 TEST(UnpinnedRun, takesThreadsFromABusyCoreToOneThatFellIdle) {
   // The ninth thread queues behind another. A core that falls idle takes it, long before that one is done: T < 1.3 T(8), and not 2 T(8).
-  const RunReport nine = run(*uneven_parts(9), x5550(), unpinned(9)), eight = run(*uneven_parts(8), x5550(), unpinned(8));
+  const RunReport nine = accounted_run(*uneven_parts(9), x5550(), unpinned(9)),
+                  eight = accounted_run(*uneven_parts(8), x5550(), unpinned(8));
   EXPECT_LT(nine.time.seconds(), 1.3 * eight.time.seconds());
   EXPECT_EQ(nine.remote_pages, 0u);
 }
@@ -118,7 +121,7 @@ TEST(UnpinnedRun, movesThreadsWhenDaemonsTakeTheirCores) {
   RunExtras extras;
   extras.system.scheduler.disturbance = Time::from_seconds(2e-3);
   const Machine machine = x5550();
-  const RunReport disturbed = run(*workload, machine, options, extras), quiet = run(*workload, machine, unpinned(6));
+  const RunReport disturbed = accounted_run(*workload, machine, options, extras), quiet = accounted_run(*workload, machine, unpinned(6));
   EXPECT_EQ(quiet.thread_moves, 0u);
   EXPECT_GT(disturbed.thread_moves, 0u);
   EXPECT_GT(disturbed.time, quiet.time);

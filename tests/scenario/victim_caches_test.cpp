@@ -4,6 +4,7 @@
 #include "models/machines/machine_file.hpp"
 #include "models/run/run.hpp"
 #include "sim/program/workload_builder.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/source_folder.hpp"
 
 namespace homenode::test {
@@ -42,9 +43,9 @@ TEST(VictimCaches, holdAsMuchByRunsAsLineByLine) {
     options.threads = 6;
     options.stores = "regular";
     options.caches = "lines";
-    const auto expected = static_cast<double>(run(*workload, machine, options).counts.memory_lines);
+    const auto expected = static_cast<double>(accounted_run(*workload, machine, options).counts.memory_lines);
     options.caches = "runs";
-    const auto found = static_cast<double>(run(*workload, machine, options).counts.memory_lines);
+    const auto found = static_cast<double>(accounted_run(*workload, machine, options).counts.memory_lines);
     EXPECT_NEAR(found / expected, 1, rows == 400 ? 0.16 : 0.06) << rows << " rows: " << found << " for " << expected << " lines";
   }
 }

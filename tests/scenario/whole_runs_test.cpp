@@ -9,6 +9,7 @@
 #include "models/run/run.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/loop/simulation.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
 
@@ -46,7 +47,7 @@ TEST_P(OnS4Machines, bytesAreConserved) {
   const Machine machine = paper_machine(GetParam());
   const auto workload = jacobi2d(1024, 2);
   for (const char* placement : {"first-touch", "interleave", "bind:0"}) {
-    const RunReport report = run(*workload, machine, all_cores(machine, placement));
+    const RunReport report = accounted_run(*workload, machine, all_cores(machine, placement));
     const EventCounts& counts = report.counts;
     // Bytes by (initiator, home) = bytes read + bytes written by home = 64 B for every line that memory moved.
     for (std::size_t home = 0; home < counts.nodes; ++home) {
@@ -66,7 +67,7 @@ TEST_P(OnS4Machines, noRunIsFasterThanItsBandwidthBound) {
   const Machine machine = paper_machine(GetParam());
   const auto workload = s4_short();
   for (const char* placement : {"first-touch", "interleave", "bind:0"}) {
-    const RunReport report = run(*workload, machine, all_cores(machine, placement));
+    const RunReport report = accounted_run(*workload, machine, all_cores(machine, placement));
     for (std::size_t home = 0; home < machine.nodes.size(); ++home) {
       // T >= reads / B_r + writes / B_w for each controller, 1 / B_w = 2 / B_11 - 1 / B_r. What is still in the caches
       // at the end is flushed outside the run's time: at most the capacity of all last levels.
@@ -83,8 +84,8 @@ TEST_P(OnS4Machines, noRunIsFasterThanItsBandwidthBound) {
 TEST_P(OnS4Machines, theSameRunTwiceIsTheSame) {
   const Machine machine = paper_machine(GetParam());
   const auto workload = jacobi2d(512, 2);
-  const RunReport first = run(*workload, machine, all_cores(machine, "interleave", "dynamic:4"));
-  const RunReport second = run(*workload, machine, all_cores(machine, "interleave", "dynamic:4"));
+  const RunReport first = accounted_run(*workload, machine, all_cores(machine, "interleave", "dynamic:4"));
+  const RunReport second = accounted_run(*workload, machine, all_cores(machine, "interleave", "dynamic:4"));
   EXPECT_EQ(first.time, second.time);
   EXPECT_EQ(first.counts.traffic_bytes, second.counts.traffic_bytes);
   for (std::size_t t = 0; t < first.threads.size(); ++t) EXPECT_EQ(first.threads[t].busy, second.threads[t].busy);
@@ -93,9 +94,9 @@ TEST_P(OnS4Machines, theSameRunTwiceIsTheSame) {
 TEST_P(OnS4Machines, serialPlacementIsBelowInterleavedAndInterleavedNotAboveParallelFirstTouch) {
   const Machine machine = paper_machine(GetParam());
   const auto workload = s4_short();
-  const double parallel = seconds_of(run(*workload, machine, all_cores(machine, "first-touch")), "sweep");
-  const double interleaved = seconds_of(run(*workload, machine, all_cores(machine, "interleave")), "sweep");
-  const double serial = seconds_of(run(*workload, machine, all_cores(machine, "bind:0")), "sweep");
+  const double parallel = seconds_of(accounted_run(*workload, machine, all_cores(machine, "first-touch")), "sweep");
+  const double interleaved = seconds_of(accounted_run(*workload, machine, all_cores(machine, "interleave")), "sweep");
+  const double serial = seconds_of(accounted_run(*workload, machine, all_cores(machine, "bind:0")), "sweep");
   // C60: all data on one of n domains: one controller serves what n could, so at least 0.97 n times as long.
   EXPECT_GE(serial / parallel, 0.97 * static_cast<double>(machine.nodes.size()));
   EXPECT_LT(interleaved, serial);
@@ -109,8 +110,8 @@ TEST(S4, interleavingCostsMostOnTheX5550AndItsLinkBinds) {
   for (const std::string& name : s4_machines) {
     const Machine machine = paper_machine(name);
     const auto workload = s4_short();
-    const double parallel = seconds_of(run(*workload, machine, all_cores(machine, "first-touch")), "sweep");
-    const RunReport interleaved = run(*workload, machine, all_cores(machine, "interleave"));
+    const double parallel = seconds_of(accounted_run(*workload, machine, all_cores(machine, "first-touch")), "sweep");
+    const RunReport interleaved = accounted_run(*workload, machine, all_cores(machine, "interleave"));
     const double loss = 1 - parallel / seconds_of(interleaved, "sweep");
     if (loss > greatest) {
       greatest = loss;
@@ -130,9 +131,9 @@ TEST(S4, onOneDomainAllPlacementsCoincide) {
   machine.controllers.resize(1);
   machine.links.clear();
   const auto workload = jacobi3d(120, 600, 600, 10, 10, 600, 1);
-  const double parallel = run(*workload, machine, all_cores(machine, "first-touch")).time.seconds();
+  const double parallel = accounted_run(*workload, machine, all_cores(machine, "first-touch")).time.seconds();
   for (const char* placement : {"interleave", "bind:0"}) {
-    EXPECT_NEAR(run(*workload, machine, all_cores(machine, placement)).time.seconds(), parallel, 1e-3 * parallel);
+    EXPECT_NEAR(accounted_run(*workload, machine, all_cores(machine, placement)).time.seconds(), parallel, 1e-3 * parallel);
   }
 }
 
@@ -140,10 +141,10 @@ TEST(Quantum, halvingItChangesAMemoryBoundRunByLessThanTwoPercent) {
   const Machine machine = paper_machine("xeon-x5550-2s");
   const auto workload = jacobi3d(240, 600, 600, 10, 10, 600, 1);
   RunSpec options = all_cores(machine, "interleave");
-  const double whole = run(*workload, machine, options).time.seconds();
+  const double whole = accounted_run(*workload, machine, options).time.seconds();
   RunExtras extras;
   extras.quantum = Bytes{default_quantum(machine).count() / 2};
-  EXPECT_NEAR(run(*workload, machine, options, extras).time.seconds(), whole, 0.02 * whole);
+  EXPECT_NEAR(accounted_run(*workload, machine, options, extras).time.seconds(), whole, 0.02 * whole);
 }
 
 // When both follow the same item-to-thread log, the engines' totals agree within 0.5 %.
@@ -156,10 +157,10 @@ TEST_P(FlowAgainstSimgrid, totalsAgreeOnOneLog) {
   RunSpec options = all_cores(machine, placement, distribution);
   RunExtras extras;
   extras.keep_log = true;
-  const RunReport flow = run(*workload, machine, options, extras);
+  const RunReport flow = accounted_run(*workload, machine, options, extras);
   extras.follow = flow.log;
   options.engine = "simgrid";
-  EXPECT_NEAR(run(*workload, machine, options, extras).time.seconds() / flow.time.seconds(), 1, 0.005);
+  EXPECT_NEAR(accounted_run(*workload, machine, options, extras).time.seconds() / flow.time.seconds(), 1, 0.005);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, FlowAgainstSimgrid,
@@ -176,9 +177,9 @@ TEST_P(FreeRunning, makespansAreNear) {
   const Machine machine = paper_machine(name);
   const auto workload = jacobi3d(120, 600, 600, 10, 10, 600, 1);
   RunSpec options = all_cores(machine, placement, distribution);
-  const double flow = run(*workload, machine, options).time.seconds();
+  const double flow = accounted_run(*workload, machine, options).time.seconds();
   options.engine = "simgrid";
-  const double ratio = run(*workload, machine, options).time.seconds() / flow;
+  const double ratio = accounted_run(*workload, machine, options).time.seconds() / flow;
   RecordProperty("simgrid_over_flow", std::to_string(ratio));
   EXPECT_NEAR(ratio, 1, 0.04);
 }
@@ -194,7 +195,7 @@ TEST(Run, refusesWhatItDoesNotKnowBeforeAnythingRuns) {
     RunSpec options = all_cores(machine, "first-touch");
     change(options);
     try {
-      run(*workload, machine, options);
+      accounted_run(*workload, machine, options);
     } catch (const Error& error) { return std::string{error.what()}; }
     return std::string{"accepted"};
   };

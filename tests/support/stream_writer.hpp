@@ -61,7 +61,7 @@ public:
   }
   void item(std::int64_t iteration) { opcode(HN_ITEM), u(static_cast<std::uint64_t>(iteration)); }
   void loop_end(bool nowait = false) { opcode(HN_LOOP_END), u(nowait ? 1 : 0); }
-  void barrier() { opcode(HN_BARRIER), u(0); }
+  void barrier(std::uint64_t site = 0x8000) { opcode(HN_BARRIER), u(0), u(site); }
   void rank(unsigned rank) { opcode(HN_RANK), u(rank); }
   void user_rank() { opcode(HN_USER_RANK); }
   void streamable(std::uint64_t address, std::uint64_t bytes) {

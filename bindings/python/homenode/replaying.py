@@ -38,12 +38,14 @@ def replay(
 
     `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps) and ``Result.pages`` (object, page of
     it, node, in the order of placing: of several rows for a page the last holds); `follow` hands out exactly
-    such a log instead of asking the distribution. ``Result.run["caches"]`` says which caches `auto` took,
+    such a log instead of asking the distribution.
+    A program that creates its threads need not be told `threads`. ``Result.run["caches"]`` says which caches `auto` took,
     ``Result.run["heap_detail"]`` what the heap did, ``Result.energy`` what was consumed.
     `confidence` samples so many machines within what is known of this one and fills ``Result.interval`` (`hn.rank` compares).
     `timeline` names a file (.json, .json.gz) for what happened when, a Chrome trace of about `timeline_events` events at most.
     """
-    trace, spec = Trace.of(trace), asked(machine, options)
+    trace = Trace.of(trace)
+    spec = asked(machine, options, trace=trace)
     spec.check(trace)
     if confidence is not None:
         if keep_log or follow is not None or timeline is not None:

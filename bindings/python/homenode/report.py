@@ -55,9 +55,12 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
             "binding_resource": region["binding"][0]["resource"] if region["binding"] else None,
             "binding": region["binding"],
             "thread_busy_seconds": region["thread_busy_seconds"],
+            "exclusive_seconds": region["exclusive_seconds"],
+            "ranks": region["ranks"],
         }
         for region in raw["regions"]
     ]
+    time_detail = {"regions": math.fsum(region["exclusive_seconds"] for region in regions), **raw["overheads"]}
     return {
         **choice,
         "seconds": raw["seconds"],
@@ -92,7 +95,22 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "heap_detail": raw["heap"],
         "best_placement": raw["best_placement"],
         "energy_detail": _energy_detail(energy, raw["seconds"]) if energy else {},
+        "time_detail": time_detail,
+        "bound_by": _bound_by(regions, time_detail),
+        "threads_at_once": raw["threads_at_once"] or choice["threads"],
     }
+
+
+def _bound_by(regions: list[dict[str, Any]], time_detail: dict[str, float]) -> dict[str, Any]:
+    """What the most time goes to: a region, with its bottleneck, or what is in no region; forks and barriers are one."""
+    team = {"fork and barrier": time_detail["fork"] + time_detail["barrier"]}
+    others = team | {name.replace("_", " "): time_detail[name] for name in ("runtime", "page_work", "waiting")}
+    shares = [(region["binding_resource"], region["label"], region["exclusive_seconds"]) for region in regions]
+    shares += [(name, None, seconds) for name, seconds in others.items()]
+    resource, label, seconds = max(shares, key=lambda share: share[2])
+    if seconds <= 0:
+        resource = label = None
+    return {"resource": resource, "region": label, "seconds": seconds}
 
 
 def _energy_detail(energy: dict[str, Any], seconds: float) -> dict[str, Any]:

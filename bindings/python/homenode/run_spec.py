@@ -84,7 +84,8 @@ class RunSpec:
         options = self._options
         if python_placement(self.placement, self.machine) is not None:
             options = options.with_(placement="first-touch" + "".join(self.placement.partition("+")[1:]))
-        _core.check_run(options, self.machine._core, trace.labels)
+        own = trace.own_threads
+        _core.check_run(options, self.machine._core, trace.labels, own[1] if own else 0)
         System.load(self.system)
         EnergyModel.load(self.energy)
 
@@ -111,8 +112,17 @@ class RunSpec:
         return f"RunSpec({', '.join([repr(self._machine), *chosen])})"
 
 
-def asked(machine: Machine | str | Path, options: Mapping[str, Any], names: Sequence[str] = NAMES) -> RunSpec:
-    """The run that a call's keywords ask for, of which it knows `names`."""
+def threads_of(trace: Trace) -> dict[str, int]:
+    """The option `threads` of a program that creates its threads, which need not be said; empty for others."""
+    return {"threads": trace.own_threads[0]} if trace.own_threads else {}
+
+
+def asked(
+    machine: Machine | str | Path, options: Mapping[str, Any], names: Sequence[str] = NAMES, trace: Trace | None = None
+) -> RunSpec:
+    """The run that a call's keywords ask for, of which it knows `names`; what the trace says itself need not be asked for."""
+    if trace is not None:
+        options = {**threads_of(trace), **options}
     for name in options:
         if name not in names:
             raise TypeError(_core.unknown_name("option", name, names))

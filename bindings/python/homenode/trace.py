@@ -35,6 +35,7 @@ class Trace:
         self._path = path
         self._core = _core.Trace.open(path)
         self._inspection: dict[str, Any] | None = None
+        self._own_threads: list[tuple[int, int] | None] = []  # once it is known
         if temporary:
             weakref.finalize(self, path.unlink, missing_ok=True)
 
@@ -88,6 +89,13 @@ class Trace:
         if self._inspection is None:
             self._inspection = self._core.inspect()
         return self._inspection
+
+    @property
+    def own_threads(self) -> tuple[int, int] | None:
+        """Of a program that creates its threads: how many it has with its first one, and how many of them at once; else None."""
+        if not self._own_threads:
+            self._own_threads.append(self._core.own_threads())
+        return self._own_threads[0]
 
     def thread_graph(self, team: int | None = None) -> dict[str, Any]:
         """Who created and joined whom, the bytes that one thread writes and another reads, and what type that makes a thread.

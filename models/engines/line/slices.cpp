@@ -46,9 +46,9 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
     overhead += work_on_pages(place, addresses);
   };
   const CacheStage::Passed passed = stage_.pass(work, addresses, watched ? tell_faults : std::function<void()>{});
+  const Time page_work = Time::picoseconds(overhead) - work.overhead;
   if (timeline_ != nullptr)
-    timeline_->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now,
-                      place.now + Time::picoseconds(overhead) - work.overhead);
+    timeline_->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now, place.now + page_work);
   counts_.events.tlb_misses += passed.walked_pages;
   counts_.events.accesses += passed.slice.accesses;
   const std::uint64_t faulted = addresses.settle();
@@ -82,7 +82,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.wake = r.clock;
   active_.push_back(static_cast<std::uint32_t>(thread));
   events_.push({r.clock, static_cast<std::uint32_t>(thread)});
-  return {r.work, passed.slice.reached};
+  return {r.work, passed.slice.reached, page_work};
 }
 
 // What faults take beside their own time (system.hpp): the lock one after the other, and the lines that the kernel writes.

@@ -77,9 +77,9 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const double alone = spent.busy(machine_.overlap);
   for (const std::uint32_t resource : use_.ascending()) offered_[resource] += offered_share(use_.seconds(ResourceId{resource}), alone);
   spent.reads = loaded_read_time(place.node);
+  const Time page_work = Time::from_seconds(kernel_seconds);
   if (options_.timeline != nullptr)
-    options_.timeline->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now,
-                              place.now + Time::from_seconds(kernel_seconds));
+    options_.timeline->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now, place.now + page_work);
   const double walks = passed.walks * machine_.tlb.miss_penalty.seconds();
   const double overhead = work.overhead.seconds() + faults + walks + kernel_seconds;
   note_bound(work, outcome, spent, work.overhead.seconds() + walks, faulted, addresses);
@@ -93,7 +93,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   if (use_.seconds(lock()) > 0) running.faults_on = machine_.socket_of(place.node);
   counts_.events.tlb_misses += passed.walked_pages;
   count(outcome, place);
-  return {begin(std::move(running), alone, overhead), passed.slice.reached};
+  return {begin(std::move(running), alone, overhead), passed.slice.reached, page_work};
 }
 
 CacheStage::Passed StagedMemoryModel::pass_caches(const Work& work, AddressSpace& addresses, double& kernel_seconds) {

@@ -1,5 +1,7 @@
 #include "traces/capture/assembler/assembler.hpp"
 
+#include <algorithm>
+
 #include "traces/capture/assembler/state.hpp"
 
 extern "C" {
@@ -52,12 +54,24 @@ void Assembler::hand_over_tables() {
   for (; objects_handed_over_ < objects_.objects.size(); ++objects_handed_over_) writer_.add(objects_.objects[objects_handed_over_]);
 }
 
+// Of a program that is one stretch of serial code, the place of the first access says nothing.
+void Assembler::name_serial_regions() {
+  const std::map<std::string, std::string> names = program_.serial_names();
+  const auto is_serial = [](const Region& region) { return region.kind == RegionKind::serial; };
+  const bool is_one = parallel_count_ == 0 && std::count_if(regions_.begin(), regions_.end(), is_serial) == 1;
+  for (Region& region : regions_) {
+    const auto name = names.find(region.label);
+    if (is_serial(region) && name != names.end()) region.label = is_one ? "main:serial" : name->second;
+  }
+}
+
 void Assembler::finish() {
   note_serial_work();
   for (const Mark& mark : marks_) writer_.add(mark);  // nothing came after them
   program_.look_up_lines();
   objects_.name_objects();
   for (Region& region : regions_) program_.note_clause(region);
+  name_serial_regions();
   hand_over_tables();
   for (std::size_t i = 0; i < program_.sites.size(); ++i) writer_.update(SiteId{i}, program_.sites[i]);
   for (std::size_t i = 0; i < regions_.size(); ++i) writer_.update(RegionId{i}, regions_[i]);

@@ -6,12 +6,16 @@
 // Regions:
 // - the iterations of a worksharing loop may be run by any thread;
 // - serial code between parallel constructs is a serial region;
-// - code of a parallel construct outside its loops is bound to ranks if the program asks for its rank there, else replicated.
+// - code of a parallel construct outside its loops is bound to ranks if the program has asked for its rank before its end and its ranks do
+//   not do the same, or if they create tasks; else it is replicated.
 //
 // Labels:
 // - HOMENODE_LABEL names the next parallel construct. If another mark comes first, it names the serial code up to that mark.
 // - A construct without a label is function#ordinal, by first appearance.
-// - Serial code without a label is function:serial#ordinal. The function is that of its first access.
+// - A construct in a parallel region has its name and a number: the k-th place in its source is .k (place 0 has none), the code that
+//   follows a construct or a barrier :code. One place is one region, however often the parallel region comes to it.
+// - Serial code without a label is function:serial:line, by its first access or, without any, its first heap call; function:serial#ordinal
+//   where the line is unknown. If it is the whole program, it is main:serial.
 #pragma once
 
 #include <cstdint>

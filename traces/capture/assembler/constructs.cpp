@@ -44,7 +44,7 @@ void Assembler::begin_parallel(std::uint64_t serial, std::uint32_t team, const C
   end_serial();
   note_serial_work();
   in_parallel_ = true;
-  bound_ = false;
+  asked_from_ = SIZE_MAX;
   parallel_serial_ = serial;
   parallel_team_ = team;
   parallel_site_ = site;
@@ -56,20 +56,32 @@ void Assembler::begin_parallel(std::uint64_t serial, std::uint32_t team, const C
   expect_barrier_.clear();
   objects_.begin_parallel();
   rank_ = 0;
-  phases_.push_back(code());
+  phases_.push_back(code({}));
   for (Rank& rank : ranks_) rank.in_item = true;
 }
 
-Phase Assembler::code() const {
+StretchNames& Assembler::stretch_names() {
+  return stretch_names_[parallel_label_ ? std::pair{*parallel_label_, CallSite{}} : std::pair{std::string{}, parallel_site_}];
+}
+
+// What follows the construct or barrier there; nothing: the beginning.
+Phase Assembler::code(const CallSite& behind) {
+  std::map<CallSite, std::size_t>& code = stretch_names().code;
+  const auto [known, fresh] = code.try_emplace(behind, phases_.size());
+  if (fresh) {
+    const auto has_number = [&](const auto& other) { return other.first != behind && other.second == known->second; };
+    while (std::any_of(code.begin(), code.end(), has_number)) ++known->second;
+  }
   Phase phase;
+  phase.number = known->second;
   phase.kind = RegionKind::thread;
   phase.site = parallel_site_;
   phase.step_mark = step_;
   return phase;
 }
 
-void Assembler::enter_code() {
-  if (ranks_[rank_].phase == phases_.size()) phases_.push_back(code());
+void Assembler::enter_code(const CallSite& behind) {
+  if (ranks_[rank_].phase == phases_.size()) phases_.push_back(code(behind));
   ranks_[rank_].in_item = true;
 }
 
@@ -81,6 +93,8 @@ void Assembler::enter(const Phase& phase) {
   rank.share = rank_;
   if (rank.phase == phases_.size()) {
     phases_.push_back(phase);
+    std::map<CallSite, std::size_t>& constructs = stretch_names().constructs;
+    phases_.back().number = constructs.try_emplace(phase.site, constructs.size()).first->second;
     phases_.back().step_mark = step_;
     phases_.back().label = pending_label_ ? *std::exchange(pending_label_, std::nullopt) : "";
   }
@@ -90,8 +104,9 @@ void Assembler::enter(const Phase& phase) {
 void Assembler::leave() {
   Rank& rank = ranks_[rank_];
   close_item(rank);
+  const CallSite behind = phases_[rank.phase].site;
   ++rank.phase;
-  enter_code();
+  enter_code(behind);
 }
 
 void Assembler::close_item(Rank& rank) {
@@ -200,9 +215,10 @@ void Assembler::end_parallel() {
     execution.team = parallel_team_;
     execution.parallel = static_cast<std::uint32_t>(parallel_serial_ + 1);
     execution.barrier_after = !phase.nowait || p == last;
-    execution.iterations = code ? (bound_ ? parallel_team_ : 1) : phase.iterations;
-    if (code) execution.binding = bound_ ? Binding::rank : Binding::replicated;
-    if (code && !bound_) {
+    const bool bound = code && is_bound(p);
+    execution.iterations = code ? (bound ? parallel_team_ : 1) : phase.iterations;
+    if (code) execution.binding = bound ? Binding::rank : Binding::replicated;
+    if (code && !bound) {
       // Every thread does the same: the first rank's share stands for all.
       if (phase.by_rank.begin()->first != 0) continue;
       phase.by_rank.erase(std::next(phase.by_rank.begin()), phase.by_rank.end());
@@ -226,22 +242,35 @@ void Assembler::note_serial_work() {
   serial_shares_.clear();
 }
 
-std::string Assembler::suffix_of_loop(std::size_t phase) const {
-  std::size_t before = 0;
-  for (std::size_t p = 0; p < phase; ++p) before += phases_[p].kind == RegionKind::thread ? 0 : 1;
-  if (before == 0) return "";
-  std::string suffix = ".";
-  return suffix += std::to_string(before);
+namespace {
+
+bool do_the_same(const std::vector<ItemBlock>& a, const std::vector<ItemBlock>& b) {
+  const auto binds_same = [](const SlotBinding& one, const SlotBinding& other) {
+    return one.object == other.object && one.base == other.base;
+  };
+  return a.size() == 1 && b.size() == 1 && a[0].pattern == b[0].pattern &&
+         std::equal(a[0].slots.begin(), a[0].slots.end(), b[0].slots.begin(), b[0].slots.end(), binds_same);
+}
+
+}  // namespace
+
+// Code that knows its rank need not make use of it: where all ranks do the same, every thread of any team does.
+bool Assembler::is_bound(std::size_t index) {
+  Phase& phase = phases_[index];
+  if (phase.bound || index < asked_from_) return phase.bound;
+  for (auto& [rank, share] : phase.by_rank) share.folder.finish(intern(phase), keep(phase, share));
+  if (phase.by_rank.size() != parallel_team_ || parallel_team_ == 1) return true;
+  const std::vector<ItemBlock>& first = phase.by_rank.begin()->second.blocks;
+  return !std::all_of(phase.by_rank.begin(), phase.by_rank.end(),
+                      [&](const auto& share) { return do_the_same(first, share.second.blocks); });
 }
 
 std::string Assembler::label_of(const Phase& phase) {
   if (!phase.label.empty()) return phase.label;
-  const auto index = static_cast<std::size_t>(&phase - phases_.data());
-  std::string label = parallel_label_ ? *parallel_label_ : program_.numbered(parallel_site_);
-  if (phase.kind != RegionKind::thread) return label + suffix_of_loop(index);
-  label += ":code";
-  if (index > 0) label += std::to_string(index);
-  return label;
+  const std::string label = parallel_label_ ? *parallel_label_ : program_.numbered(parallel_site_);
+  const std::string number = phase.number == 0 ? "" : std::to_string(phase.number);
+  if (phase.kind == RegionKind::thread) return label + ":code" + number;
+  return number.empty() ? label : label + "." + number;
 }
 
 RegionId Assembler::region_of(const Phase& phase, const std::string& label) {

@@ -1,4 +1,5 @@
 // The messages of the stream, each with the function that takes it: stream.h says what their fields are.
+#include <algorithm>
 #include <array>
 
 #include "sim/base/errors.hpp"
@@ -116,15 +117,23 @@ void Assembler::take_allocate() {
   const std::uint64_t address = in_.u64(), bytes = in_.u64(), operation = in_.u64(), zeroed = in_.u64(), old = in_.u64(),
                       alignment = in_.u64();
   const ObjectKind kind = operation == HN_HEAP_MAP ? ObjectKind::mapped : ObjectKind::heap;
-  const ObjectId object = objects_.allocate(kind, address, bytes, old, alignment, read_site());
+  const CallSite site = read_site();
+  const ObjectId object = objects_.allocate(kind, address, bytes, old, alignment, site);
+  begin_with_call(site);
   add_heap_event(current(), static_cast<HeapOperation>(operation), object, zeroed != 0);
 }
 
 void Assembler::take_release() {
   const std::uint64_t address = in_.u64(), operation = in_.u64();
-  read_site();
+  begin_with_call(read_site());
   if (const std::optional<ObjectId> object = objects_.release(address))
     add_heap_event(current(), static_cast<HeapOperation>(operation), *object, false);
+}
+
+// Serial code that accesses nothing is told by its first heap call.
+void Assembler::begin_with_call(const CallSite& site) {
+  Rank& rank = current();
+  if (&rank == &serial_ && rank.first_site == SiteId{0}) rank.first_site = program_.site_id(site);
 }
 
 void Assembler::add_heap_event(Rank& rank, HeapOperation operation, ObjectId object, bool zeroed) {
@@ -183,13 +192,13 @@ void Assembler::take_loop_end() {
 }
 
 void Assembler::take_barrier() {
-  in_.u64();  // epoch
+  const CallSite site = read_site();
   if (!in_parallel_) return;
   if (expect_barrier_.erase(rank_) != 0) return;  // the loop's own
   close_item(ranks_[rank_]);
   phases_[ranks_[rank_].phase].nowait = false;
   ranks_[rank_].phase += 1;
-  enter_code();
+  enter_code(site);
 }
 
 void Assembler::take_single() {
@@ -231,7 +240,7 @@ void Assembler::take_task_begin() {
 }
 
 void Assembler::take_user_rank() {
-  if (in_parallel_) bound_ = true;
+  if (in_parallel_) asked_from_ = std::min(asked_from_, ranks_[rank_].phase);
 }
 
 void Assembler::take_loss() {

@@ -36,11 +36,44 @@ std::string ProgramText::numbered(const CallSite& site) {
 }
 
 std::string ProgramText::numbered_serial(SiteId first) {
-  const std::string& known_name = sites[first.index()].function;
-  const std::string function = known_name.empty() ? "main" : known_name;
-  const auto [known, fresh] = serial_ordinals_.try_emplace(first, 0);
-  if (fresh) known->second = serial_code_in_[function]++;
-  return function + ":serial#" + std::to_string(known->second);
+  const auto [known, fresh] = serial_labels_.try_emplace(first);
+  if (fresh) {
+    const std::string function = function_of_serial(first);
+    known->second = function + ":serial#" + std::to_string(serial_code_in_[function]++);
+    serial_places_.push_back(first);
+  }
+  return known->second;
+}
+
+std::string ProgramText::function_of_serial(SiteId first) const {
+  const std::string& function = sites[first.index()].function;
+  return function.empty() ? "main" : function;
+}
+
+std::map<std::string, std::string> ProgramText::serial_names() const {
+  std::map<SiteId, std::uint32_t> line_of;
+  for (std::size_t module = 0; module < modules_.size(); ++module) {
+    std::vector<std::uint64_t> offsets;
+    std::vector<SiteId> ids;
+    for (const SiteId id : serial_places_) {
+      const auto at = std::find_if(site_ids_.begin(), site_ids_.end(), [&](const auto& known) { return known.second == id; });
+      if (at == site_ids_.end() || at->first.module != module) continue;
+      offsets.push_back(at->first.offset);
+      ids.push_back(id);
+    }
+    if (offsets.empty() || !modules_[module]) continue;
+    const auto lines = modules_[module]->lines(offsets, ModuleSymbols::Inlined::outermost);
+    for (std::size_t i = 0; i < ids.size(); ++i) line_of[ids[i]] = lines[i].second;
+  }
+  std::map<std::string, std::string> names;
+  std::map<std::string, std::uint32_t> times;
+  for (const SiteId id : serial_places_) {
+    if (line_of[id] == 0) continue;
+    const std::string name = function_of_serial(id) + ":serial:" + std::to_string(line_of[id]);
+    const std::uint32_t before = times[name]++;
+    names[serial_labels_.at(id)] = before == 0 ? name : name + "." + std::to_string(before);
+  }
+  return names;
 }
 
 void ProgramText::look_up_lines() {

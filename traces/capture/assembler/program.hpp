@@ -28,8 +28,10 @@ public:
   SiteId site_id(const CallSite&);
   // function#ordinal, by the first appearance of the place in its function.
   std::string numbered(const CallSite&);
-  // function:serial#ordinal of serial code, by the first appearance of the place of its first access in the function.
+  // function:serial#ordinal of serial code that begins at this place, by first appearance: a name until `serial_names` tells better ones.
   std::string numbered_serial(SiteId first);
+  // function:serial:line by the name above, of places whose line is known. Of several places on a line the others end in .1, .2 ...
+  std::map<std::string, std::string> serial_names() const;
   // Files and lines of all sites, in one batch a module.
   void look_up_lines();
   // The loop's own schedule, from the wrapper's notes; after look_up_lines.
@@ -40,11 +42,13 @@ public:
 
 private:
   void read_notes(const ModuleSymbols&);
+  std::string function_of_serial(SiteId first) const;
   std::vector<std::unique_ptr<ModuleSymbols>> modules_;
   std::map<CallSite, SiteId> site_ids_;
   std::map<CallSite, std::uint32_t> ordinals_;
   std::map<std::string, std::uint32_t> constructs_in_, serial_code_in_;
-  std::map<SiteId, std::uint32_t> serial_ordinals_;
+  std::map<SiteId, std::string> serial_labels_;
+  std::vector<SiteId> serial_places_;  // by first appearance
   std::vector<nlohmann::json> clauses_;
 };
 

@@ -31,6 +31,8 @@ struct Share {
 // A stretch of a parallel construct: a loop, sections, a single, or the code between them.
 struct Phase {
   RegionKind kind = RegionKind::thread;
+  std::size_t number = 0;         // in its construct's names
+  bool bound = false;             // code that is another one for each rank: its ranks create tasks
   CallSite site;                  // of a parallel construct
   SiteId first_site = SiteId{0};  // of serial code
   std::string label;
@@ -49,6 +51,12 @@ struct Phase {
   }
 };
 
+// The names of the stretches of one parallel construct, over all its executions: each belongs to a place in the source.
+struct StretchNames {
+  std::map<CallSite, std::size_t> constructs;  // loops, sections and singles, numbered by first appearance
+  std::map<CallSite, std::size_t> code;        // by what it follows, numbered by its place in the construct at its first appearance
+};
+
 struct Rank {
   std::size_t phase = 0;
   std::uint32_t share = 0;  // of the phase's: its rank, or a new one where iterations come out of order
@@ -57,7 +65,7 @@ struct Rank {
   bool in_item = false;  // accesses belong to an iteration or to code
   std::uint64_t accesses = 0;
   std::uint64_t before = 0;       // accesses of the stream's item that belong to an earlier execution: a mark cut it
-  SiteId first_site = SiteId{0};  // of access 0
+  SiteId first_site = SiteId{0};  // of access 0, before it of the first heap call
   // Of an iteration that consists of runs only: where its bytes begin, and which sites made runs in it.
   bool only_runs = false;
   CaptureStream::Bookmark begin;
@@ -106,6 +114,7 @@ private:
   // assembler.cpp: the end, the tables of the trace
   void add_loss(const Loss& loss);
   void hand_over_tables();
+  void name_serial_regions();
   void finish();
 
   // messages.cpp: take_X() reads the fields of the message X and does what it says
@@ -119,6 +128,7 @@ private:
   void take_stack();
   void take_allocate();
   void take_release();
+  void begin_with_call(const CallSite& site);
   void add_heap_event(Rank& rank, HeapOperation operation, ObjectId object, bool zeroed);
   void take_parallel_begin();
   void take_parallel_end();
@@ -156,8 +166,9 @@ private:
   void end_serial();
   void cut_serial();
   void begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site);
-  Phase code() const;
-  void enter_code();
+  StretchNames& stretch_names();
+  Phase code(const CallSite& behind);
+  void enter_code(const CallSite& behind);
   void enter(const Phase& phase);
   void leave();
   void close_item(Rank& rank);
@@ -168,7 +179,7 @@ private:
   void write(Phase& phase, Execution execution, std::uint64_t place);
   void end_parallel();
   void note_serial_work();
-  std::string suffix_of_loop(std::size_t phase) const;
+  bool is_bound(std::size_t phase);
   std::string label_of(const Phase& phase);
   RegionId region_of(const Phase& phase, const std::string& label);
 
@@ -246,13 +257,15 @@ private:
   std::uint64_t serial_parts_ = 0;
 
   // The parallel construct
-  bool in_parallel_ = false, bound_ = false;
+  bool in_parallel_ = false;
+  std::size_t asked_from_ = 0;  // the first phase in which the program knows its rank
   std::uint64_t parallel_serial_ = 0, parallel_count_ = 0;
   std::uint32_t parallel_team_ = 1;
   std::optional<std::string> parallel_label_;
   CallSite parallel_site_;
   std::vector<Rank> ranks_;
   std::vector<Phase> phases_;
+  std::map<std::pair<std::string, CallSite>, StretchNames> stretch_names_;  // by label, or by the construct's place
   std::set<std::uint32_t> expect_barrier_;
 
   // Its tasks

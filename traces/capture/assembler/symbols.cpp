@@ -69,12 +69,13 @@ std::string ModuleSymbols::section(const std::string& name) const {
   return found == sections_.end() ? std::string{} : found->second;
 }
 
-std::vector<std::pair<std::string, std::uint32_t>> ModuleSymbols::lines(const std::vector<std::uint64_t>& offsets) const {
+std::vector<std::pair<std::string, std::uint32_t>> ModuleSymbols::lines(const std::vector<std::uint64_t>& offsets, Inlined which) const {
   std::vector<std::pair<std::string, std::uint32_t>> result(offsets.size());
   if (offsets.empty()) return result;
   std::string quoted;
   for (const char c : path_.string()) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
-  std::string command = "addr2line -e '" + quoted + "'";
+  // With -a the address stands before the places of each offset, with -i there are several, innermost first.
+  std::string command = (which == Inlined::outermost ? "addr2line -a -i -e '" : "addr2line -a -e '") + quoted + "'";
   char number[32];
   for (const std::uint64_t offset : offsets) {
     std::snprintf(number, sizeof number, " 0x%llx", static_cast<unsigned long long>(offset));
@@ -83,9 +84,15 @@ std::vector<std::pair<std::string, std::uint32_t>> ModuleSymbols::lines(const st
   FILE* answer = ::popen((command + " 2>/dev/null").c_str(), "r");
   if (answer == nullptr) return result;
   char line[4096];
-  for (auto& [file, number_of_line] : result) {
-    if (std::fgets(line, sizeof line, answer) == nullptr) break;
+  std::size_t answered = 0;
+  while (std::fgets(line, sizeof line, answer) != nullptr) {
     const std::string text{line};
+    if (text.starts_with("0x") && text.find(':') == std::string::npos) {
+      if (++answered > offsets.size()) break;
+      continue;
+    }
+    if (answered == 0) continue;
+    auto& [file, number_of_line] = result[answered - 1];
     const std::size_t colon = text.rfind(':');
     if (colon == std::string::npos || text[0] == '?') continue;
     file = std::filesystem::path{text.substr(0, colon)}.filename().string();  // no folders of the host

@@ -24,8 +24,10 @@ public:
   const std::vector<Variable>& variables() const { return variables_; }
   // Content of a section that is not loaded, without zero bytes; "" if absent.
   std::string section(const std::string& name) const;
+  // Of code that was inlined: the line in its own function, or that in the function that it became a part of.
+  enum class Inlined : std::uint8_t { innermost, outermost };
   // file and line of each offset, by binutils' addr2line; empty where it is missing.
-  std::vector<std::pair<std::string, std::uint32_t>> lines(const std::vector<std::uint64_t>& offsets) const;
+  std::vector<std::pair<std::string, std::uint32_t>> lines(const std::vector<std::uint64_t>& offsets, Inlined = Inlined::innermost) const;
 
 private:
   struct Function {

@@ -39,7 +39,7 @@ void Assembler::begin_task(const CallSite& site, std::uint64_t stack_of_creator)
   const std::int64_t creators = creators_iteration();
   TaskStack& stack = task_stacks_[rank_];
   // Each rank creates tasks in its code, as many as there are ranks at capture: another team would create others.
-  if (stack.open == 0 && phases_[ranks_[rank_].phase].kind == RegionKind::thread) bound_ = true;
+  if (stack.open == 0 && phases_[ranks_[rank_].phase].kind == RegionKind::thread) phases_[ranks_[rank_].phase].bound = true;
   if (!creator.in_item) throw InputError("the capture stream begins a task outside of any item");
   const std::size_t place = task_phase(site);
   const std::int64_t iteration = task_phases_[place].iterations++;

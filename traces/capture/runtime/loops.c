@@ -16,7 +16,6 @@ void hn_split(uint64_t start, uint64_t end, uint64_t step, bool up, bool is_unsi
   if (ordered && r->constructs > t->constructs) t->constructs = r->constructs, t->ordered_next = 0;
   r->loop = (struct loop){start + low * step, start + (low + count) * step, step, low, 1, ordered, false};
   r->in_loop = true;
-  r->loop_user_rank = false;
   if (hn_on && hn_announced(r)) {
     hn_control(HN_LOOP_BEGIN);
     hn_site(site);
@@ -63,11 +62,11 @@ static bool pieces(uint64_t chunk, uint64_t* low, uint64_t* high) {
   hn_piece_of(&hn_self()->loop, chunk);
   return hn_next(low, high);
 }
-static void loop_end(bool nowait) {
+static void loop_end(bool nowait, const void* site) {
   struct rank* r = hn_self();
   r->in_loop = false;
   if (hn_on && hn_announced(r)) hn_control(HN_LOOP_END), hn_u(nowait), hn_new_item();
-  if (!nowait) hn_barrier(true);
+  if (!nowait) hn_barrier(site);
 }
 
 #define LOOP(name, ordered)                                                                                  \
@@ -119,10 +118,12 @@ SCHEDULED(ordered_guided, true, chunk)
     const struct loop l = {.next = (uint64_t)s, .end = (uint64_t)e, .step = (uint64_t)i};                         \
     hn_parallel(f, d, n, 0, RA, &l);                                                                              \
   }
-COMBINED(runtime) COMBINED(nonmonotonic_runtime) COMBINED(maybe_nonmonotonic_runtime) void GOMP_loop_end_nowait(void) { loop_end(true); }
-void GOMP_loop_end(void) { loop_end(false); }
+COMBINED(runtime) COMBINED(nonmonotonic_runtime) COMBINED(maybe_nonmonotonic_runtime) void GOMP_loop_end_nowait(void) {
+  loop_end(true, RA);
+}
+void GOMP_loop_end(void) { loop_end(false, RA); }
 bool GOMP_loop_end_cancel(void) {
-  loop_end(false);
+  loop_end(false, RA);
   return false;
 }
 static unsigned section_next(void) {
@@ -141,8 +142,8 @@ unsigned GOMP_sections_start(unsigned n) {
   return section_next();
 }
 unsigned GOMP_sections_next(void) { return section_next(); }
-void GOMP_sections_end(void) { loop_end(false); }
-void GOMP_sections_end_nowait(void) { loop_end(true); }
+void GOMP_sections_end(void) { loop_end(false, RA); }
+void GOMP_sections_end_nowait(void) { loop_end(true, RA); }
 static bool single(const void* site) {
   struct rank* r = hn_self();
   hn_end_single(r);
@@ -154,9 +155,9 @@ static bool single(const void* site) {
 bool GOMP_single_start(void) { return single(RA); }
 void* GOMP_single_copy_start(void) {
   if (single(RA)) return 0;
-  hn_barrier(true);
+  hn_barrier(RA);
   void* p = hn_self()->team->copied;
-  hn_barrier(true);
+  hn_barrier(RA);
   return p;
 }
-void GOMP_single_copy_end(void* p) { hn_self()->team->copied = p, hn_barrier(true), hn_barrier(true); }
+void GOMP_single_copy_end(void* p) { hn_self()->team->copied = p, hn_barrier(RA), hn_barrier(RA); }

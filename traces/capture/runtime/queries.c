@@ -7,14 +7,15 @@ static void user_asked(const void* site) {
   const struct task* task = hn_task(r);
   while (task->creator && !task->told) task = task->creator;
   if (task->told) {
-    hn_lose_in_tasks(site, "a task asks for its thread number: it got that of its creator");
+    hn_lose_counted(site, "a task asks for its thread number: it got that of its creator");
     return;
   }
-  if (r->in_loop ? r->loop_user_rank : r->sent_user_rank) return;
-  if (r->in_loop)
-    r->loop_user_rank = true;
-  else
-    r->sent_user_rank = 1;
+  if (r->in_loop) { /* any thread may run it in a replay */
+    hn_lose_counted(site, "an iteration of a loop asks for its thread number: it keeps the one that it got");
+    return;
+  }
+  if (r->sent_user_rank) return;
+  r->sent_user_rank = 1;
   hn_control(HN_USER_RANK);
 }
 int hn_user_thread_num(const void* site) {

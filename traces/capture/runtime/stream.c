@@ -53,7 +53,7 @@ void hn_flush(void) {
 static const uint8_t fields_of[HN_THREAD_END + 1] = {
     [HN_HELLO] = 5,      [HN_MODULE] = 3,   [HN_PC] = 6,           [HN_RUN_SAME] = 3, [HN_ALLOCATE] = 8,      [HN_RELEASE] = 4,
     [HN_FRAME] = 5,      [HN_TLS] = 3,      [HN_STACK] = 3,        [HN_RANK] = 1,     [HN_LOOP_BEGIN] = 7,    [HN_PARALLEL_BEGIN] = 4,
-    [HN_ITEM] = 1,       [HN_LOOP_END] = 1, [HN_PARALLEL_END] = 1, [HN_BARRIER] = 1,  [HN_SINGLE] = 3,        [HN_SECTIONS_BEGIN] = 3,
+    [HN_ITEM] = 1,       [HN_LOOP_END] = 1, [HN_PARALLEL_END] = 1, [HN_BARRIER] = 2,  [HN_SINGLE] = 3,        [HN_SECTIONS_BEGIN] = 3,
     [HN_SYNC] = 3,       [HN_MARK] = 5,     [HN_LOSS] = 4,         [HN_END] = 2,      [HN_THREAD_CREATE] = 5, [HN_THREAD] = 1,
     [HN_THREAD_END] = 1,
 };

@@ -34,8 +34,8 @@
  *   2 and up named critical sections, locks and dependence addresses. `match` of lock, unlock, critical_enter, critical_leave,
  *   ordered_enter and ordered_leave is the ordinal of that acquisition of the object, from 0. doacross: signal and wait with
  *   object = linear iteration.
- * - HN_USER_RANK is sent once for each rank and parallel region for a query outside loops, and once for each rank and loop for a query
- *   inside a loop's items. Code outside parallel regions sends none.
+ * - HN_USER_RANK is sent once for each rank and parallel region, for a query outside loops. Iterations of loops that ask are an HN_LOSS.
+ *   Code outside parallel regions sends none.
  * - Threads that the program creates: 0 is the first one, the others are numbered from 1 by creation. What each does is one item; thread
  *   0's constructs and items are as if there were no others. Other threads send no constructs. HN_SYNC join has the thread as its object;
  *   wait, signal, broadcast and atomic_wait have numbers of signals as their match, barrier the number of participants,
@@ -49,7 +49,7 @@
 #ifndef HOMENODE_STREAM_H
 #define HOMENODE_STREAM_H
 
-enum { HN_STREAM_VERSION = 2 };
+enum { HN_STREAM_VERSION = 3 };
 
 enum hn_opcode {
   HN_HELLO = 1, /* version, page_size, team, main_stack_low, main_stack_high; first message */
@@ -70,12 +70,12 @@ enum hn_opcode {
   HN_LOOP_BEGIN,     /* site, z low, z high, z step, flags (hn_loop), iterations (new item: none until HN_ITEM) */
   HN_ITEM,           /* logical iteration, 0 .. iterations-1 (new item) */
   HN_LOOP_END,       /* nowait (new item: the rank's code after the loop) */
-  HN_BARRIER,        /* epoch (new item) */
+  HN_BARRIER,        /* site of the call (new item) */
   HN_SECTIONS_BEGIN, /* site, sections; then HN_ITEM for each section, HN_LOOP_END */
   HN_SINGLE,         /* site, taken (new item) */
   HN_SINGLE_END,     /* (new item) */
   HN_SYNC,           /* operation (SyncOperation of sim/program/workload.hpp by number), object, match */
-  HN_USER_RANK,      /* the program itself asked for its thread number: the code of this parallel region is bound to ranks */
+  HN_USER_RANK,      /* the program itself asked for its thread number: the code of this parallel region from here on may differ by rank */
   HN_MARK,           /* hn_mark, value, address, bytes, s text */
   HN_LOSS,           /* count, site, s reason */
   HN_END,            /* exit status (~0 when unknown), accesses recorded in all */

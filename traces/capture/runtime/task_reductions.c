@@ -27,7 +27,7 @@ void hn_reduce_over_tasks(uintptr_t* data, const void* site) {
     break;
   }
   group->reductions = data;
-  if (hn_announced(r)) hn_lose_in_tasks(site, "task reduction: each task adds to the copy of the thread that created it");
+  if (hn_announced(r)) hn_lose_counted(site, "task reduction: each task adds to the copy of the thread that created it");
 }
 void GOMP_taskgroup_reduction_register(uintptr_t* data) { hn_reduce_over_tasks(data, RA); }
 void GOMP_taskgroup_reduction_unregister(uintptr_t* data) {

@@ -34,7 +34,7 @@ static void taskloop(void (*function)(void*), void* data, void (*copy)(void*, vo
   const bool condition = flags & TASK_IF;
   const struct cut cut = n ? cut_of(n, flags, count, (uint64_t)r->team->ranks) : (struct cut){0};
   if (!(flags & TASK_GRAINSIZE) && !count && n > 1 && r->team->ranks == 1 && hn_tells_tasks(r, condition))
-    hn_lose_in_tasks(call.site, one_task);
+    hn_lose_counted(call.site, one_task);
   if (align < 1) align = 1;
   for (uint64_t i = 0; i < cut.tasks; ++i) {
     char room[size + align];

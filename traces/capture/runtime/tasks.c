@@ -18,7 +18,7 @@ static void lose(const void* site, const char* reason, uint64_t count) {
   hn_control(HN_LOSS);
   hn_u(count), hn_site(site), hn_s(reason);
 }
-void hn_lose_in_tasks(const void* site, const char* reason) {
+void hn_lose_counted(const void* site, const char* reason) {
   if (!hn_on) return;
   for (unsigned i = 0; i < sizeof losses / sizeof *losses; ++i) {
     if (losses[i].site == site && losses[i].reason == reason) {
@@ -79,7 +79,7 @@ void hn_run_task(void (*function)(void*), void* argument, bool condition, unsign
   if (task.told) {
     /* Undeferred tasks between this one and an item: the trace does not know them. */
     for (struct task* t = creator; t->creator && !t->told; t = t->creator)
-      if (t->creator->unwaited) hn_lose_in_tasks(call.site, merged);
+      if (t->creator->unwaited) hn_lose_counted(call.site, merged);
     tell_groups(creator->group);
   }
   if (flags & TASK_DEPEND && (task.told || creator->unwaited)) {
@@ -89,7 +89,7 @@ void hn_run_task(void (*function)(void*), void* argument, bool condition, unsign
   r->task = &task;
   if (!task.told) {
     function(argument);
-    if (task.unwaited) hn_lose_in_tasks(call.site, merged);
+    if (task.unwaited) hn_lose_counted(call.site, merged);
     creator->unwaited += task.unwaited;
   } else {
     const uint64_t sequence = hn_sequence;
@@ -133,7 +133,7 @@ static void wait_for_children(void** depend) {
   hn_sync(SYNC_TASK_WAIT, 0, depend ? 1 : 0);
   if (depend) return;
   for (const struct task* t = task; t->creator && !t->told; t = t->creator)
-    if (t->creator->unwaited) hn_lose_in_tasks(RA, merged);
+    if (t->creator->unwaited) hn_lose_counted(RA, merged);
   task->unwaited = 0;
 }
 void GOMP_taskwait(void) { wait_for_children(0); }

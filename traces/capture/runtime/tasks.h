@@ -49,6 +49,6 @@ void GOMP_taskgroup_start(void);
 void GOMP_taskgroup_end(void);
 void hn_reduce_over_tasks(uintptr_t* data, const void* site); /* of the innermost group */
 /* Noted with its place when it first happens; how often it happened after that, at the end of the program. */
-void hn_lose_in_tasks(const void* site, const char* reason);
+void hn_lose_counted(const void* site, const char* reason);
 
 #endif

@@ -97,12 +97,12 @@ void hn_end_single(struct rank* r) {
   r->in_single = false;
   if (hn_on && hn_announced(r)) hn_control(HN_SINGLE_END), hn_new_item();
 }
-void hn_barrier(bool explicit_one) {
+void hn_barrier(const void* site) {
   struct rank* r = hn_self();
   struct team* t = r->team;
   hn_end_single(r);
   r->implicit.unwaited = 0; /* all tasks are over */
-  if (explicit_one && hn_on && hn_announced(r)) hn_control(HN_BARRIER), hn_u(t->epoch), hn_new_item();
+  if (site && hn_on && hn_announced(r)) hn_control(HN_BARRIER), hn_site(site), hn_new_item();
   const uint64_t epoch = t->epoch;
   if (++t->arrived == t->ranks) {
     t->arrived = 0;
@@ -135,7 +135,7 @@ static void run_rank(struct rank* r) {
   }
   t->function(t->data);
   hn_end_single(r);
-  hn_barrier(false);
+  hn_barrier(0);
 }
 static void* body(void* argument) {
   struct rank* r = argument;
@@ -284,7 +284,7 @@ void GOMP_parallel(void (*f)(void*), void* d, unsigned n, unsigned flags) { (voi
 void GOMP_parallel_sections(void (*f)(void*), void* d, unsigned n, unsigned count, unsigned flags) {
   (void)flags, hn_parallel(f, d, n, (int)count, RA, 0);
 }
-void GOMP_barrier(void) { hn_barrier(true); }
+void GOMP_barrier(void) { hn_barrier(RA); }
 void hn_yield(void) {
   struct rank* r = hn_self();
   if (r->team->ranks == 1) {

@@ -31,7 +31,7 @@ struct rank {
   uint64_t constructs, sequence;
   int section, sections;
   struct task implicit, *task; /* task: the explicit one that runs; null: the implicit one */
-  bool live, in_single, in_loop, loop_user_rank;
+  bool live, in_single, in_loop;
   int sent_user_rank;
 };
 
@@ -60,8 +60,8 @@ void hn_threads_act_as_main(void); /* a thread of the team stands for the progra
 bool hn_threads_give_way(void);
 
 int hn_user_thread_num(const void* site); /* queries.c: the program itself asks */
-void hn_barrier(bool explicit_one);
-void hn_end_single(struct rank* r); /* gcc marks no end of a single: it is over when the rank reaches its next construct */
+void hn_barrier(const void* site);        /* null: the join, which is not announced */
+void hn_end_single(struct rank* r);       /* gcc marks no end of a single: it is over when the rank reaches its next construct */
 void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int sections, const void* site, const struct loop* combined);
 
 /* loops.c: this rank's share of a loop, handed out piece by piece. */

@@ -55,6 +55,13 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
         counts = (console.count(region[name]) for name in numbers)
         regions.add_row(console.plain(region["label"]), region["kind"], *counts, in_flight)
     screen.print(regions)
+    for region in found["regions"]:
+        if region["ranks"]:
+            ranks = console.number_of(region["ranks"], "thread")
+            screen.print(f"{console.plain(region['label'])} depends on the thread number: bound to a team of {ranks}")
+    if trace.own_threads:
+        own, at_once = trace.own_threads
+        screen.print(f"The program creates its threads: {own} with its first one, at most {at_once} at once")
     if found["work"]["instructions"]:
         _print_work(screen, found)
     if threads:

@@ -19,7 +19,7 @@ from homenode.errors import PolicyError
 from homenode.grids import replay_grid
 from homenode.replaying import replay_with_timeline
 from homenode.result import Result
-from homenode.run_spec import grid
+from homenode.run_spec import grid, threads_of
 from homenode.trace import Trace
 
 
@@ -61,7 +61,7 @@ def _register(python_file: Path) -> None:
     metavar="NAME=VALUE",
     help="What-if: replace a number of every machine; NAME=xFACTOR multiplies it.",
 )
-@run_options(grid=True)
+@run_options(grid=True, ask_trace=True)
 @click.option(
     "--python",
     "python_files",
@@ -109,6 +109,11 @@ def command(
         _register(python_file)
     begin = time.perf_counter()
     trace = Trace.open(file)
+    if not options["threads"]:
+        own = threads_of(trace)
+        if not own:
+            raise click.UsageError("Missing option '--threads'.")
+        options["threads"] = (own["threads"],)
     choices = grid([machine_with(name, changes) for name in machines], **options)
     if timeline is not None and (len(choices) != 1 or confidence is not None):
         found = "--confidence" if confidence is not None else f"{len(choices)} combinations"

@@ -29,13 +29,11 @@ def _share(part: float, whole: float) -> str:
 
 
 def _bound_by(run: dict[str, Any]) -> str:
-    """The resource that held up the region which took longest."""
-    longest = max(run["regions"], key=lambda region: region["seconds"], default=None)
-    return (
-        f"{longest['binding_resource']} ({console.plain(longest['label'])})"
-        if longest and longest["binding_resource"]
-        else "–"
-    )
+    """What held up the region that most of the time goes to, or what else it goes to."""
+    bound = run["bound_by"]
+    if bound["resource"] is None:
+        return "–"
+    return f"{bound['resource']} ({console.plain(bound['region']) if bound['region'] else _share(bound['seconds'], run['seconds'])})"
 
 
 def _remote_traffic(run: dict[str, Any]) -> tuple[int, int]:
@@ -78,8 +76,26 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
                 style="bold" if rank == 1 else None,
             )
         screen.print(table)
+        _print_ranks(screen, runs)
         for best in (run["best_placement"] for run in runs if run["best_placement"]):
             screen.print(_bound_and_found(best))
+
+
+def _print_ranks(screen: Console, runs: list[dict[str, Any]]) -> None:
+    """Which parts do not scale with the team, as their code is bound to the ranks of a smaller one."""
+    threads = runs[0]["threads"]
+    shares: dict[tuple[str, int], float] = {}  # the largest of the runs
+    for run in runs:
+        for region in run["regions"]:
+            if 0 < region["ranks"] < threads:
+                part, share = (region["label"], region["ranks"]), region["exclusive_seconds"] / (run["seconds"] or 1)
+                shares[part] = max(share, shares.get(part, 0.0))
+    for (label, ranks), share in shares.items():
+        screen.print(
+            f"{console.plain(label)} runs on {ranks} of the {threads} threads, as captured, for its code depends on the thread number: "
+            f"{_share(share, 1)} of the time",
+            soft_wrap=True,
+        )
 
 
 def _bound_and_found(best: dict[str, Any]) -> str:
@@ -149,24 +165,34 @@ def _neighbours(group: dict[str, Any], title: str) -> Table:
     return table
 
 
+_OUTSIDE = {
+    "fork": "(fork)",
+    "barrier": "(barrier)",
+    "runtime": "(runtime)",
+    "page_work": "(page work)",
+    "waiting": "(waiting)",
+}
+
+
 def print_explanation(screen: Console, results: list[Result]) -> None:
-    """A table for each run: what held up each region, and why caches were modelled as they were."""
+    """A table for each run: where its time went, what held up each region, and why caches were modelled as they were."""
     for result in results:
         run = result.run
         names = _names(run)
-        table = console.table(
-            "region", "time", "executions", "bound by", title=f"{names}", right=("time", "executions")
-        )
+        numbers = ("time", "share", "executions")
+        table = console.table("region", *numbers, "bound by", title=f"{names}", right=numbers)
         for region in run["regions"]:
             total = sum(entry["seconds"] for entry in region["binding"])
             held = [entry for entry in region["binding"][:4] if entry["seconds"] > 0]
             shares = ", ".join(f"{entry['resource']} {_share(entry['seconds'], total)}" for entry in held)
-            table.add_row(
-                console.plain(region["label"]),
-                console.seconds(region["seconds"]),
-                str(region["executions"]),
-                shares or "–",
-            )
+            label, seconds = console.plain(region["label"]), region["exclusive_seconds"]
+            share = _share(seconds, run["seconds"])
+            table.add_row(label, console.seconds(seconds), share, str(region["executions"]), shares or "–")
+        for key, name in _OUTSIDE.items():
+            seconds = run["time_detail"][key]
+            if seconds > 0:
+                table.add_row(name, console.seconds(seconds), _share(seconds, run["seconds"]), "", "")
+        table.add_row("in all", console.seconds(run["seconds"]), _share(1, 1) if run["seconds"] else "–", "", "")
         screen.print(table)
     for machine, run in {result.run["machine"]: result.run for result in results}.items():
         reason = run["caches_reason"]
@@ -175,7 +201,11 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
                 f"\n{console.plain(machine)}: caches by {run['caches']}, because region '{console.plain(reason['region'])}' "
                 f"accesses {reason['lines_per_touch']:.1f} consecutive lines at a time."
             )
-    screen.print("\nbound by: share of the threads' busy time in which the resource was the bottleneck.")
+    screen.print(
+        "\ntime: what is the region's alone; regions, and in parentheses what is in none, sum to the time of the run. "
+        "bound by: share of the threads' busy time in which the resource was the bottleneck.",
+        soft_wrap=True,
+    )
 
 
 IDLE_REGIONS = 4  # the longest ones have columns of their own; all are in the report

@@ -48,7 +48,8 @@ def with_counters(assembly: str) -> str:
             if mixes:
                 for name, value in classify(mnemonic, text.strip()).items():
                     mixes[-1][name] += value
-            if mnemonic.startswith(("j", "ret")):
+            # What a call leads to, a parallel region perhaps, ends the stretch that the code before it belongs to.
+            if mnemonic.startswith(("j", "ret", "call")):
                 starts = True
         out.append(line)
     count = len(mixes)

@@ -7,6 +7,7 @@
 #include "models/placement/register.hpp"
 #include "models/run/distribution_plan.hpp"
 #include "sim/base/errors.hpp"
+#include "tests/support/accounted_run.hpp"
 #include "tests/unit/sim/loop/fixed_time_memory.hpp"
 
 namespace homenode::test {
@@ -77,6 +78,7 @@ struct SimulatedRun {
     memory.at_start = std::move(at_start);
     report = simulate({workload, machine, *mapping, [&](const std::string& label) { return plan.make(label); }, memory, addresses, threads,
                        oversubscribe, quantum, true});
+    expect_accounted(report);
   }
   const ListedWorkload& workload;
   Machine machine = four_cores();
@@ -97,6 +99,39 @@ TEST(Simulation, aLoopTakesForkPlusTheLongestBlockPlusBarrier) {
   EXPECT_EQ(run.report.threads[3].idle, run.report.time - iteration_time * 2);
   EXPECT_EQ(run.report.regions.at(0).executions, 1u);
   EXPECT_TRUE(run.memory.flushed);
+  EXPECT_EQ(run.report.regions[0].exclusive, iteration_time * 3);
+  EXPECT_EQ(run.report.overheads.fork, fork_cost);
+  EXPECT_EQ(run.report.overheads.barrier, barrier_cost);
+  EXPECT_EQ(run.report.overheads.waiting, Time{});
+}
+
+TEST(Simulation, regionsThatOverlapShareTheTime) {
+  ListedWorkload workload;
+  workload.add(RegionKind::loop, Binding::free, 6, 1, false, "first");
+  workload.add(RegionKind::loop, Binding::free, 2, 1, true, "second");
+  // Threads 0 and 1 have two iterations of the first loop, 2 and 3 one; then 0 and 1 have one of the second. From entry to exit the first
+  // takes 2 t and the second 3 t, one of which is that of both: 2 threads of 2 are in the first; then it is the second's alone.
+  const SimulatedRun run{workload, 4};
+  EXPECT_EQ(run.report.time, fork_cost + iteration_time * 3 + barrier_cost);
+  EXPECT_EQ(run.report.regions[0].exclusive, iteration_time * 2);
+  EXPECT_EQ(run.report.regions[1].exclusive, iteration_time);
+}
+
+TEST(Simulation, codeThatIsBoundToRanksRunsOnTheFirstOfALargerTeam) {
+  ListedWorkload workload;
+  workload.add(RegionKind::thread, Binding::rank, 2, 1, true, "patches");
+  workload.add(RegionKind::loop, Binding::free, 4, 1, true, "sweep");
+  const SimulatedRun run{workload, 4};
+  // Two threads have one iteration each of the patches, all four one of the loop.
+  EXPECT_EQ(run.report.time, fork_cost + iteration_time * 2 + barrier_cost * 2);
+  EXPECT_EQ(run.report.threads[1].busy, iteration_time * 2);
+  EXPECT_EQ(run.report.threads[2].busy, iteration_time);
+  EXPECT_EQ(run.report.regions[0].ranks, 2u);
+  EXPECT_EQ(run.report.regions[1].ranks, 0u);
+  try {
+    const SimulatedRun refused{workload, 1};
+    FAIL() << "a team without the second rank was accepted";
+  } catch (const UsageError& error) { EXPECT_THAT(error.what(), HasSubstr("allowed: --threads 2 or more, found 1")); }
 }
 
 TEST(Simulation, oneThreadPaysNeitherForkNorBarrier) {
@@ -455,12 +490,44 @@ TEST(Synchronised, aConditionWaitsForTheSignalThatEndedItAtCapture) {
   EXPECT_EQ(run.report.time, fork_cost + half_time * 3 + wakeup);
 }
 
+// main creates so many threads one after the other in each of two waves, and joins a wave before it creates the next.
+ListedWorkload waves(std::uint64_t threads) {
+  ListedWorkload workload;
+  std::vector<SyncEvent> events;
+  for (std::uint64_t wave = 0; wave < 2; ++wave) {
+    for (const SyncOperation operation : {SyncOperation::create, SyncOperation::join})
+      for (std::uint64_t t = 0; t < threads; ++t) {
+        const std::uint64_t number = 1 + wave * threads + t;
+        events.push_back({end_of_iteration, operation, number, operation == SyncOperation::create ? number - 1 : 0});
+      }
+  }
+  for (std::uint64_t t = 0; t < 2 * threads; ++t) workload.add(RegionKind::thread, Binding::free, 1, 0, false, "work");
+  const std::size_t main = workload.add(RegionKind::serial, Binding::free, 1, 0, false, "main");
+  workload.threads.resize(1 + 2 * threads);
+  synchronise(workload, main, events);
+  return workload;
+}
+
+TEST(Synchronised, threadsCountAgainstCoresWhileTheyAreAlive) {
+  // Seven threads in all, four at once on four cores: those of the second wave take the cores of the first one's.
+  const ListedWorkload two_waves = waves(3);
+  const SimulatedRun run{two_waves, 7};
+  EXPECT_EQ(run.report.threads_at_once, 4u);
+  for (std::size_t t = 1; t <= 3; ++t) EXPECT_EQ(run.report.threads[t].core, run.report.threads[t + 3].core);
+  const ListedWorkload larger = waves(4);
+  try {
+    const SimulatedRun refused{larger, 9};
+    FAIL() << "five threads at once on four cores were accepted";
+  } catch (const UsageError& error) { EXPECT_THAT(error.what(), HasSubstr("5 threads at once on machine 'four-cores' with 4 cores")); }
+  EXPECT_EQ((SimulatedRun{larger, 9, "static", true}.report.threads_at_once), 5u);
+}
+
 TEST(Synchronised, threadsOfTheProgramAreRefusedOnAnotherNumber) {
   const TwoThreads program;
   try {
     const SimulatedRun run{program.workload, 2};
     FAIL() << "no error";
-  } catch (const UsageError& error) { EXPECT_THAT(error.what(), HasSubstr("allowed: --threads 3, found 2")); }
+  } catch (const UsageError& error) { EXPECT_THAT(error.what(), HasSubstr("allowed: --threads 3, or none said, found 2")); }
 }
 
 TEST(Synchronised, aDeadlockIsNamed) {

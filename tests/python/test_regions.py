@@ -1,0 +1,238 @@
+"""Which regions a program has, what its time goes to, what is bound to a team, and threads of its own: programs of a few lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import homenode as hn
+from homenode import compiler, errors
+from support import Ended
+
+pytestmark = pytest.mark.capture
+MACHINE = "xeon-x7560-4s"
+
+HOIST = """#include <stdlib.h>
+int main(void) {
+  int n = 1000;
+  double *a = calloc(n, sizeof *a);
+#pragma omp parallel
+  for (int k = 0; k < 20; ++k) {
+#pragma omp for
+    for (int i = 0; i < n; ++i) a[i] += k;
+  }
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i];
+  return sum != 190.0 * n;
+}
+"""
+
+RANK = """#include <omp.h>
+#include <stdlib.h>
+int main(void) {
+  int n = 100000, first[64] = {0};
+  double *a = malloc(n * sizeof *a);
+#pragma omp parallel
+  {
+    STEP
+#pragma omp for
+    for (int i = 0; i < n; ++i) a[i] = i;
+  }
+  return a[7] + first[0] < 7;
+}
+"""
+OWN_SLOT = "first[omp_get_thread_num()] = 1;"
+NEVER = "if (omp_get_thread_num() > 99) first[0] = 1;"
+
+DIVIDED = """#include <omp.h>
+#include <stdlib.h>
+int main(void) {
+  int n = 1000;
+  double *a = malloc(n * sizeof *a);
+#pragma omp parallel
+  {
+    int t = omp_get_thread_num(), team = omp_get_num_threads();
+    for (int i = n * t / team; i < n * (t + 1) / team; ++i) a[i] = i;
+  }
+  return a[7] != 7;
+}
+"""
+
+IN_LOOP = """#include <omp.h>
+int count[64];
+int main(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 100; ++i) ++count[omp_get_thread_num()];
+  return 0;
+}
+"""
+
+WAVES = """#include <pthread.h>
+static double part[2 * WAVE][1000];
+static void *work(void *number) {
+  double *mine = part[(long)number];
+  for (int i = 0; i < 1000; ++i) mine[i] = i;
+  return 0;
+}
+int main(void) {
+  pthread_t thread[WAVE];
+  for (long wave = 0; wave < 2; ++wave) {
+    for (long t = 0; t < WAVE; ++t) pthread_create(&thread[t], 0, work, (void *)(WAVE * wave + t));
+    for (long t = 0; t < WAVE; ++t) pthread_join(thread[t], 0);
+  }
+  return part[1][999] != 999;
+}
+"""
+
+FORKS = """#include <stdlib.h>
+int main(void) {
+  int n = 64;
+  double *a = calloc(n, sizeof *a);
+  for (int k = 0; k < 200; ++k) {
+#pragma omp parallel for
+    for (int i = 0; i < n; ++i) a[i] += k;
+  }
+  return a[0] != 19900;
+}
+"""
+
+Capture = Callable[..., hn.Trace]
+
+
+@pytest.fixture
+def capture(own_cache: None, tmp_path: Path) -> Capture:
+    def build(source: str, *flags: str, threads: int = 1) -> hn.Trace:
+        (tmp_path / "program.c").write_text(source)
+        program = tmp_path / "program"
+        words = ["-O2", "-fopenmp", "-pthread", *flags, str(tmp_path / "program.c"), "-o", str(program)]
+        assert compiler.main(words) == 0
+        return hn.capture(command=[program], threads=threads, output=tmp_path / "program.hnt")
+
+    return build
+
+
+def sums_to_its_time(run: dict[str, Any]) -> bool:
+    regions = math.fsum(region["exclusive_seconds"] for region in run["regions"])
+    return bool(
+        math.isclose(regions, run["time_detail"]["regions"], rel_tol=1e-9)
+        and math.isclose(math.fsum(run["time_detail"].values()), run["seconds"], rel_tol=1e-9)
+    )
+
+
+def test_a_loop_in_a_hoisted_region_is_one_region(capture: Capture) -> None:
+    trace = capture(HOIST)
+    regions = trace.regions.set_index("label")
+    assert list(regions[regions.kind == "loop"].index) == ["main#0"]
+    assert (regions.executions["main#0"], regions.accesses["main#0"]) == (20, 20 * 2000)
+    # It can be named, and run otherwise than the rest.
+    assert hn.replay(trace, MACHINE, threads=4, distribution="main#0@dynamic:10").seconds > 0
+
+
+def test_serial_code_has_its_line_and_its_instructions(capture: Capture) -> None:
+    regions = capture(HOIST).regions.set_index("label")
+    serial = regions[regions.kind == "serial"]
+    assert list(serial.index) == ["main:serial:4", "main:serial:11"]
+    # sum += a[i]: an addition for each of 1000 elements, whatever else
+    assert serial.work["main:serial:11"]["fp_add"] >= 500
+    assert serial.accesses["main:serial:11"] == 1000
+
+
+def test_code_after_a_construct_has_the_instructions_that_follow_it(capture: Capture) -> None:
+    """gcc's basic block goes on behind the call of a parallel region: what follows it is counted there."""
+    source = HOIST.replace(
+        "  double sum = 0;\n  for (int i = 0; i < n; ++i) sum += a[i];\n", "  double sum = a[1] * n;\n"
+    )
+    serial = capture(source).regions.set_index("label").loc["main:serial:10"]
+    assert serial.accesses == 1
+    assert serial.work["instructions"] > 0
+
+
+def test_a_program_without_constructs_is_main(capture: Capture) -> None:
+    options = "double a[100];\n__attribute__((noinline)) void read_options(void) { a[0] = 1; }\n"
+    source = options + "int main(void) { read_options(); return a[1] != 0; }\n"
+    assert capture(source).labels == ["main:serial"]
+
+
+def test_forks_are_what_bounds_a_program_of_small_loops(capture: Capture) -> None:
+    run = hn.replay(capture(FORKS), MACHINE, threads=32).run
+    assert sums_to_its_time(run)
+    team = run["time_detail"]["fork"] + run["time_detail"]["barrier"]
+    assert team > 0.5 * run["seconds"]
+    assert run["bound_by"] == {"resource": "fork and barrier", "region": None, "seconds": pytest.approx(team)}
+
+
+def test_explain_sums_to_the_time(capture: Capture, homenode: Callable[..., Ended]) -> None:
+    capture(FORKS)
+    shown = homenode("replay", "program.hnt", "--machine", MACHINE, "--threads", "8", "--explain").stdout
+    assert "fork and barrier (" in shown
+    for row in ("(fork)", "(barrier)", "in all"):
+        assert row in shown
+
+
+def test_a_thread_number_binds_its_line_alone(capture: Capture, homenode: Callable[..., Ended]) -> None:
+    trace = capture(RANK.replace("STEP", OWN_SLOT), threads=4)
+    ranks = {region["label"]: region["ranks"] for region in trace.inspect()["regions"]}
+    assert ranks == {"main:serial:4": 0, "main#0:code": 4, "main#0": 0} | {
+        label: 0 for label in ranks if "serial" in label
+    }
+    few, many = (hn.replay(trace, MACHINE, threads=threads) for threads in (4, 32))
+    assert many.regions.seconds["main#0"] < 0.5 * few.regions.seconds["main#0"]
+    busy = next(region for region in many.run["regions"] if region["label"] == "main#0:code")["thread_busy_seconds"]
+    assert [seconds > 0 for seconds in busy] == [True] * 4 + [False] * 28
+    assert "bound to a team of 4 threads" in homenode("inspect", "program.hnt").stdout
+    shown = homenode("replay", "program.hnt", "--machine", MACHINE, "--threads", "16")
+    assert "main#0:code runs on 4 of the 16 threads" in shown.stdout
+    with pytest.raises(
+        errors.UsageError, match=r"'main#0:code' is bound to the ranks of a team of 4.*4 or more, found 2"
+    ):
+        hn.replay(trace, MACHINE, threads=2)
+
+
+def test_a_thread_number_that_changes_nothing_binds_nothing(capture: Capture) -> None:
+    trace = capture(RANK.replace("STEP", NEVER), threads=4)
+    assert {region["ranks"] for region in trace.inspect()["regions"]} == {0}
+    assert hn.replay(trace, MACHINE, threads=2).seconds > hn.replay(trace, MACHINE, threads=16).seconds
+
+
+def test_work_that_is_divided_by_ranks_alone_is_refused(capture: Capture) -> None:
+    trace = capture(DIVIDED, threads=4)
+    with pytest.raises(errors.UsageError, match=r"no other part can be shared; allowed: --threads 4, found 8"):
+        hn.replay(trace, MACHINE, threads=8)
+
+
+def test_iterations_that_ask_are_a_loss(capture: Capture) -> None:
+    trace = capture(IN_LOOP, threads=2)
+    losses = {loss["reason"]: loss["count"] for loss in trace.inspect()["losses"]}
+    assert losses["an iteration of a loop asks for its thread number: it keeps the one that it got"] == 100
+    assert hn.replay(trace, MACHINE, threads=8).seconds > 0
+
+
+def test_threads_of_its_own_count_while_they_are_alive(capture: Capture, homenode: Callable[..., Ended]) -> None:
+    trace = capture(WAVES, "-DWAVE=4")
+    assert trace.own_threads == (9, 5)
+    result = hn.replay(trace, "xeon-x5550-2s")  # 8 cores
+    assert (result.run["threads"], result.run["threads_at_once"]) == (9, 5)
+    assert sums_to_its_time(result.run)
+    cores = [thread["core"] for thread in result.run["threads_detail"]]
+    assert cores == [0, 1, 2, 3, 4, 1, 2, 3, 4]
+    shown = homenode("replay", "program.hnt", "--machine", "xeon-x5550-2s")
+    assert shown.status == 0, shown.stderr
+    assert "9 with its first one, at most 5 at once" in homenode("inspect", "program.hnt").stdout
+
+
+def test_more_threads_at_once_than_cores_are_refused(capture: Capture) -> None:
+    trace = capture(WAVES, "-DWAVE=8")
+    with pytest.raises(errors.UsageError, match="9 threads at once on the 8 cores"):
+        hn.replay(trace, "xeon-x5550-2s")
+    assert hn.replay(trace, "xeon-x5550-2s", oversubscribe=True).run["threads"] == 17
+
+
+def test_an_openmp_program_needs_a_number(capture: Capture, homenode: Callable[..., Ended]) -> None:
+    trace = capture(HOIST)
+    with pytest.raises(TypeError, match="option 'threads' is missing"):
+        hn.replay(trace, MACHINE)
+    assert "Missing option '--threads'" in homenode("replay", "program.hnt", "--machine", MACHINE).stderr
