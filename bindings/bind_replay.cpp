@@ -11,6 +11,7 @@
 #include "models/energy/energy_file.hpp"
 #include "models/engines/parts/cache_record.hpp"
 #include "models/run/run.hpp"
+#include "models/run/run_plan.hpp"
 #include "models/systems/system_file.hpp"
 
 namespace homenode::python {
@@ -169,6 +170,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
                             "lock_wait_seconds"_a = report.heap.lock_wait.seconds());
   result["best_placement"] = best_of(report);
   if (!energy.empty()) result["energy"] = energy_entry(read_energy_file(energy), machine.file.machine, report);
+  result["heap_name"] = heap_of(workload, spec, extras);
   result["caches"] = report.caches;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;

@@ -1,4 +1,5 @@
-// What a run has without a heap manager: small blocks packed by thread and never used again, pages of their own for large ones, no cost.
+// What a run has without a heap manager: small blocks packed by thread, pages of their own for large ones, no cost. What is freed serves
+// blocks of the same size, with its pages.
 #include "models/heap/register.hpp"
 #include "sim/memory/packed_heap.hpp"
 
@@ -7,7 +8,7 @@ namespace homenode {
 PolicyEntry<HeapManager> plain_heap() {
   return {"plain", "no heap manager: small blocks packed by thread, large ones on pages of their own; calls cost nothing",
           {},      [](const Parameters&) { return std::make_unique<PackedHeap>(); },
-          {},      {{"freed memory is used again", "small blocks are packed for good"}, {"any alignment", "a page at most"}}};
+          {},      {{"any alignment", "a page at most"}}};
 }
 
 }  // namespace homenode

@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from homenode import report
+from homenode import report, unseen
 from homenode.cli import console
 from homenode.confidence import LEVEL, Ranking
 from homenode.result import Result
@@ -15,18 +15,24 @@ _VARYING = tuple(name for name in AXES if name != "heap")
 
 
 def _axes(run: dict[str, Any]) -> list[str]:
-    """What a run is told apart by; the heap where one was chosen."""
-    return [*_VARYING, "heap"] if run["heap"] != "plain" else [*_VARYING]
+    """What a run is told apart by; the heap where it is none that is taken unasked."""
+    return [*_VARYING, "heap"] if run["heap"] not in ("plain", "glibc") else [*_VARYING]
 
 
 def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
-def _bound_by(run: dict[str, Any]) -> str:
-    """The resource that held up the region which took longest."""
-    longest = max(run["regions"], key=lambda region: region["seconds"], default=None)
-    return f"{longest['binding_resource']} ({longest['label']})" if longest and longest["binding_resource"] else "–"
+def _longest(run: dict[str, Any]) -> dict[str, Any] | None:
+    return max(run["regions"], key=lambda region: region["seconds"], default=None)
+
+
+def _bound_by(run: dict[str, Any], open_regions: set[str]) -> str:
+    """The resource that held up the region which took longest; with a question mark where too much of it was not seen."""
+    longest = _longest(run)
+    if not longest or not longest["binding_resource"]:
+        return "–"
+    return f"{longest['binding_resource']}{'?' if longest['label'] in open_regions else ''} ({longest['label']})"
 
 
 def _remote_traffic(run: dict[str, Any]) -> tuple[int, int]:
@@ -42,6 +48,8 @@ def _interval(run: dict[str, Any]) -> str:
 
 def print_ranking(screen: Console, results: list[Result]) -> None:
     """One table for each set of comparable runs, best first; equal times keep the order in which they were asked for."""
+    not_seen = results[0].trace.unseen
+    open_regions = unseen.open_regions(not_seen)
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for result in results:
         groups.setdefault(report.comparable(result.run), []).append(result.run)
@@ -55,6 +63,8 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         sampled = [f"{100 * LEVEL:.0f} % interval"] if "seconds_interval" in first else []
         numbers = ("time", *sampled, "regret", "remote pages", "remote traffic")
         axes = max((_axes(run) for run in runs), key=len)[1:]
+        if "heap" not in axes and len({run["heap"] for run in runs}) > 1:
+            axes.append("heap")
         table = console.table("rank", *axes, *numbers, "bound by", title=title, right=("rank", *numbers))
         for rank, run in enumerate(sorted(runs, key=lambda run: run["seconds"]), start=1):
             table.add_row(
@@ -65,12 +75,15 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
                 f"+{100 * run['regret']:.1f} %",
                 _share(run["remote_pages"], sum(run["pages_by_node"])),
                 _share(*_remote_traffic(run)),
-                _bound_by(run),
+                _bound_by(run, open_regions),
                 style="bold" if rank == 1 else None,
             )
         screen.print(table)
         for best in (run["best_placement"] for run in runs if run["best_placement"]):
             screen.print(_bound_and_found(best))
+    judged = {longest["label"] for result in results if (longest := _longest(result.run)) is not None}
+    if (told := unseen.sentence(not_seen, judged)) is not None:
+        screen.print(console.plain(told), soft_wrap=True)
 
 
 def _bound_and_found(best: dict[str, Any]) -> str:
@@ -142,6 +155,7 @@ def _neighbours(group: dict[str, Any], title: str) -> Table:
 
 def print_explanation(screen: Console, results: list[Result]) -> None:
     """A table for each run: what held up each region, and why caches were modelled as they were."""
+    open_regions = unseen.open_regions(results[0].trace.unseen)
     for result in results:
         run = result.run
         names = " · ".join([run["machine"], *(str(run[key]) for key in _axes(run))])
@@ -152,7 +166,9 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
             total = sum(entry["seconds"] for entry in region["binding"])
             held = [entry for entry in region["binding"][:4] if entry["seconds"] > 0]
             shares = ", ".join(f"{entry['resource']} {_share(entry['seconds'], total)}" for entry in held)
-            table.add_row(region["label"], console.seconds(region["seconds"]), str(region["executions"]), shares or "–")
+            doubt = " ?" if shares and region["label"] in open_regions else ""
+            told = f"{shares or '–'}{doubt}"
+            table.add_row(region["label"], console.seconds(region["seconds"]), str(region["executions"]), told)
         screen.print(table)
     for machine, run in {result.run["machine"]: result.run for result in results}.items():
         reason = run["caches_reason"]
@@ -161,7 +177,8 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
                 f"\n{machine}: caches by {run['caches']}, because region '{reason['region']}' "
                 f"accesses {reason['lines_per_touch']:.1f} consecutive lines at a time."
             )
-    screen.print("\nbound by: share of the threads' busy time in which the resource was the bottleneck.")
+    doubt = " ?: too much of the region was not seen to know." if open_regions else ""
+    screen.print(f"\nbound by: share of the threads' busy time in which the resource was the bottleneck.{doubt}")
 
 
 IDLE_REGIONS = 4  # the longest ones have columns of their own; all are in the report
