@@ -170,7 +170,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
                             "lock_wait_seconds"_a = report.heap.lock_wait.seconds());
   result["best_placement"] = best_of(report);
   if (!energy.empty()) result["energy"] = energy_entry(read_energy_file(energy), machine.file.machine, report);
-  result["heap_name"] = heap_of(workload, spec, extras);
+  result["heap_name"] = heap_of(workload, spec);
   result["caches"] = report.caches;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;

@@ -27,12 +27,6 @@ std::shared_ptr<PagePlacement> make_placement(const RunSpec& spec, const RunExtr
   return placement;
 }
 
-std::string heap_named(const Workload& workload, const RunSpec& spec, const PagePlacement& placement) {
-  if (spec.heap != RunSpec{}.heap) return spec.heap;
-  const auto calls = [](const ItemPattern& pattern) { return !pattern.heap_events.empty(); };
-  return !placement.wants_summary() && std::any_of(workload.patterns.begin(), workload.patterns.end(), calls) ? "glibc" : "plain";
-}
-
 void plan_distributions(RunPlan& plan) {
   const std::vector<Region>& regions = plan.workload.regions;
   const auto is_of_tasks = [](const Region& region) { return region.kind == RegionKind::task; };
@@ -90,8 +84,10 @@ std::shared_ptr<Timeline> make_timeline(const RunPlan& plan) {
 
 }  // namespace
 
-std::string heap_of(const Workload& workload, const RunSpec& spec, const RunExtras& extras) {
-  return heap_named(workload, spec, *make_placement(spec, extras));
+std::string heap_of(const Workload& workload, const RunSpec& spec) {
+  if (spec.heap != RunSpec{}.heap) return spec.heap;
+  const auto calls = [](const ItemPattern& pattern) { return !pattern.heap_events.empty(); };
+  return std::any_of(workload.patterns.begin(), workload.patterns.end(), calls) ? "glibc" : "plain";
 }
 
 RunPlan make_plan(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
@@ -100,7 +96,7 @@ RunPlan make_plan(const Workload& workload, const Machine& machine, const RunSpe
   plan.only_bounds = is_optimal(spec.placement);
   plan.mapping = thread_mappings().make(spec.mapping);
   plan.graph = graph_for(*plan.mapping, workload, spec.mapping, spec.threads);
-  plan.heap_name = heap_named(workload, spec, *plan.placement);
+  plan.heap_name = heap_of(workload, spec);
   plan.heap = heap_managers().make(plan.heap_name);
   plan_distributions(plan);
   require_what_was_recorded(plan);

@@ -39,9 +39,8 @@ struct RunPlan {
   std::shared_ptr<Timeline> timeline{};  // null if none is wanted
 };
 
-// The heap manager of a run by name. `auto`: glibc's where the program calls a heap; plain where it does not, or where the placement plans
-// addresses before the program asks for them (it wants a summary).
-std::string heap_of(const Workload&, const RunSpec&, const RunExtras&);
+// The heap manager of a run by name. `auto`: glibc's where the program calls a heap, else plain.
+std::string heap_of(const Workload&, const RunSpec&);
 
 // Throws UsageError.
 RunPlan make_plan(const Workload&, const Machine&, const RunSpec&, const RunExtras&);

@@ -127,29 +127,35 @@ def test_calls_of_every_kind_are_counted(tmp_path: Path) -> None:
     text = """#include <math.h>
 #include <stdlib.h>
 #include <search.h>
+#include <string.h>
 static int compare(const void* a, const void* b) { double x = *(double*)a, y = *(double*)b; return x < y ? -1 : x > y; }
 __attribute__((noinline)) double tail(double x) { return cbrt(x); }
 double (*functions[])(double) = {log, tail};
 int main(int count, char** words) {
   (void)words;
   static double a[4000];
+  static char block[1 << 20];
+  for (int i = 0; i < sizeof block - 1; ++i) block[i] = 'x';
+  size_t most = 12;
   for (int i = 0; i < 4000; ++i) a[i] = tail(i) + functions[i & count](i + 1.0);
   qsort(a, 4000, 8, compare);
-  size_t most = 12;
+  for (int i = 0; i < 30; ++i) most += strlen(block + i) > 1 << 20;
   for (int i = 0; i < 40; ++i) if (lfind(a + 11, a, &most, 8, compare) == 0) return 1;
   return 0;
 }
 """
     functions, calls = functions_of(build(tmp_path, text, name="calls.c"), tmp_path)
     # tail() is called 4000 times itself, and 2000 times by its pointer
-    assert {name: calls[name] for name in ("cbrt", "qsort", "lfind", "")} == {
+    assert {name: calls[name] for name in ("cbrt", "qsort", "strlen", "lfind", "")} == {
         "cbrt": 6000,
         "qsort": 1,
+        "strlen": 30,
         "lfind": 40,
         "": 4000,
     }
     assert functions["cbrt"]["basis"] == functions[""]["basis"] == functions["lfind"]["basis"] == "stepped"
-    assert functions["qsort"]["basis"] == "timed"
+    assert functions["strlen"]["basis"] == "timed"
+    assert functions["qsort"]["basis"] == "none"  # who can tell its time from compare's?
     # twelve comparisons, of some five instructions each, are not lfind's own; its own ones are some ten each
     assert 30 < functions["lfind"]["instructions"] < 400
     # of two calls through the pointer one goes to libm and one to a function with counters, which takes none

@@ -5,8 +5,9 @@
  * - stepped: the processor's trap flag is set, and each instruction up to the return is counted in a SIGTRAP handler. Code with
  *   counters that is called back is left out. A call that makes a system call or takes more than MOST_STEPS is given up, for
  *   what follows may block the signal, or take long.
- * - timed: the thread's processor time from before the call to behind it. So it is for the first call of each function, which also
- *   sets things up, and for functions that were given up. Two instructions are taken to pass in a nanosecond.
+ * - timed: the thread's processor time from before the call to behind it. So it is for the first FEW calls of each function, which
+ *   are not worth a step, and for functions that were given up. Two instructions are taken to pass in a nanosecond. A call in which
+ *   code with counters ran says nothing, for what of its time that took is not known; calls through pointers are never timed.
  * The n-th call is looked at for n = 1, 2, 3, 4, 6, 9 ...: each sample stands for the calls since the one before.
  */
 #define _GNU_SOURCE
@@ -26,7 +27,8 @@
 
 /* A step costs a signal, from one to some ten microseconds. */
 enum { MOST_STEPS = 512, STEPS_OF_A_FUNCTION = 4096, STEPS_OF_ALL = 16384, TRAP_FLAG = 0x100 };
-enum { SYMBOL_WORDS = 16 };
+enum { FEW = 16, SYMBOL_WORDS = 16 };
+static const uint64_t most_visits = 200000000; /* of block counters, round timed calls: some tenths of a second */
 static const double instructions_a_nanosecond = 2;
 
 /* A function that one object calls; twin.py makes the row, all zero but for the name. No name: through pointers. */
@@ -41,7 +43,7 @@ struct symbol {
   uint64_t given_up_samples, given_up_instructions;
   uint64_t steps;
   uintptr_t landed; /* where a call through a pointer went */
-  uint64_t turn;
+  uint32_t called_back_samples, turn;
 };
 _Static_assert(sizeof(struct symbol) == SYMBOL_WORDS * 8, "as twin.py makes the rows");
 struct site {
@@ -58,7 +60,7 @@ extern const char __start_homenode_runtime[] __attribute__((weak)), __stop_homen
 static struct {
   struct symbol* volatile symbol;
   uintptr_t sp, site;
-  uint64_t begin;
+  uint64_t begin, counted;
   bool stepping;
   /* While stepping */
   bool entered, left_program, calls_back;
@@ -66,19 +68,18 @@ static struct {
   uint64_t steps, instructions;
 } sample;
 char homenode_timing; /* a timed call has not returned */
-static uint64_t clock_cost, steps_left = STEPS_OF_ALL;
+static uint64_t clock_cost, steps_left = STEPS_OF_ALL, visits;
 static bool open;
 static struct sigaction former;
 
-/* Without the C library, whose functions may change vector registers, which hold arguments and results here. */
-#define NO_VECTORS __attribute__((target("general-regs-only")))
-NO_VECTORS static long system_call(long number, long a, long b, long c, long d) {
+/* Without the C library, whose functions may use vector registers. */
+HN_NO_VECTORS static long system_call(long number, long a, long b, long c, long d) {
   register long r10 __asm__("r10") = d;
   long result;
   __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
   return result;
 }
-NO_VECTORS static uint64_t processor_time(void) {
+HN_NO_VECTORS static uint64_t processor_time(void) {
   struct timespec now = {0};
   system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -154,7 +155,7 @@ static void step(int number, siginfo_t* info, void* context) {
 }
 
 /* Whether the handler is there and the signal will come. */
-NO_VECTORS static bool can_step(void) {
+HN_NO_VECTORS static bool can_step(void) {
   struct {
     void (*handler)(int, siginfo_t*, void*);
     unsigned long flags;
@@ -167,7 +168,7 @@ NO_VECTORS static bool can_step(void) {
   return now.handler == step && !(blocked & 1ul << (SIGTRAP - 1));
 }
 /* Takes a sample of the call that comes now. True: with the trap flag set from the return of this function on. */
-NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, uintptr_t sp, uintptr_t site, int returns_here) {
+HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, uintptr_t sp, uintptr_t site, int returns_here) {
   symbol->countdown = 0;
   if (!open) return 0;
   if (sample.symbol) {
@@ -177,9 +178,12 @@ NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, uintp
   symbol->gap = symbol->calls < 4 ? 1 : symbol->calls / 2;
   symbol->calls += symbol->gap;
   symbol->countdown = (int64_t)(symbol->calls < 4 ? 1 : symbol->calls / 2) - 1;
-  const bool worth = symbol->given_up_samples == 0 || (symbol->given_up_samples <= symbol->stepped_samples && ++symbol->turn % 2);
-  const bool steps = (symbol->calls > 1 || !returns_here) && worth && steps_left > 0 && symbol->steps < STEPS_OF_A_FUNCTION && can_step();
-  if (!steps && (!returns_here || (symbol->stepped_samples && !symbol->given_up_samples))) return 0;
+  const bool pointer = !*symbol->name, early = symbol->calls < FEW && !pointer && (returns_here || symbol->calls > 1);
+  /* Where some were given up, every other one is timed. */
+  const bool worth = symbol->given_up_samples == 0 || (symbol->given_up_samples <= symbol->stepped_samples && symbol->turn++ % 2);
+  const bool steps = !early && worth && steps_left > 0 && symbol->steps < STEPS_OF_A_FUNCTION && can_step();
+  const bool times = returns_here && !pointer && visits < most_visits && (symbol->given_up_samples || !symbol->stepped_samples);
+  if (!steps && !times) return 0;
   sample.sp = sp, sample.site = site, sample.stepping = steps;
   sample.entered = sample.left_program = sample.calls_back = false;
   sample.own_sp = sample.last = 0;
@@ -187,10 +191,11 @@ NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, uintp
   sample.symbol = symbol;
   if (steps) return 1;
   homenode_timing = 1;
+  sample.counted = hn_counted_instructions(&visits);
   sample.begin = processor_time();
   return 0;
 }
-NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
+HN_NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
   const uint64_t now = processor_time();
   struct symbol* symbol = sample.symbol;
   if (!symbol || sample.stepping || sp > sample.sp) { /* that one has left without a return */
@@ -200,8 +205,12 @@ NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
   }
   if (sp < sample.sp) return;
   const uint64_t took = now > sample.begin + clock_cost ? now - sample.begin - clock_cost : 0;
-  symbol->timed_calls += symbol->gap, ++symbol->timed_samples;
-  symbol->timed_nanoseconds += symbol->gap * took;
+  if (5 * (hn_counted_instructions(&visits) - sample.counted) > took) { /* a tenth of two a nanosecond */
+    ++symbol->called_back_samples;
+  } else {
+    symbol->timed_calls += symbol->gap, ++symbol->timed_samples;
+    symbol->timed_nanoseconds += symbol->gap * took;
+  }
   sample.symbol = 0;
   homenode_timing = 0;
 }
@@ -278,7 +287,7 @@ void hn_calls_say(FILE* file) {
     uint64_t samples = 0;
     if (s->stepped_calls && s->given_up_samples <= s->stepped_samples / 8)
       basis = "stepped", instructions = (double)s->stepped_instructions / (double)s->stepped_calls, samples = s->stepped_samples;
-    else if (s->timed_calls)
+    else if (s->timed_calls && s->called_back_samples <= s->timed_samples / 8)
       basis = "timed", samples = s->timed_samples,
       instructions = instructions_a_nanosecond * (double)s->timed_nanoseconds / (double)s->timed_calls;
     else if (s->given_up_samples)

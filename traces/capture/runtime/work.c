@@ -46,6 +46,14 @@ static void sums(uint64_t* sum) {
         for (int c = 0; c < CLASSES; ++c) sum[c] += t->count[b] * t->mix[b][c];
   hn_calls_add(sum + CLASSES);
 }
+HN_NO_VECTORS uint64_t hn_counted_instructions(uint64_t* visited) {
+  uint64_t sum = 0;
+  for (struct table* t = __start_homenode_blocks; t < __stop_homenode_blocks; ++t) {
+    for (uint64_t b = 0; b < t->blocks; ++b) sum += t->count[b] * t->mix[b][0];
+    *visited += t->blocks;
+  }
+  return sum;
+}
 static void say(const char* kind, uint64_t ordinal, const uint64_t* count) {
   fprintf(file, "{\"kind\": \"%s\", \"ordinal\": %lu", kind, (unsigned long)ordinal);
   for (int c = 0; c < CLASSES; ++c) fprintf(file, ", \"%s\": %lu", class_names[c], (unsigned long)count[c]);

@@ -19,6 +19,10 @@ _NO_TARGET = (".LF", ".LV", ".LBB", ".LBE", ".LE", ".LHOT", ".LC", ".Lt", ".LLS"
 _CALLED = re.compile(r"(?:(?P<plain>[A-Za-z_][\w.$]*)(?:@PLT)?|\*(?P<got>[A-Za-z_][\w.$]*)@GOTPCREL\(%rip\))$")
 # Calls whose bytes the linker rewrites, or which happen before a frame is set up.
 _LEFT_ALONE = re.compile(r"__tls_get_addr|_{0,2}mcount|__fentry__|__morestack\w*|__x86_indirect_thunk\w*")
+# They end the program.
+_LAST = re.compile(
+    r"_{0,2}[eE]xit|quick_exit|abort|__assert\w*|__stack_chk_fail|_ZSt9terminatev|_gfortran_(?:error_)?stop\w*|_gfortran_os_error\w*"
+)
 # Of the runtime's own functions those that the program would find in a library.
 _HEAP = {"malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign"}
 _ROW = 16  # words of a row of homenode_symbols: struct symbol in calls.c
@@ -55,7 +59,7 @@ class _Calls:
         found = _CALLED.match(operand)
         if found is not None:
             name = found["plain"] or found["got"]
-            return None if name in self._inner or _LEFT_ALONE.fullmatch(name) else str(name)
+            return None if name in self._inner or _LEFT_ALONE.fullmatch(name) or _LAST.fullmatch(name) else str(name)
         return _THROUGH_A_POINTER if mnemonic == "call" and operand.startswith("*") and "@" not in operand else None
 
     def hooked(self, mnemonic: str, operand: str, block: int) -> tuple[str, str]:
