@@ -11,6 +11,7 @@
 #include "models/energy/energy_file.hpp"
 #include "models/engines/parts/cache_record.hpp"
 #include "models/run/run.hpp"
+#include "models/run/run_plan.hpp"
 #include "models/systems/system_file.hpp"
 
 namespace homenode::python {
@@ -174,6 +175,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
       py::dict("fork"_a = spent.fork.seconds(), "barrier"_a = spent.barrier.seconds(), "runtime"_a = spent.runtime.seconds(),
                "page_work"_a = spent.page_work.seconds(), "waiting"_a = spent.waiting.seconds());
   result["threads_at_once"] = report.threads_at_once;
+  result["heap_name"] = heap_of(workload, spec);
   result["caches"] = report.caches;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;

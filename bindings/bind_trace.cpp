@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -93,6 +94,21 @@ std::optional<std::pair<std::size_t, std::size_t>> own_threads_of(const Workload
   return std::pair{created.place.size(), created.at_once};
 }
 
+// What unseen.py makes its sums of: instructions by region and function.
+py::list code_of(const Workload& workload) {
+  static constexpr std::array<const char*, 3> recorded{"nothing", "accesses", "heap"};
+  static constexpr std::array<const char*, 5> bases{"counted", "stepped", "timed", "at_least", "none"};
+  const auto* file = dynamic_cast<const TraceFile*>(&workload);
+  if (file == nullptr) return py::list{};
+  return list_of(file->code, [&](const RegionCode& code) {
+    return py::dict("region"_a = code.region.is_none() ? py::object(py::none()) : py::object(py::int_(code.region.value())),
+                    "function"_a = code.function, "library"_a = code.library,
+                    "recorded"_a = recorded.at(static_cast<std::size_t>(code.recorded)),
+                    "basis"_a = bases.at(static_cast<std::size_t>(code.basis)), "calls"_a = code.calls,
+                    "instructions"_a = code.instructions, "samples"_a = code.samples);
+  });
+}
+
 // `team` 0: as many threads as the program's teams had when it was captured.
 py::dict threads_of(const Workload& workload, unsigned team) {
   require(workload, Recorded::threads, "the graph of threads (inspect --threads)");
@@ -153,6 +169,7 @@ void bind_trace(py::module_& module) {
       .def_property_readonly("accesses", [](const Workload& workload) { return access_sums(workload).accesses; })
       .def("inspect", &inspect)
       .def("own_threads", &own_threads_of)
+      .def("code", &code_of)
       .def("thread_graph", &threads_of, "team"_a)
       .def("expand_runs", [](std::shared_ptr<Workload> workload) { return expand_runs(std::move(workload)); });
   module.def("check_trace", &check_trace, "path"_a);

@@ -78,8 +78,8 @@ AccessSummary prepare_placement(const RunPlan& plan) {
 // Second phase, second half: the pass that touches pages where they are to lie.
 FirstTouches touch_first(const RunPlan& plan, const AccessSummary& summary, const EngineOptions& staged, AddressSpace& addresses) {
   FirstTouches touches{plan.placement->touched_first(), std::nullopt};
-  // Another heap than the default one decides itself where blocks lie, when they are asked for.
-  if (plan.spec.heap != RunSpec{}.heap)
+  // A heap that was asked for decides itself where blocks lie, when the program asks for them.
+  if (plan.spec.heap != RunSpec{}.heap && plan.heap_name != "plain")
     std::erase_if(touches.pages,
                   [&](const TouchedPages& pages) { return plan.workload.objects[pages.object.index()].kind == ObjectKind::heap; });
   const auto pass = placement_pass(plan.workload, summary, touches.pages, plan.spec.threads);
@@ -114,6 +114,7 @@ void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOption
     return;
   RunSpec seen = plan.spec;
   seen.caches = plan.caches.name;
+  seen.heap = plan.heap_name;
   staged.record = plan.extras.record;
   staged.recorded = what_caches_see(seen, seen.caches == "lines") + "quantum " + std::to_string(plan.quantum.count()) + "; " +
                     what_caches_see(plan.machine);

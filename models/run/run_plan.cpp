@@ -84,13 +84,20 @@ std::shared_ptr<Timeline> make_timeline(const RunPlan& plan) {
 
 }  // namespace
 
+std::string heap_of(const Workload& workload, const RunSpec& spec) {
+  if (spec.heap != RunSpec{}.heap) return spec.heap;
+  const auto calls = [](const ItemPattern& pattern) { return !pattern.heap_events.empty(); };
+  return std::any_of(workload.patterns.begin(), workload.patterns.end(), calls) ? "glibc" : "plain";
+}
+
 RunPlan make_plan(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
   RunPlan plan{.workload = workload, .machine = machine, .spec = spec, .extras = extras, .topology = Topology{machine}};
   plan.placement = make_placement(spec, extras);
   plan.only_bounds = is_optimal(spec.placement);
   plan.mapping = thread_mappings().make(spec.mapping);
   plan.graph = graph_for(*plan.mapping, workload, spec.mapping, spec.threads);
-  plan.heap = heap_managers().make(spec.heap);
+  plan.heap_name = heap_of(workload, spec);
+  plan.heap = heap_managers().make(plan.heap_name);
   plan_distributions(plan);
   require_what_was_recorded(plan);
   plan.pages = page_sizes(spec.pages);

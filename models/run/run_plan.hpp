@@ -28,6 +28,7 @@ struct RunPlan {
   bool only_bounds = false;                    // the placement is `optimal`
   std::unique_ptr<ThreadMapping> mapping{};    // of the main run
   std::shared_ptr<const ThreadGraph> graph{};  // for mappings that want it
+  std::string heap_name{};
   std::unique_ptr<HeapManager> heap{};
   std::function<std::unique_ptr<WorkDistribution>(const std::string& label)> make_distribution{};
   bool wants_estimates = false;  // a distribution does
@@ -37,6 +38,9 @@ struct RunPlan {
   Bytes quantum{0};
   std::shared_ptr<Timeline> timeline{};  // null if none is wanted
 };
+
+// The heap manager of a run by name. `auto`: glibc's where the program calls a heap, else plain.
+std::string heap_of(const Workload&, const RunSpec&);
 
 // Throws UsageError.
 RunPlan make_plan(const Workload&, const Machine&, const RunSpec&, const RunExtras&);

@@ -22,7 +22,7 @@ struct RunSpec {
   std::string placement = "first-touch";  // models/placement
   std::string mapping = "compact";        // models/mapping
   std::string distribution = "static";    // models/distribution, by region if asked: "init@static:1 sweep@dynamic:4"
-  std::string heap = "plain";             // models/heap
+  std::string heap = "auto";              // models/heap, or heap_of() (run_plan.hpp)
   std::string engine = "flow";            // models/engines
   std::string stores = "machine";         // treatment of stores marked streamable
   std::string caches = "auto";            // models/caches/choose_caches.hpp

@@ -12,7 +12,16 @@ HeapCalls::HeapCalls(HeapManager* heap, const Workload& workload, AddressSpace& 
 void HeapCalls::prepare(const Machine& machine, const std::vector<CoreId>& core_of_thread) {
   calls_.resize(core_of_thread.size());
   for (const CoreId core : core_of_thread) node_of_thread_.push_back(machine.node_of(core));
+  for (std::size_t o = 0; o < workload_.objects.size(); ++o) {
+    const TracedObject& object = workload_.objects[o];
+    if (object.kind == ObjectKind::heap && !object.thread_private && addresses_.placed(ObjectId{o})) placed_before_[ObjectId{o}] = {};
+  }
   heap_.prepare({workload_, machine, addresses_, core_of_thread, seed_});
+}
+
+Address HeapCalls::heap_address(ObjectId object, ThreadId thread) {
+  const auto before = placed_before_.find(object);
+  return before != placed_before_.end() ? before->second : addresses_.address(object, thread);
 }
 
 AllocationRequest HeapCalls::request(ObjectId id) const {
@@ -24,13 +33,15 @@ bool HeapCalls::begin(const Place& place, HeapOperation operation, ObjectId obje
   Call& call = calls_.at(place.thread.index());
   call.place = place;
   const bool allocates = operation == HeapOperation::allocate || operation == HeapOperation::reallocate;
-  if (allocates && !addresses_.placed(object, place.thread)) call.steps.push_back({true, object});
+  const auto before = placed_before_.find(object);
+  const bool not_asked = before != placed_before_.end() && before->second == Address{};
+  if (allocates && (not_asked || !addresses_.placed(object, place.thread))) call.steps.push_back({true, object});
   if (operation == HeapOperation::map) addresses_.place_object(object, place.thread);
   ObjectId old = operation == HeapOperation::release || operation == HeapOperation::unmap ? object : ObjectId::none();
   if (operation == HeapOperation::reallocate && workload_.objects[object.index()].reallocated_from != object)
     old = workload_.objects[object.index()].reallocated_from;
   if (!old.is_none() && addresses_.placed(old, place.thread)) {
-    if (blocks_.contains(addresses_.address(old, place.thread))) {
+    if (blocks_.contains(heap_address(old, place.thread))) {
       call.steps.push_back({false, old});
     } else if (addresses_.placed(old)) {
       memory_.drop(addresses_.release_object(old), true);
@@ -45,7 +56,7 @@ bool HeapCalls::next_step(Call& call, Time now, std::vector<Wake>& wakes) {
     const Step& step = call.steps.front();
     call.place.now = now;
     const HeapLock lock = step.allocates ? heap_.lock_to_allocate(request(step.object), call.place)
-                                         : heap_.lock_to_release(addresses_.address(step.object, call.place.thread), call.place);
+                                         : heap_.lock_to_release(heap_address(step.object, call.place.thread), call.place);
     call.lock = lock.id;
     if (!lock.id.is_none()) {
       Lock& state = locks_[lock.id];
@@ -112,13 +123,20 @@ HeapEffect HeapCalls::perform(const Call& call, Time now) {
     const auto owner = static_cast<std::size_t>(asked.owner_hint);
     const bool marked = asked.owner_hint >= 0 && owner < node_of_thread_.size();
     apply(effect.operations);
-    addresses_.bind_object(step.object, place.thread, effect.range, marked ? node_of_thread_[owner] : place.node);
+    const auto before = placed_before_.find(step.object);
+    if (before != placed_before_.end() && effect.range.first != addresses_.base_of(step.object)) {
+      before->second = effect.range.first;
+    } else {
+      placed_before_.erase(step.object);
+      addresses_.bind_object(step.object, place.thread, effect.range, marked ? node_of_thread_[owner] : place.node);
+    }
     blocks_.insert(effect.range.first);
     requested_ += asked.bytes;
   } else {
-    const Address address = addresses_.address(step.object, place.thread);
+    const Address address = heap_address(step.object, place.thread);
     report_.remote_block_pages += addresses_.remote_pages_of(step.object, place.thread);
     effect = heap_.release(step.object, address, place);
+    if (placed_before_.erase(step.object) > 0) memory_.drop(addresses_.release_object(step.object), true);
     if (addresses_.placed(step.object, place.thread)) addresses_.unbind_object(step.object, place.thread);
     apply(effect.operations);
     blocks_.erase(address);

@@ -58,6 +58,7 @@ private:
   void hold(Call&, Time now, std::vector<Wake>& wakes);
   HeapEffect perform(const Call&, Time now);
   AllocationRequest request(ObjectId) const;
+  Address heap_address(ObjectId, ThreadId);
   void apply(const std::vector<PageOperation>&);
 
   PackedHeap packed_;
@@ -71,6 +72,9 @@ private:
   std::vector<NodeId> node_of_thread_;
   std::map<LockId, Lock> locks_;
   std::set<Address> blocks_;  // addresses that the heap gave
+  // Objects whose pages the placement touched before the run: they lie where they are, and their calls take the heap's time. The address
+  // is what the heap gave, once it was asked.
+  std::map<ObjectId, Address> placed_before_;
   std::uint64_t requested_ = 0;
   HeapReport report_;
 };

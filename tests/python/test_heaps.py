@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from validation.published.s1 import heap_rows
@@ -47,6 +48,30 @@ def test_heaps_hold_what_was_asked_for_and_repeat(trace: hn.Trace, heap: str) ->
         return
     assert THREADS * BLOCKS * 2**20 <= detail["requested_peak_bytes"] <= detail["reserved_bytes"]
     assert detail == _detail(trace, heap)
+
+
+def test_the_default_is_glibcs_where_the_program_calls_a_heap(trace: hn.Trace) -> None:
+    """The report says which one it is; a trace without heap calls is replayed without a heap."""
+    options: dict[str, Any] = {"threads": THREADS, "mapping": "scatter"}
+    default = hn.replay(trace, "xeon-x7560-4s", **options).run
+    assert default["heap"] == "glibc"
+    assert default == hn.replay(trace, "xeon-x7560-4s", **options, heap="glibc").run
+    for placement in ("stencil-aware", "interleave"):
+        assert hn.replay(trace, "xeon-x7560-4s", **options, placement=placement).run["heap"] == "glibc"
+    without = hn.replay(hn.capture("threads_pingpong"), "xeon-x7560-4s", threads=3, oversubscribe=True).run
+    assert without["heap"] == "plain"
+
+
+def test_without_a_manager_freed_blocks_do_not_fault_again(tmp_path: Path) -> None:
+    """Each pass of List. 1 allocates and frees the same blocks."""
+    faults = [
+        hn.replay(
+            hn.capture("heap_list1", threads=2, blocks=4, bytes=1 << 18, passes=passes, check=0),
+            "xeon-x7560-4s", threads=2, heap="plain",
+        ).run["page_faults"]
+        for passes in (2, 6)
+    ]  # fmt: skip
+    assert faults[1] <= faults[0] * 1.01
 
 
 def test_table_1_is_arithmetic_but_for_two_misprints() -> None:

@@ -5,7 +5,7 @@
 // - the runs of an iteration with object, absolute offset, shape, and site; sites are numbered by first use in the pattern;
 // - an object as (kind, bytes, alignment, its symbol if it is not from the heap, the function that allocated it, its ordinal among
 //   objects that agree in these).
-// Not part of it: stamps, file names, code and data addresses, work counts, CALIBRATION.
+// Not part of it: stamps, file names, code and data addresses, work counts, CALIBRATION, OUTSIDE.
 #pragma once
 
 #include <map>

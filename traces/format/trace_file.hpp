@@ -38,6 +38,7 @@ public:
   std::vector<Edge> edges;
   std::vector<Mark> marks;
   std::vector<Calibration> calibrations;
+  std::vector<RegionCode> code;  // by region and function; empty in traces that no twin belongs to
 
 private:
   friend void recover(const std::filesystem::path&, const std::filesystem::path&);

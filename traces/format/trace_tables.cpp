@@ -62,6 +62,7 @@ private:
     set(RecordType::mark, &Taker::append<format::MarkCodec, &TraceFile::marks>);
     set(RecordType::calibration, &Taker::append<format::CalibrationCodec, &TraceFile::calibrations>);
     set(RecordType::loss, &Taker::append<format::LossCodec, &TraceFile::losses>);
+    set(RecordType::outside, &Taker::append<format::OutsideCodec, &TraceFile::code>);
     set(RecordType::segment, &Taker::rate);
     set(RecordType::index, &Taker::index);
     set(RecordType::footer, &Taker::footer);
@@ -261,6 +262,11 @@ void TraceFile::validate() const {
   for (const SiteExtra& extra : site_extras) within("site", extra.inline_parent, sites.size());
   for (const TracedThread& thread : threads) within("thread", thread.parent, threads.size());
   for (const Loss& loss : losses) within("site", loss.site, sites.size());
+  for (const RegionCode& part : code) {
+    within("region", part.region, regions.size());
+    if (!(part.calls >= 0 && part.calls < 1e300 && part.instructions >= 0 && part.instructions < 1e300))
+      throw DecodeError{"calls of '" + part.function + "' of a number that is none"};
+  }
   for (const Mark& mark : marks) within("object", mark.object, objects.size());
   for (const Execution& execution : executions) {
     if (execution.region.index() >= regions.size()) throw DecodeError{"an execution of an unknown region"};

@@ -63,7 +63,7 @@ struct TraceWriter::State {
   std::vector<KnownPattern> known_patterns;
   std::vector<format::CanonicalPattern> canonical_patterns;
   std::vector<Body> bodies;
-  ByteWriter losses, edges, marks, calibrations, rates;
+  ByteWriter losses, edges, marks, calibrations, outside, rates;
 
   const format::Intern intern = [this](const std::string& text) {
     const auto [entry, fresh] = string_ids.emplace(text, string_ids.size());
@@ -264,6 +264,7 @@ void TraceWriter::add(const Mark& mark) { format::MarkCodec::append(state_->mark
 void TraceWriter::add(const Calibration& calibration) {
   format::CalibrationCodec::append(state_->calibrations, calibration, state_->intern, false);
 }
+void TraceWriter::add(const RegionCode& code) { format::OutsideCodec::append(state_->outside, code, state_->intern, false); }
 void TraceWriter::work_rate(RegionId region, const WorkRate& rate) {
   format::RateCodec::append(state_->rates, {region, rate}, state_->intern);
 }
@@ -303,6 +304,7 @@ std::string TraceWriter::finish(bool complete) {
   state.flush(state.edges, RecordType::edge);
   state.flush(state.marks, RecordType::mark);
   state.flush(state.calibrations, RecordType::calibration, false);
+  state.flush(state.outside, RecordType::outside, false);
   state.flush(state.rates, RecordType::segment);
   state.write_meta(complete);
   std::vector<format::FrameOffsets> index;

@@ -43,6 +43,7 @@ public:
   void add(const Edge&);
   void add(const Mark&);
   void add(const Calibration&);
+  void add(const RegionCode&);
   // Added to the work of the region's patterns in proportion to their accesses.
   void work_rate(RegionId, const WorkRate&);
 

@@ -78,8 +78,12 @@ def why(
     gain: float,
     best_plain: str,
     here: dict[str, float],
+    open_regions: set[str],
 ) -> str:
-    """The reason of the gain, or of there being none, in sentences made from figures. `run`: the replay with equal chunks."""
+    """The reason of the gain, or of there being none, in sentences made from figures. `run`: the replay with equal chunks.
+
+    In `open_regions` too much was not seen to know what binds.
+    """
     if region is None:
         return "the program has no loop whose iterations could be handed out otherwise"
     estimated = before.region(region)
@@ -94,6 +98,8 @@ def why(
     remote = excess > 0.5 * sum(float(times[thread]) - mean for thread in slow) if slow else False
     resource, share = _held_up_by(region, run, estimated)
     told = f"{resource}{f' ({_percent(share)} of its busy time)' if share is not None else ''}"
+    if region in open_regions:
+        told = f"as far as was seen, {told}"
     if gain >= WORTH:
         if remote:
             cause = (

@@ -21,6 +21,7 @@ from homenode.replaying import replay_one
 from homenode.result import Result
 from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options
 from homenode.trace import Trace
+from homenode.unseen import open_regions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +86,8 @@ class Advice:
     boundaries: list[int] | None
     """First iteration of each thread, and their number."""
     model: GainModel
+    unseen: dict[str, Any]
+    """What was not seen of the program, as in a report."""
 
     @property
     def pays_off(self) -> bool:
@@ -132,6 +135,7 @@ class Advice:
             "snippet": self.snippet,
             **self.choice,
             "engine": self.engine,
+            "unseen": self.unseen,
         }
 
     def to_json(self) -> str:
@@ -187,7 +191,7 @@ def advise(
         gain_low=low,
         gain_high=high,
         samples=samples,
-        reason=why(region, before, model, timing.static_run(), gain, best, here),
+        reason=why(region, before, model, timing.static_run(), gain, best, here, open_regions(trace.unseen)),
         break_even=_break_even(model, here),
         here=here,
         plain=plain,
@@ -197,6 +201,7 @@ def advise(
         weights=[] if chosen is None else [float(weight) for weight in chosen.weights],
         boundaries=None if boundaries is None else [int(boundary) for boundary in boundaries],
         model=model,
+        unseen=trace.unseen,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from homenode import report
+from homenode import report, unseen
 from homenode.html_page import Page
 
 _AXES = ("placement", "mapping", "distribution", "heap", "pages")
@@ -167,6 +167,8 @@ def page_of(document: dict[str, Any]) -> Page:
     page.text(
         f"Trace {trace['hash']}, {trace['accesses']:,} accesses; made by homenode {document['homenode_version']}."
     )
+    if (told := unseen.sentence(trace.get("unseen", {}))) is not None:
+        page.text(told)
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for run in document["runs"]:
         groups.setdefault(report.comparable(run), []).append(run)

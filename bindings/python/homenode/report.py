@@ -63,6 +63,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
     time_detail = {"regions": math.fsum(region["exclusive_seconds"] for region in regions), **raw["overheads"]}
     return {
         **choice,
+        "heap": raw["heap_name"],
         "seconds": raw["seconds"],
         "regret": 0.0,
         "regions": regions,
@@ -169,6 +170,7 @@ def document(trace: Any, runs: list[dict[str, Any]], confidence: dict[str, Any] 
             "arguments": trace.arguments,
             "complete": trace.complete,
             "accesses": trace.accesses,
+            "unseen": trace.unseen,
         },
         "runs": runs,
         **({"confidence": confidence} if confidence is not None else {}),

@@ -6,7 +6,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode import _core
+from homenode import _core, unseen
 from homenode.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Trace:
         self._core = _core.Trace.open(path)
         self._inspection: dict[str, Any] | None = None
         self._own_threads: list[tuple[int, int] | None] = []  # once it is known
+        self._unseen: dict[str, Any] | None = None
         if temporary:
             weakref.finalize(self, path.unlink, missing_ok=True)
 
@@ -87,7 +88,7 @@ class Trace:
     def inspect(self) -> dict[str, Any]:
         """Everything `homenode inspect --json` prints."""
         if self._inspection is None:
-            self._inspection = self._core.inspect()
+            self._inspection = {**self._core.inspect(), "unseen": self.unseen}
         return self._inspection
 
     @property
@@ -96,6 +97,17 @@ class Trace:
         if not self._own_threads:
             self._own_threads.append(self._core.own_threads())
         return self._own_threads[0]
+
+    @property
+    def unseen(self) -> dict[str, Any]:
+        """What ran outside of the instrumented code: calls and instructions of the whole program, by function, by region.
+
+        ``{"known", "share", "at_least", "calls", "instructions", "seen_instructions", "functions": [{"function", "library",
+        "recorded", "basis", "samples", "calls", "instructions", "share"}], "regions": [{"label", "share", …, "settled"}]}``
+        """
+        if self._unseen is None:
+            self._unseen = unseen.summary(self._core.code(), self.labels)
+        return self._unseen
 
     def thread_graph(self, team: int | None = None) -> dict[str, Any]:
         """Who created and joined whom, the bytes that one thread writes and another reads, and what type that makes a thread.

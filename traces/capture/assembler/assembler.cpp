@@ -81,6 +81,7 @@ void Assembler::finish() {
     const TwinWork::Rates rates = work_.rates(options_.work);
     for (const auto& [region, work] : rates.per_access) writer_.work_rate(region, {work, {}});
     losses_.insert(losses_.end(), rates.losses.begin(), rates.losses.end());
+    for (const RegionCode& code : rates.code) writer_.add(code);
   }
   for (const Loss& loss : program_.losses) writer_.add(loss);
   for (const Loss& loss : losses_) writer_.add(loss);

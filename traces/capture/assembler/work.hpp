@@ -1,5 +1,6 @@
 // Work counts of the twin, spread over the regions of the trace. The twin counts stretches of the program: each parallel construct,
-// each piece of serial code before one, each created thread. The counts of a stretch are split over its regions by their accesses.
+// each piece of serial code before one, each created thread. The counts of a stretch are split over its regions by their accesses, and so
+// are its calls of functions that have no counters; what they stand for is said by the twin at its end.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "sim/program/workload.hpp"
+#include "traces/format/records/records.hpp"
 
 namespace homenode {
 
@@ -21,12 +23,14 @@ public:
 
   struct Rates {
     std::map<RegionId, WorkCounts> per_access;
+    std::vector<RegionCode> code;  // by region, then by function
     std::vector<Loss> losses;
   };
   // Reads the file now: it may be a pipe that the twin writes to after the traced program. An empty file means that there is no twin.
   Rates rates(const std::filesystem::path&) const;
 
 private:
+  struct Counted;
   struct Stretch {
     std::string kind;
     std::uint64_t ordinal;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "calls.h"
 #include "runtime.h"
 
 enum { CLASSES = 10 };
@@ -24,47 +25,66 @@ bool hn_recording;
 uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
 static FILE* file;
-static uint64_t before[CLASSES], serials;
+/* Counts of a stretch: the classes, then the calls of each function without counters. */
+static unsigned functions;
+static uint64_t *before, *now, *nothing, serials;
 /* Of each thread that the program creates; of the first one: in the current stretch, before it last gave the token away. */
-static uint64_t (*of_thread)[CLASSES];
+static uint64_t* of_thread;
 static unsigned threads, thread_room;
 
+static size_t width(void) { return CLASSES + functions; }
+static uint64_t* columns(size_t rows) {
+  uint64_t* made = hn_pages(rows * width() * sizeof *made);
+  if (!made) abort();
+  return made;
+}
 static void sums(uint64_t* sum) {
-  for (int c = 0; c < CLASSES; ++c) sum[c] = 0;
+  for (size_t c = 0; c < width(); ++c) sum[c] = 0;
   for (struct table* t = __start_homenode_blocks; t < __stop_homenode_blocks; ++t)
     for (uint64_t b = 0; b < t->blocks; ++b)
       if (t->count[b])
         for (int c = 0; c < CLASSES; ++c) sum[c] += t->count[b] * t->mix[b][c];
+  hn_calls_add(sum + CLASSES);
+}
+HN_NO_VECTORS uint64_t hn_counted_instructions(uint64_t* visited) {
+  uint64_t sum = 0;
+  for (struct table* t = __start_homenode_blocks; t < __stop_homenode_blocks; ++t) {
+    for (uint64_t b = 0; b < t->blocks; ++b) sum += t->count[b] * t->mix[b][0];
+    *visited += t->blocks;
+  }
+  return sum;
 }
 static void say(const char* kind, uint64_t ordinal, const uint64_t* count) {
   fprintf(file, "{\"kind\": \"%s\", \"ordinal\": %lu", kind, (unsigned long)ordinal);
   for (int c = 0; c < CLASSES; ++c) fprintf(file, ", \"%s\": %lu", class_names[c], (unsigned long)count[c]);
-  fprintf(file, "}\n");
+  fprintf(file, ", \"calls\": [");
+  const char* separator = "";
+  for (unsigned f = 0; f < functions; ++f)
+    if (count[CLASSES + f]) fprintf(file, "%s[%u, %lu]", separator, f, (unsigned long)count[CLASSES + f]), separator = ", ";
+  fprintf(file, "]}\n");
 }
 static void add_to(uint64_t* count) {
-  uint64_t now[CLASSES];
   sums(now);
-  for (int c = 0; c < CLASSES; ++c) count[c] += now[c] - before[c], before[c] = now[c];
+  for (size_t c = 0; c < width(); ++c) count[c] += now[c] - before[c], before[c] = now[c];
 }
 /* What was done since the last call was done by this thread. */
 void hn_work_of_thread(unsigned number) {
   if (!file) return;
   if (number >= thread_room) {
     const unsigned room = thread_room ? (number / thread_room + 1) * thread_room : 256;
-    uint64_t(*larger)[CLASSES] = hn_pages(room * sizeof *larger);
-    if (!larger) abort();
-    for (unsigned t = 0; t < threads; ++t) hn_copy(larger[t], of_thread[t], sizeof *larger);
-    if (of_thread) munmap(of_thread, thread_room * sizeof *larger);
+    uint64_t* larger = columns(room);
+    hn_copy(larger, of_thread, threads * width() * sizeof *larger);
+    if (of_thread) munmap(of_thread, thread_room * width() * sizeof *larger);
     of_thread = larger, thread_room = room;
   }
   if (number >= threads) threads = number + 1;
-  add_to(of_thread[number]);
+  add_to(of_thread + number * width());
 }
 static void cut(const char* kind, uint64_t ordinal) {
-  uint64_t nothing[CLASSES] = {0}, *count = threads ? of_thread[0] : nothing;
+  uint64_t* count = threads ? of_thread : nothing;
   add_to(count);
   say(kind, ordinal, count);
-  for (int c = 0; c < CLASSES; ++c) count[c] = 0;
+  for (size_t c = 0; c < width(); ++c) count[c] = 0;
 }
 void hn_work_parallel(uint64_t serial, bool begins) {
   if (!file) return;
@@ -77,7 +97,8 @@ void hn_work_parallel(uint64_t serial, bool begins) {
 static void finish(void) {
   if (!file) return;
   cut("serial", serials);
-  for (unsigned t = 1; t < threads; ++t) say("thread", t, of_thread[t]);
+  for (unsigned t = 1; t < threads; ++t) say("thread", t, of_thread + t * width());
+  hn_calls_say(file);
   fprintf(file, "{\"kind\": \"end\"}\n");
   fclose(file);
   file = 0;
@@ -87,12 +108,17 @@ void hn_open(void) {
   if (opened) return;
   opened = true;
   const char* path = getenv("HOMENODE_WORK");
-  if (!path || !*path) return;
+  if (!path || !*path) {
+    hn_calls_open(false);
+    return;
+  }
   file = fopen(path, "w");
   if (!file) {
     perror(path);
     exit(1);
   }
+  functions = hn_calls_open(true);
+  before = columns(1), now = columns(1), nothing = columns(1);
   atexit(finish);
   hn_threads_open();
   pthread_atfork(0, 0, hn_threads_close);

@@ -6,8 +6,8 @@ namespace homenode {
 
 namespace {
 constexpr std::array<const char*, last_record_type + 1> names{
-    "",    "META",   "STRING",  "SITE",     "THREAD", "REGION", "EXECUTION", "ITEM",        "SEGMENT", "OBJECT", "HEAP",
-    "RUN", "STREAM", "PATTERN", "INSTANCE", "SYNC",   "EDGE",   "MARK",      "CALIBRATION", "LOSS",    "INDEX",  "FOOTER"};
+    "",       "META",    "STRING",   "SITE", "THREAD", "REGION", "EXECUTION",   "ITEM", "SEGMENT", "OBJECT", "HEAP",   "RUN",
+    "STREAM", "PATTERN", "INSTANCE", "SYNC", "EDGE",   "MARK",   "CALIBRATION", "LOSS", "INDEX",   "FOOTER", "OUTSIDE"};
 }
 
 const char* name_of(RecordType type) { return names.at(static_cast<std::size_t>(type)); }

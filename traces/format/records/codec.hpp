@@ -94,6 +94,7 @@ using EdgeCodec = Codec<RecordType::edge, Edge>;
 using MarkCodec = Codec<RecordType::mark, Mark>;
 using CalibrationCodec = Codec<RecordType::calibration, Calibration>;
 using LossCodec = Codec<RecordType::loss, Loss>;
+using OutsideCodec = Codec<RecordType::outside, RegionCode>;
 using IndexCodec = Codec<RecordType::index, FrameOffsets>;
 using FooterCodec = Codec<RecordType::footer, StoredFooter>;
 using OriginCodec = Codec<RecordType::item, ItemOrigin>;         // inside ITEM

@@ -1,4 +1,4 @@
-// EXECUTION, and the records that speak of executions and regions: EDGE, MARK, CALIBRATION, LOSS, work rates.
+// EXECUTION, and the records that speak of executions and regions: EDGE, MARK, CALIBRATION, LOSS, OUTSIDE, work rates.
 #include "traces/format/records/fields.hpp"
 
 namespace homenode::format {
@@ -54,6 +54,18 @@ void describe(auto& fields, Of<Loss> auto& loss) {
   fields.number(loss.count);
 }
 template struct Codec<RecordType::loss, Loss>;
+
+void describe(auto& fields, Of<RegionCode> auto& code) {
+  fields.id("a region with calls", code.region);
+  fields.string(code.function);
+  fields.string(code.library);
+  fields.one_of("what is recorded of a call", code.recorded, RecordedOfCall::heap);
+  fields.one_of("where instructions come from", code.basis, InstructionBasis::none);
+  fields.real(code.calls);
+  fields.real(code.instructions);
+  fields.number(code.samples);
+}
+template struct Codec<RecordType::outside, RegionCode>;
 
 void describe(auto& fields, Of<StoredRate> auto& stored) {
   fields.id("a work rate's region", stored.region);

@@ -32,9 +32,10 @@ enum class RecordType : std::uint16_t {
   calibration,
   loss,
   index,
-  footer
+  footer,
+  outside
 };
-inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::footer);
+inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::outside);
 const char* name_of(RecordType);
 
 // A feature of this prefix names what the trace lacks, as sim/program/recorded.hpp calls it: "lacks:dependence".
@@ -109,6 +110,23 @@ struct Calibration {
   double cycles = 0, clock_hertz = 0;
   std::string host;
   bool measured = false;  // else assumed
+};
+
+// What the trace has of a call of code that was not instrumented.
+enum class RecordedOfCall : std::uint8_t { nothing, accesses, heap };
+// Where a number of instructions comes from (traces/capture/runtime/calls.c): counted in instrumented code; of sampled calls counted one
+// by one; of sampled calls from their time; of calls that were counted up to some point; not known.
+enum class InstructionBasis : std::uint8_t { counted, stepped, timed, at_least, none };
+
+// Instructions that ran in a region, of the twin: in instrumented code (no function), or in all calls of one function outside of it.
+// Outside the content hash: samples depend on the host.
+struct RegionCode {
+  RegionId region = RegionId::none();  // none: outside all regions
+  std::string function, library;       // no library: the program's own file
+  RecordedOfCall recorded = RecordedOfCall::nothing;
+  InstructionBasis basis = InstructionBasis::counted;
+  double calls = 0, instructions = 0;  // in all; fractions occur, for totals are spread over regions
+  std::uint64_t samples = 0;           // calls of the function that were looked at, in the whole program
 };
 
 }  // namespace homenode

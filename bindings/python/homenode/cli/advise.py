@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from homenode import unseen
 from homenode.cli import console
 from homenode.cli.run_options import machine_with, run_options
 from homenode.run_spec import CLOSED_FORM
@@ -46,6 +47,8 @@ def _print(screen: Console, advice: Advice) -> None:
         soft_wrap=True,
     )
     screen.print(f"Why: {console.plain(advice.reason)}.", soft_wrap=True)
+    if (told := unseen.sentence(advice.unseen, [advice.region] if advice.region else [])) is not None:
+        screen.print(console.plain(told), soft_wrap=True)
     table = console.table("schedule", "time", right=("time",))
     times = {**advice.plain, "latency-weighted": advice.weighted_seconds}
     for schedule, seconds in sorted(times.items(), key=lambda entry: entry[1]):

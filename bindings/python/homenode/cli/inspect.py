@@ -6,6 +6,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from homenode import unseen
 from homenode.cli import console
 from homenode.trace import Trace
 
@@ -81,6 +82,8 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
         for loss in found["losses"]:
             losses.add_row(console.plain(loss["site"]), console.plain(loss["reason"]), console.count(loss["count"]))
         screen.print(losses)
+    if found["unseen"]["functions"]:
+        _print_calls(screen, found["unseen"], every)
 
 
 def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
@@ -109,6 +112,40 @@ def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
     screen.print(table)
     if len(shown) < len(pairs):
         screen.print(f"… and {len(pairs) - len(shown)} pairs with fewer bytes; --json lists all.")
+
+
+_RECORDED = {"nothing": "nothing", "accesses": "its accesses", "heap": "its heap events"}
+_BASIS = {"stepped": "{} calls stepped", "timed": "{} calls timed", "at_least": "at least", "none": "not known"}
+
+
+def _print_calls(screen: Console, found: dict[str, Any], every: bool) -> None:
+    """What ran outside of the instrumented code, by library and function."""
+    numbers = ("calls", "instructions a call", "share")
+    table = console.table(
+        "library", "function", *numbers, "estimated from", "recorded", title="Not recorded: calls", right=numbers
+    )
+    shown = found["functions"] if every else found["functions"][:20]
+    for one in shown:
+        each = one["instructions"] / one["calls"] if one["calls"] else 0.0
+        table.add_row(
+            console.plain(unseen.library_of(one)),
+            console.plain(one["function"]),
+            console.count(one["calls"]),
+            "–" if one["basis"] == "none" else console.count(round(each)),
+            f"{100 * one['share']:.1f} %" if one["recorded"] == "nothing" else "–",
+            _BASIS[one["basis"]].format(one["samples"]),
+            _RECORDED[one["recorded"]],
+        )
+    screen.print(table)
+    if len(shown) < len(found["functions"]):
+        screen.print(
+            f"… and {len(found['functions']) - len(shown)} functions with fewer instructions; --all shows them."
+        )
+    screen.print(
+        f"{'At least ' if found['at_least'] else ''}{100 * found['share']:.1f} % of the instructions run outside of instrumented code, "
+        f"in {console.count(found['calls'])} calls of which nothing is recorded.",
+        soft_wrap=True,
+    )
 
 
 def _few(numbers: list[int]) -> str:

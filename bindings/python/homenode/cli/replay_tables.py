@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from homenode import report
+from homenode import report, unseen
 from homenode.cli import console
 from homenode.confidence import LEVEL, Ranking
 from homenode.result import Result
@@ -16,8 +16,8 @@ _VARYING = tuple(name for name in AXES if name != "heap")
 
 
 def _axes(run: dict[str, Any]) -> list[str]:
-    """What a run is told apart by; the heap where one was chosen."""
-    return [*_VARYING, "heap"] if run["heap"] != "plain" else [*_VARYING]
+    """What a run is told apart by; the heap where it is none that is taken unasked."""
+    return [*_VARYING, "heap"] if run["heap"] not in ("plain", "glibc") else [*_VARYING]
 
 
 def _names(run: dict[str, Any]) -> str:
@@ -28,12 +28,14 @@ def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
-def _bound_by(run: dict[str, Any]) -> str:
-    """What held up the region that most of the time goes to, or what else it goes to."""
+def _bound_by(run: dict[str, Any], open_regions: set[str]) -> str:
+    """What held up the region that most of the time goes to, or what else it goes to; with a question mark where too much of it was not seen."""
     bound = run["bound_by"]
     if bound["resource"] is None:
         return "–"
-    return f"{bound['resource']} ({console.plain(bound['region']) if bound['region'] else _share(bound['seconds'], run['seconds'])})"
+    doubt = "?" if bound["region"] in open_regions else ""
+    where = console.plain(bound["region"]) if bound["region"] else _share(bound["seconds"], run["seconds"])
+    return f"{bound['resource']}{doubt} ({where})"
 
 
 def _remote_traffic(run: dict[str, Any]) -> tuple[int, int]:
@@ -49,6 +51,8 @@ def _interval(run: dict[str, Any]) -> str:
 
 def print_ranking(screen: Console, results: list[Result]) -> None:
     """One table for each set of comparable runs, best first; equal times keep the order in which they were asked for."""
+    not_seen = results[0].trace.unseen
+    open_regions = unseen.open_regions(not_seen)
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for result in results:
         groups.setdefault(report.comparable(result.run), []).append(result.run)
@@ -62,6 +66,8 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         sampled = [f"{100 * LEVEL:.0f} % interval"] if "seconds_interval" in first else []
         numbers = ("time", *sampled, "regret", "remote pages", "remote traffic")
         axes = max((_axes(run) for run in runs), key=len)[1:]
+        if "heap" not in axes and len({run["heap"] for run in runs}) > 1:
+            axes.append("heap")
         table = console.table("rank", *axes, *numbers, "bound by", title=title, right=("rank", *numbers))
         for rank, run in enumerate(sorted(runs, key=lambda run: run["seconds"]), start=1):
             table.add_row(
@@ -72,13 +78,16 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
                 f"+{100 * run['regret']:.1f} %",
                 _share(run["remote_pages"], sum(run["pages_by_node"])),
                 _share(*_remote_traffic(run)),
-                _bound_by(run),
+                _bound_by(run, open_regions),
                 style="bold" if rank == 1 else None,
             )
         screen.print(table)
         _print_ranks(screen, runs)
         for best in (run["best_placement"] for run in runs if run["best_placement"]):
             screen.print(_bound_and_found(best))
+    judged = {result.run["bound_by"]["region"] for result in results if result.run["bound_by"]["region"]}
+    if (told := unseen.sentence(not_seen, judged)) is not None:
+        screen.print(console.plain(told), soft_wrap=True)
 
 
 def _print_ranks(screen: Console, runs: list[dict[str, Any]]) -> None:
@@ -176,6 +185,7 @@ _OUTSIDE = {
 
 def print_explanation(screen: Console, results: list[Result]) -> None:
     """A table for each run: where its time went, what held up each region, and why caches were modelled as they were."""
+    open_regions = unseen.open_regions(results[0].trace.unseen)
     for result in results:
         run = result.run
         names = _names(run)
@@ -187,7 +197,9 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
             shares = ", ".join(f"{entry['resource']} {_share(entry['seconds'], total)}" for entry in held)
             label, seconds = console.plain(region["label"]), region["exclusive_seconds"]
             share = _share(seconds, run["seconds"])
-            table.add_row(label, console.seconds(seconds), share, str(region["executions"]), shares or "–")
+            doubt = " ?" if shares and region["label"] in open_regions else ""
+            told = f"{shares or '–'}{doubt}"
+            table.add_row(label, console.seconds(seconds), share, str(region["executions"]), told)
         for key, name in _OUTSIDE.items():
             seconds = run["time_detail"][key]
             if seconds > 0:
@@ -201,9 +213,10 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
                 f"\n{console.plain(machine)}: caches by {run['caches']}, because region '{console.plain(reason['region'])}' "
                 f"accesses {reason['lines_per_touch']:.1f} consecutive lines at a time."
             )
+    doubt = " ?: too much of the region was not seen to know." if open_regions else ""
     screen.print(
         "\ntime: what is the region's alone; regions, and in parentheses what is in none, sum to the time of the run. "
-        "bound by: share of the threads' busy time in which the resource was the bottleneck.",
+        f"bound by: share of the threads' busy time in which the resource was the bottleneck.{doubt}",
         soft_wrap=True,
     )
 

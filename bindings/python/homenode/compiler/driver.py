@@ -279,7 +279,17 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
             return
         # libgomp stays out: the empty archive of the runtime's folder stands for it, the shims come from twin.o.
         without_lto = [word for word in flags if word != "-flto"]
-        words = [*compiler, *without_lto, f"-L{runtime}", *twins, runtime / "twin.o", "-o", f"{target}.twin"]
+        # Resolved at the start: what the dynamic linker does at a first call is no part of the function that is called.
+        words = [
+            *compiler,
+            *without_lto,
+            f"-L{runtime}",
+            *twins,
+            runtime / "twin.o",
+            "-Wl,-z,now",
+            "-o",
+            f"{target}.twin",
+        ]
         ended = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
         if ended.returncode:
             # the program itself is linked; a shared library that was traced, for one, has no twin

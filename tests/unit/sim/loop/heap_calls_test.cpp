@@ -101,5 +101,22 @@ TEST(HeapCalls, withoutALockDoNotWait) {
   EXPECT_THAT(three.gone_on, ::testing::Each(held + rest));
 }
 
+TEST(HeapCalls, forABlockThatThePlacementTouchedBeforeLeaveItWhereItIs) {
+  HeapBench bench{"plain"};
+  FixedTimeMemory memory{Time{}};
+  OneLock heap{false};
+  HeapCalls calls{&heap, bench.workload, *bench.addresses, memory, 1};
+  const Address before = bench.addresses->place_object(ObjectId{0}, ThreadId{0}).first;
+  calls.prepare(bench.machine, {CoreId{0}});
+  std::vector<HeapCalls::Wake> due;
+  EXPECT_FALSE(calls.begin(bench.on(0), HeapOperation::allocate, ObjectId{0}, due));
+  ASSERT_EQ(due.size(), 1u);
+  EXPECT_EQ(due[0].time, held + rest);
+  EXPECT_EQ(bench.addresses->address(ObjectId{0}, ThreadId{0}), before);
+  EXPECT_TRUE(calls.resume(bench.on(0), due));
+  EXPECT_TRUE(calls.begin(bench.on(0), HeapOperation::release, ObjectId{0}, due));
+  EXPECT_FALSE(bench.addresses->placed(ObjectId{0}));
+}
+
 }  // namespace
 }  // namespace homenode::test

@@ -47,6 +47,57 @@ TEST_F(AssemblerEnds, TheTwinsCountsAreSharedByAccesses) {
   EXPECT_NEAR(instructions, 40000, 1e-6);
 }
 
+// Serial code makes 4 calls of function 0; the first construct 10, and 6 of function 1, the second 30. Function 0 takes 52 instructions.
+TEST_F(AssemblerEnds, CallsOutsideAreOfTheRegionsOfTheirStretch) {
+  StreamWriter stream;
+  begin_grids(stream, a_address, b_address);
+  jacobi(stream, 50, 0, a_address, b_address);
+  jacobi(stream, 50, 1, b_address, a_address);
+  stream.end();
+  work_ = folder_ / "work";
+  std::ofstream file{work_};
+  const auto line = [&](const std::string& kind, unsigned ordinal, unsigned instructions, const std::string& calls) {
+    file << R"({"kind": ")" << kind << R"(", "ordinal": )" << ordinal << R"(, "instructions": )" << instructions
+         << R"(, "integer": 0, "fp_add": 0, "fp_multiply": 0, "fp_fma": 0, "divide": 0, "load": 0, "store": 0, "branch": 0, "calls": [)"
+         << calls << "]}\n";
+  };
+  line("serial", 0, 100, "[0, 4]"), line("parallel", 0, 20000, "[0, 10], [1, 6]"), line("serial", 1, 100, "");
+  line("parallel", 1, 20000, "[0, 30]"), line("serial", 2, 100, "");
+  file
+      << R"({"kind": "function", "ordinal": 0, "name": "exp", "library": "libm.so.6", "instructions": 52.0, "basis": "stepped", "samples": 9})"
+      << "\n"
+      << R"({"kind": "function", "ordinal": 1, "name": "_Znwm", "library": "libstdc++.so.6", "instructions": 7, "basis": "timed", "samples": 1})"
+      << "\n"
+      << R"({"kind": "end"})"
+      << "\n";
+  file.close();
+  assembled(stream);
+  const TraceFile trace{folder_ / "trace.hnt"};
+  double seen = 0, exponentials = 0, in_loops = 0, heap_calls = 0;
+  for (const RegionCode& code : trace.code) {
+    const bool is_loop = !code.region.is_none() && trace.regions[code.region.index()].kind == RegionKind::loop;
+    if (code.function.empty()) {
+      EXPECT_EQ(code.basis, InstructionBasis::counted);
+      seen += code.instructions;
+    } else if (code.function == "exp") {
+      EXPECT_EQ(code.library, "libm.so.6");
+      EXPECT_EQ(code.recorded, RecordedOfCall::nothing);
+      EXPECT_EQ(code.basis, InstructionBasis::stepped);
+      EXPECT_DOUBLE_EQ(code.instructions, 52 * code.calls);
+      exponentials += code.calls;
+      in_loops += is_loop ? code.calls : 0;
+    } else {
+      EXPECT_EQ(code.function, "operator_new");
+      EXPECT_EQ(code.recorded, RecordedOfCall::heap);
+      heap_calls += code.calls;
+    }
+  }
+  EXPECT_DOUBLE_EQ(seen, 40300);
+  EXPECT_DOUBLE_EQ(exponentials, 44);
+  EXPECT_DOUBLE_EQ(in_loops, 40);
+  EXPECT_DOUBLE_EQ(heap_calls, 6);
+}
+
 TEST_F(AssemblerEnds, AProgramThatWasAskedToEndIsTruncatedThoughItsStreamIsWhole) {
   StreamWriter stream;
   begin_grids(stream, a_address, b_address);

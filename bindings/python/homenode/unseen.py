@@ -1,0 +1,112 @@
+"""What homenode did not see of a program: instructions that ran in libraries and in objects that were compiled without tracing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+MENTIONED = 0.03
+"""Share of a program's instructions from which it is told wherever times are."""
+OPEN = 0.1
+"""Share of a region's instructions from which it is open what binds the region: its core time is a tenth too short."""
+_BASES = ("counted", "stepped", "timed", "at_least", "none")  # the less certain ones last
+_NAMED = 3  # functions and regions that a sentence names
+
+
+def _merged(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Calls of one function in all regions together, most instructions first."""
+    functions: dict[tuple[str, str], dict[str, Any]] = {}
+    for entry in entries:
+        same = ("function", "library", "recorded", "basis", "samples")
+        known = functions.setdefault(
+            (entry["library"], entry["function"]),
+            {**{key: entry[key] for key in same}, "calls": 0.0, "instructions": 0.0},
+        )
+        known["calls"] += entry["calls"]
+        known["instructions"] += entry["instructions"]
+        known["basis"] = max(known["basis"], entry["basis"], key=_BASES.index)
+    return sorted(
+        functions.values(), key=lambda one: (-one["instructions"], -one["calls"], one["library"], one["function"])
+    )
+
+
+def _sums(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of some region's code: instructions seen and not seen, calls that were not seen into, and the share of these instructions."""
+    seen = sum(entry["instructions"] for entry in entries if not entry["function"])
+    outside = [entry for entry in entries if entry["function"] and entry["recorded"] == "nothing"]
+    unseen = sum(entry["instructions"] for entry in outside)
+    return {
+        "share": unseen / (seen + unseen) if seen + unseen > 0 else 0.0,
+        "at_least": any(entry["basis"] in ("at_least", "none") for entry in outside),
+        "calls": round(sum(entry["calls"] for entry in outside)),
+        "instructions": unseen,
+        "seen_instructions": seen,
+    }
+
+
+def summary(code: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, Any]:
+    """What is in reports as ``trace.unseen``: of the whole program, by function, by region.
+
+    Functions whose heap events or accesses are recorded (`recorded`: ``heap``, ``accesses``) are listed, but are in no share.
+    `known` is false of a trace that nobody counted instructions for.
+    """
+    whole = _sums(code)
+    every = whole["instructions"] + whole["seen_instructions"]
+    functions = []
+    for entry in _merged([entry for entry in code if entry["function"]]):
+        counts = entry["recorded"] == "nothing"
+        functions.append(
+            {
+                **entry,
+                "calls": round(entry["calls"]),
+                "share": entry["instructions"] / every if counts and every > 0 else 0.0,
+            }
+        )
+    by_label: dict[str, list[dict[str, Any]]] = {}
+    for entry in code:
+        if entry["region"] is not None:
+            by_label.setdefault(labels[entry["region"]], []).append(entry)
+    regions = []
+    for label, entries in by_label.items():
+        sums = _sums(entries)
+        regions.append({"label": label, **sums, "settled": sums["share"] < OPEN})
+    return {"known": bool(code), **whole, "functions": functions, "regions": regions}
+
+
+def open_regions(unseen: dict[str, Any]) -> set[str]:
+    """Labels of the regions of which it is open what binds them."""
+    return {region["label"] for region in unseen.get("regions", []) if not region["settled"]}
+
+
+def library_of(function: dict[str, Any]) -> str:
+    """`libm` for ``libm.so.6``; code in the program's own file was linked without tracing."""
+    return str(function["library"]).partition(".so")[0] or "not instrumented"
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent."""
+    return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
+
+
+def _named(names: list[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def sentence(unseen: dict[str, Any], judged: Iterable[str] = ()) -> str | None:
+    """What is to be said where times of this program are; None if it was seen almost completely, and the `judged` regions, too."""
+    if not unseen.get("known") or (unseen["share"] < MENTIONED and open_regions(unseen).isdisjoint(judged)):
+        return None
+    by_library: dict[str, list[str]] = {}
+    for function in [one for one in unseen["functions"] if one["share"] >= 0.01][:_NAMED]:
+        by_library.setdefault(library_of(function), []).append(f"{function['function']} {percent(function['share'])}")
+    told = "; ".join(f"{library}: {', '.join(functions)}" for library, functions in by_library.items())
+    regions = sorted((one for one in unseen["regions"] if not one["settled"]), key=lambda one: -one["instructions"])
+    least = "at least " if unseen["at_least"] else ""
+    text = f"{least}{percent(unseen['share'])} of this program's instructions run in code that homenode did not see"
+    text = text[0].upper() + text[1:] + (f" ({told})" if told else "")
+    if not regions:
+        return f"{text}; no region is a tenth too short by it."
+    names = _named([f"{one['label']} ({percent(one['share'])})" for one in regions])
+    return (
+        f"{text}: the times of {names} are too short, and what binds {'it' if len(regions) == 1 else 'them'} is open."
+    )

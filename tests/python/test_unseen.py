@@ -1,0 +1,219 @@
+"""Instructions that run outside of instrumented code: counted by the twin, kept in the trace, told by inspect, replay and advise."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import homenode as hn
+from homenode import compiler, unseen
+from homenode.cli.main import command as homenode
+
+pytestmark = pytest.mark.capture
+CALLS = 20_000
+WAVES = f"""#include <math.h>
+#include <stdlib.h>
+int main(void) {{
+  int n = {CALLS};
+  double* a = malloc(n * sizeof *a);
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) a[i] = exp(sin(i * 1e-3));
+#pragma omp parallel for
+  for (int i = 1; i < n; ++i) a[i] = a[i] * 0.5 + i;
+  return a[7] > 20;
+}}
+"""
+
+
+def build(folder: Path, text: str, *flags: str, name: str = "waves.c") -> Path:
+    (folder / name).write_text(text)
+    program = folder / name.partition(".")[0]
+    driver = "c++" if name.endswith(".cpp") else "cc"
+    assert compiler.main(["-O2", "-fopenmp", str(folder / name), *flags, "-o", str(program), "-lm"], driver) == 0
+    return program
+
+
+def functions_of(program: Path, folder: Path) -> tuple[dict[str, dict[str, Any]], dict[str, int]]:
+    """What the twin says of the functions without counters, by symbol: their line, and how often each was called."""
+    environment = {**os.environ, "HOMENODE_WORK": str(folder / "work")}
+    subprocess.run([f"{program}.twin"], env=environment, stdout=subprocess.DEVNULL, check=True)
+    lines = [json.loads(line) for line in (folder / "work").read_text().splitlines()]
+    functions = {line["ordinal"]: line for line in lines if line["kind"] == "function"}
+    calls: dict[str, int] = {}
+    for line in lines:
+        for number, count in line.get("calls", []):
+            calls[functions[number]["name"]] = calls.get(functions[number]["name"], 0) + count
+    return {line["name"]: line for line in functions.values()}, calls
+
+
+@pytest.fixture(scope="module")
+def waves(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trace of a program whose time is in libm."""
+    folder = tmp_path_factory.mktemp("unseen")
+    program = build(folder, WAVES)
+    hn.capture(command=[program], output=folder / "waves.hnt")
+    return folder / "waves.hnt"
+
+
+def printed(*words: str | Path) -> str:
+    done = CliRunner().invoke(homenode, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_instructions_of_libm_are_told(waves: Path) -> None:
+    found = hn.Trace.open(waves).unseen
+    by_name = {entry["function"]: entry for entry in found["functions"]}
+    for name in ("sin", "exp"):
+        assert by_name[name]["calls"] == CALLS
+        assert by_name[name]["library"].startswith("libm.so")
+        assert by_name[name]["basis"] == "stepped"
+        assert 15 < by_name[name]["instructions"] / CALLS < 400
+    # the loop itself has some ten instructions
+    assert found["known"]
+    assert found["share"] > 0.5
+    assert found["share"] == pytest.approx(by_name["sin"]["share"] + by_name["exp"]["share"], abs=0.05)
+    assert by_name["malloc"]["recorded"] == "heap"
+    assert by_name["malloc"]["share"] == 0
+
+
+def test_only_the_region_that_calls_is_open(waves: Path) -> None:
+    regions = {entry["label"]: entry for entry in hn.Trace.open(waves).unseen["regions"]}
+    assert not regions["main#0"]["settled"]
+    assert regions["main#0"]["calls"] == 2 * CALLS
+    assert regions["main#1"]["settled"]
+    assert regions["main#1"]["share"] == 0
+
+
+def test_every_report_says_it(waves: Path) -> None:
+    inspected = printed("inspect", waves)
+    assert "Not recorded: calls" in inspected
+    assert f"in {2 * CALLS:,} calls of which nothing is recorded" in inspected
+    machine = ("--machine", "xeon-x5550-2s", "--threads", "2")
+    sentence = "of this program's instructions run in code that homenode did not see (libm: "
+    ranked = printed("replay", waves, *machine, "--explain")
+    assert sentence in ranked
+    assert "? (main#0)" in ranked
+    assert "?: too much of the region was not seen to know" in ranked
+    advised = printed("advise", waves, *machine, "--samples", "2", "--engine", "closed-form")
+    assert sentence in advised
+    document = json.loads(printed("replay", waves, *machine, "--json"))
+    assert document["trace"]["unseen"] == hn.Trace.open(waves).unseen
+    assert json.loads(printed("inspect", waves, "--json"))["unseen"] == document["trace"]["unseen"]
+
+
+def test_what_was_seen_is_not_doubted(tmp_path: Path) -> None:
+    loops = "for (int k = 0; k < 99; ++k) for (int i = 0; i < 9999; ++i) a[i] += k;"
+    program = build(tmp_path, f"static double a[9999];\nint main(void) {{ {loops} return a[7] < 0; }}\n")
+    trace = hn.capture(command=[program])
+    assert trace.unseen["share"] == 0
+    assert unseen.sentence(trace.unseen) is None
+    assert "?" not in printed("replay", trace.path, "--machine", "xeon-x5550-2s", "--threads", "1")
+
+
+def test_a_trace_that_nobody_counted_for_says_that_it_is_not_known() -> None:
+    assert unseen.summary([], ["main#0"])["known"] is False
+    assert unseen.sentence(unseen.summary([], ["main#0"])) is None
+
+
+def test_calls_of_every_kind_are_counted(tmp_path: Path) -> None:
+    """Tail calls and calls through pointers; what is called back is the program's; long calls are timed; others are stepped."""
+    text = """#include <math.h>
+#include <stdlib.h>
+#include <search.h>
+#include <string.h>
+static int compare(const void* a, const void* b) { double x = *(double*)a, y = *(double*)b; return x < y ? -1 : x > y; }
+__attribute__((noinline)) double tail(double x) { return cbrt(x); }
+double (*functions[])(double) = {log, tail};
+int main(int count, char** words) {
+  (void)words;
+  static double a[4000];
+  static char block[1 << 20];
+  for (int i = 0; i < sizeof block - 1; ++i) block[i] = 'x';
+  size_t most = 12;
+  for (int i = 0; i < 4000; ++i) a[i] = tail(i) + functions[i & count](i + 1.0);
+  qsort(a, 4000, 8, compare);
+  for (int i = 0; i < 30; ++i) most += strlen(block + i) > 1 << 20;
+  for (int i = 0; i < 40; ++i) if (lfind(a + 11, a, &most, 8, compare) == 0) return 1;
+  return 0;
+}
+"""
+    functions, calls = functions_of(build(tmp_path, text, name="calls.c"), tmp_path)
+    # tail() is called 4000 times itself, and 2000 times by its pointer
+    assert {name: calls[name] for name in ("cbrt", "qsort", "strlen", "lfind", "")} == {
+        "cbrt": 6000,
+        "qsort": 1,
+        "strlen": 30,
+        "lfind": 40,
+        "": 4000,
+    }
+    assert functions["cbrt"]["basis"] == functions[""]["basis"] == functions["lfind"]["basis"] == "stepped"
+    assert functions["strlen"]["basis"] == "timed"
+    assert functions["qsort"]["basis"] == "none"  # who can tell its time from compare's?
+    # twelve comparisons, of some five instructions each, are not lfind's own; its own ones are some ten each
+    assert 30 < functions["lfind"]["instructions"] < 400
+    # of two calls through the pointer one goes to libm and one to a function with counters, which takes none
+    assert functions[""]["library"].startswith("libm.so")
+    assert 5 < functions[""]["instructions"] < 100
+
+
+def test_samples_do_not_change_what_a_program_does(tmp_path: Path) -> None:
+    """Exceptions through a sampled call, jumps out of it, a call with vector arguments, the program's own handler of the signal."""
+    text = """#include <csetjmp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+static std::jmp_buf back;
+static int jumps, traps;
+static int leave(const void*, const void*) { std::longjmp(back, 1); }
+static void trap(int) { ++traps; }
+int main() {
+  int caught = 0;
+  for (int i = 0; i < 50; ++i) try { std::string("abc").at(5 + i); } catch (std::out_of_range&) { ++caught; }
+  int numbers[9] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
+  for (int i = 0; i < 20; ++i)
+    if (setjmp(back) == 0) std::qsort(numbers, 9, sizeof *numbers, leave); else ++jumps;
+  char text[64];
+  double sum = 0;
+  for (int i = 0; i < 40; ++i) { std::snprintf(text, sizeof text, "%d %g %g", i, i * .5, i * .25); sum += std::strtod(text + 3, nullptr); }
+  std::signal(SIGTRAP, trap);
+  for (int i = 0; i < 20; ++i) { std::raise(SIGTRAP); sum += std::strtod("1.5", nullptr); }
+  std::printf("%d %d %d %g\\n", caught, jumps, traps, sum);
+}
+"""
+    program = build(tmp_path, text, name="leaves.cpp")
+    subprocess.run(["g++", "-O2", tmp_path / "leaves.cpp", "-o", tmp_path / "native"], check=True)
+    said = [
+        subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
+        for words, environment in (
+            ([tmp_path / "native"], os.environ),
+            ([f"{program}.twin"], {**os.environ, "HOMENODE_WORK": str(tmp_path / "work")}),
+        )
+    ]
+    assert said[0] == said[1]
+    assert said[0].startswith("50 20 20 ")
+
+
+def test_calls_between_files_of_the_program_are_its_own(tmp_path: Path) -> None:
+    (tmp_path / "part.c").write_text("double part(double x) { return x * 2; }\n")
+    text = "double part(double); int main(void) { double s = 0; for (int i = 0; i < 99; ++i) s += part(s); return s != 0; }\n"
+    _, calls = functions_of(build(tmp_path, text, str(tmp_path / "part.c"), name="two.c"), tmp_path)
+    assert calls == {}
+
+
+def test_an_object_without_counters_is_not_seen(tmp_path: Path) -> None:
+    (tmp_path / "part.c").write_text("double part(double x) { return x * 2; }\n")
+    subprocess.run(["gcc", "-O2", "-c", tmp_path / "part.c", "-o", tmp_path / "part.o"], check=True)
+    text = "double part(double); int main(void) { double s = 0; for (int i = 0; i < 99; ++i) s += part(s); return s != 0; }\n"
+    functions, calls = functions_of(build(tmp_path, text, str(tmp_path / "part.o"), name="two.c"), tmp_path)
+    assert calls == {"part": 99}
+    assert functions["part"]["library"] == ""
+    assert 2 <= functions["part"]["instructions"] <= 6

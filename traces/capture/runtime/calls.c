@@ -1,0 +1,300 @@
+/* Calls of code without counters: libraries, and objects that were compiled without tracing. How often each function was called is
+ * exact, from the counters of the blocks with its call sites. How many instructions a call executes is sampled. The compiler
+ * (bindings/python/homenode/compiler/twin.py) puts a countdown before each such call; when it has run out, homenode_call looks at
+ * this call in one of two ways:
+ * - stepped: the processor's trap flag is set, and each instruction up to the return is counted in a SIGTRAP handler. Code with
+ *   counters that is called back is left out. A call that makes a system call or takes more than MOST_STEPS is given up, for
+ *   what follows may block the signal, or take long.
+ * - timed: the thread's processor time from before the call to behind it. So it is for the first FEW calls of each function, which
+ *   are not worth a step, and for functions that were given up. Two instructions are taken to pass in a nanosecond. A call in which
+ *   code with counters ran says nothing, for what of its time that took is not known; calls through pointers are never timed.
+ * The n-th call is looked at for n = 1, 2, 3, 4, 6, 9 ...: each sample stands for the calls since the one before.
+ */
+#define _GNU_SOURCE
+#include "calls.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+
+#include "runtime.h"
+
+/* A step costs a signal, from one to some ten microseconds. */
+enum { MOST_STEPS = 512, STEPS_OF_A_FUNCTION = 4096, STEPS_OF_ALL = 16384, TRAP_FLAG = 0x100 };
+enum { FEW = 16, SYMBOL_WORDS = 16 };
+static const uint64_t most_visits = 200000000; /* of block counters, round timed calls: some tenths of a second */
+static const double instructions_a_nanosecond = 2;
+
+/* A function that one object calls; twin.py makes the row, all zero but for the name. No name: through pointers. */
+struct symbol {
+  int64_t countdown;
+  const char* name;
+  uint64_t number; /* from 1; 0: it has counters, or the program is not counted */
+  uint64_t gap;    /* calls that the current sample stands for */
+  uint64_t calls;  /* up to the current sample */
+  uint64_t stepped_calls, stepped_instructions, stepped_samples;
+  uint64_t timed_calls, timed_nanoseconds, timed_samples;
+  uint64_t given_up_samples, given_up_instructions;
+  uint64_t steps;
+  uintptr_t landed; /* where a call through a pointer went */
+  uint32_t called_back_samples, turn;
+};
+_Static_assert(sizeof(struct symbol) == SYMBOL_WORDS * 8, "as twin.py makes the rows");
+struct site {
+  const uint64_t* count;
+  struct symbol* symbol;
+};
+extern struct symbol __start_homenode_symbols[] __attribute__((weak)), __stop_homenode_symbols[] __attribute__((weak));
+extern struct site __start_homenode_calls[] __attribute__((weak)), __stop_homenode_calls[] __attribute__((weak));
+extern const char __start_homenode_functions[] __attribute__((weak)), __stop_homenode_functions[] __attribute__((weak));
+extern const char __executable_start[] __attribute__((weak)), etext[] __attribute__((weak));
+extern const char __start_homenode_runtime[] __attribute__((weak)), __stop_homenode_runtime[] __attribute__((weak));
+
+/* The sample that is being taken; one at a time. */
+static struct {
+  struct symbol* volatile symbol;
+  uintptr_t sp, site;
+  uint64_t begin, counted;
+  bool stepping;
+  /* While stepping */
+  bool entered, left_program, calls_back;
+  uintptr_t entry_sp, own_sp, last;
+  uint64_t steps, instructions;
+} sample;
+char homenode_timing; /* a timed call has not returned */
+static uint64_t clock_cost, steps_left = STEPS_OF_ALL, visits;
+static bool open;
+static struct sigaction former;
+
+/* Without the C library, whose functions may use vector registers. */
+HN_NO_VECTORS static long system_call(long number, long a, long b, long c, long d) {
+  register long r10 __asm__("r10") = d;
+  long result;
+  __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+  return result;
+}
+HN_NO_VECTORS static uint64_t processor_time(void) {
+  struct timespec now = {0};
+  system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool is_between(uintptr_t pc, const char* begin, const char* end) { return pc - (uintptr_t)begin < (uintptr_t)(end - begin); }
+/* Without our own functions: a library's call of malloc, for one, stays the library's. */
+static bool is_program(uintptr_t pc) {
+  return is_between(pc, __executable_start, etext) && !is_between(pc, __start_homenode_runtime, __stop_homenode_runtime);
+}
+/* An entry of the procedure linkage table: (endbr64) (bnd) jmp *…(%rip). */
+static bool is_linkage(uintptr_t pc) {
+  const unsigned char* code = (const unsigned char*)pc;
+  if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) code += 4;
+  if (code[0] == 0xf2) ++code;
+  return code[0] == 0xff && code[1] == 0x25;
+}
+static void end_steps(greg_t* registers, bool whole) {
+  struct symbol* symbol = sample.symbol;
+  registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+  symbol->steps += sample.steps;
+  steps_left -= sample.steps < steps_left ? sample.steps : steps_left;
+  if (whole) {
+    symbol->stepped_calls += symbol->gap, ++symbol->stepped_samples;
+    symbol->stepped_instructions += symbol->gap * sample.instructions;
+  } else {
+    ++symbol->given_up_samples, symbol->given_up_instructions += sample.instructions;
+  }
+  sample.symbol = 0;
+}
+/* Whether the instruction that comes next belongs to what was called. */
+static bool counts(uintptr_t pc, uintptr_t sp) {
+  if (is_program(pc)) {
+    if (!sample.left_program) return true; /* on the way out of it, or an object without counters */
+    sample.calls_back = false, sample.own_sp = sp;
+    return false;
+  }
+  sample.left_program = true;
+  if (sample.own_sp && sp <= sample.own_sp) sample.calls_back = true; /* what is called back calls a library itself */
+  sample.own_sp = 0;
+  return !sample.calls_back;
+}
+static void step(int number, siginfo_t* info, void* context) {
+  greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
+  if (info->si_code != TRAP_TRACE) { /* the program's own */
+    sigaction(number, &former, 0);
+    raise(number);
+    return;
+  }
+  if (!sample.symbol || !sample.stepping) {
+    registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    return;
+  }
+  const uintptr_t pc = (uintptr_t)registers[REG_RIP], sp = (uintptr_t)registers[REG_RSP];
+  if (!sample.entered) {
+    if (pc == sample.site) return;
+    sample.entered = true, sample.entry_sp = sp;
+    if (!*sample.symbol->name && is_program(pc) && !is_linkage(pc)) {
+      end_steps(registers, true); /* a pointer to a function with counters */
+      return;
+    }
+  }
+  if (sp > sample.entry_sp) { /* returned, or left by an exception or a jump */
+    end_steps(registers, true);
+    return;
+  }
+  const bool own = counts(pc, sp);
+  if (own && pc != sample.last) ++sample.instructions; /* a repeated string instruction traps each time round */
+  if (own && sample.left_program && !sample.symbol->landed) sample.symbol->landed = pc;
+  sample.last = pc;
+  const unsigned char* code = (const unsigned char*)pc;
+  if (++sample.steps >= MOST_STEPS || (code[0] == 0x0f && code[1] == 0x05)) end_steps(registers, false);
+}
+
+/* Whether the handler is there and the signal will come. */
+HN_NO_VECTORS static bool can_step(void) {
+  struct {
+    void (*handler)(int, siginfo_t*, void*);
+    unsigned long flags;
+    void (*restorer)(void);
+    unsigned long mask;
+  } now = {0};
+  unsigned long blocked = 0;
+  system_call(SYS_rt_sigaction, SIGTRAP, 0, (long)&now, sizeof now.mask);
+  system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&blocked, sizeof blocked);
+  return now.handler == step && !(blocked & 1ul << (SIGTRAP - 1));
+}
+/* Takes a sample of the call that comes now. True: with the trap flag set from the return of this function on. */
+HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, uintptr_t sp, uintptr_t site, int returns_here) {
+  symbol->countdown = 0;
+  if (!open) return 0;
+  if (sample.symbol) {
+    if (sp < sample.sp) return 0; /* called back */
+    sample.symbol = 0;            /* it has left without a return */
+  }
+  symbol->gap = symbol->calls < 4 ? 1 : symbol->calls / 2;
+  symbol->calls += symbol->gap;
+  symbol->countdown = (int64_t)(symbol->calls < 4 ? 1 : symbol->calls / 2) - 1;
+  const bool pointer = !*symbol->name, early = symbol->calls < FEW && !pointer && (returns_here || symbol->calls > 1);
+  /* Where some were given up, every other one is timed. */
+  const bool worth = symbol->given_up_samples == 0 || (symbol->given_up_samples <= symbol->stepped_samples && symbol->turn++ % 2);
+  const bool steps = !early && worth && steps_left > 0 && symbol->steps < STEPS_OF_A_FUNCTION && can_step();
+  const bool times = returns_here && !pointer && visits < most_visits && (symbol->given_up_samples || !symbol->stepped_samples);
+  if (!steps && !times) return 0;
+  sample.sp = sp, sample.site = site, sample.stepping = steps;
+  sample.entered = sample.left_program = sample.calls_back = false;
+  sample.own_sp = sample.last = 0;
+  sample.steps = sample.instructions = 0;
+  sample.symbol = symbol;
+  if (steps) return 1;
+  homenode_timing = 1;
+  sample.counted = hn_counted_instructions(&visits);
+  sample.begin = processor_time();
+  return 0;
+}
+HN_NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
+  const uint64_t now = processor_time();
+  struct symbol* symbol = sample.symbol;
+  if (!symbol || sample.stepping || sp > sample.sp) { /* that one has left without a return */
+    if (!symbol || !sample.stepping) sample.symbol = 0;
+    homenode_timing = 0;
+    return;
+  }
+  if (sp < sample.sp) return;
+  const uint64_t took = now > sample.begin + clock_cost ? now - sample.begin - clock_cost : 0;
+  if (5 * (hn_counted_instructions(&visits) - sample.counted) > took) { /* a tenth of two a nanosecond */
+    ++symbol->called_back_samples;
+  } else {
+    symbol->timed_calls += symbol->gap, ++symbol->timed_samples;
+    symbol->timed_nanoseconds += symbol->gap * took;
+  }
+  sample.symbol = 0;
+  homenode_timing = 0;
+}
+/* Before a call stands `call homenode_call` (`homenode_jump` before a jump to a function) and the row's distance in four bytes. */
+#define SAVE "push %rax; push %rcx; push %rdx; push %rsi; push %rdi; push %r8; push %r9; push %r10; push %r11; push %rbp; mov %rsp,%rbp;"
+#define RESTORE "mov %rbp,%rsp; pop %rbp; pop %r11; pop %r10; pop %r9; pop %r8; pop %rdi; pop %rsi; pop %rdx; pop %rcx; pop %rax;"
+#define HOOK(name, returns_here)                                                                                                        \
+  __asm__(".text\n.globl " name "\n" name ":\n" SAVE                                                                                    \
+          "mov 80(%rbp),%rdx; movslq (%rdx),%rdi; add %rdx,%rdi; add $4,%rdx; mov %rdx,80(%rbp); lea 88(%rbp),%rsi; mov $" returns_here \
+          ",%ecx; and $-16,%rsp; call hn_call; test %eax,%eax;" RESTORE "jnz 1f; ret\n1: pushfq; orq $0x100,(%rsp); popfq; ret\n")
+HOOK("homenode_call", "1");
+HOOK("homenode_jump", "0");
+__asm__(".text\n.globl homenode_returned\nhomenode_returned:\n" SAVE "lea 88(%rbp),%rdi; and $-16,%rsp; call hn_call_returned;" RESTORE
+        "ret\n");
+
+static int by_name(const void* a, const void* b) { return strcmp(*(const char* const*)a, *(const char* const*)b); }
+/* The names of the functions with counters, sorted; null without memory. */
+static const char** functions_with_counters(size_t* number) {
+  *number = 0;
+  for (const char* name = __start_homenode_functions; name < __stop_homenode_functions; name += strlen(name) + 1) ++*number;
+  const char** names = hn_pages((*number + 1) * sizeof *names);
+  if (!names) return 0;
+  size_t n = 0;
+  for (const char* name = __start_homenode_functions; name < __stop_homenode_functions; name += strlen(name) + 1) names[n++] = name;
+  qsort(names, *number, sizeof *names, by_name);
+  return names;
+}
+unsigned hn_calls_open(int counting) {
+  unsigned numbers = 0;
+  size_t functions = 0;
+  const char** names = counting ? functions_with_counters(&functions) : 0;
+  for (struct symbol* s = __start_homenode_symbols; s < __stop_homenode_symbols; ++s) {
+    if (names && !bsearch(&s->name, names, functions, sizeof *names, by_name))
+      s->number = ++numbers;
+    else
+      s->countdown = INT64_MAX;
+  }
+  if (!names) return 0;
+  munmap(names, (functions + 1) * sizeof *names);
+  const struct sigaction action = {.sa_sigaction = step, .sa_flags = SA_SIGINFO};
+  sigaction(SIGTRAP, &action, &former);
+  clock_cost = UINT64_MAX;
+  for (int i = 0; i < 8; ++i) {
+    const uint64_t begin = processor_time(), cost = processor_time() - begin;
+    if (cost < clock_cost) clock_cost = cost;
+  }
+  open = true;
+  return numbers;
+}
+void hn_calls_add(uint64_t* sum) {
+  for (const struct site* s = __start_homenode_calls; s < __stop_homenode_calls; ++s)
+    if (s->symbol->number) sum[s->symbol->number - 1] += *s->count;
+}
+
+static void say_text(FILE* file, const char* key, const char* text) {
+  fprintf(file, ", \"%s\": \"", key);
+  for (; *text; ++text) fputc(*text == '"' || *text == '\\' || (unsigned char)*text < ' ' ? '?' : *text, file);
+  fputc('"', file);
+}
+/* The file that the function is in; empty: the program's own. */
+static const char* library_of(const struct symbol* symbol) {
+  void* at = *symbol->name ? dlsym(RTLD_NEXT, symbol->name) : (void*)symbol->landed;
+  Dl_info found;
+  if (!at || !dladdr(at, &found) || !found.dli_fname || found.dli_fbase == (const void*)__executable_start) return "";
+  const char* slash = strrchr(found.dli_fname, '/');
+  return slash ? slash + 1 : found.dli_fname;
+}
+void hn_calls_say(FILE* file) {
+  open = false;
+  for (struct symbol* s = __start_homenode_symbols; s < __stop_homenode_symbols; ++s) {
+    if (!s->number || !s->calls) continue;
+    const char* basis = "none";
+    double instructions = 0;
+    uint64_t samples = 0;
+    if (s->stepped_calls && s->given_up_samples <= s->stepped_samples / 8)
+      basis = "stepped", instructions = (double)s->stepped_instructions / (double)s->stepped_calls, samples = s->stepped_samples;
+    else if (s->timed_calls && s->called_back_samples <= s->timed_samples / 8)
+      basis = "timed", samples = s->timed_samples,
+      instructions = instructions_a_nanosecond * (double)s->timed_nanoseconds / (double)s->timed_calls;
+    else if (s->given_up_samples)
+      basis = "at_least", instructions = (double)s->given_up_instructions / (double)s->given_up_samples, samples = s->given_up_samples;
+    fprintf(file, "{\"kind\": \"function\", \"ordinal\": %lu", (unsigned long)(s->number - 1));
+    say_text(file, "name", s->name);
+    say_text(file, "library", library_of(s));
+    fprintf(file, ", \"instructions\": %.1f, \"basis\": \"%s\", \"samples\": %lu}\n", instructions, basis, (unsigned long)samples);
+  }
+}
