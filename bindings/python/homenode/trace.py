@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _core
-from homenode.errors import InputError, UsageError
+from homenode.errors import InputError, TruncatedTrace, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +54,33 @@ class Trace:
     def complete(self) -> bool:
         """Whether the program ran to its end."""
         return self._core.complete
+
+    @property
+    def truncated_by(self) -> str:
+        """Why the trace ends before the program's end, as far as it is known; empty for a complete trace."""
+        if self.complete:
+            return ""
+        return self._core.truncated_by or "the program was killed or crashed"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be known before anything is concluded from the trace."""
+        found = []
+        if not self.complete:
+            found.append(f"truncated: {self.truncated_by}; what came after is not in it")
+        if self.accesses == 0:
+            found.append(
+                "it holds no accesses: none of the code that ran was compiled by 'homenode cc' "
+                "('homenode c++', 'homenode fortran'), or it did nothing to memory until it ended"
+            )
+        return found
+
+    def check_usable(self) -> None:
+        """Refuse a trace that nothing can be told from; warn (`TruncatedTrace`) of one that is a part of its program."""
+        if self.accesses == 0:
+            raise InputError(f"{self._path}: {self.remarks[-1]}")
+        if not self.complete:
+            warnings.warn(f"{self._path} is {self.remarks[0]}", TruncatedTrace, stacklevel=2)
 
     @property
     def program(self) -> str:

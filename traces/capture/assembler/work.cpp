@@ -29,10 +29,10 @@ TwinWork::Rates TwinWork::rates(const std::filesystem::path& path) const {
     work.instructions = note.at("instructions"), work.integer = note.at("integer"), work.fp_add = note.at("fp_add");
     work.fp_multiply = note.at("fp_multiply"), work.fp_fma = note.at("fp_fma"), work.divide = note.at("divide");
     work.load = note.at("load"), work.store = note.at("store"), work.branch = note.at("branch");
-    counts[{kind, note.at("ordinal").get<std::uint64_t>()}] = work;
+    counts[{kind, note.at("ordinal").get<std::uint64_t>()}] += work;  // more than once where the program tried to leave
   }
   if (counts.empty() && !whole) return result;
-  if (!whole) result.losses.push_back({SiteId{0}, "the work counts of the twin end early: it was killed", 1});
+  if (!whole) result.losses.push_back({SiteId{0}, "the work counts of the twin end early: it was killed, or became another program", 1});
 
   struct Sum {
     WorkCounts work;

@@ -41,12 +41,14 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
         return
     screen = console.output()
     screen.print(f"[bold]{console.plain(trace.program)}[/bold] {console.plain(trace.arguments)}".rstrip())
-    whole = "complete" if found["complete"] else "[red]truncated[/red]: the program was killed or crashed"
+    whole = "complete" if trace.complete else f"[red]truncated[/red]: {console.plain(trace.truncated_by)}"
     screen.print(f"hash {found['hash']}, {whole}")
     screen.print(
         f"{console.count(found['accesses'])} accesses ({console.count(found['reads'])} reads, {console.count(found['writes'])} writes), "
         f"footprint {console.quantity(found['footprint_bytes'], 'B')}, {console.quantity(file.stat().st_size, 'B')} on disk"
     )
+    if not trace.accesses:
+        screen.print(f"[red]{console.plain(trace.remarks[-1])}[/red]", soft_wrap=True)
     numbers = ("executions", "items", "accesses", "reads", "writes")
     regions = console.table("region", "kind", *numbers, "in flight", title="Regions", right=(*numbers, "in flight"))
     for region in found["regions"]:

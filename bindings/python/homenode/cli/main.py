@@ -3,11 +3,12 @@
 import importlib
 import os
 import sys
+import warnings
 
 import click
 
 from homenode._core import unknown_name, version
-from homenode.errors import Error
+from homenode.errors import Error, TruncatedTrace
 
 # Each command is a module of its name, imported only when it runs: `homenode --help` must not load NumPy.
 _COMMANDS = {
@@ -70,12 +71,26 @@ def command() -> None:
     """
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
+    """Of ours: one line, once. Of others: where it came from, too."""
+    if category is not TruncatedTrace:
+        click.echo(f"{place[0]}:{place[1]}: {category.__name__}: {message}", err=True)
+    elif str(message) not in _warned:
+        _warned.add(str(message))
+        click.echo(f"homenode: warning: {message}", err=True)
+
+
+_warned: set[str] = set()
+
+
 def _one_line(message: str) -> str:
     return " ".join(message.split())
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns 0 (done), 1 (internal error) or 2 (bad usage or bad input, said in one line on stderr)."""
+    warnings.simplefilter("always", TruncatedTrace)
+    warnings.showwarning = _show_warning
     try:
         result = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
         status = result if isinstance(result, int) else 0
