@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode import _core
 from homenode.errors import InputError, TruncatedTrace, UsageError
+from homenode.losses import by_reason, unrecorded_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +106,9 @@ class Trace:
     def inspect(self) -> dict[str, Any]:
         """Everything `homenode inspect --json` prints."""
         if self._inspection is None:
-            self._inspection = self._core.inspect()
+            found = self._core.inspect()
+            shares = {"losses_by_reason": by_reason(found["losses"]), "unrecorded_share": unrecorded_share(found)}
+            self._inspection = {**found, **shares}
         return self._inspection
 
     def thread_graph(self, team: int | None = None) -> dict[str, Any]:
