@@ -112,7 +112,9 @@ def main() -> int:
             found[what] += 1
             if what == "part with accesses":
                 accesses.append(number)
-    print(f"{asked.times} captures of {seconds:.2f} s and {whole} accesses killed at random moments, seed {asked.seed}:")
+    print(
+        f"{asked.times} captures of {seconds:.2f} s and {whole} accesses killed at random moments, seed {asked.seed}:"
+    )
     for what, times in sorted(found.items()):
         print(f"  {times:4}  {what}")
     if accesses:

@@ -149,6 +149,7 @@ def command(
         raise click.UsageError("--set without a kernel; a program has its own arguments")
     output = output if output is not None else _output_of(kernel_name, words)
     check_trace_output(output)
+    asked = Asked(threads, alias_over, label, timeout, _input() if words else None, 2 if as_json else None)
     screen = console.diagnostics()
 
     def progress(step: str) -> None:
@@ -156,7 +157,6 @@ def command(
 
     with _ended_like_by_keyboard():
         found = words_of_kernel(kernel_name, settings, progress) if kernel_name else words_of_command(words or [])
-        asked = Asked(threads, alias_over, label, timeout, _input() if words else None, 2 if as_json else None)
         trace = captured(asked, found, output, progress)
     if as_json:
         console.print_json(

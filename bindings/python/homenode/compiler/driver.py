@@ -111,6 +111,16 @@ def _rewritten(text: str, source: Source, line: CommandLine, folder: Path) -> Re
     return Rewritten(as_calls(loops.text, os.fsencode(source.path).decode("latin-1"), cxx, line.compile), loops.notes)
 
 
+def _put(made: Path, target: Path) -> None:
+    """A file in its place at once; a device, such as /dev/null, is written to."""
+    if target.exists() and not target.is_file():
+        target.write_bytes(made.read_bytes())
+        return
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary.write_bytes(made.read_bytes())
+    temporary.replace(target)
+
+
 def _warn_of_unheard(source: Source, line: CommandLine, first: int) -> None:
     """OpenMP in a source that is compiled without it, as by a build that adds -fopenmp where the compiler's name has gcc in it."""
     if first and not any(word.startswith("-fopenmp") for word in line.compile):
@@ -178,9 +188,7 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
                 ]
         if sections:
             _run("objcopy", *sections, traced)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}")
-        temporary.write_bytes(traced.read_bytes())
-        temporary.replace(target)
+        _put(traced, target)
 
 
 def readable(path: Path) -> str:
@@ -298,6 +306,8 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
         return
     flags = [word for word in line.compile if word not in ("-MD", "-MMD")]
     read = _linked(line, *compiler, *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
+    if not target.is_file():  # a device: whether it links was the question
+        return
     _add_losses(target, untraced(read, target))
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
         folder = Path(name)
