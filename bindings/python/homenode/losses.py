@@ -47,9 +47,10 @@ def by_reason(losses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def unrecorded_share(found: dict[str, Any]) -> float | None:
-    """At most this share of the loads and stores that ran is not recorded, of `Trace.inspect`; None without work counts.
+    """At most this share of the loads and stores that ran is not recorded, of `Trace.inspect`; None where that is not known.
 
-    The twin counts instructions: spills of registers are among them, which are no accesses of the program's.
+    The twin counts instructions: spills of registers are among them, which are no accesses of the program's. Copies and fills are
+    accesses of the program's and no instructions of compiled code: where they prevail, nothing can be said.
     """
     ran = found["work"]["load"] + found["work"]["store"]
-    return max(0.0, 1 - found["accesses"] / ran) if ran > 0 else None
+    return 1 - found["accesses"] / ran if ran > found["accesses"] else None

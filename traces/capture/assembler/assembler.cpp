@@ -10,7 +10,7 @@ extern "C" {
 namespace homenode {
 
 namespace {
-constexpr std::uint64_t flush_every = 1 << 20;  // bytes of the stream: what is lost of finished executions if everything is killed
+constexpr std::uint64_t flush_every = 4 << 20;  // bytes of the stream: what is lost of finished executions if everything is killed
 }
 
 Assembler::Assembler(int descriptor, const AssembleOptions& options) : in_{descriptor}, options_{options}, writer_{options.output} {

@@ -94,7 +94,8 @@ def _print_losses(screen: Console, found: dict[str, Any], every: bool) -> None:
         screen.print("count: places in the code, or how often it happened. --all lists each loss.")
     share = found["unrecorded_share"]
     if share is None:
-        screen.print("What share of the work that is is not known: the program has no work counts.")
+        why = "copies and fills prevail" if found["work"]["instructions"] else "the program has no work counts"
+        screen.print(f"What share of the work that is, is not known: {why}.")
         return
     ran = round(found["work"]["load"] + found["work"]["store"])
     screen.print(
