@@ -13,7 +13,7 @@ import pytest
 
 import homenode as hn
 from homenode import _core, errors
-from support import SCRIPTS, Ended
+from support import SCRIPTS, Ended, heed_signals
 
 Run = Callable[..., Ended]
 
@@ -141,12 +141,6 @@ def hangs(homenode: Run, tmp_path: Path) -> Path:
     ended = homenode("cc", "-O1", "-g", "-fopenmp", "hangs.c", "-o", "hangs")
     assert ended.status == 0, ended.stderr
     return tmp_path / "hangs"
-
-
-def heed_signals() -> None:
-    """Where tests run in the background SIGINT is ignored, under nohup SIGHUP, and children inherit that."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
 
 
 def until_blocked(folder: Path, program: Path, *options: str) -> subprocess.Popen[str]:

@@ -13,7 +13,7 @@ import pytest
 
 import homenode as hn
 from homenode import _core, errors
-from support import SCRIPTS, Ended
+from support import SCRIPTS, Ended, processes_with
 
 pytestmark = pytest.mark.capture
 Run = Callable[..., Ended]
@@ -173,18 +173,6 @@ def test_a_program_reads_and_writes_what_it_would_without_homenode(tmp_path: Pat
     assert "x.hnt: " in done.stderr
     # the twin read the same: 400,000 bytes cost it an addition each, at least
     assert hn.Trace.open(tmp_path / "x.hnt").inspect()["work"]["integer"] >= 400_000
-
-
-def processes_with(mark: str) -> list[int]:
-    """Those whose environment has it."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdecimal() and mark.encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:  # has ended, or is somebody else's
-            continue
-    return found
 
 
 def captured_until(line: str, folder: Path, program: Path, *arguments: str) -> tuple[subprocess.Popen[bytes], str]:
