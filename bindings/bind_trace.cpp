@@ -1,13 +1,10 @@
-// Traces: opened, looked into, held against the format's invariants, assembled from a traced program's stream.
-#include <pybind11/functional.h>
+// Traces: opened, looked into, held against the format's invariants.
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,10 +16,10 @@
 #include "sim/program/thread_graph.hpp"
 #include "sim/program/thread_types.hpp"
 #include "sim/program/workload.hpp"
-#include "traces/capture/assembler/assembler.hpp"
 #include "traces/format/invariants.hpp"
 #include "traces/format/trace_file.hpp"
 #include "traces/format/trace_summary.hpp"
+#include "traces/format/trace_writer.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -49,6 +46,13 @@ py::dict counts(const WorkCounts& work) {
 }
 
 py::object number_or_none(ThreadId thread) { return thread.is_none() ? py::object(py::none()) : py::object(py::int_(thread.value())); }
+
+// Why a truncated trace ends; empty if it does not say.
+std::string truncated_by(const Workload& workload) {
+  for (const Loss& loss : workload.losses)
+    if (loss.reason.starts_with(truncation_prefix)) return loss.reason.substr(truncation_prefix.size());
+  return "";
+}
 
 // The keys of homenode.inspect/1 (architecture.md); keys are only ever added.
 py::dict inspect(const Workload& workload) {
@@ -77,10 +81,10 @@ py::dict inspect(const Workload& workload) {
         py::dict("thread"_a = i, "parent"_a = number_or_none(thread.parent), "routine"_a = thread.routine, "rank"_a = thread.rank));
   }
   py::dict result("schema"_a = "homenode.inspect/1", "hash"_a = workload.content_hash, "complete"_a = workload.complete,
-                  "program"_a = workload.program, "arguments"_a = workload.arguments, "compiler"_a = workload.compiler,
-                  "accesses"_a = summary.sums.accesses, "reads"_a = summary.sums.reads, "writes"_a = summary.sums.writes,
-                  "footprint_bytes"_a = summary.footprint_bytes, "work"_a = counts(summary.work), "objects"_a = objects,
-                  "regions"_a = regions, "threads"_a = threads);
+                  "truncated_by"_a = truncated_by(workload), "program"_a = workload.program, "arguments"_a = workload.arguments,
+                  "compiler"_a = workload.compiler, "accesses"_a = summary.sums.accesses, "reads"_a = summary.sums.reads,
+                  "writes"_a = summary.sums.writes, "footprint_bytes"_a = summary.footprint_bytes, "work"_a = counts(summary.work),
+                  "objects"_a = objects, "regions"_a = regions, "threads"_a = threads);
   result["losses"] = list_of(workload.losses, [&](const Loss& loss) {
     return py::dict("site"_a = place_of(workload, loss.site), "reason"_a = loss.reason, "count"_a = loss.count);
   });
@@ -141,21 +145,6 @@ std::vector<std::string> check_trace(const std::filesystem::path& path) {
   return broken_invariants(TraceFile{path, TraceRules::references});
 }
 
-py::dict assemble_stream(int descriptor, const std::filesystem::path& output, const std::string& program, const std::string& label,
-                         const std::vector<std::string>& arguments, const std::optional<std::filesystem::path>& work,
-                         const std::function<bool()>& was_asked_to_end) {
-  AssembleOptions options;
-  options.output = output;
-  options.program = program;
-  options.label = label;
-  options.arguments = arguments;
-  if (work) options.work = *work;
-  options.was_asked_to_end = was_asked_to_end;
-  const AssembleResult assembled = without_gil([&] { return assemble(descriptor, options); });
-  return py::dict("hash"_a = assembled.content_hash, "complete"_a = assembled.complete, "accesses"_a = assembled.accesses,
-                  "exit_status"_a = assembled.exit_status);
-}
-
 }  // namespace
 
 void bind_trace(py::module_& module) {
@@ -163,6 +152,7 @@ void bind_trace(py::module_& module) {
       .def_static("open", &open_trace, "path"_a, py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("hash", [](const Workload& workload) { return workload.content_hash; })
       .def_property_readonly("complete", [](const Workload& workload) { return workload.complete; })
+      .def_property_readonly("truncated_by", &truncated_by)
       .def_property_readonly("program", [](const Workload& workload) { return workload.program; })
       .def_property_readonly("arguments", [](const Workload& workload) { return workload.arguments; })
       .def_property_readonly("labels", &labels_of)
@@ -174,8 +164,6 @@ void bind_trace(py::module_& module) {
       .def("expand_runs", [](std::shared_ptr<Workload> workload) { return expand_runs(std::move(workload)); });
   module.def("check_trace", &check_trace, "path"_a);
   module.def("recover", &recover, "part"_a, "target"_a, py::call_guard<py::gil_scoped_release>());
-  module.def("assemble", &assemble_stream, "descriptor"_a, "output"_a, py::kw_only(), "program"_a, "label"_a, "arguments"_a, "work"_a,
-             "was_asked_to_end"_a);
 }
 
 }  // namespace homenode::python

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,3 +18,21 @@ class Ended:
     status: int
     stdout: str
     stderr: str
+
+
+def heed_signals() -> None:
+    """Before a program begins: where tests run in the background SIGINT is ignored, under nohup SIGHUP, and children inherit that."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def processes_with(mark: str) -> list[int]:
+    """The processes whose environment has it."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and mark.encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+        except OSError:  # has ended, or is somebody else's
+            continue
+    return found

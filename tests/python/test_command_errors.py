@@ -37,7 +37,7 @@ def refused(ended: Ended, *expected: str) -> None:
         (["check", "."], ["is a folder"]),
         (["capture", "-o", "x.hnt"], ["nothing to capture", "hotspot"]),
         (["capture", "jacobi", "-o", "x.hnt"], ["unknown kernel 'jacobi'; allowed: jacobi", "hotspot"]),
-        (["capture", "hotspot"], ["--output"]),
+        (["capture", "hotspot", "-o", ""], ["no name of a file"]),
         (["capture", "hotspot", "-o", "x.hnt", "--", "true"], ["both a kernel", "one of them"]),
         (
             ["capture", "hotspot", "--set", "stesp=1", "-o", "x.hnt"],

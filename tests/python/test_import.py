@@ -179,10 +179,11 @@ def test_what_the_trace_lacks_is_declared_and_refused_by_name(homenode: Run, tmp
 )
 def test_bad_input(homenode: Run, tmp_path: Path, form: str, text: str, expected: list[str]) -> None:
     (tmp_path / "in.txt").write_text(text)
-    (tmp_path / "out.hnt").write_text("an older file")
+    older = b"\x89HNT: an older trace"
+    (tmp_path / "out.hnt").write_bytes(older)
     refused(homenode("import", form, "in.txt", "-o", "out.hnt"), *expected)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.hnt"]
-    assert (tmp_path / "out.hnt").read_text() == "an older file"
+    assert (tmp_path / "out.hnt").read_bytes() == older
 
 
 def test_bad_places(homenode: Run, tmp_path: Path) -> None:
@@ -190,7 +191,7 @@ def test_bad_places(homenode: Run, tmp_path: Path) -> None:
     refused(homenode("import", "csv", tmp_path, "-o", "out.hnt"), "no regular file")
     (tmp_path / "in.csv").write_text("address,size,kind\n1,8,read\n")
     refused(homenode("import", "csv", "in.csv", "-o", "missing/out.hnt"), "no folder 'missing'")
-    refused(homenode("import", "csv", "in.csv", "-o", "in.csv"), "is the input")
+    refused(homenode("import", "csv", "in.csv", "-o", "in.csv"), "is there and no trace")
     refused(homenode("import", "csv", "in.csv"), "--output")
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 

@@ -45,11 +45,11 @@ def test_cmake_project(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
     run(tmp_path, "cmake", "-S", "source", "-B", "build", "-G", "Unix Makefiles", *settings)
     run(tmp_path, "cmake", "--build", "build")
     assert loops(tmp_path / "build" / "heat") == HEAT
-    assert "7" in capfd.readouterr().err
+    assert "7" in capfd.readouterr().out
     twin = subprocess.run([tmp_path / "build" / "heat.twin"], capture_output=True, text=True, check=True)
     assert twin.stdout == "7\n"
     assert loops(tmp_path / "build" / "total") == {"numbers::count_up#0": (50, 0, 50)}
-    assert "1275" in capfd.readouterr().err
+    assert "1275" in capfd.readouterr().out
 
 
 def test_makefile_project(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -58,7 +58,7 @@ def test_makefile_project(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> 
     run(folder, "make", "heat")
     assert "heat.h" in (folder / "fill.d").read_text()
     assert loops(folder / "heat") == HEAT
-    assert "7" in capfd.readouterr().err
+    assert "7" in capfd.readouterr().out
     (folder / "heat.h").touch()
     question = subprocess.run(["make", "-q", "heat"], cwd=folder, env={**os.environ, "CC": "homenode cc"}, check=False)
     assert question.returncode == 1  # the dependencies were written: it is to be made again
@@ -69,7 +69,7 @@ def test_fortran_in_a_makefile_project(tmp_path: Path, capfd: pytest.CaptureFixt
     shutil.copytree(PROJECTS / "makefile_project", folder)
     run(folder, "make", f"FC={SCRIPTS / 'homenode'} fortran", "total")  # make has an FC of its own
     assert loops(folder / "total") == {"main#0": (50, 0, 50)}
-    assert "1275" in capfd.readouterr().err
+    assert "1275" in capfd.readouterr().out
 
 
 CHECKED = """cmake_minimum_required(VERSION 3.16)

@@ -15,6 +15,7 @@ from support import ROOT
 # bindings, sees everything.
 PLACES = {
     "traces/kernels": ["traces/capture/runtime"],
+    "traces/capture/programs": ["traces/capture/assembler", "sim/base"],
     "traces/psm": [],
     "traces/analysis": ["sim/program"],  # NUMA-BTLP's rule alone, a header without includes of ours
 }

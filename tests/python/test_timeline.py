@@ -127,7 +127,7 @@ def test_timeline_on_the_command_line(homenode: Run, trace_file: Path, tmp_path:
     ("options", "said"),
     [
         (("--timeline", "run.txt"), "allowed: names that end in .json or .json.gz"),
-        (("--timeline", "no/such/folder/run.json"), "allowed: a file in a folder that exists"),
+        (("--timeline", "no/such/folder/run.json"), "no folder 'no/such/folder'"),
         (("--timeline", "run.json", "--placement", "optimal"), "which tells a bound and no run"),
         (("--timeline", "run.json", "--placement", "bind:0", "--placement", "interleave"), "with 2 combinations"),
         (("--timeline", "run.json", "--confidence=4"), "with --confidence; allowed: one combination"),

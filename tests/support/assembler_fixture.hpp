@@ -27,12 +27,12 @@ protected:
     std::filesystem::create_directories(folder_);
   }
   ~AssemblerFixture() override { std::filesystem::remove_all(folder_); }
-  std::shared_ptr<Workload> assembled(const StreamWriter& stream, bool asked_to_end = false) {
+  std::shared_ptr<Workload> assembled(const StreamWriter& stream, bool asked_to_end = false, const std::string& why = "") {
     AssembleOptions options;
     options.output = folder_ / "trace.hnt";
     options.program = "program";
     options.work = work_;
-    options.was_asked_to_end = [=] { return asked_to_end; };
+    options.ending = [=] { return AssembleOptions::Ending{asked_to_end, why}; };
     stream.send([&](int descriptor) { result_ = assemble(descriptor, options); });
     auto workload = open_trace(options.output);
     EXPECT_EQ(broken_invariants(*workload), std::vector<std::string>{});

@@ -47,12 +47,24 @@ void pad(std::vector<std::uint8_t>& frame, std::size_t size) {
 
 std::string system_message() { return std::strerror(errno); }
 
+// In a folder that others may write to, the name may have become a link to, or be a file of, somebody else's.
+int open_part(const std::filesystem::path& part) {
+  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+  if (file < 0) throw InputError(part.string() + ": cannot be created: " + system_message());
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1 || status.st_uid != ::geteuid() ||
+      ::ftruncate(file, 0) != 0) {
+    ::close(file);
+    throw InputError(part.string() + ": cannot be written: it is there, and not a regular file of one's own with one name");
+  }
+  return file;
+}
+
 }  // namespace
 
 FrameWriter::FrameWriter(std::filesystem::path target) : target_{std::move(target)}, part_{target_} {
   if (target_.extension() != ".part") part_ += ".part";
-  file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file_ < 0) throw InputError(part_.string() + ": cannot be created: " + system_message());
+  file_ = open_part(part_);
   std::array<std::uint8_t, file_header_bytes> header{};
   std::memcpy(header.data(), magic.data(), magic.size());
   put_little(header.data() + 8, format_version, 4);

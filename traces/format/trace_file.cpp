@@ -168,6 +168,10 @@ void recover(const std::filesystem::path& part, const std::filesystem::path& tar
     });
   }
   file.complete = false;
+  if (file.sites.empty()) file.sites.emplace_back();  // nowhere, to which the loss below refers
+  const auto says_why = [](const Loss& loss) { return loss.reason.starts_with(truncation_prefix); };
+  if (std::none_of(file.losses.begin(), file.losses.end(), says_why))
+    file.losses.push_back(truncation("homenode capture was killed before it could finish the trace"));
   write_trace(target, file);
 }
 

@@ -269,6 +269,11 @@ void TraceWriter::work_rate(RegionId region, const WorkRate& rate) {
   format::RateCodec::append(state_->rates, {region, rate}, state_->intern);
 }
 
+void TraceWriter::flush() {
+  for (std::size_t row = 0; row < state_->bodies.size(); ++row) state_->encode_blocks(row);
+  state_->flush_items();
+}
+
 std::uint64_t TraceWriter::bytes() const { return state_->frames.bytes(); }
 
 std::string TraceWriter::finish(bool complete) {
@@ -317,6 +322,10 @@ std::string TraceWriter::finish(bool complete) {
   format::FooterCodec::append(last, footer, state.intern);
   state.frames.finish(state.frames.write(RecordType::footer, last.bytes()));
   return footer.content_hash;
+}
+
+Loss truncation(const std::string& why) {
+  return {SiteId{0}, std::string{truncation_prefix} + (why.empty() ? "the program did not reach its end" : why), 1};
 }
 
 std::string write_trace(const std::filesystem::path& target, const Workload& workload) {

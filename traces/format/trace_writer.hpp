@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "sim/program/workload.hpp"
 #include "traces/format/records/records.hpp"
@@ -47,6 +48,8 @@ public:
   // Added to the work of the region's patterns in proportion to their accesses.
   void work_rate(RegionId, const WorkRate&);
 
+  // What has come so far goes to the file in whole frames, for recover(). The content hash does not depend on it.
+  void flush();
   // Closes what is open, writes tables, index and footer, renames. Returns the content hash.
   std::string finish(bool complete);
   std::uint64_t bytes() const;
@@ -55,6 +58,10 @@ private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// The loss by which a truncated trace says why it ends: its reason is "truncated: " and `why`.
+inline constexpr std::string_view truncation_prefix = "truncated: ";
+Loss truncation(const std::string& why);
 
 // Writes any workload: what is read back has the same content hash.
 std::string write_trace(const std::filesystem::path& target, const Workload&);

@@ -44,6 +44,7 @@ class Trace:
     def open(path: str | PathLike[str]) -> Trace: ...
     hash: Final[str]
     complete: Final[bool]
+    truncated_by: Final[str]
     program: Final[str]
     arguments: Final[str]
     labels: Final[list[str]]
@@ -108,16 +109,6 @@ def calibrate(
 def recover(part: str | PathLike[str], target: str | PathLike[str]) -> None: ...
 def extrapolate(captures: list[Path], *, check: Path, settings: dict[str, int], output: Path) -> dict[str, Any]: ...
 def check_trace(path: str | PathLike[str]) -> list[str]: ...
-def assemble(
-    descriptor: int,
-    output: str | PathLike[str],
-    *,
-    program: str,
-    label: str,
-    arguments: list[str],
-    work: str | PathLike[str] | None,
-    was_asked_to_end: Callable[[], bool],
-) -> dict[str, Any]: ...
 def import_lackey(
     input: str | PathLike[str], output: str | PathLike[str], progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Any]: ...

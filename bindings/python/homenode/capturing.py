@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import fcntl
-import functools
 import hashlib
 import os
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from enum import Enum, auto
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from homenode import _core
+from homenode import _core, capture_processes
+from homenode.capture_processes import Assembler, Ending, File, how_it_ended, pipe, run
 from homenode.errors import CaptureError, UsageError
 from homenode.kernel_sources import Kernel, kernel
+from homenode.outputs import check_trace_output, reserved_part
+from homenode.program_files import Input, LastLine
 from homenode.resources import KERNELS, cache_directory, capture_runtime
 from homenode.trace import Trace
 
 Progress = Callable[[str], None]
-
-# Seconds that a program has between being asked to end and being killed.
-_GRACE = 5.0
 
 
 def capture(
@@ -51,36 +47,83 @@ def capture(
     addresses do not depend on their values; that is checked by capturing twice with different contents. Self-checks of
     such a program must be off. `label` is kept in the trace as the program's name.
 
+    A command's output goes where this process's goes, that of a kernel to stderr; neither gets any input.
+
     After `timeout` seconds, or at Ctrl-C, the program and the processes it started are ended; what they did until then is the
     trace, marked truncated (`Trace.complete` is false). After Ctrl-C with an `output`, KeyboardInterrupt goes on when that is written.
-    Until it is whole, the trace is called OUTPUT.part: a capture that is itself killed leaves its whole frames under that name.
+    Until it is whole, the trace is called OUTPUT.part: where this process is killed, the program ends too, and what was recorded
+    until then is left under that name (`homenode recover`). CaptureError for a program of which no code was compiled for tracing.
     """
     if (kernel_name is None) == (command is None):
         raise UsageError("capture wants either a kernel or a command")
     if command is not None and parameters:
         raise UsageError(f"parameters {', '.join(parameters)} without a kernel; a command has its arguments")
-    if not 1 <= threads <= 1024:
-        raise UsageError(f"{threads} threads; allowed: 1 to 1024")
-    if alias_over is None and os.environ.get("HOMENODE_ALIAS_OVER"):
-        alias_over = _alias_of_environment(os.environ["HOMENODE_ALIAS_OVER"])
-    if alias_over is not None and alias_over < 1:
-        raise UsageError(f"alias over {alias_over} bytes; allowed: at least 1")
-    if timeout is not None and not 0 < timeout < threading.TIMEOUT_MAX:
-        raise UsageError(f"a timeout of {timeout} seconds; allowed: more than 0, at most {threading.TIMEOUT_MAX:.0f}")
-    if output is not None and not Path(output).absolute().parent.is_dir():
-        raise UsageError(f"no folder '{Path(output).parent}' to write '{output}' into")
-    if kernel_name is not None:
-        chosen = kernel(kernel_name)
-        settings = chosen.settings(parameters)
-        progress(f"compiling {chosen.name}")
-        program = compiled_kernel(chosen)
-        words = [str(program), *(f"{name}={value}" for name, value in settings.items())]
-        label = label or chosen.name
-    else:
-        assert command is not None
-        words = [str(word) for word in command]
-        words[0] = _program(words)
-    return _capture(words, output, threads, alias_over, label, timeout, progress, must_succeed=kernel_name is not None)
+    asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout)
+    if command is not None:
+        return captured(asked, words_of_command(command), output, progress)
+    assert kernel_name is not None
+    return captured(asked, words_of_kernel(kernel_name, parameters, progress), output, progress)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a program is to be captured: `capture` says what each means."""
+
+    threads: int = 1
+    alias_over: int | None = None
+    label: str | None = None
+    timeout: float | None = None
+    stdin: BinaryIO | None = (
+        None  # what the program reads; None is empty. Its twin, which runs after it and is not heard, reads the same
+    )
+    stdout: File = None  # as subprocess takes it; None is this process's own
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if not 1 <= self.threads <= 1024:
+            raise UsageError(f"{self.threads} threads; allowed: 1 to 1024")
+        if self.alias_over is None and os.environ.get("HOMENODE_ALIAS_OVER"):
+            object.__setattr__(self, "alias_over", _alias_of_environment(os.environ["HOMENODE_ALIAS_OVER"]))
+        if self.alias_over is not None and self.alias_over < 1:
+            raise UsageError(f"alias over {self.alias_over} bytes; allowed: at least 1")
+        if self.timeout is not None and not 0 < self.timeout < threading.TIMEOUT_MAX:
+            raise UsageError(
+                f"a timeout of {self.timeout} seconds; allowed: more than 0, at most {threading.TIMEOUT_MAX:.0f}"
+            )
+
+
+@dataclass(frozen=True)
+class Words:
+    """A command line, by the path of its program."""
+
+    words: list[str]
+    kernel: str | None = None  # whose end must be a good one, and what it says is no output of the user's
+
+    @property
+    def name(self) -> str:
+        """Of the program's file."""
+        return Path(self.words[0]).name
+
+
+def words_of_kernel(name: str, parameters: Mapping[str, Any], progress: Progress) -> Words:
+    """A kernel, compiled."""
+    chosen = kernel(name)
+    settings = chosen.settings(dict(parameters))
+    progress(f"compiling {chosen.name}")
+    return Words([str(compiled_kernel(chosen)), *(f"{key}={value}" for key, value in settings.items())], chosen.name)
+
+
+def words_of_command(command: Sequence[str | Path]) -> Words:
+    """A command whose program is there."""
+    words = [os.fsdecode(word) if isinstance(word, bytes | os.PathLike) else str(word) for word in command]
+    if not words:
+        raise UsageError("no program to run; allowed: homenode capture -o F.hnt -- ./program arguments")
+    if not words[0] or "\0" in "".join(words):
+        raise UsageError("a program or an argument that no program can have: an empty name, or a byte 0")
+    found = shutil.which(words[0])
+    if found is None:
+        raise UsageError(f"no program '{words[0]}' that can be run")
+    return Words([found, *words[1:]])
 
 
 def _alias_of_environment(text: str) -> int:
@@ -88,15 +131,6 @@ def _alias_of_environment(text: str) -> int:
         return int(text)
     except ValueError:
         raise UsageError(f"HOMENODE_ALIAS_OVER is '{text}'; allowed: a number of bytes") from None
-
-
-def _program(words: list[str]) -> str:
-    if not words:
-        raise UsageError("no program to run; allowed: homenode capture -o F.hnt -- ./program arguments")
-    found = shutil.which(words[0])
-    if found is None:
-        raise UsageError(f"no program '{words[0]}' that can be run")
-    return found
 
 
 def compiled_kernel(chosen: Kernel) -> Path:
@@ -139,37 +173,22 @@ def compiled_kernel(chosen: Kernel) -> Path:
     return program
 
 
-def _capture(
-    words: list[str],
-    output: str | Path | None,
-    threads: int,
-    alias_over: int | None,
-    label: str | None,
-    timeout: float | None,
-    progress: Progress,
-    must_succeed: bool,
-) -> Trace:
+def captured(asked: Asked, words: Words, output: str | Path | None, progress: Progress) -> Trace:
+    """What `capture` does, of a command line that is known."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HOMENODE_")}
-    environment["HOMENODE_TEAM"] = str(threads)
-    target = Path(output) if output is not None else None
+    environment["HOMENODE_TEAM"] = str(asked.threads)
     with ExitStack() as stack:
-        if target is None:
-            descriptor, name = tempfile.mkstemp(suffix=".hnt", prefix="homenode-")
-            os.close(descriptor)
-            final = Path(name)
-            stack.callback(lambda: final.unlink(missing_ok=True) if final.stat().st_size == 0 else None)
-        else:
-            final = target
-        partial = stack.enter_context(_reserved(final.with_name(f"{final.name}.part")))
-        fills = ("0", "1") if alias_over is not None else (None,)
+        final = _target(output, stack)
+        partial, lock = stack.enter_context(reserved_part(final.with_name(f"{final.name}.part")))
+        run = _Run(asked, words, Input(stack, asked.stdin), progress)
         hashes = []
-        for fill in fills:
+        for fill in ("0", "1") if asked.alias_over is not None else (None,):
             if fill is not None:
-                environment |= {"HOMENODE_ALIAS_OVER": str(alias_over), "HOMENODE_ALIAS_FILL": fill}
-            ending = _trace(words, environment, partial, label, timeout, must_succeed, progress)
+                environment |= {"HOMENODE_ALIAS_OVER": str(asked.alias_over), "HOMENODE_ALIAS_FILL": fill}
+            ending = run.trace(environment, partial, lock)
             if ending is not Ending.own and fill is not None:
                 raise CaptureError(
-                    f"{Path(words[0]).name} was ended before its own end, so it cannot be told whether aliased memory is sound "
+                    f"{words.name} was ended before its own end, so it cannot be told whether aliased memory is sound "
                     "for it; nothing was written"
                 )
             if fill is not None:
@@ -179,191 +198,110 @@ def _capture(
                 "aliased memory is unsound for this program: its accesses depend on the values of its data "
                 f"(content hash {hashes[0]} with one content, {hashes[1]} with another); capture it without alias_over"
             )
+        if output is not None:
+            check_trace_output(final)
         partial.replace(final)
-        trace = Trace(final, temporary=target is None)
+        trace = Trace(final, temporary=output is None)
         if ending is Ending.interrupted:
             raise KeyboardInterrupt
         return trace
 
 
-@contextmanager
-def _reserved(partial: Path) -> Iterator[Path]:
-    """The name under which a trace is written; gone in the end unless it was renamed. One capture at a time has it."""
+def _target(output: str | Path | None, stack: ExitStack) -> Path:
+    """Where the trace goes; a temporary file is there from now on, and stays only if it becomes one."""
+    if output is not None:
+        if not str(output):
+            raise UsageError("output '' is no name of a file")
+        check_trace_output(Path(output))
+        return Path(output)
+    descriptor, name = tempfile.mkstemp(suffix=".hnt", prefix="homenode-")
+    os.close(descriptor)
+    final = Path(name)
+    stack.callback(lambda: final.unlink(missing_ok=True) if final.stat().st_size == 0 else None)
+    return final
+
+
+def is_traced(program: Path) -> bool:
+    """Whether a file has the recording runtime in it, which names the variable by which it is given its pipe."""
     try:
-        file = partial.open("ab")
-    except OSError as error:
-        raise UsageError(f"cannot write '{partial}': {error.strerror}") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"another capture is writing '{partial}'") from None
-        try:
-            yield partial
-        finally:
-            partial.unlink(missing_ok=True)
+        return b"HOMENODE_STREAM_FD" in program.read_bytes()
+    except OSError:
+        return False
 
 
-def _count_work(
-    words: list[str],
-    environment: dict[str, str],
-    counts: BinaryIO,
-    timeout: float | None,
-    must_succeed: bool,
-    progress: Progress,
-) -> Ending:
-    """Instructions by class, counted by the uninstrumented twin, into a pipe; nothing when the program has none."""
-    twin = Path(words[0] + ".twin").absolute()
-    if not twin.is_file():
-        return Ending.own
-    progress(f"counting instructions of {Path(words[0]).name}")
-    with tempfile.TemporaryFile() as said:
-        status, ending = _run(
-            [str(twin), *words[1:]], {**environment, "HOMENODE_WORK": f"/dev/fd/{counts.fileno()}"}, counts, timeout,
-            threading.Event(), stdout=subprocess.DEVNULL, stderr=said,
-        )  # fmt: skip
-        if status and must_succeed and ending is Ending.own:
-            said.seek(0)
-            sys.stderr.write(said.read().decode(errors="replace"))
-            raise CaptureError(f"{Path(words[0]).name} ended with {_how(status)}; nothing was written")
+class _Run:
+    """One capture of a program, and of its twin."""
+
+    def __init__(self, asked: Asked, words: Words, source: Input, progress: Progress) -> None:
+        self._asked, self._words, self._source, self._progress = asked, words, source, progress
+
+    def trace(self, environment: dict[str, str], partial: Path, lock: int) -> Ending:
+        """Run the program and assemble its stream into `partial`; then its twin, whose counts the assembler waits for."""
+        words = self._words.words
+        self._progress(f"tracing {self._words.name}")
+        with ExitStack() as stack:
+            stream_from, stream_to = pipe(stack)
+            counts_from, counts_to = pipe(stack)
+            label = self._asked.label or self._words.kernel or self._words.name
+            with Assembler((stream_from, counts_from), partial, lock, words, label) as assembler:
+                try:
+                    status, ending = self._heard(
+                        {**environment, "HOMENODE_STREAM_FD": str(stream_to.fileno())}, stream_to
+                    )
+                    if ending is not Ending.interrupted:
+                        counting = self._count_work(environment, counts_to)
+                        ending = Ending.interrupted if counting is Ending.interrupted else ending
+                finally:
+                    stream_to.close()
+                    counts_to.close()
+                found = assembler.finish(ending is not Ending.own, self._why(status, ending))
+        if not found["has_begun"] and not (ending is not Ending.own and is_traced(Path(words[0]))):
+            raise CaptureError(
+                f"'{words[0]}' recorded nothing: neither it nor a program that it became was compiled for tracing; compile it by "
+                "'homenode cc' ('homenode c++', 'homenode fortran') in place of the compiler; nothing was written"
+            )
         return ending
 
+    def _why(self, status: int, ending: Ending) -> str:
+        if ending is Ending.timed_out:
+            return f"its time of {self._asked.timeout:g} s was over"
+        if ending is Ending.interrupted:
+            return "the capture was interrupted"
+        if status < 0:
+            return f"the program was ended by {how_it_ended(status)}"
+        return f"the program ended with exit code {status} unseen: it had closed the recording, or left by a system call of its own"
 
-def _how(status: int) -> str:
-    return f"signal {-status}" if status < 0 else f"exit code {status}"
-
-
-class Ending(Enum):
-    """Who ended a traced program."""
-
-    own = auto()
-    timed_out = auto()
-    interrupted = auto()
-
-
-def _run(
-    words: list[str],
-    environment: dict[str, str],
-    pipe: BinaryIO,
-    timeout: float | None,
-    asked: threading.Event,
-    **outputs: Any,
-) -> tuple[int, Ending]:
-    """Run a program to its end, or set `asked` and end it with all that it started; returns its status.
-
-    The pipe's end becomes the program's alone.
-    """
-    started: list[subprocess.Popen[bytes] | OSError] = []
-    known = threading.Event()
-
-    def start() -> None:
-        try:
-            started.append(
-                subprocess.Popen(
-                    words,
-                    env=environment,
-                    pass_fds=[pipe.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    process_group=0,
-                    **outputs,
+    def _heard(self, environment: dict[str, str], stream: BinaryIO) -> tuple[int, Ending]:
+        """Run the program. A kernel says everything on stderr, and must end well."""
+        options: dict[str, Any] = {"addresses": capture_processes.ADDRESSES}
+        words, timeout = self._words.words, self._asked.timeout
+        with self._source.opened() as stdin:
+            if self._words.kernel is None:
+                return run(words, environment, stream, timeout, stdin=stdin, stdout=self._asked.stdout, **options)
+            last = LastLine()
+            with last.opened() as said:
+                status, ending = run(
+                    words, environment, stream, timeout, stdin=stdin, stdout=said, stderr=said, **options
                 )
-            )
-        except OSError as error:
-            started.append(error)
-        finally:
-            pipe.close()
-            known.set()
+        if status and ending is Ending.own:
+            raise self._failed(status, last.text)
+        return status, ending
 
-    ending = Ending.own
-    try:
-        # In a thread, where no KeyboardInterrupt comes between the program's start and our knowing of it.
-        threading.Thread(target=start).start()
-        known.wait()
-        if isinstance(started[0], subprocess.Popen):
-            started[0].wait(timeout)
-    except subprocess.TimeoutExpired:
-        ending = Ending.timed_out
-    except KeyboardInterrupt:
-        ending = Ending.interrupted
-        if not known.wait(_GRACE):
-            raise
-    process = started[0]
-    if isinstance(process, OSError):
-        raise UsageError(f"cannot run '{words[-1]}': {process.strerror}")
-    if ending is not Ending.own:
-        asked.set()
-    # Asked first: then it sends what it has recorded.
-    for number in (signal.SIGTERM, signal.SIGKILL) if ending is not Ending.own else ():
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-            process.wait(_GRACE)
-    return process.wait(), ending
+    def _failed(self, status: int, said: str = "") -> CaptureError:
+        words = f"{self._words.name} ended with {how_it_ended(status)}{': ' if said else ''}{said}"
+        return CaptureError(f"{words}; nothing was written")
 
-
-@functools.cache
-def _without_randomisation() -> tuple[str, ...]:
-    """Which load produced an address is told from values, which include addresses: they must not differ between captures."""
-    prefix = ("setarch", "-R")
-    try:
-        allowed = subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0
-    except OSError:
-        allowed = False
-    return prefix if allowed else ()
-
-
-def _trace(
-    words: list[str],
-    environment: dict[str, str],
-    partial: Path,
-    label: str | None,
-    timeout: float | None,
-    must_succeed: bool,
-    progress: Progress,
-) -> Ending:
-    """Run the program and assemble its stream into `partial`, on another core; then its twin, whose counts the assembler waits for."""
-    name = Path(words[0]).name
-    progress(f"tracing {name}")
-    problem: list[BaseException] = []
-    asked = threading.Event()
-    with ExitStack() as stack:
-        stream_from, stream_to = _pipe(stack)
-        counts_from, counts_to = _pipe(stack)
-
-        def assemble() -> None:
-            work = Path(f"/dev/fd/{counts_from.fileno()}")
-            try:
-                _core.assemble(
-                    stream_from.fileno(), partial, program=words[0], label=label or name, arguments=words[1:], work=work,
-                    was_asked_to_end=asked.is_set,
-                )  # fmt: skip
-            except BaseException as error:
-                problem.append(error)
-            finally:
-                stream_from.close()  # a program that still runs goes on untraced
-                counts_from.close()
-
-        thread = threading.Thread(target=assemble)
-        thread.start()
-        try:
-            status, ending = _run(
-                [*_without_randomisation(), *words], {**environment, "HOMENODE_STREAM_FD": str(stream_to.fileno())}, stream_to,
-                timeout, asked, stdout=2,
-            )  # fmt: skip
-            if status and must_succeed and ending is Ending.own:
-                raise CaptureError(f"{name} ended with {_how(status)}; nothing was written")
-            if ending is not Ending.interrupted and not problem:
-                counting = _count_work(words, environment, counts_to, timeout, must_succeed, progress)
-                ending = Ending.interrupted if counting is Ending.interrupted else ending
-        finally:
-            stream_to.close()
-            counts_to.close()
-            thread.join()
-    if problem:
-        raise problem[0]
-    return ending
-
-
-def _pipe(stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
-    reader, writer = os.pipe()
-    return stack.enter_context(os.fdopen(reader, "rb")), stack.enter_context(os.fdopen(writer, "wb"))
+    def _count_work(self, environment: dict[str, str], counts: BinaryIO) -> Ending:
+        """Instructions by class, counted by the uninstrumented twin, into a pipe; nothing when the program has none."""
+        twin = Path(self._words.words[0] + ".twin").absolute()
+        if not twin.is_file():
+            return Ending.own
+        self._progress(f"counting instructions of {self._words.name}")
+        words = [str(twin), *self._words.words[1:]]
+        environment = {**environment, "HOMENODE_WORK": f"/dev/fd/{counts.fileno()}"}
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with self._source.opened() as stdin:
+            status, ending = run(words, environment, counts, self._asked.timeout, stdin=stdin, **silent)
+        if status and self._words.kernel is not None and ending is Ending.own:
+            raise self._failed(status)
+        return ending

@@ -27,3 +27,7 @@ class DeadlockError(Error):
 
 class CaptureError(Error):
     """The program could not be compiled or traced, or its own check failed; nothing was written."""
+
+
+class TruncatedTrace(UserWarning):
+    """A prediction is of what a program did until it was ended: its trace is truncated."""

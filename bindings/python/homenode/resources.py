@@ -9,6 +9,7 @@ SYSTEMS = _PACKAGE / "systems"
 ENERGY = _PACKAGE / "energy"
 KERNELS = _PACKAGE / "kernels"
 CAPTURE_RUNTIME = _PACKAGE / "capture_runtime"
+PROGRAMS = _PACKAGE / "programs"
 ANALYSIS = _PACKAGE / "analysis"
 
 

@@ -80,7 +80,8 @@ class RunSpec:
         return command(trace, [self])
 
     def check(self, trace: Trace) -> None:
-        """Refuse what can be refused before anything runs: unknown names, parameters and labels, threads that do not fit."""
+        """Refuse what can be refused before anything runs: unknown names, parameters and labels, threads that do not fit, empty traces."""
+        trace.check_usable()
         options = self._options
         if python_placement(self.placement, self.machine) is not None:
             options = options.with_(placement="first-touch" + "".join(self.placement.partition("+")[1:]))

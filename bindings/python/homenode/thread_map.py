@@ -37,6 +37,7 @@ def thread_map(
     machine = machine if isinstance(machine, Machine) else Machine.load(machine)
     if threads is not None and threads < 1:
         raise UsageError(f"{threads} threads; allowed: at least 1")
+    trace.check_usable()
     described = trace.thread_graph(threads)["threads"]
     affinities = _core.affinities(trace._core, machine._core, mapping, len(described))
     return [

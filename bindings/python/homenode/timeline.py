@@ -7,13 +7,13 @@ controller, link direction and other shared resource: the share of it that was i
 
 import gzip
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from homenode import _core
 from homenode.errors import UsageError
+from homenode.outputs import check_output, written_whole
 
 EVENTS = 200_000  # of a file, about 20 MB of text
 _THREADS, _RESOURCES = 1, 2  # process numbers
@@ -23,8 +23,7 @@ def check_target(path: Path) -> None:
     """Refuse what cannot be written before anything runs."""
     if not path.name.endswith((".json", ".json.gz")):
         raise UsageError(f"timeline '{path}'; allowed: names that end in .json or .json.gz")
-    if path.is_dir() or not path.parent.is_dir():
-        raise UsageError(f"timeline '{path}'; allowed: a file in a folder that exists")
+    check_output(path)
 
 
 def _microseconds(nanoseconds: int) -> float:
@@ -154,11 +153,5 @@ def write(path: Path, trace: Any, run: dict[str, Any], timeline: dict[str, Any])
     data = f'{head},\n "traceEvents": [\n{lines}\n]}}\n'.encode()
     if path.name.endswith(".gz"):
         data = gzip.compress(data, mtime=0)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with written_whole(path) as temporary:
         temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError as error:
-        raise UsageError(f"cannot write timeline '{path}': {error.strerror}") from None
-    finally:
-        temporary.unlink(missing_ok=True)

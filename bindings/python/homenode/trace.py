@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _core, unseen
-from homenode.errors import InputError, UsageError
+from homenode.errors import InputError, TruncatedTrace, UsageError
+from homenode.losses import by_reason, unrecorded_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +68,33 @@ class Trace:
         return self._core.complete
 
     @property
+    def truncated_by(self) -> str:
+        """Why the trace ends before the program's end, as far as it is known; empty for a complete trace."""
+        if self.complete:
+            return ""
+        return self._core.truncated_by or "the program was killed or crashed"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be known before anything is concluded from the trace."""
+        found = []
+        if not self.complete:
+            found.append(f"truncated: {self.truncated_by}; what came after is not in it")
+        if self.accesses == 0:
+            found.append(
+                "it holds no accesses: none of the code that ran was compiled by 'homenode cc' "
+                "('homenode c++', 'homenode fortran'), or it did nothing to memory until it ended"
+            )
+        return found
+
+    def check_usable(self) -> None:
+        """Refuse a trace that nothing can be told from; warn (`TruncatedTrace`) of one that is a part of its program."""
+        if self.accesses == 0:
+            raise InputError(f"{self._path}: {self.remarks[-1]}")
+        if not self.complete:
+            warnings.warn(f"{self._path} is {self.remarks[0]}", TruncatedTrace, stacklevel=2)
+
+    @property
     def program(self) -> str:
         """The traced program."""
         return self._core.program
@@ -88,7 +117,9 @@ class Trace:
     def inspect(self) -> dict[str, Any]:
         """Everything `homenode inspect --json` prints."""
         if self._inspection is None:
-            self._inspection = {**self._core.inspect(), "unseen": self.unseen}
+            found = self._core.inspect()
+            shares = {"losses_by_reason": by_reason(found["losses"]), "unrecorded_share": unrecorded_share(found)}
+            self._inspection = {**found, **shares, "unseen": self.unseen}
         return self._inspection
 
     @property

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "traces/capture/assembler/names.hpp"
 #include "traces/capture/assembler/state.hpp"
 
 extern "C" {
@@ -10,25 +11,37 @@ extern "C" {
 
 namespace homenode {
 
+namespace {
+constexpr std::uint64_t flush_every = 4 << 20;  // bytes of the stream: what is lost of finished executions if everything is killed
+}
+
 Assembler::Assembler(int descriptor, const AssembleOptions& options) : in_{descriptor}, options_{options}, writer_{options.output} {
   program_name_ = options.label.empty() ? std::filesystem::path{options.program}.filename().string() : options.label;
-  for (const std::string& word : options.arguments) arguments_ += (arguments_.empty() ? "" : " ") + word;
+  program_name_ = as_utf8(program_name_);
+  for (const std::string& word : options.arguments) {
+    if (!arguments_.empty()) arguments_ += ' ';
+    arguments_ += as_utf8(word);
+  }
   begin_serial();
 }
 
 AssembleResult Assembler::run() {
   try {
-    std::uint8_t opcode;
+    std::uint8_t opcode = HN_HELLO;
     while (!ended_ && in_.byte(opcode)) {
       if (opcode == HN_ACCESS || opcode == HN_PAIR) {
         take_short(opcode == HN_PAIR);
       } else {
         take_message(opcode);
+        if (in_.received() > flushed_at_ + flush_every) flush();
       }
     }
-  } catch (const CaptureStream::Ended&) { result_.complete = false; }
+    if (opcode != HN_LEAVING) leaving_.clear();
+  } catch (const CaptureStream::Ended&) {
+    result_.complete = false;
+    leaving_.clear();
+  }
   cut_ = !ended_;
-  if (options_.was_asked_to_end && options_.was_asked_to_end()) result_.complete = false;
   thread_ = 0;
   end_threads();
   if (in_parallel_) end_parallel();
@@ -65,6 +78,20 @@ void Assembler::name_serial_regions() {
   }
 }
 
+// Executions that are finished, in whole frames: a capture of which nobody is left to finish the file keeps them.
+void Assembler::flush() {
+  flushed_at_ = in_.received();
+  hand_over_tables();
+  writer_.flush();
+}
+
+void Assembler::note_why_cut() {
+  const AssembleOptions::Ending ending = options_.ending ? options_.ending() : AssembleOptions::Ending{};
+  if (ending.asked) result_.complete = false;
+  if (result_.complete) return;
+  losses_.push_back(truncation(!ending.asked && !leaving_.empty() ? leaving_ : as_utf8(ending.why)));
+}
+
 void Assembler::finish() {
   note_serial_work();
   for (const Mark& mark : marks_) writer_.add(mark);  // nothing came after them
@@ -83,6 +110,7 @@ void Assembler::finish() {
     losses_.insert(losses_.end(), rates.losses.begin(), rates.losses.end());
     for (const RegionCode& code : rates.code) writer_.add(code);
   }
+  note_why_cut();
   for (const Loss& loss : program_.losses) writer_.add(loss);
   for (const Loss& loss : losses_) writer_.add(loss);
   TraceMeta meta;

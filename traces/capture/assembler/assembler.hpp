@@ -31,14 +31,18 @@ struct AssembleOptions {
   std::string program, label;
   std::vector<std::string> arguments;
   std::filesystem::path work;  // the twin's counts (traces/capture/runtime/README.md), read when the stream has ended; empty = none
-  // Called when the stream has ended. True: somebody asked the program to end early. Then the trace is marked truncated, even if
-  // the program caught the request and ended in its own way. Empty: nobody asked.
-  std::function<bool()> was_asked_to_end = {};
+  // How the program ended. Called when the stream and the counts have ended. Empty: nobody knows.
+  struct Ending {
+    bool asked = false;  // by somebody: the trace is marked truncated, even if the program caught the request and ended in its own way
+    std::string why;     // "ended by signal 9 (SIGKILL)"; kept if the trace is truncated and the program said nothing itself
+  };
+  std::function<Ending()> ending = {};
 };
 
 struct AssembleResult {
   std::string content_hash;
-  bool complete = false;  // HN_END came, and nobody had asked for it
+  bool has_begun = false;  // the runtime has said a word: a program that was compiled for tracing ran
+  bool complete = false;   // HN_END came, and nobody had asked for it
   std::uint64_t accesses = 0;
   std::int64_t exit_status = -1;
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/base/errors.hpp"
+#include "traces/capture/assembler/names.hpp"
 #include "traces/capture/assembler/state.hpp"
 
 extern "C" {
@@ -14,7 +15,7 @@ namespace homenode {
 // Labels and steps cut the first thread's serial code: what comes after is another execution. What a created thread does is one.
 void Assembler::take_mark() {
   const std::uint64_t kind = in_.u64(), value = in_.u64(), address = in_.u64(), bytes = in_.u64();
-  const std::string text = in_.text();
+  const std::string text = as_utf8(in_.text());
   Mark mark;
   mark.text = text;
   switch (kind) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "sim/base/errors.hpp"
+#include "traces/capture/assembler/names.hpp"
 #include "traces/capture/assembler/state.hpp"
 
 extern "C" {
@@ -18,7 +19,7 @@ void Assembler::take_message(std::uint8_t opcode) {
     bool is_repeatable = false;  // an iteration of such messages alone may repeat the one before it (repetition.cpp)
   };
   static constexpr auto messages = [] {
-    std::array<Message, HN_TASK_END + 1> table{};
+    std::array<Message, HN_LEAVING + 1> table{};
     table[HN_HELLO] = {.take = &Assembler::take_hello};
     table[HN_MODULE] = {.take = &Assembler::take_module};
     table[HN_PC] = {.take = &Assembler::take_pc, .is_repeatable = true};
@@ -50,6 +51,7 @@ void Assembler::take_message(std::uint8_t opcode) {
     table[HN_THREAD_END] = {.take = &Assembler::take_thread_end};
     table[HN_TASK_BEGIN] = {.take = &Assembler::take_task_begin};
     table[HN_TASK_END] = {.take = &Assembler::take_task_end};
+    table[HN_LEAVING] = {.take = &Assembler::take_leaving};
     return table;
   }();
   const Message message = opcode < messages.size() ? messages[opcode] : Message{};
@@ -70,6 +72,7 @@ void Assembler::take_hello() {
   if (version != HN_STREAM_VERSION)
     throw InputError("the capture stream is of version " + std::to_string(version) + "; allowed: " + std::to_string(HN_STREAM_VERSION) +
                      " (recompile the program with this homenode)");
+  result_.has_begun = true;
   page_size_ = in_.u64();
   objects_.set_page_size(page_size_);
   team_ = static_cast<std::uint32_t>(in_.u64());
@@ -247,9 +250,11 @@ void Assembler::take_loss() {
   Loss loss;
   loss.count = in_.u64();
   loss.site = program_.site_id(read_site());
-  loss.reason = in_.text();
+  loss.reason = as_utf8(in_.text());
   add_loss(loss);
 }
+
+void Assembler::take_leaving() { leaving_ = as_utf8(in_.text()); }
 
 void Assembler::take_end() {
   result_.exit_status = static_cast<std::int64_t>(in_.u64());

@@ -47,7 +47,43 @@ std::string demangled(const std::string& symbol) {
 
 }  // namespace
 
-std::string readable_name(const std::string& symbol, bool fortran_program) {
+namespace {
+
+// Bytes of the character that begins at `at`; 0 if none does (RFC 3629: no overlong forms, no surrogates, at most 10FFFF).
+std::size_t length_of_character(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  const std::size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  const unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80, high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  return length;
+}
+
+}  // namespace
+
+std::string as_utf8(std::string text) {
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (std::all_of(text.begin(), text.end(), is_ascii)) return text;
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t length = length_of_character(text, at)) {
+      result.append(text, at, length);
+      at += length;
+      continue;
+    }
+    constexpr const char* digits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(text[at++]);
+    result += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+  }
+  return result;
+}
+
+std::string readable_name(const std::string& raw, bool fortran_program) {
+  const std::string symbol = as_utf8(raw);
   const std::size_t dot = symbol.find('.');
   const std::string head = symbol.substr(0, dot);
   std::string tail = dot == std::string::npos ? std::string{} : symbol.substr(dot);

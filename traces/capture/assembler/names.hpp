@@ -11,4 +11,7 @@ namespace homenode {
 // Any other symbol is its own name.
 std::string readable_name(const std::string& symbol, bool fortran_program);
 
+// What of a text is not UTF-8 becomes `\xe9`, as Python writes such bytes: a trace's text is UTF-8. File names and arguments need not be.
+std::string as_utf8(std::string text);
+
 }  // namespace homenode

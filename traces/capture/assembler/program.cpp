@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "traces/capture/assembler/names.hpp"
+
 namespace homenode {
 
 const ModuleSymbols& ProgramText::add(std::uint64_t id, const std::string& path) {
@@ -90,7 +92,7 @@ void ProgramText::look_up_lines() {
     const auto lines = modules_[module]->lines(offsets);
     for (std::size_t i = 0; i < ids.size() && i < lines.size(); ++i) {
       Site& site = sites[ids[i].index()];
-      site.file = lines[i].first, site.line = lines[i].second;
+      site.file = as_utf8(lines[i].first), site.line = lines[i].second;
     }
   }
 }

@@ -115,6 +115,8 @@ private:
   void add_loss(const Loss& loss);
   void hand_over_tables();
   void name_serial_regions();
+  void flush();
+  void note_why_cut();
   void finish();
 
   // messages.cpp: take_X() reads the fields of the message X and does what it says
@@ -147,6 +149,7 @@ private:
   void take_user_rank();
   void take_loss();
   void take_end();
+  void take_leaving();
 
   // runs.cpp
   Pc& pc_of(std::uint64_t id, const char* message);
@@ -222,7 +225,9 @@ private:
   TraceWriter writer_;
   AssembleResult result_;
   bool ended_ = false;
-  bool cut_ = false;  // the stream ended in the middle
+  bool cut_ = false;              // the stream ended in the middle
+  std::string leaving_;           // what the last message says that the program is about to do
+  std::uint64_t flushed_at_ = 0;  // bytes of the stream when the file was last made whole
 
   // Tables as they grow; rows that blocks refer to are handed to the writer before them.
   ProgramText program_;

@@ -63,6 +63,7 @@ std::size_t CaptureStream::get(std::size_t at) {
   do got = ::read(descriptor_, buffer_.data() + at, buffer_.size() - at);
   while (got < 0 && errno == EINTR);
   if (got < 0) throw InputError(std::string{"the capture stream cannot be read: "} + std::strerror(errno));
+  received_ += static_cast<std::uint64_t>(got);
   return static_cast<std::size_t>(got);
 }
 

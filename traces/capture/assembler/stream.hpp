@@ -46,6 +46,9 @@ public:
     return buffer_.data() + at_ - count;
   }
 
+  // Bytes that have come so far.
+  std::uint64_t received() const { return received_; }
+
   // The bytes that are there without waiting for more than one read; at least `least` of them unless the file ends.
   std::span<const std::uint8_t> ahead(std::size_t least);
   void skip(std::size_t bytes) { at_ += bytes; }
@@ -68,7 +71,7 @@ private:
   int descriptor_;
   std::vector<std::uint8_t> buffer_;
   std::size_t at_ = 0, end_ = 0;
-  std::uint64_t generation_ = 0;
+  std::uint64_t generation_ = 0, received_ = 0;
 };
 
 }  // namespace homenode

@@ -116,7 +116,7 @@ struct TwinWork::Counted {
         continue;
       }
       Stretch& stretch = stretches[{kind, ordinal}];
-      stretch.work = work_of(note);
+      stretch.work += work_of(note);  // more than once where the program tried to leave
       if (const auto calls = note.find("calls"); calls != note.end())
         for (const auto& call : *calls) stretch.calls[call.at(0).get<std::uint64_t>()] += call.at(1).get<double>();
     }
@@ -133,7 +133,8 @@ TwinWork::Rates TwinWork::rates(const std::filesystem::path& path) const {
   if (!file) throw InputError(path.string() + ": work counts cannot be read");
   Counted counted{file};
   if (counted.stretches.empty() && !counted.whole) return result;
-  if (!counted.whole) result.losses.push_back({SiteId{0}, "the work counts of the twin end early: it was killed", 1});
+  if (!counted.whole)
+    result.losses.push_back({SiteId{0}, "the work counts of the twin end early: it was killed, or became another program", 1});
 
   std::map<RegionId, Sum> sums;
   std::uint64_t without = 0;

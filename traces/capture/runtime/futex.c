@@ -72,6 +72,8 @@ long syscall(long number, ...) {
                         a[1] & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
     if (operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET) futex_wake((const volatile unsigned*)a[0]);
   }
+  if (number == SYS_exit_group) hn_leaving("the program ended by a system call of its own", 0);
+  if (number == SYS_execve) hn_leaving("exec: what comes after it is not recorded; the program became ", (const char*)a[0]);
   const long result = hn_system_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   if (result >= 0 || result < -4095) return result;
   errno = (int)-result;

@@ -262,6 +262,7 @@ static void* body(void* argument) {
   t->tid = (int)hn_system_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
   hn_thread_ = t;
   hn_self_ = &t->rank;
+  hn_faults_on_own_stack();
   sleep_until_posted(t);
   hn_on = hn_recording;
   hn_stack_base(stack_of(t), (uintptr_t)__builtin_frame_address(0));

@@ -22,6 +22,10 @@ void hn_site(const void* pc); /* sends HN_MODULE first where needed: call before
 uint64_t hn_module_of(uintptr_t pc, uintptr_t* offset);
 void hn_flush(void);
 void hn_finish(int status); /* the last message */
+/* What the program is about to do, after which it may record no more; what it has done is sent. In the twin: counts so far are. */
+void hn_leaving(const char* what, const char* name); /* name: of what, or null */
+void hn_faults_on_own_stack(void);                   /* of the calling thread */
+extern int hn_descriptor;                            /* of the pipe, in the twin of its counts; -1: none */
 /* Between the two, the recorder's state is not whole: a signal that ends the program waits. Only in the thread that records. */
 extern volatile unsigned hn_holds;
 extern volatile int hn_pending_signal;
@@ -72,6 +76,10 @@ void hn_copy(void* to, const void* from, size_t bytes);
 
 /* marked_loops.c: the first thread's recording rests. */
 extern bool hn_between_items;
+
+/* processes.c */
+int hn_out_of_the_way(int descriptor); /* moved where programs have none of their own, closed on exec */
+void hn_close_descriptor(void);
 
 /* recorder.c */
 extern uint64_t hn_sequence; /* accesses of the current item so far */

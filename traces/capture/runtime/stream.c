@@ -15,7 +15,7 @@
 
 __thread bool hn_on __attribute__((tls_model("initial-exec")));
 bool hn_recording;
-static int descriptor = -1;
+int hn_descriptor = -1;
 uint8_t hn_buffer[HN_BUFFER];
 size_t hn_used;
 
@@ -37,7 +37,7 @@ void hn_flush(void) {
   hn_hold();
   size_t sent = 0;
   while (sent < hn_used) {
-    const ssize_t n = write(descriptor, hn_buffer + sent, hn_used - sent);
+    const ssize_t n = write(hn_descriptor, hn_buffer + sent, hn_used - sent);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) { /* the reader is gone: go on untraced */
       hn_on = hn_recording = false;
@@ -50,12 +50,12 @@ void hn_flush(void) {
 }
 
 /* Fields of each message; a site counts as two. How many are still to come tells a signal handler whether a message is whole. */
-static const uint8_t fields_of[HN_THREAD_END + 1] = {
-    [HN_HELLO] = 5,      [HN_MODULE] = 3,   [HN_PC] = 6,           [HN_RUN_SAME] = 3, [HN_ALLOCATE] = 8,      [HN_RELEASE] = 4,
-    [HN_FRAME] = 5,      [HN_TLS] = 3,      [HN_STACK] = 3,        [HN_RANK] = 1,     [HN_LOOP_BEGIN] = 7,    [HN_PARALLEL_BEGIN] = 4,
-    [HN_ITEM] = 1,       [HN_LOOP_END] = 1, [HN_PARALLEL_END] = 1, [HN_BARRIER] = 2,  [HN_SINGLE] = 3,        [HN_SECTIONS_BEGIN] = 3,
-    [HN_SYNC] = 3,       [HN_MARK] = 5,     [HN_LOSS] = 4,         [HN_END] = 2,      [HN_THREAD_CREATE] = 5, [HN_THREAD] = 1,
-    [HN_THREAD_END] = 1,
+static const uint8_t fields_of[HN_LEAVING + 1] = {
+    [HN_HELLO] = 5,      [HN_MODULE] = 3,     [HN_PC] = 6,           [HN_RUN_SAME] = 3, [HN_ALLOCATE] = 8,      [HN_RELEASE] = 4,
+    [HN_FRAME] = 5,      [HN_TLS] = 3,        [HN_STACK] = 3,        [HN_RANK] = 1,     [HN_LOOP_BEGIN] = 7,    [HN_PARALLEL_BEGIN] = 4,
+    [HN_ITEM] = 1,       [HN_LOOP_END] = 1,   [HN_PARALLEL_END] = 1, [HN_BARRIER] = 2,  [HN_SINGLE] = 3,        [HN_SECTIONS_BEGIN] = 3,
+    [HN_SYNC] = 3,       [HN_MARK] = 5,       [HN_LOSS] = 4,         [HN_END] = 2,      [HN_THREAD_CREATE] = 5, [HN_THREAD] = 1,
+    [HN_THREAD_END] = 1, [HN_TASK_BEGIN] = 3, [HN_TASK_END] = 0,     [HN_LEAVING] = 1,
 };
 static volatile unsigned fields_to_come;
 volatile unsigned hn_holds;
@@ -247,7 +247,29 @@ static void finish(int status, void* unused) {
 static void forget(void) {
   hn_on = hn_recording = false;
   hn_threads_close();
-  close(descriptor);
+  hn_close_descriptor();
+}
+static pid_t recorded;
+void hn_leaving(const char* what, const char* name) {
+  /* The child of a vfork has its parent's memory; threads that are not recorded leave the buffer alone. */
+  if (!hn_on || getpid() != recorded) return;
+  char text[512] = "";
+  strcat(text, what);
+  if (name) strncat(text, name, sizeof text - 1 - strlen(text));
+  hn_control(HN_LEAVING), hn_s(text);
+  hn_flush();
+}
+/* Its stack may be what a program has run out of. One is enough: of the threads that record, one runs at a time. */
+void hn_faults_on_own_stack(void) {
+  static char room[1 << 16];
+  const stack_t own = {.ss_sp = room, .ss_size = sizeof room};
+  sigaltstack(&own, 0);
+}
+static void catch_faults(void) {
+  const int faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+  struct sigaction action = {.sa_handler = fault, .sa_flags = SA_ONSTACK | SA_RESTART};
+  hn_faults_on_own_stack();
+  for (unsigned i = 0; i < sizeof faults / sizeof *faults; ++i) sigaction(faults[i], &action, 0);
 }
 
 void hn_open(void) {
@@ -256,11 +278,11 @@ void hn_open(void) {
   opened = true;
   const char* text = getenv("HOMENODE_STREAM_FD");
   if (!text || !*text) return;
-  descriptor = atoi(text);
+  hn_descriptor = hn_out_of_the_way(atoi(text));
+  recorded = getpid();
   unsetenv("HOMENODE_STREAM_FD");
   dl_iterate_phdr(add_module, 0);
   note_origins();
-  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   pthread_atfork(0, 0, forget);
   hn_on = hn_recording = true;
   hn_records_here();
@@ -287,9 +309,10 @@ void hn_open(void) {
     hn_s(modules[i].path);
   }
   hn_tls_block(0);
+  hn_flush(); /* whoever leaves without a word has at least said who it is */
   on_exit(finish, 0);
-  const int faults[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}, stops[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
-  for (unsigned i = 0; i < sizeof faults / sizeof *faults; ++i) signal(faults[i], fault);
+  catch_faults();
+  const int stops[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
   for (unsigned i = 0; i < sizeof stops / sizeof *stops; ++i)
     if (signal(stops[i], stop) == SIG_IGN) signal(stops[i], SIG_IGN);
   signal(SIGPIPE, SIG_IGN);

@@ -140,6 +140,7 @@ static void run_rank(struct rank* r) {
 static void* body(void* argument) {
   struct rank* r = argument;
   hn_self_ = r;
+  hn_faults_on_own_stack();
   for (;;) {
     sleep_until_posted(r);
     hn_threads_act_as_main();

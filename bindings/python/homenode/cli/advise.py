@@ -12,6 +12,7 @@ from rich.console import Console
 from homenode import unseen
 from homenode.cli import console
 from homenode.cli.run_options import machine_with, run_options
+from homenode.outputs import written_whole
 from homenode.run_spec import CLOSED_FORM
 from homenode.trace import Trace
 
@@ -156,7 +157,7 @@ def command(
         document["changes"] = [change.to_dict() for change in found]
     if map_file is not None:
         document["map"] = advice.map.to_dict("records")
-        with console.written_whole(map_file) as temporary:
+        with written_whole(map_file) as temporary:
             temporary.write_text(map_page(advice).to_html(), encoding="utf-8")
     if as_json:
         console.print_json(document)

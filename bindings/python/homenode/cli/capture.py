@@ -1,17 +1,22 @@
 """`homenode capture`."""
 
+import os
+import shlex
+import shutil
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import click
 
-from homenode.capturing import capture
+from homenode.capturing import Asked, captured, words_of_command, words_of_kernel
 from homenode.cli import console
 from homenode.kernel_sources import kernel, kernels
+from homenode.outputs import check_trace_output
+from homenode.trace import Trace
 
 
 def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
@@ -52,13 +57,52 @@ class _Capture(click.Command):
             where = args.index("--")
             context.meta["after_dashes"] = args[where + 1 :]
             args = args[:where]
+        else:
+            _hint_at_dashes(args)
         return super().parse_args(context, args)
+
+
+def _hint_at_dashes(args: list[str]) -> None:
+    """A program without `--` before it: its own options would be taken for ours."""
+    for place, word in enumerate(args):
+        if word in kernels() or word.startswith("-") or (place and args[place - 1] in _WITH_VALUE):
+            continue
+        if "/" in word or shutil.which(word) is not None or Path(word).is_file():
+            before = (
+                args[:place]
+                if "-o" in args[:place] or "--output" in args[:place]
+                else ["-o", f"{Path(word).name}.hnt", *args[:place]]
+            )
+            meant = shlex.join(["homenode", "capture", *before, "--", *args[place:]])
+            raise click.UsageError(f"'{word}' is no kernel; a program comes after '--'. Did you mean: {meant}")
+        return
+
+
+_WITH_VALUE = ("--set", "-o", "--output", "--threads", "--label", "--alias-over", "--timeout")
+
+
+def _output_of(kernel_name: str | None, words: list[str] | None) -> Path:
+    """Where a trace goes that was given no name: a file that is not there yet."""
+    output = Path(f"{kernel_name or Path((words or [''])[0]).name}.hnt")
+    if output.exists() or output.is_symlink():
+        raise click.UsageError(f"'{output}' exists; allowed: another name, by -o, or -o {output} to replace it")
+    return output
+
+
+def _input() -> BinaryIO | None:
+    """What the program may read: not from a terminal, of which a program in the background gets nothing."""
+    try:
+        return None if os.isatty(0) else open(0, "rb", closefd=False)
+    except OSError:  # closed
+        return None
 
 
 @click.command("capture", cls=_Capture)
 @click.argument("kernel_name", metavar="[KERNEL | -- PROGRAM ARGUMENTS…]", required=False)
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A parameter of the kernel; repeat for more.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The trace to write.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="The trace to write; default: NAME.hnt, if there is none."
+)
 @click.option(
     "--threads",
     default=1,
@@ -81,13 +125,15 @@ class _Capture(click.Command):
 @console.json_option
 @click.pass_context
 def command(
-    context: click.Context, kernel_name: str | None, pairs: tuple[str, ...], output: Path, threads: int, label: str | None,
+    context: click.Context, kernel_name: str | None, pairs: tuple[str, ...], output: Path | None, threads: int, label: str | None,
     alias_over: int | None, timeout: float | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Record the memory accesses of a built-in kernel, or after `--` of a program compiled by `homenode cc`.
 
-    The output of the program goes to stderr. Ctrl-C stops the program; the trace up to then is kept, marked truncated. A
-    capture that is killed leaves OUTPUT.part: `homenode recover` makes a trace of it.
+    The program reads and writes what it would without homenode, which itself writes to stderr; with --json the program's output
+    goes there too. It runs twice, the second time unheard, to count instructions. Ctrl-C stops the program; the trace up to then
+    is kept, marked truncated. Where the capture itself is killed the program ends, and OUTPUT.part is left: `homenode recover`
+    makes a trace of it.
     """
     words: list[str] | None = context.meta["after_dashes"]
     if kernel_name is not None and words is not None:
@@ -99,19 +145,19 @@ def command(
     settings: dict[str, Any] = _settings(pairs)
     if kernel_name is not None:
         settings = kernel(kernel_name).settings(settings)
+    elif pairs:
+        raise click.UsageError("--set without a kernel; a program has its own arguments")
+    output = output if output is not None else _output_of(kernel_name, words)
+    check_trace_output(output)
+    asked = Asked(threads, alias_over, label, timeout, _input() if words else None, 2 if as_json else None)
     screen = console.diagnostics()
+
+    def progress(step: str) -> None:
+        screen.print(f"[dim]{console.plain(step)} …[/dim]")
+
     with _ended_like_by_keyboard():
-        trace = capture(
-            kernel_name,
-            command=words,
-            output=output,
-            threads=threads,
-            label=label,
-            alias_over=alias_over,
-            timeout=timeout,
-            progress=lambda step: screen.print(f"[dim]{step} …[/dim]"),
-            **settings,
-        )
+        found = words_of_kernel(kernel_name, settings, progress) if kernel_name else words_of_command(words or [])
+        trace = captured(asked, found, output, progress)
     if as_json:
         console.print_json(
             {
@@ -123,10 +169,18 @@ def command(
                 "bytes": output.stat().st_size,
             }
         )
-        return
+    else:
+        _print(output, trace)
+    for remark in trace.remarks:
+        console.warn(f"{output}: {remark}")
+
+
+def _print(output: Path, trace: Trace) -> None:
+    """To stderr: stdout is the program's."""
     size = output.stat().st_size
-    truncated = "" if trace.complete else ", truncated: the program did not reach its end"
+    truncated = "" if trace.complete else ", truncated"
     click.echo(
         f"{output}: {console.count(trace.accesses)} accesses in {console.quantity(size, 'B')} "
-        f"({console.bytes_an_access(size, trace.accesses)}), hash {trace.hash}{truncated}"
+        f"({console.bytes_an_access(size, trace.accesses)}), hash {trace.hash}{truncated}",
+        err=True,
     )

@@ -1,12 +1,10 @@
-"""What every command shares: JSON on stdout, tables, progress on stderr, files written whole or not at all."""
+"""What every command shares: JSON on stdout, tables, progress and remarks on stderr."""
 
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
@@ -111,19 +109,6 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
         yield lambda steps: bar.advance(task, steps)
 
 
-@contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path`, renamed to it when the block succeeds and removed when it does not."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield temporary
-        temporary.replace(path)
-    except OSError as error:
-        raise click.ClickException(f"cannot write '{path}': {error.strerror}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def quantity(value: float, unit: str, digits: int = 3) -> str:
     """A number with the decimal prefix that leaves one to three digits before the point: 12.8 GB/s, 66 ns."""
     if value == 0:
@@ -146,6 +131,11 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
 def seconds(value: float) -> str:
     """A duration for people."""
     return quantity(value, "s", 4)
+
+
+def warn(text: str) -> None:
+    """A remark that is no result, on stderr."""
+    click.echo(f"homenode: warning: {text}", err=True)
 
 
 def plain(text: object) -> str:

@@ -6,6 +6,7 @@ import click
 
 from homenode.cli import console
 from homenode.extrapolating import extrapolated
+from homenode.outputs import check_trace_output, written_whole
 
 
 def _settings(pairs: tuple[str, ...]) -> dict[str, int]:
@@ -43,7 +44,8 @@ def command(
     with region and field. Instruction counts are interpolated, and the trace says so.
     """
     settings = _settings(pairs)
-    with console.written_whole(output) as temporary:
+    check_trace_output(output)
+    with written_whole(output) as temporary:
         found = extrapolated(captures, check=check, settings=settings, output=temporary)
     if as_json:
         console.print_json({"schema": "homenode.extrapolate/1", "output": str(output), **found})

@@ -6,7 +6,7 @@ import click
 
 from homenode import _core
 from homenode.cli import console
-from homenode.errors import InputError
+from homenode.outputs import check_trace_output, written_whole
 
 _FORMATS = {"lackey": _core.import_lackey, "csv": _core.import_csv}
 
@@ -26,11 +26,8 @@ def command(format_name: str, file: Path, output: Path, as_json: bool) -> None:
     """
     if format_name not in _FORMATS:
         raise click.UsageError(_core.unknown_name("format", format_name, list(_FORMATS)))
-    if not output.parent.is_dir():
-        raise InputError(f"cannot write '{output}': no folder '{output.parent}'")
-    if output.is_dir():
-        raise InputError(f"cannot write '{output}': it is a folder")
-    with console.progress(f"import {file.name}", total=100) as advance:
+    check_trace_output(output)
+    with console.progress(f"import {file.name}", total=100) as advance, written_whole(output) as temporary:
         shown = 0
 
         def report(done: int, of: int) -> None:
@@ -39,7 +36,7 @@ def command(format_name: str, file: Path, output: Path, as_json: bool) -> None:
             advance(percent - shown)
             shown = percent
 
-        found = _FORMATS[format_name](file, output, report)
+        found = _FORMATS[format_name](file, temporary, report)
     size = output.stat().st_size
     if as_json:
         console.print_json({"schema": "homenode.import/1", "output": str(output), **found, "size": size})

@@ -13,7 +13,7 @@ from homenode.trace import Trace
 
 @click.command("inspect")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--all", "every", is_flag=True, help="List all objects, not only the twenty largest.")
+@click.option("--all", "every", is_flag=True, help="List all objects, not only the twenty largest, and each loss.")
 @click.option(
     "--threads",
     is_flag=True,
@@ -42,12 +42,14 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
         return
     screen = console.output()
     screen.print(f"[bold]{console.plain(trace.program)}[/bold] {console.plain(trace.arguments)}".rstrip())
-    whole = "complete" if found["complete"] else "[red]truncated[/red]: the program was killed or crashed"
+    whole = "complete" if trace.complete else f"[red]truncated[/red]: {console.plain(trace.truncated_by)}"
     screen.print(f"hash {found['hash']}, {whole}")
     screen.print(
         f"{console.count(found['accesses'])} accesses ({console.count(found['reads'])} reads, {console.count(found['writes'])} writes), "
         f"footprint {console.quantity(found['footprint_bytes'], 'B')}, {console.quantity(file.stat().st_size, 'B')} on disk"
     )
+    if not trace.accesses:
+        screen.print(f"[red]{console.plain(trace.remarks[-1])}[/red]", soft_wrap=True)
     numbers = ("executions", "items", "accesses", "reads", "writes")
     regions = console.table("region", "kind", *numbers, "in flight", title="Regions", right=(*numbers, "in flight"))
     for region in found["regions"]:
@@ -77,13 +79,40 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
     screen.print(objects)
     if len(shown) < len(largest):
         screen.print(f"… and {len(largest) - len(shown)} smaller objects; --all shows them.")
-    if found["losses"]:
-        losses = console.table("site", "reason", "count", title="Not recorded", right=("count",))
-        for loss in found["losses"]:
-            losses.add_row(console.plain(loss["site"]), console.plain(loss["reason"]), console.count(loss["count"]))
-        screen.print(losses)
+    if found["losses_by_reason"]:
+        _print_losses(screen, found, every)
     if found["unseen"]["functions"]:
         _print_calls(screen, found["unseen"], every)
+
+
+def _print_losses(screen: Console, found: dict[str, Any], every: bool) -> None:
+    if every:
+        table = console.table("site", "reason", "count", title="Not recorded", right=("count",))
+        for loss in found["losses"]:
+            table.add_row(console.plain(loss["site"]), console.plain(loss["reason"]), console.count(loss["count"]))
+        screen.print(table)
+    else:
+        numbers = ("count", "functions")
+        table = console.table("reason", *numbers, "which", title="Not recorded", right=numbers)
+        for group in found["losses_by_reason"]:
+            functions = console.count(group["functions"]) if group["functions"] else "–"
+            which = ", ".join(group["what"][:4]) + (", …" if len(group["what"]) > 4 else "")
+            table.add_row(
+                console.plain(group["reason"]), console.count(group["count"]), functions, console.plain(which)
+            )
+        screen.print(table)
+        screen.print("count: places in the code, or how often it happened. --all lists each loss.")
+    share = found["unrecorded_share"]
+    if share is None:
+        why = "copies and fills prevail" if found["work"]["instructions"] else "the program has no work counts"
+        screen.print(f"What share of the work that is, is not known: {why}.")
+        return
+    ran = round(found["work"]["load"] + found["work"]["store"])
+    screen.print(
+        f"At most {100 * share:.3g} % of the loads and stores in compiled code are not recorded: {console.count(ran)} ran, spills of "
+        f"registers among them, {console.count(found['accesses'])} accesses are recorded. The share of each reason is not known.",
+        soft_wrap=True,
+    )
 
 
 def _print_threads(screen: Console, graph: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import click
 from homenode import _core
 from homenode.cli import console
 from homenode.machine import Machine
+from homenode.outputs import written_whole
 
 
 @click.group("machine")
@@ -19,7 +20,7 @@ def _write(machine: Machine, output: Path | None) -> None:
     if output is None:
         click.echo(machine.to_toml(), nl=False)
         return
-    with console.written_whole(output) as temporary:
+    with written_whole(output) as temporary:
         temporary.write_text(machine.to_toml(), encoding="utf-8")
     parts = {"socket": machine.sockets, "node": machine.nodes, "core": machine.cores}
     counts = ", ".join(console.number_of(value, part) for part, value in parts.items())
@@ -110,7 +111,7 @@ def loaded_latency(machine: str, node: int, output: Path | None, as_json: bool) 
     if output is not None:
         from homenode.loaded_latency_page import loaded_latency_page
 
-        with console.written_whole(output) as temporary:
+        with written_whole(output) as temporary:
             temporary.write_text(loaded_latency_page(loaded, node, points), encoding="utf-8")
     if as_json:
         console.print_json({"machine": loaded.name, "node": node, "loads": points.to_dict("records")})
@@ -169,7 +170,7 @@ def latency_map(machine: str, first: int, blocks: int, outputs: tuple[Path, ...]
     loaded = Machine.load(machine)
     latencies = loaded.latency_map(first, blocks)
     for output in outputs:
-        with console.written_whole(output) as temporary:
+        with written_whole(output) as temporary:
             if output.suffix == ".csv":
                 latencies.to_csv(temporary, float_format="%.3f")
             else:

@@ -5,11 +5,12 @@ import io
 import os
 import re
 import sys
+import warnings
 
 import click
 
 from homenode._core import unknown_name, version
-from homenode.errors import CaptureError, Error, PolicyError
+from homenode.errors import CaptureError, Error, PolicyError, TruncatedTrace
 from homenode.visible import visible
 
 # Each command is a module of its name, imported only when it runs: `homenode --help` must not load NumPy.
@@ -76,6 +77,18 @@ def command() -> None:
 LONGEST_WORD, LONGEST_MESSAGE = 300, 8000
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
+    """Of ours: one line, once. Of others: where it came from, too."""
+    if category is not TruncatedTrace:
+        click.echo(f"{place[0]}:{place[1]}: {category.__name__}: {message}", err=True)
+    elif str(message) not in _warned:
+        _warned.add(str(message))
+        click.echo(f"homenode: warning: {message}", err=True)
+
+
+_warned: set[str] = set()
+
+
 def _one_line(message: str) -> str:
     """A message as it is printed: on one line, without control characters, and of what is enormous in it only the beginning."""
     lines = message.splitlines()
@@ -93,6 +106,8 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # names of files need not be text
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    warnings.simplefilter("always", TruncatedTrace)
+    warnings.showwarning = _show_warning
     try:
         result = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
         status = result if isinstance(result, int) else 0

@@ -6,6 +6,7 @@ import click
 
 from homenode import _core
 from homenode.cli import console
+from homenode.outputs import written_whole
 from homenode.trace import Trace
 
 
@@ -19,9 +20,13 @@ def command(part: Path, output: Path, as_json: bool) -> None:
     """Turn the .part file of a killed `homenode capture` into a trace, marked truncated."""
     if output.exists():
         raise click.UsageError(f"'{output}' exists; allowed: a name that does not")
-    _core.recover(part, output)
+    with written_whole(output) as temporary:  # not OUTPUT.part, which may be what is read
+        _core.recover(part, temporary)
     trace = Trace.open(output)
     if as_json:
         console.print_json({"schema": "homenode.recover/1", "hash": trace.hash, "accesses": trace.accesses})
     else:
         click.echo(f"{output}: {console.count(trace.accesses)} accesses, truncated, hash {trace.hash}")
+        for remark in trace.remarks:
+            console.warn(f"{output}: {remark}")
+        click.echo(f"{part} is no longer needed", err=True)

@@ -17,6 +17,7 @@ from homenode.confidence import SAMPLES
 from homenode.confidence import rank as rank_with_confidence
 from homenode.errors import PolicyError
 from homenode.grids import replay_grid
+from homenode.outputs import check_json_output, written_whole
 from homenode.replaying import replay_with_timeline
 from homenode.result import Result
 from homenode.run_spec import grid, threads_of
@@ -107,6 +108,8 @@ def command(
     """Replay a trace under every combination of the given choices and rank them."""
     for python_file in python_files:
         _register(python_file)
+    if output is not None:
+        check_json_output(output)
     begin = time.perf_counter()
     trace = Trace.open(file)
     if not options["threads"]:
@@ -133,10 +136,10 @@ def command(
     cost = _cost(results, time.perf_counter() - begin, replays_each)
     document = report.document(trace, [result.run for result in results], ranking.confidence if ranking else None)
     if output is not None:
-        with console.written_whole(output) as temporary:
+        with written_whole(output) as temporary:
             temporary.write_text(report.to_text(document), encoding="utf-8")
         cost_file = output.with_name(output.name + ".cost")
-        with console.written_whole(cost_file) as temporary:
+        with written_whole(cost_file) as temporary:
             temporary.write_text(json.dumps(cost, indent=2) + "\n", encoding="utf-8")
     if as_json:
         sys.stdout.write(report.to_text(document))

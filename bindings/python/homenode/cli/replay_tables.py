@@ -29,7 +29,7 @@ def _share(part: float, whole: float) -> str:
 
 
 def _bound_by(run: dict[str, Any], open_regions: set[str]) -> str:
-    """What held up the region that most of the time goes to, or what else it goes to; with a question mark where too much of it was not seen."""
+    """What held up the region that most of the time goes to, or what else it goes to; `?` where too much was not seen."""
     bound = run["bound_by"]
     if bound["resource"] is None:
         return "–"

@@ -9,6 +9,7 @@ import click
 from homenode import report
 from homenode.cli import console
 from homenode.errors import InputError
+from homenode.outputs import check_output, written_whole
 
 
 def _document(path: Path) -> dict[str, Any]:
@@ -40,11 +41,13 @@ def command(results: Path, output: Path, as_json: bool) -> None:
     """
     from homenode.html_report import page_of
 
+    check_output(output)
+
     try:
         page = page_of(_document(results))
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise InputError(f"'{results}' lacks or damages {error}; allowed: a report of 'homenode replay -o'") from None
-    with console.written_whole(output) as temporary:
+    with written_whole(output) as temporary:
         temporary.write_text(page.to_html(), encoding="utf-8")
     if as_json:
         console.print_json({"output": str(output), "figures": len(page.figures)})

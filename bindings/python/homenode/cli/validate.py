@@ -1,12 +1,15 @@
 """`homenode validate`: the studies of validation/, which stand in the source tree beside the package."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 from homenode._core import unknown_name
+from homenode.capture_processes import Supervised
 from homenode.cli import console
 
 
@@ -62,4 +65,23 @@ def command(study: str | None, arguments: tuple[str, ...], as_json: bool) -> int
         raise click.UsageError(unknown_name("kind of validation", study, known))
     chosen = [] if study is None else [study]
     call = _validation(*chosen, *arguments, *(["--json"] if as_json else []))
-    return subprocess.run(call, cwd=tree, check=False).returncode
+    return _supervised(call, tree)
+
+
+def _supervised(call: list[str], folder: Path) -> int:
+    """It ends when this process does, with all that it started; asked to end, it is asked too."""
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    child = Supervised(call, cwd=folder)
+    try:
+        return child.wait()
+    except KeyboardInterrupt:
+        child.end()
+        raise
+    finally:
+        child.close()

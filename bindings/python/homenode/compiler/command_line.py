@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +34,7 @@ def expanded(words: list[str]) -> list[str]:
     result: list[str] = []
     for word in words:
         if word.startswith("@") and Path(word[1:]).is_file():
-            result += expanded(shlex.split(Path(word[1:]).read_text()))
+            result += expanded(shlex.split(os.fsdecode(Path(word[1:]).read_bytes())))
         else:
             result.append(word)
     return result

@@ -7,6 +7,7 @@ text, with counters, travels inside it in the section .homenode.twin. Linking pu
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -94,7 +95,9 @@ def _rewritten(text: str, source: Source, line: CommandLine, folder: Path) -> Re
     directory = str(Path.cwd())
     if source.language.fortran:
         fixed = _fixed_form(source, line)
-        loops = rewrite_fortran(text, str(source.path), directory, fixed)
+        loops = rewrite_fortran(text, os.fsencode(source.path).decode("latin-1"), directory, fixed)
+        unheard = re.search(r"^(?:[c*]|[ \t]*!)\$omp[ \t]", text, re.IGNORECASE | re.MULTILINE)
+        _warn_of_unheard(source, line, text.count("\n", 0, unheard.start()) + 1 if unheard else 0)
         for name, content in included(text, [source.path.parent, *line.include_folders]).items():
             inner = rewrite_fortran(content, name, directory, fixed)
             if not Path(name).is_absolute() and ".." not in Path(name).parts:
@@ -103,8 +106,29 @@ def _rewritten(text: str, source: Source, line: CommandLine, folder: Path) -> Re
                 loops.notes.extend(inner.notes)
         return loops
     loops = rewrite(text, directory)
+    _warn_of_unheard(source, line, loops.unheard)
     cxx = source.language.text.startswith("c++")
-    return Rewritten(as_calls(loops.text, str(source.path), cxx, line.compile), loops.notes)
+    return Rewritten(as_calls(loops.text, os.fsencode(source.path).decode("latin-1"), cxx, line.compile), loops.notes)
+
+
+def _put(made: Path, target: Path) -> None:
+    """A file in its place at once; a device, such as /dev/null, is written to."""
+    if target.exists() and not target.is_file():
+        target.write_bytes(made.read_bytes())
+        return
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary.write_bytes(made.read_bytes())
+    temporary.replace(target)
+
+
+def _warn_of_unheard(source: Source, line: CommandLine, first: int) -> None:
+    """OpenMP in a source that is compiled without it, as by a build that adds -fopenmp where the compiler's name has gcc in it."""
+    if first and not any(word.startswith("-fopenmp") for word in line.compile):
+        name = "homenode-gfortran" if source.language.fortran else "homenode-gcc or homenode-g++"
+        sys.stderr.write(
+            f"homenode: warning: {readable(source.path)}:{first}: OpenMP without -fopenmp does nothing: the trace will have no "
+            f"parallel loops. Where a build adds -fopenmp for gcc alone, take {name} in place of 'homenode cc' and its kin\n"
+        )
 
 
 def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> None:
@@ -142,13 +166,16 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         # The twin: original schedule, original optimisation, counters in the final assembly.
         assembly, counted, twin = folder / "twin.s", folder / "counted.s", folder / "twin.o"
         _run(*compiler, "-x", language, "-S", *flags, "-w", "-g0", "-fno-lto", text, "-o", assembly)
-        counted.write_text(with_counters(assembly.read_text()))
+        counted.write_text(with_counters(assembly.read_text("latin-1")), "latin-1")
         _run(*compiler, "-c", counted, "-o", twin)
         notes = folder / "notes"
-        notes.write_text("".join(json.dumps(note) + "\n" for note in rewritten.notes))
+        notes.write_text("".join(json.dumps(_as_named(note)) + "\n" for note in rewritten.notes))
         losses = folder / "losses"
         losses.write_text(
-            "".join(json.dumps(loss) + "\n" for loss in losses_of(traced, source.path.name, after_tsan, optimized))
+            "".join(
+                json.dumps(loss) + "\n"
+                for loss in losses_of(traced, readable(Path(source.path.name)), after_tsan, optimized)
+            )
         )
         sections: list[str | Path] = []
         for section, content in ((".homenode.twin", twin), (".homenode.clauses", notes), (".homenode.loss", losses)):
@@ -161,9 +188,18 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
                 ]
         if sections:
             _run("objcopy", *sections, traced)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}")
-        temporary.write_bytes(traced.read_bytes())
-        temporary.replace(target)
+        _put(traced, target)
+
+
+def readable(path: Path) -> str:
+    """A file's name as a trace has it: text is UTF-8, other bytes are `\\xe9`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _as_named(note: dict[str, Any]) -> dict[str, Any]:
+    """A note whose file was read as Latin-1, as all of the source."""
+    return {**note, "file": note["file"].encode("latin-1", "replace").decode("utf-8", "backslashreplace"),
+            "directory": readable(Path(note["directory"]))}  # fmt: skip
 
 
 def _twin_of(object_file: Path, folder: Path, number: int) -> Path | None:
@@ -229,15 +265,14 @@ def _joined(words: list[str], option: str) -> list[str]:
 
 def _linked(line: CommandLine, *words: str | Path) -> list[str]:
     """Link, and tell which files the linker read."""
-    ended = subprocess.run(
-        [*(str(word) for word in words), "-Wl,--trace,--trace"], stdout=subprocess.PIPE, text=True, check=False
-    )
+    ended = subprocess.run([*(str(word) for word in words), "-Wl,--trace,--trace"], stdout=subprocess.PIPE, check=False)
+    said = os.fsdecode(ended.stdout)
     asked = {part for word in line.link if word.startswith("-Wl,") for part in word.split(",")[1:]}
     if ended.returncode or asked & _LINKER_TELLS:
-        sys.stdout.write(ended.stdout)
+        sys.stdout.buffer.write(ended.stdout)
     if ended.returncode:
         raise _Failed(ended.returncode)
-    return inputs_of(ended.stdout)
+    return inputs_of(said)
 
 
 def _section(file: Path, name: str, folder: Path) -> bytes:
@@ -271,6 +306,8 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
         return
     flags = [word for word in line.compile if word not in ("-MD", "-MMD")]
     read = _linked(line, *compiler, *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
+    if not target.is_file():  # a device: whether it links was the question
+        return
     _add_losses(target, untraced(read, target))
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
         folder = Path(name)
@@ -290,12 +327,12 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
             "-o",
             f"{target}.twin",
         ]
-        ended = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+        ended = subprocess.run([str(word) for word in words], capture_output=True, check=False)
         if ended.returncode:
             # the program itself is linked; a shared library that was traced, for one, has no twin
             Path(f"{target}.twin").unlink(missing_ok=True)
             print(
-                f"homenode {driver}: {target} has no work counts, for its twin does not link:\n{ended.stderr}",
+                f"homenode {driver}: {target} has no work counts, for its twin does not link:\n{os.fsdecode(ended.stderr)}",
                 file=sys.stderr,
                 end="",
             )

@@ -3,7 +3,7 @@
 from homenode.compiler.languages import DRIVERS
 
 _TEXT = """\
-Usage: homenode {driver} ARGUMENTS   (or homenode-{driver} ARGUMENTS)
+Usage: homenode {driver} ARGUMENTS   (or homenode-{driver} ARGUMENTS, homenode-{name} ARGUMENTS)
 
 Compile and link for tracing: a drop-in for {name} that takes the same arguments and gives the same files, with
 every load and store recorded when the program runs under `homenode capture`.

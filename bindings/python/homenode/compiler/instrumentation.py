@@ -11,7 +11,7 @@ from pathlib import Path
 
 _FUNCTION = re.compile(r"^;; Function .*\((?P<symbol>[^\s,()]+), funcdef_no=")
 _DECLARATION = re.compile(
-    r"^  (?P<type>[^=(]*[^=( ]) (?P<name>[\w.$]+)(?P<array>(?:\[[^\]]*\])*)(?: \[value-expr: .*\])?;$"
+    r"^  (?P<type>(?:[^=()]|\(kind=\d+\))+) (?P<name>[\w.$]+)(?P<array>(?:\[[^\]]*\])*)(?: \[value-expr: .*\])?;$"
 )
 _BLOCK = re.compile(r"^  <bb \d+> \[local count: (?P<count>\d+)")
 _TOLD = re.compile(r"__builtin___tsan_(?:volatile_|unaligned_)?(?:read|write)|__builtin___tsan_vptr_")
@@ -27,6 +27,9 @@ _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NAMED = re.compile(r"(?<![\w.&$>])(?P<name>[A-Za-z_][\w$]*(?:\.\d+)*)(?=\[|\.[A-Za-z_])")
 # MEM <type> [(type *)&NAME + 8B]: another way to say NAME[...]
 _THROUGH = re.compile(r"MEM(?: <[^>]*>)? ?\[\((?:[^()]|\([^()]*\))*\)&(?P<name>[A-Za-z_][\w.$]*)[^\]]*\]")
+# The compiler's own: NAME.111, D.4228, __var_1_mma, <retval>; parts of a program are not called so.
+_OWN = re.compile(r"D[.]|<|_|.*\.\d+$")
+_TYPE = re.compile(r"(?<=[A-Z]) ?<[^<>]*>")  # MEM <struct t[3]>, VIEW_CONVERT_EXPR<t[3]>
 _WORDS = frozenset(("MEM", "TARGET_MEM_REF", "VIEW_CONVERT_EXPR", "BIT_FIELD_REF", "operator"))
 
 STACK = "on the stack, whose address stays in the function: gcc does not instrument it"
@@ -111,10 +114,10 @@ def _reasons(statement: str, local: set[str], on_stack: set[str]) -> set[str]:
     if _ATOMIC.search(statement):
         return {ATOMIC}
     found = set()
-    statement = _THROUGH.sub(r"\g<name>[0]", statement)
+    statement = _TYPE.sub("", _THROUGH.sub(r"\g<name>[0]", statement))
     for name in {match["name"] for match in _NAMED.finditer(statement)} - _WORDS:
         if name in on_stack:
-            found.add(f"{'a temporary' if re.match(r'D[.]|_|<', name) else repr(name)} {STACK}")
+            found.add(f"{'a temporary' if _OWN.match(name) else repr(name)} {STACK}")
         elif name not in local and re.search(rf"= .*(?<![\w.$]){re.escape(name)}\[", statement):
-            found.add(f"{name!r} {TABLE}")
+            found.add(f"{'a table of the compiler' if _OWN.match(name) else repr(name)} {TABLE}")
     return found

@@ -1,5 +1,6 @@
 """Code that was linked into a program without being instrumented: its accesses are lost, which the trace says."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -15,7 +16,11 @@ _FUNCTION = re.compile(r"^[0-9a-f]+ [TtWi] (?P<name>\S+)$")
 
 
 def _said(*words: str | Path) -> str:
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False).stdout
+    return os.fsdecode(subprocess.run([str(word) for word in words], capture_output=True, check=False).stdout)
+
+
+def _shown(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _functions(listing: str) -> set[str]:
@@ -64,8 +69,8 @@ def untraced(inputs: list[str], program: Path) -> list[dict[str, Any]]:
         if not traced and functions:
             losses.append(
                 {
-                    "function": shown,
-                    "file": shown,
+                    "function": _shown(shown),
+                    "file": _shown(shown),
                     "reason": f"{what}: what its functions access is not recorded",
                     "count": len(functions),
                 }

@@ -1,5 +1,6 @@
 """What a traced object does to memory without telling: nothing is lost silently."""
 
+import os
 import re
 import subprocess
 from collections import Counter
@@ -32,13 +33,18 @@ def losses_of(instrumented: Path, source: str, after_tsan: Path, optimized: Path
         if called < count:
             found[name, COPY] += count - called
     return [
-        {"function": name, "file": source, "reason": reason, "count": count}
+        {
+            "function": os.fsencode(name).decode("utf-8", "backslashreplace"),
+            "file": source,
+            "reason": reason,
+            "count": count,
+        }
         for (name, reason), count in sorted(found.items())
     ]
 
 
 def _said(*words: str | Path) -> str:
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=True).stdout
+    return os.fsdecode(subprocess.run([str(word) for word in words], capture_output=True, check=True).stdout)
 
 
 def _calls_of(instrumented: Path) -> dict[str, list[str]]:

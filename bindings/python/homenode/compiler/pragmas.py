@@ -6,6 +6,8 @@ from typing import Any
 
 _PRAGMA = re.compile(r"^\s*#\s*pragma\s+omp\s+(?P<text>.*)$")
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\]|\\.)*)"')
+# Those that need no team: -fopenmp-simd, and markers.
+_ALONE = re.compile(r"^(?:simd|declare\s+(?:simd|reduction)|end\s|ordered\s+simd)\b")
 _LOOP = re.compile(r"^(?:parallel\s+)?for\b")
 _SCHEDULE = re.compile(r",?\s*\bschedule[\s\0]*\((?P<schedule>[^()]*(?:\([^()]*\)[^()]*)*)\)", re.IGNORECASE)
 
@@ -16,6 +18,7 @@ class Rewritten:
 
     text: str
     notes: list[dict[str, Any]]
+    unheard: int = 0  # the line of the source's first pragma that needs -fopenmp; 0: none
 
 
 def without_schedule(clauses: str) -> tuple[str, str | None]:
@@ -32,7 +35,7 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
     """Give every worksharing loop schedule(runtime); note its own clause by file and line (of the pragma and of the loop)."""
     notes: list[dict[str, Any]] = []
     out: list[str] = []
-    file, line = "", 0
+    file, line, unheard = "", 0, 0
     waiting: dict[str, Any] | None = None
     lines = preprocessed.split("\n")
     position = 0
@@ -48,6 +51,8 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
             waiting["for_line"] = line
             waiting = None
         pragma = _PRAGMA.match(text)
+        if pragma is not None and not unheard and not _ALONE.match(pragma["text"]):
+            unheard = line
         if pragma is None or _LOOP.match(pragma["text"]) is None:
             out.append(text)
             continue
@@ -74,4 +79,4 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
         }
         notes.append(waiting)
         out.append(stripped.rstrip() + " schedule(runtime)" + "\n" * extra)
-    return Rewritten("\n".join(out), notes)
+    return Rewritten("\n".join(out), notes, unheard)

@@ -1,4 +1,4 @@
-"""The programs homenode-cc, homenode-c++ and homenode-fortran: `homenode cc` and its kin under one word."""
+"""The programs homenode-cc, homenode-gcc and their kin: `homenode cc`, `homenode c++` and `homenode fortran` under one word."""
 
 import sys
 
@@ -11,7 +11,10 @@ def run(words: list[str], driver: str) -> int:
     if asks_for_help(words):
         print(help_of(driver))
         return 0
-    return main(words, driver)
+    try:
+        return main(words, driver)
+    except KeyboardInterrupt:  # the compiler has had it, too
+        return 130
 
 
 def cc() -> int:

@@ -110,6 +110,89 @@ TEST_F(AssemblerEnds, AProgramThatWasAskedToEndIsTruncatedThoughItsStreamIsWhole
   EXPECT_EQ(result_.accesses, accesses);
 }
 
+TEST_F(AssemblerEnds, ATruncatedTraceSaysWhy) {
+  StreamWriter stream;
+  begin_grids(stream, a_address, b_address);
+  jacobi(stream, 50, 0, a_address, b_address);
+  const auto reasons = [](const Workload& workload) {
+    std::vector<std::string> found;
+    for (const Loss& loss : workload.losses) found.push_back(loss.reason);
+    return found;
+  };
+  using Reasons = std::vector<std::string>;
+  EXPECT_EQ(reasons(*assembled(stream, false, "ended by signal 9")), Reasons{"truncated: ended by signal 9"});
+  EXPECT_EQ(reasons(*assembled(stream)), Reasons{"truncated: the program did not reach its end"});
+  // what the program said last, unless somebody had asked it to end
+  stream.opcode(HN_LEAVING);
+  stream.text("exec: it became another one");
+  EXPECT_EQ(reasons(*assembled(stream, false, "exit code 0")), Reasons{"truncated: exec: it became another one"});
+  EXPECT_EQ(reasons(*assembled(stream, true, "its time was over")), Reasons{"truncated: its time was over"});
+  // it did not leave after all
+  jacobi(stream, 50, 1, b_address, a_address);
+  EXPECT_EQ(reasons(*assembled(stream, false, "ended by signal 9")), Reasons{"truncated: ended by signal 9"});
+  stream.end();
+  EXPECT_EQ(reasons(*assembled(stream, false, "exit code 0")), Reasons{});
+}
+
+TEST_F(AssemblerEnds, WhetherAProgramSaidAWordIsKnown) {
+  StreamWriter nothing, greeting;
+  assembled(nothing);
+  EXPECT_FALSE(result_.has_begun);
+  greeting.hello();
+  assembled(greeting);
+  EXPECT_TRUE(result_.has_begun);
+}
+
+TEST_F(AssemblerEnds, FinishedExecutionsAreInTheFileBeforeTheEnd) {
+  // one access an iteration, far from each other: more than 10 bytes of stream each, so more than 8 MB in all
+  StreamWriter stream;
+  stream.hello();
+  stream.pc(0, HN_READ, 8);
+  stream.allocate(a_address, 8 << 20);
+  constexpr std::uint64_t constructs = 800, iterations = 1000;
+  std::mt19937 random{12};
+  for (std::uint64_t construct = 0; construct < constructs; ++construct) {
+    stream.parallel_begin(construct);
+    stream.loop_begin(0x3000, iterations);
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+      stream.item(static_cast<std::int64_t>(i));
+      stream.run(0, a_address + random() % (1 << 20) * 8, 0, 1, 0, 0);
+    }
+    stream.loop_end(true);
+    stream.parallel_end(construct);
+  }
+  const std::string whole = [&] {
+    StreamWriter ended = stream;
+    ended.end();
+    assembled(ended);
+    return result_.content_hash;
+  }();
+  stream.opcode(120);  // the assembler goes no further
+  EXPECT_THROW(assembled(stream), InputError);
+  recover(folder_ / "trace.hnt.part", folder_ / "kept.hnt");
+  const auto kept = open_trace(folder_ / "kept.hnt");
+  std::uint64_t accesses = 0;
+  for (const Execution& execution : kept->executions) accesses += execution.accesses;
+  // what came since the last flush is lost, less than 4 MiB of more than 8: more than half is there
+  EXPECT_GE(accesses, constructs * iterations / 2);
+  ASSERT_EQ(kept->losses.size(), 1u);
+  EXPECT_EQ(kept->losses[0].reason, "truncated: homenode capture was killed before it could finish the trace");
+  EXPECT_FALSE(whole.empty());
+}
+
+TEST_F(AssemblerEnds, APartThatIsNoFileOfOnesOwnIsLeftAlone) {
+  StreamWriter stream;
+  stream.hello();
+  stream.end();
+  std::ofstream{folder_ / "victim"} << "kept";
+  std::filesystem::create_symlink(folder_ / "victim", folder_ / "trace.hnt.part");
+  EXPECT_THROW(assembled(stream), InputError);
+  std::filesystem::remove(folder_ / "trace.hnt.part");
+  std::filesystem::create_hard_link(folder_ / "victim", folder_ / "trace.hnt.part");
+  EXPECT_THROW(assembled(stream), InputError);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "victim"), 4u);
+}
+
 TEST_F(AssemblerEnds, AKilledProgramLeavesWhatArrived) {
   StreamWriter stream;
   begin_grids(stream, a_address, b_address);

@@ -32,5 +32,17 @@ TEST(ReadableName, IsTheProceduresInFortran) {
   EXPECT_EQ(readable_name("__heat_MOD_field", false), "heat::field");
 }
 
+TEST(Names, WhatIsNoUtf8IsEscaped) {
+  EXPECT_EQ(as_utf8("plain"), "plain");
+  EXPECT_EQ(as_utf8("caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"), "caf\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80");
+  EXPECT_EQ(as_utf8("caf\xE9"), "caf\\xe9");
+  // cut off, overlong, a surrogate, beyond the last character
+  EXPECT_EQ(as_utf8("\xC3"), "\\xc3");
+  EXPECT_EQ(as_utf8("\xC0\x80"), "\\xc0\\x80");
+  EXPECT_EQ(as_utf8("\xE0\x80\x80"), "\\xe0\\x80\\x80");
+  EXPECT_EQ(as_utf8("\xED\xA0\x80"), "\\xed\\xa0\\x80");
+  EXPECT_EQ(as_utf8("\xF4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+}
+
 }  // namespace
 }  // namespace homenode

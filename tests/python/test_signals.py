@@ -1,0 +1,52 @@
+"""Ctrl-C and SIGTERM: a command ends in one line, and what it started ends with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import uuid
+from pathlib import Path
+
+import pytest
+
+from support import ROOT, SCRIPTS, heed_signals, processes_with
+
+
+@pytest.mark.parametrize("program", ["homenode", "homenode-gcc"])
+def test_ctrl_c_while_homenode_is_imported_is_one_line(tmp_path: Path, program: str) -> None:
+    # of what is imported first, one module waits for us
+    os.mkfifo(tmp_path / "gate")
+    for module in ("click", "shlex"):
+        (tmp_path / f"{module}.py").write_text(f"open({str(tmp_path / 'gate')!r}).read()\n")
+    process = subprocess.Popen(
+        [SCRIPTS / program, "--help"], env={**os.environ, "PYTHONPATH": str(tmp_path)}, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, preexec_fn=heed_signals,
+    )  # fmt: skip
+    with (tmp_path / "gate").open("w"):  # it has come there
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+    assert (process.returncode, said) == (130, "homenode: interrupted\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_validation_ends_with_its_command(number: signal.Signals) -> None:
+    mark = uuid.uuid4().hex
+    process = subprocess.Popen(
+        [SCRIPTS / "homenode", "validate", "published"], cwd=ROOT, env={**os.environ, "MARK": mark}, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals,
+    )  # fmt: skip
+
+    def has_begun() -> bool:
+        lines = [Path(f"/proc/{found}/cmdline").read_bytes() for found in processes_with(mark)]
+        return any(b"validation\0published" in line and b"supervise" not in line for line in lines)
+
+    while not has_begun():
+        assert process.poll() is None
+        os.sched_yield()
+    process.send_signal(number)
+    _, said = process.communicate()
+    assert process.returncode == (130 if number != signal.SIGKILL else -signal.SIGKILL)
+    assert "Traceback" not in said
+    while processes_with(mark):
+        os.sched_yield()
