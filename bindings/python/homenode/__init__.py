@@ -18,13 +18,14 @@ from homenode.extrapolating import extrapolate
 from homenode.grids import replay_grid
 from homenode.kernel_sources import Kernel, kernels
 from homenode.machine import Machine
+from homenode.map_suggestion import MapSuggestion, suggest_mapping, thread_map
 from homenode.policies import PageFaults, page_placement, policies
 from homenode.program_changes import Change, program_changes
 from homenode.replaying import replay
 from homenode.result import Result
 from homenode.run_spec import RunSpec, grid
 from homenode.system import System
-from homenode.thread_map import MappedThread, thread_map
+from homenode.thread_map import MappedThread
 from homenode.trace import Trace
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Estimate",
     "Kernel",
     "Machine",
+    "MapSuggestion",
     "MappedThread",
     "PageFaults",
     "Ranking",
@@ -57,5 +59,6 @@ __all__ = [
     "rank",
     "replay",
     "replay_grid",
+    "suggest_mapping",
     "thread_map",
 ]

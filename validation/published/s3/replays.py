@@ -8,7 +8,7 @@ from typing import Any
 
 import homenode as hn
 from homenode.run_spec import command
-from homenode.thread_map import thread_map
+from homenode.map_suggestion import thread_map
 from validation.published import ONE_SOCKET
 from validation.published.s3.cases import UMA
 from validation.traces import captured, trace_path
