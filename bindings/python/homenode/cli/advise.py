@@ -36,6 +36,14 @@ def _coordinate(key: str, value: float | None) -> str:
     return console.quantity(value, "B")
 
 
+def _bound(advice: Advice) -> str:
+    """What table and map below stand for, beside what was said above them."""
+    bound = f"By the closed form no weights gain more than {_percent(advice.gain_bound)} over equal chunks here"
+    if advice.engine != "flow":
+        return f"{bound}."
+    return f"{bound}: an upper bound. The gain is that of the replays: {_percent(advice.gain)}."
+
+
 def _print(screen: Console, advice: Advice) -> None:
     choice = advice.choice
     verdict = "Latency-weighted chunks pay off" if advice.pays_off else "Latency-weighted chunks do not pay off"
@@ -51,8 +59,8 @@ def _print(screen: Console, advice: Advice) -> None:
     for schedule, seconds in sorted(times.items(), key=lambda entry: entry[1]):
         table.add_row(schedule, console.seconds(seconds))
     screen.print(table)
-    # The closed form against equal chunks: it can differ from what the replays above say of the best plain schedule.
-    title = "Break-even: gain of 2 % over equal chunks, all else equal (closed form, an upper bound)"
+    screen.print(f"\n{_bound(advice)}", soft_wrap=True)
+    title = "Break-even: where this bound reaches 2 %, all else equal"
     ends = console.table("", "here", "break-even", title=title, right=("here", "break-even"))
     here, there = advice.here, advice.break_even
     for key, name in (
@@ -60,7 +68,8 @@ def _print(screen: Console, advice: Advice) -> None:
         ("halo_share", "halo share"),
         ("working_set_bytes", "working set"),
     ):
-        ends.add_row(name, _coordinate(key, here[key]) if here[key] > 0 else "none", _coordinate(key, there[key]))
+        end = "always" if there["halo_share"] == 0 else _coordinate(key, there[key])
+        ends.add_row(name, _coordinate(key, here[key]) if here[key] > 0 else "none", end)
     screen.print(ends)
     if advice.region and advice.pays_off:
         screen.print(f"\n{console.plain(advice.snippet)}", soft_wrap=True)
@@ -69,7 +78,7 @@ def _print(screen: Console, advice: Advice) -> None:
 def _print_map(screen: Console, advice: Advice) -> None:
     ratios = advice.map["remote_ratio"].unique()
     columns = [f"{ratio:.2f}" for ratio in ratios]
-    title = "Gain over equal chunks (closed form, an upper bound); columns: remote / local latency"
+    title = "Upper bound of the gain over equal chunks (closed form, no replays); columns: remote / local latency"
     table = console.table("halo share", *columns, title=title, right=tuple(columns))
     for share in advice.map["halo_share"].unique():
         gains = advice.map.loc[advice.map["halo_share"] == share, "gain"]
