@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_ASKED_FOR = "what-if"  # the source of what `with_changes` replaced (models/machines/machine_intervals.hpp)
+
+
 class Machine:
     """A machine to replay on. Immutable: `with_changes` gives a new one."""
 
@@ -103,6 +106,13 @@ class Machine:
     def parameters(self) -> list[dict[str, Any]]:
         """Every value with its source, confidence and whether it is assumed."""
         return self._core.parameters()
+
+    @property
+    def assumed(self) -> tuple[int, int]:
+        """How many of its numbers no source gives, and how many it has. What `with_changes` replaced is asked for, not assumed."""
+        parameters = self.parameters
+        assumed = sum(one["assumed"] and one["source"] != _ASKED_FOR for one in parameters)
+        return assumed, len(parameters)
 
     @property
     def uncertainties(self) -> list[dict[str, Any]]:

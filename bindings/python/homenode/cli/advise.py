@@ -11,6 +11,8 @@ from rich.console import Console
 
 from homenode.cli import console
 from homenode.cli.run_options import machine_with, run_options
+from homenode.machine import Machine
+from homenode.ranking_words import guessed
 from homenode.run_spec import CLOSED_FORM
 from homenode.trace import Trace
 
@@ -44,7 +46,7 @@ def _bound(advice: Advice) -> str:
     return f"{bound}: an upper bound. The gain is that of the replays: {_percent(advice.gain)}."
 
 
-def _print(screen: Console, advice: Advice) -> None:
+def _print(screen: Console, advice: Advice, machine: Machine) -> None:
     choice = advice.choice
     verdict = "Latency-weighted chunks pay off" if advice.pays_off else "Latency-weighted chunks do not pay off"
     screen.print(
@@ -59,6 +61,7 @@ def _print(screen: Console, advice: Advice) -> None:
     for schedule, seconds in sorted(times.items(), key=lambda entry: entry[1]):
         table.add_row(schedule, console.seconds(seconds))
     screen.print(table)
+    screen.print(console.plain(guessed(machine.name, *machine.assumed)))
     screen.print(f"\n{_bound(advice)}", soft_wrap=True)
     title = "Break-even: where this bound reaches 2 %, all else equal"
     ends = console.table("", "here", "break-even", title=title, right=("here", "break-even"))
@@ -167,7 +170,7 @@ def command(
         console.print_json(document)
         return
     screen = console.output()
-    _print(screen, advice)
+    _print(screen, advice, described)
     if map_file is not None:
         _print_map(screen, advice)
     if everything:

@@ -8,7 +8,9 @@ from rich.console import Console
 
 from homenode.cli import console
 from homenode.cli.run_options import machine_with, run_options
+from homenode.machine import Machine
 from homenode.map_suggestion import OPTIONS, MapSuggestion, creates_its_threads, suggest_mapping
+from homenode.ranking_words import guessed
 from homenode.thread_map import FORMATS
 from homenode.trace import Trace
 
@@ -22,15 +24,16 @@ def _times(suggestion: MapSuggestion) -> list[tuple[str, str, str]]:
     ]
 
 
-def _print(screen: Console, suggestion: MapSuggestion, machine: str) -> None:
-    where = f"{machine}, {console.number_of(len(suggestion.threads), 'thread')}"
+def _print(screen: Console, suggestion: MapSuggestion, machine: Machine) -> None:
+    where = f"{machine.name}, {console.number_of(len(suggestion.threads), 'thread')}"
     times = console.table("mapping", "time", "regret", title=f"Replays on {where}", right=("time", "regret"))
     for mapping, seconds, regret in _times(suggestion):
         times.add_row(mapping, seconds, regret, style="bold" if mapping == suggestion.mapping else None)
     screen.print(times)
+    screen.print(console.plain(guessed(machine.name, *machine.assumed)))
     for mapping, reason in suggestion.refused.items():
         screen.print(f"{mapping}: not tried, {console.plain(reason)}", soft_wrap=True)
-    title = f"{suggestion.mapping} on {machine}"
+    title = f"{suggestion.mapping} on {machine.name}"
     table = console.table("thread", "type", "cores", "routine", title=title, right=("thread",))
     for entry in suggestion.threads:
         table.add_row(
@@ -106,7 +109,7 @@ def command(
     if as_json:
         console.print_json(_document(suggestion))
     elif form == "text":
-        _print(console.output(), suggestion, described.name)
+        _print(console.output(), suggestion, described)
     else:
         click.echo(FORMATS[form](suggestion.threads), nl=False)
         for mapped, seconds, regret in _times(suggestion):
