@@ -21,7 +21,9 @@ std::vector<std::filesystem::path> with_environment(const std::vector<std::files
 
 std::string description_text(const std::filesystem::path& path, const std::string& what) {
   std::ifstream file{path, std::ios::binary};
-  if (!file || std::filesystem::is_directory(path)) throw InputError(path.string() + ": cannot be read; allowed: " + what + " (TOML)");
+  std::error_code unusable;
+  if (!file || std::filesystem::is_directory(path, unusable))
+    throw InputError(path.string() + ": cannot be read; allowed: " + what + " (TOML)");
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -40,7 +42,8 @@ std::vector<std::string> DescriptionFolders::names(const std::vector<std::filesy
 std::filesystem::path DescriptionFolders::find(const std::string& name, const std::vector<std::filesystem::path>& directories) const {
   for (const std::filesystem::path& directory : with_environment(directories, variable)) {
     std::filesystem::path path = directory / (name + ".toml");
-    if (name.find('/') == std::string::npos && std::filesystem::exists(path)) return path;
+    std::error_code unusable;  // a name that is too long is none
+    if (name.find('/') == std::string::npos && std::filesystem::exists(path, unusable)) return path;
   }
   throw UsageError(unknown_name(kind, name, names(directories)));
 }

@@ -7,6 +7,7 @@
 #include "models/engines/engines.hpp"
 #include "models/heap/register.hpp"
 #include "models/mapping/register.hpp"
+#include "models/placement/optimal.hpp"
 #include "models/placement/register.hpp"
 #include "models/run/distribution_plan.hpp"
 #include "models/systems/page_sizes.hpp"
@@ -14,6 +15,15 @@
 
 namespace homenode {
 namespace {
+
+constexpr unsigned most_threads = 65'536;  // of one run: each has a state of its own, however many share a core
+
+void check_placement(const std::string& text) {
+  page_placements().make(text);
+  if (is_optimal(text) && text.find('+') != std::string::npos)
+    throw UsageError("placement '" + text + "': 'optimal' is a bound over placements whose pages stay where they are, and '" +
+                     text.substr(text.find('+') + 1) + "' moves pages; allowed: optimal alone, or a modifier of another placement");
+}
 
 std::vector<std::string> store_treatments() { return {"machine", "regular", "nt"}; }
 
@@ -24,7 +34,7 @@ std::vector<RunField> make_fields() {
       {.name = "threads", .member = &RunSpec::threads, .sign = "N", .meaning = "Number of threads",
        .what = "{} threads", .range = "at least 1", .required = true, .axis = true, .report = 3, .seen_by_caches = yes, .closed_form = true},
       {.name = "placement", .member = &RunSpec::placement, .sign = "P", .meaning = "Page placement ('homenode policies placement')",
-       .check = [](const std::string& text) { page_placements().make(text); }, .axis = true, .report = 4, .closed_form = true},
+       .check = &check_placement, .axis = true, .report = 4, .closed_form = true},
       {.name = "mapping", .member = &RunSpec::mapping, .sign = "A", .meaning = "Thread mapping ('homenode policies mapping')",
        .check = [](const std::string& text) { thread_mappings().make(text); },
        .axis = true, .report = 5, .seen_by_caches = yes, .closed_form = true},
@@ -80,6 +90,7 @@ void check(const RunSpec& spec, const Machine& machine, const std::vector<std::s
     const std::string value = text_of(spec, field);
     if (field.member == RunField::Member{&RunSpec::threads}) {
       if (spec.threads < 1) throw UsageError(number_refused(field, value));
+      if (spec.threads > most_threads) throw UsageError(value + " threads; allowed: at most " + std::to_string(most_threads));
       if (spec.threads > machine.cores() && !spec.oversubscribe)
         throw UsageError(value + " threads on the " + std::to_string(machine.cores()) + " cores of '" + machine.name + "'; allowed: 1 to " +
                          std::to_string(machine.cores()) + ", or more with --oversubscribe (oversubscribe=True)");

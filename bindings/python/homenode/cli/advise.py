@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from homenode.cli import console
-from homenode.cli.run_options import machine_with, run_options
+from homenode.cli.run_options import machine_option, machine_with, run_options
 from homenode.machine import Machine
 from homenode.ranking_words import guessed
 from homenode.run_spec import CLOSED_FORM
@@ -108,7 +108,7 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
 
 @click.command("advise")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--machine", required=True, metavar="M", help="Name or TOML file.")
+@machine_option()
 @click.option(
     "--change",
     "changes",

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from homenode.capturing import capture
-from homenode.cli import console
+from homenode.cli import completion, console
 from homenode.kernel_sources import kernel, kernels
 
 
@@ -56,7 +56,9 @@ class _Capture(click.Command):
 
 
 @click.command("capture", cls=_Capture)
-@click.argument("kernel_name", metavar="[KERNEL | -- PROGRAM ARGUMENTS…]", required=False)
+@click.argument(
+    "kernel_name", metavar="[KERNEL | -- PROGRAM ARGUMENTS…]", required=False, shell_complete=completion.kernels
+)
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A parameter of the kernel; repeat for more.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The trace to write.")
 @click.option(

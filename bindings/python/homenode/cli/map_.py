@@ -6,8 +6,8 @@ from typing import Any
 import click
 from rich.console import Console
 
-from homenode.cli import console
-from homenode.cli.run_options import machine_with, run_options
+from homenode.cli import completion, console
+from homenode.cli.run_options import machine_option, machine_with, run_options
 from homenode.machine import Machine
 from homenode.map_suggestion import OPTIONS, MapSuggestion, creates_its_threads, suggest_mapping
 from homenode.ranking_words import guessed
@@ -53,7 +53,7 @@ def _document(suggestion: MapSuggestion) -> dict[str, Any]:
 
 @click.command("map")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--machine", required=True, metavar="M", help="Name or TOML file.")
+@machine_option()
 @click.option(
     "--change",
     "changes",
@@ -62,7 +62,10 @@ def _document(suggestion: MapSuggestion) -> dict[str, Any]:
     help="What-if: replace a number of the machine; NAME=xFACTOR multiplies it.",
 )
 @click.option(
-    "--mapping", metavar="A", help="Thread mapping ('homenode policies mapping'); default: the fastest in replays."
+    "--mapping",
+    metavar="A",
+    shell_complete=completion.BY_OPTION["mapping"],
+    help="Thread mapping ('homenode policies mapping'); default: the fastest in replays.",
 )
 @click.option(
     "--threads",

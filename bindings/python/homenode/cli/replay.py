@@ -13,7 +13,7 @@ import click
 from homenode import report
 from homenode.cli import console
 from homenode.cli.replay_tables import print_confidence, print_explanation, print_idle, print_ranking
-from homenode.cli.run_options import machine_with, run_options
+from homenode.cli.run_options import machine_option, machines_with, run_options
 from homenode.confidence import SAMPLES, settle
 from homenode.confidence import rank as rank_with_confidence
 from homenode.grids import replay_grid
@@ -22,6 +22,17 @@ from homenode.replaying import replay_with_timeline
 from homenode.result import Result
 from homenode.run_spec import grid
 from homenode.trace import Trace
+
+
+def _run_python(file: Path) -> None:
+    """What the file registers is known from then on."""
+    if not file.is_file():
+        raise click.UsageError(f"no Python file '{file}'")
+    try:
+        compile(file.read_bytes(), str(file), "exec")
+    except (SyntaxError, ValueError) as error:  # ValueError: null bytes
+        raise click.UsageError(f"'{file}' is no Python file: {error}") from None
+    runpy.run_path(str(file))
 
 
 def _replays(choices: int, first_places: list[dict[str, Any]]) -> list[int]:
@@ -47,15 +58,13 @@ def _cost(results: list[Result], wall: float, replays: list[int]) -> dict[str, A
 
 @click.command("replay")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--machine", "machines", multiple=True, required=True, metavar="M", help="Name or TOML file; repeat for a grid."
-)
+@machine_option(multiple=True, help="Name or TOML file; repeat for a grid.")
 @click.option(
     "--change",
     "changes",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What-if: replace a number of every machine; NAME=xFACTOR multiplies it.",
+    help="What-if: replace a number of every machine; NAME=xFACTOR multiplies it. Several values for a NAME: a machine for each.",
 )
 @run_options(grid=True)
 @click.option(
@@ -94,7 +103,7 @@ def _cost(results: list[Result], wall: float, replays: list[int]) -> dict[str, A
 @console.json_option
 def command(
     file: Path,
-    machines: tuple[str, ...],
+    machine: tuple[str, ...],
     changes: tuple[str, ...],
     python_files: tuple[Path, ...],
     workers: int | None,
@@ -109,12 +118,10 @@ def command(
 ) -> None:
     """Replay a trace under every combination of the given choices and rank them."""
     for python_file in python_files:
-        if not python_file.is_file():
-            raise click.UsageError(f"no Python file '{python_file}'")
-        runpy.run_path(str(python_file))
+        _run_python(python_file)
     begin = time.perf_counter()
     trace = Trace.open(file)
-    choices = grid([machine_with(name, changes) for name in machines], **options)
+    choices = grid([one for name in machine for one in machines_with(name, changes)], **options)
     if timeline is not None and (len(choices) != 1 or confidence is not None):
         found = "--confidence" if confidence is not None else f"{len(choices)} combinations"
         raise click.UsageError(f"--timeline with {found}; allowed: one combination, without --confidence")

@@ -33,6 +33,7 @@ class _WithStudies(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List them, inside the source tree."""
+        super().format_epilog(ctx, formatter)
         tree = _source_tree()
         if tree is None:
             formatter.write_paragraph()
