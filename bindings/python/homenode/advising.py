@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from homenode import _core
 from homenode.advice_words import snippet, why
@@ -20,6 +20,7 @@ from homenode.machine import Machine
 from homenode.replaying import replay_one
 from homenode.result import Result
 from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options
+from homenode.run_types import AdviceOptions
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -150,11 +151,11 @@ def advise(
     trace: Trace | str | Path,
     machine: Machine | str | Path,
     *,
-    engine: str = "flow",
+    engine: Literal["flow", "closed-form"] = "flow",
     samples: int = SAMPLES,
     workers: int | None = None,
     advance: Callable[[int], None] = lambda steps: None,
-    **options: Any,
+    **options: Unpack[AdviceOptions],
 ) -> Advice:
     """Tell whether latency-weighted chunks pay off for a program on a machine: ``hn.advise(trace, machine, threads=8)``.
 

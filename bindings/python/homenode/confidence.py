@@ -13,8 +13,9 @@ weighted by how contested it is, min(P, 1 - P).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import report
@@ -23,7 +24,7 @@ from homenode.first_place import contenders, first_place, samples_that_fit
 from homenode.grids import replay_grid, replay_seconds
 from homenode.machine import Machine
 from homenode.result import Result
-from homenode.run_spec import RunSpec, check
+from homenode.run_spec import RunSpec, check, several
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ class Ranking:
 
 
 def rank(
-    trace: Trace,
-    choices: Sequence[RunSpec],
+    trace: Trace | str | Path,
+    choices: RunSpec | Iterable[RunSpec],
     *,
     samples: int = SAMPLES,
     workers: int | None = None,
@@ -160,6 +161,7 @@ def rank(
     """
     import numpy
 
+    trace, choices = Trace.of(trace), several(choices)
     if samples < 2:
         raise UsageError(f"{samples} samples; allowed: at least 2")
     if not choices:

@@ -3,7 +3,7 @@
 In a loop thread t works T_t = L_t + h (R_t - L_t): L_t where other nodes' memory and caches are as near as its own, R_t as the machine
 is, h the halo share over that of the trace (the lines that come from elsewhere, not the chunk, decide R_t - L_t). L_t is that of as
 many iterations as all others have: what a division with a remainder leaves uneven no weight can mend. Equal chunks take max T_t,
-chunks by weight mean T_t (S0, section 4); what lies between the threads' last and the barrier stays.
+chunks by weight mean T_t (Metzger et al. 2018, section 4); what lies between the threads' last and the barrier stays.
 """
 
 from __future__ import annotations

@@ -187,7 +187,8 @@ def page_of(document: dict[str, Any]) -> Page:
         runs = sorted(asked, key=lambda run: float(run["seconds"]))
         first, names = runs[0], names_of(runs)
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
-        page.heading(f"{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine")
+        threads = f"{first['threads']} thread{'' if first['threads'] == 1 else 's'}"
+        page.heading(f"{first['machine']}{changed} · {threads} · {first['engine']} engine")
         _ranking(page, names, runs)
         _certainty(page, document, first["machine_hash"], [document["runs"].index(run) for run in runs])
         _idle(page, names, runs)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _core
+from homenode.errors import UsageError
 from homenode.resources import MACHINES
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ class Machine:
     @staticmethod
     def of(machine: Machine | str | Path) -> Machine:
         """The machine itself, or the one that is named."""
+        if not isinstance(machine, Machine | str | Path):
+            raise UsageError(
+                f"a machine is {type(machine).__name__}; allowed: an hn.Machine, a name or the path of a TOML file"
+            )
         return machine if isinstance(machine, Machine) else Machine.load(machine)
 
     @staticmethod

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from homenode.cli import console
+from homenode.cli import completion, console
 from homenode.cli.run_options import machine_option, machine_with, run_options
 from homenode.machine import Machine
 from homenode.ranking_words import guessed
@@ -50,7 +50,7 @@ def _print(screen: Console, advice: Advice, machine: Machine) -> None:
     choice = advice.choice
     verdict = "Latency-weighted chunks pay off" if advice.pays_off else "Latency-weighted chunks do not pay off"
     screen.print(
-        f"{verdict} on {choice['machine']} with {choice['threads']} threads: {_percent(advice.gain)} "
+        f"{verdict} on {choice['machine']} with {console.number_of(choice['threads'], 'thread')}: {_percent(advice.gain)} "
         f"({_percent(advice.gain_low)} … {_percent(advice.gain_high)} on {advice.samples} sampled machines) "
         f"over '{advice.best_plain}', by {'replays' if advice.engine == 'flow' else 'the closed form'}.",
         soft_wrap=True,
@@ -118,7 +118,11 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
 )
 @run_options(tuple(name for name in CLOSED_FORM if name != "distribution"))
 @click.option(
-    "--engine", default="flow", metavar="flow|closed-form", help="Compare by replays, or estimate without any."
+    "--engine",
+    default="flow",
+    metavar="flow|closed-form",
+    shell_complete=completion.of(lambda: ("flow", "closed-form")),
+    help="Compare by replays, or estimate without any.",
 )
 @click.option("--samples", default=_SAMPLES, type=click.IntRange(min=2), help="Machines that give the interval.")
 @click.option("--workers", type=click.IntRange(min=1), help="Replays at the same time; results do not depend on it.")
@@ -131,7 +135,7 @@ def command(
     file: Path,
     machine: str,
     changes: tuple[str, ...],
-    engine: str,
+    engine: Any,
     samples: int,
     workers: int | None,
     everything: bool,

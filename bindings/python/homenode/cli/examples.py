@@ -28,7 +28,7 @@ EXAMPLES = {
     "map": ("homenode map hotspot.hnt --machine xeon-x5550-2s --threads 8 --as omp-places",),
     "advise": ("homenode advise hotspot.hnt --machine xeon-x5550-2s --threads 8 --all",),
     "report": ("homenode report report.json -o report.html",),
-    "validate": ("homenode validate published --paper S4",),
+    "validate": ("homenode validate published --small",),
     "doctor": ("homenode doctor",),
 }
 

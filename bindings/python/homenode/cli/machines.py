@@ -183,7 +183,7 @@ def command(name: str | None, sources: bool, changeable: bool, as_json: bool) ->
             f"`homenode machine latency-map {machine.name}` shows the latency of each block."
         )
     if sources:
-        screen.print(console.parameters(machine.parameters))
+        screen.print(console.parameters(machine.parameters, machine.sources))
         for key, text in machine.sources.items():
             screen.print(f"{key}: {console.plain(text)}")
     else:

@@ -27,6 +27,6 @@ def command(name: str | None, as_json: bool) -> None:
         return
     system = systems[0]
     screen.print(f"[bold]{system.name}[/bold]  {console.plain(system.description)}\n")
-    screen.print(console.parameters(system.parameters))
+    screen.print(console.parameters(system.parameters, system.sources))
     for key, text in system.sources.items():
         screen.print(f"{key}: {console.plain(text)}")
