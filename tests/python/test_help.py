@@ -198,3 +198,21 @@ def test_a_paper_is_not_shown_by_its_sign_alone(words: str, homenode: Run) -> No
     for line in homenode(*words.split()).stdout.splitlines():
         if re.search(SIGN, line):
             assert re.search(authors, line.lower()), line
+
+
+INTERRUPT = """import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "homenode.trace":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+"""
+
+
+def test_an_interrupt_while_loading_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPT, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [SCRIPTS / "homenode", "machines"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "homenode: interrupted\n")

@@ -9,6 +9,7 @@ import sys
 
 import click
 
+from homenode import interrupts
 from homenode.cli.examples import epilog
 from homenode.errors import Error
 
@@ -105,6 +106,7 @@ def _one_line(message: str) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns 0 (done), 1 (internal error) or 2 (bad usage or bad input, said in one line on stderr)."""
     try:
+        interrupts.raise_again()
         result = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
         status = result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
