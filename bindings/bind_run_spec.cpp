@@ -17,8 +17,7 @@ py::object get(const RunSpec& spec, const RunField& field) {
 }
 
 [[noreturn]] void refuse(const RunField& field, const char* wanted, const py::handle& value) {
-  throw py::type_error("option '" + field.name + "' is " + std::string(py::str(py::type::of(value).attr("__name__"))) +
-                       "; allowed: " + wanted);
+  throw UsageError("option '" + field.name + "' is " + std::string(py::str(py::type::of(value).attr("__name__"))) + "; allowed: " + wanted);
 }
 
 void set(RunSpec& spec, const RunField& field, const py::handle& value) {

@@ -46,6 +46,7 @@ void PythonPlacement::fault(std::span<const PageFault> faults, std::span<NodeId>
     result = py::array::ensure(place_(batch));
     if (!result) throw py::error_already_set();
   } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;  // KeyboardInterrupt, SystemExit: no fault of the policy
     throw PythonPolicyError(
         where + "raised " + std::string(py::str(error.type().attr("__name__"))) + ": " + std::string(py::str(error.value())), error);
   }

@@ -111,7 +111,9 @@ Machine with_changes(const Machine& original, const std::map<std::string, std::s
     try {
       known = change_core_time(fields, name, text) || change_fields(fields, full_parameter_name(name), text, machine.clock);
     } catch (const UnitError& error) { throw UsageError("parameter '" + name + "' of machine '" + machine.name + "': " + error.what()); }
-    if (!known) throw UsageError(unknown_name("parameter of machine '" + machine.name + "'", name, changeable_names(original)));
+    if (!known)
+      throw UsageError(unknown_name("parameter of machine '" + machine.name + "'", name, changeable_names(original)) +
+                       "; 'homenode machines " + machine.name + " --changeable' lists them");
   }
   try {
     validate(machine);

@@ -7,6 +7,7 @@
 #include "models/engines/engines.hpp"
 #include "models/heap/register.hpp"
 #include "models/mapping/register.hpp"
+#include "models/placement/optimal.hpp"
 #include "models/placement/register.hpp"
 #include "models/run/distribution_plan.hpp"
 #include "models/systems/page_sizes.hpp"
@@ -15,7 +16,14 @@
 namespace homenode {
 namespace {
 
-constexpr unsigned most_threads = 65536;  // each takes memory and time, whether it has work or not
+constexpr unsigned most_threads = 65'536;  // of one run: each has a state of its own, however many share a core
+
+void check_placement(const std::string& text) {
+  page_placements().make(text);
+  if (is_optimal(text) && text.find('+') != std::string::npos)
+    throw UsageError("placement '" + text + "': 'optimal' is a bound over placements whose pages stay where they are, and '" +
+                     text.substr(text.find('+') + 1) + "' moves pages; allowed: optimal alone, or a modifier of another placement");
+}
 
 std::vector<std::string> store_treatments() { return {"machine", "regular", "nt"}; }
 
@@ -26,7 +34,7 @@ std::vector<RunField> make_fields() {
       {.name = "threads", .member = &RunSpec::threads, .sign = "N", .meaning = "Number of threads",
        .what = "{} threads", .range = "at least 1, at most 65536", .required = true, .axis = true, .report = 3, .seen_by_caches = yes, .closed_form = true},
       {.name = "placement", .member = &RunSpec::placement, .sign = "P", .meaning = "Page placement ('homenode policies placement')",
-       .check = [](const std::string& text) { page_placements().make(text); }, .axis = true, .report = 4, .closed_form = true},
+       .check = &check_placement, .axis = true, .report = 4, .closed_form = true},
       {.name = "mapping", .member = &RunSpec::mapping, .sign = "A", .meaning = "Thread mapping ('homenode policies mapping')",
        .check = [](const std::string& text) { thread_mappings().make(text); },
        .axis = true, .report = 5, .seen_by_caches = yes, .closed_form = true},

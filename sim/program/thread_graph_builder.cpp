@@ -300,6 +300,11 @@ private:
 
 }  // namespace
 
-ThreadGraph thread_graph(const Workload& workload, unsigned team) { return Builder{workload, team}.build(); }
+ThreadGraph thread_graph(const Workload& workload, unsigned team) {
+  constexpr unsigned most = 4096;  // what each pair exchanges is kept
+  if (team > most)
+    throw UsageError("who exchanges data with whom in a team of " + std::to_string(team) + " threads; allowed: at most 4096");
+  return Builder{workload, team}.build();
+}
 
 }  // namespace homenode

@@ -147,7 +147,7 @@ def hashes(folder: Path, only: str) -> dict[str, str]:
             result["advise"] = digest(seen(hn.advise(trace, "opteron-8431-4s", threads=24, samples=4).to_json()))
             result["rank"] = digest(seen(hn.replay(trace, "xeon-x7560-4s", threads=8, confidence=4).to_json()))
         if kernel == "threads_mix":
-            result["thread_map"] = digest(repr(hn.thread_map(trace, "xeon-x7560-4s")))
+            result["thread_map"] = digest(repr(hn.thread_map(trace, "xeon-x7560-4s", mapping="btdm")))
     return result
 
 

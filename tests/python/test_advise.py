@@ -56,6 +56,26 @@ def test_the_halo_share_is_that_of_the_rows_at_the_borders(stencil: hn.Trace, ad
     assert advice.here["working_set_bytes"] == stencil.inspect()["footprint_bytes"]
 
 
+def test_what_serial_code_initialises_is_no_halo() -> None:
+    # The interior of 46^3 points in blocks of 8 x 8 x 48; faces of blocks are read by neighbours, the rest by its own thread alone.
+    parallel, serial = (
+        hn.advise(hn.capture("jacobi3d", init=init), MACHINE, threads=8, samples=2, engine="closed-form").here[
+            "halo_share"
+        ]
+        for init in ("parallel", "serial")
+    )
+    assert 0.05 < parallel < 0.5
+    assert 0.05 < serial < 0.5  # it was 1: the initialising thread counted as another one that writes
+
+
+def test_without_a_halo_the_map_has_one_row() -> None:
+    advice = hn.advise(hn.capture("stream", n=50_000), MACHINE, threads=8, samples=2, engine="closed-form")
+    assert advice.here["halo_share"] == 0
+    assert advice.map["halo_share"].tolist() == [0] * advice.map["remote_ratio"].nunique()
+    assert advice.break_even["halo_share"] in (None, 0)  # nowhere, or always
+    assert "<table>" in map_page(advice).to_html()
+
+
 def test_gains_are_those_of_replays(stencil: hn.Trace, advice: hn.Advice) -> None:
     for schedule, seconds in advice.plain.items():
         distribution = advice.plain_distributions[schedule]
@@ -137,7 +157,16 @@ def test_the_map_is_a_picture_and_a_table(advice: hn.Advice) -> None:
     page = map_page(advice)
     for figure in page.figures:
         graph_objects.Figure(figure)
-    assert "<table>" in page.to_html()
+    text = page.to_html()
+    assert "<table>" in text
+    # per cent in the headline as in the map, which says that it is a bound and what the bound is here
+    assert f"Gain by replays: {100 * (advice.gain - 1):+.1f} %" in text
+    assert (
+        f"upper bounds, by the closed form, over equal chunks: at most {100 * (advice.gain_bound - 1):+.1f} % here"
+        in text
+    )
+    here = table[np.isclose(table["remote_ratio"], advice.here["remote_ratio"]) & (table["halo_scale"] == 1)]
+    assert here["gain"].tolist() == [advice.gain_bound]
 
 
 # ---- the snippet
@@ -188,7 +217,9 @@ def test_the_command_says_whether_and_why(homenode: Run, stencil: hn.Trace, tmp_
         "latency-weighted",
         "halo share",
         "working set",
-        "Gain over equal chunks (closed form, an upper bound)",
+        "By the closed form no weights gain more than ",
+        "an upper bound. The gain is that of the replays: ",
+        "Upper bound of the gain over equal chunks (closed form, no replays)",
     ):
         assert text in done.stdout
     assert "Plotly.newPlot" in (tmp_path / "map.html").read_text(encoding="utf-8")

@@ -28,10 +28,13 @@ def refused(ended: Ended, *expected: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["captrue"], ["unknown command 'captrue'; allowed: capture, kernels, cc"]),
+        (["captrue"], ["unknown command 'captrue'; allowed: capture, cc, c++", "did you mean 'capture'?"]),
         (["kernels", "--bogus"], ["--bogus"]),
         (["machines", "x7560"], ["unknown machine 'x7560'; allowed: xeon-x7560-4s, knc-5110p, opteron-8431-4s"]),
-        (["policies", "distr"], ["unknown kind of policy 'distr'; allowed: distribution, placement, mapping"]),
+        (
+            ["policies", "distr"],
+            ["unknown policy or kind of policy 'distr'; did you mean 'distribution'", "? Allowed: one of "],
+        ),
         (["inspect", "missing.hnt"], ["no trace 'missing.hnt'"]),
         (["inspect"], ["FILE"]),
         (["check", "."], ["is a folder"]),
@@ -65,6 +68,17 @@ def test_bad_usage(homenode: Run, tmp_path: Path, arguments: list[str], expected
         ([*X7560, "--threads", "33"], ["33 threads", "32 cores", "--oversubscribe"]),
         ([*X7560, "--threads", "0"], ["0 threads", "at least 1"]),
         ([*X7560, "--threads", "eight"], ["eight"]),
+        ([*X7560, "--threads", "8,"], ["'8,'", "8,16", "repeat the option"]),
+        ([*X7560, "--threads", "1000000000", "--oversubscribe"], ["1000000000 threads; allowed: at most 65536"]),
+        (
+            [*X7560, "--threads", "8", "--placement", "optimal+autonuma"],
+            ["'optimal' is a bound", "'autonuma' moves pages"],
+        ),
+        ([*X7560, "--threads", "8", "--python", "/proc/self/exe"], ["'/proc/self/exe' is no Python file"]),
+        (
+            [*X7560, "--threads", "8", "--change", "linkbandwith=9 GB/s"],
+            ["did you mean 'link_bandwidth'", "'homenode machines xeon-x7560-4s --changeable' lists them"],
+        ),
         (["--machine", "bogus", "--threads", "8"], ["unknown machine 'bogus'", "xeon-x7560-4s"]),
         (
             [*X7560, "--threads", "8", "--placement", "first"],
@@ -94,6 +108,45 @@ def test_bad_usage(homenode: Run, tmp_path: Path, arguments: list[str], expected
 )
 def test_bad_replay(homenode: Run, tmp_path: Path, trace_file: Path, arguments: list[str], expected: list[str]) -> None:
     refused(homenode("replay", trace_file, *arguments), *expected)
+    assert list(tmp_path.iterdir()) == []
+
+
+LONG = "a" * 5000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [LONG],
+        ["inspect", LONG],
+        ["check", LONG],
+        ["machines", LONG],
+        ["machines", f"./{LONG}"],
+        ["systems", LONG],
+        ["policies", LONG],
+        ["capture", LONG, "-o", "x.hnt"],
+        ["recover", LONG, "-o", "x.hnt"],
+        ["report", LONG, "-o", "x.html"],
+        ["map", LONG, *X7560],
+        ["machine", "detect", "-o", LONG],
+        ["classify", LONG],
+    ],
+)
+def test_names_of_5000_characters(homenode: Run, tmp_path: Path, arguments: list[str]) -> None:
+    ended = homenode(*arguments)
+    refused(ended)
+    assert len(ended.stderr) < 1000
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "option", ["--machine", "--placement", "--mapping", "--system", "--energy", "--python", "--timeline", "-o"]
+)
+def test_values_of_5000_characters(homenode: Run, tmp_path: Path, trace_file: Path, option: str) -> None:
+    machine = () if option == "--machine" else X7560
+    ended = homenode("replay", trace_file, *machine, "--threads", "2", option, LONG)
+    refused(ended)
+    assert len(ended.stderr) < 1000
     assert list(tmp_path.iterdir()) == []
 
 

@@ -66,7 +66,7 @@ def test_many_nodes_are_shown_by_distance(homenode: Run) -> None:
 
 def test_help_says_each_command_in_a_whole_line(homenode: Run) -> None:
     for group in ([], ["machine"]):
-        listed = homenode(*group, "--help").stdout.partition("Commands:\n")[2].splitlines()
+        listed = homenode(*group, "--help").stdout.partition("Show this message and exit.\n")[2].splitlines()
         assert listed
         assert not any(line.endswith("...") for line in listed)
 

@@ -92,7 +92,7 @@ def test_demo_ends_with_a_lesson() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("rank") == 2  # a table for each machine
+    assert done.stdout.count("\nrank ") == 2  # a table for each machine
     lesson = done.stdout.strip().splitlines()[-1]
     assert lesson.startswith("What this says about jacobi3d")
     assert "xeon-x7560-4s" in lesson

@@ -146,9 +146,19 @@ def test_a_bad_value_is_refused(trace: hn.Trace, options: dict[str, Any], said: 
         hn.replay(trace, MACHINE, **options)
 
 
-@pytest.mark.parametrize("options", [{"threads": "8"}, {"threads": 8.0}, {"placement": 3}, {"oversubscribe": 1}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threads": "8"},
+        {"threads": 8.0},
+        {"threads": None},
+        {"placement": 3},
+        {"distribution": {"sweep": "static"}},
+        {"oversubscribe": 1},
+    ],
+)
 def test_a_value_of_another_type_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=r"option '.*' is .*; allowed: "):
+    with pytest.raises(hn.errors.UsageError, match=r"option '.*' is .*; allowed: "):
         hn.RunSpec(**options)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import homenode as hn
 from homenode.errors import UsageError
+from homenode.map_suggestion import candidates
 from homenode.thread_map import FORMATS, MappedThread
 from support import Ended
 
@@ -35,26 +36,90 @@ def mix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.capture
 def test_btdm_maps_a_whole_program(mix: Path, homenode: Callable[..., Ended]) -> None:
     # main 0, summariser 1 (postponed), leaders 2 and 3 (autonomous), their threads 4 to 6 and 7 to 9 (side-by-side)
-    done = homenode("map", mix, "--machine", MACHINE, "--json")
+    done = homenode("map", mix, "--machine", MACHINE, "--mapping", "btdm", "--json")
     assert done.status == 0
     found = json.loads(done.stdout)["threads"]
     assert [entry["thread"] for entry in found] == list(range(10))
     assert [entry["type"] for entry in found[1:]] == ["postponed"] + ["autonomous"] * 2 + ["side-by-side"] * 6
     # autonomous: k = 8 / 2 = 4: cores 0 and 4; side-by-side: with their leader; the least loaded core for the postponed one is 1
     assert [entry["cores"] for entry in found] == [[0], [1], [0], [4], [0], [0], [0], [4], [4], [4]]
-    assert [entry.as_dict() for entry in hn.thread_map(mix, MACHINE)] == found
+    assert [entry.as_dict() for entry in hn.thread_map(mix, MACHINE, mapping="btdm")] == found
 
 
 @pytest.mark.capture
 def test_a_replay_runs_where_the_map_says(mix: Path) -> None:
     result = hn.replay(mix, MACHINE, threads=10, mapping="btdm", oversubscribe=True)
-    assert [[core] for core in result.threads["core"]] == [list(entry.cores) for entry in hn.thread_map(mix, MACHINE)]
+    mapped = hn.thread_map(mix, MACHINE, mapping="btdm")
+    assert [[core] for core in result.threads["core"]] == [list(entry.cores) for entry in mapped]
+
+
+@pytest.fixture(scope="module")
+def stencil(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("map") / "jacobi3d.hnt"
+    hn.capture("jacobi3d", output=file, ni=32, nj=32, nk=32, bk=32)
+    return file
+
+
+@pytest.mark.capture
+def test_the_suggestion_is_the_fastest_of_its_own_replays(
+    mix: Path, stencil: Path, homenode: Callable[..., Ended]
+) -> None:
+    for file, threads, oversubscribe in ((mix, 10, True), (stencil, 8, False)):  # as created; one a core
+        done = homenode("map", file, "--machine", MACHINE, "--json")
+        assert done.status == 0, done.stderr
+        found = json.loads(done.stdout)
+        options = {"threads": threads, "oversubscribe": oversubscribe}
+        replayed = {name: hn.replay(file, MACHINE, mapping=name, **options).seconds for name in candidates()}
+        assert found["seconds"] == replayed
+        assert {"compact", "scatter", "btdm"} <= set(replayed)
+        assert replayed[found["mapping"]] == min(replayed.values())
+        assert [entry.as_dict() for entry in hn.thread_map(file, MACHINE)] == found["threads"]
+        named = hn.thread_map(file, MACHINE, mapping=found["mapping"], threads=threads)
+        assert [entry.as_dict() for entry in named] == found["threads"]
+
+
+@pytest.mark.capture
+def test_a_team_that_exchanges_data_is_not_put_on_one_core(stencil: Path) -> None:
+    # NUMA-BTDM puts side-by-side threads on one core, where they take turns: a team of eight takes some eight times as long.
+    one = hn.suggest_mapping(stencil, MACHINE, threads=8, mapping="btdm")
+    assert {entry.cores for entry in one.threads} == {(0,)}
+    assert set(one.seconds) == {"btdm", "compact", "scatter"}
+    suggested = hn.suggest_mapping(stencil, MACHINE, threads=8)
+    assert len({entry.cores for entry in suggested.threads}) == 8
+    assert suggested.seconds["btdm"] == one.seconds["btdm"] > 3 * suggested.seconds[suggested.mapping]
+
+
+@pytest.mark.capture
+def test_predicted_times_are_printed_beside_the_map(stencil: Path, homenode: Callable[..., Ended]) -> None:
+    table = homenode("map", stencil, "--machine", MACHINE, "--threads", 4).stdout
+    for name in candidates():
+        assert re.search(rf"^{name} +[\d.]+ µs +\+[\d.]+ %", table, re.MULTILINE), table
+    script = homenode("map", stencil, "--machine", MACHINE, "--threads", 4, "--as", "omp-places")
+    assert script.stdout.endswith("export OMP_NUM_THREADS=4\n")
+    assert "predicted with compact: " in script.stderr
+    assert "predicted with scatter: " in script.stderr
+    # other choices of the replay change what is fastest, and are taken
+    assert homenode("map", stencil, "--machine", MACHINE, "--placement", "bind:0").stdout != table
+
+
+@pytest.mark.capture
+def test_places_of_openmp_are_not_for_threads_that_a_program_creates(mix: Path, homenode: Callable[..., Ended]) -> None:
+    done = homenode("map", mix, "--machine", MACHINE, "--as", "omp-places")
+    assert (done.status, done.stdout) == (2, "")
+    assert "does not look at OMP_PLACES; allowed: --as c, taskset or hwloc" in done.stderr
+
+
+@pytest.mark.capture
+def test_a_trace_of_fixed_thread_numbers_keeps_its_team(tmp_path: Path) -> None:
+    file = tmp_path / "advection2d.hnt"
+    hn.capture("advection2d", output=file, threads=4, patch=8)
+    assert len(hn.suggest_mapping(file, MACHINE).threads) == 4  # not one a core
 
 
 @pytest.mark.capture
 @pytest.mark.parametrize("mapping", [*(policy["name"] for policy in hn.policies("mapping")), "cores:7:3"])
 def test_every_mapping_can_be_written(mix: Path, homenode: Callable[..., Ended], mapping: str) -> None:
-    for form in FORMATS:
+    for form in (form for form in FORMATS if form != "omp-places"):  # of which these threads know nothing
         done = homenode("map", mix, "--machine", MACHINE, "--mapping", mapping, "--as", form)
         assert done.status == 0
         assert done.stdout == FORMATS[form](hn.thread_map(mix, MACHINE, mapping=mapping))

@@ -53,7 +53,7 @@ class Model:
             self._traces[path] = hn.capture(command=words, output=path, threads=self._threads)
         return self._traces[path]
 
-    def _replayed(self, trace: hn.Trace, machine: hn.Machine, **options: str) -> tuple[hn.Result, str]:
+    def _replayed(self, trace: hn.Trace, machine: hn.Machine, **options: Any) -> tuple[hn.Result, str]:
         spec = hn.RunSpec(machine, threads=self._threads, **options)
         return hn.replay(trace, machine, keep_log=True, **spec.options()), spec.command(trace)
 

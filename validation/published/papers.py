@@ -57,7 +57,7 @@ def _write(found: Sequence[Row], options: Options) -> None:
 
 STUDY = Study(
     "published",
-    "what the papers S0 to S4 print against the model (`--paper S4`: one of them)",
+    "what the five papers print against the model (`--paper S4`: that of Wittmann and Hager)",
     "minutes (S3) to hours (S0)",
     ("claim", "machine", "what", "published", "model", "unit", "verdict", "command", "class"),
     rows,

@@ -6,26 +6,40 @@ machine = hn.Machine.load("xeon-x7560-4s").with_changes(link_bandwidth="25 GB/s"
 result = hn.replay(trace, machine, threads=32, placement="first-touch", distribution="static")
 """
 
-from homenode import errors
-from homenode._core import version as __version__
-from homenode.advising import Advice, advise
-from homenode.capturing import capture
-from homenode.classifying import classify
-from homenode.confidence import Ranking, rank
-from homenode.energy import EnergyModel
-from homenode.estimating import Estimate, RegionEstimate, estimate
-from homenode.extrapolating import extrapolate
-from homenode.grids import replay_grid
-from homenode.kernel_sources import Kernel, kernels
-from homenode.machine import Machine
-from homenode.policies import PageFaults, page_placement, policies
-from homenode.program_changes import Change, program_changes
-from homenode.replaying import replay
-from homenode.result import Result
-from homenode.run_spec import RunSpec, grid
-from homenode.system import System
-from homenode.thread_map import MappedThread, thread_map
-from homenode.trace import Trace
+from typing import Any
+
+from homenode import errors, interrupts
+
+interrupts.end_the_command_quietly_while_it_loads()
+try:
+    from homenode._core import version as __version__
+except ImportError as error:
+    # `homenode doctor` runs nevertheless and says what is missing; whoever asks for a name hears why there is none.
+    _reason = f"homenode's extension cannot be loaded: {error}; 'homenode doctor' lists what is missing"
+
+    def __getattr__(name: str) -> Any:
+        raise (AttributeError if name.startswith("__") else ImportError)(_reason)
+
+else:
+    from homenode.advising import Advice, advise
+    from homenode.capturing import capture
+    from homenode.classifying import classify
+    from homenode.confidence import Ranking, rank
+    from homenode.energy import EnergyModel
+    from homenode.estimating import Estimate, RegionEstimate, estimate
+    from homenode.extrapolating import extrapolate
+    from homenode.grids import replay_grid
+    from homenode.kernel_sources import Kernel, kernels
+    from homenode.machine import Machine
+    from homenode.map_suggestion import MapSuggestion, suggest_mapping, thread_map
+    from homenode.policies import PageFaults, page_placement, policies
+    from homenode.program_changes import Change, program_changes
+    from homenode.replaying import replay
+    from homenode.result import Result
+    from homenode.run_spec import RunSpec, grid
+    from homenode.system import System
+    from homenode.thread_map import MappedThread
+    from homenode.trace import Trace
 
 __all__ = [
     "Advice",
@@ -34,6 +48,7 @@ __all__ = [
     "Estimate",
     "Kernel",
     "Machine",
+    "MapSuggestion",
     "MappedThread",
     "PageFaults",
     "Ranking",
@@ -57,5 +72,6 @@ __all__ = [
     "rank",
     "replay",
     "replay_grid",
+    "suggest_mapping",
     "thread_map",
 ]

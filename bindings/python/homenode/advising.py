@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from homenode import _core
 from homenode.advice_words import snippet, why
@@ -20,6 +20,7 @@ from homenode.machine import Machine
 from homenode.replaying import replay_one
 from homenode.result import Result
 from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options
+from homenode.run_types import AdviceOptions
 from homenode.trace import Trace
 from homenode.unseen import open_regions
 
@@ -71,7 +72,7 @@ class Advice:
     samples: int
     reason: str
     break_even: dict[str, float | None]
-    """Where the gain reaches 1.02 by the closed form, all else equal; None where it does not."""
+    """Where the bound of the closed form reaches 1.02, all else equal; None where it does not."""
     here: dict[str, float]
     """The same quantities as they are."""
     plain: dict[str, float]
@@ -106,10 +107,15 @@ class Advice:
 
     @property
     def map(self) -> pd.DataFrame:
-        """Gain over halo share and cost of remote accesses, by the closed form."""
+        """The most that can be gained over equal chunks, by halo share and cost of remote accesses: by the closed form."""
         import pandas
 
         return pandas.DataFrame(self.model.table(self.here["halo_share"]))
+
+    @property
+    def gain_bound(self) -> float:
+        """What the closed form allows at most here, over equal chunks: where `here` lies on the map."""
+        return self.model.gain()
 
     def to_dict(self) -> dict[str, Any]:
         """The document; keys are only ever added."""
@@ -119,6 +125,7 @@ class Advice:
             "gain": self.gain,
             "gain_low": self.gain_low,
             "gain_high": self.gain_high,
+            "gain_bound": self.gain_bound,
             "pays_off": self.pays_off,
             "reason": self.reason,
             "break_even": self.break_even,
@@ -148,11 +155,11 @@ def advise(
     trace: Trace | str | Path,
     machine: Machine | str | Path,
     *,
-    engine: str = "flow",
+    engine: Literal["flow", "closed-form"] = "flow",
     samples: int = SAMPLES,
     workers: int | None = None,
     advance: Callable[[int], None] = lambda steps: None,
-    **options: Any,
+    **options: Unpack[AdviceOptions],
 ) -> Advice:
     """Tell whether latency-weighted chunks pay off for a program on a machine: ``hn.advise(trace, machine, threads=8)``.
 
@@ -304,12 +311,13 @@ def _here(trace: Trace, machine: Machine, threads: int) -> dict[str, float]:
 def _halo_share(trace: Trace, threads: int) -> float:
     """Of the bytes that a thread reads, those that another one writes, with equal chunks; the median of all threads.
 
-    Not the largest: the first thread also runs serial code, which may read what all have written.
+    What serial code wrote is no halo, although the first thread ran it. The median, not the largest: the first thread also runs
+    serial code, which may read what all have written.
     """
     import numpy
 
     graph = trace.thread_graph(threads)
-    foreign = numpy.asarray(graph["shared_bytes"], dtype=numpy.float64).sum(axis=0)
+    foreign = numpy.asarray(graph["dependent_bytes"], dtype=numpy.float64).sum(axis=0)
     reads = numpy.asarray([thread["read_bytes"] for thread in graph["threads"]], dtype=numpy.float64)
     shares = numpy.minimum(1.0, foreign[reads > 0] / reads[reads > 0])  # a byte may have had several writers
     return float(numpy.median(shares)) if len(shares) else 0.0
@@ -317,7 +325,9 @@ def _halo_share(trace: Trace, threads: int) -> float:
 
 def _break_even(model: GainModel, here: dict[str, float]) -> dict[str, float | None]:
     scale = model.break_even_halo_scale()
-    share = None if scale is None else scale * here["halo_share"]
+    share = scale * here["halo_share"] if scale is not None else None
+    if scale and share == 0:  # there is no halo that could be larger
+        share = None
     return {
         "remote_ratio": model.break_even_ratio(),
         "halo_share": share if share is None or share <= 1 else None,

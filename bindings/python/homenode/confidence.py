@@ -13,16 +13,18 @@ weighted by how contested it is, min(P, 1 - P).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import report
 from homenode.errors import UsageError
+from homenode.first_place import contenders, first_place, samples_that_fit
 from homenode.grids import replay_grid, replay_seconds
 from homenode.machine import Machine
 from homenode.result import Result
-from homenode.run_spec import RunSpec, check
+from homenode.run_spec import RunSpec, check, several
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -145,8 +147,8 @@ class Ranking:
 
 
 def rank(
-    trace: Trace,
-    choices: Sequence[RunSpec],
+    trace: Trace | str | Path,
+    choices: RunSpec | Iterable[RunSpec],
     *,
     samples: int = SAMPLES,
     workers: int | None = None,
@@ -159,6 +161,7 @@ def rank(
     """
     import numpy
 
+    trace, choices = Trace.of(trace), several(choices)
     if samples < 2:
         raise UsageError(f"{samples} samples; allowed: at least 2")
     if not choices:
@@ -172,29 +175,81 @@ def rank(
         name: [changed(machine, uncertain[name], row) for row in factors[name]] for name, machine in machines.items()
     }
     slowed = {name: [_with_core_time(machine, by) for by in CORE_FACTORS] for name, machine in machines.items()}
-    variants = [
-        choice.with_(machine=machine, seed=(choice.seed + sample) % 2**64)
-        for choice in choices
-        for sample, machine in enumerate(sampled[choice.machine.hash], start=1)
-    ]
+    variants = [variant for choice in choices for variant in _variants(choice, sampled[choice.machine.hash])]
     variants += [choice.with_(machine=machine) for choice in choices for machine in slowed[choice.machine.hash]]
     seconds = numpy.asarray(replay_seconds(trace, variants, workers=workers, advance=advance))
     by_sample = seconds[: samples * len(choices)].reshape(len(choices), samples)
     by_core = seconds[samples * len(choices) :].reshape(len(choices), len(CORE_FACTORS))
     for result, row in zip(results, by_sample, strict=True):
         result.run["seconds_interval"] = list(interval(row, result.seconds))
-    groups: dict[tuple[Any, ...], list[int]] = {}
-    for place, result in enumerate(results):
-        groups.setdefault(report.comparable(result.run), []).append(place)
     rankings = []
-    for members in groups.values():
-        first = choices[members[0]].machine
-        order = sorted(members, key=lambda place: results[place].seconds)
+    for order in _orders(results):
+        first = choices[order[0]].machine
         rankings.append(_ranking(first, order, results, by_sample, by_core, uncertain[first.hash], factors[first.hash]))
     return Ranking(
         results,
         {"samples": samples, "seed": choices[0].seed, "level": LEVEL, "rankings": rankings},
     )
+
+
+def _variants(choice: RunSpec, machines: Sequence[Machine]) -> list[RunSpec]:
+    """A choice on each of the sampled machines; what policies leave to chance is drawn anew for each."""
+    return [
+        choice.with_(machine=machine, seed=(choice.seed + sample) % 2**64)
+        for sample, machine in enumerate(machines, start=1)
+    ]
+
+
+def _orders(results: Sequence[Result]) -> list[list[int]]:
+    """The runs of each set of comparable ones, fastest first; equal times keep the order in which they were asked for."""
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, result in enumerate(results):
+        groups.setdefault(report.comparable(result.run), []).append(place)
+    return [sorted(members, key=lambda place: float(results[place].seconds)) for members in groups.values()]
+
+
+def _choosable(order: Sequence[int], results: Sequence[Result]) -> list[int]:
+    """Without `optimal`, which is a bound on what a placement can reach, and no choice."""
+    return [place for place in order if not results[place].run["best_placement"]]
+
+
+def settle(
+    trace: Trace,
+    choices: Sequence[RunSpec],
+    results: Sequence[Result],
+    *,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> list[dict[str, Any]]:
+    """Whether the first place of each ranking among `results` is settled, by no more replays than these were: the report's `first_places`.
+
+    The first and its near rivals are replayed on as many sampled machines as fit, at most `SAMPLES`.
+    """
+    seconds = [float(result.seconds) for result in results]
+    found: list[dict[str, Any]] = []
+    variants: list[RunSpec] = []
+    for order in _orders(results):
+        runs = contenders(_choosable(order, results), seconds)
+        samples = samples_that_fit(len(order), len(runs), SAMPLES)
+        if samples == 0:
+            continue
+        machine = choices[runs[0]].machine
+        factors = sampled_factors(machine.uncertainties, samples, choices[runs[0]].seed)
+        machines = [changed(machine, machine.uncertainties, row) for row in factors]
+        found.append({"runs": runs, "samples": samples})
+        variants += [variant for run in runs for variant in _variants(choices[run], machines)]
+    times = iter(replay_seconds(trace, variants, workers=workers, advance=advance) if variants else [])
+    return [
+        _of_group(results, entry["runs"], [[next(times) for _ in range(entry["samples"])] for _ in entry["runs"]])
+        for entry in found
+    ]
+
+
+def _of_group(results: Sequence[Result], runs: Sequence[int], sampled: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """An entry of the report's `first_places`."""
+    run = results[runs[0]].run
+    group = {key: run[key] for key in ("machine", "machine_hash", "threads")}
+    return group | first_place(runs, [float(results[one].seconds) for one in runs], sampled)
 
 
 def _with_core_time(machine: Machine, factor: float) -> Machine:
@@ -213,6 +268,7 @@ def _ranking(
     import numpy
 
     pairs = []
+    choosable = _choosable(order, results)
     shares = numpy.zeros(len(uncertain))
     contested = 0.0
     # As the triangle of its density stands: on the logarithm, or on the value.
@@ -251,6 +307,7 @@ def _ranking(
             f"{by:g}": [float(t) for t in by_core[order, place]] for place, by in enumerate(CORE_FACTORS)
         },
         "pairs": pairs,
+        **({"first_place": _of_group(results, choosable, by_sample[choosable].tolist())} if len(choosable) > 1 else {}),
         "measure_first": parameters[0] if parameters and parameters[0]["share"] > 0 else None,
         "parameters": parameters,
     }

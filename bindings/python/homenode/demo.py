@@ -8,6 +8,7 @@ from typing import Any
 from homenode.capturing import capture
 from homenode.cli import console
 from homenode.cli.replay_tables import print_ranking
+from homenode.confidence import settle
 from homenode.grids import replay_grid
 from homenode.machine import Machine
 from homenode.result import Result
@@ -62,7 +63,8 @@ def main(arguments: list[str] | None = None) -> None:
             screen.print(f"\n$ {command('jacobi3d.hnt', choices)}", soft_wrap=True)
             with console.progress("replaying", len(choices)) as advance:
                 of_machine = replay_grid(trace, choices, advance=advance)
-            print_ranking(screen, of_machine)
+                first_places = settle(trace, choices, of_machine, advance=advance)
+            print_ranking(screen, of_machine, [choices[0].machine], first_places)
             results += of_machine
     learnt = [lesson([result.run for result in results if result.run["machine"] == name]) for name in MACHINES]
     screen.print(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from homenode.errors import UsageError
 from homenode.machine import Machine
 from homenode.policies import python_placement
 from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options
+from homenode.run_types import EstimateOptions
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Estimate:
 
 
 @lists_options(CLOSED_FORM)
-def estimate(trace: Trace | str | Path, machine: Machine | str | Path, **options: Any) -> Estimate:
+def estimate(trace: Trace | str | Path, machine: Machine | str | Path, **options: Unpack[EstimateOptions]) -> Estimate:
     """Estimate what a replay by `flow` would take, by the closed form: ``hn.estimate(trace, machine, threads=8)``.
 
     It knows loops and serial code; programs with tasks or with threads of their own are refused. Distributions that hand out on

@@ -1,9 +1,9 @@
-"""What latency-weighted chunks could gain at another halo share and another cost of remote accesses, by the closed form.
+"""The most that latency-weighted chunks could gain at another halo share and another cost of remote accesses, by the closed form.
 
 In a loop thread t works T_t = L_t + h (R_t - L_t): L_t where other nodes' memory and caches are as near as its own, R_t as the machine
 is, h the halo share over that of the trace (the lines that come from elsewhere, not the chunk, decide R_t - L_t). L_t is that of as
 many iterations as all others have: what a division with a remainder leaves uneven no weight can mend. Equal chunks take max T_t,
-chunks by weight mean T_t (S0, section 4); what lies between the threads' last and the barrier stays.
+chunks by weight mean T_t (Metzger et al. 2018, section 4); what lies between the threads' last and the barrier stays.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class GainModel:
                 "remote_ratio": remote_ratio(with_hops(self._machine, hop)),
                 "gain": self.gain(halo, hop),
             }
-            for halo in HALO_SCALES
+            for halo in (HALO_SCALES if halo_share > 0 else (1.0,))
             if halo * halo_share <= 1
             for hop in HOP_SCALES
         ]

@@ -5,24 +5,39 @@ from homenode.gain_map import WORTH
 from homenode.html_page import Page
 
 
+def percent(gain: float) -> str:
+    """A gain as command line and page tell it."""
+    return f"{100 * (gain - 1):+.1f} %"
+
+
 def map_page(advice: Advice) -> Page:
     """The map as picture and table, with the advice that it goes with."""
     choice = advice.choice
     page = Page(f"homenode advise: {choice['machine']}, {choice['threads']} threads")
-    page.text(f"Gain {advice.gain:.3f} ({advice.gain_low:.3f} … {advice.gain_high:.3f}); {advice.reason}.")
+    gain, low, high = (percent(one) for one in (advice.gain, advice.gain_low, advice.gain_high))
+    by = "replays" if advice.engine == "flow" else "the closed form"
+    page.text(f"Gain by {by}: {gain} ({low} … {high}); {advice.reason}.")
+    page.text(
+        f"The map shows upper bounds, by the closed form, over equal chunks: at most {percent(advice.gain_bound)} here. "
+        "It tells where weights cannot pay off, not that they do."
+    )
     table = advice.map
     halos, ratios = table["halo_share"].unique().tolist(), table["remote_ratio"].unique().tolist()
     gains = (
         table.pivot(index="halo_share", columns="remote_ratio", values="gain").loc[halos, ratios].to_numpy().tolist()
     )
     here = advice.here
+    z = [[100 * (gain - 1) for gain in row] for row in gains]
+    worth, least, most = 100 * (WORTH - 1), min(map(min, z)), max(map(max, z))
     contour = {
         "type": "contour",
         "x": ratios,
         "y": [100 * halo for halo in halos],
-        "z": [[100 * (gain - 1) for gain in row] for row in gains],
+        "z": z,
+        "zmin": min(0.0, least),  # so that small differences do not look like cliffs
+        "zmax": max(2 * worth, most),
         "colorscale": "Viridis",
-        "colorbar": {"title": {"text": "gain, %"}},
+        "colorbar": {"title": {"text": "at most, %"}},
         "hovertemplate": "ratio %{x:.2f}, halo %{y:.3g} %: %{z:.2f} %<extra></extra>",
     }
     border = {
@@ -31,7 +46,7 @@ def map_page(advice: Advice) -> Page:
         "y": contour["y"],
         "z": contour["z"],
         "showscale": False,
-        "contours": {"start": 100 * (WORTH - 1), "end": 100 * (WORTH - 1), "size": 1, "coloring": "none"},
+        "contours": {"start": worth, "end": worth, "size": 1, "coloring": "none"},
         "line": {"color": "white", "width": 3},
         "name": "2 %",
         "hoverinfo": "skip",
@@ -46,16 +61,15 @@ def map_page(advice: Advice) -> Page:
         "marker": {"size": 12, "color": "red"},
         "showlegend": False,
     }
+    crosses = least < worth < most
+    line = "white: 2 %" if crosses else f"{'above' if least >= worth else 'below'} 2 % everywhere"
     layout = {
-        "title": {"text": "Gain of latency-weighted chunks, by the closed form; white: 2 %"},
+        "title": {"text": f"Upper bound of the gain of latency-weighted chunks ({line})"},
         "xaxis": {"title": {"text": "remote / local latency"}},
         "yaxis": {"title": {"text": "halo share, %"}, "type": "log" if min(halos) > 0 else "linear"},
     }
-    page.plot([contour, border, point], layout, height=560)
-    rows = [
-        [f"{100 * halo:.3g} %", *(f"{100 * (gain - 1):+.1f} %" for gain in row)]
-        for halo, row in zip(halos, gains, strict=True)
-    ]
+    page.plot([contour, *([border] if crosses else []), point], layout, height=560)
+    rows = [[f"{100 * halo:.3g} %", *(percent(gain) for gain in row)] for halo, row in zip(halos, gains, strict=True)]
     columns = ["halo share", *(f"{ratio:.2f}" for ratio in ratios)]
     page.table(columns, rows, right=columns)
     if advice.snippet:

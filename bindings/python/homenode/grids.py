@@ -1,23 +1,25 @@
 """Replaying a grid of runs, with the same bytes whatever the number of workers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from homenode import report
 from homenode.result import Result
-from homenode.run_spec import RunSpec, check
+from homenode.run_spec import RunSpec, check, several
 from homenode.trace import Trace
 from homenode.workers import replay_all
 
 
 def replay_grid(
-    trace: Trace,
-    specs: Sequence[RunSpec],
+    trace: Trace | str | Path,
+    specs: RunSpec | Iterable[RunSpec],
     *,
     workers: int | None = None,
     advance: Callable[[int], None] = lambda steps: None,
 ) -> list[Result]:
-    """Replay each run; results in the order of `specs`, with `regret` filled in, whatever the number of workers."""
+    """Replay each run of a trace or of the file that is named; results in the order of `specs`, with `regret` filled in."""
+    trace, specs = Trace.of(trace), several(specs)
     check(trace, specs)
 
     def keep(spec: RunSpec, raw: dict[str, Any], seconds: float) -> Result:

@@ -5,6 +5,7 @@ from typing import Any
 
 from homenode import report, unseen
 from homenode.html_page import Page
+from homenode.ranking_words import guessed, settled
 
 _AXES = ("placement", "mapping", "distribution", "heap", "pages")
 
@@ -51,6 +52,18 @@ def _ranking(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
     sampled = ["90 % interval"] if intervals else []
     columns = ["rank", "choice", "time", *sampled, "regret", "remote traffic", "idle"]
     page.table(columns, rows, right=[column for column in columns if column != "choice"])
+
+
+def _certainty(page: Page, document: dict[str, Any], machine: str, order: Sequence[int]) -> None:
+    """How much of the machine is guessed, and whether the first place is settled; nothing in reports of before this was told."""
+    said = [
+        guessed(one["name"], one["assumed"], one["numbers"])
+        for one in document.get("machines", [])
+        if one["hash"] == machine
+    ]
+    said += [settled(found, order) for found in document.get("first_places", []) if found["first"] in order]
+    if said:
+        page.text(" ".join(said))
 
 
 def _menu(choices: Sequence[str], choice_of: Sequence[int]) -> list[dict[str, Any]]:
@@ -176,8 +189,10 @@ def page_of(document: dict[str, Any]) -> Page:
         runs = sorted(asked, key=lambda run: float(run["seconds"]))
         first, names = runs[0], names_of(runs)
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
-        page.heading(f"{first['machine']}{changed} · {first['threads']} threads · {first['engine']} engine")
+        threads = f"{first['threads']} thread{'' if first['threads'] == 1 else 's'}"
+        page.heading(f"{first['machine']}{changed} · {threads} · {first['engine']} engine")
         _ranking(page, names, runs)
+        _certainty(page, document, first["machine_hash"], [document["runs"].index(run) for run in runs])
         _idle(page, names, runs)
         _traffic(page, names, runs)
         _latencies(page, names, runs)

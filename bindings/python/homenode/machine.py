@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _core
+from homenode.errors import UsageError
 from homenode.resources import MACHINES
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+
+
+_ASKED_FOR = "what-if"  # the source of what `with_changes` replaced (models/machines/machine_intervals.hpp)
 
 
 class Machine:
@@ -38,6 +42,10 @@ class Machine:
     @staticmethod
     def of(machine: Machine | str | Path) -> Machine:
         """The machine itself, or the one that is named."""
+        if not isinstance(machine, Machine | str | Path):
+            raise UsageError(
+                f"a machine is {type(machine).__name__}; allowed: an hn.Machine, a name or the path of a TOML file"
+            )
         return machine if isinstance(machine, Machine) else Machine.load(machine)
 
     @staticmethod
@@ -103,6 +111,13 @@ class Machine:
     def parameters(self) -> list[dict[str, Any]]:
         """Every value with its source, confidence and whether it is assumed."""
         return self._core.parameters()
+
+    @property
+    def assumed(self) -> tuple[int, int]:
+        """How many of its numbers no source gives, and how many it has. What `with_changes` replaced is asked for, not assumed."""
+        parameters = self.parameters
+        assumed = sum(one["assumed"] and one["source"] != _ASKED_FOR for one in parameters)
+        return assumed, len(parameters)
 
     @property
     def uncertainties(self) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from homenode import report
 from homenode import timeline as timelines
@@ -14,6 +14,7 @@ from homenode.grids import replay_grid
 from homenode.machine import Machine
 from homenode.result import Result
 from homenode.run_spec import RunSpec, asked, lists_options
+from homenode.run_types import RunOptions
 from homenode.trace import Trace
 from homenode.workers import replay_here
 
@@ -32,7 +33,7 @@ def replay(
     confidence: int | None = None,
     timeline: str | Path | None = None,
     timeline_events: int = timelines.EVENTS,
-    **options: Any,
+    **options: Unpack[RunOptions],
 ) -> Result:
     """Replay a trace on a machine under one choice of policies: ``hn.replay(trace, machine, threads=8, placement="interleave")``.
 

@@ -159,8 +159,15 @@ def fill_regrets(runs: Iterable[dict[str, Any]]) -> None:
         run["regret"] = run["seconds"] / least - 1 if least > 0 else 0.0
 
 
-def document(trace: Any, runs: list[dict[str, Any]], confidence: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The whole report; `confidence` is what sampling the machines said (confidence.py)."""
+def document(
+    trace: Any,
+    runs: list[dict[str, Any]],
+    confidence: dict[str, Any] | None = None,
+    *,
+    machines: list[dict[str, Any]] | None = None,
+    first_places: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """The whole report; `confidence` and `first_places` are what sampling the machines said (confidence.py)."""
     return {
         "schema": SCHEMA,
         "homenode_version": _core.version,
@@ -173,6 +180,8 @@ def document(trace: Any, runs: list[dict[str, Any]], confidence: dict[str, Any] 
             "unseen": trace.unseen,
         },
         "runs": runs,
+        **({"machines": machines} if machines is not None else {}),
+        **({"first_places": first_places} if first_places is not None else {}),
         **({"confidence": confidence} if confidence is not None else {}),
     }
 

@@ -64,7 +64,10 @@ class Result:
 
     @property
     def idle(self) -> pd.DataFrame:
-        """Share of the time that each thread waits (S0, figure 8): by thread the whole run, and each region that a team runs."""
+        """Share of the time that each thread waits: by thread the whole run, and each region that a team runs.
+
+        As in figure 8 of Metzger et al. 2018.
+        """
         import pandas
 
         threads = self.run["threads_detail"]

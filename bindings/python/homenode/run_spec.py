@@ -7,13 +7,14 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from homenode import _core
 from homenode.energy import EnergyModel
 from homenode.errors import UsageError
 from homenode.machine import Machine
 from homenode.policies import python_placement
+from homenode.run_types import GridOptions, Options
 from homenode.system import System
 from homenode.trace import Trace
 
@@ -35,8 +36,8 @@ class RunSpec:
     _machine: Machine | None
     _options: _core.RunSpec
 
-    def __init__(self, machine: Machine | str | Path | None = None, **options: Any) -> None:
-        """`options` that are not given are the default's. TypeError for an unknown one, UsageError for a number out of range."""
+    def __init__(self, machine: Machine | str | Path | None = None, **options: Unpack[Options]) -> None:
+        """`options` that are not given are the default's. TypeError for an unknown one, UsageError for a wrong value."""
         object.__setattr__(self, "_machine", None if machine is None else Machine.of(machine))
         object.__setattr__(self, "_options", _core.RunSpec(**options))
 
@@ -133,18 +134,41 @@ def asked(
     return RunSpec(machine, **options)
 
 
-def grid(machines: Sequence[Machine], threads: Sequence[int], **options: Any) -> list[RunSpec]:
-    """Every combination of machines, threads and of the sequences given for placement, mapping, distribution and heap.
+def one_or_many(values: Any) -> list[Any]:
+    """A list of what is given: one value, or a sequence of them. A text, a path and a table are one."""
+    is_one = isinstance(values, str | bytes | Path | Mapping) or not isinstance(values, Iterable)
+    return [values] if is_one else list(values)
 
-    The last of these varies fastest; other options are the same for all.
+
+def grid(
+    machines: Machine | str | Path | Iterable[Machine | str | Path],
+    threads: int | Iterable[int],
+    **options: Unpack[GridOptions],
+) -> list[RunSpec]:
+    """Every combination of machines, threads and of what is given for placement, mapping, distribution and heap: one value or several.
+
+    ``hn.grid("xeon-x5550-2s", [4, 8], placement=["first-touch", "interleave"])``. Machines may be names and paths. The last option
+    varies fastest; other options are the same for all.
     """
-    axes = {name: {"threads": threads, **options}[name] for name in AXES if name == "threads" or name in options}
-    same = {name: value for name, value in options.items() if name not in AXES}
-    several = [[values] if isinstance(values, str) else values for values in axes.values()]
+    given: dict[str, Any] = {"threads": threads, **options}
+    axes = {name: one_or_many(given[name]) for name in AXES if name in given}
+    same = {name: value for name, value in given.items() if name not in AXES}
+    loaded = [Machine.of(machine) for machine in one_or_many(machines)]
     return [
         RunSpec(machine, **same, **dict(zip(axes, chosen, strict=True)))
-        for machine, *chosen in itertools.product(machines, *several)
+        for machine, *chosen in itertools.product(loaded, *axes.values())
     ]
+
+
+def several(specs: RunSpec | Iterable[RunSpec]) -> list[RunSpec]:
+    """Runs as a list; UsageError for what is no run."""
+    found = one_or_many(specs)
+    for spec in found:
+        if not isinstance(spec, RunSpec):
+            raise UsageError(
+                f"a run is {type(spec).__name__}; allowed: an hn.RunSpec, or several as hn.grid gives them"
+            )
+    return found
 
 
 def check(trace: Trace, specs: Iterable[RunSpec]) -> None:
@@ -158,8 +182,9 @@ def command(trace: Trace | str | Path, specs: Sequence[RunSpec]) -> str:
     words = ["homenode", "replay", str(trace.path if isinstance(trace, Trace) else trace)]
     for machine in dict.fromkeys(spec.machine.source for spec in specs):
         words += ["--machine", machine]
-    for name, value in specs[0].machine.changes.items():
-        words += ["--change", f"{name}={value}"]
+    changes = [change for spec in specs for change in spec.machine.changes.items()]
+    for name, text in dict.fromkeys(changes):
+        words += ["--change", f"{name}={text}"]
     for field in FIELDS:
         values = list(dict.fromkeys(getattr(spec, field.name) for spec in specs))
         if values == [field.default] and not field.required:

@@ -1,14 +1,8 @@
-"""Where each thread of a program should run, and that as text other tools take."""
+"""The cores of each thread of a program, and that as text other tools take."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-from homenode import _core
-from homenode.errors import UsageError
-from homenode.machine import Machine
-from homenode.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -23,27 +17,6 @@ class MappedThread:
     def as_dict(self) -> dict[str, Any]:
         """As `homenode map --json` lists it."""
         return {"thread": self.thread, "type": self.type, "cores": list(self.cores), "routine": self.routine}
-
-
-def thread_map(
-    trace: Trace | str | Path, machine: Machine | str | Path, *, mapping: str = "btdm", threads: int | None = None
-) -> list[MappedThread]:
-    """Tell for each thread of a trace its type and the cores that `mapping` gives it.
-
-    `threads` is the size of the team that shares OpenMP loops, by default that of the capture; a program that creates its threads itself
-    has as many as it creates, whatever `threads` says.
-    """
-    trace = trace if isinstance(trace, Trace) else Trace.open(trace)
-    machine = machine if isinstance(machine, Machine) else Machine.load(machine)
-    if threads is not None and threads < 1:
-        raise UsageError(f"{threads} threads; allowed: at least 1")
-    trace.check_usable()
-    described = trace.thread_graph(threads)["threads"]
-    affinities = _core.affinities(trace._core, machine._core, mapping, len(described))
-    return [
-        MappedThread(entry["thread"], entry["type"], tuple(cores), entry["routine"])
-        for entry, cores in zip(described, affinities, strict=True)
-    ]
 
 
 def _list_of(cores: Sequence[int]) -> str:

@@ -50,6 +50,8 @@ class Trace:
     @staticmethod
     def of(trace: Trace | str | Path) -> Trace:
         """The trace itself, or the one in the file that is named."""
+        if not isinstance(trace, Trace | str | Path):
+            raise UsageError(f"a trace is {type(trace).__name__}; allowed: an hn.Trace or the path of a .hnt file")
         return trace if isinstance(trace, Trace) else Trace.open(trace)
 
     @property

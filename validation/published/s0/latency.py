@@ -84,7 +84,12 @@ def latencies(folder: Path, cache: ResultCache, size: str, machine: str, placeme
     for iterations in (FEW, MORE):
         parameters: dict[str, int | str] = {"class": size, "iterations": iterations, "check": 0}
         trace = captured(folder, "ft", parameters)
-        choice = {"threads": MACHINES[machine], "placement": placement, "system": SYSTEMS[machine], "engine": "line"}
+        choice: dict[str, Any] = {
+            "threads": MACHINES[machine],
+            "placement": placement,
+            "system": SYSTEMS[machine],
+            "engine": "line",
+        }
 
         def ask(trace: hn.Trace = trace, choice: Mapping[str, Any] = choice) -> dict[str, Any]:
             run = hn.replay(trace, small, **choice).run

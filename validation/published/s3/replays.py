@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
+from homenode.map_suggestion import thread_map
 from homenode.run_spec import command
-from homenode.thread_map import thread_map
 from validation.published import ONE_SOCKET
 from validation.published.s3.cases import UMA
 from validation.traces import captured, trace_path
@@ -105,7 +105,7 @@ def balances(folder: Path, machine: hn.Machine, most: int) -> dict[tuple[int, in
     for workers in range(1, most + 1):
         settings: dict[str, int | str] = {"integer": workers, "floating": 0, "elements": 1, "rounds": 1, "check": 0}
         load = [0] * machine.cores
-        for entry in thread_map(captured(folder, "threads_autonomous", settings), machine)[1:]:
+        for entry in thread_map(captured(folder, "threads_autonomous", settings), machine, mapping="btdm")[1:]:
             load[entry.cores[0]] += 1
         found[workers, machine.cores] = max(load) - min(load)
     return found

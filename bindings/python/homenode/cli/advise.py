@@ -10,9 +10,11 @@ import click
 from rich.console import Console
 
 from homenode import unseen
-from homenode.cli import console
-from homenode.cli.run_options import machine_with, run_options
+from homenode.cli import completion, console
+from homenode.cli.run_options import machine_option, machine_with, run_options
+from homenode.machine import Machine
 from homenode.outputs import written_whole
+from homenode.ranking_words import guessed
 from homenode.run_spec import CLOSED_FORM
 from homenode.trace import Trace
 
@@ -38,11 +40,19 @@ def _coordinate(key: str, value: float | None) -> str:
     return console.quantity(value, "B")
 
 
-def _print(screen: Console, advice: Advice) -> None:
+def _bound(advice: Advice) -> str:
+    """What table and map below stand for, beside what was said above them."""
+    bound = f"By the closed form no weights gain more than {_percent(advice.gain_bound)} over equal chunks here"
+    if advice.engine != "flow":
+        return f"{bound}."
+    return f"{bound}: an upper bound. The gain is that of the replays: {_percent(advice.gain)}."
+
+
+def _print(screen: Console, advice: Advice, machine: Machine) -> None:
     choice = advice.choice
     verdict = "Latency-weighted chunks pay off" if advice.pays_off else "Latency-weighted chunks do not pay off"
     screen.print(
-        f"{verdict} on {console.plain(choice['machine'])} with {choice['threads']} threads: {_percent(advice.gain)} "
+        f"{verdict} on {console.plain(choice['machine'])} with {console.number_of(choice['threads'], 'thread')}: {_percent(advice.gain)} "
         f"({_percent(advice.gain_low)} … {_percent(advice.gain_high)} on {advice.samples} sampled machines) "
         f"over '{advice.best_plain}', by {'replays' if advice.engine == 'flow' else 'the closed form'}.",
         soft_wrap=True,
@@ -55,8 +65,9 @@ def _print(screen: Console, advice: Advice) -> None:
     for schedule, seconds in sorted(times.items(), key=lambda entry: entry[1]):
         table.add_row(schedule, console.seconds(seconds))
     screen.print(table)
-    # The closed form against equal chunks: it can differ from what the replays above say of the best plain schedule.
-    title = "Break-even: gain of 2 % over equal chunks, all else equal (closed form, an upper bound)"
+    screen.print(console.plain(guessed(machine.name, *machine.assumed)))
+    screen.print(f"\n{_bound(advice)}", soft_wrap=True)
+    title = "Break-even: where this bound reaches 2 %, all else equal"
     ends = console.table("", "here", "break-even", title=title, right=("here", "break-even"))
     here, there = advice.here, advice.break_even
     for key, name in (
@@ -64,7 +75,8 @@ def _print(screen: Console, advice: Advice) -> None:
         ("halo_share", "halo share"),
         ("working_set_bytes", "working set"),
     ):
-        ends.add_row(name, _coordinate(key, here[key]) if here[key] > 0 else "none", _coordinate(key, there[key]))
+        end = "always" if there["halo_share"] == 0 else _coordinate(key, there[key])
+        ends.add_row(name, _coordinate(key, here[key]) if here[key] > 0 else "none", end)
     screen.print(ends)
     if advice.region and advice.pays_off:
         lines = (console.plain(line) for line in advice.snippet.splitlines())
@@ -74,7 +86,7 @@ def _print(screen: Console, advice: Advice) -> None:
 def _print_map(screen: Console, advice: Advice) -> None:
     ratios = advice.map["remote_ratio"].unique()
     columns = [f"{ratio:.2f}" for ratio in ratios]
-    title = "Gain over equal chunks (closed form, an upper bound); columns: remote / local latency"
+    title = "Upper bound of the gain over equal chunks (closed form, no replays); columns: remote / local latency"
     table = console.table("halo share", *columns, title=title, right=tuple(columns))
     for share in advice.map["halo_share"].unique():
         gains = advice.map.loc[advice.map["halo_share"] == share, "gain"]
@@ -101,7 +113,7 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
 
 @click.command("advise")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--machine", required=True, metavar="M", help="Name or TOML file.")
+@machine_option()
 @click.option(
     "--change",
     "changes",
@@ -111,7 +123,11 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
 )
 @run_options(tuple(name for name in CLOSED_FORM if name != "distribution"))
 @click.option(
-    "--engine", default="flow", metavar="flow|closed-form", help="Compare by replays, or estimate without any."
+    "--engine",
+    default="flow",
+    metavar="flow|closed-form",
+    shell_complete=completion.of(lambda: ("flow", "closed-form")),
+    help="Compare by replays, or estimate without any.",
 )
 @click.option("--samples", default=_SAMPLES, type=click.IntRange(min=2), help="Machines that give the interval.")
 @click.option("--workers", type=click.IntRange(min=1), help="Replays at the same time; results do not depend on it.")
@@ -124,7 +140,7 @@ def command(
     file: Path,
     machine: str,
     changes: tuple[str, ...],
-    engine: str,
+    engine: Any,
     samples: int,
     workers: int | None,
     everything: bool,
@@ -163,7 +179,7 @@ def command(
         console.print_json(document)
         return
     screen = console.output()
-    _print(screen, advice)
+    _print(screen, advice, described)
     if map_file is not None:
         _print_map(screen, advice)
     if everything:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NoReturn
 import click
 
 from homenode.capturing import Asked, captured, words_of_command, words_of_kernel
-from homenode.cli import console
+from homenode.cli import completion, console
 from homenode.kernel_sources import kernel, kernels
 from homenode.outputs import check_trace_output
 from homenode.trace import Trace
@@ -98,7 +98,9 @@ def _input() -> BinaryIO | None:
 
 
 @click.command("capture", cls=_Capture)
-@click.argument("kernel_name", metavar="[KERNEL | -- PROGRAM ARGUMENTS…]", required=False)
+@click.argument(
+    "kernel_name", metavar="[KERNEL | -- PROGRAM ARGUMENTS…]", required=False, shell_complete=completion.kernels
+)
 @click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="A parameter of the kernel; repeat for more.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="The trace to write; default: NAME.hnt, if there is none."

@@ -74,7 +74,22 @@ def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) 
     return result
 
 
-def parameters(values: list[dict[str, Any]]) -> Table:
+# The papers that homenode is compared with; docs/papers.md has their titles.
+AUTHORS = {"S0": "Metzger", "S1": "JArena", "S2": "Gerofi", "S3": "Știrb", "S4": "Wittmann and Hager"}
+
+
+def signed(text: str, sources: dict[str, str] | None = None) -> str:
+    """A text in which the sign of a paper is told with its authors; with `sources`, where the sign stands for that paper there."""
+
+    def told(sign: re.Match[str]) -> str:
+        authors = AUTHORS[sign[0]]
+        stands = sources is None or authors.split()[0].lower() in sources.get(sign[0], "").lower()
+        return f"{sign[0]} ({authors})" if stands else sign[0]
+
+    return re.sub(r"\bS[0-4]\b(?! \()", told, text)
+
+
+def parameters(values: list[dict[str, Any]], sources: dict[str, str]) -> Table:
     """Described values with where each comes from."""
     rows = table("value of", "is", "low … high", "source", "confidence", "note", title="Where each number comes from")
     for parameter in values:
@@ -84,9 +99,9 @@ def parameters(values: list[dict[str, Any]]) -> Table:
             parameter["path"],
             parameter["value"],
             interval,
-            plain(parameter["source"]),
+            plain(signed(parameter["source"], sources)),
             confidence.strip(),
-            plain(parameter["note"]),
+            plain(signed(parameter["note"], sources)),
         )
     return rows
 

@@ -1,73 +1,128 @@
-"""`homenode doctor`: what is installed, and what each missing part is needed for."""
+"""`homenode doctor`: what is installed, and what each missing part is needed for. Runs where the extension cannot be loaded."""
 
+import importlib
 import importlib.metadata
 import platform
+import re
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import click
 
-from homenode import _core
 from homenode.cli import console
-from homenode.kernel_sources import kernels
-from homenode.machine import Machine
 from homenode.resources import capture_runtime
 
+_PACKAGES = {"numpy": "everything", "pandas": "everything", "rich": "everything", "click": "everything"}
+_OPTIONAL_PACKAGES = {"plotly": "figures: homenode report, advise --map"}
+_TOOLS = {
+    "gcc": "homenode cc, homenode capture KERNEL",
+    "g++": "homenode c++",
+    "objdump": "homenode cc: finding code that gcc does not instrument",
+}
+_OPTIONAL_TOOLS = {
+    "gfortran": "homenode fortran",
+    "clang": "homenode classify; homenode validate fuzz",
+    "setarch": "homenode capture: the same addresses in each capture",
+    "valgrind": "homenode import lackey; ./dev bench: the cachegrind row",
+    "qemu-system-x86_64": "homenode validate linux-guest",
+}
+_LIBRARIES = {
+    "simgrid": "homenode replay --engine simgrid",
+    "hwloc": "homenode machine detect",
+    "scotch": "homenode replay --mapping scotch",
+    "zstd": "everything",
+}
+"""What the extension is linked to: where one is missing, it cannot be loaded."""
 
-def _tool(name: str, needed_for: str) -> dict[str, Any]:
-    path = shutil.which(name)
+
+def extension_error() -> str | None:
+    """Why the extension cannot be loaded; None if it can."""
+    try:
+        importlib.import_module("homenode._core")
+    except ImportError as error:
+        return str(error)
+    return None
+
+
+def _entry(name: str, found: bool, version: str | None, needed_for: str, optional: bool = False) -> dict[str, Any]:
+    return {"name": name, "found": found, "version": version, "needed_for": needed_for, "optional": optional}
+
+
+def _tool(name: str, needed_for: str, optional: bool) -> dict[str, Any]:
+    # Debian has versions of clang beside each other.
+    paths = [shutil.which(name), *(shutil.which(f"{name}-{version}") for version in (19, 14) if name == "clang")]
+    path = next((path for path in paths if path), None)
     version = None
     if path:
         said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.splitlines()
         version = said[0] if said else None
-    return {"name": name, "found": path is not None, "version": version, "needed_for": needed_for}
+    return _entry(name, path is not None, version, needed_for, optional)
 
 
-def _package(name: str, needed_for: str) -> dict[str, Any]:
+def _package(name: str, needed_for: str, optional: bool) -> dict[str, Any]:
     try:
         version: str | None = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         version = None
-    return {"name": name, "found": version is not None, "version": version, "needed_for": needed_for}
+    return _entry(name, version is not None, version, needed_for, optional)
+
+
+def _libraries(error: str | None) -> list[dict[str, Any]]:
+    """Which files the loader found for what the extension is linked to; where none of it is known, what its error says."""
+    loaded = Path("/proc/self/maps").read_text(encoding="utf-8") if error is None else ""
+    checks = []
+    for name, needed_for in _LIBRARIES.items():
+        file = re.search(rf"/(lib{name}[^/\s]*\.so\S*)", loaded)
+        missing = f"lib{name}" in (error or "")
+        if file or missing:
+            checks.append(_entry(f"lib{name}", file is not None, file[1] if file else None, needed_for))
+    return checks
+
+
+def _described(error: str | None) -> list[dict[str, Any]]:
+    """What the extension knows of."""
+    if error is not None:
+        return []
+    from homenode import _core
+    from homenode.kernel_sources import kernels
+    from homenode.machine import Machine
+
+    return [
+        _entry("kernels", True, f"{len(kernels())} programs", "homenode capture KERNEL"),
+        _entry("machines", True, f"{len(Machine.names())} described", "homenode replay"),
+        _entry("engines", True, ", ".join(_core.engine_names()), "homenode replay"),
+    ]
 
 
 @click.command("doctor")
 @console.json_option
 def command(as_json: bool) -> int:
-    """List the parts that are installed, and the commands that need a missing one. Exit code 2 if a part is missing."""
+    """List the parts that are installed, and the commands that need a missing one. Exit code 2 if one is missing that is not optional."""
+    error = extension_error()
+    version = importlib.metadata.version("homenode")
     runtime = (capture_runtime() / "libtsan_preinit.o").is_file()
     checks = [
-        {"name": "homenode", "found": True, "version": _core.version, "needed_for": "everything"},
-        {"name": "python", "found": True, "version": platform.python_version(), "needed_for": "everything"},
-        *(_package(name, "everything") for name in ("numpy", "pandas", "rich", "click")),
-        _tool("gcc", "homenode cc, homenode capture KERNEL"),
-        _tool("g++", "homenode c++"),
-        _tool("gfortran", "homenode fortran"),
-        _tool("objdump", "homenode cc: finding code that gcc does not instrument"),
-        _tool("valgrind", "./dev bench: the cachegrind row"),
-        {"name": "capture runtime", "found": runtime, "version": None, "needed_for": "homenode cc, homenode capture"},
-        {
-            "name": "kernels",
-            "found": True,
-            "version": f"{len(kernels())} programs",
-            "needed_for": "homenode capture KERNEL",
-        },
-        {
-            "name": "machines",
-            "found": True,
-            "version": f"{len(Machine.names())} described",
-            "needed_for": "homenode replay",
-        },
-        {"name": "engines", "found": True, "version": ", ".join(_core.engine_names()), "needed_for": "homenode replay"},
+        _entry("homenode", True, version, "everything"),
+        _entry("python", True, platform.python_version(), "everything"),
+        _entry("extension", error is None, error or version, "everything but homenode cc, c++, fortran and doctor"),
+        *_libraries(error),
+        *(_package(name, needed_for, False) for name, needed_for in _PACKAGES.items()),
+        *(_package(name, needed_for, True) for name, needed_for in _OPTIONAL_PACKAGES.items()),
+        *(_tool(name, needed_for, False) for name, needed_for in _TOOLS.items()),
+        *(_tool(name, needed_for, True) for name, needed_for in _OPTIONAL_TOOLS.items()),
+        _entry("capture runtime", runtime, None, "homenode cc, homenode capture"),
+        *_described(error),
     ]
-    healthy = all(check["found"] for check in checks if check["name"] not in ("valgrind", "gfortran"))
+    healthy = all(check["found"] or check["optional"] for check in checks)
     if as_json:
-        console.print_json({"homenode_version": _core.version, "healthy": healthy, "checks": checks})
+        console.print_json({"homenode_version": version, "healthy": healthy, "checks": checks})
     else:
         table = console.table("part", "found", "version", "needed for")
         for check in checks:
             found = "[green]yes[/green]" if check["found"] else "[red]no[/red]"
-            table.add_row(check["name"], found, check["version"] or "", check["needed_for"])
+            needed = f"{check['needed_for']}{' (optional)' if check['optional'] else ''}"
+            table.add_row(check["name"], found, console.plain(check["version"] or ""), needed)
         console.output().print(table)
     return 0 if healthy else 2

@@ -28,6 +28,13 @@ def command(as_json: bool) -> None:
     for kernel in kernels().values():
         parameters = "\n".join(f"{name}={parameter.default}" for name, parameter in kernel.parameters.items())
         regions = "\n".join(region["label"] for region in kernel.regions)
-        table.add_row(f"[bold]{kernel.name}[/bold]", console.plain(kernel.summary), parameters, regions, kernel.paper)
+        paper = console.plain(console.signed(kernel.paper))
+        table.add_row(
+            f"[bold]{kernel.name}[/bold]",
+            console.plain(kernel.summary),
+            parameters,
+            regions,
+            paper,
+        )
         table.add_section()
     console.output().print(table)

@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from homenode import _core
-from homenode.cli import console
+from homenode.cli import completion, console
+from homenode.cli.examples import epilog
 from homenode.machine import Machine
 from homenode.outputs import written_whole
 
@@ -38,7 +39,7 @@ _output = click.option(
 )
 
 
-@command.command(short_help="describe this host from libhwloc")
+@command.command(short_help="describe this host from libhwloc", epilog=epilog("machine detect"))
 @_output
 @console.json_option
 def detect(output: Path | None, as_json: bool) -> None:
@@ -50,7 +51,7 @@ def detect(output: Path | None, as_json: bool) -> None:
         _write(machine, output)
 
 
-@command.command(short_help="measure latencies, bandwidths and barriers")
+@command.command(short_help="measure latencies, bandwidths and barriers", epilog=epilog("machine calibrate"))
 @_output
 @click.option("--quick", is_flag=True, help="Smaller arrays and fewer samples: half a minute instead of several.")
 @console.json_option
@@ -97,8 +98,12 @@ def _summary(measured: dict[str, Any]) -> None:
     screen.print(bandwidth)
 
 
-@command.command("loaded-latency", short_help="memory latency of a simulated machine under load")
-@click.argument("machine")
+@command.command(
+    "loaded-latency",
+    short_help="memory latency of a simulated machine under load",
+    epilog=epilog("machine loaded-latency"),
+)
+@click.argument("machine", shell_complete=completion.machines)
 @click.option(
     "--node", type=click.IntRange(min=0), default=0, show_default=True, help="Node whose cores read its own memory."
 )
@@ -141,8 +146,12 @@ class _Address(click.ParamType[int]):
         return address
 
 
-@command.command("latency-map", short_help="latency of each memory block from each core (machines with a ring)")
-@click.argument("machine")
+@command.command(
+    "latency-map",
+    short_help="latency of each memory block from each core (machines with a ring)",
+    epilog=epilog("machine latency-map"),
+)
+@click.argument("machine", shell_complete=completion.machines)
 @click.option(
     "--first", type=_Address(), default="0x125000", show_default=True, help="Physical address of the first block."
 )

@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from homenode.cli import console
+from homenode.cli import completion, console
 from homenode.machine import Machine
 
 LARGEST_MATRIX = 8  # nodes; beyond that the matrices are wider than a screen, and distance levels are shown
@@ -131,10 +131,11 @@ def _drawing(machine: Machine) -> Group:
 
 
 @click.command("machines")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.machines)
 @click.option("--sources", is_flag=True, help="With NAME: list every number with its source.")
+@click.option("--changeable", is_flag=True, help="With NAME: list the names that --change takes, one a line.")
 @console.json_option
-def command(name: str | None, sources: bool, as_json: bool) -> None:
+def command(name: str | None, sources: bool, changeable: bool, as_json: bool) -> None:
     """List the machines that can be simulated, or draw NAME with latency and bandwidth between nodes, as the model has them."""
     if name is None:
         machines = [Machine.load(known) for known in Machine.names()]
@@ -162,8 +163,12 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
             "caches": machine.caches,
             "parameters": machine.parameters,
             "sources": machine.sources,
+            "changeable": machine.changeable_names,
         }
         console.print_json({"machines": [entry]})
+        return
+    if changeable:
+        click.echo("\n".join(machine.changeable_names))
         return
     topology = machine.topology
     screen = console.output()
@@ -182,7 +187,7 @@ def command(name: str | None, sources: bool, as_json: bool) -> None:
             f"`homenode machine latency-map {console.plain(machine.name)}` shows the latency of each block."
         )
     if sources:
-        screen.print(console.parameters(machine.parameters))
+        screen.print(console.parameters(machine.parameters, machine.sources))
         for key, text in machine.sources.items():
             screen.print(f"{console.plain(key)}: {console.plain(text)}")
     else:

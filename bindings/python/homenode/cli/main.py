@@ -1,6 +1,7 @@
 """Entry of `homenode`. click, not typer: pass-through of `cc`, `--` of `capture` and repeated grid options are plain in it."""
 
 import importlib
+import importlib.metadata
 import io
 import os
 import re
@@ -9,34 +10,44 @@ import warnings
 
 import click
 
-from homenode._core import unknown_name, version
-from homenode.errors import CaptureError, Error, PolicyError, TruncatedTrace
-from homenode.visible import visible
+from homenode import interrupts
+from homenode.cli.examples import epilog
+from homenode.errors import CaptureError, Error, TruncatedTrace
 
-# Each command is a module of its name, imported only when it runs: `homenode --help` must not load NumPy.
-_COMMANDS = {
-    "kernels": "list the built-in programs and their parameters",
-    "capture": "trace a built-in kernel, or a program that `cc` compiled",
-    "cc": "compile a C program for tracing, in place of gcc",
-    "c++": "compile a C++ program for tracing, in place of g++",
-    "fortran": "compile a Fortran program for tracing, in place of gfortran",
-    "classify": "find from the sources which threads share data, and bind them",
-    "import": "convert a recording of valgrind's lackey or of another tool (CSV)",
-    "extrapolate": "predict the trace of a larger size or team from smaller captures",
-    "inspect": "show what a trace holds",
-    "check": "verify that a trace is valid",
-    "recover": "turn what a killed capture left into a trace",
-    "machines": "list the machines that can be simulated, or draw one",
-    "systems": "list the operating systems that can be simulated, or show one",
-    "machine": "describe this host (detect, calibrate) or measure a simulated machine",
-    "policies": "list placements, mappings, distributions and heaps with their parameters",
-    "replay": "simulate a trace on machines under policies, and rank them",
-    "map": "write the cores of each thread, for use outside homenode",
-    "advise": "tell whether unequal chunks pay off, and what else to change",
-    "report": "make an HTML page of a report of replay",
-    "validate": "compare predictions with published results, native runs and a Linux guest",
-    "doctor": "list what is installed and what is missing",
+# Each command is a module of its name, imported only when it runs: `homenode --help` must not load NumPy, and `homenode doctor` must run
+# where the extension cannot be loaded.
+_GROUPS = {
+    "Record a program": {
+        "capture": "trace a built-in kernel, or a program that `cc` compiled",
+        "cc": "compile a C program for tracing, in place of gcc",
+        "c++": "compile a C++ program for tracing, in place of g++",
+        "fortran": "compile a Fortran program for tracing, in place of gfortran",
+        "import": "convert a recording of valgrind's lackey or of another tool (CSV)",
+        "extrapolate": "predict the trace of a larger size or team from smaller captures",
+        "inspect": "show what a trace holds",
+        "check": "verify that a trace is valid",
+        "recover": "turn what a killed capture left into a trace",
+    },
+    "Ask": {
+        "replay": "simulate a trace on machines under policies, and rank them",
+        "map": "suggest the cores of each thread, for use outside homenode",
+        "advise": "tell whether unequal chunks pay off, and what else to change",
+        "report": "make an HTML page of a report of replay",
+        "classify": "find from the sources which threads share data, and bind them",
+    },
+    "What there is to choose from": {
+        "kernels": "list the built-in programs and their parameters",
+        "machines": "list the machines that can be simulated, or draw one",
+        "machine": "describe this host (detect, calibrate) or measure a simulated machine",
+        "systems": "list the operating systems that can be simulated, or show one",
+        "policies": "list placements, mappings, distributions and heaps with their parameters",
+    },
+    "Maintenance": {
+        "doctor": "list what is installed and what is missing",
+        "validate": "compare predictions with published results, native runs and a Linux guest",
+    },
 }
+_COMMANDS = {name: summary for commands in _GROUPS.values() for name, summary in commands.items()}
 # Commands that no module can be called by.
 _MODULES = {"c++": "cxx", "import": "import_", "map": "map_"}
 
@@ -50,23 +61,27 @@ class _LazyGroup(click.Group):
             return None
         command = importlib.import_module(f"homenode.cli.{_MODULES.get(name, name)}").command
         assert isinstance(command, click.Command)
+        command.epilog = epilog(name)
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        for title, commands in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_max=14)
 
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-"):
+            from homenode._core import unknown_name
+
             raise click.UsageError(unknown_name("command", name, list(_COMMANDS)))
         return super().resolve_command(context, args)
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version, message="homenode %(version)s")
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.version_option(importlib.metadata.version("homenode"), message="homenode %(version)s")
 def command() -> None:
     """Predict how page placement, thread mapping and work distribution change a program's time on a NUMA machine.
 
@@ -83,10 +98,15 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: objec
         click.echo(f"{place[0]}:{place[1]}: {category.__name__}: {message}", err=True)
     elif str(message) not in _warned:
         _warned.add(str(message))
-        click.echo(f"homenode: warning: {message}", err=True)
+        click.echo(f"homenode: warning: {_one_line(str(message))}", err=True)
 
 
 _warned: set[str] = set()
+
+
+def _say(message: str) -> int:
+    click.echo(f"homenode: {_one_line(message)}", err=True)
+    return 2
 
 
 def _one_line(message: str) -> str:
@@ -98,6 +118,10 @@ def _one_line(message: str) -> str:
         lines = [*lines[:-2], f"in: {lines[-2].strip()}"]
     words = " ".join(" ".join(lines).split(" ")).strip()
     short = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: f"{word[0][: LONGEST_WORD - 100]}…", words)
+    try:
+        from homenode.visible import visible
+    except ImportError:  # the extension cannot be loaded, and is what the message is about
+        return short[:LONGEST_MESSAGE]
     return visible(short, LONGEST_MESSAGE)
 
 
@@ -109,25 +133,23 @@ def main(arguments: list[str] | None = None) -> int:
     warnings.simplefilter("always", TruncatedTrace)
     warnings.showwarning = _show_warning
     try:
+        interrupts.raise_again()
         result = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
         status = result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         status = 2
     except click.ClickException as error:
-        click.echo(f"homenode: {_one_line(error.format_message())}", err=True)
-        status = 2
+        status = _say(error.format_message())
     except CaptureError as error:  # with what a compiler or the program said
         click.echo("homenode: " + "\n".join(_one_line(line) for line in str(error).splitlines()), err=True)
         status = 2
     except Error as error:
-        click.echo(f"homenode: {_one_line(str(error))}", err=True)
-        if isinstance(error, PolicyError) and error.__cause__ is not None:  # the user's own code
+        status = _say(str(error))
+        if error.__cause__ is not None and error.__cause__.__traceback__ is not None:  # the user's own code
             _print_cause(error.__cause__)
-        status = 2
     except MemoryError:
-        click.echo("homenode: this takes more memory than there is", err=True)
-        status = 2
+        status = _say("this takes more memory than there is")
     except (click.Abort, KeyboardInterrupt):
         click.echo("homenode: interrupted", err=True)
         status = 130
@@ -135,9 +157,13 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        click.echo(f"homenode: {_one_line(f'{place}{error.strerror or error}')}", err=True)
-        status = 2
+        status = _say(f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}")
+    except ImportError as error:
+        from homenode.cli.doctor import extension_error
+
+        if extension_error() is None:
+            raise
+        status = _say(str(error))
     if arguments is None:
         sys.stdout.flush()
         sys.exit(status)

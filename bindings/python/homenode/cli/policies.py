@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
-from homenode.cli import console
-from homenode.policies import policies
+from homenode import _core
+from homenode.cli import completion, console
+from homenode.policies import KINDS, policies
 
 
 def _parameter(parameter: dict[str, Any]) -> str:
@@ -20,11 +21,17 @@ def _parameter(parameter: dict[str, Any]) -> str:
 
 
 @click.command("policies")
-@click.argument("kind", required=False)
+@click.argument("which", metavar="[KIND | NAME]", required=False, shell_complete=completion.policies_or_kinds)
 @console.json_option
-def command(kind: str | None, as_json: bool) -> None:
-    """List every policy with its parameters, units and defaults. KIND: placement, mapping, distribution, heap, engine or "cache model"."""
-    found = policies(kind)
+def command(which: str | None, as_json: bool) -> None:
+    """List every policy with its parameters, units and defaults, those of a kind, or the one of a name.
+
+    KIND: placement, mapping, distribution, heap, engine or "cache model".
+    """
+    found = policies() if which is None else [one for one in policies() if which in (one["kind"], one["name"])]
+    if not found and which is not None:
+        names = [*KINDS, *(policy["name"] for policy in policies())]
+        raise click.UsageError(_core.unknown_name("policy or kind of policy", which, names))
     if as_json:
         console.print_json({"policies": found})
         return

@@ -12,20 +12,30 @@ import click
 from homenode import report
 from homenode.cli import console
 from homenode.cli.replay_tables import print_confidence, print_explanation, print_idle, print_ranking
-from homenode.cli.run_options import machine_with, run_options
-from homenode.confidence import SAMPLES
+from homenode.cli.run_options import machine_option, machines_with, run_options
+from homenode.confidence import SAMPLES, settle
 from homenode.confidence import rank as rank_with_confidence
 from homenode.errors import PolicyError
 from homenode.grids import replay_grid
 from homenode.outputs import check_json_output, written_whole
+from homenode.ranking_words import guesses
 from homenode.replaying import replay_with_timeline
 from homenode.result import Result
 from homenode.run_spec import grid, threads_of
 from homenode.trace import Trace
 
 
-def _cost(results: list[Result], wall: float, replays_each: int) -> dict[str, Any]:
-    accesses = replays_each * sum(result.run["accesses"] for result in results)
+def _replays(choices: int, first_places: list[dict[str, Any]]) -> list[int]:
+    """How often each choice was replayed: once, and on sampled machines."""
+    replays = [1] * choices
+    for found in first_places:
+        for run in (found["first"], *(rival["run"] for rival in found["rivals"])):
+            replays[run] += found["samples"]
+    return replays
+
+
+def _cost(results: list[Result], wall: float, replays: list[int]) -> dict[str, Any]:
+    accesses = sum(times * result.run["accesses"] for times, result in zip(replays, results, strict=True))
     memory = 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return {
         "schema": "homenode.cost/1",
@@ -52,15 +62,13 @@ def _register(python_file: Path) -> None:
 
 @click.command("replay")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--machine", "machines", multiple=True, required=True, metavar="M", help="Name or TOML file; repeat for a grid."
-)
+@machine_option(multiple=True, help="Name or TOML file; repeat for a grid.")
 @click.option(
     "--change",
     "changes",
     multiple=True,
     metavar="NAME=VALUE",
-    help="What-if: replace a number of every machine; NAME=xFACTOR multiplies it.",
+    help="What-if: replace a number of every machine; NAME=xFACTOR multiplies it. Several values for a NAME: a machine for each.",
 )
 @run_options(grid=True, ask_trace=True)
 @click.option(
@@ -80,6 +88,12 @@ def _register(python_file: Path) -> None:
     metavar="[N]",
     help=f"Replay on N sampled machines ({SAMPLES}): a 90 % interval for each time, a probability for each pair.",
 )
+@click.option(
+    "--no-confidence",
+    "unsampled",
+    is_flag=True,
+    help="Do not sample machines. By default the first places are, by at most as many replays more as the grid has.",
+)
 @click.option("--idle", is_flag=True, help="Show how long each thread works and waits.")
 @click.option(
     "--timeline",
@@ -93,12 +107,13 @@ def _register(python_file: Path) -> None:
 @console.json_option
 def command(
     file: Path,
-    machines: tuple[str, ...],
+    machine: tuple[str, ...],
     changes: tuple[str, ...],
     python_files: tuple[Path, ...],
     workers: int | None,
     explain: bool,
     confidence: int | None,
+    unsampled: bool,
     idle: bool,
     timeline: Path | None,
     output: Path | None,
@@ -117,24 +132,38 @@ def command(
         if not own:
             raise click.UsageError("Missing option '--threads'.")
         options["threads"] = (own["threads"],)
-    choices = grid([machine_with(name, changes) for name in machines], **options)
+    choices = grid([one for name in machine for one in machines_with(name, changes)], **options)
     if timeline is not None and (len(choices) != 1 or confidence is not None):
         found = "--confidence" if confidence is not None else f"{len(choices)} combinations"
         raise click.UsageError(f"--timeline with {found}; allowed: one combination, without --confidence")
-    replays_each = 1 if confidence is None else confidence + 3  # each sample, and core time at half and twice
-    runs = replays_each * len(choices)
-    ranking = None
+    if unsampled and confidence is not None:
+        raise click.UsageError("--no-confidence with --confidence; allowed: one of them")
+    # Each sample, and core time at half and twice; otherwise no more samples than cost as much as the grid.
+    runs = (confidence + 3 if confidence is not None else 1 if unsampled else 2) * len(choices)
+    ranking, first_places, replays = None, [], [1] * len(choices)
     with console.progress("replaying", runs) as advance:
         if timeline is not None:
             results = [replay_with_timeline(trace, choices[0], timeline)]
             advance(1)
         elif confidence is None:
             results = replay_grid(trace, choices, workers=workers, advance=advance)
+            if not unsampled:
+                first_places = settle(trace, choices, results, workers=workers, advance=advance)
+            replays = _replays(len(choices), first_places)
         else:
             ranking = rank_with_confidence(trace, choices, samples=confidence, workers=workers, advance=advance)
-            results = ranking.results
-    cost = _cost(results, time.perf_counter() - begin, replays_each)
-    document = report.document(trace, [result.run for result in results], ranking.confidence if ranking else None)
+            results, replays = ranking.results, [confidence + 3] * len(choices)
+            groups = ranking.confidence["rankings"]
+            first_places = [group["first_place"] for group in groups if "first_place" in group]
+    cost = _cost(results, time.perf_counter() - begin, replays)
+    described = [choice.machine for choice in choices]
+    document = report.document(
+        trace,
+        [result.run for result in results],
+        ranking.confidence if ranking else None,
+        machines=guesses(described),
+        first_places=first_places,
+    )
     if output is not None:
         with written_whole(output) as temporary:
             temporary.write_text(report.to_text(document), encoding="utf-8")
@@ -145,7 +174,7 @@ def command(
         sys.stdout.write(report.to_text(document))
     else:
         screen = console.output()
-        print_ranking(screen, results)
+        print_ranking(screen, results, described, first_places)
         if ranking is not None:
             print_confidence(screen, ranking)
         if explain:
@@ -155,5 +184,5 @@ def command(
     rate = console.quantity(cost["accesses_per_second"], " accesses/s")
     memory = console.quantity(cost["peak_rss_bytes"], "B")
     console.diagnostics().print(
-        f"{console.number_of(runs, 'run')} in {console.seconds(cost['seconds'])}, {rate}, {memory} of memory at most"
+        f"{console.number_of(sum(replays), 'run')} in {console.seconds(cost['seconds'])}, {rate}, {memory} of memory at most"
     )

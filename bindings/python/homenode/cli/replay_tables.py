@@ -1,5 +1,6 @@
 """What `homenode replay` prints: the ranking, how sure it is, what holds up each region, who waits."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -8,6 +9,8 @@ from rich.table import Table
 from homenode import report, unseen
 from homenode.cli import console
 from homenode.confidence import LEVEL, Ranking
+from homenode.machine import Machine
+from homenode.ranking_words import guessed, settled
 from homenode.result import Result
 from homenode.run_spec import AXES
 from homenode.visible import visible
@@ -49,14 +52,22 @@ def _interval(run: dict[str, Any]) -> str:
     return f"{low} … {high}"
 
 
-def print_ranking(screen: Console, results: list[Result]) -> None:
-    """One table for each set of comparable runs, best first; equal times keep the order in which they were asked for."""
+def print_ranking(
+    screen: Console, results: list[Result], machines: Sequence[Machine], first_places: Sequence[dict[str, Any]] = ()
+) -> None:
+    """One table for each set of comparable runs, best first; equal times keep the order in which they were asked for.
+
+    Below it: how much of its machine is guessed, and what `first_places` say of it.
+    """
     not_seen = results[0].trace.unseen
     open_regions = unseen.open_regions(not_seen)
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for result in results:
-        groups.setdefault(report.comparable(result.run), []).append(result.run)
-    for runs in groups.values():
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, result in enumerate(results):
+        groups.setdefault(report.comparable(result.run), []).append(place)
+    described = {machine.hash: machine for machine in machines}
+    for places in groups.values():
+        order = sorted(places, key=lambda place: float(results[place].seconds))
+        runs = [results[place].run for place in order]
         first = runs[0]
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
         threads = console.number_of(first["threads"], "thread")
@@ -69,7 +80,7 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         if "heap" not in axes and len({run["heap"] for run in runs}) > 1:
             axes.append("heap")
         table = console.table("rank", *axes, *numbers, "bound by", title=title, right=("rank", *numbers))
-        for rank, run in enumerate(sorted(runs, key=lambda run: run["seconds"]), start=1):
+        for rank, run in enumerate(runs, start=1):
             table.add_row(
                 str(rank),
                 *(console.plain(run[axis]) for axis in axes),
@@ -85,6 +96,9 @@ def print_ranking(screen: Console, results: list[Result]) -> None:
         _print_ranks(screen, runs)
         for best in (run["best_placement"] for run in runs if run["best_placement"]):
             screen.print(_bound_and_found(best))
+        said = [settled(found, order) for found in first_places if found["first"] in order]
+        machine = described[first["machine_hash"]]
+        screen.print(console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])), soft_wrap=True)
     judged = {result.run["bound_by"]["region"] for result in results if result.run["bound_by"]["region"]}
     if (told := unseen.sentence(not_seen, judged)) is not None:
         screen.print(console.plain(told), soft_wrap=True)

@@ -1,15 +1,34 @@
 """The options of a run on the command line, from the table that says what they mean."""
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
 
 from homenode import _core
+from homenode.cli import completion
 from homenode.machine import Machine
 from homenode.run_spec import FIELDS, NAMES
 
 Command = Callable[..., Any]
+
+
+class _Numbers(click.ParamType[tuple[int, ...]]):
+    """Whole numbers with commas between them."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Refuse what is no number."""
+        try:
+            return tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r}; allowed: a whole number, or several as in 8,16 (or repeat the option)", param, ctx)
+
+
+def _flat(context: click.Context, parameter: click.Parameter, lists: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(itertools.chain.from_iterable(lists))
 
 
 def run_options(
@@ -27,26 +46,61 @@ def run_options(
 
 
 def _option(field: _core.RunField, several: bool, ask_trace: bool) -> Callable[[Command], Command]:
-    name, meaning = f"--{field.name}", f"{field.meaning}{'; repeat for a grid' if several else ''}."
+    name = f"--{field.name}"
     if isinstance(field.default, bool):
-        return click.option(name, is_flag=True, help=meaning)
+        return click.option(name, is_flag=True, help=f"{field.meaning}.")
+    numbers = several and isinstance(field.default, int)
+    repeat = ("; several as 8,16" if numbers else "; repeat for a grid") if several else ""
     # What no default suits is asked for: click takes a default of None for a value.
-    value: dict[str, Any] = {"required": not ask_trace} if field.required else {}
+    value: dict[str, Any] = {"required": not ask_trace}
+    own = " A program that creates its threads has its own." if field.required and ask_trace else ""
     if not field.required:
-        value["default"] = (field.default,) if several else field.default
-    elif ask_trace:
-        meaning += " A program that creates its threads has its own."
-    metavar = field.sign or "|".join(field.names)
-    return click.option(name, multiple=several, type=type(field.default), metavar=metavar, help=meaning, **value)
+        value = {"default": (field.default,) if several else field.default}
+    if field.names:
+        value["shell_complete"] = completion.of(lambda: field.names)
+    elif field.name in completion.BY_OPTION:
+        value["shell_complete"] = completion.BY_OPTION[field.name]
+    if numbers:
+        value["callback"] = _flat
+    return click.option(
+        name,
+        multiple=several,
+        type=_Numbers() if numbers else type(field.default),
+        metavar=field.sign or "|".join(field.names),
+        help=f"{field.meaning}{repeat}.{own}",
+        **value,
+    )
 
 
-def machine_with(name: str, changes: tuple[str, ...]) -> Machine:
-    """A machine with the changes that --change asks for."""
-    machine = Machine.load(name)
-    replaced = {}
+def machine_option(**more: Any) -> Callable[[Command], Command]:
+    """`--machine`, whose names the shell completes."""
+    words = {"required": True, "metavar": "M", "help": "Name or TOML file.", **more}
+    return click.option("--machine", shell_complete=completion.machines, **words)
+
+
+def machines_with(name: str, changes: Iterable[str]) -> list[Machine]:
+    """A machine with the changes that --change asks for: with several values for a name, one machine for each."""
+    replaced: dict[str, list[str]] = {}
     for change in changes:
         key, equals, value = change.partition("=")
         if not equals or not key.strip():
             raise click.UsageError(f"--change '{change}'; allowed: NAME=VALUE, such as link_bandwidth=25 GB/s")
-        replaced[key.strip()] = value.strip()
-    return machine.with_changes(replaced) if replaced else machine
+        values = replaced.setdefault(key.strip(), [])
+        if value.strip() not in values:
+            values.append(value.strip())
+    machine = Machine.load(name)
+    if not replaced:
+        return [machine]
+    return [
+        machine.with_changes(dict(zip(replaced, values, strict=True)))
+        for values in itertools.product(*replaced.values())
+    ]
+
+
+def machine_with(name: str, changes: Iterable[str]) -> Machine:
+    """The same for a command that looks at one machine."""
+    machines = machines_with(name, changes)
+    if len(machines) > 1:
+        twice = next(key for key in machines[0].changes if len({machine.changes[key] for machine in machines}) > 1)
+        raise click.UsageError(f"--change {twice} with several values; allowed: one here, several in 'homenode replay'")
+    return machines[0]

@@ -2,12 +2,12 @@
 
 import click
 
-from homenode.cli import console
+from homenode.cli import completion, console
 from homenode.system import System
 
 
 @click.command("systems")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.systems)
 @console.json_option
 def command(name: str | None, as_json: bool) -> None:
     """List the operating systems that can be simulated, or show every number of NAME with its source."""
@@ -27,6 +27,6 @@ def command(name: str | None, as_json: bool) -> None:
         return
     system = systems[0]
     screen.print(f"[bold]{console.plain(system.name)}[/bold]  {console.plain(system.description)}\n")
-    screen.print(console.parameters(system.parameters))
+    screen.print(console.parameters(system.parameters, system.sources))
     for key, text in system.sources.items():
         screen.print(f"{console.plain(key)}: {console.plain(text)}")

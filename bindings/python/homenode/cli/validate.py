@@ -36,6 +36,7 @@ class _WithStudies(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List them, inside the source tree."""
+        super().format_epilog(ctx, formatter)
         tree = _source_tree()
         if tree is None:
             formatter.write_paragraph()
@@ -54,7 +55,8 @@ def command(study: str | None, arguments: tuple[str, ...], as_json: bool) -> int
 
     Without STUDY: published, differential, native, linux-guest and fuzz.
 
-    Further arguments are those of `python -m validation` (--paper S4, --small, --folder, --machine, --repeats).
+    Further arguments are those of `python -m validation` (--small, --folder, --machine, --repeats; --paper S4: only that of Wittmann
+    and Hager).
     """
     tree = _source_tree()
     if tree is None:

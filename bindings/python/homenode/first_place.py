@@ -1,0 +1,66 @@
+"""Whether the first place of a ranking is settled, told from few replays on sampled machines.
+
+Of a rival, d = log(its time / the time of the first): d0 on the machine as described, d1 … dn on n sampled machines. Machines are
+sampled around the described one, so d0 stands for the mean and s² = sum (di - d0)² / n for the variance, with n degrees of freedom.
+A further machine's d then lies within d0 ± t s, t = Student's 95 % point: 90 % lie between (as far as d is normal; it is nearly a sum
+of many small effects). The first place is settled if that leaves out 0 for every rival and no sample reversed the order.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+NEAR = 0.25
+"""Regret up to which a rival is sampled; beyond it only the nearest one is (docs/decisions/0015)."""
+# Student's t, 95 % point, by degrees of freedom (Abramowitz and Stegun, table 26.10); between two of them that of the fewer.
+_STUDENT = {
+    1: 6.314, 2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 10: 1.812, 12: 1.782, 15: 1.753,
+    20: 1.725, 30: 1.697, 40: 1.684, 60: 1.671, 120: 1.658,
+}  # fmt: skip
+
+
+def contenders(order: Sequence[int], seconds: Sequence[float]) -> list[int]:
+    """Of runs in their `order`, fastest first: the first, its next rival, and all others that are near."""
+    least = seconds[order[0]] if order else 0.0
+    return [run for place, run in enumerate(order) if place < 2 or seconds[run] <= (1 + NEAR) * least]
+
+
+def samples_that_fit(choices: int, contending: int, most: int) -> int:
+    """As many samples as cost no more replays than the ranking itself: deterministic, whatever the speed of the host."""
+    return min(most, choices // contending) if contending > 1 else 0
+
+
+def _rival(run: int, lead: float, sampled: Sequence[float]) -> dict[str, Any]:
+    """`lead` and `sampled`: log(time of the rival / time of the first) as described, and on each sampled machine."""
+    deviation = math.sqrt(sum((one - lead) ** 2 for one in sampled) / len(sampled))
+    spread = _STUDENT[max(degrees for degrees in _STUDENT if degrees <= len(sampled))] * deviation
+    ahead = sum((one > 0) + 0.5 * (one == 0) for one in sampled) / len(sampled)
+    return {
+        "run": run,
+        "lead": math.expm1(lead),
+        "spread": math.expm1(spread),
+        "probability": ahead,
+        "tied": lead == 0 and not any(sampled),
+        "settled": lead > spread and ahead == 1,
+    }
+
+
+def first_place(runs: Sequence[int], seconds: Sequence[float], sampled: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Of runs, fastest first: the first's lead over each rival, and how far the sampled machines move it.
+
+    `seconds` and `sampled` (by run and sample) are in the order of `runs`. Keys are only ever added.
+    """
+    rivals = [
+        _rival(run, _log(time, seconds[0]), [_log(a, b) for a, b in zip(of_run, sampled[0], strict=True)])
+        for run, time, of_run in zip(runs[1:], seconds[1:], sampled[1:], strict=True)
+    ]
+    return {
+        "first": runs[0],
+        "samples": len(sampled[0]),
+        "settled": all(rival["settled"] or rival["tied"] for rival in rivals),
+        "rivals": rivals,
+    }
+
+
+def _log(time: float, other: float) -> float:
+    return math.log(time / other) if time > 0 and other > 0 else 0.0

@@ -1,0 +1,50 @@
+"""What stands below every ranking: how much of the machine is guessed, and whether the first place is settled."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from homenode.machine import Machine
+
+
+def guessed(name: str, assumed: int, numbers: int) -> str:
+    """``41 of 74 numbers of 'xeon-x5550-2s' are assumed.``"""
+    return f"{assumed} of {numbers} numbers of '{name}' are assumed."
+
+
+def guesses(machines: Sequence[Machine]) -> list[dict[str, Any]]:
+    """The same of each machine, as the report's `machines`."""
+    return [
+        {
+            "name": machine.name,
+            "hash": machine.hash,
+            "changes": machine.changes,
+            "assumed": machine.assumed[0],
+            "numbers": machine.assumed[1],
+        }
+        for machine in {machine.hash: machine for machine in machines}.values()
+    ]
+
+
+def settled(found: dict[str, Any], order: Sequence[int]) -> str:
+    """Whether the first place of a ranking is settled, and by which rival; `order`: its runs, fastest first."""
+    rank = {run: place for place, run in enumerate(order, start=1)}
+    tied = [rank[rival["run"]] for rival in found["rivals"] if rival["tied"]]
+    rivals = [rival for rival in found["rivals"] if not rival["tied"]]
+    said = []
+    if tied:
+        ranks = [str(rank[found["first"]]), *map(str, tied)]
+        said.append(
+            f"Ranks {', '.join(ranks[:-1])} and {ranks[-1]} take the same time on every machine that was sampled."
+        )
+    if rivals:
+        told = next((rival for rival in rivals if not rival["settled"]), rivals[0])
+        verdict = "is settled" if told["settled"] else "is not settled"
+        said.append(
+            f"First place {verdict}: rank {rank[found['first']]} leads rank {rank[told['run']]} by {_percent(told['lead'])}, "
+            f"known to ±{_percent(told['spread'])} from {found['samples']} sampled machine{'' if found['samples'] == 1 else 's'}."
+        )
+    return " ".join(said)
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * ratio:.1f} %" if ratio < 1 else f"{100 * ratio:.0f} %"
