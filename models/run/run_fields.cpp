@@ -32,7 +32,7 @@ std::vector<RunField> make_fields() {
   using enum SeenByCaches;
   return {
       {.name = "threads", .member = &RunSpec::threads, .sign = "N", .meaning = "Number of threads",
-       .what = "{} threads", .range = "at least 1", .required = true, .axis = true, .report = 3, .seen_by_caches = yes, .closed_form = true},
+       .what = "{} threads", .range = "at least 1, at most 65536", .required = true, .axis = true, .report = 3, .seen_by_caches = yes, .closed_form = true},
       {.name = "placement", .member = &RunSpec::placement, .sign = "P", .meaning = "Page placement ('homenode policies placement')",
        .check = &check_placement, .axis = true, .report = 4, .closed_form = true},
       {.name = "mapping", .member = &RunSpec::mapping, .sign = "A", .meaning = "Thread mapping ('homenode policies mapping')",
@@ -89,8 +89,7 @@ void check(const RunSpec& spec, const Machine& machine, const std::vector<std::s
   for (const RunField& field : run_fields()) {
     const std::string value = text_of(spec, field);
     if (field.member == RunField::Member{&RunSpec::threads}) {
-      if (spec.threads < 1) throw UsageError(number_refused(field, value));
-      if (spec.threads > most_threads) throw UsageError(value + " threads; allowed: at most " + std::to_string(most_threads));
+      if (spec.threads < 1 || spec.threads > most_threads) throw UsageError(number_refused(field, value));
       if (spec.threads > machine.cores() && !spec.oversubscribe)
         throw UsageError(value + " threads on the " + std::to_string(machine.cores()) + " cores of '" + machine.name + "'; allowed: 1 to " +
                          std::to_string(machine.cores()) + ", or more with --oversubscribe (oversubscribe=True)");
