@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 
 from homenode.cli import completion, console
-from homenode.cli.run_options import machine_option, machine_with, run_options
+from homenode.cli.run_options import Number, machine_option, machine_with, run_options
 from homenode.machine import Machine
 from homenode.map_suggestion import OPTIONS, MapSuggestion, creates_its_threads, suggest_mapping
 from homenode.ranking_words import guessed
@@ -70,7 +70,7 @@ def _document(suggestion: MapSuggestion) -> dict[str, Any]:
 )
 @click.option(
     "--threads",
-    type=int,
+    type=Number(),
     metavar="N",
     help="Threads of an OpenMP program; default: as captured, or one a core after a capture by one thread.",
 )

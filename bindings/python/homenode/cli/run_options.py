@@ -14,6 +14,19 @@ from homenode.run_spec import FIELDS, NAMES
 Command = Callable[..., Any]
 
 
+class Number(click.ParamType[int]):
+    """A whole number."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Refuse what is none, or what is several."""
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"{value!r}; allowed: one whole number (only 'homenode replay' takes several)", param, ctx)
+
+
 class _Numbers(click.ParamType[tuple[int, ...]]):
     """Whole numbers with commas between them."""
 
@@ -65,7 +78,7 @@ def _option(field: _core.RunField, several: bool, ask_trace: bool) -> Callable[[
     return click.option(
         name,
         multiple=several,
-        type=_Numbers() if numbers else type(field.default),
+        type=_Numbers() if numbers else Number() if isinstance(field.default, int) else type(field.default),
         metavar=field.sign or "|".join(field.names),
         help=f"{field.meaning}{repeat}.{own}",
         **value,

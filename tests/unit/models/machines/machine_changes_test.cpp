@@ -79,13 +79,13 @@ TEST(MachineChanges, GivesTheChangedMachineItsOwnHashAndLeavesTheOriginalAlone) 
   EXPECT_EQ(with_changes(changed, {{"link_bandwidth", "9 GB/s"}}).hash, original.hash);
 }
 
-TEST(MachineChanges, RefusesUnknownNamesAndListsTheAllowed) {
+TEST(MachineChanges, RefusesUnknownNamesAndTellsTheNearest) {
   EXPECT_THAT(
       [] {
-        with_changes(small(), {{"link_speed", "25 GB/s"}});
+        with_changes(small(), {{"link_bandwith", "25 GB/s"}});
       },
-      ThrowsMessage<UsageError>(AllOf(HasSubstr("unknown parameter of machine 'small' 'link_speed'"), HasSubstr("link_bandwidth"),
-                                      HasSubstr("links.0.bandwidth"))));
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("unknown parameter of machine 'small' 'link_bandwith'; did you mean 'link_bandwidth', "),
+                                      HasSubstr("'links.0.bandwidth'"), HasSubstr("'homenode machines small --changeable' lists them"))));
   EXPECT_THAT(
       [] {
         with_changes(small(), {{"links.1.bandwidth", "25 GB/s"}});
