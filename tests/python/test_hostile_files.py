@@ -163,6 +163,18 @@ def test_names_that_are_no_utf8(homenode: Run, tmp_path: Path, trace_file: Path)
     assert homenode("replay", named, *COMMANDS[2][1:], "--distribution", f"{label}@static:1").status == 0
 
 
+def test_arguments_that_are_no_utf8(homenode: Run, tmp_path: Path, trace_file: Path) -> None:
+    """A file may be called so; what is no file is refused by what was typed."""
+    file = tmp_path / os.fsdecode(b"caf\xe9.hnt")
+    file.write_bytes(trace_file.read_bytes())
+    for command, *more in COMMANDS:
+        assert homenode(command, file.name, *more).status == 0
+    file.write_bytes(b"")
+    refused(homenode("inspect", file.name), "caf\\xE9.hnt: offset 0: the file is empty")
+    refused(homenode("machines", os.fsdecode(b"caf\xe9")), "caf\\xE9")
+    refused(homenode(os.fsdecode(b"caf\xe9")), "unknown command 'caf\\xE9'")
+
+
 def test_no_text_of_a_file_commands_the_terminal(homenode: Run, tmp_path: Path, trace_file: Path) -> None:
     named = renamed(trace_file, tmp_path / "red.hnt", b"\x1b]0;x\x07\x1b[31m\xc2\x9b1mred\nline")
     for command, *more in (*COMMANDS, (*COMMANDS[2], "--explain", "--idle")):

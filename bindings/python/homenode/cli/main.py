@@ -156,6 +156,13 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # `homenode … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
+    except (TypeError, UnicodeError):
+        # The extension takes names as text. Files may be called by any bytes.
+        strange = [word for word in arguments or sys.argv[1:] if not word.isascii() and word != _as_text(word)]
+        if not strange:
+            raise
+        click.echo(f"homenode: '{_one_line(strange[0])}' is no UTF-8; allowed here: text", err=True)
+        status = 2
     except OSError as error:
         status = _say(f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}")
     except ImportError as error:
@@ -168,6 +175,10 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         sys.exit(status)
     return status
+
+
+def _as_text(word: str) -> str:
+    return word.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _print_cause(cause: BaseException) -> None:
