@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,30 @@ int main(int count, char** words) {
     # of two calls through the pointer one goes to libm and one to a function with counters, which takes none
     assert functions[""]["library"].startswith("libm.so")
     assert 5 < functions[""]["instructions"] < 100
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
+def test_seen_and_unseen_are_what_is_executed(tmp_path: Path) -> None:
+    """Callgrind's count of two sizes; what start-up executes is in both."""
+    text = """#include <math.h>
+#include <stdlib.h>
+int main(int count, char** words) {
+  double sum = count;
+  for (int i = 0; i < atoi(words[1]) * 500; ++i) sum += exp(sin(i * 1e-3));
+  return sum < 0;
+}
+"""
+    program = build(tmp_path, text, name="sized.c")
+    subprocess.run(["gcc", "-O2", "-fopenmp", tmp_path / "sized.c", "-o", tmp_path / "native", "-lm"], check=True)
+    counted, executed = [], []
+    for size in ("10", "50"):
+        found = hn.capture(command=[program, size]).unseen
+        counted.append(found["instructions"] + found["seen_instructions"])
+        words = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={tmp_path}/out", tmp_path / "native", size]
+        subprocess.run(words, capture_output=True, check=True)
+        lines = (tmp_path / "out").read_text().splitlines()
+        executed.append(int(next(line for line in lines if line.startswith(("summary:", "totals:"))).split()[1]))
+    assert counted[1] - counted[0] == pytest.approx(executed[1] - executed[0], rel=0.1)
 
 
 def test_samples_do_not_change_what_a_program_does(tmp_path: Path) -> None:

@@ -331,7 +331,7 @@ private:
     for (const Region& region : workload.regions) writer.add(region);
     for (const TracedObject& object : workload.objects) writer.add(object);
     for (const Loss& loss : workload.losses) writer.add(loss);
-    writer.add(Loss{SiteId::none(), origin + "; instructions are interpolated", result.accesses});
+    writer.add(Loss{SiteId::none(), origin + "; instructions are interpolated, those of libraries are left out", result.accesses});
     for (std::size_t e = 0; e < workload.executions.size(); ++e) {
       const Execution& execution = workload.executions[e];
       const ExecutionId id = writer.open_execution(execution.region, e);

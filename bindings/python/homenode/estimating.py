@@ -90,8 +90,9 @@ class Estimate:
 def estimate(trace: Trace | str | Path, machine: Machine | str | Path, **options: Unpack[EstimateOptions]) -> Estimate:
     """Estimate what a replay by `flow` would take, by the closed form: ``hn.estimate(trace, machine, threads=8)``.
 
-    It knows loops and serial code, and no heap (``heap="plain"``); programs with tasks or with threads of their own are refused. Distributions that hand out on
-    demand are taken as if all threads were equally fast. validation/closed_form.md says how far it is from `flow`.
+    It knows loops and serial code, and no heap (``heap="plain"``); programs with tasks or with threads of their own are refused.
+    Distributions that hand out on demand are taken as if all threads were equally fast. validation/closed_form.md says how far it is
+    from `flow`.
     """
     return estimate_one(Trace.of(trace), asked(machine, options, CLOSED_FORM))
 

@@ -8,7 +8,7 @@
  * - timed: the thread's processor time from before the call to behind it. So it is for the first FEW calls of each function, which
  *   are not worth a step, and for functions that were given up. Two instructions are taken to pass in a nanosecond. A call in which
  *   code with counters ran says nothing, for what of its time that took is not known; calls through pointers are never timed.
- * The n-th call is looked at for n = 1, 2, 3, 4, 6, 9 ...: each sample stands for the calls since the one before.
+ * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ...: each sample stands for the calls since the one before.
  */
 #define _GNU_SOURCE
 #include "calls.h"
@@ -167,6 +167,7 @@ HN_NO_VECTORS static bool can_step(void) {
   system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&blocked, sizeof blocked);
   return now.handler == step && !(blocked & 1ul << (SIGTRAP - 1));
 }
+HN_NO_VECTORS static uint64_t gap_behind(uint64_t calls) { return calls < 6 ? 1 : calls / 3; }
 /* Takes a sample of the call that comes now. True: with the trap flag set from the return of this function on. */
 HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, uintptr_t sp, uintptr_t site, int returns_here) {
   symbol->countdown = 0;
@@ -175,9 +176,9 @@ HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, ui
     if (sp < sample.sp) return 0; /* called back */
     sample.symbol = 0;            /* it has left without a return */
   }
-  symbol->gap = symbol->calls < 4 ? 1 : symbol->calls / 2;
+  symbol->gap = gap_behind(symbol->calls);
   symbol->calls += symbol->gap;
-  symbol->countdown = (int64_t)(symbol->calls < 4 ? 1 : symbol->calls / 2) - 1;
+  symbol->countdown = (int64_t)gap_behind(symbol->calls) - 1;
   const bool pointer = !*symbol->name, early = symbol->calls < FEW && !pointer && (returns_here || symbol->calls > 1);
   /* Where some were given up, every other one is timed. */
   const bool worth = symbol->given_up_samples == 0 || (symbol->given_up_samples <= symbol->stepped_samples && symbol->turn++ % 2);
