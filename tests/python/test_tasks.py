@@ -78,7 +78,7 @@ def test_programs_with_tasks_compute_what_they_do_natively(
         assert _core.check_trace(tmp_path / "trace.hnt") == []
         # every event of tasks is one that a replay understands
         assert hn.replay(trace, MACHINE, threads=3).seconds > 0
-    assert done.stdout in capfd.readouterr().err
+    assert done.stdout in capfd.readouterr().out
     assert len(hashes) == 1
 
 
