@@ -80,7 +80,7 @@ def test_a_traced_cxx_program_computes_what_it_should(
     program = built(tmp_path, "kernels.cpp", "-O2")
     first, second = (captured(program, "10", threads=threads) for _ in range(2))
     # 0.2 * (five neighbours of 1), a row of ten ones, one exception caught
-    assert "1 10 1" in capfd.readouterr().err
+    assert "1 10 1" in capfd.readouterr().out
     assert first.hash == second.hash
     assert subprocess.run([f"{program}.twin", "10"], capture_output=True, text=True, check=True).stdout == "1 10 1\n"
 
@@ -94,7 +94,7 @@ def test_a_traced_fortran_program_computes_what_it_should(
     first, second = (captured(program, "10", threads=threads) for _ in range(2))
     # 0.2 * 5, a row of ten ones, the ranks 1 + ... + threads counted under a lock that is free afterwards
     expected = f"1.0 10 {threads * (threads + 1) // 2} 1"
-    assert expected in capfd.readouterr().err
+    assert expected in capfd.readouterr().out
     assert first.hash == second.hash
     twin = subprocess.run(
         [f"{program}.twin", "10"],

@@ -78,7 +78,7 @@ def test_programs_with_tasks_compute_what_they_do_natively(
         assert _core.check_trace(tmp_path / "trace.hnt") == []
         # every event of tasks is one that a replay understands
         assert hn.replay(trace, MACHINE, threads=3).seconds > 0
-    assert done.stdout in capfd.readouterr().err
+    assert done.stdout in capfd.readouterr().out
     assert len(hashes) == 1
 
 
@@ -149,13 +149,13 @@ def test_tasks_that_nobody_else_may_run_stay_where_they_are(program: Path, capfd
     trace = captured(program, "undeferred")
     # of tasks outside of parallel regions, if(0), a final task and its child, only the final one may be deferred
     assert [entry["items"] for entry in task_regions(trace)] == [1]
-    assert "undeferred 0: 1" in capfd.readouterr().err
+    assert "undeferred 0: 1" in capfd.readouterr().out
 
 
 def test_reductions_over_tasks_are_told_of(program: Path, capfd: pytest.CaptureFixture[str]) -> None:
     trace = captured(program, "reductions", threads=2)
     # 1 + 0 + ... + 9; the largest i (19 - i) is 9 * 10; 0 + ... + 9 and the even ones once more; the odd ones; 7
-    assert f"reductions 0: {46 * 1000000 + 90 * 10000 + 65 * 100 + 25 + 7}" in capfd.readouterr().err
+    assert f"reductions 0: {46 * 1000000 + 90 * 10000 + 65 * 100 + 25 + 7}" in capfd.readouterr().out
     assert [entry["items"] for entry in task_regions(trace)] == [10, 10, 6]
     assert [reason for reason in losses(trace) if reason.startswith("task reduction: ")]
 
@@ -170,7 +170,7 @@ def test_cxx_tasks_copy_their_objects(tmp_path: Path, capfd: pytest.CaptureFixtu
     trace = captured(path, "", threads=2)
     # task n sums n ... 8 n numbers from 8 n on: m m + m (m - 1) / 2 with m = 8 n
     total = sum(m * m + m * (m - 1) // 2 for m in range(8, 81, 8))
-    assert f"10 {total}" in capfd.readouterr().err
+    assert f"10 {total}" in capfd.readouterr().out
     (tasks,) = task_regions(trace)
     assert tasks["items"] == 10
     assert hn.replay(trace, MACHINE, threads=8).seconds > 0

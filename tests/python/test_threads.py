@@ -157,7 +157,7 @@ def test_ways_to_wait(
     way: str, result: int, programs: Callable[[str], Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     trace = hn.capture(command=[programs("waits"), way], output=tmp_path / "waits.hnt", timeout=60)
-    assert capfd.readouterr().err.splitlines()[-1] == str(result)
+    assert capfd.readouterr().out.splitlines()[-1] == str(result)
     assert trace.complete
     assert captured(programs("waits"), way).hash == trace.hash
     threads = max(len(trace.thread_graph()["threads"]), 1)
@@ -192,7 +192,7 @@ def test_threads_of_the_standard_library(tmp_path: Path, capfd: pytest.CaptureFi
     assert compiler.main(["-O2", "-g", "-std=c++17", "-pthread", str(source), "-o", str(program)], "c++") == 0
     trace = captured(program)
     # twice the sum of the squares below 50
-    assert "80850 80850" in capfd.readouterr().err
+    assert "80850 80850" in capfd.readouterr().out
     assert parents(trace) == [None, 0, 0, 0, 0]
     # named by the program's own functions, not by the library's
     routines = [entry["routine"] for entry in trace.thread_graph()["threads"][1:]]

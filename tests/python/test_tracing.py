@@ -81,7 +81,7 @@ def test_a_traced_program_computes_what_it_should(
     build: Callable[..., Path], capfd: pytest.CaptureFixture[str], threads: int
 ) -> None:
     captured(build("constructs"), threads=threads)
-    assert f"team {threads}, ordered 1, parts 123, tasks 12345" in capfd.readouterr().err
+    assert f"team {threads}, ordered 1, parts 123, tasks 12345" in capfd.readouterr().out
 
 
 def test_free_loops_do_not_depend_on_the_team(build: Callable[..., Path]) -> None:

@@ -309,11 +309,11 @@ void hn_open(void) {
     hn_s(modules[i].path);
   }
   hn_tls_block(0);
-  hn_flush(); /* whoever leaves without a word has at least said who it is */
   on_exit(finish, 0);
   catch_faults();
   const int stops[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
   for (unsigned i = 0; i < sizeof stops / sizeof *stops; ++i)
     if (signal(stops[i], stop) == SIG_IGN) signal(stops[i], SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
+  hn_flush(); /* whoever leaves without a word has at least said who it is */
 }
