@@ -141,6 +141,7 @@ void put_in_front(const RunReport& pass, RunReport& program) {
   counts.transfer_lines += before.transfer_lines;
   counts.upgrade_lines += before.upgrade_lines;
   counts.tlb_misses += before.tlb_misses;
+  counts.zeroed_bytes += before.zeroed_bytes;
   for (const auto& [source, latencies] : before.latency_ns)
     for (const auto& [latency, lines] : latencies) counts.latency_ns[source][latency] += lines;
 }
