@@ -56,6 +56,12 @@ def test_faults_of_a_described_system_zero_their_pages(trace: hn.Trace) -> None:
     assert linux["seconds"] > plain["seconds"]
 
 
+@pytest.mark.parametrize("engine", ["flow", "line"])
+def test_pages_that_are_placed_before_the_run_are_zeroed_too(trace: hn.Trace, engine: str) -> None:
+    run = hn.replay(trace, "xeon-x5550-2s", threads=4, system="linux-4.4", placement="stencil-aware", engine=engine).run
+    assert run["zeroed_bytes"] == 4096 * run["page_faults"] > 0
+
+
 def test_runs_on_different_systems_do_not_compete(trace: hn.Trace) -> None:
     """A system is a circumstance, a page size a choice: regret is lost to the best run on the same system."""
     runs = [
