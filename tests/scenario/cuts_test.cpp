@@ -78,14 +78,15 @@ TEST_P(WithCaches, aBlockFreedLaterIsNotReused) {
 }
 
 TEST(SerialItem, ofManyTemporariesNeedsTheMemoryOfOne) {
-  // 1000 blocks one after the other: 1000 P faults, and no line of any is ever written to memory.
+  // 1000 blocks one after the other. The first is mapped and unmapped, and none of its lines is written to memory. All others have one
+  // place in glibc's heap: 2 P faults, and the lines of the last one are written in the end.
   WorkloadBuilder builder;
   const RegionId region = builder.serial("temporaries");
   for (int i = 0; i < 1000; ++i) allocate_write_release(builder, region, builder.object("block", block_bytes), true);
   builder.repeat(region);
   const RunReport report = run_on(one_node(), *builder.build(), 1);
-  EXPECT_EQ(report.page_faults, 1000u * (block_bytes / 4096 + 1));
-  EXPECT_EQ(sum(report.counts.write_bytes), 0u);
+  EXPECT_EQ(report.page_faults, 2u * (block_bytes / 4096 + 1));
+  EXPECT_EQ(sum(report.counts.write_bytes), block_bytes);
 }
 
 // Stencil of n x n doubles, all in one iteration (`items` = 1) or its rows spread over `items` of them; every item of equal size.
