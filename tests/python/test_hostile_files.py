@@ -201,7 +201,7 @@ def test_files_that_are_no_files(homenode: Run, tmp_path: Path, trace_file: Path
     long = "n" * 5000
     options = ("replay", trace_file, "--threads", "4")
     refused(homenode("inspect", long), "no trace", "File name too long")
-    refused(homenode(*options, "--machine", long), "unknown machine 'nnn", "…'; allowed: ")
+    refused(homenode(*options, "--machine", long), "unknown machine 'nnn", "…' (5000 characters); allowed: ")
     refused(homenode(*options, "--machine", f"./{long}"), "cannot be read")
     refused(homenode(*options, "--machine", "xeon-x5550-2s", "--system", long), "unknown system")
     refused(homenode(*options, "--machine", "xeon-x5550-2s", "--energy", long), "unknown energy")

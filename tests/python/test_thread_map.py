@@ -61,7 +61,7 @@ def stencil(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.capture
-def test_the_suggestion_is_the_fastest_of_its_own_replays(
+def test_the_suggestion_is_the_first_of_those_as_fast_as_any(
     mix: Path, stencil: Path, homenode: Callable[..., Ended]
 ) -> None:
     for file, threads, oversubscribe in ((mix, 10, True), (stencil, 8, False)):  # as created; one a core
@@ -72,7 +72,8 @@ def test_the_suggestion_is_the_fastest_of_its_own_replays(
         replayed = {name: hn.replay(file, MACHINE, mapping=name, **options).seconds for name in candidates()}
         assert found["seconds"] == replayed
         assert {"compact", "scatter", "btdm"} <= set(replayed)
-        assert replayed[found["mapping"]] == min(replayed.values())
+        as_fast = [name for name in candidates() if replayed[name] <= 1.01 * min(replayed.values())]
+        assert found["mapping"] == as_fast[0]
         assert [entry.as_dict() for entry in hn.thread_map(file, MACHINE)] == found["threads"]
         named = hn.thread_map(file, MACHINE, mapping=found["mapping"], threads=threads)
         assert [entry.as_dict() for entry in named] == found["threads"]

@@ -8,9 +8,8 @@ result = hn.replay(trace, machine, threads=32, placement="first-touch", distribu
 
 from typing import Any
 
-from homenode import errors, interrupts
+from homenode import errors
 
-interrupts.end_the_command_quietly_while_it_loads()
 try:
     from homenode._core import version as __version__
 except ImportError as error:

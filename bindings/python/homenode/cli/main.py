@@ -10,9 +10,9 @@ import warnings
 
 import click
 
-from homenode import interrupts
 from homenode.cli.examples import epilog
 from homenode.errors import CaptureError, Error, TruncatedTrace
+from homenode.visible import visible
 
 # Each command is a module of its name, imported only when it runs: `homenode --help` must not load NumPy, and `homenode doctor` must run
 # where the extension cannot be loaded.
@@ -118,10 +118,6 @@ def _one_line(message: str) -> str:
         lines = [*lines[:-2], f"in: {lines[-2].strip()}"]
     words = " ".join(" ".join(lines).split(" ")).strip()
     short = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: f"{word[0][: LONGEST_WORD - 100]}…", words)
-    try:
-        from homenode.visible import visible
-    except ImportError:  # the extension cannot be loaded, and is what the message is about
-        return short[:LONGEST_MESSAGE]
     return visible(short, LONGEST_MESSAGE)
 
 
@@ -133,7 +129,6 @@ def main(arguments: list[str] | None = None) -> int:
     warnings.simplefilter("always", TruncatedTrace)
     warnings.showwarning = _show_warning
     try:
-        interrupts.raise_again()
         result = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
         status = result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:

@@ -46,6 +46,14 @@ def _cost(results: list[Result], wall: float, replays: list[int]) -> dict[str, A
     }
 
 
+def _own_threads(trace: Trace) -> tuple[int]:
+    """As many as the program creates."""
+    own = threads_of(trace)
+    if not own:
+        raise click.UsageError("Missing option '--threads'.")
+    return (own["threads"],)
+
+
 def _register(python_file: Path) -> None:
     """Run a file that registers placements."""
     if not python_file.is_file():
@@ -53,7 +61,7 @@ def _register(python_file: Path) -> None:
     try:
         code = compile(python_file.read_bytes(), str(python_file), "exec")
     except (SyntaxError, ValueError) as error:
-        raise click.UsageError(f"'{python_file}' is no Python: {error}") from None
+        raise click.UsageError(f"'{python_file}' is no Python file: {error}") from None
     try:
         exec(code, {"__name__": "<run_path>", "__file__": str(python_file)})
     except Exception as error:
@@ -127,11 +135,7 @@ def command(
         check_json_output(output)
     begin = time.perf_counter()
     trace = Trace.open(file)
-    if not options["threads"]:
-        own = threads_of(trace)
-        if not own:
-            raise click.UsageError("Missing option '--threads'.")
-        options["threads"] = (own["threads"],)
+    options["threads"] = options["threads"] or _own_threads(trace)
     choices = grid([one for name in machine for one in machines_with(name, changes)], **options)
     if timeline is not None and (len(choices) != 1 or confidence is not None):
         found = "--confidence" if confidence is not None else f"{len(choices)} combinations"

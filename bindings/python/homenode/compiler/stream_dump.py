@@ -26,7 +26,7 @@ _MESSAGES: tuple[tuple[str, str], ...] = (
     ("loop_begin", "tzzzuu"),
     ("item", "u"),
     ("loop_end", "u"),
-    ("barrier", "u"),
+    ("barrier", "t"),
     ("sections_begin", "tu"),
     ("single", "tu"),
     ("single_end", ""),
@@ -40,6 +40,7 @@ _MESSAGES: tuple[tuple[str, str], ...] = (
     ("thread_end", "u"),
     ("task_begin", "tu"),
     ("task_end", ""),
+    ("leaving", "s"),
 )
 _ACCESS, _PAIR = 64, 65  # of fixed length
 KINDS = ("read", "write", "read_modify_write", "atomic")
