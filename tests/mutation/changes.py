@@ -225,7 +225,7 @@ class Source:
             for other in {value + 1, value * 2, value // 2 if value > 1 else 1 - value} - {value}:
                 yield self._expression(i, i, i, f"{other}{match[2]}")
         elif re.fullmatch(r"\d[\d']*\.\d*|\d[\d'.]*e[+-]?\d+", text):
-            yield self._expression(i, i, i, f"{text} * 2")
+            yield self._expression(i, i, i, f"{text} * 2" if float(text.replace("'", "")) else "1.0")
 
     def _of_minimum(self, i: int) -> Iterator[Change]:
         if self.tokens[i].text not in ("min", "max") or [t.text for t in self.tokens[i - 2 : i]] != ["std", "::"]:

@@ -147,6 +147,16 @@ TEST(Carrefour, movesPagesToTheirOnlyReader) {
   EXPECT_LT(on.time, off.time);
 }
 
+TEST(Carrefour, isToldOfTrafficByTheEngineByLinesToo) {
+  // As above: the pages go to their reader, all but less than one in a hundred.
+  RunSpec options;
+  options.threads = 2;
+  options.mapping = "scatter";
+  options.placement = "first-touch+carrefour:period=10ms";
+  options.engine = "line";
+  EXPECT_GT(run(*readers(away(20)), two_sockets(), options).pages_by_node[1], 4096u * 99 / 100);
+}
+
 TEST(Carrefour, spreadsPagesThatSeveralNodesReadUntilTheirTrafficIsEven) {
   // Both nodes read all pages, which lie on node 0: traffic (all, 0), deviation over mean = 1.41 (> 35 %). Half of it moves.
   const Readers r{4096, {20, 20}, {0, 0}};

@@ -67,7 +67,7 @@ private:
   std::vector<std::int64_t> live_;  // by group: lines touched in it last
   std::vector<std::int64_t> tree_;  // Fenwick tree over live_
   std::int64_t all_ = 0;
-  std::uint64_t execution_ = 0, begin_of_execution_ = 0;  // the latter: its first group
+  std::uint64_t execution_ = 0;
   std::vector<std::uint64_t> end_of_;                     // by execution: the first group behind it
   LoopNumber loop_ = no_loop;
 };

@@ -158,7 +158,8 @@ TEST(JArena, theOwnerRuleSaysWhose) {
 
 TEST(Owners, areTheThreadsThatUseABlockMost) {
   WorkloadBuilder builder;
-  const ObjectId a = builder.object("a", 8000), b = builder.object("b", 8), unused = builder.object("unused", 8);
+  const ObjectId a = builder.object("a", 8000), b = builder.object("b", 8), unused = builder.object("unused", 8),
+                 row = builder.object("row", 80);
   const RegionId init = builder.serial("init");
   builder.stream(init, AccessKind::write, a, {0, 8});
   builder.repeat(init);
@@ -168,12 +169,16 @@ TEST(Owners, areTheThreadsThatUseABlockMost) {
   for (std::int64_t i = 0; i < 4; ++i) {
     builder.stream(sweep, AccessKind::read, a, std::vector<std::int64_t>(static_cast<std::size_t>(i) + 1, 0));
     if (i == 0) builder.stream(sweep, AccessKind::write, b, {0});
+    // A run of 10 accesses by thread 1, 9 single ones by thread 0.
+    if (i == 0) builder.stream(sweep, AccessKind::read, row, std::vector<std::int64_t>(9, 8));
+    if (i == 3) builder.nest(sweep, {10}, {read(row, 0, {8})});
     builder.next_block(sweep, i + 1);
   }
   builder.repeat(sweep);
   const auto owners = owners_by_use(*builder.build(), 2);
   EXPECT_EQ(owners[a.index()], 1);
   EXPECT_EQ(owners[b.index()], 0);
+  EXPECT_EQ(owners[row.index()], 1);
   EXPECT_EQ(owners[unused.index()], -1);
 }
 

@@ -125,6 +125,7 @@ const Mistake mistakes[] = {
      "source, home, directory", "^"},
     {"SocketOutOfRange", "sockets = [0, 1]", "sockets = [0, 2]", "11:15: ", "nodes.sockets is 2", "0 to 1",
      "  sockets = [0, 2]\n                ^"},
+    {"LetterWithoutQuotes", "[core]", "\xC3\xA9 = 1\n[core]", "43:1: ", "", "a TOML 1.0 document", "^"},
     {"SocketAgain", "sockets = [0, 1]", "sockets = [0, 0]", "11:15: ", "nodes.sockets names socket 0 again", "each once", "^"},
     {"TooManyNodes", "sockets = [0, 1]", "per_socket = 200\nsockets = [0, 1]", "12:15: ", "more than 254 nodes", "1 to 254", "^"},
     {"CyclesOfAge", "value = \"60 ns\"", "value = \"1e300 cycles\"", "14:21: ", "'1e300 cycles' is no time: it is too large", "", "^"},

@@ -150,6 +150,21 @@ TEST(StencilAware, interleavesUpToAQuarterAboveAnEqualShare) {
   EXPECT_THAT(homes(*placement, ObjectId{0}, 4), ElementsAre(0, 1, 0, 0));
 }
 
+TEST(StencilAware, hasPagesTouchedByWhoeverUsesThemMostOnTheirNode) {
+  // Node 0 has threads 0, 1 and 2 with 3, 5 and 4 bytes, node 1 thread 3 with 6: 12 > 6, and of node 0 thread 1 uses most.
+  AccessSummary summary;
+  summary.node = {NodeId{0}, NodeId{0}, NodeId{0}, NodeId{1}};
+  ObjectUse& use = summary.objects[ObjectId{0}];
+  use.at_start = true;
+  use.pages = {{0, 2, {{ThreadId{0}, 3, 0}, {ThreadId{1}, 1, 4}, {ThreadId{2}, 4, 0}, {ThreadId{3}, 6, 0}}}};
+  const auto placement = page_placements().make("stencil-aware");
+  placement->prepare(&summary, two_sockets());
+  const std::vector<TouchedPages> touched = placement->touched_first();
+  ASSERT_EQ(touched.size(), 1u);
+  EXPECT_EQ(touched[0].thread, ThreadId{1});
+  EXPECT_EQ(touched[0].last, 2u);
+}
+
 TEST(StencilAware, doesNotHangOnItsThreshold) {
   const Stencil s = stencil_1d();
   const Machine machine = four_socket_square();

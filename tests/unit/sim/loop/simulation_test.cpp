@@ -449,6 +449,18 @@ TEST(Synchronised, orderedPartsKeepTheLoopsOrder) {
   EXPECT_EQ((SimulatedRun{workload, 2, "static:1"}.report.time), fork_cost + half_time * 5 + barrier_cost);
 }
 
+TEST(Synchronised, anIterationWithoutAnOrderedPartEndsItsTurnWithItself) {
+  // Of four iterations on two threads the last two have an ordered second half. Thread 1 is there after h and waits for the end of 0 and 1
+  // after 4 h; then three halves follow: fork + 7 h + barrier.
+  ListedWorkload workload;
+  const std::size_t loop = workload.add(RegionKind::loop, Binding::free, 4, 1, true, "sweep");
+  workload.regions[0].ordered = true;
+  synchronise(workload, loop, {{half, SyncOperation::ordered_enter, 0, 0}, {end_of_iteration, SyncOperation::ordered_leave, 0, 0}});
+  auto& blocks = workload.bodies[loop]->blocks;
+  blocks = {{0, 2, PatternId{0}, {{ObjectId{0}, 0, 4096}}}, {2, 4, blocks[0].pattern, {{ObjectId{0}, 2 * 4096, 4096}}}};
+  EXPECT_EQ((SimulatedRun{workload, 2}.report.time), fork_cost + half_time * 7 + barrier_cost);
+}
+
 // main creates two threads, works, and joins them.
 struct TwoThreads {
   explicit TwoThreads(std::vector<SyncEvent> first = {}, std::vector<SyncEvent> second = {}) {

@@ -272,6 +272,23 @@ TEST(ManyLines, fromTheOtherSocketSaturateTheLink) {
   EXPECT_EQ(bench.engine->bottlenecks().at(1).front().resource, "link 1->0");
 }
 
+TEST(ManyLines, areHeldUpByWhatTheyWaitedForLongest) {
+  // 200 lines over a link of 1 GB/s, 72 ns each, then 100 from the own controller, 64 ns each; ten in flight wait for nine others: 200 x 9
+  // x 72 against 100 x 9 x 64.
+  Machine machine = two_sockets();
+  machine.links[0].bandwidth = Bandwidth::bytes_per_second(1e9);
+  machine.controllers[0].read_only = Bandwidth::bytes_per_second(1e9);
+  machine.controllers[0].one_to_one = Bandwidth::bytes_per_second(0.75e9);
+  Bench bench{machine, "interleave"};
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t i = 0; i < 300; ++i) offsets.push_back(i < 200 ? (2 * i + 1) * page : 2 * (i - 200) * page);
+  const auto lines = bench.loop(AccessKind::write, offsets, 0, 0, 1);
+  bench.build();
+  bench.time(lines);
+  ASSERT_EQ(bench.addresses->home_of(bench.addresses->address(bench.array, ThreadId{0}) + page), NodeId{1});
+  EXPECT_EQ(bench.engine->bottlenecks().at(0).front().resource, "link 1->0");
+}
+
 TEST(ManyLines, overlapWithComputingUnlessTheCoreBlocks) {
   // 1000 lines of a chase: 100 us of memory, and computing of as long, 2 instructions a nanosecond.
   for (const Overlap overlap : {Overlap::full, Overlap::none}) {

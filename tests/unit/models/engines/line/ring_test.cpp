@@ -144,6 +144,17 @@ TEST_P(Order, hasEveryDeviceOnceAndTheSameMeanLatency) {
 
 INSTANTIATE_TEST_SUITE_P(All, Order, ::testing::Values("interleaved", "paired", "grouped", "shuffled"));
 
+TEST(RingGeometry, orderSaysHowManyControllersSitSideBySide) {
+  // Of 8 controllers, those whose next one is their neighbour: none, the first of each pair, all but the last.
+  for (const auto& [order, expected] : {std::pair{"interleaved", 0}, std::pair{"paired", 4}, std::pair{"grouped", 7}}) {
+    const RingGeometry ring{knc({{"ring.order", order}})};
+    ASSERT_EQ(ring.controllers(), 8U);
+    int neighbours = 0;
+    for (std::size_t next = 1; next < 8; ++next) neighbours += ring.stop_of_controller(next) == ring.stop_of_controller(next - 1) + 1;
+    EXPECT_EQ(neighbours, expected) << order;
+  }
+}
+
 TEST(RingGeometry, refusesWhatIsNoOrder) {
   Machine machine = six_stops();
   for (const char* order : {"c0 d0 c1 m0", "c0 d0 c1 m0 d1 d1", "c0 d0 c1 m0 d1 x3", "c0 d0 c1 m0 d1 c2", "c0 d0 c1 m0 d1 c", "no order"}) {
@@ -153,6 +164,12 @@ TEST(RingGeometry, refusesWhatIsNoOrder) {
   machine = six_stops();
   machine.ring->hop = Time::nanoseconds(40);  // the mean way round alone would take 220 ns
   EXPECT_THROW(validate(machine), InputError);
+  machine.ring->hop = Time{};
+  EXPECT_THAT([&] { validate(machine); }, ::testing::ThrowsMessage<InputError>(::testing::HasSubstr("allowed: more than 0 ns")));
+  machine = six_stops();
+  machine.ring->data_rings = 0;
+  EXPECT_THAT([&] { validate(machine); },
+              ::testing::ThrowsMessage<InputError>(::testing::HasSubstr("data_rings is 0; allowed: at least 1")));
   machine = six_stops();
   machine.ring->directories = 3;
   machine.ring->order.text = "interleaved";
