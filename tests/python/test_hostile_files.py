@@ -206,7 +206,7 @@ def test_files_that_are_no_files(homenode: Run, tmp_path: Path, trace_file: Path
     refused(homenode(*options, "--machine", "xeon-x5550-2s", "--system", long), "unknown system")
     refused(homenode(*options, "--machine", "xeon-x5550-2s", "--energy", long), "unknown energy")
     (tmp_path / "in.csv").write_text("address,size,kind\n0x1000,8,read\n")
-    refused(homenode("import", "csv", "in.csv", "-o", "."), "it is a folder")
+    refused(homenode("import", "csv", "in.csv", "-o", "."), "is no name of a file")
 
 
 def test_options_that_ask_for_too_much(homenode: Run, tmp_path: Path, trace_file: Path) -> None:
