@@ -147,14 +147,30 @@ TEST(Carrefour, movesPagesToTheirOnlyReader) {
   EXPECT_LT(on.time, off.time);
 }
 
-TEST(Carrefour, isToldOfTrafficByTheEngineByLinesToo) {
-  // As above: the pages go to their reader, all but less than one in a hundred.
+TEST(Carrefour, knowsWhoseTrafficItIsInEveryEngine) {
+  // Two threads read an array of their own at once, each interleaved over both nodes; a pass of 16 MiB takes 2 ms. After a period of 10 ms
+  // with one user each page goes to it: thread 0's after the first, at most five passes; thread 1's after the second, at most ten, for in
+  // the first thread 0 has filled them. Half of those bytes are remote, half of the lines that are filled, read and written back, and half
+  // of the pages that are copied: of 20 passes, fill and copies (7.5 / 2 + 1 + 0.5) / 23.
+  WorkloadBuilder builder;
+  const std::int64_t bytes = 4096 * page;
+  const ObjectId arrays = builder.object("arrays", 2 * static_cast<std::uint64_t>(bytes), ObjectKind::mapped);
+  constexpr auto lines = static_cast<std::uint32_t>(4096 * lines_of_page);
+  const RegionId fill = builder.serial("fill"), look = builder.bound("look", 2);
+  builder.nest(fill, {2 * lines}, {write(arrays, 0, {64})});
+  builder.repeat(fill);
+  builder.nest(look, {lines, 20}, {read(arrays, 0, {64, 0}, bytes)});
+  builder.repeat(look);
+  const auto workload = builder.build();
   RunSpec options;
   options.threads = 2;
   options.mapping = "scatter";
-  options.placement = "first-touch+carrefour:period=10ms";
-  options.engine = "line";
-  EXPECT_GT(run(*readers(away(20)), two_sockets(), options).pages_by_node[1], 4096u * 99 / 100);
+  options.placement = "interleave+carrefour:period=10ms";
+  for (const char* engine : {"flow", "line"}) {
+    options.engine = engine;
+    const std::vector<std::uint64_t> traffic = run(*workload, two_sockets(), options).counts.traffic_bytes;  // by reader, by home
+    EXPECT_LT(static_cast<double>(traffic[1] + traffic[2]), static_cast<double>(sum(traffic)) * 5.25 / 23) << engine;
+  }
 }
 
 TEST(Carrefour, spreadsPagesThatSeveralNodesReadUntilTheirTrafficIsEven) {

@@ -66,9 +66,10 @@ private:
   // lines_of_core.cpp
   void run(RunningSlice&);
   bool access(RunningSlice&, const LineTouch&, LineNumber);
-  void write_back(const RunningSlice&, Picoseconds at);
+  void write_back(RunningSlice&, Picoseconds at);
   NodeId home_of(const RunningSlice&, LineNumber) const;
-  void count_line(const RunningSlice&, LineNumber, NodeId home, bool write);
+  void count_line(RunningSlice&, LineNumber, NodeId home, bool write);
+  void tell_traffic(AddressSpace&, Time now);
   // outstanding_misses.cpp
   // Takes a place in flight and begins; false if there is none, and the core waits.
   bool issue(RunningSlice&, const Miss&, float parallelism);

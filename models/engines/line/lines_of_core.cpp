@@ -108,7 +108,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
   return false;
 }
 
-void LineEngine::write_back(const RunningSlice& r, Picoseconds at) {
+void LineEngine::write_back(RunningSlice& r, Picoseconds at) {
   for (const LineRange& lines : victims_.writebacks) {
     for (LineNumber line = lines.first; line < lines.last; ++line) {
       const NodeId home = home_of(r, line);
@@ -126,10 +126,22 @@ NodeId LineEngine::home_of(const RunningSlice& r, LineNumber line) const {
   return home.is_none() ? r.asker.node : home;  // the zero page
 }
 
-void LineEngine::count_line(const RunningSlice& r, LineNumber line, NodeId home, bool write) {
+void LineEngine::count_line(RunningSlice& r, LineNumber line, NodeId home, bool write) {
   counts_.memory(r.asker.node, r.thread, home, write ? 0 : 1, write ? 1 : 0);
-  PageWatch& watch = r.addresses->watch();
-  if (watch.watches() == Watch::traffic) watch.exchanged(bytes_of({line, line + 1}, line_bytes_), write);
+  if (r.addresses->watch().watches() != Watch::traffic) return;
+  if (!r.exchanged.empty() && r.exchanged.back().lines.last == line && r.exchanged.back().write == write)
+    ++r.exchanged.back().lines.last;
+  else
+    r.exchanged.push_back({{line, line + 1}, write});
+}
+
+// Slices run beside each other: of each what its own thread exchanged.
+void LineEngine::tell_traffic(AddressSpace& addresses, Time now) {
+  for (RunningSlice& r : cores_) {
+    for (const RunningSlice::Exchanged& part : r.exchanged) addresses.watch().exchanged(bytes_of(part.lines, line_bytes_), part.write);
+    r.exchanged.clear();
+    addresses.watch().tell_traffic({r.thread, r.asker.core, r.asker.node, now});
+  }
 }
 
 }  // namespace homenode

@@ -62,6 +62,12 @@ struct RunningSlice {
   std::vector<Picoseconds> level_free;  // when a level can deliver the next line
   std::optional<Miss> put_off;          // it waits for a place
   float put_off_parallelism = 1;
+  // With memory since the placement was last told, where it watches traffic: one line behind the other.
+  struct Exchanged {
+    LineRange lines;
+    bool write = false;
+  };
+  std::vector<Exchanged> exchanged;
   // For what bound the slice.
   Picoseconds overhead = 0, locked = 0, latency = 0;  // locked: by the lock that page faults take
   std::uint64_t accesses = 0, faults = 0;

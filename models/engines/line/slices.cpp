@@ -22,6 +22,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   const std::size_t thread = place.thread.index();
   if (cores_.size() <= thread) cores_.resize(thread + 1);
   counts_.add_thread(place.thread);
+  if (addresses.watch().watches() == Watch::traffic) tell_traffic(addresses, place.now);  // since the slice before
   RunningSlice& r = cores_[thread];
   r.slice.clear();
   r.kernel.clear();
@@ -37,7 +38,6 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   Picoseconds overhead = work.overhead.count();
   const bool watched = addresses.watch().watches() != Watch::nothing;
   if (watched) {
-    if (addresses.watch().watches() == Watch::traffic) addresses.watch().tell_traffic(place);  // since the slice before
     addresses.watch().begin_slice(place);
     overhead += work_on_pages(place, addresses);
   }

@@ -227,6 +227,19 @@ TEST(Period, shrinksWhenFaultsAreSharedAndRemote) {
   EXPECT_TRUE(balancing.threads().grouped(ThreadId{0}, ThreadId{1}));
 }
 
+TEST(Period, ofLinux44ShrinksLessTheMoreFaultsAreShared) {
+  // Thread 0 on node 1 has 50 private and 50 shared faults on node 0. Without statistics its period doubles, to 2 s. Then 0 of 10 slots are
+  // local: less by 7 slots of 0.2 s, of which (50 x 10 + 50 + 50) / (50 + 50 + 1) = 5 tenths: 2 - 0.7 s.
+  BalancedThreads threads{settings(BalancingKernel::linux_4_4), 2};
+  Pages pages{1, NodeId{0}};
+  const LastTouch own{ThreadId{0}, NodeId{1}}, others{ThreadId{1}, NodeId{0}};
+  for (int fault = 0; fault < 100; ++fault)
+    threads.fault({by(0, 1, 100 * second), NodeId{0}, false, false, fault % 2 == 0 ? own : others}, 1, pages);
+  EXPECT_EQ(threads.period(ThreadId{0}), 2 * second);
+  threads.fault({by(0, 1, 200 * second), NodeId{0}, false, false, own}, 2, pages);
+  EXPECT_EQ(threads.period(ThreadId{0}), 1300 * millisecond);
+}
+
 // In each pass each page faults once, by one of four threads, two on each of two nodes, drawn evenly. Returns migrations a page and
 // pass in the second half of them.
 double migrations_of_shared_pages(BalancingKernel kernel, std::size_t passes, Pages& pages) {

@@ -310,6 +310,19 @@ TEST(ManyLines, overlapWithComputingUnlessTheCoreBlocks) {
   }
 }
 
+TEST(PageFaults, holdTheirOwnThreadUpOneByOne) {
+  // A chase over ten new pages, 500 ns of fault each. What is in flight arrives meanwhile: only the last line's 100 ns come on top,
+  // whatever the thread's number.
+  Bench bench{two_sockets(), "first-touch"};
+  std::vector<std::int64_t> offsets(10);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
+  const auto chase = bench.loop(AccessKind::write, offsets, 1, 10 * page);
+  bench.build();
+  bench.options.system.fault = {ns(500), Time{}, 0, 0};
+  bench.engine = std::make_unique<LineEngine>(*bench.workload, bench.machine, *bench.topology, bench.options);
+  for (const unsigned thread : {0U, 1U, 4U, 5U}) EXPECT_EQ(bench.time(chase, thread, thread), 10 * ns(500) + ns(100)) << thread;
+}
+
 TEST(PageFaults, fetchTheLockOnlyFromSomebodyWhoHoldsIt) {
   // 100 ns under the lock each, then the line from memory, 100 ns at home and 150 a hop away. Core 4 comes while core 0 has the lock, so
   // that two lines of it travel a hop: 100 + (100 + 2 x 100) + 150. Later the lock is free: whoever comes pays its own 100 ns alone.
