@@ -68,7 +68,7 @@ private:
   std::vector<std::int64_t> tree_;  // Fenwick tree over live_
   std::int64_t all_ = 0;
   std::uint64_t execution_ = 0;
-  std::vector<std::uint64_t> end_of_;                     // by execution: the first group behind it
+  std::vector<std::uint64_t> end_of_;  // by execution: the first group behind it
   LoopNumber loop_ = no_loop;
 };
 
