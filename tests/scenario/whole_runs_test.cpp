@@ -10,6 +10,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/loop/simulation.hpp"
 #include "tests/support/accounted_run.hpp"
+#include "tests/support/machines.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
 
@@ -205,6 +206,26 @@ TEST(Run, refusesWhatItDoesNotKnowBeforeAnythingRuns) {
   EXPECT_THAT(message([](RunSpec& o) { o.threads = 9; }), HasSubstr("9 threads on machine 'xeon-x5550-2s' with 8 cores"));
   EXPECT_THAT(message([](RunSpec& o) { o.distribution = "swep@static"; }), HasSubstr("unknown region label 'swep'; allowed: "));
   EXPECT_THAT(message([](RunSpec& o) { o.placement = "bind:2"; }), HasSubstr("has nodes 0 to 1"));
+}
+
+TEST(Translations, ofLargePagesHaveTheEntriesForLargePages) {
+  // Ten passes over 32 pages of 2 MiB: 64 entries hold all of them after the first; four would miss 320 times.
+  Machine machine = one_node();
+  machine.tlb.entries = 4;
+  machine.tlb.large_entries = 64;
+  WorkloadBuilder builder;
+  const std::int64_t large = 2 << 20;
+  const ObjectId array = builder.object("array", 32 * static_cast<std::uint64_t>(large), ObjectKind::mapped);
+  const RegionId serial = builder.serial("passes");
+  builder.nest(serial, {32, 10}, {write(array, 0, {large, 0})});
+  builder.repeat(serial);
+  const auto workload = builder.build();
+  RunSpec options;
+  options.pages = "2MiB";
+  for (const char* engine : {"flow", "line"}) {
+    options.engine = engine;
+    EXPECT_EQ(run(*workload, machine, options).counts.tlb_misses, 32u) << engine;
+  }
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ from typing import Any
 # As the compilers write them (compiler/losses.py, instrumentation.py, libraries.py): function, what, why.
 _WHAT = r"'[^']*'|a temporary|a table of the compiler"
 _COMPILED = re.compile(
-    rf"^(?!extrapolated: )(?P<function>\S+): (?:what (?P<called>\S+) does to memory is not recorded|(?:(?P<what>{_WHAT}) |(?P<intrinsic>\w+): )?(?P<why>.*))$"
+    r"^(?!extrapolated: )(?P<function>\S+): (?:what (?P<called>\S+) does to memory is not recorded|"
+    rf"(?:(?P<what>{_WHAT}) |(?P<intrinsic>\w+): )?(?P<why>.*))$"
 )
 _CALLED = "calls of library functions that work on the program's memory, which is not recorded"
 _TRUNCATED = "truncated: "
