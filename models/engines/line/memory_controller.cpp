@@ -30,7 +30,6 @@ std::int64_t MemoryController::read(LineNumber line, std::int64_t now) {
   Channel& channel = channels_[line.value() % channels_.size()];
   const std::uint64_t page = line.value() / page_lines_;
   Bank& bank = channel.banks[mixed_bits(page) % channel.banks.size()];
-  ++reads_;
   std::int64_t column_at = now;
   const bool open = now - bank.used <= row_closes_after_;
   if (open && (bank.row == page || bank.row_before == page)) {

@@ -43,7 +43,6 @@ public:
   }
 
   std::uint64_t row_hits() const { return row_hits_; }
-  std::uint64_t reads() const { return reads_; }
 
 private:
   struct Bank {
@@ -64,7 +63,7 @@ private:
   unsigned write_batch_;
   std::uint64_t page_lines_;
   std::int64_t busy_ = 0;
-  std::uint64_t row_hits_ = 0, reads_ = 0;
+  std::uint64_t row_hits_ = 0;
   std::vector<Channel> channels_;
   Timeline* timeline_ = nullptr;
   std::size_t resource_ = 0;

@@ -325,6 +325,24 @@ TEST(PreferredNode, isReachedByAnExchangeWhereNoCoreIsIdleAndBothGain) {
   }
 }
 
+TEST(PreferredNode, isNotWorthAnExchangeForLessThan30Thousandths) {
+  // Of 1000 faults each thread has so many on the other one's node. Gains: 506 - 494 twice is 24, 510 - 490 twice is 40 thousandths.
+  for (const int away : {506, 510}) {
+    BalancedThreads threads{settings(BalancingKernel::linux_6_1), 2};
+    Pages pages{1, NodeId{0}};
+    pages.exchangeable = true;
+    for (std::uint64_t pass = 1; pass <= 3; ++pass) {
+      const Time now = static_cast<std::int64_t>(pass) * 100 * second;
+      for (int fault = 0; fault < 1000; ++fault) {
+        const std::size_t there = fault < away ? 1 : 0;
+        threads.fault({by(1, 0, now), NodeId{there}, there == 0, false, {ThreadId{1}, NodeId{0}}}, pass, pages);
+        threads.fault({by(0, 1, now), NodeId{1 - there}, there == 0, false, {ThreadId{0}, NodeId{1}}}, pass, pages);
+      }
+    }
+    EXPECT_EQ(!pages.exchanged.first.is_none(), away == 510) << away;
+  }
+}
+
 TEST(PreferredNode, isReachedByAnExchangeWithinAGroup) {
   // Thread 0 on node 1 faults on node 0 twice as often as thread 1 on node 0 does on node 1, so that node 0 is the group's. Both gain all
   // of their faults, 1000 + 1000, of which a sixteenth is taken off: 1875, more than the third that thread 0 gains for the group without

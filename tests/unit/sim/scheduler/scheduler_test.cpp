@@ -149,6 +149,31 @@ TEST_F(OneCore, isFreeWhenItsThreadHasSpunLongEnough) {
   EXPECT_FALSE(spinning.anybody_queues());
 }
 
+TEST_F(OneCore, isNotGivenToAThreadThatFellAsleepInTheQueue) {
+  // a spins from 0 to 12 ms, but after its slice of 9 ms b has the core until 20 ms: a sleeps by then, and b goes on.
+  Scheduler spinning{machine, quiet(), {millisecond * 12, 1}, 0};
+  for (int thread = 0; thread < 2; ++thread) spinning.add({CoreId{0}});
+  ASSERT_TRUE(spinning.resume(a, nobody, Time{}));
+  spinning.start_waiting(a, Scheduler::Wait::spins, Time{});
+  EXPECT_FALSE(spinning.resume(b, nobody, millisecond));
+  spinning.advance(millisecond * 9);
+  EXPECT_THAT(spinning.take_granted(), ElementsAre(b));
+  spinning.start_computing(b);
+  EXPECT_TRUE(spinning.slice_ended(b, millisecond * 20));
+  EXPECT_FALSE(spinning.has_core(a));
+  EXPECT_FALSE(spinning.anybody_queues());
+}
+
+TEST_F(OneCore, isGivenAwayByAThreadThatBeginsToSpinAfterItsSlice) {
+  Scheduler spinning{machine, quiet(), {millisecond * 200, 1}, 0};
+  for (int thread = 0; thread < 2; ++thread) spinning.add({CoreId{0}});
+  ASSERT_TRUE(spinning.resume(a, nobody, Time{}));
+  spinning.start_computing(a);
+  EXPECT_FALSE(spinning.resume(b, nobody, millisecond));
+  spinning.start_waiting(a, Scheduler::Wait::spins, millisecond * 10);  // its slice was 9 ms
+  EXPECT_THAT(spinning.take_granted(), ElementsAre(b));
+}
+
 TEST_F(OneCore, isKeptByAThreadThatSpinsUntilItsSliceEnds) {
   // Three threads of two cores would be throttled; two spin for 200 ms, so the other one waits 9 ms for its slice.
   Scheduler spinning{machine, quiet(), {millisecond * 200, 1}, 0};

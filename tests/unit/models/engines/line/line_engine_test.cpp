@@ -272,6 +272,36 @@ TEST(ManyLines, fromTheOtherSocketSaturateTheLink) {
   EXPECT_EQ(bench.engine->bottlenecks().at(1).front().resource, "link 1->0");
 }
 
+TEST(ManyLines, thatAreReadAndStoredPastTheCachesSendWhatBothSend) {
+  // 504 doubles of a node a hop away: the messages of the reads and those of the non-temporal stores, on each way.
+  const auto sent = [](bool reads, bool stores) {
+    Bench bench{two_sockets(), "bind:1"};
+    const RegionId touch = bench.builder.serial("touch"), loop = bench.builder.serial("loop");
+    bench.builder.nest(touch, {1}, {write(bench.array, 0, {page})});
+    const ExecutionId first = bench.builder.repeat(touch);
+    std::vector<Reference> references;
+    if (reads) references.push_back(read(bench.array, line, {8}));
+    if (stores) references.push_back(streamed_write(bench.array, line, {8}));
+    bench.builder.nest(loop, {504}, references);
+    const ExecutionId second = bench.builder.repeat(loop);
+    bench.build();
+    bench.options.stores = StoreTreatment::nontemporal;
+    bench.engine = std::make_unique<LineEngine>(*bench.workload, bench.machine, *bench.topology, bench.options);
+    bench.time(first);
+    const std::vector<std::uint64_t> before = bench.engine->counts().link_bytes;
+    bench.time(second);
+    std::vector<std::uint64_t> bytes = bench.engine->counts().link_bytes;
+    for (std::size_t way = 0; way < bytes.size(); ++way) bytes[way] -= before[way];
+    return bytes;
+  };
+  const auto read = sent(true, false), stored = sent(false, true), both = sent(true, true);
+  ASSERT_EQ(both.size(), 2U);
+  for (const std::size_t way : {0U, 1U}) {
+    EXPECT_GT(stored[way], 0U);
+    EXPECT_EQ(both[way], read[way] + stored[way]);
+  }
+}
+
 TEST(ManyLines, areHeldUpByWhatTheyWaitedForLongest) {
   // 200 lines over a link of 1 GB/s, 72 ns each, then 100 from the own controller, 64 ns each; ten in flight wait for nine others: 200 x 9
   // x 72 against 100 x 9 x 64.
