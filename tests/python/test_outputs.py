@@ -74,6 +74,30 @@ def test_a_part_that_somebody_else_made_is_not_followed(tmp_path: Path) -> None:
     assert part.read_text() == "frames"
 
 
+def test_files_of_another_kind_stay(homenode: Run, tmp_path: Path, trace_file: Path) -> None:
+    """`replay x.hnt -o x.hnt` replaced the trace by a report."""
+    kept = {
+        "own.hnt": trace_file.read_bytes(),
+        "own.c": b"int main(void) { return 0; }\n",
+        "own.json": b'{"schema": "x"}',
+    }
+    for name, content in kept.items():
+        (tmp_path / name).write_bytes(content)
+    for words, kind in (
+        (("replay", trace_file, *X5550, "-o", "own.hnt"), "report"),
+        (("replay", trace_file, *X5550, "-o", "own.c"), "report"),
+        (("report", "own.json", "-o", "own.json"), "page"),
+        (("advise", trace_file, *X5550, "--map", "own.hnt"), "page"),
+        (("machine", "loaded-latency", "xeon-x5550-2s", "-o", "own.c"), "page"),
+    ):
+        done = homenode(*words)
+        assert (done.status, done.stdout) == (2, "")
+        assert f"is there and no {kind}; allowed: a new name, or a {kind} to be replaced" in done.stderr
+    assert {name: (tmp_path / name).read_bytes() for name in kept} == kept
+    for _ in range(2):  # one of its kind is replaced
+        assert homenode("replay", trace_file, *X5550, "-o", "new.json").status == 0
+
+
 def test_json_is_not_written_into_a_page() -> None:
     with pytest.raises(UsageError, match=r"allowed: a name such as r\.json, of which 'homenode report' makes a page"):
         check_json_output(Path("r.html"))

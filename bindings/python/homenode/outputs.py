@@ -12,7 +12,8 @@ from pathlib import Path
 
 from homenode.errors import UsageError
 
-_TRACE_BEGINS = b"\x89HNT"
+# How a file begins that a command may write over with one of its kind.
+_BEGINS = {"trace": (b"\x89HNT",), "report": (b"{",), "page": (b"<",), "timeline": (b"{", b"\x1f\x8b")}
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFLNK: "a symbolic link",
@@ -24,34 +25,37 @@ _KINDS = {
 _PAGES = (".html", ".htm")
 
 
-def check_output(path: Path) -> None:
-    """Refuse what cannot be written, or is there and no regular file; before any work is done."""
+def check_output(path: Path, kind: str | None = None) -> None:
+    """Refuse what cannot be written, is there and no regular file, or none of its `kind` (_BEGINS); before any work is done."""
     if str(path) in ("", "."):
         raise UsageError(f"output '{path}' is no name of a file")
     try:
-        kind = stat.S_IFMT(path.lstat().st_mode)
+        mode = stat.S_IFMT(path.lstat().st_mode)
     except FileNotFoundError:
         if not path.absolute().parent.is_dir():
             raise UsageError(f"cannot write '{path}': no folder '{path.parent}'") from None
         return
     except OSError as error:
         raise UsageError(f"cannot write '{path}': {error.strerror}") from None
-    if kind != stat.S_IFREG:
-        raise UsageError(f"output '{path}' is {_KINDS.get(kind, 'no file')}; allowed: a new name or a regular file")
+    if mode != stat.S_IFREG:
+        raise UsageError(f"output '{path}' is {_KINDS.get(mode, 'no file')}; allowed: a new name or a regular file")
+    if kind is not None:
+        with suppress(OSError), path.open("rb") as file:
+            begin = file.read(8)
+            if begin and not begin.startswith(_BEGINS[kind]):
+                raise UsageError(
+                    f"output '{path}' is there and no {kind}; allowed: a new name, or a {kind} to be replaced"
+                )
 
 
 def check_trace_output(path: Path) -> None:
     """As `check_output`; a file that is there and no trace is kept."""
-    check_output(path)
-    with suppress(OSError), path.open("rb") as file:
-        begin = file.read(len(_TRACE_BEGINS))
-        if begin and begin != _TRACE_BEGINS:
-            raise UsageError(f"output '{path}' is there and no trace; allowed: a new name, or a trace to be replaced")
+    check_output(path, "trace")
 
 
 def check_json_output(path: Path) -> None:
-    """As `check_output`, for a document that is no page."""
-    check_output(path)
+    """As `check_output`, for a report, which is no page."""
+    check_output(path, "report")
     if path.suffix.lower() in _PAGES:
         raise UsageError(
             f"output '{path}' would be JSON; allowed: a name such as {path.with_suffix('.json').name}, "
@@ -60,12 +64,12 @@ def check_json_output(path: Path) -> None:
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def written_whole(path: Path, kind: str | None = None) -> Iterator[Path]:
     """A file of a new name beside `path`, renamed to it when the block succeeds and removed when it does not.
 
-    Its name ends in .part, so that a trace's writer writes just there.
+    Its name ends in .part, so that a trace's writer writes just there. `kind`: as of `check_output`.
     """
-    check_output(path)
+    check_output(path, kind)
     try:
         descriptor, name = tempfile.mkstemp(prefix=".homenode-", suffix=".part", dir=path.absolute().parent)
     except OSError as error:

@@ -23,7 +23,7 @@ def check_target(path: Path) -> None:
     """Refuse what cannot be written before anything runs."""
     if not path.name.endswith((".json", ".json.gz")):
         raise UsageError(f"timeline '{path}'; allowed: names that end in .json or .json.gz")
-    check_output(path)
+    check_output(path, "timeline")
 
 
 def _microseconds(nanoseconds: int) -> float:

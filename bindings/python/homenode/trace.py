@@ -94,7 +94,10 @@ class Trace:
         if self.accesses == 0:
             raise InputError(f"{self._path}: {self.remarks[-1]}")
         if not self.complete:
-            warnings.warn(f"{self._path} is {self.remarks[0]}", TruncatedTrace, stacklevel=2)
+            uncounted = (
+                "" if self.unseen["known"] else "; its instructions were not counted, so times are of memory alone"
+            )
+            warnings.warn(f"{self._path} is {self.remarks[0]}{uncounted}", TruncatedTrace, stacklevel=2)
 
     @property
     def program(self) -> str:

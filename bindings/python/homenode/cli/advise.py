@@ -13,7 +13,7 @@ from homenode import unseen
 from homenode.cli import completion, console
 from homenode.cli.run_options import machine_option, machine_with, run_options
 from homenode.machine import Machine
-from homenode.outputs import written_whole
+from homenode.outputs import check_output, written_whole
 from homenode.ranking_words import guessed
 from homenode.run_spec import CLOSED_FORM
 from homenode.trace import Trace
@@ -153,6 +153,8 @@ def command(
     from homenode.gain_map_page import map_page
     from homenode.program_changes import program_changes
 
+    if map_file is not None:
+        check_output(map_file, "page")
     trace = Trace.open(file)
     described = machine_with(machine, changes)
     with console.progress("weighing", None) as advance:

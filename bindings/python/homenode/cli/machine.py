@@ -116,7 +116,7 @@ def loaded_latency(machine: str, node: int, output: Path | None, as_json: bool) 
     if output is not None:
         from homenode.loaded_latency_page import loaded_latency_page
 
-        with written_whole(output) as temporary:
+        with written_whole(output, "page") as temporary:
             temporary.write_text(loaded_latency_page(loaded, node, points), encoding="utf-8")
     if as_json:
         console.print_json({"machine": loaded.name, "node": node, "loads": points.to_dict("records")})
@@ -179,7 +179,7 @@ def latency_map(machine: str, first: int, blocks: int, outputs: tuple[Path, ...]
     loaded = Machine.load(machine)
     latencies = loaded.latency_map(first, blocks)
     for output in outputs:
-        with written_whole(output) as temporary:
+        with written_whole(output, "page" if output.suffix == ".html" else None) as temporary:
             if output.suffix == ".csv":
                 latencies.to_csv(temporary, float_format="%.3f")
             else:

@@ -41,7 +41,7 @@ def command(results: Path, output: Path, as_json: bool) -> None:
     """
     from homenode.html_report import page_of
 
-    check_output(output)
+    check_output(output, "page")
 
     try:
         page = page_of(_document(results))
