@@ -67,8 +67,8 @@ TEST(LineTouches, OuterLoopsGoInSequenceAndTheIterationIsOne) {
     }
   EXPECT_EQ(total, 480U);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
-  EXPECT_EQ(order.front(), 0U);
-  EXPECT_EQ(order.back(), 2000U + 400);
+  EXPECT_EQ(order.front(), LineNumber{});
+  EXPECT_EQ(order.back(), LineNumber{2400});
 }
 
 // Lines touched = lines of the words, by kind, whatever the nest.
@@ -240,7 +240,7 @@ TEST(LineTouches, AFewSingleAccessesAreCutToo) {
   EXPECT_EQ(touches.position(), 2U);
   touches.go_on_until(LineTouches::to_the_end);
   ASSERT_TRUE(touches.next(group));
-  EXPECT_EQ(group[0].lines.first, (base_address + 4096) / 64);
+  EXPECT_EQ(group[0].lines.first, LineNumber{(base_address + 4096) / 64});
   EXPECT_FALSE(touches.next(group));
 }
 
@@ -395,7 +395,7 @@ TEST(LineTouches, ReadingAndWritingTheSameRowsIsToldApartLineByLine) {
   pattern.slots = 1;
   program.patterns.push_back(pattern);
   program.body.blocks.push_back({0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}}});
-  std::map<LineNumber, int> found;
+  std::map<std::uint64_t, int> found;
   for (const auto& group : expand(program, 0, 1))
     for (const auto& touch : group)
       for (LineNumber line = touch.lines.first; line < touch.lines.last; ++line)
