@@ -152,12 +152,19 @@ class Assembler:
         self._control.close()
         self._process.wait()
 
+    def _told(self) -> bytes:
+        """What it says next; nothing at the end, also where it ended without reading what it was told."""
+        try:
+            return self._control.recv(4096)
+        except ConnectionResetError:
+            return b""
+
     def finish(self, asked: bool, why: str) -> dict[str, Any]:
         """Say how the program ended; wait for the trace. What it holds, as `assemble.cpp` says."""
-        with suppress(BrokenPipeError):
+        with suppress(ConnectionError):  # it ended before, of an error that it has told
             self._control.sendall((b"A" if asked else b"O") + os.fsencode(why))
             self._control.shutdown(socket.SHUT_WR)
-        said = b"".join(iter(lambda: self._control.recv(4096), b""))
+        said = b"".join(iter(self._told, b""))
         status = self._process.wait()
         if not said:
             raise CaptureError(f"the assembler ended with {how_it_ended(status)}; nothing was written")
