@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -164,7 +163,6 @@ int main(int count, char** words) {
     assert 5 < functions[""]["instructions"] < 100
 
 
-@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
 def test_seen_and_unseen_are_what_is_executed(tmp_path: Path) -> None:
     """Callgrind's count of two sizes; what start-up executes is in both."""
     text = """#include <math.h>
