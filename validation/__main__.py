@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from homenode import errors
 from homenode._core import unknown_name
 from validation.published.papers import PAPERS
 from validation.studies import STUDIES, UNNAMED
@@ -58,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     try:
         return STUDIES[name].run(options)
-    except BadOptions as error:
+    except (BadOptions, errors.UsageError, errors.InputError, errors.CaptureError) as error:
         parser.error(str(error))
 
 

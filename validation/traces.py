@@ -1,5 +1,6 @@
 """Captured traces, kept in a folder: a second validation reads what the first one captured."""
 
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,21 @@ def trace_path(folder: Path, kernel: str, parameters: Mapping[str, int | str]) -
     return folder / ("-".join([kernel, *(f"{name}{value}" for name, value in sorted(parameters.items()))]) + ".hnt")
 
 
+def capture_to(path: Path, kernel: str | None = None, **settings: Any) -> hn.Trace:
+    """Capture to `path`, by way of a folder of its own: what a killed capture left beside `path` does not stand in the way."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".capture-", dir=path.parent) as own:
+        fresh = Path(own) / path.name
+        hn.capture(kernel, output=fresh, **settings)
+        fresh.replace(path)
+    return hn.Trace.open(path)
+
+
 def captured(
     folder: Path, kernel: str, parameters: Mapping[str, int | str], alias_over: int | None = None, threads: int = 1
 ) -> hn.Trace:
     """Open the kernel's trace, captured first if the folder lacks it. Aliasing garbles values: use check=0."""
     path = trace_path(folder, kernel, parameters)
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        settings: dict[str, Any] = dict(parameters)
-        hn.capture(kernel, output=path, alias_over=alias_over, threads=threads, **settings)
-    return hn.Trace.open(path)
+    if path.exists():
+        return hn.Trace.open(path)
+    return capture_to(path, kernel, alias_over=alias_over, threads=threads, **parameters)

@@ -30,11 +30,11 @@ def test_ctrl_c_while_homenode_is_imported_is_one_line(tmp_path: Path, program: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_validation_ends_with_its_command(number: signal.Signals) -> None:
+def test_a_validation_ends_with_its_command(tmp_path: Path, number: signal.Signals) -> None:
     mark = uuid.uuid4().hex
     process = subprocess.Popen(
-        [SCRIPTS / "homenode", "validate", "published"], cwd=ROOT, env={**os.environ, "MARK": mark}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals,
+        [SCRIPTS / "homenode", "validate", "published", "--folder", tmp_path], cwd=ROOT, env={**os.environ, "MARK": mark},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals,
     )  # fmt: skip
 
     def has_begun() -> bool:

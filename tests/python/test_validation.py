@@ -1,16 +1,20 @@
-"""The arithmetic and the verdicts of validation/, on figures made up for it; nothing is captured or replayed here."""
+"""The arithmetic and the verdicts of validation/, on figures made up for it; nothing is replayed here."""
 
 from __future__ import annotations
 
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from homenode.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from validation.__main__ import main  # noqa: E402
 from validation.native.cases import CASES, SMALLEST  # noqa: E402
 from validation.native.measure import region_seconds, summarise, timed_regions  # noqa: E402
 from validation.published.reference import read_references  # noqa: E402
@@ -25,6 +29,8 @@ from validation.published.s4.arithmetic import (  # noqa: E402
 from validation.published.s4.replays import Line, MachineFigures, TaskFigures  # noqa: E402
 from validation.published.s4.task_rows import task_rows  # noqa: E402
 from validation.rows import NativeRow, Row  # noqa: E402
+from validation.studies import STUDIES  # noqa: E402
+from validation.traces import captured, trace_path  # noqa: E402
 
 PRINTED = s4.references()
 PAPER = s4.paper_problem(PRINTED)
@@ -220,7 +226,6 @@ def test_what_libfuzzer_says_is_understood() -> None:
 def test_a_host_without_clang_skips_fuzzing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from validation.__main__ import main
 
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["fuzz", "--folder", str(tmp_path)]) == 0
@@ -229,7 +234,6 @@ def test_a_host_without_clang_skips_fuzzing(
 
 def test_an_input_that_breaks_a_reader_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from validation import fuzz
-    from validation.__main__ import main
 
     monkeypatch.setattr(fuzz, "rows", lambda tree, folder, small: iter([fuzz.row("trace_frames", 2, 77, BROKEN, "")]))
     assert main(["fuzz", "--folder", str(tmp_path)]) == 1
@@ -283,3 +287,26 @@ def test_rows_of_s4_tasks() -> None:
     assert {claim for claim, verdict in found if verdict == "deviates"} == {
         "C65", "C66", "C67", "C69", "C71", "C72",
     }  # fmt: skip
+
+
+def test_what_a_killed_capture_left_does_not_keep_a_study_from_capturing(tmp_path: Path) -> None:
+    parameters = {"n": 16, "sweeps": 1}
+    path = trace_path(tmp_path, "jacobi2d", parameters)
+    left = path.with_name(f"{path.name}.part")
+    left.write_bytes(b"records until the kill")
+    trace = captured(tmp_path, "jacobi2d", parameters)
+    assert trace.accesses > 0 and path.exists() and left.exists()
+    assert sorted(tmp_path.iterdir()) == sorted([path, left])
+
+
+def test_what_a_study_refuses_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def refuses(options: object) -> int:
+        raise InputError("line 3: found 'x'; allowed: a number")
+
+    monkeypatch.setitem(STUDIES, "published", SimpleNamespace(name="published", what="", run=refuses))
+    with pytest.raises(SystemExit) as ended:
+        main(["published"])
+    assert ended.value.code == 2
+    assert (
+        capsys.readouterr().err.splitlines()[-1] == "python -m validation: error: line 3: found 'x'; allowed: a number"
+    )

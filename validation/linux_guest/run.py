@@ -28,6 +28,7 @@ from validation.linux_guest.cases import (
 from validation.linux_guest.log import GuestLog, parse
 from validation.rows import GuestRow
 from validation.study import Options, Study
+from validation.traces import capture_to
 
 DESCRIPTION = Path(__file__).with_name("machines") / "guest-4n.toml"
 # Emulation is slow, and other work may share the host.
@@ -50,7 +51,7 @@ class Model:
         if path not in self._traces:
             program = programs.traced(source, self._folder)
             words = [str(program), *arguments, "report=0"]
-            self._traces[path] = hn.capture(command=words, output=path, threads=self._threads)
+            self._traces[path] = capture_to(path, command=words, threads=self._threads)
         return self._traces[path]
 
     def _replayed(self, trace: hn.Trace, machine: hn.Machine, **options: Any) -> tuple[hn.Result, str]:
