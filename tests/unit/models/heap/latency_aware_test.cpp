@@ -93,6 +93,17 @@ TEST(Regular, dividesAChunkInOrderAndSeesTheMachinesMeanLatency) {
   EXPECT_NEAR(heap.mean_latency(), 290, 3);
 }
 
+TEST(Regular, givesPartsByTheNumbersOfTheCoresNotOfTheThreads) {
+  // Threads on cores 5, 2 and 5: two parts of 64 MiB, that of core 2 first.
+  OnCard heap{"regular", 1, 1};
+  const auto manager = heap_managers().make("regular");
+  manager->prepare({heap.workload, heap.machine, *heap.addresses, {CoreId{5}, CoreId{2}, CoreId{5}}, seed});
+  const auto first_of = [&](std::size_t core) {
+    return manager->allocate({ObjectId{0}, 64, 16, SiteId{}, -1}, {ThreadId{0}, CoreId{core}, NodeId{0}, Time{}}).range.first;
+  };
+  EXPECT_EQ(first_of(5), first_of(2) + (32 << 20));
+}
+
 TEST(LineHeaps, largerRequestsGoToGlibcAndFreedLinesComeBack) {
   for (const char* name : {"regular", "latency-aware"}) {
     OnCard heap{name, 4, 1};

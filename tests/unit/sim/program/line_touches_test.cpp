@@ -316,6 +316,16 @@ TEST(LineTouches, ParallelismFollowsDependenceBuffersAndPrefetch) {
   EXPECT_NEAR(in_flight(expand(columns, 0, 1)), 1.0, 1e-9);
 }
 
+TEST(LineTouches, ALineThatComesAgainAmongFourIsOneMiss) {
+  // Lines in turn, each access from the one eight before. Of two lines 2 miss, and none waits for another line: 2 / 1. Six are too far
+  // apart to be found again: 32 lines, of which the deepest is the fourth of its chain.
+  for (const auto& [period, expected] : {std::pair{2, 2.0}, std::pair{6, 8.0}}) {
+    Program program = irregular(32, 8);
+    for (std::int64_t i = 0; i < 32; ++i) program.patterns[0].streams[0].offset[static_cast<std::size_t>(i)] = i % period * 4096;
+    EXPECT_NEAR(in_flight(expand(program, 0, 1)), expected, 1e-9) << period;
+  }
+}
+
 TEST(LineTouches, GathersCapturedAsSingleIterationsAreGroupedAndKeepTheirStreams) {
   // y[i] = x[index[i]], one block an iteration because x moves irregularly: 3 accesses an iteration.
   Program program;
