@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "models/code/core_model.hpp"
 #include "sim/program/created_threads.hpp"
 #include "sim/program/expand_runs.hpp"
 #include "sim/program/recorded.hpp"
@@ -113,6 +114,28 @@ py::list code_of(const Workload& workload) {
   });
 }
 
+// What `inspect --code` shows: each block that ran, with how often it ran in each region; its cycles if `llvm_cpu` is not empty.
+py::list executed_code_of(const Workload& workload, const std::string& llvm_cpu) {
+  const ExecutedCode& code = workload.executed;
+  const std::vector<BlockCycles> cycles =
+      llvm_cpu.empty() ? std::vector<BlockCycles>(code.blocks.size()) : without_gil([&] { return block_cycles(workload, llvm_cpu); });
+  std::vector<py::list> counts(code.blocks.size());
+  for (const CodeCount& count : code.counts)
+    counts[count.block].append(py::dict("region"_a = workload.regions[count.region.index()].label, "executions"_a = count.executions,
+                                        "mispredictions"_a = count.mispredictions));
+  py::list blocks;
+  for (std::size_t b = 0; b < code.blocks.size(); ++b) {
+    const CodeBlock& block = code.blocks[b];
+    py::dict entry("block"_a = b, "file"_a = block.file, "line"_a = block.line, "instructions"_a = block.instructions,
+                   "function"_a = block.function, "library"_a = block.library, "regions"_a = counts[b]);
+    entry["calls"] = block.calls == 0 ? py::object(py::none()) : py::object(py::int_(block.calls - 1));
+    entry["cycles"] = cycles[b].cycles > 0 ? py::object(py::float_(cycles[b].cycles)) : py::object(py::none());
+    entry["bound"] = cycles[b].bound;
+    blocks.append(entry);
+  }
+  return blocks;
+}
+
 // `team` 0: as many threads as the program's teams had when it was captured.
 py::dict threads_of(const Workload& workload, unsigned team) {
   require(workload, Recorded::threads, "the graph of threads (inspect --threads)");
@@ -160,8 +183,12 @@ void bind_trace(py::module_& module) {
       .def("inspect", &inspect)
       .def("own_threads", &own_threads_of)
       .def("code", &code_of)
+      .def("executed_code", &executed_code_of, "llvm_cpu"_a)
       .def("thread_graph", &threads_of, "team"_a)
       .def("expand_runs", [](std::shared_ptr<Workload> workload) { return expand_runs(std::move(workload)); });
+  module.def(
+      "use_core_model", [](const std::string& program, const std::string& answers) { use_core_model({program, answers}); }, "program"_a,
+      "answers"_a);
   module.def("check_trace", &check_trace, "path"_a);
   module.def("recover", &recover, "part"_a, "target"_a, py::call_guard<py::gil_scoped_release>());
 }

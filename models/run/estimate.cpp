@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "models/code/core_model.hpp"
 #include "models/mapping/register.hpp"
 #include "models/placement/register.hpp"
 #include "models/run/distribution_plan.hpp"
@@ -193,7 +194,8 @@ private:
 OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
   OracleOfRun made;
   made.topology = std::make_unique<Topology>(machine);
-  made.table = std::make_unique<TrafficTable>(workload, machine, store_treatment(spec.stores, machine), page_sizes(spec.pages).page);
+  made.table = std::make_unique<TrafficTable>(workload, machine, store_treatment(spec.stores, machine), page_sizes(spec.pages).page,
+                                              code_cycles(workload, machine, spec.core));
   made.placement = page_placements().make(extras.own_placement ? RunSpec{}.placement : spec.placement);
   AccessSummary summary;
   if (made.placement->wants_summary()) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/code/core_model.hpp"
 #include "models/engines/engines.hpp"
 #include "models/mapping/register.hpp"
 #include "models/run/best_placement.hpp"
@@ -32,6 +33,7 @@ EngineOptions staged_options(const RunPlan& plan, PageDemand& demand) {
   staged.page = plan.pages.page;
   if (plan.only_bounds) staged.page_demand = &demand;
   staged.seed = plan.spec.seed;
+  staged.code = code_cycles(plan.workload, plan.machine, plan.spec.core);
   staged.timeline = plan.timeline.get();
   return staged;
 }
@@ -86,7 +88,9 @@ FirstTouches touch_first(const RunPlan& plan, const AccessSummary& summary, cons
   if (!pass) return touches;
   for (const TouchedPages& pages : touches.pages) addresses.place_object(pages.object, ThreadId{0});
   const auto mapping = thread_mappings().make(plan.spec.mapping);
-  const auto memory = engine_for(plan, *pass, staged);
+  EngineOptions of_pass = staged;
+  of_pass.code = nullptr;  // it has regions of its own
+  const auto memory = engine_for(plan, *pass, of_pass);
   if (plan.timeline) plan.timeline->begin_part(*pass, Time{});
   touches.pass = simulate(input_for(plan, *pass, *mapping, *memory, addresses));
   return touches;

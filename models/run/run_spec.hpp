@@ -25,6 +25,7 @@ struct RunSpec {
   std::string heap = "auto";              // models/heap, or heap_of() (run_plan.hpp)
   std::string engine = "flow";            // models/engines
   std::string stores = "machine";         // treatment of stores marked streamable
+  std::string core = "auto";              // models/code
   std::string caches = "auto";            // models/caches/choose_caches.hpp
   std::string system = "default";         // a name or a file; RunExtras::system is what it says
   std::string pages = "4KiB";             // models/systems/page_sizes.hpp

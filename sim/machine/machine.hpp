@@ -93,6 +93,8 @@ struct LinkDescription {
 // Sustained instructions per cycle by class, for core time.
 struct CoreThroughput {
   double issue = 4, integer = 3, fp_add = 1, fp_multiply = 1, fp_fma = 1, divide = 0.05, load = 1, store = 1, branch = 1;
+  std::string llvm_cpu{};     // LLVM's name of this core, whose scheduling model stands for it; empty: none does
+  double misprediction = 15;  // cycles that a branch costs which was predicted wrong
 };
 
 struct TlbDescription {

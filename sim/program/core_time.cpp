@@ -12,4 +12,9 @@ double core_seconds(const WorkCounts& work, const CoreThroughput& core, Frequenc
   return cycles / clock.hertz();
 }
 
+double core_seconds(const WorkCounts& work, const RegionCycles* code, const Machine& machine) {
+  if (code == nullptr) return core_seconds(work, machine.core, machine.clock);
+  return work.instructions * (code->cycles + code->mispredictions * machine.core.misprediction) / machine.clock.hertz();
+}
+
 }  // namespace homenode

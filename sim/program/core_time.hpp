@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/machine/machine.hpp"
+#include "sim/program/code_cycles.hpp"
 #include "sim/program/workload.hpp"
 
 namespace homenode {
@@ -9,5 +10,8 @@ namespace homenode {
 // Seconds. Each class is counted in instructions and served at its sustained rate per cycle; the classes run side by side in
 // their pipes, all pass the issue stage (throughput bound of a port model, as in OSACA and IACA; dependence chains are not in it).
 double core_seconds(const WorkCounts&, const CoreThroughput&, Frequency clock);
+
+// Seconds of instructions of a region: by its blocks where they are known, with what mispredicted branches cost; else by classes.
+double core_seconds(const WorkCounts&, const RegionCycles*, const Machine&);
 
 }  // namespace homenode

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "sim/base/ids.hpp"
+#include "sim/program/code_cycles.hpp"
+#include "sim/program/executed_code.hpp"
 
 namespace homenode {
 
@@ -208,6 +210,8 @@ public:
   std::vector<Site> sites;
   std::vector<TracedThread> threads;
   std::vector<Loss> losses;
+  ExecutedCode executed;           // empty: nobody kept it
+  KnownCodeCycles code_cycles;     // of `executed`
   std::vector<std::string> lacks;  // parts that the tool did not record: names of sim/program/recorded.hpp
 
   // Shared and immutable; safe to call from several threads.

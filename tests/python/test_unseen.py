@@ -46,9 +46,12 @@ def functions_of(program: Path, folder: Path) -> tuple[dict[str, dict[str, Any]]
     lines = [json.loads(line) for line in (folder / "work").read_text().splitlines()]
     functions = {line["ordinal"]: line for line in lines if line["kind"] == "function"}
     calls: dict[str, int] = {}
+    called = {line["ordinal"]: line["calls"] for line in lines if line["kind"] == "block" and "calls" in line}
     for line in lines:
-        for number, count in line.get("calls", []):
-            calls[functions[number]["name"]] = calls.get(functions[number]["name"], 0) + count
+        for block, count, _ in line["blocks"] if line["kind"] in ("serial", "parallel", "thread") else []:
+            if block in called:
+                name = functions[called[block]]["name"]
+                calls[name] = calls.get(name, 0) + count
     return {line["name"]: line for line in functions.values()}, calls
 
 

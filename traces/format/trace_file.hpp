@@ -48,6 +48,7 @@ private:
   void take_records(const format::Frame&);
   void renumber(bool whole_frames_only);
   void validate() const;
+  void check_code() const;
   void refuse_problem(const std::string&) const;
   template <class Visit>
   void for_each_part(ExecutionId, Visit&&) const;

@@ -63,6 +63,10 @@ private:
     set(RecordType::calibration, &Taker::append<format::CalibrationCodec, &TraceFile::calibrations>);
     set(RecordType::loss, &Taker::append<format::LossCodec, &TraceFile::losses>);
     set(RecordType::outside, &Taker::append<format::OutsideCodec, &TraceFile::code>);
+    set(RecordType::code_block, &Taker::executed<format::CodeBlockCodec, &ExecutedCode::blocks>);
+    set(RecordType::code_window, &Taker::executed<format::CodeWindowCodec, &ExecutedCode::windows>);
+    set(RecordType::code_count, &Taker::executed<format::CodeCountCodec, &ExecutedCode::counts>);
+    set(RecordType::code_host, &Taker::host);
     set(RecordType::segment, &Taker::rate);
     set(RecordType::index, &Taker::index);
     set(RecordType::footer, &Taker::footer);
@@ -77,6 +81,11 @@ private:
   void append(ByteReader& in) {
     (file_.*list).push_back(decode<RecordCodec>(in));
   }
+  template <class RecordCodec, auto list>
+  void executed(ByteReader& in) {
+    (file_.executed.*list).push_back(decode<RecordCodec>(in));
+  }
+  void host(ByteReader& in) { file_.executed.host_hertz = decode<format::CodeHostCodec>(in).hertz; }
   void meta(ByteReader&);
   void string(ByteReader& in) {
     const std::size_t row = row_in(file_.strings_, in, "a string's id");
@@ -243,6 +252,28 @@ void TraceFile::renumber(bool whole_frames_only) {
   }
 }
 
+void TraceFile::check_code() const {
+  const std::size_t blocks = executed.blocks.size();
+  const auto is_number = [](double value) { return value >= 0 && value < 1e300; };
+  for (const CodeBlock& block : executed.blocks) {
+    if (block.calls > blocks)
+      throw DecodeError{"a block of code that calls number " + std::to_string(block.calls) + " of " + std::to_string(blocks)};
+    if (!is_number(block.nanoseconds)) throw DecodeError{"calls of '" + block.function + "' that take a time that is none"};
+    if (block.stepped && block.bytes.size() % CodeBlock::stepped_bytes != 0)
+      throw DecodeError{"stepped code of '" + block.function + "' that was cut"};
+  }
+  for (const CodeWindow& window : executed.windows)
+    for (const std::uint32_t block : window.blocks)
+      if (block >= blocks) throw DecodeError{"block of code " + std::to_string(block) + " in a window, of " + std::to_string(blocks)};
+  for (const CodeCount& count : executed.counts) {
+    if (count.region.index() >= regions.size() || count.block >= blocks)
+      throw DecodeError{"executions of block of code " + std::to_string(count.block) + ", of " + std::to_string(blocks)};
+    if (!is_number(count.executions) || !is_number(count.mispredictions))
+      throw DecodeError{"executions of a block of a number that is none"};
+  }
+  if (!is_number(executed.host_hertz)) throw DecodeError{"a host's clock that is none"};
+}
+
 void TraceFile::validate() const {
   const auto within = [](const char* what, auto id, std::size_t size) {
     if (!id.is_none() && id.index() >= size) {
@@ -267,6 +298,7 @@ void TraceFile::validate() const {
     if (!(part.calls >= 0 && part.calls < 1e300 && part.instructions >= 0 && part.instructions < 1e300))
       throw DecodeError{"calls of '" + part.function + "' of a number that is none"};
   }
+  check_code();
   for (const Mark& mark : marks) within("object", mark.object, objects.size());
   for (const Execution& execution : executions) {
     if (execution.region.index() >= regions.size()) throw DecodeError{"an execution of an unknown region"};

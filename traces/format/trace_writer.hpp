@@ -45,6 +45,7 @@ public:
   void add(const Mark&);
   void add(const Calibration&);
   void add(const RegionCode&);
+  void add(const ExecutedCode&);
   // Added to the work of the region's patterns in proportion to their accesses.
   void work_rate(RegionId, const WorkRate&);
 

@@ -20,6 +20,10 @@ except ImportError as error:
         raise (AttributeError if name.startswith("__") else ImportError)(_reason)
 
 else:
+    from homenode._core import use_core_model
+    from homenode.resources import cache_directory, core_model_program
+
+    use_core_model(str(core_model_program() or ""), str(cache_directory() / "core"))
     from homenode.advising import Advice, advise
     from homenode.capturing import capture
     from homenode.classifying import classify

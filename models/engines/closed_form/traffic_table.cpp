@@ -85,12 +85,14 @@ double chance_to_hold(const StackBounds& bounds, std::size_t level, double dista
          (known.chance[std::min(before + 1, known.chance.size() - 1)] - known.chance[before]) * (step - std::floor(step));
 }
 
-TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, StoreTreatment stores, Bytes page)
+TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, StoreTreatment stores, Bytes page,
+                           std::shared_ptr<const CodeCycles> code)
     : workload_{workload},
       machine_{machine},
       page_bytes_{static_cast<std::uint64_t>(page.count())},
       lines_per_page_{page_bytes_ / LineTouchOptions::of(machine, stores).line_bytes},
       touches_{LineTouchOptions::of(machine, stores)},
+      code_{std::move(code)},
       anywhere_{std::make_unique<AnyNode>()},
       addresses_{std::make_unique<AddressSpace>(machine, workload, *anywhere_, page)},
       known_(workload.objects.size(), 0),
@@ -154,13 +156,14 @@ RegionTraffic TrafficTable::analyse(const Execution& execution, const ExecutionB
   traffic.hit_weight.resize(traffic.cells.size() * levels_of_core_, 0);
   history_.begin_execution(loop);
   fresh_.clear();
+  const RegionCycles* code = code_ ? code_->of(execution.region) : nullptr;
   auto block = body.blocks.begin();
   for (std::uint32_t c = 0; c < traffic.cells.size(); ++c) {
     const std::int64_t first = traffic.first_of(c), last = traffic.first_of(c + 1);
     TrafficCell& cell = traffic.cells[c];
     cell.first_part = traffic.parts.size();
     for (auto b = block; b != body.blocks.end() && b->first < last; ++b) {
-      const double each = core_seconds(workload_.patterns[b->pattern.index()].work, machine_.core, machine_.clock);
+      const double each = core_seconds(workload_.patterns[b->pattern.index()].work, code, machine_);
       cell.core_seconds += each * static_cast<double>(std::min(last, b->last) - std::max(first, b->first));
       if (b->last <= last) block = std::next(b);
     }

@@ -65,7 +65,8 @@ public:
 
   // Workload and machine must outlive it. Throws UsageError for regions of tasks and for threads that the program creates itself, and
   // where accesses are so scattered that they make more than `most_ranges`.
-  TrafficTable(const Workload&, const Machine&, StoreTreatment, Bytes page);
+  // `code`: null where instructions count by classes.
+  TrafficTable(const Workload&, const Machine&, StoreTreatment, Bytes page, std::shared_ptr<const CodeCycles> code = nullptr);
 
   const RegionTraffic& traffic(ExecutionId execution) const { return traffic_[traffic_of_[execution.index()]]; }
   std::size_t loops() const { return loops_; }
@@ -94,6 +95,7 @@ private:
   const Machine& machine_;
   std::uint64_t page_bytes_, lines_per_page_;
   LineTouches touches_;
+  std::shared_ptr<const CodeCycles> code_;
   std::unique_ptr<PagePlacement> anywhere_;
   std::unique_ptr<AddressSpace> addresses_;
   std::map<Address, ObjectId> object_from_;  // by address of byte 0

@@ -1,10 +1,12 @@
 // How long cores compute for slices, from the instructions of their patterns.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "models/engines/parts/cache_record.hpp"
 #include "sim/machine/machine.hpp"
+#include "sim/program/code_cycles.hpp"
 #include "sim/program/current_body.hpp"
 #include "sim/program/workload.hpp"
 
@@ -12,13 +14,14 @@ namespace homenode {
 
 class CoreTimes {
 public:
-  // Both must outlive it.
-  CoreTimes(const Workload&, const Machine&);
+  // Both must outlive it. `code`: null where instructions count by classes.
+  CoreTimes(const Workload&, const Machine&, std::shared_ptr<const CodeCycles> code);
   double seconds(const FilteredSlice&);
 
 private:
   const Workload& workload_;
   const Machine& machine_;
+  std::shared_ptr<const CodeCycles> code_;
   CurrentBody body_;
   std::vector<double> per_iteration_;  // by pattern, computed once; negative = not yet
 };

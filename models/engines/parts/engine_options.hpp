@@ -10,6 +10,7 @@
 #include "sim/base/units.hpp"
 #include "sim/machine/physical_memory.hpp"
 #include "sim/machine/system.hpp"
+#include "sim/program/code_cycles.hpp"
 #include "sim/program/line_touches.hpp"
 
 namespace homenode {
@@ -28,6 +29,7 @@ struct EngineOptions {
   std::string recorded;
   std::uint64_t seed = 0;                         // of frames: of caches that the engine makes itself, and of a ring's memory
   std::optional<PhysicalMemory> physical_memory;  // of a ring; else its frames are drawn by the seed
+  std::shared_ptr<const CodeCycles> code;         // of the program's regions; null: its instructions count by classes
   Timeline* timeline = nullptr;                   // told what is used when
 };
 

@@ -33,7 +33,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       bound_{workload, machine},
       fault_lock_{machine, topology, options_.system.fault},
       controllers_of_(machine.nodes.size()),
-      core_times_{workload, machine},
+      core_times_{workload, machine, options_.code},
       causes_{machine, topology, workload.regions.size()},
       demand_{machine.nodes.size()},
       use_{causes_.shared()},

@@ -109,6 +109,7 @@ void Assembler::finish() {
     for (const auto& [region, work] : rates.per_access) writer_.work_rate(region, {work, {}});
     losses_.insert(losses_.end(), rates.losses.begin(), rates.losses.end());
     for (const RegionCode& code : rates.code) writer_.add(code);
+    writer_.add(rates.executed);
   }
   note_why_cut();
   for (const Loss& loss : program_.losses) writer_.add(loss);

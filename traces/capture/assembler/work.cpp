@@ -1,11 +1,15 @@
 #include "traces/capture/assembler/work.hpp"
 
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "sim/base/errors.hpp"
+#include "sim/base/text.hpp"
 #include "traces/capture/assembler/names.hpp"
 
 namespace homenode {
@@ -19,17 +23,29 @@ struct Function {
   InstructionBasis basis = InstructionBasis::none;
   double instructions = 0;
   std::uint64_t samples = 0;
+  std::uint32_t block = 0;  // 1 + that of its code; 0: none
 };
 
-struct Sum {
+// What ran in a stretch of the program, or in a region.
+struct Ran {
+  struct Block {
+    double executions = 0, mispredictions = 0;
+  };
   WorkCounts work;
-  std::uint64_t accesses = 0;
   std::map<std::uint64_t, double> calls;  // by the function's number
+  std::map<std::uint32_t, Block> blocks;  // by their number
 
-  void add(const WorkCounts& counted, const std::map<std::uint64_t, double>& called, double part) {
-    work += counted.scaled(part);
-    for (const auto& [function, number] : called) calls[function] += part * number;
+  void add(const Ran& other, double part) {
+    work += other.work.scaled(part);
+    for (const auto& [function, number] : other.calls) calls[function] += part * number;
+    for (const auto& [block, count] : other.blocks) {
+      blocks[block].executions += part * count.executions;
+      blocks[block].mispredictions += part * count.mispredictions;
+    }
   }
+};
+struct Sum : Ran {
+  std::uint64_t accesses = 0;
 };
 
 RecordedOfCall recorded_of(const std::string& symbol) {
@@ -67,6 +83,29 @@ WorkCounts work_of(const nlohmann::json& note) {
   return work;
 }
 
+// The twin writes each byte that is no ASCII as the character of this number.
+std::string bytes_of_characters(const std::string& utf8) {
+  std::string bytes;
+  for (std::size_t i = 0; i < utf8.size(); ++i) {
+    const auto c = static_cast<unsigned char>(utf8[i]);
+    const bool two = (c == 0xc2 || c == 0xc3) && i + 1 < utf8.size();
+    bytes += two ? static_cast<char>((c & 3) << 6 | (static_cast<unsigned char>(utf8[++i]) & 0x3f)) : utf8[i];
+  }
+  return bytes;
+}
+
+std::string bytes_of(const std::string& hex) {
+  std::string bytes(hex.size() / 2, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    unsigned byte = 0;
+    const char* digits = hex.data() + 2 * i;
+    if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
+      throw InputError("the twin's code has '" + hex.substr(2 * i, 2) + "'");
+    bytes[i] = static_cast<char>(byte);
+  }
+  return bytes;
+}
+
 // Instrumented code of a region, then its calls by name: several objects may call one function, each with a number of its own.
 void add_code(std::vector<RegionCode>& code, RegionId region, const Sum& sum, const std::map<std::uint64_t, Function>& functions) {
   if (sum.work.instructions == 0 && sum.calls.empty()) return;
@@ -90,35 +129,95 @@ void add_code(std::vector<RegionCode>& code, RegionId region, const Sum& sum, co
 
 }  // namespace
 
-// The twin's file.
+// The twin's file. It names a call's function by its number, a block of code by its own, which are not all there.
 struct TwinWork::Counted {
-  struct Stretch {
-    WorkCounts work;
-    std::map<std::uint64_t, double> calls;
+  struct Stretch : Ran {
     bool placed = false;
   };
   std::map<std::pair<std::string, std::uint64_t>, Stretch> stretches;
   std::map<std::uint64_t, Function> functions;
+  ExecutedCode code;
   bool whole = false;
 
   explicit Counted(std::istream& file) {
     for (std::string line; std::getline(file, line);) {
       if (line.empty() || file.eof()) continue;  // a line without its end was cut
-      const auto note = nlohmann::json::parse(line);
-      const std::string kind = note.at("kind");
-      if (kind == "end") {
-        whole = true;
-        continue;
-      }
+      take(nlohmann::json::parse(line));
+    }
+    for (auto& [name, stretch] : stretches) count_calls(stretch);
+    renumber();
+  }
+
+private:
+  std::map<std::uint64_t, std::uint32_t> place_;                               // of a block in `code`, by the twin's number
+  std::map<std::uint64_t, std::uint64_t> calls_;                               // function that a block calls
+  std::vector<std::vector<std::pair<std::uint64_t, std::uint32_t>>> windows_;  // by the twin's numbers
+
+  void take(const nlohmann::json& note) {
+    const std::string kind = note.at("kind");
+    if (kind == "end") {
+      whole = true;
+    } else if (kind == "host") {
+      code.host_hertz = note.at("hertz");
+    } else if (kind == "window") {
+      windows_.push_back(note.at("blocks").get<std::vector<std::pair<std::uint64_t, std::uint32_t>>>());
+    } else {
       const auto ordinal = note.at("ordinal").get<std::uint64_t>();
-      if (kind == "function") {
-        functions[ordinal] = function_of(note);
-        continue;
-      }
-      Stretch& stretch = stretches[{kind, ordinal}];
-      stretch.work += work_of(note);  // more than once where the program tried to leave
-      if (const auto calls = note.find("calls"); calls != note.end())
-        for (const auto& call : *calls) stretch.calls[call.at(0).get<std::uint64_t>()] += call.at(1).get<double>();
+      if (kind == "function")
+        take_function(ordinal, note);
+      else if (kind == "block")
+        take_block(ordinal, note);
+      else
+        take_stretch(stretches[{kind, ordinal}], note);
+    }
+  }
+  void take_function(std::uint64_t ordinal, const nlohmann::json& note) {
+    Function function = function_of(note);
+    CodeBlock block;
+    block.stepped = true;
+    block.function = function.name, block.library = function.library;
+    block.nanoseconds = note.value("nanoseconds", 0.0);
+    if (const auto steps = note.find("code"); steps != note.end())
+      for (const auto& step : *steps) block.bytes += bytes_of(step.get<std::string>());
+    block.instructions = static_cast<std::uint32_t>(std::lround(function.instructions));
+    code.blocks.push_back(std::move(block));
+    function.block = static_cast<std::uint32_t>(code.blocks.size());
+    functions[ordinal] = function;
+  }
+  void take_block(std::uint64_t ordinal, const nlohmann::json& note) {
+    place_[ordinal] = static_cast<std::uint32_t>(code.blocks.size());
+    if (const auto called = note.find("calls"); called != note.end()) calls_[ordinal] = called->get<std::uint64_t>();
+    CodeBlock block;
+    block.bytes = bytes_of(note.at("bytes"));
+    block.instructions = note.at("instructions");
+    block.file = valid_utf8(bytes_of_characters(note.at("file"))), block.line = note.at("line");
+    code.blocks.push_back(std::move(block));
+  }
+  // More than once where the program tried to leave.
+  static void take_stretch(Stretch& stretch, const nlohmann::json& note) {
+    stretch.work += work_of(note);
+    for (const auto& [block, executions, mispredictions] :
+         note.at("blocks").get<std::vector<std::tuple<std::uint32_t, double, double>>>()) {
+      stretch.blocks[block].executions += executions;
+      stretch.blocks[block].mispredictions += mispredictions;
+    }
+  }
+  void count_calls(Stretch& stretch) const {
+    for (const auto& [block, count] : stretch.blocks)
+      if (const auto called = calls_.find(block); called != calls_.end()) stretch.calls[called->second] += count.executions;
+  }
+  void renumber() {
+    for (const auto& [block, function] : calls_)
+      if (const auto found = functions.find(function); found != functions.end()) code.blocks[place_.at(block)].calls = found->second.block;
+    for (const auto& window : windows_) {
+      CodeWindow& kept = code.windows.emplace_back();
+      for (const auto& [block, times] : window) kept.blocks.push_back(place_.at(block)), kept.times.push_back(times);
+    }
+    for (auto& [name, stretch] : stretches) {
+      std::map<std::uint32_t, Ran::Block> blocks;
+      for (const auto& [block, count] : stretch.blocks)
+        if (const auto place = place_.find(block); place != place_.end()) blocks[place->second] = count;
+      stretch.blocks = std::move(blocks);
     }
   }
 };
@@ -150,7 +249,7 @@ TwinWork::Rates TwinWork::rates(const std::filesystem::path& path) const {
     for (const auto& [region, accesses] : stretch.shares) {
       const double part =
           total == 0 ? 1.0 / static_cast<double>(stretch.shares.size()) : static_cast<double>(accesses) / static_cast<double>(total);
-      sums[region].add(work->second.work, work->second.calls, part);
+      sums[region].add(work->second, part);
       sums[region].accesses += accesses;
     }
   }
@@ -160,10 +259,16 @@ TwinWork::Rates TwinWork::rates(const std::filesystem::path& path) const {
   }
   if (without > 0) result.losses.push_back({SiteId{0}, "stretches of the program without work counts from its twin", without});
 
-  for (const auto& [region, sum] : sums) add_code(result.code, region, sum, counted.functions);
+  result.executed = std::move(counted.code);
+  for (const auto& [region, sum] : sums) {
+    add_code(result.code, region, sum, counted.functions);
+    for (const auto& [block, count] : sum.blocks)
+      result.executed.counts.push_back(
+          {.region = region, .block = block, .executions = count.executions, .mispredictions = count.mispredictions});
+  }
   Sum elsewhere;
   for (const auto& [name, stretch] : counted.stretches)
-    if (!stretch.placed) elsewhere.add(stretch.work, stretch.calls, 1);
+    if (!stretch.placed) elsewhere.add(stretch, 1);
   add_code(result.code, RegionId::none(), elsewhere, counted.functions);
   return result;
 }

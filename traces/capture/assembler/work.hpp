@@ -1,4 +1,4 @@
-// Work counts of the twin, spread over the regions of the trace. The twin counts stretches of the program: each parallel construct,
+// Work counts and executed code of the twin, spread over the regions of the trace. The twin counts stretches of the program: each parallel construct,
 // each piece of serial code before one, each created thread. The counts of a stretch are split over its regions by their accesses, and so
 // are its calls of functions that have no counters; what they stand for is said by the twin at its end.
 #pragma once
@@ -24,6 +24,7 @@ public:
   struct Rates {
     std::map<RegionId, WorkCounts> per_access;
     std::vector<RegionCode> code;  // by region, then by function
+    ExecutedCode executed;
     std::vector<Loss> losses;
   };
   // Reads the file now: it may be a pipe that the twin writes to after the traced program. An empty file means that there is no twin.

@@ -3,7 +3,7 @@
  * (bindings/python/homenode/compiler/twin.py) puts a countdown before each such call; when it has run out, homenode_call looks at
  * this call in one of two ways:
  * - stepped: the processor's trap flag is set, and each instruction up to the return is counted in a SIGTRAP handler. Code with
- *   counters that is called back is left out. A call that makes a system call or takes more than MOST_STEPS is given up, for
+ *   counters that is called back is left out. A call that makes a system call or takes more than MOST_STEPS instructions is given up, for
  *   what follows may block the signal, or take long.
  * - timed: the thread's processor time from before the call to behind it. So it is for the first FEW calls of each function, which
  *   are not worth a step, and for functions that were given up. Two instructions are taken to pass in a nanosecond. A call in which
@@ -23,12 +23,13 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "code_log.h"
 #include "runtime.h"
 
 /* A step costs a signal, from one to some ten microseconds. */
 enum { MOST_STEPS = 512, STEPS_OF_A_FUNCTION = 4096, STEPS_OF_ALL = 16384, TRAP_FLAG = 0x100 };
-enum { FEW = 16, SYMBOL_WORDS = 16 };
-static const uint64_t most_visits = 200000000; /* of block counters, round timed calls: some tenths of a second */
+enum { CODE_BYTES = 15 }; /* no instruction is longer */
+enum { FEW = 16, SYMBOL_WORDS = 18 };
 static const double instructions_a_nanosecond = 2;
 
 /* A function that one object calls; twin.py makes the row, all zero but for the name. No name: through pointers. */
@@ -44,14 +45,11 @@ struct symbol {
   uint64_t steps;
   uintptr_t landed; /* where a call through a pointer went */
   uint32_t called_back_samples, turn;
+  unsigned char* code; /* of the last call that was stepped to its end: CODE_BYTES of each instruction */
+  uint64_t code_steps;
 };
 _Static_assert(sizeof(struct symbol) == SYMBOL_WORDS * 8, "as twin.py makes the rows");
-struct site {
-  const uint64_t* count;
-  struct symbol* symbol;
-};
 extern struct symbol __start_homenode_symbols[] __attribute__((weak)), __stop_homenode_symbols[] __attribute__((weak));
-extern struct site __start_homenode_calls[] __attribute__((weak)), __stop_homenode_calls[] __attribute__((weak));
 extern const char __start_homenode_functions[] __attribute__((weak)), __stop_homenode_functions[] __attribute__((weak));
 extern const char __executable_start[] __attribute__((weak)), etext[] __attribute__((weak));
 extern const char __start_homenode_runtime[] __attribute__((weak)), __stop_homenode_runtime[] __attribute__((weak));
@@ -66,9 +64,10 @@ static struct {
   bool entered, left_program, calls_back;
   uintptr_t entry_sp, own_sp, last;
   uint64_t steps, instructions;
+  unsigned char code[MOST_STEPS][CODE_BYTES];
 } sample;
 char homenode_timing; /* a timed call has not returned */
-static uint64_t clock_cost, steps_left = STEPS_OF_ALL, visits;
+static uint64_t clock_cost, steps_left = STEPS_OF_ALL;
 static bool open;
 static struct sigaction former;
 
@@ -97,6 +96,12 @@ static bool is_linkage(uintptr_t pc) {
   if (code[0] == 0xf2) ++code;
   return code[0] == 0xff && code[1] == 0x25;
 }
+static void keep_code(struct symbol* symbol) {
+  if (!symbol->code) symbol->code = hn_pages(sizeof sample.code);
+  if (!symbol->code) return;
+  symbol->code_steps = sample.instructions;
+  hn_copy(symbol->code, sample.code, sample.instructions * CODE_BYTES);
+}
 static void end_steps(greg_t* registers, bool whole) {
   struct symbol* symbol = sample.symbol;
   registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
@@ -105,6 +110,7 @@ static void end_steps(greg_t* registers, bool whole) {
   if (whole) {
     symbol->stepped_calls += symbol->gap, ++symbol->stepped_samples;
     symbol->stepped_instructions += symbol->gap * sample.instructions;
+    keep_code(symbol);
   } else {
     ++symbol->given_up_samples, symbol->given_up_instructions += sample.instructions;
   }
@@ -121,6 +127,10 @@ static bool counts(uintptr_t pc, uintptr_t sp) {
   if (sample.own_sp && sp <= sample.own_sp) sample.calls_back = true; /* what is called back calls a library itself */
   sample.own_sp = 0;
   return !sample.calls_back;
+}
+static bool is_readable(uintptr_t address) {
+  unsigned char vector;
+  return mincore((void*)(address & -4096ul), 1, &vector) == 0;
 }
 static void step(int number, siginfo_t* info, void* context) {
   greg_t* registers = ((ucontext_t*)context)->uc_mcontext.gregs;
@@ -147,11 +157,19 @@ static void step(int number, siginfo_t* info, void* context) {
     return;
   }
   const bool own = counts(pc, sp);
-  if (own && pc != sample.last) ++sample.instructions; /* a repeated string instruction traps each time round */
+  /* A repeated string instruction traps each time round. The last page of a mapping has room for a longest instruction in all but
+   * the rarest case, in which the call is given up. */
+  if (own && pc != sample.last) {
+    if ((pc & 4095) > 4096 - CODE_BYTES && !is_readable(pc + CODE_BYTES)) {
+      end_steps(registers, false);
+      return;
+    }
+    hn_copy(sample.code[sample.instructions++], (const void*)pc, CODE_BYTES);
+  }
   if (own && sample.left_program && !sample.symbol->landed) sample.symbol->landed = pc;
   sample.last = pc;
   const unsigned char* code = (const unsigned char*)pc;
-  if (++sample.steps >= MOST_STEPS || (code[0] == 0x0f && code[1] == 0x05)) end_steps(registers, false);
+  if (++sample.steps >= 4 * MOST_STEPS || sample.instructions >= MOST_STEPS || (code[0] == 0x0f && code[1] == 0x05)) end_steps(registers, false);
 }
 
 /* Whether the handler is there and the signal will come. */
@@ -183,7 +201,7 @@ HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, ui
   /* Where some were given up, every other one is timed. */
   const bool worth = symbol->given_up_samples == 0 || (symbol->given_up_samples <= symbol->stepped_samples && symbol->turn++ % 2);
   const bool steps = !early && worth && steps_left > 0 && symbol->steps < STEPS_OF_A_FUNCTION && can_step();
-  const bool times = returns_here && !pointer && visits < most_visits && (symbol->given_up_samples || !symbol->stepped_samples);
+  const bool times = returns_here && !pointer && (symbol->given_up_samples || !symbol->stepped_samples);
   if (!steps && !times) return 0;
   sample.sp = sp, sample.site = site, sample.stepping = steps;
   sample.entered = sample.left_program = sample.calls_back = false;
@@ -192,7 +210,7 @@ HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, ui
   sample.symbol = symbol;
   if (steps) return 1;
   homenode_timing = 1;
-  sample.counted = hn_counted_instructions(&visits);
+  sample.counted = hn_counted_instructions();
   sample.begin = processor_time();
   return 0;
 }
@@ -206,7 +224,7 @@ HN_NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
   }
   if (sp < sample.sp) return;
   const uint64_t took = now > sample.begin + clock_cost ? now - sample.begin - clock_cost : 0;
-  if (5 * (hn_counted_instructions(&visits) - sample.counted) > took) { /* a tenth of two a nanosecond */
+  if (5 * (hn_counted_instructions() - sample.counted) > took) { /* a tenth of two a nanosecond */
     ++symbol->called_back_samples;
   } else {
     symbol->timed_calls += symbol->gap, ++symbol->timed_samples;
@@ -239,7 +257,7 @@ static const char** functions_with_counters(size_t* number) {
   qsort(names, *number, sizeof *names, by_name);
   return names;
 }
-unsigned hn_calls_open(int counting) {
+void hn_calls_open(int counting) {
   unsigned numbers = 0;
   size_t functions = 0;
   const char** names = counting ? functions_with_counters(&functions) : 0;
@@ -249,7 +267,7 @@ unsigned hn_calls_open(int counting) {
     else
       s->countdown = INT64_MAX;
   }
-  if (!names) return 0;
+  if (!names) return;
   munmap(names, (functions + 1) * sizeof *names);
   const struct sigaction action = {.sa_sigaction = step, .sa_flags = SA_SIGINFO};
   sigaction(SIGTRAP, &action, &former);
@@ -259,16 +277,18 @@ unsigned hn_calls_open(int counting) {
     if (cost < clock_cost) clock_cost = cost;
   }
   open = true;
-  return numbers;
 }
-void hn_calls_add(uint64_t* sum) {
-  for (const struct site* s = __start_homenode_calls; s < __stop_homenode_calls; ++s)
-    if (s->symbol->number) sum[s->symbol->number - 1] += *s->count;
-}
+int hn_calls_number(const void* symbol) { return (int)((const struct symbol*)symbol)->number - 1; }
 
-static void say_text(FILE* file, const char* key, const char* text) {
+void hn_say_text(FILE* file, const char* key, const char* text) {
   fprintf(file, ", \"%s\": \"", key);
-  for (; *text; ++text) fputc(*text == '"' || *text == '\\' || (unsigned char)*text < ' ' ? '?' : *text, file);
+  for (; *text; ++text) {
+    const unsigned char c = (unsigned char)*text;
+    if (c >= 0x80) /* JSON is UTF-8, names need not be: bytes as characters */
+      fprintf(file, "\\u%04x", c);
+    else
+      fputc(c == '"' || c == '\\' || c < ' ' ? '?' : c, file);
+  }
   fputc('"', file);
 }
 /* The file that the function is in; empty: the program's own. */
@@ -278,6 +298,17 @@ static const char* library_of(const struct symbol* symbol) {
   if (!at || !dladdr(at, &found) || !found.dli_fname || found.dli_fbase == (const void*)__executable_start) return "";
   const char* slash = strrchr(found.dli_fname, '/');
   return slash ? slash + 1 : found.dli_fname;
+}
+/* Of each step its address is lost and its instruction's length unknown: the longest there is. */
+static void say_code(FILE* file, const struct symbol* symbol) {
+  if (!symbol->code) return;
+  fprintf(file, ", \"code\": [");
+  for (uint64_t i = 0; i < symbol->code_steps; ++i) {
+    fprintf(file, "%s\"", i ? ", " : "");
+    for (int b = 0; b < CODE_BYTES; ++b) fprintf(file, "%02x", symbol->code[i * CODE_BYTES + b]);
+    fprintf(file, "\"");
+  }
+  fprintf(file, "]");
 }
 void hn_calls_say(FILE* file) {
   open = false;
@@ -294,8 +325,11 @@ void hn_calls_say(FILE* file) {
     else if (s->given_up_samples)
       basis = "at_least", instructions = (double)s->given_up_instructions / (double)s->given_up_samples, samples = s->given_up_samples;
     fprintf(file, "{\"kind\": \"function\", \"ordinal\": %lu", (unsigned long)(s->number - 1));
-    say_text(file, "name", s->name);
-    say_text(file, "library", library_of(s));
-    fprintf(file, ", \"instructions\": %.1f, \"basis\": \"%s\", \"samples\": %lu}\n", instructions, basis, (unsigned long)samples);
+    hn_say_text(file, "name", s->name);
+    hn_say_text(file, "library", library_of(s));
+    fprintf(file, ", \"instructions\": %.1f, \"basis\": \"%s\", \"samples\": %lu", instructions, basis, (unsigned long)samples);
+    if (s->timed_calls) fprintf(file, ", \"nanoseconds\": %.2f", (double)s->timed_nanoseconds / (double)s->timed_calls);
+    say_code(file, s);
+    fprintf(file, "}\n");
   }
 }

@@ -5,17 +5,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Keeps to general registers, for it runs where vector registers hold a program's arguments and results. */
-#define HN_NO_VECTORS __attribute__((target("general-regs-only")))
-
-/* Numbers the functions that are called and have no counters; returns how many there are. Not counting: no call is looked at. */
-unsigned hn_calls_open(int counting);
-/* Adds to each number how often it was called so far. */
-void hn_calls_add(uint64_t* sum);
-/* A line of JSON for each that was called, by its number: what it is and how many instructions a call of it takes. */
+/* Numbers the functions that are called and have no counters. Not counting: no call is looked at. */
+void hn_calls_open(int counting);
+/* The number of the function in this row of homenode_symbols; -1: it has counters. */
+int hn_calls_number(const void* symbol);
+/* A line of JSON for each that was called, by its number: what it is, how many instructions or how much time a call of it takes, and
+ * the code of one call. */
 void hn_calls_say(FILE*);
-
-/* work.c: instructions that code with counters has executed; `visited` grows by the counters that were read. */
-HN_NO_VECTORS uint64_t hn_counted_instructions(uint64_t* visited);
+/* , "key": "text" */
+void hn_say_text(FILE*, const char* key, const char* text);
 
 #endif

@@ -1,5 +1,5 @@
-/* The twin's side: the team's shims are the same, but instead of a recording the counters of the basic blocks are read at the
- * boundaries of parallel regions. Every object of the twin has a table of its blocks in the section homenode_blocks.
+/* The twin's side: the team's shims are the same, but instead of a recording the counts of the basic blocks are taken at the
+ * boundaries of parallel regions.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -7,86 +7,94 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "calls.h"
+#include "code_log.h"
+#include "code_windows.h"
 #include "runtime.h"
 
-enum { CLASSES = 10 };
-static const char* const class_names[CLASSES] = {"instructions", "integer", "fp_add", "fp_multiply", "fp_fma",
-                                                 "divide",       "load",    "store",  "branch",      "flops"};
-struct table {
-  uint64_t* count;
-  uint64_t blocks;
-  const uint16_t (*mix)[CLASSES];
-};
-extern struct table __start_homenode_blocks[] __attribute__((weak)), __stop_homenode_blocks[] __attribute__((weak));
+static const char* const class_names[HN_CLASSES] = {"instructions", "integer", "fp_add", "fp_multiply", "fp_fma",
+                                                    "divide",       "load",    "store",  "branch",      "flops"};
 
 __thread bool hn_on __attribute__((tls_model("initial-exec")));
 bool hn_recording;
 uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
 static FILE* file;
-/* Counts of a stretch: the classes, then the calls of each function without counters. */
-static unsigned functions;
-static uint64_t *before, *now, *nothing, serials;
 int hn_descriptor = -1;
-/* Of each thread that the program creates; of the first one: in the current stretch, before it last gave the token away. */
-static uint64_t* of_thread;
+static uint64_t serials;
+
+/* What blocks did for somebody: for a stretch of the program; for a thread that the program created, in all. */
+struct account {
+  uint64_t* count; /* by block */
+  uint32_t* wrong;
+  uint32_t* blocks; /* those with a count */
+  uint32_t number;
+};
+static struct account stretch; /* of the first thread */
+static struct account* of_thread;
 static unsigned threads, thread_room;
 
-static size_t width(void) { return CLASSES + functions; }
-static uint64_t* columns(size_t rows) {
-  uint64_t* made = hn_pages(rows * width() * sizeof *made);
+static void* columns(size_t bytes) {
+  void* made = hn_pages(bytes);
   if (!made) abort();
   return made;
 }
-static void sums(uint64_t* sum) {
-  for (size_t c = 0; c < width(); ++c) sum[c] = 0;
-  for (struct table* t = __start_homenode_blocks; t < __stop_homenode_blocks; ++t)
-    for (uint64_t b = 0; b < t->blocks; ++b)
-      if (t->count[b])
-        for (int c = 0; c < CLASSES; ++c) sum[c] += t->count[b] * t->mix[b][c];
-  hn_calls_add(sum + CLASSES);
-}
-HN_NO_VECTORS uint64_t hn_counted_instructions(uint64_t* visited) {
-  uint64_t sum = 0;
-  for (struct table* t = __start_homenode_blocks; t < __stop_homenode_blocks; ++t) {
-    for (uint64_t b = 0; b < t->blocks; ++b) sum += t->count[b] * t->mix[b][0];
-    *visited += t->blocks;
+static void add_block(void* data, uint32_t block, uint64_t count, uint32_t wrong) {
+  struct account* account = data;
+  if (!account->count) {
+    const size_t blocks = hn_blocks();
+    account->count = columns(blocks * sizeof *account->count);
+    account->wrong = columns(blocks * sizeof *account->wrong);
+    account->blocks = columns(blocks * sizeof *account->blocks);
   }
-  return sum;
+  if (!account->count[block]) account->blocks[account->number++] = block;
+  account->count[block] += count, account->wrong[block] += wrong;
 }
-static void say(const char* kind, uint64_t ordinal, const uint64_t* count) {
+/* The address that is so far from where the distance stands; 0 for a distance of 0. */
+static const void* at_distance(const int32_t* distance) { return *distance ? (const char*)distance + *distance : 0; }
+
+static void say(const char* kind, uint64_t ordinal, const struct account* account) {
+  uint64_t sum[HN_CLASSES] = {0};
+  for (uint32_t i = 0; i < account->number; ++i) {
+    const uint32_t b = account->blocks[i];
+    for (int c = 0; c < HN_CLASSES; ++c) sum[c] += account->count[b] * __start_homenode_facts[b].mix[c];
+  }
   fprintf(file, "{\"kind\": \"%s\", \"ordinal\": %lu", kind, (unsigned long)ordinal);
-  for (int c = 0; c < CLASSES; ++c) fprintf(file, ", \"%s\": %lu", class_names[c], (unsigned long)count[c]);
-  fprintf(file, ", \"calls\": [");
-  const char* separator = "";
-  for (unsigned f = 0; f < functions; ++f)
-    if (count[CLASSES + f]) fprintf(file, "%s[%u, %lu]", separator, f, (unsigned long)count[CLASSES + f]), separator = ", ";
+  for (int c = 0; c < HN_CLASSES; ++c) fprintf(file, ", \"%s\": %lu", class_names[c], (unsigned long)sum[c]);
+  fprintf(file, ", \"blocks\": [");
+  for (uint32_t i = 0; i < account->number; ++i) {
+    const uint32_t b = account->blocks[i];
+    fprintf(file, "%s[%u, %lu, %u]", i ? ", " : "", b, (unsigned long)account->count[b], account->wrong[b]);
+  }
   fprintf(file, "]}\n");
 }
-static void add_to(uint64_t* count) {
-  sums(now);
-  for (size_t c = 0; c < width(); ++c) count[c] += now[c] - before[c], before[c] = now[c];
+static void clear(struct account* account) {
+  for (uint32_t i = 0; i < account->number; ++i) account->count[account->blocks[i]] = 0, account->wrong[account->blocks[i]] = 0;
+  account->number = 0;
 }
 /* What was done since the last call was done by this thread. */
 void hn_work_of_thread(unsigned number) {
   if (!file) return;
+  if (number == 0) {
+    hn_log_take(add_block, &stretch);
+    return;
+  }
   if (number >= thread_room) {
     const unsigned room = thread_room ? (number / thread_room + 1) * thread_room : 256;
-    uint64_t* larger = columns(room);
-    hn_copy(larger, of_thread, threads * width() * sizeof *larger);
-    if (of_thread) munmap(of_thread, thread_room * width() * sizeof *larger);
+    struct account* larger = columns(room * sizeof *larger);
+    hn_copy(larger, of_thread, threads * sizeof *larger);
+    if (of_thread) munmap(of_thread, thread_room * sizeof *larger);
     of_thread = larger, thread_room = room;
   }
   if (number >= threads) threads = number + 1;
-  add_to(of_thread + number * width());
+  hn_log_take(add_block, &of_thread[number]);
 }
 static void cut(const char* kind, uint64_t ordinal) {
-  uint64_t* count = threads ? of_thread : nothing;
-  add_to(count);
-  say(kind, ordinal, count);
-  for (size_t c = 0; c < width(); ++c) count[c] = 0;
+  hn_log_take(add_block, &stretch);
+  say(kind, ordinal, &stretch);
+  clear(&stretch);
 }
 void hn_work_parallel(uint64_t serial, bool begins) {
   if (!file) return;
@@ -96,11 +104,51 @@ void hn_work_parallel(uint64_t serial, bool begins) {
     cut("parallel", serial);
   fflush(file); /* a killed twin leaves whole lines */
 }
+static void say_bytes(const unsigned char* bytes, size_t number) {
+  while (number--) fprintf(file, "%02x", *bytes++);
+}
+/* What stands in the trace for a call that has a hook before it, whose displacement means nothing anyway. */
+static void say_last(uint8_t kind) { fprintf(file, "%s", kind == HN_JUMP ? "e900000000" : kind == HN_CALL ? "e800000000" : "ffd0"); }
+static void say_blocks(void) {
+  for (uint32_t b = 0; b < hn_blocks(); ++b) {
+    const struct hn_cell* cell = &__start_homenode_cells[b];
+    const struct hn_facts* facts = &__start_homenode_facts[b];
+    if (!cell->code) continue;
+    const void* symbol = at_distance(&facts->called);
+    const int function = symbol ? hn_calls_number(symbol) : -1;
+    fprintf(file, "{\"kind\": \"block\", \"ordinal\": %u, \"instructions\": %u, \"bytes\": \"", b, cell->instructions);
+    say_bytes((const unsigned char*)cell->code + cell->code->begin, (size_t)cell->code->bytes);
+    if (symbol) say_last(cell->kind);
+    fprintf(file, "\", \"line\": %u", facts->line);
+    const char* name = at_distance(&facts->file);
+    hn_say_text(file, "file", name ? name : "");
+    if (function >= 0) fprintf(file, ", \"calls\": %d", function);
+    fprintf(file, "}\n");
+  }
+}
+/* Of this host: a chain of additions takes a cycle each. The best of a few, for others may run here, too. */
+static double clock_hertz(void) {
+  enum { ADDITIONS = 1 << 20, TRIES = 5 };
+  double best = 0;
+  for (int i = 0; i < TRIES; ++i) {
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    uint64_t rounds = ADDITIONS / 16, sum = 0;
+    __asm__ volatile("1: .rept 16\n add $3,%1\n .endr\n dec %0\n jnz 1b" : "+r"(rounds), "+r"(sum) : : "cc");
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const double seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    if (seconds > 0 && ADDITIONS / seconds > best) best = ADDITIONS / seconds;
+  }
+  return best;
+}
 static void finish(void) {
   if (!file) return;
   cut("serial", serials);
-  for (unsigned t = 1; t < threads; ++t) say("thread", t, of_thread + t * width());
+  for (unsigned t = 1; t < threads; ++t) say("thread", t, &of_thread[t]);
   hn_calls_say(file);
+  say_blocks();
+  hn_windows_say(file);
+  fprintf(file, "{\"kind\": \"host\", \"hertz\": %.4g}\n", clock_hertz());
   fprintf(file, "{\"kind\": \"end\"}\n");
   fclose(file);
   file = 0;
@@ -121,8 +169,7 @@ void hn_open(void) {
     perror(path);
     exit(1);
   }
-  functions = hn_calls_open(true);
-  before = columns(1), now = columns(1), nothing = columns(1);
+  hn_calls_open(true);
   atexit(finish);
   hn_threads_open();
   pthread_atfork(0, 0, hn_threads_close);
@@ -148,7 +195,7 @@ void hn_copy(void* to, const void* from, size_t bytes) {
   const char* f = from;
   while (bytes--) *t++ = *f++;
 }
-void* hn_pages(size_t bytes) {
+HN_NO_VECTORS void* hn_pages(size_t bytes) {
   void* p = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return p == MAP_FAILED ? 0 : p;
 }

@@ -33,9 +33,13 @@ enum class RecordType : std::uint16_t {
   loss,
   index,
   footer,
-  outside
+  outside,
+  code_block,
+  code_window,
+  code_count,
+  code_host
 };
-inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::outside);
+inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::code_host);
 const char* name_of(RecordType);
 
 // A feature of this prefix names what the trace lacks, as sim/program/recorded.hpp calls it: "lacks:dependence".
@@ -127,6 +131,11 @@ struct RegionCode {
   InstructionBasis basis = InstructionBasis::counted;
   double calls = 0, instructions = 0;  // in all; fractions occur, for totals are spread over regions
   std::uint64_t samples = 0;           // calls of the function that were looked at, in the whole program
+};
+
+// Of the capture's host.
+struct CodeHost {
+  double hertz = 0;
 };
 
 }  // namespace homenode

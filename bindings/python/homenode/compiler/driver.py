@@ -163,9 +163,9 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         ]
         words = [*compiler, "-x", language, "-c", *flags, *traced_flags, *dumps, traced_text, "-o", traced]
         _run_on(source.path, traced_text, *words)
-        # The twin: original schedule, original optimisation, counters in the final assembly.
+        # The twin: original schedule, original optimisation, counters in the final assembly; -g1 for the lines of its blocks.
         assembly, counted, twin = folder / "twin.s", folder / "counted.s", folder / "twin.o"
-        _run(*compiler, "-x", language, "-S", *flags, "-w", "-g0", "-fno-lto", text, "-o", assembly)
+        _run(*compiler, "-x", language, "-S", *flags, "-w", "-g1", "-fno-lto", text, "-o", assembly)
         counted.write_text(with_counters(assembly.read_text("latin-1")), "latin-1")
         _run(*compiler, "-c", counted, "-o", twin)
         notes = folder / "notes"

@@ -1,10 +1,12 @@
-"""The uninstrumented twin: the compiler's final assembly with a counter in every basic block and a hook at calls that leave the file.
+"""The uninstrumented twin: the compiler's final assembly with a few instructions before every basic block that write down that it runs,
+and a hook at calls that leave the file.
 
-The counters change no register and no flag (lea, mov, push, pop only, below the red zone), so the code between them is what
-gcc made of the original source with the original flags and schedule; see traces/capture/runtime/work.c for the other side.
+They change no register and no flag (lea, mov, movz, push, pop, jrcxz only, below the red zone), so the code between them is what
+gcc made of the original source with the original flags and schedule; see traces/capture/runtime/code_log.c for the other side.
 Hooks stand before and after a call, where no flag is alive; traces/capture/runtime/calls.c says what they are for.
 """
 
+import dataclasses
 import functools
 import re
 import subprocess
@@ -25,15 +27,41 @@ _LAST = re.compile(
 )
 # Of the runtime's own functions those that the program would find in a library.
 _HEAP = {"malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign"}
-_ROW = 16  # words of a row of homenode_symbols: struct symbol in calls.c
+_ROW = 18  # words of a row of homenode_symbols: struct symbol in calls.c
 _THROUGH_A_POINTER = ""
 
 
-def _counter(block: int) -> str:
-    cell = f".Lhomenode_count+{8 * block}(%rip)"
+_LOCATION = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
+_FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
+_BEFORE_A_BRANCH = ("notrack", "bnd", "rep", "repz")
+# How a block ends: the numbers of code_log.h.
+_FALLS_THROUGH, _CONDITIONAL, _JUMP, _INDIRECT_JUMP, _CALL, _INDIRECT_CALL, _RETURN = range(7)
+
+
+def _kind(mnemonic: str, operand: str) -> int:
+    """How a block ends whose last instruction is this one."""
+    while mnemonic in _BEFORE_A_BRANCH:
+        mnemonic, _, operand = operand.partition(" ")
+    if mnemonic.startswith("ret"):
+        return _RETURN
+    indirect = operand.startswith("*")
+    if mnemonic.startswith("call"):
+        return _INDIRECT_CALL if indirect else _CALL
+    if mnemonic.startswith("jmp"):
+        return _INDIRECT_JUMP if indirect else _JUMP
+    return _CONDITIONAL
+
+
+def _beginning(block: int) -> str:
+    """What stands before a block: its descriptor's address goes to the log; when the low 16 bits of the place are 0, the log is full."""
     return (
-        f"\tleaq -128(%rsp),%rsp\n\tpushq %rax\n\tmovq {cell},%rax\n\tleaq 1(%rax),%rax\n\tmovq %rax,{cell}\n"
-        "\tpopq %rax\n\tleaq 128(%rsp),%rsp\n"
+        "\tleaq -128(%rsp),%rsp\n\tpushq %rcx\n\tpushq %rax\n\tmovq homenode_at(%rip),%rcx\n"
+        f"\tleaq .Lhomenode_code{block}(%rip),%rax\n\tmovq %rax,(%rcx)\n\tleaq 8(%rcx),%rcx\n\tmovq %rcx,homenode_at(%rip)\n"
+        f"\tmovzwl %cx,%ecx\n\tjrcxz .Lhomenode_full{block}\n\tjmp .Lhomenode_on{block}\n"
+        f".Lhomenode_full{block}:\n\tcall homenode_full\n"
+        f".Lhomenode_code{block}:\n\t.long .Lhomenode_cells+{32 * block}-.,.Lhomenode_begin{block}-.Lhomenode_code{block},"
+        f".Lhomenode_end{block}-.Lhomenode_begin{block}\n"
+        f".Lhomenode_on{block}:\n\tpopq %rax\n\tpopq %rcx\n\tleaq 128(%rsp),%rsp\n.Lhomenode_begin{block}:\n"
     )
 
 
@@ -52,7 +80,7 @@ class _Calls:
     def __init__(self, defined: set[str]) -> None:
         self._inner = defined | _of_the_runtime()
         self.symbols: dict[str, int] = {}
-        self.sites: list[tuple[int, int]] = []  # block, symbol
+        self.symbol_of: dict[int, int] = {}  # by block
 
     def _called(self, mnemonic: str, operand: str) -> str | None:
         """The symbol that an instruction calls, the empty name where it takes a pointer, None where it stays in the file."""
@@ -69,8 +97,8 @@ class _Calls:
         if name is None:
             return "", ""
         number = self.symbols.setdefault(name, len(self.symbols))
-        label = f".Lhomenode_site{len(self.sites)}"
-        self.sites.append((block, number))
+        label = f".Lhomenode_site{block}"
+        self.symbol_of[block] = number
         row = f".Lhomenode_symbol+{8 * _ROW * number}"
         entry = "homenode_call" if mnemonic == "call" else "homenode_jump"
         before = f"\tsubq $1,{row}(%rip)\n\tjns {label}\n\tcall {entry}\n\t.long {row}-.\n{label}:\n"
@@ -80,12 +108,10 @@ class _Calls:
 
     def tables(self, functions: list[str]) -> str:
         """The rows of this file: called symbols, sites of calls, names of the functions that others may call."""
-        if not self.sites and not functions:
+        if not self.symbols and not functions:
             return ""
         out = ['\t.section homenode_symbols,"aw"\n\t.balign 8\n.Lhomenode_symbol:\n']
         out += [f"\t.quad 0,.Lhomenode_name{n}\n\t.zero {8 * (_ROW - 2)}\n" for n in self.symbols.values()]
-        out.append('\t.section homenode_calls,"aw"\n\t.balign 8\n')
-        out += [f"\t.quad .Lhomenode_count+{8 * b},.Lhomenode_symbol+{8 * _ROW * n}\n" for b, n in self.sites]
         out.append('\t.section homenode_functions,"a"\n')
         out += [f'\t.string "{name}"\n' for name in functions]
         out.append("\t.section .rodata\n")
@@ -105,18 +131,80 @@ def _defined(assembly: str) -> tuple[set[str], list[str]]:
     return functions, sorted(functions & seen_outside)
 
 
+@dataclasses.dataclass
+class _Block:
+    """One basic block."""
+
+    mix: dict[str, int] = dataclasses.field(default_factory=lambda: dict.fromkeys(CLASSES, 0))
+    kind: int = _FALLS_THROUGH
+    file: str | None = None
+    line: int = 0
+
+
+class _Blocks:
+    """The blocks of one file, and where they end."""
+
+    def __init__(self) -> None:
+        self.all: list[_Block] = []
+        self._open = False
+
+    def end(self) -> str:
+        """The label behind the block that has not ended yet."""
+        if not self._open:
+            return ""
+        self._open = False
+        return f".Lhomenode_end{len(self.all) - 1}:\n"
+
+    def begin(self, place: tuple[str | None, int]) -> str:
+        """What stands between the block before and a new one of this source line."""
+        ended = self.end()
+        self.all.append(_Block(file=place[0], line=place[1]))
+        self._open = True
+        return ended + _beginning(len(self.all) - 1)
+
+    def tables(self, symbol_of: dict[int, int]) -> str:
+        """Cells and facts: struct hn_cell and struct hn_facts."""
+        files = {block.file: number for number, block in enumerate(self.all) if block.file}
+        out = ['\t.section homenode_cells,"aw"\n\t.balign 32\n.Lhomenode_cells:\n']
+        out += [
+            f"\t.quad 0,0,0\n\t.long 0\n\t.short {block.mix['instructions']}\n\t.byte {block.kind},0\n"
+            for block in self.all
+        ]
+        out.append('\t.section homenode_facts,"a"\n\t.balign 4\n')
+        for number, block in enumerate(self.all):
+            file = f".Lhomenode_file{files[block.file]}-." if block.file else "0"
+            called = f".Lhomenode_symbol+{8 * _ROW * symbol_of[number]}-." if number in symbol_of else "0"
+            mix = ",".join(str(block.mix[name]) for name in CLASSES)
+            out.append(f"\t.short {mix}\n\t.long {block.line}\n\t.long {file}\n\t.long {called}\n")
+        out.append("\t.section .rodata\n")
+        out += [f'.Lhomenode_file{number}:\n\t.string "{file}"\n' for file, number in files.items()]
+        return "".join(out)
+
+
 def with_counters(assembly: str) -> str:
-    """The assembly with a counter at the start of every basic block, hooks at calls, and tables of both."""
+    """The assembly with what notes each basic block before it, hooks at calls, and tables of both; without debug information."""
     out: list[str] = []
-    mixes: list[dict[str, int]] = []
+    blocks = _Blocks()
     defined, functions = _defined(assembly)
     calls = _Calls(defined)
-    in_text = starts = in_asm = False
+    files: dict[str, str] = {}
+    place: tuple[str | None, int] = (None, 0)
+    in_text = starts = in_asm = in_debug = False
     for line in assembly.splitlines(keepends=True):
         stripped = line.strip()
+        if location := _LOCATION.match(stripped):
+            place = (files.get(location[1]), int(location[2]))
+            continue
+        if file := _FILE.match(stripped):
+            files[file[1]] = file[3] if file[3] is not None else file[2]
+            continue
         in_asm = stripped == "#APP" or (in_asm and stripped != "#NO_APP")
         if _SECTION.match(stripped):
             in_text = stripped.startswith(".text") or ".text" in stripped
+            in_debug = ".debug_" in stripped
+            out.append(blocks.end())
+        if in_debug:
+            continue
         label = _LABEL.match(stripped)
         if label is not None and in_text:
             out.append(line)
@@ -128,24 +216,24 @@ def with_counters(assembly: str) -> str:
             mnemonic, _, text = stripped.partition("\t")
             if " " in mnemonic:
                 mnemonic, _, text = stripped.partition(" ")
+            text = text.strip()
             if starts and not mnemonic.startswith("endbr"):
-                out.append(_counter(len(mixes)))
-                mixes.append(dict.fromkeys(CLASSES, 0))
+                out.append(blocks.begin(place))
                 starts = False
-            if mixes:
-                for name, value in classify(mnemonic, text.strip()).items():
-                    mixes[-1][name] += value
-                before, after = ("", "") if in_asm else calls.hooked(mnemonic, text.strip(), len(mixes) - 1)
-                out.append(before)
             # What a call leads to, a parallel region perhaps, ends the stretch that the code before it belongs to.
-            if mnemonic.startswith(("j", "ret", "call")):
-                starts = True
-        out += [line, after]
-    count = len(mixes)
-    out.append(
-        f"\t.local .Lhomenode_count\n\t.comm .Lhomenode_count,{8 * max(count, 1)},64\n\t.section .rodata\n\t.balign 8\n.Lhomenode_mix:\n"
-    )
-    out += ["\t.short " + ",".join(str(mix[name]) for name in CLASSES) + "\n" for mix in mixes]
-    out.append(f'\t.section homenode_blocks,"aw"\n\t.balign 8\n\t.quad .Lhomenode_count,{count},.Lhomenode_mix\n')
+            last = text if mnemonic in _BEFORE_A_BRANCH else mnemonic
+            ends = last.startswith(("j", "ret", "call"))
+            if blocks.all:
+                block = blocks.all[-1]
+                for name, value in classify(mnemonic, text).items():
+                    block.mix[name] += value
+                before, after = ("", "") if in_asm else calls.hooked(mnemonic, text, len(blocks.all) - 1)
+                if ends:
+                    block.kind = _kind(mnemonic, text)
+                out += [blocks.end() if before else "", before, line, blocks.end() if ends else "", after]
+                starts = starts or ends
+                continue
+        out.append(line)
+    out.append(blocks.tables(calls.symbol_of))
     out.append(calls.tables(functions))
     return "".join(out)

@@ -1,0 +1,148 @@
+#include "models/code/core_model.hpp"
+
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "models/code/answers.hpp"
+#include "sim/base/errors.hpp"
+
+namespace homenode {
+namespace {
+
+constexpr double worth_a_look = 1e-4;  // of all instructions: a block of less that is in no window is not asked for
+
+CoreModelFiles& files() {
+  static CoreModelFiles used;
+  return used;
+}
+
+// Why there is nothing to ask; empty: there is.
+std::string what_is_missing(const Workload& workload, const Machine& machine) {
+  if (workload.executed.counts.empty()) return "the trace has no code (captured by an older homenode, or imported)";
+  if (machine.core.llvm_cpu.empty()) return "the core of machine '" + machine.name + "' has no model (core.llvm_cpu)";
+  if (files().program.empty()) return "this homenode was built without LLVM";
+  return {};
+}
+
+// By block: its instructions in all regions.
+std::vector<double> instructions_of(const ExecutedCode& code) {
+  std::vector<double> instructions(code.blocks.size(), 0);
+  for (const CodeCount& count : code.counts) instructions[count.block] += count.executions * code.blocks[count.block].instructions;
+  return instructions;
+}
+
+// Which blocks the program is told.
+std::vector<bool> asked_for(const ExecutedCode& code) {
+  std::vector<bool> asked(code.blocks.size(), false);
+  for (const CodeWindow& window : code.windows)
+    for (const std::uint32_t block : window.blocks) asked[block] = true;
+  const std::vector<double> instructions = instructions_of(code);
+  double all = 0;
+  for (const double each : instructions) all += each;
+  for (std::size_t b = 0; b < asked.size(); ++b)
+    if (instructions[b] > worth_a_look * all) asked[b] = true;
+  for (std::size_t b = 0; b < asked.size(); ++b)
+    if (asked[b] && code.blocks[b].calls != 0) asked[code.blocks[b].calls - 1] = true;
+  return asked;
+}
+
+void add_hex(std::string& text, std::string_view bytes) {
+  static constexpr char digits[] = "0123456789abcdef";
+  for (const char byte : bytes)
+    text += digits[static_cast<unsigned char>(byte) >> 4], text += digits[static_cast<unsigned char>(byte) & 15];
+}
+
+bool has_code(const CodeBlock& block) { return !block.bytes.empty(); }
+
+void add_block(std::string& text, std::size_t number, const CodeBlock& block) {
+  text += (block.stepped ? "steps " : "block ") + std::to_string(number);
+  const std::size_t piece = block.stepped ? CodeBlock::stepped_bytes : block.bytes.size();
+  for (std::size_t at = 0; at < block.bytes.size(); at += piece) {
+    text += ' ';
+    add_hex(text, std::string_view{block.bytes}.substr(at, piece));
+  }
+  text += '\n';
+}
+
+void add_window(std::string& text, const ExecutedCode& code, const CodeWindow& window) {
+  text += "sequence";
+  for (std::size_t i = 0; i < window.blocks.size(); ++i) {
+    const std::uint32_t block = window.blocks[i], called = code.blocks[block].calls;
+    const std::string number = ' ' + std::to_string(block);
+    if (called == 0 || !has_code(code.blocks[called - 1])) {
+      text += number + (window.times[i] > 1 ? '*' + std::to_string(window.times[i]) : "");
+      continue;
+    }
+    for (std::uint32_t n = 0; n < window.times[i]; ++n) text += number + ' ' + std::to_string(called - 1);
+  }
+  text += '\n';
+}
+
+}  // namespace
+
+void use_core_model(CoreModelFiles used) { files() = std::move(used); }
+
+std::vector<std::string> core_model_names() { return {"auto", "blocks", "classes"}; }
+
+std::string core_model_request(const Workload& workload, const std::string& llvm_cpu) {
+  const ExecutedCode& code = workload.executed;
+  std::string text = "cpu " + llvm_cpu + '\n';
+  const std::vector<bool> asked = asked_for(code);
+  for (std::size_t b = 0; b < asked.size(); ++b)
+    if (asked[b] && has_code(code.blocks[b])) add_block(text, b, code.blocks[b]);
+  for (const CodeWindow& window : code.windows) add_window(text, code, window);
+  return text + "end\n";
+}
+
+std::vector<BlockCycles> block_cycles(const Workload& workload, const std::string& llvm_cpu) {
+  std::vector<BlockCycles> result(workload.executed.blocks.size());
+  const nlohmann::json answer = nlohmann::json::parse(answer_to(core_model_request(workload, llvm_cpu), files()));
+  for (const auto& [number, block] : answer.at("blocks").items()) {
+    const std::size_t place = std::stoull(number);
+    if (place >= result.size()) throw InputError("the core model speaks of block " + number + ", which it was not asked for");
+    result[place] = {.cycles = block.at("cycles"), .alone = block.at("alone"), .bound = block.at("bound")};
+  }
+  return result;
+}
+
+CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles>& blocks) {
+  struct Sum {
+    double instructions = 0, known_instructions = 0, cycles = 0, of_calls = 0, mispredictions = 0;
+  };
+  const ExecutedCode& code = workload.executed;
+  std::vector<Sum> sums(workload.regions.size());
+  for (const CodeCount& count : code.counts) {
+    Sum& sum = sums[count.region.index()];
+    const CodeBlock& block = code.blocks[count.block];
+    const double instructions = count.executions * block.instructions;
+    sum.instructions += instructions;
+    sum.mispredictions += count.mispredictions;
+    if (blocks[count.block].cycles > 0) {
+      sum.known_instructions += instructions;
+      sum.cycles += count.executions * blocks[count.block].cycles;
+    }
+    if (block.calls == 0) continue;
+    const CodeBlock& called = code.blocks[block.calls - 1];
+    sum.of_calls += count.executions * (has_code(called) ? blocks[block.calls - 1].cycles : called.nanoseconds * 1e-9 * code.host_hertz);
+  }
+  CodeCycles result;
+  for (const Sum& sum : sums) {
+    RegionCycles& region = result.regions.emplace_back();
+    if (sum.known_instructions <= 0) continue;
+    region.cycles = sum.cycles / sum.known_instructions + sum.of_calls / sum.instructions;
+    region.mispredictions = sum.mispredictions / sum.instructions;
+  }
+  return result;
+}
+
+std::shared_ptr<const CodeCycles> code_cycles(const Workload& workload, const Machine& machine, const std::string& core) {
+  if (core == "classes") return nullptr;
+  if (const std::string missing = what_is_missing(workload, machine); !missing.empty()) {
+    if (core == "blocks") throw UsageError("core time by blocks: " + missing + "; allowed: --core classes, or auto");
+    return nullptr;
+  }
+  return workload.code_cycles.get(machine.core.llvm_cpu,
+                                  [&] { return region_cycles(workload, block_cycles(workload, machine.core.llvm_cpu)); });
+}
+
+}  // namespace homenode

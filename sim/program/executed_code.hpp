@@ -1,0 +1,46 @@
+// The machine code that a program executed: its basic blocks, how often each ran in each region, and stretches of their sequence. A core
+// model (models/core) makes cycles of it. It says nothing of what is accessed, and stands outside the content hash.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/base/ids.hpp"
+
+namespace homenode {
+
+// A basic block of instrumented code; or what a call of a library's function executes, of one call that was stepped.
+struct CodeBlock {
+  // Longest encoding of an x86-64 instruction, which is what a stepped instruction has in `bytes`, whatever its own length.
+  static constexpr std::size_t stepped_bytes = 15;
+  std::string bytes;  // machine code in order of execution
+  bool stepped = false;
+  std::uint32_t instructions = 0;
+  std::string file;  // of the source; empty: not known
+  std::uint32_t line = 0;
+  std::string function, library;  // of a library's code; else empty
+  double nanoseconds = 0;         // of a call of it on the host of the capture; 0: not timed
+  std::uint32_t calls = 0;        // the library's code that runs at the end of this block: 1 + its place among the blocks; 0: none
+};
+
+// Blocks as they ran one after the other; each so many times in a row.
+struct CodeWindow {
+  std::vector<std::uint32_t> blocks, times;
+};
+
+struct CodeCount {
+  RegionId region;
+  std::uint32_t block = 0;
+  // Fractions occur, for totals are spread over regions.
+  double executions = 0, mispredictions = 0;
+};
+
+struct ExecutedCode {
+  std::vector<CodeBlock> blocks;
+  std::vector<CodeWindow> windows;
+  std::vector<CodeCount> counts;
+  double host_hertz = 0;  // clock of the capture's host, to which nanoseconds belong; 0: not known
+};
+
+}  // namespace homenode

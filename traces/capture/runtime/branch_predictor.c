@@ -1,0 +1,80 @@
+/* TAGE (A. Seznec and P. Michaud, "A case for (partially) TAgged GEometric history length branch prediction", JILP 8, 2006), with three
+ * tagged tables behind a bimodal one; targets of indirect jumps by a table that is indexed by jump and history. About 32 KiB of tables,
+ * as cores of the last decade have. Jumps go by their number, not their address: addresses differ from run to run.
+ */
+#include "branch_predictor.h"
+
+#pragma GCC target("general-regs-only")
+
+enum { TABLES = 3, ENTRIES = 2048, BASE_ENTRIES = 8192, TARGETS = 2048, LONGEST = 64 };
+static const unsigned history_bits[TABLES] = {8, 24, LONGEST};
+struct entry {
+  uint16_t tag;
+  int8_t counter; /* taken from 0 on; -4 to 3 */
+  uint8_t useful;
+};
+static struct entry tables[TABLES][ENTRIES];
+static int8_t base[BASE_ENTRIES]; /* -2 to 1 */
+static struct { uint32_t jump, target; } targets[TARGETS];
+static uint64_t history; /* outcomes, the last one lowest */
+
+static uint64_t hashed(uint32_t jump, unsigned bits) {
+  const uint64_t part = bits < 64 ? history & ((1ull << bits) - 1) : history;
+  uint64_t x = (part + 1) * 0x9e3779b97f4a7c15u ^ (uint64_t)(jump + 1) * 0xc2b2ae3d27d4eb4fu;
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93u;
+  return x ^ x >> 32;
+}
+static void train(int8_t* counter, bool taken, int least, int most) {
+  if (taken && *counter < most) ++*counter;
+  if (!taken && *counter > least) --*counter;
+}
+static bool is_predicted_right(uint32_t jump, bool taken) {
+  struct entry* found[TABLES];
+  uint16_t tag[TABLES];
+  int provider = -1, other = -1;
+  for (int t = 0; t < TABLES; ++t) {
+    const uint64_t x = hashed(jump, history_bits[t]);
+    tag[t] = (uint16_t)(x >> 32 | 1);
+    found[t] = &tables[t][x % ENTRIES];
+    if (found[t]->tag == tag[t]) other = provider, provider = t;
+  }
+  int8_t* simple = &base[jump % BASE_ENTRIES];
+  const bool alternative = other >= 0 ? found[other]->counter >= 0 : *simple >= 0;
+  const bool predicted = provider >= 0 ? found[provider]->counter >= 0 : *simple >= 0;
+  if (provider >= 0) {
+    train(&found[provider]->counter, taken, -4, 3);
+    if (predicted != alternative) {
+      if (predicted == taken && found[provider]->useful < 3) ++found[provider]->useful;
+      if (predicted != taken && found[provider]->useful > 0) --found[provider]->useful;
+    }
+  } else {
+    train(simple, taken, -2, 1);
+  }
+  if (predicted != taken) {
+    for (int t = provider + 1; t < TABLES; ++t) {
+      if (found[t]->useful == 0) {
+        *found[t] = (struct entry){tag[t], taken ? 0 : -1, 0};
+        break;
+      }
+      --found[t]->useful;
+    }
+  }
+  return predicted == taken;
+}
+uint32_t hn_mispredictions(uint32_t jump, bool taken, uint64_t times) {
+  uint32_t wrong = 0;
+  /* Once the whole history is of one outcome, and the counters full, nothing changes. */
+  for (uint64_t n = times < LONGEST + 8 ? times : LONGEST + 8; n > 0; --n) {
+    wrong += !is_predicted_right(jump, taken);
+    history = history << 1 | taken;
+  }
+  return wrong;
+}
+uint32_t hn_mispredicted_target(uint32_t jump, uint32_t target) {
+  const uint64_t at = hashed(jump, 16) % TARGETS;
+  const bool right = targets[at].jump == jump + 1 && targets[at].target == target;
+  targets[at].jump = jump + 1, targets[at].target = target;
+  history = history << 2 | (target & 3);
+  return !right;
+}

@@ -1,0 +1,13 @@
+/* branch_predictor.c: a branch predictor of moderate size, as it would run beside the program. */
+#ifndef HN_BRANCH_PREDICTOR_H
+#define HN_BRANCH_PREDICTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How many of `times` executions of this conditional jump in a row, all with this outcome, are predicted wrong. */
+uint32_t hn_mispredictions(uint32_t jump, bool taken, uint64_t times);
+/* Whether an indirect jump or call to this target is predicted wrong. */
+uint32_t hn_mispredicted_target(uint32_t jump, uint32_t target);
+
+#endif

@@ -1,0 +1,38 @@
+// CODE_BLOCK, CODE_WINDOW, CODE_COUNT, CODE_HOST: the machine code that ran (sim/program/executed_code.hpp).
+#include "traces/format/records/fields.hpp"
+#include "traces/format/records/records.hpp"
+
+namespace homenode::format {
+
+void describe(auto& fields, Of<CodeBlock> auto& block) {
+  fields.text(block.bytes);
+  fields.boolean(block.stepped);
+  fields.bounded("instructions of a block", block.instructions);
+  fields.string(block.file);
+  fields.bounded("a block's line", block.line);
+  fields.string(block.function);
+  fields.string(block.library);
+  fields.real(block.nanoseconds);
+  fields.bounded("what a block calls", block.calls);
+}
+template struct Codec<RecordType::code_block, CodeBlock>;
+
+void describe(auto& fields, Of<CodeWindow> auto& window) {
+  const std::size_t runs = fields.count("runs of a window", window.blocks, 2);
+  fields.numbers("a window's block", window.blocks, runs);
+  fields.numbers("times of a window's block", window.times, runs);
+}
+template struct Codec<RecordType::code_window, CodeWindow>;
+
+void describe(auto& fields, Of<CodeCount> auto& count) {
+  fields.id("a region with code", count.region);
+  fields.bounded("a counted block", count.block);
+  fields.real(count.executions);
+  fields.real(count.mispredictions);
+}
+template struct Codec<RecordType::code_count, CodeCount>;
+
+void describe(auto& fields, Of<CodeHost> auto& host) { fields.real(host.hertz); }
+template struct Codec<RecordType::code_host, CodeHost>;
+
+}  // namespace homenode::format
