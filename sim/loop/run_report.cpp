@@ -23,8 +23,17 @@ std::vector<std::size_t> ranks_of_regions(const Workload& workload) {
   return ranks;
 }
 
+// What held up a region's threads: what the memory model tells of their work, and the heap calls, which it does not see.
+std::vector<BottleneckTime> bottlenecks_of(std::vector<BottleneckTime> of_work, Time heap_calls) {
+  if (heap_calls <= Time{}) return of_work;
+  const double seconds = heap_calls.seconds();
+  const auto shorter = [seconds](const BottleneckTime& other) { return other.seconds < seconds; };
+  of_work.insert(std::find_if(of_work.begin(), of_work.end(), shorter), {"heap calls", seconds});
+  return of_work;
+}
+
 std::vector<RegionReport> region_reports(const Threads& threads, const Executions& executions, const TimeAccounts& accounts) {
-  const std::vector<Executions::RegionTotal>& totals = executions.region_totals();
+  const std::vector<Executions::RegionTotal> totals = executions.region_totals();
   const auto bottlenecks = threads.in.memory.bottlenecks();
   const std::vector<std::size_t> ranks = ranks_of_regions(threads.in.workload);
   std::vector<RegionReport> rows;
@@ -35,7 +44,8 @@ std::vector<RegionReport> region_reports(const Threads& threads, const Execution
                     .executions = totals[region].executions,
                     .exclusive = accounts.shares().region(region),
                     .ranks = ranks[region],
-                    .bottlenecks = region < bottlenecks.size() ? bottlenecks[region] : std::vector<BottleneckTime>{},
+                    .bottlenecks = bottlenecks_of(region < bottlenecks.size() ? bottlenecks[region] : std::vector<BottleneckTime>{},
+                                                  accounts.heap_calls_of_region(region)),
                     .busy = accounts.busy_of_region(region)});
   }
   return rows;
@@ -64,7 +74,7 @@ void set_lower_bound(RunReport& report, const Threads& threads, const Executions
   report.team_overhead = team_overhead;
   report.lower_bound = team_overhead + std::max(least->phases, spread);
   for (std::size_t t = 0; t < std::min(report.threads.size(), least->by_thread.size()); ++t) report.threads[t].least = least->by_thread[t];
-  const std::vector<Executions::RegionTotal>& totals = executions.region_totals();
+  const std::vector<Executions::RegionTotal> totals = executions.region_totals();
   std::size_t row = 0;
   for (std::size_t region = 0; region < totals.size(); ++region) {
     if (totals[region].executions == 0) continue;
