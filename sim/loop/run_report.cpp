@@ -23,13 +23,22 @@ std::vector<std::size_t> ranks_of_regions(const Workload& workload) {
   return ranks;
 }
 
-// What held up a region's threads: what the memory model tells of their work, and the heap calls, which it does not see.
-std::vector<BottleneckTime> bottlenecks_of(std::vector<BottleneckTime> of_work, Time heap_calls) {
-  if (heap_calls <= Time{}) return of_work;
-  const double seconds = heap_calls.seconds();
-  const auto shorter = [seconds](const BottleneckTime& other) { return other.seconds < seconds; };
-  of_work.insert(std::find_if(of_work.begin(), of_work.end(), shorter), {"heap calls", seconds});
-  return of_work;
+void add(std::vector<BottleneckTime>& held, const char* resource, Time time) {
+  if (time <= Time{}) return;
+  const auto known = std::find_if(held.begin(), held.end(), [=](const BottleneckTime& other) { return other.resource == resource; });
+  if (known != held.end()) {
+    known->seconds += time.seconds();
+  } else {
+    held.push_back({resource, time.seconds()});
+  }
+}
+
+// What held up a region's threads: what the memory model tells of their work, and what it does not see.
+std::vector<BottleneckTime> bottlenecks_of(std::vector<BottleneckTime> held, const TimeAccounts& accounts, std::size_t region) {
+  add(held, "heap calls", accounts.heap_calls_of_region(region));
+  add(held, "overhead", accounts.runtime_of_region(region));
+  std::stable_sort(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  return held;
 }
 
 std::vector<RegionReport> region_reports(const Threads& threads, const Executions& executions, const TimeAccounts& accounts) {
@@ -39,14 +48,15 @@ std::vector<RegionReport> region_reports(const Threads& threads, const Execution
   std::vector<RegionReport> rows;
   for (std::size_t region = 0; region < totals.size(); ++region) {
     if (totals[region].executions == 0) continue;
-    rows.push_back({.label = threads.in.workload.regions[region].label,
-                    .time = totals[region].time,
-                    .executions = totals[region].executions,
-                    .exclusive = accounts.shares().region(region),
-                    .ranks = ranks[region],
-                    .bottlenecks = bottlenecks_of(region < bottlenecks.size() ? bottlenecks[region] : std::vector<BottleneckTime>{},
-                                                  accounts.heap_calls_of_region(region)),
-                    .busy = accounts.busy_of_region(region)});
+    rows.push_back(
+        {.label = threads.in.workload.regions[region].label,
+         .time = totals[region].time,
+         .executions = totals[region].executions,
+         .exclusive = accounts.shares().region(region),
+         .team = accounts.shares().team_of_region(region),
+         .ranks = ranks[region],
+         .bottlenecks = bottlenecks_of(region < bottlenecks.size() ? bottlenecks[region] : std::vector<BottleneckTime>{}, accounts, region),
+         .busy = accounts.busy_of_region(region)});
   }
   return rows;
 }

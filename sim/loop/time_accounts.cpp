@@ -20,6 +20,7 @@ TimeAccounts::TimeAccounts(const Workload& workload, Size size, Time spin, Timel
       cores_(size.cores),
       region_busy_(workload.regions.size(), std::vector<Time>(size.threads)),
       region_heap_calls_(workload.regions.size()),
+      region_runtime_(workload.regions.size()),
       shares_{workload.regions.size(), size.threads} {}
 
 void TimeAccounts::busy(ThreadActivity doing, ThreadId thread, CoreId core, const ItemRange& items, Time from, Time to) {
@@ -29,6 +30,7 @@ void TimeAccounts::busy(ThreadActivity doing, ThreadId thread, CoreId core, cons
   const std::size_t region = workload_.executions[items.execution.index()].region.index();
   region_busy_[region][thread.index()] += time;
   if (doing == ThreadActivity::heap_call) region_heap_calls_[region] += time;
+  if (doing == ThreadActivity::runtime) region_runtime_[region] += time;
   record(doing, thread, items, from, to);
 }
 

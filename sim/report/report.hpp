@@ -18,9 +18,10 @@ struct RegionReport {
   Time time;  // in which an execution of it went on, each from its first thread's entry to its last one's exit
   std::uint64_t executions = 0;
   Time exclusive{};                         // its part of the run's time (Overheads)
+  Time team{};                              // of the forks and barriers in the run's overheads, those in front of it and behind it
   std::size_t ranks{};                      // of the team whose ranks its code is bound to; 0: it is not
   Time least{};                             // of it, whatever the placement
-  std::vector<BottleneckTime> bottlenecks;  // of its work and its heap calls, largest first; together what its threads were busy
+  std::vector<BottleneckTime> bottlenecks;  // of its work, heap calls and runtime, largest first; together what its threads were busy
   std::vector<Time> busy{};                 // by thread; over all regions together a thread's busy time
 };
 

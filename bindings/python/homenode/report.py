@@ -57,6 +57,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
             "thread_busy_seconds": region["thread_busy_seconds"],
             "exclusive_seconds": region["exclusive_seconds"],
             "ranks": region["ranks"],
+            "fork_and_barrier_seconds": region["fork_and_barrier_seconds"],
         }
         for region in raw["regions"]
     ]

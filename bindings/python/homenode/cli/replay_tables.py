@@ -188,6 +188,20 @@ def _neighbours(group: dict[str, Any], title: str) -> Table:
     return table
 
 
+def _held_up(region: dict[str, Any]) -> list[tuple[str, float]]:
+    """What held up a region, with its share, largest first: four at most.
+
+    Forks and barriers are moments in which nobody works; the rest is told by the threads' busy time.
+    """
+    busy = sum(entry["seconds"] for entry in region["binding"])
+    team, work = region["fork_and_barrier_seconds"], region["exclusive_seconds"]
+    of_work = work / (team + work) if team + work > 0 else 0.0
+    shares = [(entry["resource"], of_work * entry["seconds"] / busy) for entry in region["binding"] if busy > 0]
+    if team > 0:
+        shares.append(("fork and barrier", 1 - of_work))
+    return [held for held in sorted(shares, key=lambda held: -held[1])[:4] if held[1] > 0]
+
+
 _OUTSIDE = {
     "fork": "(fork)",
     "barrier": "(barrier)",
@@ -206,9 +220,7 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
         numbers = ("time", "share", "executions")
         table = console.table("region", *numbers, "bound by", title=f"{names}", right=numbers)
         for region in run["regions"]:
-            total = sum(entry["seconds"] for entry in region["binding"])
-            held = [entry for entry in region["binding"][:4] if entry["seconds"] > 0]
-            shares = ", ".join(f"{entry['resource']} {_share(entry['seconds'], total)}" for entry in held)
+            shares = ", ".join(f"{resource} {_share(share, 1)}" for resource, share in _held_up(region))
             label, seconds = console.plain(region["label"]), region["exclusive_seconds"]
             share = _share(seconds, run["seconds"])
             doubt = " ?" if shares and region["label"] in open_regions else ""
@@ -230,7 +242,8 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
     doubt = " ?: too much of the region was not seen to know." if open_regions else ""
     screen.print(
         "\ntime: what is the region's alone; regions, and in parentheses what is in none, sum to the time of the run. "
-        f"bound by: share of the threads' busy time in which the resource was the bottleneck.{doubt}",
+        "bound by: the region's forks and barriers, as a share of them and its time; the rest by the busy time of its threads, "
+        f"in which the resource was the bottleneck.{doubt}",
         soft_wrap=True,
     )
 
@@ -266,5 +279,7 @@ def print_idle(screen: Console, results: list[Result]) -> None:
             )
         screen.print(table)
     screen.print(
-        "\nshare: idle time over the time of the run. in REGION: idle time in the region over the time of the region."
+        "\nshare: idle time over the time of the run. in REGION: idle time over the time in which a thread is in the region, "
+        "its barrier included.",
+        soft_wrap=True,
     )
