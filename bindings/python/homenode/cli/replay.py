@@ -187,6 +187,10 @@ def command(
             print_idle(screen, results)
     rate = console.quantity(cost["accesses_per_second"], " accesses/s")
     memory = console.quantity(cost["peak_rss_bytes"], "B")
+    more = sum(replays) - len(replays)
+    sampled = f" and {console.number_of(more, 'replay')} more on sampled machines" if more else ""
     console.diagnostics().print(
-        f"{console.number_of(sum(replays), 'run')} in {console.seconds(cost['seconds'])}, {rate}, {memory} of memory at most"
+        f"{console.number_of(len(replays), 'choice')} replayed{sampled} in {console.seconds(cost['seconds'])}, {rate}, "
+        f"{memory} of memory at most",
+        soft_wrap=True,
     )

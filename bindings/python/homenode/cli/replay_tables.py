@@ -10,7 +10,7 @@ from homenode import report, unseen
 from homenode.cli import console
 from homenode.confidence import LEVEL, Ranking
 from homenode.machine import Machine
-from homenode.ranking_words import guessed, settled
+from homenode.ranking_words import bound_and_found, guessed, settled
 from homenode.result import Result
 from homenode.run_spec import AXES
 from homenode.visible import visible
@@ -66,8 +66,9 @@ def print_ranking(
         groups.setdefault(report.comparable(result.run), []).append(place)
     described = {machine.hash: machine for machine in machines}
     for places in groups.values():
-        order = sorted(places, key=lambda place: float(results[place].seconds))
-        runs = [results[place].run for place in order]
+        ranked, bounds = report.by_rank([results[place].run for place in places])
+        order = [places[place] for place in ranked]
+        runs = [results[places[place]].run for place in (*ranked, *bounds)]
         first = runs[0]
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
         threads = console.number_of(first["threads"], "thread")
@@ -82,20 +83,21 @@ def print_ranking(
         table = console.table("rank", *axes, *numbers, "bound by", title=title, right=("rank", *numbers))
         for rank, run in enumerate(runs, start=1):
             table.add_row(
-                str(rank),
+                str(rank) if rank <= len(order) else "bound",
                 *(console.plain(run[axis]) for axis in axes),
                 console.seconds(run["seconds"]),
                 *([_interval(run)] if sampled else []),
-                f"+{100 * run['regret']:.1f} %",
+                f"{100 * run['regret']:+.1f} %",
                 _share(run["remote_pages"], sum(run["pages_by_node"])),
                 _share(*_remote_traffic(run)),
                 _bound_by(run, open_regions),
-                style="bold" if rank == 1 else None,
+                style="bold" if rank == 1 and order else None,
             )
         screen.print(table)
         _print_ranks(screen, runs)
-        for best in (run["best_placement"] for run in runs if run["best_placement"]):
-            screen.print(_bound_and_found(best))
+        for run in runs[len(order) :]:
+            name = "optimal" if len(bounds) == 1 else " · ".join(str(run[axis]) for axis in axes)
+            screen.print(console.plain(bound_and_found(run, name, console.seconds)), soft_wrap=True)
         said = [settled(found, order) for found in first_places if found["first"] in order]
         machine = described[first["machine_hash"]]
         screen.print(console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])), soft_wrap=True)
@@ -119,16 +121,6 @@ def _print_ranks(screen: Console, runs: list[dict[str, Any]]) -> None:
             f"{_share(share, 1)} of the time",
             soft_wrap=True,
         )
-
-
-def _bound_and_found(best: dict[str, Any]) -> str:
-    """What `optimal` says: the bound, the best placement that was found, and how far apart they are."""
-    bound, found = console.seconds(best["bound_seconds"]), console.seconds(best["found_seconds"])
-    text = f"optimal: no placement takes less than {bound}; the best one found takes {found} (gap {100 * best['gap']:.1f} %)"
-    if not best["searched"]:
-        return f"{text}; too many pages to search"
-    pages = console.number_of(best["pages"], "page")
-    return f"{text}; {'searched exactly' if best['exact'] else 'not searched exactly'}, {pages}"
 
 
 # Choices; beyond that only neighbours in rank are compared on the screen, all pairs are in the report.
