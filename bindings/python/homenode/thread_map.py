@@ -23,12 +23,15 @@ def _list_of(cores: Sequence[int]) -> str:
     return ",".join(str(core) for core in cores)
 
 
-def _script(threads: Sequence[MappedThread], at_once: int, bind: Callable[[MappedThread], str], start: str) -> str:
+def _script(
+    threads: Sequence[MappedThread], at_once: int | None, bind: Callable[[MappedThread], str], start: str
+) -> str:
     """Shell lines that bind the threads of process $1, which are in /proc in the order of creation while none has ended.
 
     Where a thread ends before another begins there is no such moment, so the program is started on the cores of all its threads.
     """
     number = len(threads)
+    at_once = number if at_once is None else at_once
     if at_once < number or number == 1:
         reason = f"Of the {number} threads at most {at_once} live at once, and a thread can be bound from outside only while it lives."
         lines = ["#!/bin/sh", "# usage: sh FILE PROGRAM ARGUMENTS"]
@@ -52,8 +55,8 @@ def _all_cores(threads: Sequence[MappedThread]) -> list[int]:
     return sorted({core for entry in threads for core in entry.cores})
 
 
-def as_taskset(threads: Sequence[MappedThread], at_once: int) -> str:
-    """By the operating system's numbers of cores."""
+def as_taskset(threads: Sequence[MappedThread], at_once: int | None = None) -> str:
+    """By the operating system's numbers of cores; so many threads live `at_once`, all by default."""
     return _script(
         threads,
         at_once,
@@ -62,13 +65,13 @@ def as_taskset(threads: Sequence[MappedThread], at_once: int) -> str:
     )
 
 
-def as_omp_places(threads: Sequence[MappedThread], at_once: int) -> str:
+def as_omp_places(threads: Sequence[MappedThread]) -> str:
     """The environment of an OpenMP program: as many places as threads, thread k on place k."""
     places = ",".join("{" + _list_of(entry.cores) + "}" for entry in threads)
     return f"export OMP_PLACES='{places}'\nexport OMP_PROC_BIND=close\nexport OMP_NUM_THREADS={len(threads)}\n"
 
 
-def as_hwloc(threads: Sequence[MappedThread], at_once: int) -> str:
+def as_hwloc(threads: Sequence[MappedThread], at_once: int | None = None) -> str:
     """As `as_taskset`, by hwloc's logical numbers of cores, whatever the system numbers them by."""
 
     def named(cores: Sequence[int]) -> str:
@@ -87,7 +90,7 @@ def _rows(numbers: Sequence[int], width: int = 24) -> str:
     return ",\n  ".join(rows)
 
 
-def as_c(threads: Sequence[MappedThread], at_once: int) -> str:
+def as_c(threads: Sequence[MappedThread]) -> str:
     """A header with the table and a function that binds a thread after pthread_create."""
     firsts: list[int] = [0]
     cores: list[int] = []
@@ -118,9 +121,9 @@ static inline int homenode_bind(int thread, pthread_t handle) {{
 """
 
 
-FORMATS: dict[str, Callable[[Sequence[MappedThread], int], str]] = {
+FORMATS: dict[str, Callable[..., str]] = {
     "taskset": as_taskset,
-    "omp-places": as_omp_places,
+    "omp-places": lambda threads, at_once=None: as_omp_places(threads),
     "hwloc": as_hwloc,
-    "c": as_c,
+    "c": lambda threads, at_once=None: as_c(threads),
 }
