@@ -30,7 +30,8 @@ py::list regions_of(const RunReport& report) {
       binding.append(py::dict("resource"_a = entry.resource, "seconds"_a = entry.seconds));
     }
     py::dict entry("label"_a = region.label, "seconds"_a = region.time.seconds(), "executions"_a = region.executions,
-                   "exclusive_seconds"_a = region.exclusive.seconds(), "ranks"_a = region.ranks, "binding"_a = binding);
+                   "exclusive_seconds"_a = region.exclusive.seconds(), "fork_and_barrier_seconds"_a = region.team.seconds(),
+                   "ranks"_a = region.ranks, "binding"_a = binding);
     py::list busy;
     for (const Time time : region.busy) busy.append(time.seconds());
     entry["thread_busy_seconds"] = busy;

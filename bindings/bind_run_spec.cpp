@@ -89,10 +89,10 @@ void bind_run_spec(py::module_& module) {
     spec.def_property_readonly(field.name.c_str(), [&field](const RunSpec& one) { return get(one, field); });
   module.def(
       "check_run",
-      [](const RunSpec& one, const MachineHandle& machine, const std::vector<std::string>& labels, unsigned at_once) {
-        check(one, machine.file.machine, labels, at_once);
+      [](const RunSpec& one, const MachineHandle& machine, const std::vector<std::string>& labels, unsigned at_once, bool has_tasks) {
+        check(one, machine.file.machine, labels, at_once, has_tasks);
       },
-      "spec"_a, "machine"_a, "labels"_a, "threads_at_once"_a = 0);
+      "spec"_a, "machine"_a, "labels"_a, "threads_at_once"_a = 0, "has_tasks"_a = true);
   module.def("what_caches_see", &what_caches_see, "spec"_a, "by_lines"_a = false);
 }
 

@@ -179,6 +179,16 @@ void bind_trace(py::module_& module) {
       .def_property_readonly("program", [](const Workload& workload) { return workload.program; })
       .def_property_readonly("arguments", [](const Workload& workload) { return workload.arguments; })
       .def_property_readonly("labels", &labels_of)
+      .def_property_readonly("has_tasks",
+                             [](const Workload& workload) {
+                               const auto is_of_tasks = [](const Region& region) { return region.kind == RegionKind::task; };
+                               return std::any_of(workload.regions.begin(), workload.regions.end(), is_of_tasks);
+                             })
+      .def_property_readonly("has_teams",
+                             [](const Workload& workload) {
+                               const auto is_of_team = [](const Execution& execution) { return execution.parallel != 0; };
+                               return std::any_of(workload.executions.begin(), workload.executions.end(), is_of_team);
+                             })
       .def_property_readonly("accesses", [](const Workload& workload) { return access_sums(workload).accesses; })
       .def("inspect", &inspect)
       .def("own_threads", &own_threads_of)

@@ -100,6 +100,7 @@ RunReport bound_of(const RunPlan& plan, const PageDemand& demand, const RunRepor
   share_bound(bound);
   for (RegionReport& region : bound.regions) {
     region.time = region.least;
+    region.team = {};     // forks and barriers are told of the whole run
     region.busy.clear();  // of the threads' least no more than the sum is known
   }
   for (ThreadReport& thread : bound.threads) {

@@ -8,7 +8,7 @@
 namespace homenode {
 
 DistributionPlan::DistributionPlan(std::string_view text, bool tasks_exist) {
-  bool rest_given = false, rest_of_tasks_given = false;
+  bool rest_given = false;
   std::size_t position = 0;
   while (position < text.size()) {
     const std::size_t space = std::min(text.find(' ', position), text.size());
@@ -19,7 +19,7 @@ DistributionPlan::DistributionPlan(std::string_view text, bool tasks_exist) {
     const std::string spec = at == std::string::npos ? part : part.substr(at + 1);
     const bool can_run_tasks = work_distributions().make(spec)->can_run_tasks() && tasks_exist;  // refuses it here, before anything runs
     if (at == std::string::npos) {
-      if (std::exchange(can_run_tasks ? rest_of_tasks_given : rest_given, true))
+      if (std::exchange(can_run_tasks ? rest_of_tasks_given_ : rest_given, true))
         throw UsageError("two distributions for all regions in '" + std::string{text} +
                          "'; allowed: one, and label@distribution for others");
       (can_run_tasks ? rest_of_tasks_ : rest_) = spec;
@@ -32,7 +32,7 @@ DistributionPlan::DistributionPlan(std::string_view text, bool tasks_exist) {
     }
     by_label_.emplace_back(label, spec);
   }
-  if (by_label_.empty() && !rest_given && !rest_of_tasks_given)
+  if (by_label_.empty() && !rest_given && !rest_of_tasks_given_)
     throw UsageError("empty distribution; allowed: a name as 'homenode policies distribution' lists them");
 }
 
@@ -40,6 +40,15 @@ void DistributionPlan::check_labels(const std::vector<std::string>& labels) cons
   for (const auto& [label, spec] : by_label_) {
     if (std::find(labels.begin(), labels.end(), label) == labels.end()) throw UsageError(unknown_name("region label", label, labels));
   }
+}
+
+void DistributionPlan::check_without_tasks() const {
+  if (!rest_of_tasks_given_) return;
+  std::string schedules;
+  for (const auto& entry : work_distributions().entries())
+    if (!work_distributions().make(entry.name)->can_run_tasks()) schedules += entry.name + ", ";
+  throw UsageError("distribution '" + rest_of_tasks_ + "' for a program without tasks; allowed: " + schedules + "or LABEL@" +
+                   rest_of_tasks_ + ", which makes each iteration of that loop a task");
 }
 
 const std::string* DistributionPlan::find(const std::string& label) const {

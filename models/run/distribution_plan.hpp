@@ -20,6 +20,8 @@ public:
   explicit DistributionPlan(std::string_view text, bool tasks_exist = true);
   // Throws UsageError naming the labels that exist.
   void check_labels(const std::vector<std::string>& labels) const;
+  // Of a program without tasks: throws UsageError if a part without @ is for the regions of tasks.
+  void check_without_tasks() const;
   std::unique_ptr<WorkDistribution> make(const std::string& label) const;
   // Throws UsageError if the label's distribution does not run tasks.
   std::unique_ptr<WorkDistribution> make_for_tasks(const std::string& label) const;
@@ -28,6 +30,7 @@ private:
   const std::string* find(const std::string& label) const;
   std::vector<std::pair<std::string, std::string>> by_label_;
   std::string rest_ = "static", rest_of_tasks_ = "tasks";
+  bool rest_of_tasks_given_ = false;
 };
 
 }  // namespace homenode

@@ -88,7 +88,8 @@ std::string number_refused(const RunField& field, const std::string& value) {
   return text.replace(text.find("{}"), 2, value) + "; allowed: " + field.range;
 }
 
-void check(const RunSpec& spec, const Machine& machine, const std::vector<std::string>& labels, std::size_t threads_at_once) {
+void check(const RunSpec& spec, const Machine& machine, const std::vector<std::string>& labels, std::size_t threads_at_once,
+           bool has_tasks) {
   for (const RunField& field : run_fields()) {
     const std::string value = text_of(spec, field);
     if (field.member == RunField::Member{&RunSpec::threads}) {
@@ -105,7 +106,9 @@ void check(const RunSpec& spec, const Machine& machine, const std::vector<std::s
     }
     if (field.check != nullptr) field.check(value);
   }
-  DistributionPlan{spec.distribution}.check_labels(labels);
+  const DistributionPlan distributions{spec.distribution};
+  distributions.check_labels(labels);
+  if (!has_tasks) distributions.check_without_tasks();
 }
 
 std::string what_caches_see(const RunSpec& spec, bool by_lines) {

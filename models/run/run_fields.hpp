@@ -36,9 +36,9 @@ struct RunField {
 const std::vector<RunField>& run_fields();
 
 // Throws UsageError for the first value that cannot be, `labels` being those of the regions. `threads_at_once`: of a program that creates
-// its threads, what counts against cores; 0: it creates none. The system and
+// its threads, what counts against cores; 0: it creates none. `has_tasks`: whether it creates tasks. The system and
 // the energy description are not looked at.
-void check(const RunSpec&, const Machine&, const std::vector<std::string>& labels, std::size_t threads_at_once = 0);
+void check(const RunSpec&, const Machine&, const std::vector<std::string>& labels, std::size_t threads_at_once = 0, bool has_tasks = true);
 
 // Of a value as the user wrote it: "-1 threads; allowed: at least 1".
 std::string number_refused(const RunField&, const std::string& value);

@@ -148,11 +148,32 @@ void Executions::close(std::size_t index, Time end) {
   if (!state.body) return;
   if (threads_.in.oracle != nullptr) threads_.in.oracle->record_execution(ExecutionId{index}, std::exchange(state.ranges, {}));
   state.end = end;
-  RegionTotal& total = regions_[execution(index).region.index()];
-  total.time += state.end - state.begin;
-  ++total.executions;
+  RegionSpans& of_region = regions_[execution(index).region.index()];
+  if (!of_region.spans.empty() && state.begin >= of_region.spans.back().begin && state.begin <= of_region.spans.back().end) {
+    of_region.spans.back().end = std::max(of_region.spans.back().end, end);
+  } else {
+    of_region.spans.push_back({state.begin, end});
+  }
+  ++of_region.executions;
   state.body.reset();
   end_ = std::max(end_, end);
+}
+
+// Executions of one region overlap where threads run a routine at once, or a loop's threads go on to the next without a barrier.
+std::vector<Executions::RegionTotal> Executions::region_totals() const {
+  std::vector<RegionTotal> totals;
+  for (const RegionSpans& region : regions_) {
+    std::vector<Span> spans = region.spans;
+    std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+    RegionTotal total{Time{}, region.executions};
+    Time until;
+    for (const Span& span : spans) {
+      total.time += std::max(Time{}, span.end - std::max(span.begin, until));
+      until = std::max(until, span.end);
+    }
+    totals.push_back(total);
+  }
+  return totals;
 }
 
 void Executions::wake_waiting(ExecutionState& state) {

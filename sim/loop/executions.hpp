@@ -32,7 +32,7 @@ struct ExecutionState {
 class Executions {
 public:
   struct RegionTotal {
-    Time time;
+    Time time;  // in which at least one execution of it went on
     std::uint64_t executions = 0;
   };
 
@@ -64,11 +64,18 @@ public:
   const ItemPattern& running_pattern(const Thread& thread) const { return pattern_of(running_block(thread)); }
   const ItemPattern& pattern_of(const ItemBlock& block) const { return threads_.in.workload.patterns[block.pattern.index()]; }
 
-  Time end() const { return end_; }                                           // of those that are over
-  const std::vector<RegionTotal>& region_totals() const { return regions_; }  // by region
+  Time end() const { return end_; }                // of those that are over
+  std::vector<RegionTotal> region_totals() const;  // by region
   std::vector<HandOut> take_log() { return std::move(log_); }
 
 private:
+  struct Span {
+    Time begin, end;
+  };
+  struct RegionSpans {
+    std::vector<Span> spans;  // of executions; those that followed each other without a gap are one
+    std::uint64_t executions = 0;
+  };
   const Execution& execution(std::size_t index) const { return threads_.in.workload.executions[index]; }
   const Region& region(std::size_t index) const;
   bool is_free_of_synchronisation(std::size_t index, const ExecutionState&) const;
@@ -81,7 +88,7 @@ private:
   Team team_;
   LoopMemory loop_memory_;
   std::vector<ExecutionState> states_;
-  std::vector<RegionTotal> regions_;
+  std::vector<RegionSpans> regions_;
   std::vector<HandOut> log_;
   Time end_;
 };

@@ -23,20 +23,40 @@ std::vector<std::size_t> ranks_of_regions(const Workload& workload) {
   return ranks;
 }
 
+void add(std::vector<BottleneckTime>& held, const char* resource, Time time) {
+  if (time <= Time{}) return;
+  const auto known = std::find_if(held.begin(), held.end(), [=](const BottleneckTime& other) { return other.resource == resource; });
+  if (known != held.end()) {
+    known->seconds += time.seconds();
+  } else {
+    held.push_back({resource, time.seconds()});
+  }
+}
+
+// What held up a region's threads: what the memory model tells of their work, and what it does not see.
+std::vector<BottleneckTime> bottlenecks_of(std::vector<BottleneckTime> held, const TimeAccounts& accounts, std::size_t region) {
+  add(held, "heap calls", accounts.heap_calls_of_region(region));
+  add(held, "overhead", accounts.runtime_of_region(region));
+  std::stable_sort(held.begin(), held.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  return held;
+}
+
 std::vector<RegionReport> region_reports(const Threads& threads, const Executions& executions, const TimeAccounts& accounts) {
-  const std::vector<Executions::RegionTotal>& totals = executions.region_totals();
+  const std::vector<Executions::RegionTotal> totals = executions.region_totals();
   const auto bottlenecks = threads.in.memory.bottlenecks();
   const std::vector<std::size_t> ranks = ranks_of_regions(threads.in.workload);
   std::vector<RegionReport> rows;
   for (std::size_t region = 0; region < totals.size(); ++region) {
     if (totals[region].executions == 0) continue;
-    rows.push_back({.label = threads.in.workload.regions[region].label,
-                    .time = totals[region].time,
-                    .executions = totals[region].executions,
-                    .exclusive = accounts.shares().region(region),
-                    .ranks = ranks[region],
-                    .bottlenecks = region < bottlenecks.size() ? bottlenecks[region] : std::vector<BottleneckTime>{},
-                    .busy = accounts.busy_of_region(region)});
+    rows.push_back(
+        {.label = threads.in.workload.regions[region].label,
+         .time = totals[region].time,
+         .executions = totals[region].executions,
+         .exclusive = accounts.shares().region(region),
+         .team = accounts.shares().team_of_region(region),
+         .ranks = ranks[region],
+         .bottlenecks = bottlenecks_of(region < bottlenecks.size() ? bottlenecks[region] : std::vector<BottleneckTime>{}, accounts, region),
+         .busy = accounts.busy_of_region(region)});
   }
   return rows;
 }
@@ -64,7 +84,7 @@ void set_lower_bound(RunReport& report, const Threads& threads, const Executions
   report.team_overhead = team_overhead;
   report.lower_bound = team_overhead + std::max(least->phases, spread);
   for (std::size_t t = 0; t < std::min(report.threads.size(), least->by_thread.size()); ++t) report.threads[t].least = least->by_thread[t];
-  const std::vector<Executions::RegionTotal>& totals = executions.region_totals();
+  const std::vector<Executions::RegionTotal> totals = executions.region_totals();
   std::size_t row = 0;
   for (std::size_t region = 0; region < totals.size(); ++region) {
     if (totals[region].executions == 0) continue;

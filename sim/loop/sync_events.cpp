@@ -61,7 +61,7 @@ void SyncEvents::create(const SyncEvent& event) {
     threads_.scheduler.delay(ThreadId{threads_.on_core}, threads_.in.mapping.pinning_cost());
   }
   const Time begins = threads_.now + threads_.in.machine.fork_base;
-  accounts_.shares().fork(threads_.now, begins);
+  accounts_.shares().fork(workload.executions[routine].region, threads_.now, begins);
   threads_.make_ready(created, begins);
 }
 

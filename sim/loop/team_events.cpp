@@ -16,7 +16,8 @@ TeamEvents::TeamEvents(Threads& threads, Executions& executions, TaskEvents& tas
 
 void TeamEvents::fork(std::size_t first) {
   overhead_ += costs_.fork;
-  accounts_.shares().fork(threads_.now, threads_.now + costs_.fork);
+  const RegionId region = threads_.in.workload.executions[first].region;
+  accounts_.shares().fork(region, threads_.now, threads_.now + costs_.fork);
   accounts_.start_waiting(ThreadId{master}, ThreadActivity::fork, threads_.now);
   tasks_.begin_construct(first);
   for (std::size_t t = 0; t < threads_.size(); ++t) {
@@ -34,7 +35,7 @@ bool TeamEvents::release_barrier(std::size_t t) {
   const bool reduces = region_of(workload, workload.executions[index]).reduction;
   const Time release = threads_.now + barrier_time(t) + (reduces ? costs_.reduction : Time{});
   overhead_ += release - threads_.now;
-  accounts_.shares().barrier(threads_.now, release);
+  accounts_.shares().barrier(workload.executions[index].region, threads_.now, release);
   executions_.close(index, release);
   const bool construct_ends = is_last_of_construct(workload, index);
   if (construct_ends) tasks_.end_construct();

@@ -19,13 +19,18 @@ TimeAccounts::TimeAccounts(const Workload& workload, Size size, Time spin, Timel
       threads_(size.threads),
       cores_(size.cores),
       region_busy_(workload.regions.size(), std::vector<Time>(size.threads)),
+      region_heap_calls_(workload.regions.size()),
+      region_runtime_(workload.regions.size()),
       shares_{workload.regions.size(), size.threads} {}
 
 void TimeAccounts::busy(ThreadActivity doing, ThreadId thread, CoreId core, const ItemRange& items, Time from, Time to) {
   const Time time = to - from;
   of(thread).busy += time;
   cores_[core.index()].busy += time;
-  region_busy_[workload_.executions[items.execution.index()].region.index()][thread.index()] += time;
+  const std::size_t region = workload_.executions[items.execution.index()].region.index();
+  region_busy_[region][thread.index()] += time;
+  if (doing == ThreadActivity::heap_call) region_heap_calls_[region] += time;
+  if (doing == ThreadActivity::runtime) region_runtime_[region] += time;
   record(doing, thread, items, from, to);
 }
 

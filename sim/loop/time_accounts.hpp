@@ -41,6 +41,9 @@ public:
 
   Time busy_of(ThreadId thread) const { return threads_[thread.index()].busy; }
   const std::vector<Time>& busy_of_region(std::size_t region) const { return region_busy_[region]; }  // by thread
+  // Of all threads, parts of busy that no memory model sees.
+  Time heap_calls_of_region(std::size_t region) const { return region_heap_calls_[region]; }
+  Time runtime_of_region(std::size_t region) const { return region_runtime_[region]; }
   // Busy and spinning, of a run that ends then. A core on which somebody works while another thread of it waits does not spin.
   std::vector<CoreUse> core_use(Time end) const;
 
@@ -60,6 +63,7 @@ private:
   std::vector<ThreadAccount> threads_;
   std::vector<CoreUse> cores_;
   std::vector<std::vector<Time>> region_busy_;  // by region, by thread
+  std::vector<Time> region_heap_calls_, region_runtime_;
   TimeShares shares_;
 };
 

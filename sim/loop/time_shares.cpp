@@ -5,7 +5,7 @@
 namespace homenode {
 
 TimeShares::TimeShares(std::size_t regions, std::size_t threads)
-    : page_work_{regions}, runtime_{regions + 1}, spent_(regions + 2), doing_(threads) {}
+    : page_work_{regions}, runtime_{regions + 1}, spent_(regions + 2), team_(regions), doing_(threads) {}
 
 void TimeShares::start(ThreadId thread, const Slice& slice, Time now) {
   advance(now);
@@ -30,13 +30,15 @@ void TimeShares::hand_out(ThreadId thread, Time now, Time until) {
   changes_.push({until, thread.index(), turn, none});
 }
 
-void TimeShares::fork(Time now, Time until) {
+void TimeShares::fork(RegionId region, Time now, Time until) {
   advance(now);
+  forks_for_ = region.index();
   fork_until_ = std::max(fork_until_, until);
 }
 
-void TimeShares::barrier(Time now, Time until) {
+void TimeShares::barrier(RegionId region, Time now, Time until) {
   advance(now);
+  meets_behind_ = region.index();
   barrier_until_ = std::max(barrier_until_, until);
 }
 
@@ -72,6 +74,8 @@ void TimeShares::pass(Time to) {
     const Time forked = std::clamp(fork_until_, now_, to), met = std::clamp(barrier_until_, forked, to);
     overheads_.fork += forked - now_;
     overheads_.barrier += met - forked;
+    if (forked > now_) team_[forks_for_] += forked - now_;
+    if (met > forked) team_[meets_behind_] += met - forked;
     overheads_.waiting += to - met;
   }
   now_ = to;

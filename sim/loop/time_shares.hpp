@@ -27,13 +27,14 @@ public:
   void stop(ThreadId, Time now);
   // The runtime system keeps the thread until then.
   void hand_out(ThreadId, Time now, Time until);
-  // The team starts or meets until then.
-  void fork(Time now, Time until);
-  void barrier(Time now, Time until);
+  // The team starts, for this region first, or meets behind it, until then.
+  void fork(RegionId, Time now, Time until);
+  void barrier(RegionId, Time now, Time until);
 
   // Of a run that ends then.
   void end(Time);
   Time region(std::size_t index) const { return spent_[index]; }
+  Time team_of_region(std::size_t index) const { return team_[index]; }  // its part of fork and barrier
   const Overheads& overheads() const { return overheads_; }
 
 private:
@@ -60,11 +61,13 @@ private:
 
   std::size_t page_work_, runtime_;  // accounts behind those of regions
   std::vector<Time> spent_;          // by account
+  std::vector<Time> team_;           // by region
   std::vector<Doing> doing_;         // by thread
   std::vector<Running> running_;     // accounts with threads in them
   std::int64_t working_ = 0;         // threads
   std::priority_queue<Change, std::vector<Change>, std::greater<>> changes_;
   Time now_, fork_until_, barrier_until_;
+  std::size_t forks_for_ = 0, meets_behind_ = 0;  // regions
   Overheads overheads_;
 };
 

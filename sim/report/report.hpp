@@ -15,12 +15,13 @@ namespace homenode {
 
 struct RegionReport {
   std::string label;
-  Time time;  // from the first thread's entry to the last one's exit, over all executions
+  Time time;  // in which an execution of it went on, each from its first thread's entry to its last one's exit
   std::uint64_t executions = 0;
   Time exclusive{};                         // its part of the run's time (Overheads)
+  Time team{};                              // of the forks and barriers in the run's overheads, those in front of it and behind it
   std::size_t ranks{};                      // of the team whose ranks its code is bound to; 0: it is not
   Time least{};                             // of it, whatever the placement
-  std::vector<BottleneckTime> bottlenecks;  // of its work, largest first
+  std::vector<BottleneckTime> bottlenecks;  // of its work, heap calls and runtime, largest first; together what its threads were busy
   std::vector<Time> busy{};                 // by thread; over all regions together a thread's busy time
 };
 

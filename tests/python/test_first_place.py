@@ -51,9 +51,9 @@ def test_a_lead_is_settled_if_it_is_larger_than_what_samples_leave_open() -> Non
     assert ahead["spread"] == pytest.approx(math.expm1(0.292), rel=1e-3)
     assert ahead["settled"]
     assert not rival(0.29, 0.19, 0.39)["settled"]
-    # one sample: t(1) = 6.314
-    assert rival(0.07, 0.08)["settled"]
-    assert not rival(0.06, 0.07)["settled"]
+    # one sample has no spread of its own, whatever the lead
+    assert not rival(0.07, 0.08)["settled"]
+    assert not rival(7.0, 7.0)["settled"]
     # seven of eight samples at the lead itself: s = 0.11 / sqrt(8), t(8) s = 0.072 < 0.1, but one sample reversed the order
     reversed_once = rival(0.1, *[0.1] * 7, -0.01)
     assert reversed_once["spread"] < reversed_once["lead"]
@@ -64,12 +64,21 @@ def test_a_lead_is_settled_if_it_is_larger_than_what_samples_leave_open() -> Non
 def test_equal_times_are_a_tie_and_settle_nothing_else() -> None:
     assert rival(0, 0, 0)["tied"]
     assert not rival(0, 0.01, 0)["tied"]
-    told = first_place([0, 1, 2], [1.0, 1.0, 2.0], [[1.0], [1.0], [2.0]])
+    told = first_place([0, 1, 2], [1.0, 1.0, 2.0], [[1.0] * 2, [1.0] * 2, [2.0] * 2])
     assert told["settled"]
     assert settled(told, [0, 1, 2]) == (
         "Ranks 1 and 2 take the same time on every machine that was sampled. "
-        "First place is settled: rank 1 leads rank 3 by 100 %, known to ±0.0 % from 1 sampled machine."
+        "First place is settled: rank 1 leads rank 3 by 100 %, known to ±0.0 % from 2 sampled machines."
     )
+
+
+def test_of_one_sample_it_is_said_that_it_is_not_known() -> None:
+    told = first_place([0, 1], [1.0, 2.0], [[1.0], [2.0]])
+    assert (told["known"], told["settled"]) == (False, False)
+    assert settled(told, [0, 1]) == (
+        "Whether first place is settled is not known from 1 sampled machine: rank 1 leads rank 2 by 100 %; --confidence samples more."
+    )
+    assert first_place([0, 1], [1.0, 2.0], [[1.0] * 2, [2.0] * 2])["known"]
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +108,7 @@ def test_a_ranking_says_what_is_assumed_and_whether_it_is_settled(
     assert done.status == 0, done.stderr
     assumed, numbers = hn.Machine.load(MACHINE).assumed
     assert 0 < assumed < numbers
-    assert f"{assumed} of {numbers} numbers of '{MACHINE}' are assumed. First place is" in done.stdout
+    assert f"{assumed} of {numbers} numbers of '{MACHINE}' are assumed. " in done.stdout
     document = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     (described,) = document["machines"]
     assert (described["name"], described["assumed"], described["numbers"]) == (MACHINE, assumed, numbers)
@@ -109,6 +118,9 @@ def test_a_ranking_says_what_is_assumed_and_whether_it_is_settled(
     assert found["samples"] * (1 + len(found["rivals"])) <= 4
     assert found["rivals"][0]["lead"] == pytest.approx(document["runs"][order[1]]["regret"])
     assert settled(found, order) in done.stdout
+    # The last line counts what the user sees, and apart from it what was sampled.
+    more = found["samples"] * (1 + len(found["rivals"]))
+    assert f"4 choices replayed and {more} replays more on sampled machines in " in done.stderr
     page = homenode("report", "report.json", "-o", "page.html")
     assert page.status == 0, page.stderr
     assert f"{assumed} of {numbers} numbers of" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -130,6 +131,116 @@ def test_a_loop_in_a_hoisted_region_is_one_region(capture: Capture) -> None:
     assert (regions.executions["main#0"], regions.accesses["main#0"]) == (20, 20 * 2000)
     # It can be named, and run otherwise than the rest.
     assert hn.replay(trace, MACHINE, threads=4, distribution="main#0@dynamic:10").seconds > 0
+
+
+FOUR = """#include <pthread.h>
+#include <stdlib.h>
+static double part[4][20000];
+static void* work(void* number) {
+  double* mine = part[(long)number];
+  for (int i = 0; i < 20000; ++i) mine[i] = i;
+  return 0;
+}
+int main(void) {
+  pthread_t thread[4];
+  double *a = malloc(4000000);
+  for (int i = 0; i < 500000; ++i) a[i] = i;
+  for (long t = 0; t < 4; ++t) pthread_create(&thread[t], 0, work, (void*)t);
+  for (long t = 0; t < 4; ++t) pthread_join(thread[t], 0);
+  double sum = a[7];
+  free(a);
+  return sum != 7;
+}
+"""
+
+SHORT = """#include <stdlib.h>
+int main(void) {
+  double *a = malloc(4000000);
+  for (int i = 0; i < 500000; ++i) a[i] = i;
+  for (int k = 0; k < 20; ++k) {
+#pragma omp parallel for
+    for (int i = 0; i < 64; ++i) a[i] += k;
+  }
+  double sum = a[7];
+  free(a);
+  return sum != 197;
+}
+"""
+
+
+def explained(text: str, label: str) -> str:
+    """The row of a region in what --explain prints."""
+    return next(line for line in text.splitlines() if line.split()[:1] == [label])
+
+
+def test_threads_that_run_one_routine_at_once_are_in_it_for_one_time(
+    capture: Capture, homenode: Callable[..., Ended]
+) -> None:
+    trace = capture(FOUR)
+    run = hn.replay(trace, MACHINE).run
+    work = next(region for region in run["regions"] if region["label"] == "work")
+    assert work["executions"] == 4
+    # its threads work for most of the time that they are there, and none longer than it lasts
+    assert max(work["thread_busy_seconds"]) <= work["seconds"] < run["seconds"]
+    assert work["exclusive_seconds"] <= work["seconds"] < sum(work["thread_busy_seconds"])
+    told = homenode("replay", trace.path, "--machine", MACHINE, "--idle").stdout
+    table = told[told.index("in work") :].splitlines()
+    shares = [float(line.split()[-2]) for line in table if line.strip()[:1] in tuple("1234")]
+    assert len(shares) == 4
+    assert min(shares) < 50
+
+
+def test_what_holds_up_a_region_is_all_that_its_threads_do(capture: Capture, homenode: Callable[..., Ended]) -> None:
+    for trace, options in ((capture(SHORT), {"threads": 4}), (capture(FOUR), {}), (capture(HOIST), {"threads": 8})):
+        run = hn.replay(trace, MACHINE, distribution="dynamic:4", **options).run
+        for region in run["regions"]:
+            held = math.fsum(entry["seconds"] for entry in region["binding"])
+            assert held == pytest.approx(sum(region["thread_busy_seconds"]), rel=1e-6, abs=1e-12)
+        team = math.fsum(region["fork_and_barrier_seconds"] for region in run["regions"])
+        assert team == pytest.approx(run["time_detail"]["fork"] + run["time_detail"]["barrier"])
+    trace = capture(SHORT)
+    told = homenode("replay", trace.path, "--machine", MACHINE, "--threads", 32, "--explain").stdout
+    # free gives 4 MB back: munmap; 64 iterations are nothing beside the forks and barriers around them
+    serial = [region["label"] for region in trace.inspect()["regions"] if region["kind"] == "serial"]
+    assert "heap calls 100.0 %" in explained(told, serial[-1])
+    assert "fork and barrier 9" in explained(told, "main#0")
+
+
+def test_tasks_of_a_program_without_tasks_are_refused(capture: Capture, homenode: Callable[..., Ended]) -> None:
+    trace = capture(HOIST)
+    options = ("replay", trace.path, "--machine", MACHINE, "--threads", 4, "--distribution")
+    for text in ("tasks", "locality-queues"):
+        done = homenode(*options, text)
+        assert (done.status, done.stdout) == (2, "")
+        (line,) = done.stderr.splitlines()
+        assert f"distribution '{text}' for a program without tasks; allowed: static, dynamic" in line
+        assert f"LABEL@{text}" in line
+    assert homenode(*options, "main#0@tasks").status == 0
+
+
+def test_a_placement_pass_has_all_threads_of_waves(capture: Capture) -> None:
+    trace = capture(WAVES, "-DWAVE=4")
+    assert trace.own_threads == (9, 5)
+    assert hn.replay(trace, "xeon-x5550-2s", placement="stencil-aware").seconds > 0  # of 8 cores
+
+
+def test_advice_on_threads_of_the_programs_own(capture: Capture, homenode: Callable[..., Ended]) -> None:
+    trace = capture(FOUR)
+    options = ("advise", trace.path, "--machine", MACHINE, "--samples", 2)
+    done = homenode(*options)
+    assert done.status == 0, done.stderr
+    assert "the program creates its threads itself, and no schedule hands out their work." in done.stdout
+    assert "Changes that gain, each tried alone" in done.stdout
+    assert "'homenode map' compares all mappings" in done.stdout
+    document = json.loads(homenode(*options, "--json").stdout)
+    assert (document["pays_off"], document["weights"], document["threads"]) == (False, [], 5)
+    assert document["changes"][0]["gain"] > 1.005
+    for more in (("--engine", "closed-form"), ("--map", "map.html")):
+        refused = homenode(*options, *more)
+        assert (refused.status, refused.stdout) == (2, "")
+        assert "allowed: --engine flow, no --map" in refused.stderr
+    with pytest.raises(errors.UsageError, match=r"allowed: hn\.program_changes"):
+        hn.advise(trace, MACHINE, threads=5, samples=2)
 
 
 def test_serial_code_has_its_line_and_its_instructions(capture: Capture) -> None:

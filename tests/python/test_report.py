@@ -75,6 +75,26 @@ def test_regret_is_the_time_lost_to_the_best(seconds: list[float]) -> None:
     assert json.loads(report.to_text({"runs": runs})) == {"runs": runs}
 
 
+def test_a_bound_has_no_rank_and_no_policy_a_regret_against_it() -> None:
+    choice = {**KEY, "mapping": "compact", "distribution": "static", "heap": "plain", "pages": "4KiB", "regret": 0.0}
+    best = {"bound_seconds": 0.8, "found_seconds": 1.5, "gap": 0.875}
+    bound = {**choice, "placement": "optimal", "seconds": 0.8, "best_placement": best}
+    runs: list[dict[str, Any]] = [
+        bound,
+        {**choice, "placement": "first-touch", "seconds": 2.0, "best_placement": None},
+        {**choice, "placement": "stencil-aware", "seconds": 1.0, "best_placement": None},
+        {**choice, "placement": "interleave", "mapping": "scatter", "seconds": 0.9, "best_placement": None},
+    ]
+    report.fill_regrets(runs)
+    assert report.by_rank(runs) == ([3, 2, 1], [0])
+    assert [run["regret"] for run in runs] == [0.8 / 0.9 - 1, 2.0 / 0.9 - 1, 1.0 / 0.9 - 1, 0.0]
+    # the best placement found is no slower than one of the grid with the same mapping
+    assert (best["found_seconds"], best["found_placement"], best["gap"]) == (1.0, "stencil-aware", 1.0 / 0.8 - 1)
+    alone = {**bound, "best_placement": {**best, "found_seconds": 1.5}}
+    report.fill_regrets([alone])
+    assert (alone["regret"], alone["best_placement"]["found_seconds"]) == (0.0, 1.5)
+
+
 def test_regret_compares_like_with_like() -> None:
     base = {**KEY, "regret": 0.0}
     runs: list[dict[str, Any]] = [

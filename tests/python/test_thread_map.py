@@ -6,12 +6,14 @@ import json
 import os
 import re
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import homenode as hn
+from homenode import compiler
 from homenode.errors import UsageError
 from homenode.map_suggestion import candidates
 from homenode.thread_map import FORMATS, MappedThread
@@ -123,7 +125,9 @@ def test_every_mapping_can_be_written(mix: Path, homenode: Callable[..., Ended],
     for form in (form for form in FORMATS if form != "omp-places"):  # of which these threads know nothing
         done = homenode("map", mix, "--machine", MACHINE, "--mapping", mapping, "--as", form)
         assert done.status == 0
-        assert done.stdout == FORMATS[form](hn.thread_map(mix, MACHINE, mapping=mapping))
+        assert done.stdout == FORMATS[form](
+            hn.thread_map(mix, MACHINE, mapping=mapping), hn.Trace.open(mix).own_threads[1]
+        )
     assert homenode("map", mix, "--machine", MACHINE, "--mapping", mapping).status == 0
 
 
@@ -141,10 +145,16 @@ def test_shell_scripts_name_the_threads_in_the_order_of_creation(form: str, tmp_
         (tmp_path / tool).write_text(f'#!/bin/sh\necho {tool} "$@"\n')
         (tmp_path / tool).chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    process = os.getpid()
-    done = subprocess.run(
-        ["sh", "-eu", script, str(process)], env=environment, capture_output=True, text=True, check=True
-    )
+    process, ends = os.getpid(), threading.Event()
+    threads = [threading.Thread(target=ends.wait) for _ in THREADS[1:]]
+    for thread in threads:
+        thread.start()
+    try:
+        done = subprocess.run(
+            ["sh", "-eu", script, str(process)], env=environment, capture_output=True, text=True, check=True
+        )
+    finally:
+        ends.set()
     lines = done.stdout.splitlines()
     assert len(lines) == 3
     if form == "taskset":
@@ -153,6 +163,68 @@ def test_shell_scripts_name_the_threads_in_the_order_of_creation(form: str, tmp_
     else:
         assert lines[0] == f"hwloc-bind --pid {process} --tid {process} core:0"
         assert lines[2].endswith("core:0 core:2")
+
+
+@pytest.mark.parametrize(("form", "starts"), [("taskset", "taskset -c 0,2"), ("hwloc", "hwloc-bind core:0 core:2 --")])
+def test_threads_that_do_not_live_at_once_are_bound_with_their_program(form: str, starts: str, tmp_path: Path) -> None:
+    script = tmp_path / "start.sh"
+    script.write_text(FORMATS[form](THREADS, 2))
+    assert script.read_text().endswith(f'exec {starts} "$@"\n')
+    assert "/proc" not in script.read_text()
+    (tmp_path / starts.split()[0]).write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / starts.split()[0]).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["sh", "-eu", script, "./program", "a b"], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"{starts.partition(' ')[2]} ./program a b\n")
+    assert FORMATS[form](THREADS[:1]).endswith(f'exec {starts.replace(",2", "").replace(" core:2", "")} "$@"\n')
+
+
+@pytest.mark.parametrize("form", ["taskset", "hwloc"])
+def test_a_process_with_fewer_threads_is_bound_in_no_part(form: str, tmp_path: Path) -> None:
+    many = [MappedThread(thread, "autonomous", (0,), "work") for thread in range(5000)]
+    script = tmp_path / "bind.sh"
+    script.write_text(FORMATS[form](many))
+    done = subprocess.run(["sh", script, str(os.getpid())], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [f"process {os.getpid()} has fewer than 5000 threads"]
+
+
+@pytest.mark.capture
+def test_a_program_has_its_own_number_of_threads(mix: Path, homenode: Callable[..., Ended]) -> None:
+    done = homenode("map", mix, "--machine", MACHINE, "--threads", 8, "--mapping", "compact")
+    assert (
+        "10 threads are mapped, not 8: threads_mix has so many, whatever --threads says (main and the 9 that it creates)."
+        in (done.stdout)
+    )
+    assert "10 threads at once share the 8 cores" in done.stdout
+    assert "are mapped, not" not in homenode("map", mix, "--machine", MACHINE, "--threads", 10).stdout
+
+
+@pytest.mark.capture
+def test_of_a_serial_program_one_thread_is_mapped(
+    own_cache: None, tmp_path: Path, homenode: Callable[..., Ended]
+) -> None:
+    source = """#include <math.h>
+static double a[20000];
+int main(void) {
+  for (int i = 0; i < 20000; ++i) a[i] = sin(i);
+  return a[0] > 0;
+}
+"""
+    (tmp_path / "serial.c").write_text(source)
+    assert compiler.main(["-O2", str(tmp_path / "serial.c"), "-lm", "-o", str(tmp_path / "serial")]) == 0
+    file = tmp_path / "serial.hnt"
+    hn.capture(command=[tmp_path / "serial"], output=file)
+    document = json.loads(homenode("map", file, "--machine", MACHINE, "--threads", 8, "--json").stdout)
+    assert [entry["thread"] for entry in document["threads"]] == [0]
+    assert document["remarks"] == [
+        "1 thread is mapped, not 8: serial has so many, whatever --threads says (it has no parallel region)."
+    ]
+    # What was not seen is said where times are, as in the other reports.
+    assert "instructions run in code that homenode did not see (libm: sin" in (
+        homenode("map", file, "--machine", MACHINE).stdout
+    )
+    assert "did not see" in homenode("map", file, "--machine", MACHINE, "--as", "taskset").stderr
 
 
 PROGRAM = """#define _GNU_SOURCE

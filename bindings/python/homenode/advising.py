@@ -171,6 +171,11 @@ def advise(
         raise UsageError(_core.unknown_name("engine of advice", engine, ENGINES))
     if samples < 2:
         raise UsageError(f"{samples} samples; allowed: at least 2")
+    if trace.own_threads:
+        raise UsageError(
+            f"'{trace.program}' creates its threads itself: there are no chunks to weigh; allowed: hn.program_changes for the places of "
+            "pages, hn.suggest_mapping for those of threads"
+        )
     spec = asked(machine, options)
     spec.check(trace)
     before = estimate_one(trace, spec.with_(distribution="static"))
@@ -188,7 +193,7 @@ def advise(
     model = GainModel(trace, spec)
     region = _region(before, after, list(dynamic_chunks(trace, spec.threads)))
     chosen = after.region(region) if region else None
-    here = _here(trace, machine, spec.threads)
+    here = where_it_stands(trace, machine, spec.threads)
     boundaries = chosen.boundaries if chosen is not None else None
     best = min(plain, key=plain.__getitem__)
     return Advice(
@@ -299,7 +304,7 @@ def _region(before: Estimate, after: Estimate, loops: Sequence[str]) -> str | No
     return max(labels, key=gained)
 
 
-def _here(trace: Trace, machine: Machine, threads: int) -> dict[str, float]:
+def where_it_stands(trace: Trace, machine: Machine, threads: int) -> dict[str, float]:
     """The coordinates of the map: where this program stands on this machine."""
     return {
         "remote_ratio": remote_ratio(machine),

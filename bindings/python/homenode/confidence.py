@@ -201,16 +201,15 @@ def _variants(choice: RunSpec, machines: Sequence[Machine]) -> list[RunSpec]:
 
 
 def _orders(results: Sequence[Result]) -> list[list[int]]:
-    """The runs of each set of comparable ones, fastest first; equal times keep the order in which they were asked for."""
+    """The runs of each set of comparable ones that have a rank, fastest first: bounds are compared with nothing."""
     groups: dict[tuple[Any, ...], list[int]] = {}
     for place, result in enumerate(results):
         groups.setdefault(report.comparable(result.run), []).append(place)
-    return [sorted(members, key=lambda place: float(results[place].seconds)) for members in groups.values()]
-
-
-def _choosable(order: Sequence[int], results: Sequence[Result]) -> list[int]:
-    """Without `optimal`, which is a bound on what a placement can reach, and no choice."""
-    return [place for place in order if not results[place].run["best_placement"]]
+    ranked = [
+        [members[place] for place in report.by_rank([results[member].run for member in members])[0]]
+        for members in groups.values()
+    ]
+    return [order for order in ranked if order]
 
 
 def settle(
@@ -229,7 +228,7 @@ def settle(
     found: list[dict[str, Any]] = []
     variants: list[RunSpec] = []
     for order in _orders(results):
-        runs = contenders(_choosable(order, results), seconds)
+        runs = contenders(order, seconds)
         samples = samples_that_fit(len(order), len(runs), SAMPLES)
         if samples == 0:
             continue
@@ -268,7 +267,6 @@ def _ranking(
     import numpy
 
     pairs = []
-    choosable = _choosable(order, results)
     shares = numpy.zeros(len(uncertain))
     contested = 0.0
     # As the triangle of its density stands: on the logarithm, or on the value.
@@ -307,7 +305,7 @@ def _ranking(
             f"{by:g}": [float(t) for t in by_core[order, place]] for place, by in enumerate(CORE_FACTORS)
         },
         "pairs": pairs,
-        **({"first_place": _of_group(results, choosable, by_sample[choosable].tolist())} if len(choosable) > 1 else {}),
+        **({"first_place": _of_group(results, order, by_sample[order].tolist())} if len(order) > 1 else {}),
         "measure_first": parameters[0] if parameters and parameters[0]["share"] > 0 else None,
         "parameters": parameters,
     }

@@ -12,6 +12,8 @@ from typing import Any
 
 NEAR = 0.25
 """Regret up to which a rival is sampled; beyond it only the nearest one is (docs/decisions/0015)."""
+FEWEST = 2
+"""Samples from which it is said whether the place is settled: a single one has no spread of its own."""
 # Student's t, 95 % point, by degrees of freedom (Abramowitz and Stegun, table 26.10); between two of them that of the fewer.
 _STUDENT = {
     1: 6.314, 2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 10: 1.812, 12: 1.782, 15: 1.753,
@@ -41,7 +43,7 @@ def _rival(run: int, lead: float, sampled: Sequence[float]) -> dict[str, Any]:
         "spread": math.expm1(spread),
         "probability": ahead,
         "tied": lead == 0 and not any(sampled),
-        "settled": lead > spread and ahead == 1,
+        "settled": lead > spread and ahead == 1 and len(sampled) >= FEWEST,
     }
 
 
@@ -57,6 +59,7 @@ def first_place(runs: Sequence[int], seconds: Sequence[float], sampled: Sequence
     return {
         "first": runs[0],
         "samples": len(sampled[0]),
+        "known": len(sampled[0]) >= FEWEST,
         "settled": all(rival["settled"] or rival["tied"] for rival in rivals),
         "rivals": rivals,
     }

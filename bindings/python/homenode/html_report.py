@@ -5,7 +5,7 @@ from typing import Any
 
 from homenode import report, unseen
 from homenode.html_page import Page
-from homenode.ranking_words import guessed, settled
+from homenode.ranking_words import bound_and_found, guessed, settled
 
 _AXES = ("placement", "mapping", "distribution", "heap", "pages")
 
@@ -38,13 +38,13 @@ def _ranking(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
     intervals = any(run.get("seconds_interval") for run in runs)
     rows = []
     for rank, (name, run) in enumerate(zip(names, runs, strict=True), start=1):
-        row = [rank, name, _milliseconds(run["seconds"])]
+        row = ["bound" if report.is_bound(run) else rank, name, _milliseconds(run["seconds"])]
         if intervals:
             low, high = run["seconds_interval"]
             row.append(f"{_milliseconds(low)} … {_milliseconds(high)}")
         waits = sum(thread["idle_seconds"] for thread in run["threads_detail"])
         row += [
-            f"+{100 * run['regret']:.1f} %",
+            f"{100 * run['regret']:+.1f} %",
             f"{100 * _remote_share(run):.1f} %",
             f"{100 * _share(waits, run['seconds'] * len(run['threads_detail'])):.1f} %",
         ]
@@ -186,13 +186,16 @@ def page_of(document: dict[str, Any]) -> Page:
     for run in document["runs"]:
         groups.setdefault(report.comparable(run), []).append(run)
     for asked in groups.values():
-        runs = sorted(asked, key=lambda run: float(run["seconds"]))
+        ranked, bounds = report.by_rank(asked)
+        runs = [asked[place] for place in (*ranked, *bounds)]
         first, names = runs[0], names_of(runs)
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
         threads = f"{first['threads']} thread{'' if first['threads'] == 1 else 's'}"
         page.heading(f"{first['machine']}{changed} · {threads} · {first['engine']} engine")
         _ranking(page, names, runs)
-        _certainty(page, document, first["machine_hash"], [document["runs"].index(run) for run in runs])
+        for name, run in zip(names[len(ranked) :], runs[len(ranked) :], strict=True):
+            page.text(bound_and_found(run, name, _milliseconds))
+        _certainty(page, document, first["machine_hash"], [document["runs"].index(asked[place]) for place in ranked])
         _idle(page, names, runs)
         _traffic(page, names, runs)
         _latencies(page, names, runs)

@@ -39,6 +39,10 @@ class MapSuggestion:
     """A replay of each mapping that was tried, fastest first; ``run["mapping"]`` says which it is."""
     refused: dict[str, str]
     """Mappings that cannot be made from this trace, and why."""
+    remarks: list[str]
+    """What is to be known of the number of threads."""
+    at_once: int
+    """Of the threads so many live at once."""
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -56,10 +60,31 @@ def creates_its_threads(trace: Trace) -> bool:
     return len(trace.inspect()["threads"]) > 1
 
 
+def is_serial(trace: Trace) -> bool:
+    """Whether its first thread runs all of it, whatever the size of a team."""
+    return not trace.has_teams and not creates_its_threads(trace)
+
+
+def _remarks(
+    trace: Trace, machine: Machine, asked: int | None, team: Sequence[dict[str, Any]], at_once: int
+) -> list[str]:
+    """Where the threads that are mapped are others than those that were asked for, or share cores."""
+    found = []
+    if asked is not None and asked != len(team):
+        why = "it has no parallel region" if is_serial(trace) else f"main and the {len(team) - 1} that it creates"
+        mapped = "1 thread is" if len(team) == 1 else f"{len(team)} threads are"
+        found.append(f"{mapped} mapped, not {asked}: {trace.program} has so many, whatever --threads says ({why}).")
+    if at_once > machine.cores:
+        found.append(f"{at_once} threads at once share the {machine.cores} cores of '{machine.name}'.")
+    return found
+
+
 def _threads_of(trace: Trace, machine: Machine, threads: int | None) -> list[dict[str, Any]]:
     """The threads to map: those that the program creates, or a team as asked for, as captured, or, after a capture by one, one a core."""
     if threads is not None and threads < 1:
         raise UsageError(f"{threads} threads; allowed: at least 1")
+    if is_serial(trace):
+        threads = 1
     found: list[dict[str, Any]] = trace.thread_graph(threads)["threads"]
     if threads is not None or len(found) > 1 or machine.cores == 1:
         return found
@@ -101,7 +126,8 @@ def suggest_mapping(
         if name not in OPTIONS:
             raise TypeError(_core.unknown_name("option", name, OPTIONS))
     team = _threads_of(trace, machine, threads)
-    base = RunSpec(machine, threads=len(team), oversubscribe=len(team) > machine.cores, **options)
+    at_once = trace.own_threads[1] if trace.own_threads else len(team)
+    base = RunSpec(machine, threads=len(team), oversubscribe=at_once > machine.cores, **options)
     maps, refused = {}, {}
     for name in candidates() if mapping is None else dict.fromkeys([mapping, *COMPARED]):
         try:
@@ -116,7 +142,9 @@ def suggest_mapping(
     )
     as_fast = {str(result.run["mapping"]) for result in results if result.seconds <= AS_FAST * results[0].seconds}
     chosen = mapping or next(name for name in maps if name in as_fast)
-    return MapSuggestion(chosen, maps[chosen], results, refused)
+    return MapSuggestion(
+        chosen, maps[chosen], results, refused, _remarks(trace, machine, threads, team, at_once), at_once
+    )
 
 
 def thread_map(

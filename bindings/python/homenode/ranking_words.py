@@ -1,6 +1,6 @@
 """What stands below every ranking: how much of the machine is guessed, and whether the first place is settled."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from homenode.machine import Machine
@@ -36,7 +36,13 @@ def settled(found: dict[str, Any], order: Sequence[int]) -> str:
         said.append(
             f"Ranks {', '.join(ranks[:-1])} and {ranks[-1]} take the same time on every machine that was sampled."
         )
-    if rivals:
+    if rivals and not found.get("known", True):
+        samples = f"{found['samples']} sampled machine{'' if found['samples'] == 1 else 's'}"
+        said.append(
+            f"Whether first place is settled is not known from {samples}: rank {rank[found['first']]} leads rank "
+            f"{rank[rivals[0]['run']]} by {_percent(rivals[0]['lead'])}; --confidence samples more."
+        )
+    elif rivals:
         told = next((rival for rival in rivals if not rival["settled"]), rivals[0])
         verdict = "is settled" if told["settled"] else "is not settled"
         said.append(
@@ -44,6 +50,21 @@ def settled(found: dict[str, Any], order: Sequence[int]) -> str:
             f"known to ±{_percent(told['spread'])} from {found['samples']} sampled machine{'' if found['samples'] == 1 else 's'}."
         )
     return " ".join(said)
+
+
+def bound_and_found(run: dict[str, Any], name: str, told: Callable[[float], str]) -> str:
+    """What `optimal` says: the bound, the best placement that was found, and how far apart they are; `told`: seconds as text."""
+    best = run["best_placement"]
+    placement = best.get("found_placement")
+    found = f"the best one found ({placement})" if placement else "the best one found"
+    text = (
+        f"{name}: no placement takes less than {told(best['bound_seconds'])}; {found} takes "
+        f"{told(best['found_seconds'])} (gap {100 * best['gap']:.1f} %)"
+    )
+    if not best["searched"]:
+        return f"{text}; too many pages to search"
+    pages = f"{best['pages']:,} page{'' if best['pages'] == 1 else 's'}"
+    return f"{text}; {'searched exactly' if best['exact'] and not placement else 'not searched exactly'}, {pages}"
 
 
 def _percent(ratio: float) -> str:

@@ -57,6 +57,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
             "thread_busy_seconds": region["thread_busy_seconds"],
             "exclusive_seconds": region["exclusive_seconds"],
             "ranks": region["ranks"],
+            "fork_and_barrier_seconds": region["fork_and_barrier_seconds"],
         }
         for region in raw["regions"]
     ]
@@ -148,15 +149,42 @@ def comparable(run: dict[str, Any]) -> tuple[Any, ...]:
     )
 
 
+def is_bound(run: dict[str, Any]) -> bool:
+    """Whether it is placement `optimal`: a bound on what a placement can reach, which nobody can run."""
+    return bool(run.get("best_placement"))
+
+
+def by_rank(runs: Sequence[dict[str, Any]]) -> tuple[list[int], list[int]]:
+    """Of comparable runs those that have a rank, fastest first, and bounds; equal times keep the order in which they were asked for."""
+    order = sorted(range(len(runs)), key=lambda place: float(runs[place]["seconds"]))
+    return [place for place in order if not is_bound(runs[place])], [place for place in order if is_bound(runs[place])]
+
+
 def fill_regrets(runs: Iterable[dict[str, Any]]) -> None:
-    """regret = seconds / (seconds of the best comparable run) - 1."""
-    runs = list(runs)
-    best: dict[tuple[Any, ...], float] = {}
+    """regret = seconds / (seconds of the best comparable run) - 1, of bounds below 0; `found_seconds` of bounds, by those runs as well."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for run in runs:
-        best[comparable(run)] = min(run["seconds"], best.get(comparable(run), math.inf))
-    for run in runs:
-        least = best[comparable(run)]
-        run["regret"] = run["seconds"] / least - 1 if least > 0 else 0.0
+        groups.setdefault(comparable(run), []).append(run)
+    for group in groups.values():
+        ranked, bounds = by_rank(group)
+        least = group[(ranked or bounds)[0]]["seconds"]
+        for run in group:
+            run["regret"] = run["seconds"] / least - 1 if least > 0 else 0.0
+        for bound in bounds:
+            _find(group[bound], [group[place] for place in ranked])
+
+
+_BESIDE_PLACEMENT = ("mapping", "distribution", "heap", "pages")
+
+
+def _find(bound: dict[str, Any], ranked: Iterable[dict[str, Any]]) -> None:
+    """A placement of the grid that is faster than what the search found is the best one found: of runs that differ in nothing else."""
+    best = bound["best_placement"]
+    best.setdefault("found_placement", None)
+    for run in ranked:
+        if run["seconds"] < best["found_seconds"] and all(run[key] == bound[key] for key in _BESIDE_PLACEMENT):
+            best["found_seconds"], best["found_placement"] = run["seconds"], run["placement"]
+            best["gap"] = run["seconds"] / best["bound_seconds"] - 1 if best["bound_seconds"] > 0 else 0.0
 
 
 def document(

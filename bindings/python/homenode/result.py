@@ -56,10 +56,10 @@ class Result:
 
     @property
     def regions(self) -> pd.DataFrame:
-        """By region: seconds, executions, the resource that held it up longest."""
+        """By region: seconds, executions, the resource that held it up longest, its part of the run's seconds."""
         import pandas
 
-        columns = ["label", "seconds", "executions", "binding_resource"]
+        columns = ["label", "seconds", "executions", "binding_resource", "exclusive_seconds"]
         return pandas.DataFrame(self.run["regions"], columns=columns).set_index("label")
 
     @property

@@ -87,7 +87,7 @@ class RunSpec:
         if python_placement(self.placement, self.machine) is not None:
             options = options.with_(placement="first-touch" + "".join(self.placement.partition("+")[1:]))
         own = trace.own_threads
-        _core.check_run(options, self.machine._core, trace.labels, own[1] if own else 0)
+        _core.check_run(options, self.machine._core, trace.labels, own[1] if own else 0, trace.has_tasks)
         System.load(self.system)
         EnergyModel.load(self.energy)
 

@@ -23,12 +23,46 @@ def _list_of(cores: Sequence[int]) -> str:
     return ",".join(str(core) for core in cores)
 
 
-def as_taskset(threads: Sequence[MappedThread]) -> str:
-    """Shell lines that bind the threads of process $1, which are in /proc in the order of creation while none has ended."""
-    lines = ["#!/bin/sh", "# usage: sh FILE PROCESS", 'tid() { ls "/proc/$process/task" | sort -n | sed -n "$1p"; }']
+def _script(
+    threads: Sequence[MappedThread], at_once: int | None, bind: Callable[[MappedThread], str], start: str
+) -> str:
+    """Shell lines that bind the threads of process $1, which are in /proc in the order of creation while none has ended.
+
+    Where a thread ends before another begins there is no such moment, so the program is started on the cores of all its threads.
+    """
+    number = len(threads)
+    at_once = number if at_once is None else at_once
+    if at_once < number or number == 1:
+        reason = f"Of the {number} threads at most {at_once} live at once, and a thread can be bound from outside only while it lives."
+        lines = ["#!/bin/sh", "# usage: sh FILE PROGRAM ARGUMENTS"]
+        lines += (
+            [f"# {reason}", "# This starts the program on the cores of all of them; '--as c' binds each."]
+            if number > 1
+            else []
+        )
+        return "\n".join([*lines, f'exec {start} "$@"']) + "\n"
+    lines = ["#!/bin/sh", f"# usage: sh FILE PROCESS, while all its {number} threads live"]
     lines.append("process=${1:?the number of a process}")
-    lines += [f'taskset -pc {_list_of(entry.cores)} "$(tid {entry.thread + 1})"' for entry in threads]
+    lines.append('tid() { ls "/proc/$process/task" | sort -n | sed -n "$1p"; }')
+    lines.append(
+        f'[ -n "$(tid {number})" ] || {{ echo "process $process has fewer than {number} threads" >&2; exit 1; }}'
+    )
+    lines += [bind(entry) for entry in threads]
     return "\n".join(lines) + "\n"
+
+
+def _all_cores(threads: Sequence[MappedThread]) -> list[int]:
+    return sorted({core for entry in threads for core in entry.cores})
+
+
+def as_taskset(threads: Sequence[MappedThread], at_once: int | None = None) -> str:
+    """By the operating system's numbers of cores; so many threads live `at_once`, all by default."""
+    return _script(
+        threads,
+        at_once,
+        lambda entry: f'taskset -pc {_list_of(entry.cores)} "$(tid {entry.thread + 1})"',
+        f"taskset -c {_list_of(_all_cores(threads))}",
+    )
 
 
 def as_omp_places(threads: Sequence[MappedThread]) -> str:
@@ -37,15 +71,18 @@ def as_omp_places(threads: Sequence[MappedThread]) -> str:
     return f"export OMP_PLACES='{places}'\nexport OMP_PROC_BIND=close\nexport OMP_NUM_THREADS={len(threads)}\n"
 
 
-def as_hwloc(threads: Sequence[MappedThread]) -> str:
+def as_hwloc(threads: Sequence[MappedThread], at_once: int | None = None) -> str:
     """As `as_taskset`, by hwloc's logical numbers of cores, whatever the system numbers them by."""
-    lines = ["#!/bin/sh", "# usage: sh FILE PROCESS", 'tid() { ls "/proc/$process/task" | sort -n | sed -n "$1p"; }']
-    lines.append("process=${1:?the number of a process}")
-    lines += [
-        f'hwloc-bind --pid "$process" --tid "$(tid {entry.thread + 1})" {" ".join(f"core:{core}" for core in entry.cores)}'
-        for entry in threads
-    ]
-    return "\n".join(lines) + "\n"
+
+    def named(cores: Sequence[int]) -> str:
+        return " ".join(f"core:{core}" for core in cores)
+
+    return _script(
+        threads,
+        at_once,
+        lambda entry: f'hwloc-bind --pid "$process" --tid "$(tid {entry.thread + 1})" {named(entry.cores)}',
+        f"hwloc-bind {named(_all_cores(threads))} --",
+    )
 
 
 def _rows(numbers: Sequence[int], width: int = 24) -> str:
@@ -84,9 +121,9 @@ static inline int homenode_bind(int thread, pthread_t handle) {{
 """
 
 
-FORMATS: dict[str, Callable[[Sequence[MappedThread]], str]] = {
+FORMATS: dict[str, Callable[..., str]] = {
     "taskset": as_taskset,
-    "omp-places": as_omp_places,
+    "omp-places": lambda threads, at_once=None: as_omp_places(threads),
     "hwloc": as_hwloc,
-    "c": as_c,
+    "c": lambda threads, at_once=None: as_c(threads),
 }

@@ -115,6 +115,16 @@ class Trace:
         return self._core.labels
 
     @property
+    def has_tasks(self) -> bool:
+        """Whether it creates OpenMP tasks."""
+        return self._core.has_tasks
+
+    @property
+    def has_teams(self) -> bool:
+        """Whether a team of OpenMP runs a part of it."""
+        return self._core.has_teams
+
+    @property
     def accesses(self) -> int:
         """Memory accesses in all."""
         return self._core.accesses

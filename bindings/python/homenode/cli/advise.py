@@ -20,6 +20,7 @@ from homenode.trace import Trace
 
 if TYPE_CHECKING:
     from homenode.advising import Advice
+    from homenode.created_threads_advice import CreatedThreadsAdvice
     from homenode.program_changes import Change
 
 # As in advising.py and program_changes.py, which load NumPy and are imported only when the command runs.
@@ -111,6 +112,21 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
     screen.print(table)
 
 
+def _print_of_created_threads(screen: Console, advice: CreatedThreadsAdvice, machine: Machine) -> None:
+    threads = console.number_of(advice.choice["threads"], "thread")
+    screen.print(
+        f"No chunks can be weighed on {console.plain(advice.choice['machine'])} with {threads}: {console.plain(advice.reason)}.",
+        soft_wrap=True,
+    )
+    if (told := unseen.sentence(advice.unseen)) is not None:
+        screen.print(console.plain(told), soft_wrap=True)
+    screen.print(
+        f"As it is the program takes {console.seconds(advice.seconds)}. {console.plain(guessed(machine.name, *machine.assumed))}"
+    )
+    _print_changes(screen, advice.changes, advice.samples)
+    screen.print("'homenode map' compares all mappings of its threads and writes the fastest.", soft_wrap=True)
+
+
 @click.command("advise")
 @click.argument("file", type=click.Path(path_type=Path))
 @machine_option()
@@ -121,7 +137,7 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
     metavar="NAME=VALUE",
     help="What-if: replace a number of the machine; NAME=xFACTOR multiplies it.",
 )
-@run_options(tuple(name for name in CLOSED_FORM if name != "distribution"))
+@run_options(tuple(name for name in CLOSED_FORM if name != "distribution"), ask_trace=True)
 @click.option(
     "--engine",
     default="flow",
@@ -149,6 +165,7 @@ def command(
     **options: Any,
 ) -> None:
     """Tell whether chunks sized by memory latency gain over equal chunks, by how much, and why. --all: what else to change."""
+    from homenode import created_threads_advice
     from homenode.advising import advise
     from homenode.gain_map_page import map_page
     from homenode.program_changes import program_changes
@@ -157,6 +174,25 @@ def command(
         check_output(map_file, "page")
     trace = Trace.open(file)
     described = machine_with(machine, changes)
+    if options["threads"] is None:
+        if not trace.own_threads:
+            raise click.UsageError("Missing option '--threads'.")
+        options["threads"] = trace.own_threads[0]
+    if trace.own_threads:
+        if engine != "flow" or map_file is not None:
+            asked = "--map" if map_file is not None else f"--engine {engine}"
+            raise click.UsageError(
+                f"{asked} for a program that creates its threads itself; allowed: --engine flow, no --map"
+            )
+        with console.progress("weighing", None) as advance:
+            told = created_threads_advice.advise(
+                trace, described, samples=samples, workers=workers, advance=advance, **options
+            )
+        if as_json:
+            console.print_json(told.to_dict())
+        else:
+            _print_of_created_threads(console.output(), told, described)
+        return
     with console.progress("weighing", None) as advance:
         advice = advise(
             trace,

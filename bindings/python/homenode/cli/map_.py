@@ -6,6 +6,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from homenode import unseen
 from homenode.cli import completion, console
 from homenode.cli.run_options import Number, machine_option, machine_with, run_options
 from homenode.machine import Machine
@@ -25,13 +26,21 @@ def _times(suggestion: MapSuggestion) -> list[tuple[str, str, str]]:
     ]
 
 
-def _print(screen: Console, suggestion: MapSuggestion, machine: Machine) -> None:
+def _remarks(suggestion: MapSuggestion, trace: Trace) -> list[str]:
+    """What is to be known of the threads and of the program."""
+    told = unseen.sentence(trace.unseen)
+    return [*suggestion.remarks, *([told] if told is not None else [])]
+
+
+def _print(screen: Console, suggestion: MapSuggestion, machine: Machine, trace: Trace) -> None:
     where = f"{machine.name}, {console.number_of(len(suggestion.threads), 'thread')}"
     times = console.table("mapping", "time", "regret", title=visible(f"Replays on {where}"), right=("time", "regret"))
     for mapping, seconds, regret in _times(suggestion):
         times.add_row(mapping, seconds, regret, style="bold" if mapping == suggestion.mapping else None)
     screen.print(times)
     screen.print(console.plain(guessed(machine.name, *machine.assumed)))
+    for remark in _remarks(suggestion, trace):
+        screen.print(console.plain(remark), soft_wrap=True)
     for mapping, reason in suggestion.refused.items():
         screen.print(f"{mapping}: not tried, {console.plain(reason)}", soft_wrap=True)
     title = visible(f"{suggestion.mapping} on {machine.name}")
@@ -43,12 +52,15 @@ def _print(screen: Console, suggestion: MapSuggestion, machine: Machine) -> None
     screen.print(table)
 
 
-def _document(suggestion: MapSuggestion) -> dict[str, Any]:
+def _document(suggestion: MapSuggestion, trace: Trace) -> dict[str, Any]:
     return {
         "threads": [entry.as_dict() for entry in suggestion.threads],
         "mapping": suggestion.mapping,
         "seconds": suggestion.seconds,
         "refused": suggestion.refused,
+        "remarks": suggestion.remarks,
+        "threads_at_once": suggestion.at_once,
+        "unseen": trace.unseen,
     }
 
 
@@ -111,10 +123,12 @@ def command(
             trace, described, mapping=mapping, threads=threads, workers=workers, advance=advance, **options
         )
     if as_json:
-        console.print_json(_document(suggestion))
+        console.print_json(_document(suggestion, trace))
     elif form == "text":
-        _print(console.output(), suggestion, described)
+        _print(console.output(), suggestion, described, trace)
     else:
-        click.echo(FORMATS[form](suggestion.threads), nl=False)
+        click.echo(FORMATS[form](suggestion.threads, suggestion.at_once), nl=False)
+        for remark in _remarks(suggestion, trace):
+            click.echo(f"homenode: {visible(remark)}", err=True)
         for mapped, seconds, regret in _times(suggestion):
             click.echo(f"homenode: predicted with {mapped}: {seconds} ({regret})", err=True)

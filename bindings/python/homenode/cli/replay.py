@@ -46,6 +46,18 @@ def _cost(results: list[Result], wall: float, replays: list[int]) -> dict[str, A
     }
 
 
+def _tell_cost(cost: dict[str, Any], replays: list[int]) -> None:
+    rate = console.quantity(cost["accesses_per_second"], " accesses/s")
+    memory = console.quantity(cost["peak_rss_bytes"], "B")
+    more = sum(replays) - len(replays)
+    sampled = f" and {console.number_of(more, 'replay')} more on sampled machines" if more else ""
+    console.diagnostics().print(
+        f"{console.number_of(len(replays), 'choice')} replayed{sampled} in {console.seconds(cost['seconds'])}, {rate}, "
+        f"{memory} of memory at most",
+        soft_wrap=True,
+    )
+
+
 def _own_threads(trace: Trace) -> tuple[int]:
     """As many as the program creates."""
     own = threads_of(trace)
@@ -185,8 +197,4 @@ def command(
             print_explanation(screen, results)
         if idle:
             print_idle(screen, results)
-    rate = console.quantity(cost["accesses_per_second"], " accesses/s")
-    memory = console.quantity(cost["peak_rss_bytes"], "B")
-    console.diagnostics().print(
-        f"{console.number_of(sum(replays), 'run')} in {console.seconds(cost['seconds'])}, {rate}, {memory} of memory at most"
-    )
+    _tell_cost(cost, replays)

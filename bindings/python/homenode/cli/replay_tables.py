@@ -10,7 +10,7 @@ from homenode import report, unseen
 from homenode.cli import console
 from homenode.confidence import LEVEL, Ranking
 from homenode.machine import Machine
-from homenode.ranking_words import guessed, settled
+from homenode.ranking_words import bound_and_found, guessed, settled
 from homenode.result import Result
 from homenode.run_spec import AXES
 from homenode.visible import visible
@@ -66,8 +66,9 @@ def print_ranking(
         groups.setdefault(report.comparable(result.run), []).append(place)
     described = {machine.hash: machine for machine in machines}
     for places in groups.values():
-        order = sorted(places, key=lambda place: float(results[place].seconds))
-        runs = [results[place].run for place in order]
+        ranked, bounds = report.by_rank([results[place].run for place in places])
+        order = [places[place] for place in ranked]
+        runs = [results[places[place]].run for place in (*ranked, *bounds)]
         first = runs[0]
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
         threads = console.number_of(first["threads"], "thread")
@@ -82,20 +83,21 @@ def print_ranking(
         table = console.table("rank", *axes, *numbers, "bound by", title=title, right=("rank", *numbers))
         for rank, run in enumerate(runs, start=1):
             table.add_row(
-                str(rank),
+                str(rank) if rank <= len(order) else "bound",
                 *(console.plain(run[axis]) for axis in axes),
                 console.seconds(run["seconds"]),
                 *([_interval(run)] if sampled else []),
-                f"+{100 * run['regret']:.1f} %",
+                f"{100 * run['regret']:+.1f} %",
                 _share(run["remote_pages"], sum(run["pages_by_node"])),
                 _share(*_remote_traffic(run)),
                 _bound_by(run, open_regions),
-                style="bold" if rank == 1 else None,
+                style="bold" if rank == 1 and order else None,
             )
         screen.print(table)
         _print_ranks(screen, runs)
-        for best in (run["best_placement"] for run in runs if run["best_placement"]):
-            screen.print(_bound_and_found(best))
+        for run in runs[len(order) :]:
+            name = "optimal" if len(bounds) == 1 else " · ".join(str(run[axis]) for axis in axes)
+            screen.print(console.plain(bound_and_found(run, name, console.seconds)), soft_wrap=True)
         said = [settled(found, order) for found in first_places if found["first"] in order]
         machine = described[first["machine_hash"]]
         screen.print(console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])), soft_wrap=True)
@@ -119,16 +121,6 @@ def _print_ranks(screen: Console, runs: list[dict[str, Any]]) -> None:
             f"{_share(share, 1)} of the time",
             soft_wrap=True,
         )
-
-
-def _bound_and_found(best: dict[str, Any]) -> str:
-    """What `optimal` says: the bound, the best placement that was found, and how far apart they are."""
-    bound, found = console.seconds(best["bound_seconds"]), console.seconds(best["found_seconds"])
-    text = f"optimal: no placement takes less than {bound}; the best one found takes {found} (gap {100 * best['gap']:.1f} %)"
-    if not best["searched"]:
-        return f"{text}; too many pages to search"
-    pages = console.number_of(best["pages"], "page")
-    return f"{text}; {'searched exactly' if best['exact'] else 'not searched exactly'}, {pages}"
 
 
 # Choices; beyond that only neighbours in rank are compared on the screen, all pairs are in the report.
@@ -188,6 +180,20 @@ def _neighbours(group: dict[str, Any], title: str) -> Table:
     return table
 
 
+def _held_up(region: dict[str, Any]) -> list[tuple[str, float]]:
+    """What held up a region, with its share, largest first: four at most.
+
+    Forks and barriers are moments in which nobody works; the rest is told by the threads' busy time.
+    """
+    busy = sum(entry["seconds"] for entry in region["binding"])
+    team, work = region["fork_and_barrier_seconds"], region["exclusive_seconds"]
+    of_work = work / (team + work) if team + work > 0 else 0.0
+    shares = [(entry["resource"], of_work * entry["seconds"] / busy) for entry in region["binding"] if busy > 0]
+    if team > 0:
+        shares.append(("fork and barrier", 1 - of_work))
+    return [held for held in sorted(shares, key=lambda held: -held[1])[:4] if held[1] > 0]
+
+
 _OUTSIDE = {
     "fork": "(fork)",
     "barrier": "(barrier)",
@@ -206,9 +212,7 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
         numbers = ("time", "share", "executions")
         table = console.table("region", *numbers, "bound by", title=f"{names}", right=numbers)
         for region in run["regions"]:
-            total = sum(entry["seconds"] for entry in region["binding"])
-            held = [entry for entry in region["binding"][:4] if entry["seconds"] > 0]
-            shares = ", ".join(f"{entry['resource']} {_share(entry['seconds'], total)}" for entry in held)
+            shares = ", ".join(f"{resource} {_share(share, 1)}" for resource, share in _held_up(region))
             label, seconds = console.plain(region["label"]), region["exclusive_seconds"]
             share = _share(seconds, run["seconds"])
             doubt = " ?" if shares and region["label"] in open_regions else ""
@@ -230,7 +234,8 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
     doubt = " ?: too much of the region was not seen to know." if open_regions else ""
     screen.print(
         "\ntime: what is the region's alone; regions, and in parentheses what is in none, sum to the time of the run. "
-        f"bound by: share of the threads' busy time in which the resource was the bottleneck.{doubt}",
+        "bound by: the region's forks and barriers, as a share of them and its time; the rest by the busy time of its threads, "
+        f"in which the resource was the bottleneck.{doubt}",
         soft_wrap=True,
     )
 
@@ -266,5 +271,7 @@ def print_idle(screen: Console, results: list[Result]) -> None:
             )
         screen.print(table)
     screen.print(
-        "\nshare: idle time over the time of the run. in REGION: idle time in the region over the time of the region."
+        "\nshare: idle time over the time of the run. in REGION: idle time over the time in which a thread is in the region, "
+        "its barrier included.",
+        soft_wrap=True,
     )

@@ -46,6 +46,20 @@ TEST(RunFields, LabelsThatNoRegionHasAreRefused) {
   EXPECT_THAT([&] { check(spec, two_sockets(), {"init"}); }, ThrowsMessage<UsageError>(HasSubstr("unknown region label 'sweep'")));
 }
 
+TEST(RunFields, TasksOfAProgramWithoutTasksAreRefusedUnlessALoopIsNamed) {
+  RunSpec spec;
+  const auto check_without_tasks = [&] { check(spec, two_sockets(), {"init", "sweep"}, 0, false); };
+  for (const char* text : {"tasks", "tasks:queue=4", "locality-queues", "static tasks", "init@dynamic:4 tasks"}) {
+    spec.distribution = text;
+    EXPECT_THAT(check_without_tasks, ThrowsMessage<UsageError>(HasSubstr("for a program without tasks; allowed: static, "))) << text;
+    EXPECT_NO_THROW(check(spec, two_sockets(), {"init", "sweep"})) << text;
+  }
+  for (const char* text : {"static", "sweep@tasks", "init@static:1 sweep@locality-queues"}) {
+    spec.distribution = text;
+    EXPECT_NO_THROW(check_without_tasks()) << text;
+  }
+}
+
 TEST(RunFields, SeedsMatterToCachesByLinesAlone) {
   RunSpec one, other;
   other.seed = 1;

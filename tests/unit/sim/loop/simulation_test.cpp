@@ -491,6 +491,16 @@ TEST(Synchronised, createdThreadsRunBesideTheirCreatorUntilItJoinsThem) {
   EXPECT_EQ(run.report.regions[2].time, iteration_time * 2);
 }
 
+TEST(Synchronised, executionsOfOneRegionThatOverlapAreNotAddedUp) {
+  TwoThreads program;
+  program.workload.executions[2].region = program.workload.executions[1].region;
+  // One thread is in the region for one iteration, another for two, from the same moment on: the region takes two.
+  const SimulatedRun run{program.workload, 3};
+  ASSERT_EQ(run.report.regions.size(), 2u);
+  EXPECT_EQ(run.report.regions[1].executions, 2u);
+  EXPECT_EQ(run.report.regions[1].time, iteration_time * 2);
+}
+
 TEST(Synchronised, aConditionWaitsForTheSignalThatEndedItAtCapture) {
   // Thread 1 waits at its half for the signal that thread 2 gives at the end of each of its two iterations: the first one does.
   const TwoThreads program{{{half, SyncOperation::wait, 9, 5}}, {{end_of_iteration, SyncOperation::signal, 9, 5}}};

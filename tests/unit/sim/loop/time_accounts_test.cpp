@@ -41,6 +41,18 @@ TEST_F(TimeAccountsTest, busyTimeIsThatOfTheThreadTheCoreAndTheRegion) {
   EXPECT_EQ(timeline.spans()[0].last, 5);
 }
 
+TEST_F(TimeAccountsTest, heapCallsAndRuntimeAreTheirPartsOfBusyTime) {
+  TimeAccounts accounts = this->accounts();
+  accounts.busy(ThreadActivity::work, first, core, {ExecutionId{1}, 0, 1}, ns(0), ns(2));
+  accounts.busy(ThreadActivity::heap_call, first, core, {ExecutionId{1}, 0, 0}, ns(2), ns(5));
+  accounts.busy(ThreadActivity::heap_call, second, other_core, {ExecutionId{1}, 0, 0}, ns(2), ns(6));
+  accounts.busy(ThreadActivity::runtime, second, other_core, {ExecutionId{1}, 0, 0}, ns(6), ns(7));
+  EXPECT_EQ(accounts.busy_of_region(1), (std::vector<Time>{ns(5), ns(5)}));
+  EXPECT_EQ(accounts.runtime_of_region(1), ns(1));
+  EXPECT_EQ(accounts.heap_calls_of_region(1), ns(7));
+  EXPECT_EQ(accounts.heap_calls_of_region(0), Time{});
+}
+
 TEST_F(TimeAccountsTest, aCoreDoesNotSpinWhileAnotherThreadWorksOnIt) {
   // Of 10 ns the first thread works 6; the second spins all the time, on the same core: 4 are left for that.
   TimeAccounts accounts = this->accounts();

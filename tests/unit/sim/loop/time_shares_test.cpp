@@ -47,16 +47,18 @@ TEST(TimeShares, aSliceIsTheRuntimesThenPageWorkThenTheRegions) {
 TEST(TimeShares, forksAndBarriersAreWhatNobodyWorksIn) {
   // A fork until 5 ns, work until 9; a barrier from 9 to 12, while a thread works until 10; then nothing until 13.
   TimeShares shares{2, 2};
-  shares.fork(ns(0), ns(5));
+  shares.fork(RegionId{0u}, ns(0), ns(5));
   shares.start(first, {one, Time{}, Time{}}, ns(5));
   shares.start(second, {one, Time{}, Time{}}, ns(5));
   shares.stop(first, ns(9));
-  shares.barrier(ns(9), ns(12));
+  shares.barrier(RegionId{1u}, ns(9), ns(12));
   shares.stop(second, ns(10));
   shares.end(ns(13));
   EXPECT_EQ(shares.overheads().fork, ns(5));
   EXPECT_EQ(shares.region(0), ns(5));
   EXPECT_EQ(shares.overheads().barrier, ns(2));
+  EXPECT_EQ(shares.team_of_region(0), ns(5));
+  EXPECT_EQ(shares.team_of_region(1), ns(2));
   EXPECT_EQ(shares.overheads().waiting, ns(1));
   EXPECT_EQ(sum(shares), ns(13));
 }
