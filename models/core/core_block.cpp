@@ -1,0 +1,184 @@
+#include "models/core/core_block.hpp"
+
+#include <llvm/ADT/STLExtras.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace homenode {
+namespace {
+
+using llvm::mca::InstrDesc;
+using llvm::mca::Instruction;
+using llvm::mca::ReadState;
+using llvm::mca::WriteState;
+
+// movs, stos, cmps and scas, with rep: nothing else is dispatched for so many cycles. LLVM has 100 for all that is microcoded; 16 to 128
+// bytes took 10 to 26 on an EPYC of family 26 (rep stosb, movsb, movsq with their counts set each time). What many bytes take is the
+// memory's part.
+constexpr unsigned string_operation_cycles = 16;
+
+constexpr std::array<std::string_view, 16> string_operations{"MOVSB", "MOVSW", "MOVSL", "MOVSQ", "STOSB", "STOSW", "STOSL", "STOSQ",
+                                                             "CMPSB", "CMPSW", "CMPSL", "CMPSQ", "SCASB", "SCASW", "SCASL", "SCASQ"};
+
+// Of the operating system or of the clock; LLVM gives them 100 cycles as to all that it knows nothing of.
+constexpr std::array<std::string_view, 14> unschedulable{"SYSCALL",   "SYSENTER",  "INT",       "INT3",     "RDTSC",
+                                                         "RDTSCP",    "RDPMC",     "CPUID",     "HLT",      "XGETBV",
+                                                         "RDRAND64r", "RDSEED64r", "RDRAND32r", "RDSEED32r"};
+
+void set_cost(InstrDesc& description, unsigned cycles, unsigned operations) {
+  description.MaxLatency = cycles;
+  description.NumMicroOps = operations;
+}
+
+std::string mnemonic(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos) return "?";
+  return text.substr(begin, text.find_first_of(" \t", begin) - begin);
+}
+
+std::string hexadecimal(std::uint8_t byte) {
+  static constexpr std::string_view digits = "0123456789abcdef";
+  return {digits[byte >> 4], digits[byte & 15]};
+}
+
+}  // namespace
+
+BlockReader::BlockReader(CoreTarget& target) : target_{target}, effects_{target} {
+  set_cost(one_cycle_, 1, 1);
+  set_cost(string_operation_, string_operation_cycles, string_operation_cycles * target.model().IssueWidth);
+}
+
+std::unique_ptr<Instruction> BlockReader::of_fixed_cost(const InstrDesc& description) const {
+  auto made = std::make_unique<Instruction>(description, 0);
+  made->setMayLoad(false);
+  made->setMayStore(false);
+  made->setHasSideEffects(false);
+  made->setBeginGroup(false);
+  made->setEndGroup(false);
+  made->setRetireOOO(false);
+  return made;
+}
+
+CoreBlock BlockReader::read(std::uint64_t id, const std::vector<std::uint8_t>& bytes, std::optional<std::uint64_t> address) {
+  CoreBlock block{.id = id, .address = address, .instructions = {}};
+  for (std::uint64_t at = 0; at < bytes.size();) {
+    llvm::MCInst decoded;
+    std::uint64_t size = 0;
+    const llvm::ArrayRef<std::uint8_t> rest{bytes.data() + at, bytes.size() - at};
+    if (target_.decoder().getInstruction(decoded, size, rest, 0, llvm::nulls()) == llvm::MCDisassembler::Fail || size == 0) {
+      ++unknown_["bytes " + hexadecimal(bytes[at])];
+      break;
+    }
+    at += size;
+    block.instructions.push_back(read(decoded));
+    block.instructions.back().next = static_cast<std::int64_t>(at);
+  }
+  return block;
+}
+
+CoreInstruction BlockReader::read(const llvm::MCInst& decoded) {
+  const std::string_view name = target_.instructions().getName(decoded.getOpcode());
+  const std::string text = target_.text(decoded);
+  CoreInstruction instruction;
+  instruction.effects = effects_.read(decoded, text);
+  const bool is_string = std::find(string_operations.begin(), string_operations.end(), name) != string_operations.end();
+  const bool is_known = std::find(unschedulable.begin(), unschedulable.end(), name) == unschedulable.end();
+  if (is_known && !is_string) instruction.plain = target_.scheduled(decoded);
+  if (!instruction.plain) {
+    if (!is_string) ++unknown_[mnemonic(text)];
+    instruction.plain = of_fixed_cost(is_string ? string_operation_ : one_cycle_);
+    instruction.effects.loads = instruction.effects.stores = false;
+    return instruction;
+  }
+  if (instruction.effects.moves_stack_pointer) {
+    const auto is_stack_pointer = [&](const auto& state) { return state.getRegisterID() == target_.stack_pointer(); };
+    llvm::erase_if(instruction.plain->getUses(), is_stack_pointer);
+    llvm::erase_if(instruction.plain->getDefs(), is_stack_pointer);
+  }
+  // The unit holds only what the scheduling model calls loads and stores.
+  instruction.effects.loads = instruction.effects.loads && instruction.plain->getMayLoad();
+  instruction.effects.stores = instruction.effects.stores && instruction.plain->getMayStore();
+  if (instruction.effects.loads) make_arrived(instruction, name.find("MOV") != std::string_view::npos || name.starts_with("POP"));
+  return instruction;
+}
+
+// Its latency less the load's part. What else it reads is needed at once, no longer while the load is under way (LLVM's read advance).
+void BlockReader::make_arrived(CoreInstruction& instruction, bool is_move) const {
+  const Instruction& plain = *instruction.plain;
+  const InstrDesc& known = plain.getDesc();
+  const llvm::MCSchedModel& model = target_.model();
+  int advance = 0;
+  for (const llvm::MCReadAdvanceEntry& entry : target_.subtarget().getReadAdvanceEntries(*model.getSchedClassDesc(known.SchedClassID)))
+    advance = std::max(advance, entry.Cycles);
+  const unsigned of_load = is_move ? known.MaxLatency : advance > 0 ? static_cast<unsigned>(advance) : model.LoadLatency;
+  const auto less = [&](unsigned latency) { return latency - std::min(latency, of_load); };
+
+  auto description = std::make_unique<InstrDesc>();
+  description->Writes = known.Writes;
+  description->Reads = known.Reads;
+  description->Resources = known.Resources;
+  description->UsedBuffers = known.UsedBuffers;
+  description->UsedProcResUnits = known.UsedProcResUnits;
+  description->UsedProcResGroups = known.UsedProcResGroups;
+  description->MaxLatency = less(known.MaxLatency);
+  description->NumMicroOps = known.NumMicroOps;
+  description->SchedClassID = known.SchedClassID;
+  description->MustIssueImmediately = known.MustIssueImmediately;
+  description->IsRecyclable = false;
+  description->HasPartiallyOverlappingGroups = known.HasPartiallyOverlappingGroups;
+  for (auto& write : description->Writes) write.Latency = less(write.Latency);
+  for (auto& read : description->Reads) read.SchedClassID = 0;
+
+  auto arrived = of_fixed_cost(*description);
+  arrived->setMayLoad(plain.getMayLoad());
+  arrived->setMayStore(plain.getMayStore());
+  arrived->setHasSideEffects(plain.getHasSideEffects());
+  arrived->setBeginGroup(plain.getBeginGroup());
+  arrived->setEndGroup(plain.getEndGroup());
+  arrived->setRetireOOO(plain.getRetireOOO());
+  // Definitions and descriptors stand in one order; a descriptor without a register has no definition.
+  std::size_t next = 0;
+  for (const WriteState& write : plain.getDefs()) {
+    while (next < known.Writes.size() &&
+           (known.Writes[next].Latency != write.getLatency() || known.Writes[next].SClassOrWriteResourceID != write.getWriteResourceID()))
+      ++next;
+    if (next == known.Writes.size()) return;  // not as expected: as a load that knows of no store
+    arrived->getDefs().push_back(
+        WriteState{description->Writes[next++], write.getRegisterID(), write.clearsSuperRegisters(), write.isWriteZero()});
+  }
+  next = 0;
+  for (const ReadState& read : plain.getUses()) {
+    while (next < known.Reads.size() && &known.Reads[next] != &read.getDescriptor()) ++next;
+    if (next == known.Reads.size()) return;
+    ReadState copied{description->Reads[next++], read.getRegisterID()};
+    if (read.isIndependentFromDef()) copied.setIndependentFromDef();
+    arrived->getUses().push_back(copied);
+  }
+  instruction.arrived_description = std::move(description);
+  instruction.arrived = std::move(arrived);
+}
+
+CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
+  const llvm::MCRegisterInfo& registers = target_.registers();
+  std::vector<bool> is_written(registers.getNumRegUnits());
+  CoreBlock cut{.id = block.id, .address = block.address, .instructions = {}};
+  for (const CoreInstruction& instruction : block.instructions) {
+    CoreInstruction copied;
+    copied.plain = std::make_unique<Instruction>(*instruction.plain);
+    copied.effects = instruction.effects;
+    copied.next = instruction.next;
+    for (ReadState& read : copied.plain->getUses()) {
+      const bool is_own = llvm::any_of(registers.regunits(read.getRegisterID()), [&](auto unit) { return is_written[unit]; });
+      if (!is_own) read.setIndependentFromDef();
+    }
+    for (const WriteState& write : copied.plain->getDefs())
+      for (const auto unit : registers.regunits(write.getRegisterID())) is_written[unit] = true;
+    if (instruction.arrived) make_arrived(copied, instruction.arrived->getDesc().MaxLatency == 0);
+    cut.instructions.push_back(std::move(copied));
+  }
+  return cut;
+}
+
+}  // namespace homenode

@@ -1,0 +1,56 @@
+// A block of code, decoded and made ready for the simulation of a core.
+#pragma once
+
+#include <llvm/MCA/Instruction.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/core/core_target.hpp"
+#include "models/core/instruction_effects.hpp"
+
+namespace homenode {
+
+// What the simulation copies for each execution of an instruction.
+struct CoreInstruction {
+  std::unique_ptr<llvm::mca::Instruction> plain;
+  // The same, whose operand in memory has arrived when it executes: a load whose store says when. None if it reads no memory.
+  std::unique_ptr<llvm::mca::InstrDesc> arrived_description;
+  std::unique_ptr<llvm::mca::Instruction> arrived;
+  InstructionEffects effects;
+  std::int64_t next = 0;  // where the one after it begins, from the block's begin
+};
+
+struct CoreBlock {
+  std::uint64_t id = 0;
+  std::optional<std::uint64_t> address;  // of its first byte, comparable between blocks
+  std::vector<CoreInstruction> instructions;
+};
+
+class BlockReader {
+public:
+  explicit BlockReader(CoreTarget& target);
+  // What cannot be scheduled is an operation of one cycle without operands; what cannot be decoded ends the block. Both are counted in
+  // unknown().
+  CoreBlock read(std::uint64_t id, const std::vector<std::uint8_t>& bytes, std::optional<std::uint64_t> address);
+  // Places by mnemonic, or "bytes 06" by the first byte that is no instruction.
+  const std::map<std::string, std::uint64_t>& unknown() const { return unknown_; }
+  // Its instructions again, reading nothing that an execution before this one wrote to a register.
+  CoreBlock without_carried_registers(const CoreBlock&);
+
+private:
+  CoreInstruction read(const llvm::MCInst&);
+  std::unique_ptr<llvm::mca::Instruction> of_fixed_cost(const llvm::mca::InstrDesc&) const;
+  void make_arrived(CoreInstruction&, bool is_move) const;
+
+  CoreTarget& target_;
+  EffectsReader effects_;
+  llvm::mca::InstrDesc one_cycle_{}, string_operation_{};
+  std::map<std::string, std::uint64_t> unknown_;
+};
+
+}  // namespace homenode

@@ -1,0 +1,32 @@
+// What homenode-mca reads: a CPU, blocks of code, and sequences in which they were executed. README.md has the lines.
+#pragma once
+
+#include <cstdint>
+#include <istream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace homenode {
+
+struct CoreRequest {
+  struct Block {
+    std::vector<std::uint8_t> bytes;
+    std::optional<std::uint64_t> address;
+  };
+  struct Run {
+    std::uint64_t block = 0, count = 1;
+    auto operator<=>(const Run&) const = default;
+  };
+  std::string cpu;
+  std::map<std::uint64_t, Block> blocks;
+  std::map<std::vector<Run>, std::uint64_t> sequences;  // and how often each was given
+
+  static constexpr std::uint64_t most_executions = 1'000'000;  // of blocks in one sequence
+};
+
+// Throws InputError with the line's number.
+CoreRequest read_core_request(std::istream&);
+
+}  // namespace homenode

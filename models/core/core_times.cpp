@@ -1,0 +1,109 @@
+#include "models/core/core_times.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "models/core/core_block.hpp"
+#include "models/core/window_simulation.hpp"
+
+namespace homenode {
+namespace {
+
+constexpr unsigned times_alone = 32;
+
+struct Sum {
+  std::uint64_t cycles = 0, executions = 0;
+  void add(std::uint64_t duration, std::uint64_t count) {
+    cycles += duration * count;
+    executions += count;
+  }
+};
+
+struct BlockSums {
+  Sum measured, warm_up;
+  CoreActivity steady, whole;
+};
+
+class Calculation {
+public:
+  explicit Calculation(const CoreRequest& request) : target_{request.cpu}, reader_{target_}, latency_{forwarding_latency(request.cpu)} {
+    for (const auto& [id, block] : request.blocks) blocks_.emplace(id, reader_.read(id, block.bytes, block.address));
+  }
+
+  CoreTimes run(const CoreRequest& request) {
+    for (const auto& [runs, count] : request.sequences) {
+      WindowOfBlocks window;
+      for (const CoreRequest::Run& run : runs) window.blocks.insert(window.blocks.end(), run.count, &blocks_.at(run.block));
+      add(window, count);
+    }
+    CoreTimes times{.blocks = {}, .unknown = reader_.unknown(), .measured_cycles = 0};
+    for (const auto& [id, sums] : sums_) times.measured_cycles += sums.measured.cycles;
+    for (const auto& [id, block] : blocks_) times.blocks.emplace(id, time_of(block));
+    return times;
+  }
+
+private:
+  void add(const WindowOfBlocks& window, std::uint64_t count) {
+    const WindowTimes times = simulate(target_, window, latency_);
+    for (std::size_t index = 0; index < window.blocks.size(); ++index) {
+      BlockSums& sums = sums_[window.blocks[index]->id];
+      const std::uint64_t duration = times.retired[index] - (index == 0 ? 0 : times.retired[index - 1]);
+      // Before the window's first block the core is empty: how long it takes says nothing, but where there is nothing else.
+      if (index >= times.measured_from)
+        sums.measured.add(duration, count);
+      else if (index > 0)
+        sums.warm_up.add(duration, count);
+    }
+    for (const auto& [id, activity] : times.steady) sums_[id].steady.add(activity);
+    for (const auto& [id, activity] : times.whole) sums_[id].whole.add(activity);
+  }
+
+  BlockTime time_of(const CoreBlock& block) {
+    const auto found = sums_.find(block.id);
+    const bool is_timed = found != sums_.end() && found->second.measured.executions + found->second.warm_up.executions > 0;
+    if (!is_timed) return alone(block);
+    return mean(block, found->second);
+  }
+
+  BlockTime alone(const CoreBlock& block) {
+    const CoreBlock cut = reader_.without_carried_registers(block);
+    sums_.erase(block.id);
+    add({.blocks = std::vector<const CoreBlock*>(times_alone, &cut), .is_cut = true}, 1);
+    BlockTime time = mean(block, sums_.at(block.id));
+    time.alone = true;
+    return time;
+  }
+
+  BlockTime mean(const CoreBlock& block, const BlockSums& sums) const {
+    const Sum& sum = sums.measured.executions > 0 ? sums.measured : sums.warm_up;
+    return {.cycles = static_cast<double>(sum.cycles) / static_cast<double>(sum.executions),
+            .alone = false,
+            .executions = sum.executions,
+            .bound = bottleneck(sums.steady.cycles > 0 ? sums.steady : sums.whole, target_.model()),
+            .instructions = block.instructions.size()};
+  }
+
+  CoreTarget target_;
+  BlockReader reader_;
+  ForwardingLatency latency_;
+  std::map<std::uint64_t, CoreBlock> blocks_;
+  std::map<std::uint64_t, BlockSums> sums_;
+};
+
+}  // namespace
+
+CoreTimes core_times(const CoreRequest& request) { return Calculation{request}.run(request); }
+
+std::string core_times_json(const CoreRequest& request, const CoreTimes& times) {
+  nlohmann::ordered_json blocks = nlohmann::ordered_json::object();
+  for (const auto& [id, time] : times.blocks)
+    blocks[std::to_string(id)] = {{"cycles", time.cycles},
+                                  {"alone", time.alone},
+                                  {"executions", time.executions},
+                                  {"bound", time.bound},
+                                  {"instructions", time.instructions}};
+  const nlohmann::ordered_json answer{
+      {"llvm", llvm_version()}, {"cpu", request.cpu}, {"blocks", std::move(blocks)}, {"unknown", nlohmann::ordered_json(times.unknown)}};
+  return answer.dump();
+}
+
+}  // namespace homenode

@@ -1,0 +1,34 @@
+// Cycles of blocks on a core, in the sequences in which they were executed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "models/core/core_request.hpp"
+
+namespace homenode {
+
+struct BlockTime {
+  double cycles = 0;             // of one execution, the mean
+  bool alone = false;            // in no sequence
+  std::uint64_t executions = 0;  // that the mean is of
+  std::string bound;
+  std::uint64_t instructions = 0;
+};
+
+struct CoreTimes {
+  std::map<std::uint64_t, BlockTime> blocks;
+  std::map<std::string, std::uint64_t> unknown;  // places of instructions without a cost, by mnemonic
+  // Executions of blocks that are no part of a warm-up, and the time from the first's begin to the last's end, over all sequences. The
+  // cycles of all blocks that such executions have sum up to it.
+  std::uint64_t measured_cycles = 0;
+};
+
+// Throws UsageError for a CPU that LLVM does not know, Error if LLVM cannot go on.
+CoreTimes core_times(const CoreRequest&);
+
+// homenode-mca's answer: one line of JSON.
+std::string core_times_json(const CoreRequest&, const CoreTimes&);
+
+}  // namespace homenode

@@ -1,0 +1,198 @@
+#include "models/core/window_simulation.hpp"
+
+#include <llvm/MCA/HWEventListener.h>
+#include <llvm/MCA/HardwareUnits/RegisterFile.h>
+#include <llvm/MCA/HardwareUnits/RetireControlUnit.h>
+#include <llvm/MCA/HardwareUnits/Scheduler.h>
+#include <llvm/MCA/Pipeline.h>
+#include <llvm/MCA/SourceMgr.h>
+#include <llvm/MCA/Stages/DispatchStage.h>
+#include <llvm/MCA/Stages/EntryStage.h>
+#include <llvm/MCA/Stages/ExecuteStage.h>
+#include <llvm/MCA/Stages/RetireStage.h>
+
+#include <algorithm>
+
+#include "models/core/value_walk.hpp"
+#include "sim/base/errors.hpp"
+
+namespace homenode {
+namespace {
+
+using llvm::mca::HWInstructionEvent;
+using llvm::mca::HWPressureEvent;
+using llvm::mca::Instruction;
+
+struct Stream {
+  std::vector<const Instruction*> instructions;
+  std::vector<std::uint32_t> first;  // by execution of a block, and the end
+  Forwarding forwarding;
+};
+
+std::uint32_t stores_in_flight(const llvm::MCSchedModel& model) {
+  constexpr std::uint32_t usual = 64;  // where the model tells no size
+  if (!model.hasExtraProcessorInfo()) return usual;
+  const unsigned queue = model.getExtraProcessorInfo().StoreQueueID;
+  const int size = queue == 0 ? 0 : model.getProcResource(queue)->BufferSize;
+  return size > 0 ? static_cast<std::uint32_t>(size) : usual;
+}
+
+std::uint32_t reorder_buffer(const llvm::MCSchedModel& model) {
+  const unsigned extra = model.hasExtraProcessorInfo() ? model.getExtraProcessorInfo().ReorderBufferSize : 0;
+  return extra > 0 ? extra : model.MicroOpBufferSize;
+}
+
+void append(Stream& stream, const CoreBlock& block, ValueWalk& walk, const ForwardingLatency& latency) {
+  const bool is_exact = block.address.has_value();
+  // Blocks that tell their addresses share one space of code; 0 is that one.
+  const std::uint64_t code = is_exact ? 0 : block.id + 1;
+  const auto begin = static_cast<std::int64_t>(block.address.value_or(0));
+  Forwarding& forwarding = stream.forwarding;
+  for (const CoreInstruction& instruction : block.instructions) {
+    const auto number = static_cast<std::uint32_t>(stream.instructions.size());
+    const auto known = static_cast<std::uint32_t>(forwarding.stores.size());
+    walk.step(instruction.effects, {.code = code, .next = begin + instruction.next, .is_exact = is_exact}, number, forwarding.stores);
+    const auto count = static_cast<std::uint32_t>(forwarding.stores.size()) - known;
+    const bool is_vector = instruction.effects.has_vector_result;
+    forwarding.loads.push_back({.first = known, .count = count, .is_vector = is_vector});
+    forwarding.readers.push_back(0);
+    for (std::uint32_t index = known; index < known + count; ++index) {
+      std::uint8_t& readers = forwarding.readers[forwarding.stores[index]];
+      readers = static_cast<std::uint8_t>(readers | (is_vector ? 2 : 1));
+    }
+    const bool tells_latency = (is_vector ? latency.vector : latency.general) > 0;
+    const bool has_arrived = count > 0 && tells_latency && instruction.arrived;
+    stream.instructions.push_back(has_arrived ? instruction.arrived.get() : instruction.plain.get());
+  }
+}
+
+Stream stream_of(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {
+  Stream stream;
+  ValueWalk walk{stores_in_flight(target.model())};
+  for (const CoreBlock* block : window.blocks) {
+    stream.first.push_back(static_cast<std::uint32_t>(stream.instructions.size()));
+    if (window.is_cut) walk.forget();
+    append(stream, *block, walk, latency);
+  }
+  stream.first.push_back(static_cast<std::uint32_t>(stream.instructions.size()));
+  return stream;
+}
+
+// EntryStage copies each instruction that it takes, so one of each place in the code serves all executions.
+class Source final : public llvm::mca::SourceMgr {
+public:
+  explicit Source(const std::vector<const Instruction*>& instructions) : instructions_{instructions} {}
+  llvm::ArrayRef<UniqueInst> getInstructions() const override { return {}; }
+  std::size_t size() const override { return instructions_.size(); }
+  bool hasNext() const override { return next_ < instructions_.size(); }
+  bool isEnd() const override { return !hasNext(); }
+  llvm::mca::SourceRef peekNext() const override { return {next_, *instructions_[next_]}; }
+  void updateNext() override { ++next_; }
+
+private:
+  const std::vector<const Instruction*>& instructions_;
+  unsigned next_ = 0;
+};
+
+// Books each cycle on the block whose turn it is to retire.
+class Observer final : public llvm::mca::HWEventListener {
+public:
+  Observer(const Stream& stream, const WindowOfBlocks& window, WindowTimes& times) : stream_{stream}, times_{times} {
+    times_.retired.assign(window.blocks.size(), 0);
+    for (const CoreBlock* block : window.blocks) {
+      whole_.push_back(&times_.whole[block->id]);
+      steady_.push_back(&times_.steady[block->id]);
+    }
+    whole_.push_back(&after_);
+    steady_.push_back(&after_);
+    skip_retired();
+  }
+
+  using HWEventListener::onEvent;
+
+  void onCycleBegin() override {
+    ++cycle_;
+    turn_of_cycle_ = turn_;
+  }
+  void onCycleEnd() override {
+    now_.cycles = 1;
+    whole_[turn_of_cycle_]->add(now_);
+    if (turn_of_cycle_ >= times_.measured_from && dispatched_ < stream_.instructions.size()) steady_[turn_of_cycle_]->add(now_);
+    now_ = {};
+  }
+  void onEvent(const HWInstructionEvent& event) override {
+    if (event.Type == HWInstructionEvent::Retired) {
+      ++retired_;
+      skip_retired();
+    } else if (event.Type == HWInstructionEvent::Dispatched) {
+      now_.operations += static_cast<const llvm::mca::HWInstructionDispatchedEvent&>(event).MicroOpcodes;
+      dispatched_ = event.IR.getSourceIndex() + 1;
+    } else if (event.Type == HWInstructionEvent::Issued) {
+      for (const llvm::mca::ResourceUse& use : static_cast<const llvm::mca::HWInstructionIssuedEvent&>(event).UsedResources)
+        now_.busy[static_cast<unsigned>(use.first.first)] += static_cast<double>(use.second);
+    }
+  }
+  void onEvent(const HWPressureEvent& event) override {
+    (event.Reason == HWPressureEvent::RESOURCES ? now_.waits_for_ports : now_.waits_for_data) = 1;
+  }
+
+private:
+  // Instructions retire in order.
+  void skip_retired() {
+    while (turn_ < times_.retired.size() && retired_ >= stream_.first[turn_ + 1]) times_.retired[turn_++] = cycle_;
+  }
+
+  const Stream& stream_;
+  WindowTimes& times_;
+  std::vector<CoreActivity*> whole_, steady_;  // by execution, and of none
+  CoreActivity after_, now_;
+  std::uint64_t cycle_ = 0, retired_ = 0, dispatched_ = 0;
+  std::size_t turn_ = 0, turn_of_cycle_ = 0;
+};
+
+std::size_t end_of_warm_up(const Stream& stream, const llvm::MCSchedModel& model) {
+  const std::uint32_t instructions = stream.first.back(), buffer = reorder_buffer(model);
+  const std::uint32_t warm_up = std::max(instructions / 4, buffer <= instructions / 2 ? buffer : 0);
+  const auto found = std::lower_bound(stream.first.begin(), stream.first.end() - 1, warm_up);
+  const auto index = static_cast<std::size_t>(found - stream.first.begin());
+  return index + 1 < stream.first.size() ? index : 0;  // one long block: all of it
+}
+
+ForwardingDelay delay_of(const ForwardingLatency& latency) {
+  constexpr unsigned of_store = 1;  // LLVM's latency of a store, after which the delay begins
+  const auto rest = [](unsigned total) { return total > of_store ? total - of_store : 0; };
+  return {.general = rest(latency.general), .vector = rest(latency.vector)};
+}
+
+}  // namespace
+
+// A store and a load of its data in turns on an EPYC of family 26, in units of a chain of additions: doubles and vectors of 16 bytes 11.4
+// to 12.1 cycles, general registers less than one (memory is renamed, nothing waits). LLVM's model has 9 and 6.
+ForwardingLatency forwarding_latency(const std::string& cpu) { return cpu == "znver5" ? ForwardingLatency{1, 12} : ForwardingLatency{}; }
+
+WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {
+  const llvm::MCSchedModel& model = target.model();
+  const Stream stream = stream_of(target, window, latency);
+  WindowTimes times;
+  times.measured_from = end_of_warm_up(stream, model);
+  Observer observer{stream, window, times};
+  if (stream.instructions.empty()) return times;
+
+  Source source{stream.instructions};
+  llvm::mca::RetireControlUnit retirement{model};
+  llvm::mca::RegisterFile registers{model, target.registers(), 0};
+  LoadStoreUnit memory{model, stream.forwarding, delay_of(latency)};
+  llvm::mca::Scheduler scheduler{model, memory};
+  llvm::mca::Pipeline pipeline;
+  pipeline.appendStage(std::make_unique<llvm::mca::EntryStage>(source));
+  pipeline.appendStage(
+      std::make_unique<llvm::mca::DispatchStage>(target.subtarget(), target.registers(), model.IssueWidth, retirement, registers));
+  pipeline.appendStage(std::make_unique<llvm::mca::ExecuteStage>(scheduler, true));
+  pipeline.appendStage(std::make_unique<llvm::mca::RetireStage>(retirement, registers, memory));
+  pipeline.addEventListener(&observer);
+  auto cycles = pipeline.run();
+  if (!cycles) throw Error("LLVM cannot simulate a sequence: " + llvm::toString(cycles.takeError()));
+  return times;
+}
+
+}  // namespace homenode

@@ -1,0 +1,40 @@
+// Simulates a window, blocks as they were executed one after the other, on a core: LLVM-MCA with the window as one stream of instructions,
+// so that registers are renamed, and dependences carried, across blocks. All branches are predicted right.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/core/bottlenecks.hpp"
+#include "models/core/core_block.hpp"
+#include "models/core/core_target.hpp"
+#include "models/core/load_store_unit.hpp"
+
+namespace homenode {
+
+// Cycles from a store until its data can be used by what loads them, in total; 0: what LLVM's latencies of the two add up to.
+struct ForwardingLatency {
+  unsigned general = 0, vector = 0;
+};
+// Measured, where it was; else LLVM's.
+ForwardingLatency forwarding_latency(const std::string& cpu);
+
+struct WindowOfBlocks {
+  std::vector<const CoreBlock*> blocks;
+  bool is_cut = false;  // no block knows what memory and registers held before it
+};
+
+struct WindowTimes {
+  std::vector<std::uint64_t> retired;  // by execution of a block: the cycle in which its last instruction retired
+  std::size_t measured_from = 0;       // the first execution after the warm-up
+  // By block: after the warm-up and until the last instruction is dispatched, and all cycles.
+  std::map<std::uint64_t, CoreActivity> steady, whole;
+};
+
+// The first quarter is the warm-up, or as much as the reorder buffer holds where this is more and at most half of the window. Throws Error
+// if LLVM cannot go on.
+WindowTimes simulate(const CoreTarget&, const WindowOfBlocks&, const ForwardingLatency&);
+
+}  // namespace homenode
