@@ -61,8 +61,9 @@ std::unique_ptr<Instruction> BlockReader::of_fixed_cost(const InstrDesc& descrip
   return made;
 }
 
-CoreBlock BlockReader::read(std::uint64_t id, const std::vector<std::uint8_t>& bytes, std::optional<std::uint64_t> address) {
-  CoreBlock block{.id = id, .address = address, .instructions = {}};
+CoreBlock BlockReader::read(std::uint64_t id, const CoreRequest::Block& requested) {
+  CoreBlock block{.id = id, .address = requested.address, .instructions = {}};
+  const std::vector<std::uint8_t>& bytes = requested.bytes;
   for (std::uint64_t at = 0; at < bytes.size();) {
     llvm::MCInst decoded;
     std::uint64_t size = 0;
@@ -71,7 +72,7 @@ CoreBlock BlockReader::read(std::uint64_t id, const std::vector<std::uint8_t>& b
       ++unknown_["bytes " + hexadecimal(bytes[at])];
       break;
     }
-    at += size;
+    at += requested.stepped ? CoreRequest::stepped_bytes : size;
     block.instructions.push_back(read(decoded));
     block.instructions.back().next = static_cast<std::int64_t>(at);
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "models/core/core_request.hpp"
 #include "models/core/core_target.hpp"
 #include "models/core/instruction_effects.hpp"
 
@@ -36,7 +37,7 @@ public:
   explicit BlockReader(CoreTarget& target);
   // What cannot be scheduled is an operation of one cycle without operands; what cannot be decoded ends the block. Both are counted in
   // unknown().
-  CoreBlock read(std::uint64_t id, const std::vector<std::uint8_t>& bytes, std::optional<std::uint64_t> address);
+  CoreBlock read(std::uint64_t id, const CoreRequest::Block&);
   // Places by mnemonic, or "bytes 06" by the first byte that is no instruction.
   const std::map<std::string, std::uint64_t>& unknown() const { return unknown_; }
   // Its instructions again, reading nothing that an execution before this one wrote to a register.

@@ -46,10 +46,12 @@ private:
       cpu(words);
     else if (kind == "block")
       block(words);
+    else if (kind == "steps")
+      steps(words);
     else if (kind == "sequence")
       sequence(words);
     else
-      refuse(quoted(kind), "cpu NAME, block ID BYTES [ADDRESS], sequence ID[*COUNT]..., end");
+      refuse(quoted(kind), "cpu NAME, block ID BYTES [ADDRESS], steps ID BYTES..., sequence ID[*COUNT]..., end");
     std::string more;
     if (words >> more) refuse(quoted(more) + " behind the last word", "nothing more on this line");
   }
@@ -71,11 +73,28 @@ private:
     std::string id, bytes, address;
     if (!(words >> id >> bytes)) refuse("'block' without its bytes", "block ID BYTES [ADDRESS]");
     CoreRequest::Block read;
-    if (bytes.size() % 2 != 0 || bytes.size() / 2 > most_bytes)
-      refuse("a block of " + std::to_string(bytes.size()) + " digits", "two a byte, at most " + std::to_string(most_bytes) + " bytes");
-    for (std::size_t at = 0; at < bytes.size(); at += 2)
-      read.bytes.push_back(static_cast<std::uint8_t>(number(std::string_view{bytes}.substr(at, 2), 16, "bytes of a block")));
+    add_bytes(read, bytes);
     if (words >> address) read.address = number(address, 16, "the address of a block");
+    if (!request_.blocks.try_emplace(number(id, 10, "the id of a block"), std::move(read)).second)
+      refuse("block " + id + " again", "each once");
+  }
+
+  void add_bytes(CoreRequest::Block& block, const std::string& digits) const {
+    if (digits.size() % 2 != 0 || block.bytes.size() + digits.size() / 2 > most_bytes)
+      refuse("a block of " + std::to_string(digits.size()) + " digits", "two a byte, at most " + std::to_string(most_bytes) + " bytes");
+    for (std::size_t at = 0; at < digits.size(); at += 2)
+      block.bytes.push_back(static_cast<std::uint8_t>(number(std::string_view{digits}.substr(at, 2), 16, "bytes of a block")));
+  }
+
+  void steps(std::istringstream& words) {
+    std::string id;
+    if (!(words >> id)) refuse("'steps' without an id", "steps ID BYTES...");
+    CoreRequest::Block read{.bytes = {}, .address = {}, .stepped = true};
+    for (std::string bytes; words >> bytes;) {
+      if (bytes.size() != 2 * CoreRequest::stepped_bytes)
+        refuse("a step of " + std::to_string(bytes.size()) + " digits", std::to_string(2 * CoreRequest::stepped_bytes));
+      add_bytes(read, bytes);
+    }
     if (!request_.blocks.try_emplace(number(id, 10, "the id of a block"), std::move(read)).second)
       refuse("block " + id + " again", "each once");
   }

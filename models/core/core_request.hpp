@@ -14,7 +14,10 @@ struct CoreRequest {
   struct Block {
     std::vector<std::uint8_t> bytes;
     std::optional<std::uint64_t> address;
+    // Each instruction begins a piece of `stepped_bytes`, of which what is behind it means nothing: code that was stepped.
+    bool stepped = false;
   };
+  static constexpr std::size_t stepped_bytes = 15;
   struct Run {
     std::uint64_t block = 0, count = 1;
     auto operator<=>(const Run&) const = default;

@@ -26,7 +26,7 @@ struct BlockSums {
 class Calculation {
 public:
   explicit Calculation(const CoreRequest& request) : target_{request.cpu}, reader_{target_}, latency_{forwarding_latency(request.cpu)} {
-    for (const auto& [id, block] : request.blocks) blocks_.emplace(id, reader_.read(id, block.bytes, block.address));
+    for (const auto& [id, block] : request.blocks) blocks_.emplace(id, reader_.read(id, block));
   }
 
   CoreTimes run(const CoreRequest& request) {
