@@ -114,7 +114,9 @@ void BlockReader::make_arrived(CoreInstruction& instruction, bool is_move) const
   for (const llvm::MCReadAdvanceEntry& entry : target_.subtarget().getReadAdvanceEntries(*model.getSchedClassDesc(known.SchedClassID)))
     advance = std::max(advance, entry.Cycles);
   const unsigned of_load = is_move ? known.MaxLatency : advance > 0 ? static_cast<unsigned>(advance) : model.LoadLatency;
-  const auto less = [&](unsigned latency) { return latency - std::min(latency, of_load); };
+  // Where it stores as well, LLVM's last cycle is the store's, which the forwarding latency has.
+  const unsigned of_memory = of_load + (plain.getMayStore() ? 1 : 0);
+  const auto less = [&](unsigned latency) { return latency - std::min(latency, of_memory); };
 
   auto description = std::make_unique<InstrDesc>();
   description->Writes = known.Writes;
@@ -172,7 +174,9 @@ CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
     copied.next = instruction.next;
     for (ReadState& read : copied.plain->getUses()) {
       const bool is_own = llvm::any_of(registers.regunits(read.getRegisterID()), [&](auto unit) { return is_written[unit]; });
-      if (!is_own) read.setIndependentFromDef();
+      if (is_own) continue;
+      read.setIndependentFromDef();
+      copied.plain->clearOptimizableMove();  // eliminated, it would be a second name of what it reads
     }
     for (const WriteState& write : copied.plain->getDefs())
       for (const auto unit : registers.regunits(write.getRegisterID())) is_written[unit] = true;

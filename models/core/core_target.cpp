@@ -71,7 +71,8 @@ std::string llvm_version() { return LLVM_VERSION_STRING; }
 std::string host_cpu() {
   const std::string name = llvm::sys::getHostCPUName().str();
   const std::vector<std::string> known = cpu_names();
-  return std::find(known.begin(), known.end(), name) == known.end() ? std::string{} : name;
+  // LLVM says "generic" of a core that it does not know.
+  return name == "generic" || std::find(known.begin(), known.end(), name) == known.end() ? std::string{} : name;
 }
 
 std::vector<std::string> cpu_names() {
@@ -85,7 +86,8 @@ std::vector<std::string> cpu_names() {
 CoreTarget::CoreTarget(const std::string& cpu) {
   const std::vector<std::string> known = cpu_names();
   if (std::find(known.begin(), known.end(), cpu) == known.end())
-    throw UsageError(unknown_name("CPU, or one that LLVM " + llvm_version() + " has no out-of-order scheduling model of,", cpu, known));
+    throw UsageError("LLVM " + llvm_version() + " has no model of an out-of-order core of that name: " + unknown_name("CPU", cpu, known) +
+                     "; homenode-mca --cpus lists them");
   subtarget_.reset(x86().createMCSubtargetInfo(triple, cpu, ""));
   registers_.reset(x86().createMCRegInfo(triple));
   assembly_.reset(x86().createMCAsmInfo(*registers_, triple, llvm::MCTargetOptions{}));

@@ -23,6 +23,8 @@ using llvm::mca::HWInstructionEvent;
 using llvm::mca::HWPressureEvent;
 using llvm::mca::Instruction;
 
+constexpr unsigned narrow = 4;  // bytes; less than that is forwarded as slowly as vectors are
+
 struct Stream {
   std::vector<const Instruction*> instructions;
   std::vector<std::uint32_t> first;  // by execution of a block, and the end
@@ -53,7 +55,7 @@ void append(Stream& stream, const CoreBlock& block, ValueWalk& walk, const Forwa
     const auto known = static_cast<std::uint32_t>(forwarding.stores.size());
     walk.step(instruction.effects, {.code = code, .next = begin + instruction.next, .is_exact = is_exact}, number, forwarding.stores);
     const auto count = static_cast<std::uint32_t>(forwarding.stores.size()) - known;
-    const bool is_vector = instruction.effects.has_vector_result;
+    const bool is_vector = instruction.effects.has_vector_result || instruction.effects.memory.width < narrow;
     forwarding.loads.push_back({.first = known, .count = count, .is_vector = is_vector});
     forwarding.readers.push_back(0);
     for (std::uint32_t index = known; index < known + count; ++index) {
@@ -166,8 +168,9 @@ ForwardingDelay delay_of(const ForwardingLatency& latency) {
 
 }  // namespace
 
-// A store and a load of its data in turns on an EPYC of family 26, in units of a chain of additions: doubles and vectors of 16 bytes 11.4
-// to 12.1 cycles, general registers less than one (memory is renamed, nothing waits). LLVM's model has 9 and 6.
+// Stores and loads of their data in turns on an EPYC of family 26, in units of a chain of additions: doubles and vectors of 16 bytes 11.4
+// to 12.1 cycles, one byte 9.4; 4 and 8 bytes of general registers 0 to 1, whatever the address was made of (memory is renamed). LLVM's
+// model has 9 and 6.
 ForwardingLatency forwarding_latency(const std::string& cpu) { return cpu == "znver5" ? ForwardingLatency{1, 12} : ForwardingLatency{}; }
 
 WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {

@@ -16,6 +16,7 @@ from support import ROOT
 PLACES = {
     "traces/kernels": ["traces/capture/runtime"],
     "traces/capture/programs": ["traces/capture/assembler", "sim/base"],
+    "models/core/program": ["models/core", "sim/base"],
     "traces/psm": [],
     "traces/analysis": ["sim/program"],  # NUMA-BTLP's rule alone, a header without includes of ours
 }

@@ -13,6 +13,12 @@ PROGRAMS = _PACKAGE / "programs"
 ANALYSIS = _PACKAGE / "analysis"
 
 
+def core_model() -> Path | None:
+    """`homenode-mca`, which computes the cycles of code on a core; None if homenode was built without LLVM 19."""
+    program = PROGRAMS / "homenode-mca"
+    return program if program.is_file() else None
+
+
 def capture_runtime() -> Path:
     """The folder of the recording runtime; the environment's HOMENODE_CAPTURE_RUNTIME comes first."""
     return Path(os.environ.get("HOMENODE_CAPTURE_RUNTIME") or CAPTURE_RUNTIME)

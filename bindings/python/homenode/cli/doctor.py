@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from homenode.cli import console
-from homenode.resources import capture_runtime
+from homenode.resources import capture_runtime, core_model
 
 _PACKAGES = {"numpy": "everything", "pandas": "everything", "rich": "everything", "click": "everything"}
 _OPTIONAL_PACKAGES = {"plotly": "figures: homenode report, advise --map"}
@@ -113,6 +113,9 @@ def command(as_json: bool) -> int:
         *(_tool(name, needed_for, False) for name, needed_for in _TOOLS.items()),
         *(_tool(name, needed_for, True) for name, needed_for in _OPTIONAL_TOOLS.items()),
         _entry("capture runtime", runtime, None, "homenode cc, homenode capture"),
+        _entry(
+            "core model", core_model() is not None, None, "core times from code (LLVM 19 at the build)", optional=True
+        ),
         *_described(error),
     ]
     healthy = all(check["found"] or check["optional"] for check in checks)

@@ -1,0 +1,179 @@
+// Cycles of small loops against what their instructions' latencies and ports give by hand. Znver3's in LLVM: mulsd and addsd 3 cycles,
+// divsd 13, a load of a double 8, a store 1; four integer additions a cycle; six micro-operations dispatched.
+#include "models/core/core_times.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "models/core/core_request.hpp"
+#include "models/core/core_target.hpp"
+#include "sim/base/errors.hpp"
+
+namespace homenode::test {
+namespace {
+
+CoreTimes times_of(const std::string& lines, const std::string& cpu = "znver3") {
+  std::istringstream input{"cpu " + cpu + "\n" + lines + "end\n"};
+  return core_times(read_core_request(input));
+}
+
+// Of a block that is executed a hundred times in a row.
+BlockTime repeated(const std::string& bytes, const std::string& cpu = "znver3") {
+  return times_of("block 1 " + bytes + "\nsequence 1*100\n", cpu).blocks.at(1);
+}
+
+// hotspot's inner loop: 26 instructions on 16 floats, four to an instruction; and a chain of 22 cycles with a division.
+const std::string hotspot =
+    "450f10640500450f103c04410f100403450f102c02450f28f4450f58f4410f58c7450f103c01410f5cc6410f59c2410f58c7440f103c02450f58ef450f5cee450f59e9"
+    "41"
+    "0f58c5450f28eb450f5cec440f59ea410f58c50f59c1410f58c4410f1104004883c0104883f8407593";
+const std::string chain = "660f28c84883c001f20f59c8f20f59c6660f28d1f20f58ccf20f59d5f20f5cc2660f28d3f20f5ed1f20f58c24839c775cf";
+
+TEST(CoreTimes, areLlvmsOfTwoKnownLoops) {
+  const BlockTime body = repeated(hotspot);  // llvm-mca -mcpu=znver3 -iterations=10000: 5.0 cycles an iteration
+  EXPECT_NEAR(body.cycles, 5.0, 0.05);
+  EXPECT_EQ(body.instructions, 26);
+  EXPECT_THAT(body.bound, testing::StartsWith("port Zn3FP"));
+  const BlockTime carried = repeated(chain);
+  EXPECT_NEAR(carried.cycles, 22.0, 0.01);
+  EXPECT_EQ(carried.bound, "latency");
+  EXPECT_FALSE(carried.alone);
+  EXPECT_EQ(carried.executions, 75);  // of 100, less the first quarter: 1300 instructions are more than four reorder buffers of 256
+  EXPECT_NEAR(repeated(chain, "ivybridge").cycles, 34.0, 0.01);
+}
+
+TEST(CoreTimes, ofAChainAreItsLatency) {
+  EXPECT_NEAR(repeated("f20f59c1").cycles, 3, 0.01);   // mulsd %xmm1, %xmm0
+  EXPECT_NEAR(repeated("f20f5ec2").cycles, 13, 0.01);  // divsd %xmm2, %xmm0
+}
+
+TEST(CoreTimes, ofIndependentInstructionsAreTheirThroughput) {
+  // Eight additions to eight registers on four units.
+  const BlockTime adds = repeated("4883c0014883c3014883c1014883c2014883c6014883c7014983c0014983c101");
+  EXPECT_NEAR(adds.cycles, 2.0, 0.05);
+  EXPECT_THAT(adds.bound, testing::StartsWith("port Zn3ALU"));
+  const BlockTime divisions = repeated("c5f35ec2");  // vdivsd %xmm2, %xmm1, %xmm0: one result need not wait for another
+  EXPECT_LT(divisions.cycles, 13 * 0.5);
+  // xor %eax, %eax to seven registers, which no unit executes: 7 of 6 a cycle.
+  const BlockTime zeros = repeated("31c031c931d231db31f631ff31ed");
+  EXPECT_NEAR(zeros.cycles, 7.0 / 6, 0.01);
+  EXPECT_EQ(zeros.bound, "front end");
+}
+
+TEST(CoreTimes, countDependencesThroughAStackSlot) {
+  // movsd 8(%rsp), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, 8(%rsp): 8 + 3 + 1.
+  EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442408").cycles, 12, 0.01);
+  EXPECT_EQ(repeated("f20f10442408f20f58c1f20f11442408").bound, "latency");
+  // The store goes to 16(%rsp): nothing is carried, one store a cycle.
+  EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442410").cycles, 1, 0.05);
+  // The same with the two halves in two blocks: dependences cross blocks.
+  const CoreTimes halves = times_of("block 1 f20f10442408f20f58c1\nblock 2 f20f11442408\nsequence" + [] {
+    std::string words;
+    for (int turn = 0; turn < 100; ++turn) words += " 1 2";
+    return words;
+  }() + "\n");
+  EXPECT_NEAR(halves.blocks.at(1).cycles + halves.blocks.at(2).cycles, 12, 0.01);
+}
+
+TEST(CoreTimes, countDependencesThroughMovingPointers) {
+  // movsd %xmm0, 8(%rax); add $8, %rax; movsd (%rax), %xmm0; addsd %xmm1, %xmm0
+  EXPECT_NEAR(repeated("f20f1140084883c008f20f1000f20f58c1").cycles, 12, 0.01);
+  // movsd (%rdi,%rcx,8), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, 8(%rdi,%rcx,8); add $1, %rcx
+  EXPECT_NEAR(repeated("f20f1004cff20f58c1f20f1144cf084883c101").cycles, 12, 0.01);
+  // lea 1(%rcx), %rcx; movsd -8(%rdi,%rcx,8), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, (%rdi,%rcx,8)
+  EXPECT_NEAR(repeated("488d4901f20f1044cff8f20f58c1f20f1104cf").cycles, 12, 0.01);
+  // mov 8(%rsp), %rax; movsd (%rax), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, (%rax): a pointer that is loaded again each time
+  EXPECT_NEAR(repeated("488b442408f20f1000f20f58c1f20f1100").cycles, 12, 0.01);
+  // call; movsd (%rax), %xmm0; ...: each call's result is another one
+  EXPECT_LT(repeated("e8fbfffffff20f1000f20f58c1f20f1100").cycles, 4);
+}
+
+TEST(CoreTimes, compareAddressesOfCodeWithinABlockAndByAddress) {
+  // movsd 0x100(%rip), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, 0xf4(%rip): the same eight bytes
+  EXPECT_NEAR(repeated("f20f100500010000f20f58c1f20f1105f4000000").cycles, 12, 0.01);
+  // A load in a block and a store in another, at 0x1000 and at 0x2000, both of 0x1108.
+  const std::string load = "f20f100500010000f20f58c1", store = "f20f1105f8f0ffff";
+  std::string turns = "sequence";
+  for (int turn = 0; turn < 100; ++turn) turns += " 1 2";
+  const auto sum = [](const CoreTimes& times) { return times.blocks.at(1).cycles + times.blocks.at(2).cycles; };
+  EXPECT_NEAR(sum(times_of("block 1 " + load + " 1000\nblock 2 " + store + " 2008\n" + turns + "\n")), 12, 0.01);
+  EXPECT_LT(sum(times_of("block 1 " + load + "\nblock 2 " + store + "\n" + turns + "\n")), 4);
+}
+
+TEST(CoreTimes, ofASpillAcrossACallThatIsNotInTheSequence) {
+  // movsd %xmm0, 8(%rsp); call: 1 cycle and 8 + 3 for addsd 8(%rsp), %xmm0 in the block after it. LLVM has 10 for addsd with a load.
+  std::string turns = "sequence";
+  for (int turn = 0; turn < 100; ++turn) turns += " 1 2";
+  const CoreTimes times = times_of("block 1 f20f11442408e8fbffffff\nblock 2 f20f58442408\n" + turns + "\n");
+  EXPECT_NEAR(times.blocks.at(1).cycles + times.blocks.at(2).cycles, 11, 0.01);
+}
+
+TEST(CoreTimes, takeAMeasuredForwardingLatency) {
+  // Measured on an EPYC of family 26: 15.5 cycles for the stack slot of a double, 1 for addq $1, 8(%rdi).
+  EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442408", "znver5").cycles, 15, 0.01);
+  EXPECT_NEAR(repeated("4883470801", "znver5").cycles, 1, 0.01);
+  EXPECT_NEAR(repeated("4883470801", "znver3").cycles, 6, 0.01);  // LLVM's latency of it
+}
+
+TEST(CoreTimes, ofAWindowsBlocksSumUpToItsTime) {
+  const CoreTimes times =
+      times_of("block 1 " + hotspot + "\nblock 2 " + chain + "\nblock 3 f20f5ec2\nsequence 1*7 2*5 3 1*9 2 3*4 1*20 2*8 3 1*5\n");
+  double sum = 0;
+  for (const auto& [id, time] : times.blocks) sum += time.cycles * static_cast<double>(time.executions);
+  EXPECT_NEAR(sum, static_cast<double>(times.measured_cycles), 1e-6);
+  // Some 41 bodies of 5 cycles, 14 chains of 22 and 6 divisions of 13, three quarters of it measured.
+  EXPECT_GT(times.measured_cycles, 250);
+  EXPECT_LT(times.measured_cycles, 600);
+}
+
+TEST(CoreTimes, ofTheSameSequencesAreTheSame) {
+  const std::string lines = "block 1 " + hotspot + "\nblock 2 " + chain + "\nblock 3 c3\nsequence 1*7 2*5 1*30 2\nsequence 2*40\n";
+  std::istringstream one{"cpu znver3\n" + lines + "end\n"}, other{"cpu znver3\n" + lines + "end\n"};
+  const CoreRequest request = read_core_request(one), again = read_core_request(other);
+  EXPECT_EQ(core_times_json(request, core_times(request)), core_times_json(again, core_times(again)));
+}
+
+TEST(CoreTimes, ofABlockInNoSequenceAreWithoutCarriedRegisters) {
+  const CoreTimes times = times_of("block 1 " + chain + "\nblock 2 f20f59c1\n");
+  EXPECT_TRUE(times.blocks.at(1).alone);
+  EXPECT_LT(times.blocks.at(1).cycles, 11);  // no 22: the divider, not the chain
+  EXPECT_GT(times.blocks.at(1).cycles, 1);
+  EXPECT_NEAR(times.blocks.at(2).cycles, 0.5, 0.1);  // two multipliers
+}
+
+TEST(CoreTimes, haveAFixedCostForWhatLlvmDoesNotSchedule) {
+  const CoreTimes times =
+      times_of("block 1 0f050f31\nblock 2 9006c3\nblock 3 f3aa\nblock 4 62f1ed4858c1\nsequence 3*50\n");  // syscall, rdtsc; nop, 06
+  EXPECT_EQ(times.blocks.at(1).instructions, 2);
+  EXPECT_EQ(times.blocks.at(2).instructions, 1);
+  EXPECT_NEAR(times.blocks.at(3).cycles, 16, 0.01);  // rep stosb
+  EXPECT_THAT(times.unknown, testing::UnorderedElementsAre(testing::Pair("syscall", 1), testing::Pair("rdtsc", 1),
+                                                           testing::Pair("bytes 06", 1), testing::Pair("vaddpd", 1)));  // of AVX-512
+}
+
+TEST(CoreTimes, ofAStackEngineDoNotChainPushes) {
+  // push %rbx; push %rcx; push %rdx; push %rsi: stores, one or two a cycle, without a chain of their stack pointers through loads
+  EXPECT_LE(repeated("53515256").cycles, 4);
+  EXPECT_LE(repeated("5b595a5e").cycles, 2);  // four pops: LLVM's latency of a load, 5 cycles each, would be 20
+}
+
+TEST(CoreTimes, refuseACpuThatLlvmDoesNotKnow) {
+  for (const std::string cpu : {"barcelona", "knc", "znver33"}) {
+    try {
+      times_of("", cpu);
+      FAIL() << cpu;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("'" + cpu + "'"), testing::HasSubstr("llowed: one of ")));
+    }
+  }
+}
+
+TEST(CoreTimes, knowTheHost) {
+  const std::string host = host_cpu();
+  EXPECT_TRUE(host.empty() || testing::Value(cpu_names(), testing::Contains(host))) << host;
+}
+
+}  // namespace
+}  // namespace homenode::test
