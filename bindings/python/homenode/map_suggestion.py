@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode import _core
+from homenode.arguments import whole_number
 from homenode.errors import UsageError
 from homenode.grids import replay_grid
 from homenode.machine import Machine
@@ -58,8 +59,8 @@ def creates_its_threads(trace: Trace) -> bool:
 
 def _threads_of(trace: Trace, machine: Machine, threads: int | None) -> list[dict[str, Any]]:
     """The threads to map: those that the program creates, or a team as asked for, as captured, or, after a capture by one, one a core."""
-    if threads is not None and threads < 1:
-        raise UsageError(f"{threads} threads; allowed: at least 1")
+    if threads is not None:
+        threads = whole_number("threads", threads, 1)
     found: list[dict[str, Any]] = trace.thread_graph(threads)["threads"]
     if threads is not None or len(found) > 1 or machine.cores == 1:
         return found

@@ -47,10 +47,13 @@ def _cost(results: list[Result], wall: float, replays: list[int]) -> dict[str, A
 
 
 def _own_threads(trace: Trace) -> tuple[int]:
-    """As many as the program creates."""
+    """As many as the program creates; of a serial one, one."""
     own = threads_of(trace)
     if not own:
-        raise click.UsageError("Missing option '--threads'.")
+        raise click.UsageError(
+            "Missing option '--threads'; allowed: how many threads share the program's parallel regions, as in --threads 8, "
+            "or several as in --threads 4,8"
+        )
     return (own["threads"],)
 
 
