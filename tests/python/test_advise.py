@@ -217,7 +217,8 @@ def test_the_command_says_whether_and_why(homenode: Run, stencil: hn.Trace, tmp_
         "latency-weighted",
         "halo share",
         "working set",
-        "By the closed form no weights gain more than ",
+        "By the closed form (an estimate without replays) no weights gain more than ",
+        "halo share: of the bytes that a thread reads, the share that another thread writes.",
         "an upper bound. The gain is that of the replays: ",
         "Upper bound of the gain over equal chunks (closed form, no replays)",
     ):

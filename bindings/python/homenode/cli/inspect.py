@@ -136,7 +136,8 @@ def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
         table.add_row(str(entry["thread"]), creator, joiner, *sizes, kind, sons, console.plain(entry["routine"]))
     screen.print(table)
     screen.print(
-        "type, son of: by NUMA-BTLP (Știrb). Data written before a creation or read after a join make no dependence."
+        f"{console.THREAD_TYPES} son of: whose data it needs. Data written before a creation or read after a join make no dependence.",
+        soft_wrap=True,
     )
     shared = graph["shared_bytes"]
     pairs = [(bytes_, w, r) for w, row in enumerate(shared) for r, bytes_ in enumerate(row) if bytes_]
