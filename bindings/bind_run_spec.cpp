@@ -28,8 +28,12 @@ void set(RunSpec& spec, const RunField& field, const py::handle& value) {
     if (!py::isinstance<py::str>(value) && !py::hasattr(value, "__fspath__")) refuse(field, "a text", value);
     spec.*(*text) = py::str(value);
   } else {
-    if (!py::hasattr(value, "__index__")) refuse(field, "an integer", value);
-    const py::object number = py::module_::import("operator").attr("index")(value);
+    if (py::isinstance<py::bool_>(value) || PyIndex_Check(value.ptr()) == 0) refuse(field, "an integer", value);
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!number) {
+      PyErr_Clear();
+      refuse(field, "an integer", value);
+    }
     std::visit(
         [&](auto member) {
           using Number = std::remove_reference_t<decltype(spec.*member)>;
@@ -93,6 +97,7 @@ void bind_run_spec(py::module_& module) {
         check(one, machine.file.machine, labels, at_once, has_tasks);
       },
       "spec"_a, "machine"_a, "labels"_a, "threads_at_once"_a = 0, "has_tasks"_a = true);
+  module.def("check_values", &check_values, "spec"_a);
   module.def("what_caches_see", &what_caches_see, "spec"_a, "by_lines"_a = false);
 }
 

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -99,6 +100,12 @@ std::optional<std::pair<std::size_t, std::size_t>> own_threads_of(const Workload
   return std::pair{created.place.size(), created.at_once};
 }
 
+// Whether one thread did all of it, whatever the team: no parallel region, no task, no thread of its own.
+bool is_serial(const Workload& workload) {
+  return std::all_of(workload.regions.begin(), workload.regions.end(), [](const Region& one) { return one.kind == RegionKind::serial; }) &&
+         std::all_of(workload.executions.begin(), workload.executions.end(), [](const Execution& one) { return one.parallel == 0; });
+}
+
 // What unseen.py makes its sums of: instructions by region and function.
 py::list code_of(const Workload& workload) {
   static constexpr std::array<const char*, 3> recorded{"nothing", "accesses", "heap"};
@@ -192,6 +199,7 @@ void bind_trace(py::module_& module) {
       .def_property_readonly("accesses", [](const Workload& workload) { return access_sums(workload).accesses; })
       .def("inspect", &inspect)
       .def("own_threads", &own_threads_of)
+      .def("is_serial", &is_serial)
       .def("code", &code_of)
       .def("executed_code", &executed_code_of, "llvm_cpu"_a)
       .def("thread_graph", &threads_of, "team"_a)

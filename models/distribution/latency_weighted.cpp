@@ -285,7 +285,7 @@ private:
 
 PolicyEntry<WorkDistribution> latency_weighted() {
   return {.name = "latency-weighted",
-          .description = "one chunk a thread, sized so that all finish together according to the closed form (Metzger et al.)",
+          .description = "one chunk a thread, sized so that all finish together by an estimate without replays (Metzger et al.)",
           .parameters = {integer_parameter("refine", "executions",
                                            "executions of a region that correct the weights from the threads' simulated times", 0, 0, 1000),
                          integer_parameter("dims", "dimensions", "dimensions of the loop that are cut into blocks, one a thread", 1, 1, 3),

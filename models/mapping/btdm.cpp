@@ -147,8 +147,8 @@ PolicyEntry<ThreadMapping> btdm() {
   return {
       .name = "btdm",
       .description =
-          "NUMA-BTDM (Știrb): autonomous threads spread evenly, side-by-side threads on the cores of their partners, postponed threads on "
-          "the core with fewest threads",
+          "NUMA-BTDM (Știrb): threads that exchange data with no other one (autonomous) spread evenly, those that do (side-by-side) on the "
+          "cores of their partners, those that do with their creator alone (postponed) on the core with fewest threads",
       .parameters = {affinity_call_parameter()},
       .make = [](const Parameters& parameters) { return std::make_unique<Btdm>(parameters); }};
 }

@@ -65,6 +65,14 @@ std::vector<RunField> make_fields() {
 }
 // clang-format on
 
+// What a placement or a mapping refuses of a machine, as far as it needs nothing of the program for that. Modifiers need the system.
+void check_on(const RunSpec& spec, const Machine& machine) {
+  const auto placement = page_placements().make(spec.placement.substr(0, spec.placement.find('+')));
+  if (!placement->wants_summary()) placement->prepare(nullptr, machine);
+  const auto mapping = thread_mappings().make(spec.mapping);
+  if (!mapping->wants_graph()) mapping->prepare(nullptr, machine, spec.threads);
+}
+
 std::string text_of(const RunSpec& spec, const RunField& field) {
   return std::visit(
       [&](auto member) -> std::string {
@@ -88,24 +96,28 @@ std::string number_refused(const RunField& field, const std::string& value) {
   return text.replace(text.find("{}"), 2, value) + "; allowed: " + field.range;
 }
 
-void check(const RunSpec& spec, const Machine& machine, const std::vector<std::string>& labels, std::size_t threads_at_once,
-           bool has_tasks) {
+void check_values(const RunSpec& spec) {
   for (const RunField& field : run_fields()) {
     const std::string value = text_of(spec, field);
-    if (field.member == RunField::Member{&RunSpec::threads}) {
-      if (spec.threads < 1 || spec.threads > most_threads) throw UsageError(number_refused(field, value));
-      const std::size_t alive = threads_at_once == 0 ? spec.threads : threads_at_once;
-      if (alive > machine.cores() && !spec.oversubscribe)
-        throw UsageError(std::to_string(alive) + " threads " + (threads_at_once == 0 ? "" : "at once ") + "on the " +
-                         std::to_string(machine.cores()) + " cores of '" + machine.name + "'; allowed: 1 to " +
-                         std::to_string(machine.cores()) + ", or more with --oversubscribe (oversubscribe=True)");
-    }
+    if (field.member == RunField::Member{&RunSpec::threads} && (spec.threads < 1 || spec.threads > most_threads))
+      throw UsageError(number_refused(field, value));
     if (field.names != nullptr) {
       const std::vector<std::string> names = field.names();
       if (std::find(names.begin(), names.end(), value) == names.end()) throw UsageError(unknown_name(field.what, value, names));
     }
     if (field.check != nullptr) field.check(value);
   }
+}
+
+void check(const RunSpec& spec, const Machine& machine, const std::vector<std::string>& labels, std::size_t threads_at_once,
+           bool has_tasks) {
+  check_values(spec);
+  const std::size_t alive = threads_at_once == 0 ? spec.threads : threads_at_once;
+  if (alive > machine.cores() && !spec.oversubscribe)
+    throw UsageError(std::to_string(alive) + " threads " + (threads_at_once == 0 ? "" : "at once ") + "on the " +
+                     std::to_string(machine.cores()) + " cores of '" + machine.name + "'; allowed: 1 to " +
+                     std::to_string(machine.cores()) + ", or more with --oversubscribe (oversubscribe=True)");
+  check_on(spec, machine);
   const DistributionPlan distributions{spec.distribution};
   distributions.check_labels(labels);
   if (!has_tasks) distributions.check_without_tasks();

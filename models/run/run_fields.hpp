@@ -35,8 +35,11 @@ struct RunField {
 
 const std::vector<RunField>& run_fields();
 
-// Throws UsageError for the first value that cannot be, `labels` being those of the regions. `threads_at_once`: of a program that creates
-// its threads, what counts against cores; 0: it creates none. `has_tasks`: whether it creates tasks. The system and
+// Throws UsageError for the first value that cannot be on any machine.
+void check_values(const RunSpec&);
+
+// The same on this machine, `labels` being those of the regions. `threads_at_once`: of a program that creates its threads, what counts
+// against cores; 0: it creates none. `has_tasks`: whether it creates tasks. The system and
 // the energy description are not looked at.
 void check(const RunSpec&, const Machine&, const std::vector<std::string>& labels, std::size_t threads_at_once = 0, bool has_tasks = true);
 

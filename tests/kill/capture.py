@@ -22,6 +22,9 @@ from pathlib import Path
 import homenode as hn
 from homenode import _core
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+from support import processes_with
+
 HOMENODE = Path(sys.executable).with_name("homenode")
 PROGRAM = """
 #include <stdio.h>
@@ -40,18 +43,6 @@ int main(void) {
 }
 """
 PATIENCE = 60.0  # seconds until what should end is called a leftover
-
-
-def processes_with(mark: str) -> list[int]:
-    """Those whose environment has it."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdecimal() and mark.encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:  # has ended, or is somebody else's
-            continue
-    return found
 
 
 def start(folder: Path, mark: str) -> subprocess.Popen[bytes]:

@@ -49,7 +49,7 @@ def refused(ended: Ended, *expected: str) -> None:
         (["capture", "hotspot", "--set", "size", "-o", "x.hnt"], ["--set 'size'", "NAME=VALUE"]),
         (["capture", "hotspot", "--set", "size=big", "-o", "x.hnt"], ["'big'", "an integer"]),
         (["capture", "hotspot", "--set", "init=late", "-o", "x.hnt"], ["'late'", "serial, parallel"]),
-        (["capture", "hotspot", "--threads", "0", "-o", "x.hnt"], ["0 threads", "1 to 1024"]),
+        (["capture", "hotspot", "--threads", "0", "-o", "x.hnt"], ["'threads' is 0", "at least 1, at most 1024"]),
         (["capture", "hotspot", "-o", "missing/x.hnt"], ["no folder 'missing'"]),
         (["capture", "-o", "x.hnt", "--", "./missing"], ["no program './missing'"]),
         (["validate", "native"], ["no validation/ here", "source tree"]),

@@ -192,7 +192,7 @@ def test_one_run_has_an_interval(trace: hn.Trace) -> None:
     assert hn.replay(trace, MACHINE, threads=8).interval is None
     with pytest.raises(hn.errors.UsageError, match="one or the other"):
         hn.replay(trace, MACHINE, threads=8, confidence=4, keep_log=True)
-    with pytest.raises(hn.errors.UsageError, match="1 samples; allowed: at least 2"):
+    with pytest.raises(hn.errors.UsageError, match="argument 'confidence' is 1; allowed: a whole number, at least 2"):
         hn.replay(trace, MACHINE, threads=8, confidence=1)
     with pytest.raises(hn.errors.UsageError, match="no choices"):
         hn.rank(trace, [])

@@ -344,6 +344,19 @@ def test_more_threads_at_once_than_cores_are_refused(capture: Capture) -> None:
 
 def test_an_openmp_program_needs_a_number(capture: Capture, homenode: Callable[..., Ended]) -> None:
     trace = capture(HOIST)
-    with pytest.raises(TypeError, match="option 'threads' is missing"):
+    with pytest.raises(errors.UsageError, match="option 'threads' is missing; allowed: threads=N"):
         hn.replay(trace, MACHINE)
-    assert "Missing option '--threads'" in homenode("replay", "program.hnt", "--machine", MACHINE).stderr
+    said = homenode("replay", "program.hnt", "--machine", MACHINE).stderr
+    assert "Missing option '--threads'; allowed: how many threads" in said
+    assert "--threads 4,8" in said
+
+
+def test_a_serial_program_has_one_thread_unless_more_are_asked_for(
+    capture: Capture, homenode: Callable[..., Ended]
+) -> None:
+    trace = capture("int main(void) { static int a[1000]; for (int i = 0; i < 1000; ++i) a[i] = i; return a[7] > 7; }")
+    assert trace.is_serial
+    assert hn.replay(trace, MACHINE).run["threads"] == 1
+    assert hn.replay(trace, MACHINE, threads=2).run["threads"] == 2
+    done = homenode("replay", "program.hnt", "--machine", MACHINE, "--no-confidence")
+    assert (done.status, "· 1 thread ·" in done.stdout) == (0, True), done

@@ -112,7 +112,7 @@ def test_an_unknown_option_is_refused_with_those_that_are_allowed(
 ) -> None:
     with pytest.raises(TypeError, match=f"unknown option 'placment'; allowed: {allowed}, .*pages"):
         call(trace, MACHINE, threads=2, placment="interleave")
-    with pytest.raises(TypeError, match="option 'threads' is missing"):
+    with pytest.raises(hn.errors.UsageError, match="option 'threads' is missing; allowed: threads=N"):
         call(trace, MACHINE)
     with pytest.raises(TypeError, match="unknown option of a run 'placment'; allowed: placement"):
         hn.grid([hn.Machine.load(MACHINE)], [2], placment="interleave")

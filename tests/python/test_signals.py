@@ -29,6 +29,28 @@ def test_ctrl_c_while_homenode_is_imported_is_one_line(tmp_path: Path, program: 
     assert (process.returncode, said) == (130, "homenode: interrupted\n")
 
 
+def test_one_place_tells_of_an_interrupt() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "bindings" / "python").rglob("*.py")}
+    telling = [path.parent.name for path, text in texts.items() if "homenode: interrupted" in text]
+    assert telling == ["homenode_command"]
+
+
+def test_ctrl_c_in_a_command_is_told_once(tmp_path: Path) -> None:
+    # a compiler that waits for words from us
+    os.mkfifo(tmp_path / "gate")
+    (tmp_path / "x.c").write_text("int main(void) { return 0; }")
+    (tmp_path / "slow").write_text(f"#!/bin/sh\nexec < {tmp_path / 'gate'}\nread line\n")
+    (tmp_path / "slow").chmod(0o755)
+    process = subprocess.Popen(
+        [SCRIPTS / "homenode", "cc", "-c", "x.c"], env={**os.environ, "HOMENODE_GCC": str(tmp_path / "slow")}, text=True,
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_signals, start_new_session=True,
+    )  # fmt: skip
+    with (tmp_path / "gate").open("w"):  # the compiler has come there
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate()
+    assert (process.returncode, said.strip()) == (130, "homenode: interrupted")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_validation_ends_with_its_command(tmp_path: Path, number: signal.Signals) -> None:
     mark = uuid.uuid4().hex

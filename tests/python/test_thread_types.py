@@ -50,4 +50,6 @@ def test_whom_side_by_side_threads_share_with(homenode: Callable[..., Ended], tm
     assert graph["dependent_bytes"][0][1] > 0
     text = homenode("inspect", file, "--threads")
     assert "side-by-side with 5, 6" in text.stdout
-    assert "postponed" in text.stdout
+    for shown in (text, homenode("map", file, "--machine", "xeon-x5550-2s"), homenode("classify", "threads_mix")):
+        assert "autonomous: exchanges data with no other thread while it runs; side-by-side: " in shown.stdout
+        assert "postponed: with its creator alone" in shown.stdout

@@ -21,9 +21,9 @@ except ImportError as error:
 
 else:
     from homenode._core import use_core_model
-    from homenode.resources import cache_directory, core_model_program
+    from homenode.resources import cache_directory, core_model
 
-    use_core_model(str(core_model_program() or ""), str(cache_directory() / "core"))
+    use_core_model(str(core_model() or ""), str(cache_directory() / "core"))
     from homenode.advising import Advice, advise
     from homenode.capturing import capture
     from homenode.classifying import classify

@@ -125,7 +125,7 @@ def why(
     elif slow:
         uneven = f": {iterations} iterations do not divide by {len(times)}" if _uneven(estimated, slow) else ""
         reasons.append(
-            f"{_threads_take(slow)} up to {_percent(spread)} longer than the mean, by the closed form{uneven}"
+            f"{_threads_take(slow)} up to {_percent(spread)} longer than the mean, by an estimate without replays{uneven}"
         )
     if resource.startswith(("controller", "link")):
         reasons.append(f"{told} binds: all wait for the same bandwidth, whoever has the work")

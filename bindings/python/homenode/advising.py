@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from homenode import _core
 from homenode.advice_words import snippet, why
+from homenode.arguments import whole_number
 from homenode.confidence import LEVEL, changed, interval, sampled_factors
 from homenode.errors import UsageError
 from homenode.estimating import Estimate, estimate_one
@@ -169,8 +170,7 @@ def advise(
     trace, machine = Trace.of(trace), Machine.of(machine)
     if engine not in ENGINES:
         raise UsageError(_core.unknown_name("engine of advice", engine, ENGINES))
-    if samples < 2:
-        raise UsageError(f"{samples} samples; allowed: at least 2")
+    samples = whole_number("samples", samples, 2)
     if trace.own_threads:
         raise UsageError(
             f"'{trace.program}' creates its threads itself: there are no chunks to weigh; allowed: hn.program_changes for the places of "

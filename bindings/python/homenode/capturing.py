@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from homenode import _core, capture_processes
+from homenode.arguments import is_path, text, whole_number
 from homenode.capture_processes import Assembler, Ending, File, how_it_ended, pipe, run
 from homenode.errors import CaptureError, UsageError
 from homenode.kernel_sources import Kernel, kernel
 from homenode.outputs import check_trace_output, reserved_part
 from homenode.program_files import Input, LastLine
+from homenode.program_hints import meant_instead_of
 from homenode.resources import KERNELS, cache_directory, capture_runtime
 from homenode.trace import Trace
 
@@ -60,9 +62,9 @@ def capture(
         raise UsageError(f"parameters {', '.join(parameters)} without a kernel; a command has its arguments")
     asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout)
     if command is not None:
-        return captured(asked, words_of_command(command), output, progress)
+        return captured(asked, words_of_command(command), output, progress)[0]
     assert kernel_name is not None
-    return captured(asked, words_of_kernel(kernel_name, parameters, progress), output, progress)
+    return captured(asked, words_of_kernel(kernel_name, parameters, progress), output, progress)[0]
 
 
 @dataclass(frozen=True)
@@ -80,12 +82,15 @@ class Asked:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
-        if not 1 <= self.threads <= 1024:
-            raise UsageError(f"{self.threads} threads; allowed: 1 to 1024")
+        whole_number("threads", self.threads, 1, 1024)
+        if self.label is not None:
+            text("label", self.label, "a text")
         if self.alias_over is None and os.environ.get("HOMENODE_ALIAS_OVER"):
             object.__setattr__(self, "alias_over", _alias_of_environment(os.environ["HOMENODE_ALIAS_OVER"]))
-        if self.alias_over is not None and self.alias_over < 1:
-            raise UsageError(f"alias over {self.alias_over} bytes; allowed: at least 1")
+        if self.alias_over is not None:
+            whole_number("alias_over", self.alias_over, 1)
+        if self.timeout is not None and not isinstance(self.timeout, int | float):
+            raise UsageError(f"argument 'timeout' is {type(self.timeout).__name__}; allowed: a number of seconds")
         if self.timeout is not None and not 0 < self.timeout < threading.TIMEOUT_MAX:
             raise UsageError(
                 f"a timeout of {self.timeout} seconds; allowed: more than 0, at most {threading.TIMEOUT_MAX:.0f}"
@@ -115,15 +120,18 @@ def words_of_kernel(name: str, parameters: Mapping[str, Any], progress: Progress
 
 def words_of_command(command: Sequence[str | Path]) -> Words:
     """A command whose program is there."""
+    if isinstance(command, str | bytes) or not isinstance(command, Sequence):
+        found = repr(command) if isinstance(command, str) else type(command).__name__
+        raise UsageError(f"argument 'command' is {found}; allowed: a list of words, such as ['./program', 'argument']")
     words = [os.fsdecode(word) if isinstance(word, bytes | os.PathLike) else str(word) for word in command]
     if not words:
         raise UsageError("no program to run; allowed: homenode capture -o F.hnt -- ./program arguments")
     if not words[0] or "\0" in "".join(words):
         raise UsageError("a program or an argument that no program can have: an empty name, or a byte 0")
-    found = shutil.which(words[0])
-    if found is None:
-        raise UsageError(f"no program '{words[0]}' that can be run")
-    return Words([found, *words[1:]])
+    program = shutil.which(words[0])
+    if program is None:
+        raise UsageError(f"no program '{words[0]}' that can be run{meant_instead_of(words[0])}")
+    return Words([program, *words[1:]])
 
 
 def _alias_of_environment(text: str) -> int:
@@ -173,8 +181,11 @@ def compiled_kernel(chosen: Kernel) -> Path:
     return program
 
 
-def captured(asked: Asked, words: Words, output: str | Path | None, progress: Progress) -> Trace:
-    """What `capture` does, of a command line that is known."""
+def captured(asked: Asked, words: Words, output: str | Path | None, progress: Progress) -> tuple[Trace, int | None]:
+    """What `capture` does, of a command line that is known; beside the trace the program's exit code.
+
+    Minus the number of the signal that ended it; None where it was ended by us.
+    """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("HOMENODE_")}
     environment["HOMENODE_TEAM"] = str(asked.threads)
     with ExitStack() as stack:
@@ -185,7 +196,7 @@ def captured(asked: Asked, words: Words, output: str | Path | None, progress: Pr
         for fill in ("0", "1") if asked.alias_over is not None else (None,):
             if fill is not None:
                 environment |= {"HOMENODE_ALIAS_OVER": str(asked.alias_over), "HOMENODE_ALIAS_FILL": fill}
-            ending = run.trace(environment, partial, lock)
+            status, ending = run.trace(environment, partial, lock)
             if ending is not Ending.own and fill is not None:
                 raise CaptureError(
                     f"{words.name} was ended before its own end, so it cannot be told whether aliased memory is sound "
@@ -204,12 +215,14 @@ def captured(asked: Asked, words: Words, output: str | Path | None, progress: Pr
         trace = Trace(final, temporary=output is None)
         if ending is Ending.interrupted:
             raise KeyboardInterrupt
-        return trace
+        return trace, status if ending is Ending.own else None
 
 
 def _target(output: str | Path | None, stack: ExitStack) -> Path:
     """Where the trace goes; a temporary file is there from now on, and stays only if it becomes one."""
     if output is not None:
+        if not is_path(output):
+            raise UsageError(f"argument 'output' is {type(output).__name__}; allowed: the path of the trace to write")
         if not str(output):
             raise UsageError("output '' is no name of a file")
         check_trace_output(Path(output))
@@ -235,8 +248,11 @@ class _Run:
     def __init__(self, asked: Asked, words: Words, source: Input, progress: Progress) -> None:
         self._asked, self._words, self._source, self._progress = asked, words, source, progress
 
-    def trace(self, environment: dict[str, str], partial: Path, lock: int) -> Ending:
-        """Run the program and assemble its stream into `partial`; then its twin, whose counts the assembler waits for."""
+    def trace(self, environment: dict[str, str], partial: Path, lock: int) -> tuple[int, Ending]:
+        """Run the program and assemble its stream into `partial`; then its twin, whose counts the assembler waits for.
+
+        The program's status, and who ended the two.
+        """
         words = self._words.words
         self._progress(f"tracing {self._words.name}")
         with ExitStack() as stack:
@@ -260,7 +276,7 @@ class _Run:
                 f"'{words[0]}' recorded nothing: neither it nor a program that it became was compiled for tracing; compile it by "
                 "'homenode cc' ('homenode c++', 'homenode fortran') in place of the compiler; nothing was written"
             )
-        return ending
+        return status, ending
 
     def _why(self, status: int, ending: Ending) -> str:
         if ending is Ending.timed_out:

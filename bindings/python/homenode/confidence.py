@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import report
+from homenode.arguments import whole_number
 from homenode.errors import UsageError
 from homenode.first_place import contenders, first_place, samples_that_fit
 from homenode.grids import replay_grid, replay_seconds
@@ -162,8 +163,7 @@ def rank(
     import numpy
 
     trace, choices = Trace.of(trace), several(choices)
-    if samples < 2:
-        raise UsageError(f"{samples} samples; allowed: at least 2")
+    samples = whole_number("samples", samples, 2)
     if not choices:
         raise UsageError("no choices to rank; allowed: at least 1")
     check(trace, choices)

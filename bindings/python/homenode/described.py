@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from homenode.arguments import is_path
+from homenode.errors import UsageError
+
 
 class Described:
     """Something read from a description; its class says where they lie, and which functions of the extension know them."""
@@ -31,6 +34,11 @@ class Described:
     @classmethod
     def load(cls, name: str | Path) -> Self:
         """Load a description by its name, or by the path of its TOML file (anything with a slash or ending in .toml)."""
+        if not is_path(name):
+            kind = cls.__name__
+            raise UsageError(
+                f"argument of {kind}.load is {type(name).__name__}; allowed: a name or the path of a TOML file"
+            )
         text = str(name)
         return cls(Path(text) if text.endswith(".toml") or "/" in text else Path(cls._find(text, [cls._folder])))
 

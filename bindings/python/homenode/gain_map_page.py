@@ -19,7 +19,9 @@ def map_page(advice: Advice) -> Page:
     page.text(f"Gain by {by}: {gain} ({low} … {high}); {advice.reason}.")
     page.text(
         f"The map shows upper bounds, by the closed form, over equal chunks: at most {percent(advice.gain_bound)} here. "
-        "It tells where weights cannot pay off, not that they do."
+        "The closed form is an estimate without replays. The halo share is the share of the bytes that a thread reads that another one "
+        "writes. "
+        "The map tells where weights cannot pay off, not that they do."
     )
     table = advice.map
     halos, ratios = table["halo_share"].unique().tolist(), table["remote_ratio"].unique().tolist()

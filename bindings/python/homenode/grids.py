@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode import report
+from homenode.errors import UsageError
 from homenode.result import Result
 from homenode.run_spec import RunSpec, check, several
 from homenode.trace import Trace
@@ -20,6 +21,8 @@ def replay_grid(
 ) -> list[Result]:
     """Replay each run of a trace or of the file that is named; results in the order of `specs`, with `regret` filled in."""
     trace, specs = Trace.of(trace), several(specs)
+    if not specs:
+        raise UsageError("argument 'specs' is empty; allowed: at least one run, as hn.grid gives them")
     check(trace, specs)
 
     def keep(spec: RunSpec, raw: dict[str, Any], seconds: float) -> Result:

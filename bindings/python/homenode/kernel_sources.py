@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode._core import unknown_name
+from homenode.arguments import text
 from homenode.errors import UsageError
 from homenode.resources import KERNELS
 
@@ -102,6 +103,7 @@ def kernels() -> dict[str, Kernel]:
 def kernel(name: str) -> Kernel:
     """One built-in program."""
     known = kernels()
+    text("kernel_name", name, f"a kernel ({', '.join(known)})")
     if name not in known:
         raise UsageError(unknown_name("kernel", name, list(known)))
     return known[name]

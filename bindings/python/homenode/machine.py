@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode import _core
+from homenode import _core, arguments
+from homenode.arguments import is_path, whole_number
 from homenode.errors import UsageError
 from homenode.resources import MACHINES
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_MOST = 2**63 - 1  # of numbers that the extension takes
 _ASKED_FOR = "what-if"  # the source of what `with_changes` replaced (models/machines/machine_intervals.hpp)
 
 
@@ -35,6 +37,8 @@ class Machine:
     @staticmethod
     def load(name: str | Path) -> Machine:
         """Load a described machine by its name, or by the path of its TOML file (anything with a slash or ending in .toml)."""
+        if not is_path(name):
+            raise UsageError(f"a machine is {type(name).__name__}; allowed: a name or the path of a TOML file")
         text = str(name)
         path = Path(text) if text.endswith(".toml") or "/" in text else _core.find_machine(text, [MACHINES])
         return Machine(_core.read_machine(path), source=text)
@@ -51,7 +55,8 @@ class Machine:
     @staticmethod
     def from_toml(text: str, file_name: str = "<text>") -> Machine:
         """Read a description from a string."""
-        return Machine(_core.parse_machine(text, file_name))
+        description = arguments.text("text", text, "a description in TOML")
+        return Machine(_core.parse_machine(description, file_name))
 
     def with_changes(self, changes: dict[str, str] | None = None, /, **by_name: object) -> Machine:
         """A machine with some values replaced: ``with_changes(link_bandwidth="25 GB/s")``, ``with_changes({"caches.3.size": "12 MiB"})``.
@@ -145,7 +150,7 @@ class Machine:
         """
         import pandas
 
-        return pandas.DataFrame(self._core.loaded_latency(node))
+        return pandas.DataFrame(self._core.loaded_latency(whole_number("node", node, 0, _MOST)))
 
     def latency_map(self, first: int = 0, blocks: int = 64) -> pd.DataFrame:
         """Latency of each memory block from each core of a machine with a ring, in ns: the latency database of Gerofi et al., section 4.
@@ -155,7 +160,7 @@ class Machine:
         """
         import pandas
 
-        found = self._core.latency_map(first, blocks)
+        found = self._core.latency_map(whole_number("first", first, 0, _MOST), whole_number("blocks", blocks, 0, _MOST))
         names = ("address", "directory", "controller")
         index = pandas.MultiIndex.from_arrays([found[name] for name in names], names=names)
         return pandas.DataFrame(found["latency_ns"], index=index).rename_axis(columns="core")

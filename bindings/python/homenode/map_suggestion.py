@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode import _core
+from homenode.arguments import whole_number
 from homenode.errors import UsageError
 from homenode.grids import replay_grid
 from homenode.machine import Machine
@@ -60,18 +61,13 @@ def creates_its_threads(trace: Trace) -> bool:
     return len(trace.inspect()["threads"]) > 1
 
 
-def is_serial(trace: Trace) -> bool:
-    """Whether its first thread runs all of it, whatever the size of a team."""
-    return not trace.has_teams and not creates_its_threads(trace)
-
-
 def _remarks(
     trace: Trace, machine: Machine, asked: int | None, team: Sequence[dict[str, Any]], at_once: int
 ) -> list[str]:
     """Where the threads that are mapped are others than those that were asked for, or share cores."""
     found = []
     if asked is not None and asked != len(team):
-        why = "it has no parallel region" if is_serial(trace) else f"main and the {len(team) - 1} that it creates"
+        why = "it has no parallel region" if trace.is_serial else f"main and the {len(team) - 1} that it creates"
         mapped = "1 thread is" if len(team) == 1 else f"{len(team)} threads are"
         found.append(f"{mapped} mapped, not {asked}: {trace.program} has so many, whatever --threads says ({why}).")
     if at_once > machine.cores:
@@ -81,9 +77,9 @@ def _remarks(
 
 def _threads_of(trace: Trace, machine: Machine, threads: int | None) -> list[dict[str, Any]]:
     """The threads to map: those that the program creates, or a team as asked for, as captured, or, after a capture by one, one a core."""
-    if threads is not None and threads < 1:
-        raise UsageError(f"{threads} threads; allowed: at least 1")
-    if is_serial(trace):
+    if threads is not None:
+        threads = whole_number("threads", threads, 1)
+    if trace.is_serial:
         threads = 1
     found: list[dict[str, Any]] = trace.thread_graph(threads)["threads"]
     if threads is not None or len(found) > 1 or machine.cores == 1:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from homenode import _core
+from homenode.arguments import text
 from homenode.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def page_placement(name: str) -> Callable[[PlaceFunction], PlaceFunction]:
     It is called once a batch, never once an access. A class may stand in place of the function: it is created anew for each
     run and its instance called, so that it may keep state. Registering a name again replaces it.
     """
+    text("name", name, "a text")
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise UsageError(f"placement name '{name}'; allowed: a small letter, then small letters, digits and hyphens")
     if any(policy["kind"] == "placement" and policy["name"] == name for policy in _core.policies()):
@@ -114,7 +116,7 @@ def policies(kind: str | None = None) -> list[dict[str, Any]]:
 
     `examples` are texts with settings; `deviations` what it does not keep of its kind's contract, and why.
     """
-    if kind is not None and kind not in KINDS:
+    if kind is not None and text("kind", kind, ", ".join(KINDS)) not in KINDS:
         raise UsageError(_core.unknown_name("kind of policy", kind, list(KINDS)))
     found = _core.policies()
     for name, place in _placements.items():

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode.advising import dynamic_chunks
+from homenode.arguments import whole_number
 from homenode.confidence import changed, interval, sampled_factors
-from homenode.errors import UsageError
 from homenode.machine import Machine
 from homenode.policies import PageFaults, forget_placement, register_placement
 from homenode.replaying import replay_one
@@ -100,8 +100,7 @@ def program_changes(
     they are. Each gain is that of the one change by itself. Intervals come from `samples` machines (`hn.rank`).
     """
     trace, base = Trace.of(trace), asked(machine, options)
-    if samples < 2:
-        raise UsageError(f"{samples} samples; allowed: at least 2")
+    samples = whole_number("samples", samples, 2)
     base.check(trace)
     replays = _Replays(trace, base, workers, advance)
     now = replays.run(base)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from homenode import report
 from homenode import timeline as timelines
+from homenode.arguments import is_path, whole_number
 from homenode.confidence import rank
 from homenode.errors import UsageError
 from homenode.grids import replay_grid
@@ -51,10 +52,27 @@ def replay(
     if confidence is not None:
         if keep_log or follow is not None or timeline is not None:
             raise UsageError("confidence with keep_log, follow or timeline; allowed: one or the other")
-        return rank(trace, [spec], samples=confidence).results[0]
+        return rank(trace, [spec], samples=whole_number("confidence", confidence, 2)).results[0]
+    if follow is not None:
+        follow = _log(follow)
     if timeline is not None:
+        if not is_path(timeline):
+            raise UsageError(
+                f"argument 'timeline' is {type(timeline).__name__}; allowed: the path of a .json or .json.gz file"
+            )
         return replay_with_timeline(trace, spec, Path(timeline), timeline_events, keep_log=keep_log, follow=follow)
     return replay_one(trace, spec, keep_log=keep_log, follow=follow)
+
+
+def _log(follow: Any) -> NDArray[np.int64]:
+    import numpy
+
+    try:
+        return numpy.asarray(follow, dtype=numpy.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(
+            f"argument 'follow' is {type(follow).__name__}; allowed: the log of a run, as Result.log has it"
+        ) from None
 
 
 def replay_one(
@@ -77,8 +95,7 @@ def replay_with_timeline(
 ) -> Result:
     """Replay a run, and write what happened when to `path` (`timeline.py`)."""
     timelines.check_target(path)
-    if events < 1:
-        raise UsageError(f"a timeline of {events} events; allowed: at least 1000")
+    events = whole_number("timeline_events", events, 1)
     result, raw = _replay_here(trace, spec, keep_log=keep_log, follow=follow, timeline_events=events)
     timelines.write(path, trace, result.run, raw["timeline"])
     return result

@@ -24,12 +24,6 @@ def capture_runtime() -> Path:
     return Path(os.environ.get("HOMENODE_CAPTURE_RUNTIME") or CAPTURE_RUNTIME)
 
 
-def core_model_program() -> Path | None:
-    """The program that makes cycles of machine code; None if the package was built without LLVM."""
-    program = PROGRAMS / "homenode-mca"
-    return program if program.exists() else None
-
-
 def cache_directory() -> Path:
     """The user's cache: compiled kernels, by the hash of what they were made from."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "homenode"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
@@ -83,11 +83,22 @@ class RunSpec:
     def check(self, trace: Trace) -> None:
         """Refuse what can be refused before anything runs: unknown names, parameters and labels, threads that do not fit, empty traces."""
         trace.check_usable()
-        options = self._options
-        if python_placement(self.placement, self.machine) is not None:
-            options = options.with_(placement="first-touch" + "".join(self.placement.partition("+")[1:]))
         own = trace.own_threads
-        _core.check_run(options, self.machine._core, trace.labels, own[1] if own else 0, trace.has_tasks)
+        _core.check_run(self._known_to_core(), self.machine._core, trace.labels, own[1] if own else 0, trace.has_tasks)
+        self._check_descriptions()
+
+    def check_values(self) -> None:
+        """Of `check`, what needs no trace: names, parameters, numbers."""
+        _core.check_values(self._known_to_core())
+        self._check_descriptions()
+
+    def _known_to_core(self) -> _core.RunSpec:
+        """The options with a placement of the extension's where it is one of Python's."""
+        if python_placement(self.placement, self.machine) is None:
+            return self._options
+        return self._options.with_(placement="first-touch" + "".join(self.placement.partition("+")[1:]))
+
+    def _check_descriptions(self) -> None:
         System.load(self.system)
         EnergyModel.load(self.energy)
 
@@ -115,8 +126,10 @@ class RunSpec:
 
 
 def threads_of(trace: Trace) -> dict[str, int]:
-    """The option `threads` of a program that creates its threads, which need not be said; empty for others."""
-    return {"threads": trace.own_threads[0]} if trace.own_threads else {}
+    """The option `threads` of a program that creates its threads or is serial, which need not be said; empty for others."""
+    if trace.own_threads:
+        return {"threads": trace.own_threads[0]}
+    return {"threads": 1} if trace.is_serial else {}
 
 
 def asked(
@@ -130,7 +143,8 @@ def asked(
             raise TypeError(_core.unknown_name("option", name, names))
     for field in FIELDS:
         if field.required and field.name not in options:
-            raise TypeError(f"option '{field.name}' is missing")
+            meaning = field.meaning[0].lower() + field.meaning[1:]
+            raise UsageError(f"option '{field.name}' is missing; allowed: {field.name}={field.sign} ({meaning})")
     return RunSpec(machine, **options)
 
 
@@ -152,12 +166,18 @@ def grid(
     """
     given: dict[str, Any] = {"threads": threads, **options}
     axes = {name: one_or_many(given[name]) for name in AXES if name in given}
+    for name, values in {"machines": machines, **axes}.items():
+        if isinstance(values, Sized) and not len(values):
+            raise UsageError(f"argument '{name}' is empty; allowed: one value, or several")
     same = {name: value for name, value in given.items() if name not in AXES}
     loaded = [Machine.of(machine) for machine in one_or_many(machines)]
-    return [
+    specs = [
         RunSpec(machine, **same, **dict(zip(axes, chosen, strict=True)))
         for machine, *chosen in itertools.product(loaded, *axes.values())
     ]
+    for spec in specs:
+        spec.check_values()
+    return specs
 
 
 def several(specs: RunSpec | Iterable[RunSpec]) -> list[RunSpec]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _core, unseen
+from homenode.arguments import is_path, whole_number
 from homenode.errors import InputError, TruncatedTrace, UsageError
 from homenode.losses import by_reason, unrecorded_share
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 def existing(path: str | Path) -> Path:
     """The path of a file that is there."""
+    if not is_path(path):
+        raise UsageError(f"a trace is {type(path).__name__}; allowed: the path of a .hnt file")
     path = Path(path)
     try:
         is_folder, is_there = path.is_dir(), path.exists()
@@ -145,6 +148,11 @@ class Trace:
         return self._own_threads[0]
 
     @property
+    def is_serial(self) -> bool:
+        """Whether the program neither shares work between threads nor creates any."""
+        return self._core.is_serial()
+
+    @property
     def unseen(self) -> dict[str, Any]:
         """What ran outside of the instrumented code: calls and instructions of the whole program, by function, by region.
 
@@ -164,8 +172,8 @@ class Trace:
         ``autonomous``, ``side-by-side`` (relative to which threads), ``postponed`` (I. Stirb's NUMA-BTLP).
         `team`: threads that share OpenMP loops in equal blocks, by default those of the capture.
         """
-        if team is not None and team < 1:
-            raise UsageError(f"a team of {team} threads; allowed: at least 1")
+        if team is not None:
+            whole_number("team", team, 1)
         graph: dict[str, Any] = self._core.thread_graph(team or 0)
         return graph
 

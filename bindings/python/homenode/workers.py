@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from homenode import _core, errors
+from homenode.arguments import whole_number
 from homenode.errors import Error
 from homenode.policies import python_placement
 from homenode.run_spec import RunSpec
@@ -58,7 +59,8 @@ def replay_all(
     keep: Callable[[RunSpec, dict[str, Any], float], Kept],
 ) -> list[Kept]:
     """What `keep` makes of each run, the extension's answer and its cost in seconds, in the order of `specs`."""
-    workers = max(1, min(workers or os.cpu_count() or 1, len(specs)))
+    asked_for = (os.cpu_count() or 1) if workers is None else whole_number("workers", workers, 1)
+    workers = max(1, min(asked_for, len(specs)))
     processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     started: list[_Worker] = []
     here = Counter(spec.what_caches_see() for spec in specs if not _needs_process(spec))

@@ -1,16 +1,18 @@
-"""Where the programs of the package begin: before its own import, which takes a while, Ctrl-C already ends them in one line."""
+"""Where the programs of the package begin, and where Ctrl-C ends them in one line, also during their import, which takes a while."""
 
 import os
 import signal
 
+_SAID, _STATUS = b"homenode: interrupted\n", 130
+
 
 def _end(number: int, frame: object) -> None:
-    os.write(2, b"homenode: interrupted\n")
-    os._exit(130)
+    os.write(2, _SAID)
+    os._exit(_STATUS)
 
 
 def _early(name: str) -> int:
-    """A program of the package, its imports under a handler that needs none."""
+    """A program of the package, its imports under a handler that needs none and ends them at once; later it may tidy up first."""
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeded:
         signal.signal(signal.SIGINT, _end)
@@ -18,13 +20,13 @@ def _early(name: str) -> int:
 
     module, _, function = name.partition(":")
     program = getattr(import_module(module), function)
-    if heeded:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        if heeded:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return int(program() or 0)
-    except KeyboardInterrupt:  # between this handler and the program's own
-        _end(0, None)
-        raise
+    except KeyboardInterrupt:
+        os.write(2, _SAID)
+        return _STATUS
 
 
 def homenode() -> int:

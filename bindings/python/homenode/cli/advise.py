@@ -43,7 +43,8 @@ def _coordinate(key: str, value: float | None) -> str:
 
 def _bound(advice: Advice) -> str:
     """What table and map below stand for, beside what was said above them."""
-    bound = f"By the closed form no weights gain more than {_percent(advice.gain_bound)} over equal chunks here"
+    most = _percent(advice.gain_bound)
+    bound = f"By the closed form (an estimate without replays) no weights gain more than {most} over equal chunks here"
     if advice.engine != "flow":
         return f"{bound}."
     return f"{bound}: an upper bound. The gain is that of the replays: {_percent(advice.gain)}."
@@ -55,7 +56,7 @@ def _print(screen: Console, advice: Advice, machine: Machine) -> None:
     screen.print(
         f"{verdict} on {console.plain(choice['machine'])} with {console.number_of(choice['threads'], 'thread')}: {_percent(advice.gain)} "
         f"({_percent(advice.gain_low)} … {_percent(advice.gain_high)} on {advice.samples} sampled machines) "
-        f"over '{advice.best_plain}', by {'replays' if advice.engine == 'flow' else 'the closed form'}.",
+        f"over '{advice.best_plain}', by {'replays' if advice.engine == 'flow' else 'the closed form, an estimate without replays'}.",
         soft_wrap=True,
     )
     screen.print(f"Why: {console.plain(advice.reason)}.", soft_wrap=True)
@@ -79,6 +80,7 @@ def _print(screen: Console, advice: Advice, machine: Machine) -> None:
         end = "always" if there["halo_share"] == 0 else _coordinate(key, there[key])
         ends.add_row(name, _coordinate(key, here[key]) if here[key] > 0 else "none", end)
     screen.print(ends)
+    screen.print("halo share: of the bytes that a thread reads, the share that another thread writes.")
     if advice.region and advice.pays_off:
         lines = (console.plain(line) for line in advice.snippet.splitlines())
         screen.print("\n" + "\n".join(lines), soft_wrap=True)

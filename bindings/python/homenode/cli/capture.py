@@ -12,10 +12,12 @@ from typing import Any, BinaryIO, NoReturn
 
 import click
 
+from homenode.capture_processes import how_it_ended
 from homenode.capturing import Asked, captured, words_of_command, words_of_kernel
 from homenode.cli import completion, console
 from homenode.kernel_sources import kernel, kernels
 from homenode.outputs import check_trace_output
+from homenode.program_hints import compile_first, is_source, program_here
 from homenode.trace import Trace
 
 
@@ -67,18 +69,29 @@ def _hint_at_dashes(args: list[str]) -> None:
     for place, word in enumerate(args):
         if word in kernels() or word.startswith("-") or (place and args[place - 1] in _WITH_VALUE):
             continue
+        if is_source(word):
+            raise click.UsageError(f"'{word}' is a source, no kernel and no program. {compile_first(word)}")
         if "/" in word or shutil.which(word) is not None or Path(word).is_file():
             before = (
                 args[:place]
                 if "-o" in args[:place] or "--output" in args[:place]
                 else ["-o", f"{Path(word).name}.hnt", *args[:place]]
             )
-            meant = shlex.join(["homenode", "capture", *before, "--", *args[place:]])
+            meant = shlex.join(["homenode", "capture", *before, "--", program_here(word), *args[place + 1 :]])
             raise click.UsageError(f"'{word}' is no kernel; a program comes after '--'. Did you mean: {meant}")
         return
 
 
 _WITH_VALUE = ("--set", "-o", "--output", "--threads", "--label", "--alias-over", "--timeout")
+
+
+def _note_own_options(command: click.Command, words: list[str]) -> None:
+    """Options of ours behind the program are its own: `--` says so, but who wrote them may have meant us."""
+    ours = {name for option in command.params for name in option.opts if name.startswith("-")}
+    found = [word for word in dict.fromkeys(word.partition("=")[0] for word in words[1:]) if word in ours]
+    if found:
+        listed = ", ".join(f"'{word}'" for word in found)
+        console.note(f"{listed} after the program goes to the program; options of capture stand before '--'")
 
 
 def _output_of(kernel_name: str | None, words: list[str] | None) -> Path:
@@ -136,6 +149,9 @@ def command(
     goes there too. It runs twice, the second time unheard, to count instructions. Ctrl-C stops the program; the trace up to then
     is kept, marked truncated. Where the capture itself is killed the program ends, and OUTPUT.part is left: `homenode recover`
     makes a trace of it.
+
+    The exit code is that of homenode: 0 if the trace is written, also where the program's own is another one, which is then said
+    on stderr and with --json in "program_status" (minus the number of a signal); 2 if there is no trace; 130 after Ctrl-C.
     """
     words: list[str] | None = context.meta["after_dashes"]
     if kernel_name is not None and words is not None:
@@ -151,6 +167,8 @@ def command(
         raise click.UsageError("--set without a kernel; a program has its own arguments")
     output = output if output is not None else _output_of(kernel_name, words)
     check_trace_output(output)
+    if words:
+        _note_own_options(context.command, words)
     asked = Asked(threads, alias_over, label, timeout, _input() if words else None, 2 if as_json else None)
     screen = console.diagnostics()
 
@@ -159,7 +177,7 @@ def command(
 
     with _ended_like_by_keyboard():
         found = words_of_kernel(kernel_name, settings, progress) if kernel_name else words_of_command(words or [])
-        trace = captured(asked, found, output, progress)
+        trace, status = captured(asked, found, output, progress)
     if as_json:
         console.print_json(
             {
@@ -169,12 +187,15 @@ def command(
                 "complete": trace.complete,
                 "accesses": trace.accesses,
                 "bytes": output.stat().st_size,
+                "program_status": status,
             }
         )
     else:
         _print(output, trace)
     for remark in trace.remarks:
         console.warn(f"{output}: {remark}")
+    if status and trace.complete:
+        console.note(f"{found.name} ended with {how_it_ended(status)}; its trace is kept")
 
 
 def _print(output: Path, trace: Trace) -> None:

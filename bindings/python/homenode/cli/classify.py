@@ -33,7 +33,10 @@ class _Classify(click.Command):
 def command(
     context: click.Context, program: tuple[str, ...], instrument: bool, output: Path | None, llvm: str | None, as_json: bool
 ) -> None:  # fmt: skip
-    """Find from a program's sources which threads are autonomous, side-by-side or postponed (NUMA-BTLP, Știrb).
+    """Find from a program's sources which threads exchange data, and with whom (NUMA-BTLP, Știrb).
+
+    A thread that exchanges data with no other one while it runs is called autonomous, one that does side-by-side, and one that
+    does with its creator alone postponed.
 
     SOURCE: every .c, .cc, .cpp, .cxx, .bc or .ll file of the program. FLAGS: what compiler and linker need (-I, -D, -l). A
     dependence is certain if it occurs in every complete run, and possible if the analysis cannot exclude it.
@@ -59,6 +62,7 @@ def command(
             ", ".join(f"{partner['thread']} {partner['dependence']}" for partner in thread["partners"]),
         )
     screen.print(threads)
+    screen.print(console.THREAD_TYPES, soft_wrap=True)
     if found["dependences"]:
         rows = console.table(
             "writer", "reader", "dependence", "data", "written at", "read at", "through",

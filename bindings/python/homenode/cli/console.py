@@ -153,6 +153,17 @@ def warn(text: str) -> None:
     click.echo(f"homenode: warning: {text}", err=True)
 
 
+def note(text: str) -> None:
+    """What is good to know, on stderr."""
+    click.echo(f"homenode: note: {visible(text)}", err=True)
+
+
+THREAD_TYPES = (
+    "autonomous: exchanges data with no other thread while it runs; side-by-side: with another one; postponed: with its creator "
+    "alone (NUMA-BTLP, Știrb)."
+)
+
+
 def plain(text: object) -> str:
     """Text of the user's or of a file's, in which square brackets, line ends and control characters mean nothing."""
     return escape(visible(str(text)))

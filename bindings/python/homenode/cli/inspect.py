@@ -75,7 +75,12 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
         "object", "kind", "bytes", "symbol", title="Objects, largest first", right=("object", "bytes")
     )
     for entry in shown:
-        objects.add_row(str(entry["id"]), entry["kind"], console.count(entry["bytes"]), console.plain(entry["symbol"]))
+        objects.add_row(
+            str(entry["id"]),
+            _KINDS.get(entry["kind"], entry["kind"]),
+            console.count(entry["bytes"]),
+            console.plain(entry["symbol"]),
+        )
     screen.print(objects)
     if len(shown) < len(largest):
         screen.print(f"… and {len(largest) - len(shown)} smaller objects; --all shows them.")
@@ -83,6 +88,9 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
         _print_losses(screen, found, every)
     if found["unseen"]["functions"]:
         _print_calls(screen, found["unseen"], every)
+
+
+_KINDS = {"tls": "thread-local"}  # of objects, where the trace's word is short
 
 
 def _print_losses(screen: Console, found: dict[str, Any], every: bool) -> None:
@@ -128,7 +136,8 @@ def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
         table.add_row(str(entry["thread"]), creator, joiner, *sizes, kind, sons, console.plain(entry["routine"]))
     screen.print(table)
     screen.print(
-        "type, son of: by NUMA-BTLP (Știrb). Data written before a creation or read after a join make no dependence."
+        f"{console.THREAD_TYPES} son of: whose data it needs. Data written before a creation or read after a join make no dependence.",
+        soft_wrap=True,
     )
     shared = graph["shared_bytes"]
     pairs = [(bytes_, w, r) for w, row in enumerate(shared) for r, bytes_ in enumerate(row) if bytes_]

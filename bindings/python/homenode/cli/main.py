@@ -122,7 +122,10 @@ def _one_line(message: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns 0 (done), 1 (internal error) or 2 (bad usage or bad input, said in one line on stderr)."""
+    """Run one command; returns 0 (done), 1 (internal error) or 2 (bad usage or bad input, said in one line on stderr).
+
+    KeyboardInterrupt goes on to `homenode_command`.
+    """
     for stream in (sys.stdout, sys.stderr):  # names of files need not be text
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -145,9 +148,8 @@ def main(arguments: list[str] | None = None) -> int:
             _print_cause(error.__cause__)
     except MemoryError:
         status = _say("this takes more memory than there is")
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("homenode: interrupted", err=True)
-        status = 130
+    except click.Abort:  # what click makes of Ctrl-C; homenode_command says it
+        raise KeyboardInterrupt from None
     except BrokenPipeError:  # `homenode … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0

@@ -50,6 +50,8 @@ def _print(screen: Console, suggestion: MapSuggestion, machine: Machine, trace: 
             str(entry.thread), entry.type, ", ".join(str(core) for core in entry.cores), console.plain(entry.routine)
         )
     screen.print(table)
+    if len(suggestion.threads) > 1:
+        screen.print(console.THREAD_TYPES, soft_wrap=True)
 
 
 def _document(suggestion: MapSuggestion, trace: Trace) -> dict[str, Any]:

@@ -59,10 +59,13 @@ def _tell_cost(cost: dict[str, Any], replays: list[int]) -> None:
 
 
 def _own_threads(trace: Trace) -> tuple[int]:
-    """As many as the program creates."""
+    """As many as the program creates; of a serial one, one."""
     own = threads_of(trace)
     if not own:
-        raise click.UsageError("Missing option '--threads'.")
+        raise click.UsageError(
+            "Missing option '--threads'; allowed: how many threads share the program's parallel regions, as in --threads 8, "
+            "or several as in --threads 4,8"
+        )
     return (own["threads"],)
 
 

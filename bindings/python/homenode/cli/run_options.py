@@ -66,7 +66,7 @@ def _option(field: _core.RunField, several: bool, ask_trace: bool) -> Callable[[
     repeat = ("; several as 8,16" if numbers else "; repeat for a grid") if several else ""
     # What no default suits is asked for: click takes a default of None for a value.
     value: dict[str, Any] = {"required": not ask_trace}
-    own = " A program that creates its threads has its own." if field.required and ask_trace else ""
+    own = " A program that creates its threads has its own, a serial one 1." if field.required and ask_trace else ""
     if not field.required:
         value = {"default": (field.default,) if several else field.default}
     if field.names:

@@ -58,6 +58,14 @@ _SUFFIXES = {
 _NAMES = {language.name: language for language in _SUFFIXES.values()}
 
 
+def driver_of(source: str) -> str:
+    """The drop-in compiler of a source, by its suffix."""
+    language = language_of(source, "cc", None)
+    if language is not None and language.fortran:
+        return "fortran"
+    return "c++" if language in (_CXX, _SUFFIXES[".ii"]) else "cc"
+
+
 def language_of(path: str, driver: str, named: str | None) -> Language | None:
     """What gcc takes a file for: by -x if that names it, else by its suffix; None for objects and all that is not compiled here."""
     if named is not None:

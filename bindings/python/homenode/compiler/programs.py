@@ -11,10 +11,7 @@ def run(words: list[str], driver: str) -> int:
     if asks_for_help(words):
         print(help_of(driver))
         return 0
-    try:
-        return main(words, driver)
-    except KeyboardInterrupt:  # the compiler has had it, too
-        return 130
+    return main(words, driver)
 
 
 def cc() -> int:

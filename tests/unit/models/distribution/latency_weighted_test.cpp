@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/distribution/register.hpp"
 #include "sim/base/errors.hpp"
@@ -76,6 +77,38 @@ TEST(LatencyWeighted, goesBackToEqualSharesIfTheTrialIsNoBetter) {
   run.estimates.seconds[1] = 2;
   EXPECT_EQ(run.first_share(), 500);
   EXPECT_NEAR(static_cast<double>(better.first_share()), 333, 1);  // 667 s
+}
+
+// Times that grow with the fifth root of a thread's iterations: equal ones are far off, and each round comes nearer by a little.
+class SlowlySettling final : public CostOracle {
+public:
+  RegionEstimate estimate(ExecutionId, std::span<const ScheduledRange> schedule) const override {
+    RegionEstimate result{0, {0, 0}, 0, "core"};
+    for (const ScheduledRange& range : schedule)
+      result.thread_seconds[range.thread.index()] =
+          (range.thread.index() == 0 ? 2 : 1) * std::pow(static_cast<double>(range.last - range.first), 0.2);
+    result.seconds = std::max(result.thread_seconds[0], result.thread_seconds[1]);
+    return result;
+  }
+  void record_execution(ExecutionId, std::span<const ScheduledRange>) override {}
+};
+
+TEST(LatencyWeighted, weighsInTwentyFourRounds) {
+  // Thread 0 has r times as many iterations as thread 1 and takes 2 r^0.2 times as long. A round divides r by that to the power of 0.8:
+  // ln r becomes 0.84 ln r - 0.8 ln 2, which settles at -5 ln 2. It begins at 0; the last of 24 estimates is of the weights after 23
+  // rounds: ln r = -5 ln 2 (1 - 0.84^23) = -3.403, and thread 0 has 1000 r / (1 + r) = 32 iterations (49 after 11).
+  const double ratio = std::exp(-5 * std::log(2.0) * (1 - std::pow(0.84, 23)));
+  const Machine machine = two_sockets();
+  const Region region;
+  LoopMemory memory;
+  const SlowlySettling estimates;
+  std::int64_t share = 0;
+  for (std::size_t execution = 0; execution < 2; ++execution) {
+    const auto distribution = work_distributions().make("latency-weighted");
+    distribution->prepare({ExecutionId{execution}, &region, 1000, nullptr, &memory}, {{CoreId{0u}, CoreId{4u}}, &machine}, &estimates);
+    share = distribution->next(ThreadId{0u}, Time{}).items.size();
+  }
+  EXPECT_NEAR(static_cast<double>(share), 1000 * ratio / (1 + ratio), 1);
 }
 
 // (2^63 - 1)^2 is 1 modulo 2^64: a product that overflows would look like a divisor of every number of iterations.

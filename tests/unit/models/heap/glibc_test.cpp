@@ -116,6 +116,17 @@ TEST(Glibc, anArenaGoesOnInASecondHeapAndGivesItBack) {
   EXPECT_LT(heap.manager->reserved_bytes(), 3 * mib);
 }
 
+TEST(Glibc, theEndOfAFullHeapIsUsedForSmallBlocks) {
+  HeapBench heap{"glibc:tcache=0", 2, page, 256, 2 * mib};
+  heap.release(1, heap.allocate(1, mib));  // raises the threshold, as above
+  std::vector<HeapBench::Block> blocks;
+  for (int i = 0; i < 64; ++i) blocks.push_back(heap.allocate(1, mib));  // the last one in a second heap
+  ASSERT_NE(blocks[62].range.first.value() / (64 * mib), blocks[63].range.first.value() / (64 * mib));
+  // A heap grows by whole pages to what is asked for and 32 bytes more: 32 bytes at least are left behind the 63rd block of the first.
+  const Address left{blocks[62].range.first.value() + mib};
+  EXPECT_EQ(heap.allocate(1, 1).range.first, left + 16);
+}
+
 TEST(Glibc, alignedBlocksAreAlignedAndLeaveNoHole) {
   HeapBench heap{"glibc:tcache=0"};
   const auto first = heap.allocate(0, 100);

@@ -241,6 +241,29 @@ TEST(PlacementPass, isPartOfTheTimeAndARegionOfItsOwn) {
   EXPECT_GT(first_touch.regions.back().time, report.regions.back().time);
 }
 
+// Of a pass by hand: each count of the whole is the sum of both.
+TEST(PlacementPass, countsAreAddedToTheProgramsOwn) {
+  const auto counted = [](std::uint64_t each) {
+    RunReport report;
+    EventCounts& counts = report.counts;
+    counts.memory_lines = each;
+    counts.transfer_lines = 10 * each;
+    counts.upgrade_lines = 100 * each;
+    counts.tlb_misses = 1000 * each;
+    counts.zeroed_bytes = 10000 * each;
+    counts.latency_ns["local"][100] = each;
+    return report;
+  };
+  RunReport program = counted(7);
+  put_in_front(counted(2), program);
+  EXPECT_EQ(program.counts.memory_lines, 7u + 2);
+  EXPECT_EQ(program.counts.transfer_lines, 10u * (7 + 2));
+  EXPECT_EQ(program.counts.upgrade_lines, 100u * (7 + 2));
+  EXPECT_EQ(program.counts.tlb_misses, 1000u * (7 + 2));
+  EXPECT_EQ(program.counts.zeroed_bytes, 10000u * (7 + 2));
+  EXPECT_EQ(program.counts.latency_ns.at("local").at(100), 7u + 2);
+}
+
 // An object that a team's code allocates cannot be touched before the program.
 TEST(PlacementPass, leavesOutWhatIsAllocatedLater) {
   WorkloadBuilder builder;

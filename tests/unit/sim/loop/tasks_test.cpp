@@ -4,135 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <random>
 #include <set>
 
-#include "models/mapping/register.hpp"
-#include "models/placement/register.hpp"
-#include "models/run/distribution_plan.hpp"
 #include "sim/base/errors.hpp"
-#include "sim/loop/simulation.hpp"
-#include "sim/program/workload_builder.hpp"
-#include "tests/unit/sim/loop/fixed_time_memory.hpp"
+#include "tests/unit/sim/loop/task_program.hpp"
 
-namespace homenode::test {
+namespace homenode::test::tasks {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-const Time item_time = Time::nanoseconds(10), fork_cost = Time::nanoseconds(100), barrier_cost = Time::nanoseconds(40);
-constexpr std::uint64_t half = FixedTimeMemory::accesses / 2, at_end = FixedTimeMemory::accesses;
-
-SyncEvent submit(std::uint64_t at, std::int64_t task_less_creator, std::uint64_t execution = 0) {
-  return {at, SyncOperation::task_submit, execution, static_cast<std::uint64_t>(task_less_creator)};
-}
-SyncEvent depends_in(std::uint64_t at, std::uint64_t address) { return {at, SyncOperation::depend, address, 1}; }
-SyncEvent depends_out(std::uint64_t at, std::uint64_t address) { return {at, SyncOperation::depend, address, 2}; }
-SyncEvent wait(std::uint64_t at) { return {at, SyncOperation::task_wait, 0, 0}; }
-SyncEvent wait_for_dependences(std::uint64_t at) { return {at, SyncOperation::task_wait, 0, 1}; }
-SyncEvent group_begin(std::uint64_t at) { return {at, SyncOperation::task_group_begin, 0, 0}; }
-SyncEvent group_end(std::uint64_t at) { return {at, SyncOperation::task_group_end, 0, 0}; }
-
-// Executions of one parallel construct unless said otherwise; each iteration with its own events.
-class TaskProgram {
-public:
-  using Events = std::vector<SyncEvent>;
-  std::size_t add(RegionKind kind, const std::string& label, const std::vector<Events>& iterations, bool barrier = true,
-                  std::uint32_t parallel = 1) {
-    if (workload.objects.empty())
-      workload.objects.push_back({ObjectKind::global, false, 1 << 24, 64, SiteId{}, "array", ObjectId::none(), -1});
-    Region region;
-    region.kind = kind;
-    region.label = label;
-    workload.regions.push_back(region);
-    Execution execution;
-    execution.region = RegionId{workload.regions.size() - 1};
-    execution.iterations = static_cast<std::int64_t>(iterations.size());
-    execution.parallel = parallel;
-    execution.barrier_after = barrier;
-    auto body = std::make_shared<ExecutionBody>();
-    for (std::size_t i = 0; i < iterations.size(); ++i) {
-      ItemPattern pattern;
-      pattern.slots = 1;
-      AccessRun run;
-      run.width = FixedTimeMemory::access_bytes;
-      run.dimensions = 1;
-      run.dimension[0] = {FixedTimeMemory::accesses, FixedTimeMemory::access_bytes, 1};
-      pattern.runs.push_back(run);
-      pattern.sync_events = iterations[i];
-      const auto first = static_cast<std::int64_t>(i);
-      body->blocks.push_back({first, first + 1, PatternId{workload.patterns.size()}, {{ObjectId{0}, 0, 0}}});
-      workload.patterns.push_back(pattern);
-    }
-    workload.executions.push_back(execution);
-    workload.bodies.push_back(body);
-    return workload.executions.size() - 1;
-  }
-  std::size_t tasks(const std::vector<Events>& tasks, const std::string& label = "work:task") {
-    return add(RegionKind::task, label, tasks, false);
-  }
-  std::size_t single(const Events& events, bool barrier = true) { return add(RegionKind::single, "single", {events}, barrier); }
-  MemoryWorkload workload;
-};
-
-Machine free_machine(unsigned cores) {
-  Machine machine;
-  machine.name = "free";
-  machine.sockets = 1;
-  machine.nodes = {{SocketId{0}, Bytes{1 << 30}, Time::nanoseconds(60), {}}};
-  machine.core_node.assign(cores, NodeId{0});
-  CacheDescription cache;
-  cache.size = Bytes{1 << 20};
-  machine.caches = {cache};
-  machine.fork_base = fork_cost;
-  machine.barrier_base = barrier_cost;
-  machine.core_to_core_local = Time{};
-  machine.fork_log_factor = machine.barrier_log_factor = machine.reduction_log_factor = 0;
-  return machine;
-}
-
-struct TaskRun {
-  TaskRun(const TaskProgram& program, unsigned threads, std::string_view distribution = "tasks", Time signal = Time{})
-      : machine{free_machine(std::max(threads, 2U))} {
-    machine.core_to_core_local = signal;
-    const auto placement = page_placements().make("first-touch");
-    const auto mapping = thread_mappings().make("compact");
-    const DistributionPlan plan{distribution};
-    AddressSpace addresses{machine, program.workload, *placement, Bytes{4096}};
-    SimulationInput input{program.workload,
-                          machine,
-                          *mapping,
-                          [&](const std::string& label) { return label.ends_with(":task") ? plan.make_for_tasks(label) : plan.make(label); },
-                          memory,
-                          addresses,
-                          threads};
-    input.quantum = Bytes{1 << 16};
-    input.keep_log = true;
-    report = simulate(input);
-  }
-  // First start and last end of an iteration.
-  std::pair<Time, Time> span(std::size_t execution, std::int64_t iteration) const {
-    std::pair<Time, Time> span{Time::from_seconds(1000), Time{}};
-    for (std::size_t s = 0; s < memory.slices.size(); ++s) {
-      const ItemRange& items = memory.slices[s].items;
-      if (items.execution.index() != execution || items.first > iteration || items.last <= iteration) continue;
-      span.first = std::min(span.first, memory.slices[s].place.now);
-      span.second = std::max(span.second, memory.ends[s]);
-    }
-    return span;
-  }
-  std::vector<std::int64_t> order(std::size_t execution) const {
-    std::vector<std::int64_t> result;
-    for (const HandOut& out : report.log)
-      if (out.items.execution.index() == execution) result.push_back(out.items.first);
-    return result;
-  }
-  Machine machine;
-  FixedTimeMemory memory{item_time};
-  RunReport report;
-};
 
 std::string policy_error(const TaskProgram& program, unsigned threads = 2) {
   try {
@@ -376,99 +257,6 @@ TEST(Tasks, nestAsDeepAsTheProgramDoes) {
   }
 }
 
-// Random programs: every task may create others, wait, open groups and name addresses.
-class RandomProgram {
-public:
-  explicit RandomProgram(unsigned seed) : random_{seed} { root_ = describe(-1, 0); }
-
-  struct Child {
-    std::int64_t task;
-    std::vector<std::pair<std::uint64_t, bool>> addresses;
-  };
-  std::vector<TaskProgram::Events> tasks;
-  std::map<std::int64_t, std::vector<Child>> children;  // by creator, -1 the single
-  const TaskProgram::Events& root() const { return root_; }
-
-private:
-  int roll(int sides) { return static_cast<int>(random_() % static_cast<unsigned>(sides)); }
-  TaskProgram::Events describe(std::int64_t own, int depth) {
-    TaskProgram::Events events;
-    int open = 0;
-    const int most = depth == 0 ? 12 : depth < 4 ? 4 : 0;
-    for (int step = 0; step < most; ++step) {
-      const std::uint64_t at = static_cast<std::uint64_t>(step) * 40;
-      const int what = roll(10);
-      if (what == 0) {
-        events.push_back(wait(at));
-      } else if (what == 1) {
-        events.push_back(group_begin(at));
-        ++open;
-      } else if (what == 2 && open > 0) {
-        events.push_back(group_end(at));
-        --open;
-      } else if (what < 8 && tasks.size() < 300) {
-        const auto task = static_cast<std::int64_t>(tasks.size());
-        tasks.emplace_back();
-        Child child{task, {}};
-        for (std::uint64_t address = 0; address < 3; ++address) {
-          if (roll(3) != 0) continue;
-          child.addresses.emplace_back(address, roll(2) == 0);
-          events.push_back(child.addresses.back().second ? depends_out(at, address) : depends_in(at, address));
-        }
-        events.push_back(submit(at, task - std::max<std::int64_t>(own, 0)));
-        children[own].push_back(child);
-        tasks[static_cast<std::size_t>(task)] = describe(task, depth + 1);
-      }
-    }
-    while (open-- > 0) events.push_back(group_end(at_end));
-    return events;
-  }
-  std::mt19937 random_;
-  TaskProgram::Events root_;
-};
-
-class AnyProgram : public ::testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(seeds, AnyProgram, ::testing::Range(0U, 20U));
-
-bool follows(const RandomProgram::Child& later, const RandomProgram::Child& earlier) {
-  for (const auto& [address, writes] : later.addresses) {
-    for (const auto& [other, wrote] : earlier.addresses) {
-      if (address == other && (writes || wrote)) return true;
-    }
-  }
-  return false;
-}
-
-TEST_P(AnyProgram, runsEachTaskOnceAndInTheOrderOfItsDependences) {
-  const RandomProgram random{GetParam()};
-  TaskProgram program;
-  const std::size_t tasks = program.tasks(random.tasks);
-  program.single(random.root());
-  for (const unsigned threads : {1U, 2U, 3U, 8U}) {
-    for (const char* distribution : {"tasks:queue=3", "tasks"}) {
-      const TaskRun run{program, threads, distribution};
-      const std::vector<std::int64_t> order = run.order(tasks);
-      ASSERT_EQ(order.size(), random.tasks.size());
-      EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(), random.tasks.size());
-      // Of two children of one creator that name one address, not both reading: end of the earlier <= begin of the later.
-      for (const auto& [creator, siblings] : random.children) {
-        for (std::size_t later = 0; later < siblings.size(); ++later) {
-          for (std::size_t earlier = 0; earlier < later; ++earlier) {
-            if (follows(siblings[later], siblings[earlier])) {
-              EXPECT_LE(run.span(tasks, siblings[earlier].task).second, run.span(tasks, siblings[later].task).first);
-            }
-          }
-        }
-      }
-      // Work is conserved: busy time of all threads = items * t.
-      Time busy;
-      for (const ThreadReport& thread : run.report.threads) busy += thread.busy;
-      EXPECT_NEAR(busy.seconds(), item_time.seconds() * static_cast<double>(random.tasks.size() + 1), 1e-9);
-      EXPECT_EQ(run.report.time, (TaskRun{program, threads, distribution}.report.time));
-    }
-  }
-}
-
 TEST(Tasks, aDeadlockNamesWhoWaitsForWhichTask) {
   // The creator holds the lock that its child wants, and waits for it.
   TaskProgram program;
@@ -514,4 +302,4 @@ TEST(Tasks, wrongEventsAreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace homenode::test
+}  // namespace homenode::test::tasks

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 namespace homenode::test {
@@ -45,8 +46,18 @@ protected:
   OneCore() : machine{two_sockets()}, scheduler{machine, quiet(), {}, 0} {
     for (int thread = 0; thread < 2; ++thread) scheduler.add({CoreId{0}});
   }
+  // Another one, whose threads spin for so long before they sleep: a has the core.
+  Scheduler& spinning_for(Time spin) {
+    spinning_.emplace(machine, quiet(), Scheduler::Waiting{spin, 1}, 0);
+    for (int thread = 0; thread < 2; ++thread) spinning_->add({CoreId{0}});
+    EXPECT_TRUE(spinning_->resume(a, nobody, Time{}));
+    return *spinning_;
+  }
   Machine machine;
   Scheduler scheduler;
+
+private:
+  std::optional<Scheduler> spinning_;
 };
 
 TEST_F(OneCore, servesOneThreadAtATime) {
@@ -138,9 +149,7 @@ TEST_F(OneCore, isHeldByTheSleeperUntilItsHeadStartIsUsedUp) {
 
 TEST_F(OneCore, isFreeWhenItsThreadHasSpunLongEnough) {
   // It spins for 4 ms, less than the slice of 9 ms: whoever queues gets the core then.
-  Scheduler spinning{machine, quiet(), {millisecond * 4, 1}, 0};
-  for (int thread = 0; thread < 2; ++thread) spinning.add({CoreId{0}});
-  ASSERT_TRUE(spinning.resume(a, nobody, Time{}));
+  Scheduler& spinning = spinning_for(millisecond * 4);
   spinning.start_waiting(a, Scheduler::Wait::spins, Time{});
   EXPECT_FALSE(spinning.resume(b, nobody, millisecond));
   EXPECT_EQ(spinning.next_event(), millisecond * 4);
@@ -151,9 +160,7 @@ TEST_F(OneCore, isFreeWhenItsThreadHasSpunLongEnough) {
 
 TEST_F(OneCore, isNotGivenToAThreadThatFellAsleepInTheQueue) {
   // a spins from 0 to 12 ms, but after its slice of 9 ms b has the core until 20 ms: a sleeps by then, and b goes on.
-  Scheduler spinning{machine, quiet(), {millisecond * 12, 1}, 0};
-  for (int thread = 0; thread < 2; ++thread) spinning.add({CoreId{0}});
-  ASSERT_TRUE(spinning.resume(a, nobody, Time{}));
+  Scheduler& spinning = spinning_for(millisecond * 12);
   spinning.start_waiting(a, Scheduler::Wait::spins, Time{});
   EXPECT_FALSE(spinning.resume(b, nobody, millisecond));
   spinning.advance(millisecond * 9);
@@ -165,9 +172,7 @@ TEST_F(OneCore, isNotGivenToAThreadThatFellAsleepInTheQueue) {
 }
 
 TEST_F(OneCore, isGivenAwayByAThreadThatBeginsToSpinAfterItsSlice) {
-  Scheduler spinning{machine, quiet(), {millisecond * 200, 1}, 0};
-  for (int thread = 0; thread < 2; ++thread) spinning.add({CoreId{0}});
-  ASSERT_TRUE(spinning.resume(a, nobody, Time{}));
+  Scheduler& spinning = spinning_for(millisecond * 200);
   spinning.start_computing(a);
   EXPECT_FALSE(spinning.resume(b, nobody, millisecond));
   spinning.start_waiting(a, Scheduler::Wait::spins, millisecond * 10);  // its slice was 9 ms
@@ -176,9 +181,7 @@ TEST_F(OneCore, isGivenAwayByAThreadThatBeginsToSpinAfterItsSlice) {
 
 TEST_F(OneCore, isKeptByAThreadThatSpinsUntilItsSliceEnds) {
   // Three threads of two cores would be throttled; two spin for 200 ms, so the other one waits 9 ms for its slice.
-  Scheduler spinning{machine, quiet(), {millisecond * 200, 1}, 0};
-  for (int thread = 0; thread < 2; ++thread) spinning.add({CoreId{0}});
-  ASSERT_TRUE(spinning.resume(a, nobody, Time{}));
+  Scheduler& spinning = spinning_for(millisecond * 200);
   spinning.start_waiting(a, Scheduler::Wait::spins, Time{});
   EXPECT_FALSE(spinning.resume(b, nobody, millisecond));
   EXPECT_EQ(spinning.next_event(), millisecond * 9);

@@ -174,6 +174,23 @@ TEST(OneLine, thatNobodyChangedComesFromMemoryWithADirectoryAndFromTheOtherCache
   }
 }
 
+TEST(OneLine, thatIsStoredPastTheCachesIsTakenByTheControllerAtOnce) {
+  // A read takes the local latency of 100 ns, of which the idle controller's activate and column are a part; a store leaves them out.
+  Bench bench{one_node()};
+  const RegionId touch = bench.builder.serial("touch"), loop = bench.builder.serial("loop");
+  bench.builder.nest(touch, {1}, {write(bench.array, 0, {page})});
+  const ExecutionId first = bench.builder.repeat(touch);
+  bench.builder.nest(loop, {8}, {streamed_write(bench.array, line, {8})});
+  const ExecutionId second = bench.builder.repeat(loop);
+  bench.build();
+  bench.options.stores = StoreTreatment::nontemporal;
+  bench.engine = std::make_unique<LineEngine>(*bench.workload, bench.machine, *bench.topology, bench.options);
+  bench.time(first);
+  const Time of_controller = bench.machine.dram.activate + bench.machine.dram.column;
+  ASSERT_GT(of_controller, Time{});
+  EXPECT_EQ(bench.time(second), ns(100) - of_controller);
+}
+
 TEST(ManyLines, eachOfAChaseWaitsForTheOneBefore) {
   Bench bench{one_node()};
   std::vector<std::int64_t> offsets(1000);

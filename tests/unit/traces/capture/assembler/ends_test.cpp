@@ -16,7 +16,28 @@ namespace {
 using namespace test::jacobi_stream;
 using test::StreamWriter;
 
-class AssemblerEnds : public test::AssemblerFixture {};
+class AssemblerEnds : public test::AssemblerFixture {
+protected:
+  // Loops of one access an iteration, far from each other: more than 10 bytes of stream each.
+  StreamWriter scattered(std::uint64_t constructs, std::uint64_t iterations, unsigned seed) const {
+    StreamWriter stream;
+    stream.hello();
+    stream.pc(0, HN_READ, 8);
+    stream.allocate(a_address, 8 << 20);
+    std::mt19937 random{seed};
+    for (std::uint64_t construct = 0; construct < constructs; ++construct) {
+      stream.parallel_begin(construct);
+      stream.loop_begin(0x3000, iterations);
+      for (std::uint64_t i = 0; i < iterations; ++i) {
+        stream.item(static_cast<std::int64_t>(i));
+        stream.run(0, a_address + random() % (1 << 20) * 8, 0, 1, 0, 0);
+      }
+      stream.loop_end(true);
+      stream.parallel_end(construct);
+    }
+    return stream;
+  }
+};
 
 TEST_F(AssemblerEnds, TheTwinsCountsAreSharedByAccesses) {
   StreamWriter stream;
@@ -144,23 +165,8 @@ TEST_F(AssemblerEnds, WhetherAProgramSaidAWordIsKnown) {
 }
 
 TEST_F(AssemblerEnds, FinishedExecutionsAreInTheFileBeforeTheEnd) {
-  // one access an iteration, far from each other: more than 10 bytes of stream each, so more than 8 MB in all
-  StreamWriter stream;
-  stream.hello();
-  stream.pc(0, HN_READ, 8);
-  stream.allocate(a_address, 8 << 20);
-  constexpr std::uint64_t constructs = 800, iterations = 1000;
-  std::mt19937 random{12};
-  for (std::uint64_t construct = 0; construct < constructs; ++construct) {
-    stream.parallel_begin(construct);
-    stream.loop_begin(0x3000, iterations);
-    for (std::uint64_t i = 0; i < iterations; ++i) {
-      stream.item(static_cast<std::int64_t>(i));
-      stream.run(0, a_address + random() % (1 << 20) * 8, 0, 1, 0, 0);
-    }
-    stream.loop_end(true);
-    stream.parallel_end(construct);
-  }
+  constexpr std::uint64_t constructs = 800, iterations = 1000;  // more than 8 MB in all
+  StreamWriter stream = scattered(constructs, iterations, 12);
   const std::string whole = [&] {
     StreamWriter ended = stream;
     ended.end();
@@ -221,22 +227,8 @@ TEST_F(AssemblerEnds, APartKeepsItsName) {
 }
 
 TEST_F(AssemblerEnds, WhatACaptureLeavesThatEndsInTheMiddleCanBeRecovered) {
-  StreamWriter stream;
-  stream.hello();
-  stream.pc(0, HN_READ, 8);
-  stream.allocate(a_address, 8 << 20);
-  std::mt19937 random{11};
   constexpr std::uint64_t constructs = 30, iterations = 4000;
-  for (std::uint64_t construct = 0; construct < constructs; ++construct) {
-    stream.parallel_begin(construct);
-    stream.loop_begin(0x3000, iterations);
-    for (std::uint64_t i = 0; i < iterations; ++i) {
-      stream.item(static_cast<std::int64_t>(i));
-      stream.run(0, a_address + random() % (1 << 20) * 8, 0, 1, 0, 0);
-    }
-    stream.loop_end(true);
-    stream.parallel_end(construct);
-  }
+  StreamWriter stream = scattered(constructs, iterations, 11);
   stream.opcode(120);  // the assembler goes no further, and does not finish the file
   EXPECT_THROW(assembled(stream), InputError);
   const std::filesystem::path part = folder_ / "trace.hnt.part", kept = folder_ / "kept.hnt";
