@@ -178,6 +178,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
   result["threads_at_once"] = report.threads_at_once;
   result["heap_name"] = heap_of(workload, spec);
   result["caches"] = report.caches;
+  result["core"] = report.core;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;
   if (report.timeline) result["timeline"] = timeline_of(*report.timeline);

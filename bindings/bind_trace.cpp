@@ -201,6 +201,12 @@ void bind_trace(py::module_& module) {
       .def("own_threads", &own_threads_of)
       .def("is_serial", &is_serial)
       .def("code", &code_of)
+      .def(
+          "is_timed_by_blocks",
+          [](const Workload& workload, const std::string& llvm_cpu) {
+            return has_core_model(workload, llvm_cpu);
+          },
+          "llvm_cpu"_a)
       .def("executed_code", &executed_code_of, "llvm_cpu"_a)
       .def("thread_graph", &threads_of, "team"_a)
       .def("expand_runs", [](std::shared_ptr<Workload> workload) { return expand_runs(std::move(workload)); });

@@ -82,6 +82,10 @@ void add_window(std::string& text, const ExecutedCode& code, const CodeWindow& w
 
 void use_core_model(CoreModelFiles used) { files() = std::move(used); }
 
+bool has_core_model(const Workload& workload, const std::string& llvm_cpu) {
+  return !workload.executed.counts.empty() && !llvm_cpu.empty() && !files().program.empty();
+}
+
 std::vector<std::string> core_model_names() { return {"auto", "blocks", "classes"}; }
 
 std::string core_model_request(const Workload& workload, const std::string& llvm_cpu) {

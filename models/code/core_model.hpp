@@ -27,6 +27,9 @@ std::vector<std::string> core_model_names();
 // program. Throws UsageError where `blocks` lacks one of these, or the program refuses the machine's core.
 std::shared_ptr<const CodeCycles> code_cycles(const Workload&, const Machine&, const std::string& core);
 
+// Whether `auto` is `blocks` for a core of this name.
+bool has_core_model(const Workload&, const std::string& llvm_cpu);
+
 // Of each block of the workload's code, by its number: what the program made of it.
 struct BlockCycles {
   double cycles = 0;  // of one execution; 0: it was not looked at

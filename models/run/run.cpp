@@ -163,6 +163,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunSpec& s
   if (plan.only_bounds) report = bound_of(plan, demand, report, addresses);
   if (touches.pass) put_in_front(*touches.pass, report);
   report.caches = plan.caches.name;
+  report.core = staged.code ? "blocks" : "classes";
   report.caches_region = plan.caches.region;
   report.caches_lines_per_touch = plan.caches.lines_per_touch;
   return report;

@@ -203,7 +203,7 @@ def advise(
         gain_low=low,
         gain_high=high,
         samples=samples,
-        reason=why(region, before, model, timing.static_run(), gain, best, here, open_regions(trace.unseen)),
+        reason=why(region, before, model, timing.static_run(), gain, best, here, open_regions(trace.unseen, trace.is_timed_by_blocks(machine))),
         break_even=_break_even(model, here),
         here=here,
         plain=plain,

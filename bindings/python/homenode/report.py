@@ -93,6 +93,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "tlb_misses": counts["tlb_misses"],
         "accesses": counts["accesses"],
         "caches": raw["caches"],
+        "core": raw["core"],
         "caches_reason": {"region": raw["caches_region"], "lines_per_touch": raw["caches_lines_per_touch"]},
         "heap_detail": raw["heap"],
         "best_placement": raw["best_placement"],

@@ -152,6 +152,19 @@ class Trace:
         """Whether the program neither shares work between threads nor creates any."""
         return self._core.is_serial()
 
+    def is_timed_by_blocks(self, machine: Machine) -> bool:
+        """Whether replays on this machine take core time from the code that ran, with the calls of libraries that were sampled."""
+        return self._core.is_timed_by_blocks(machine.llvm_cpu)
+
+    def executed_code(self, llvm_cpu: str = "") -> list[dict[str, Any]]:
+        """The basic blocks that ran: ``{"block", "file", "line", "instructions", "function", "library", "calls", "cycles", "bound",
+        "regions": [{"region", "executions", "mispredictions"}]}``; empty in traces of older versions and of other tools.
+
+        `function` and `library` name the code of a library that was stepped or timed; `calls` is the place of such a block in the list.
+        `cycles` of one execution and what bounds them are LLVM-MCA's for the core `llvm_cpu`, such as ``"znver3"``; None without it.
+        """
+        return self._core.executed_code(llvm_cpu)
+
     @property
     def unseen(self) -> dict[str, Any]:
         """What ran outside of the instrumented code: calls and instructions of the whole program, by function, by region.

@@ -10,6 +10,7 @@ MENTIONED = 0.03
 OPEN = 0.1
 """Share of a region's instructions from which it is open what binds the region: its core time is a tenth too short."""
 _BASES = ("counted", "stepped", "timed", "at_least", "none")  # the less certain ones last
+_ESTIMATED = ("stepped", "timed")  # core time by blocks has these calls
 _NAMED = 3  # functions and regions that a sentence names
 
 
@@ -35,8 +36,10 @@ def _sums(entries: list[dict[str, Any]]) -> dict[str, Any]:
     seen = sum(entry["instructions"] for entry in entries if not entry["function"])
     outside = [entry for entry in entries if entry["function"] and entry["recorded"] == "nothing"]
     unseen = sum(entry["instructions"] for entry in outside)
+    estimated = sum(entry["instructions"] for entry in outside if entry["basis"] in _ESTIMATED)
     return {
         "share": unseen / (seen + unseen) if seen + unseen > 0 else 0.0,
+        "estimated_share": estimated / (seen + unseen) if seen + unseen > 0 else 0.0,
         "at_least": any(entry["basis"] in ("at_least", "none") for entry in outside),
         "calls": round(sum(entry["calls"] for entry in outside)),
         "instructions": unseen,
@@ -73,9 +76,14 @@ def summary(code: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, Any]
     return {"known": bool(code), **whole, "functions": functions, "regions": regions}
 
 
-def open_regions(unseen: dict[str, Any]) -> set[str]:
-    """Labels of the regions of which it is open what binds them."""
-    return {region["label"] for region in unseen.get("regions", []) if not region["settled"]}
+def _is_open(region: dict[str, Any], by_blocks: bool) -> bool:
+    """Core time by blocks has the time of calls that were stepped or timed."""
+    return not region["settled"] and not (by_blocks and region["share"] - region["estimated_share"] < OPEN)
+
+
+def open_regions(unseen: dict[str, Any], by_blocks: bool = False) -> set[str]:
+    """Labels of the regions of which it is open what binds them, where core time is by blocks or by classes of instructions."""
+    return {region["label"] for region in unseen.get("regions", []) if _is_open(region, by_blocks)}
 
 
 def library_of(function: dict[str, Any]) -> str:
@@ -92,18 +100,20 @@ def _named(names: list[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
-def sentence(unseen: dict[str, Any], judged: Iterable[str] = ()) -> str | None:
+def sentence(unseen: dict[str, Any], judged: Iterable[str] = (), by_blocks: bool = False) -> str | None:
     """What is to be said where times of this program are; None if it was seen almost completely, and the `judged` regions, too."""
-    if not unseen.get("known") or (unseen["share"] < MENTIONED and open_regions(unseen).isdisjoint(judged)):
+    if not unseen.get("known") or (unseen["share"] < MENTIONED and open_regions(unseen, by_blocks).isdisjoint(judged)):
         return None
     by_library: dict[str, list[str]] = {}
     for function in [one for one in unseen["functions"] if one["share"] >= 0.01][:_NAMED]:
         by_library.setdefault(library_of(function), []).append(f"{function['function']} {percent(function['share'])}")
     told = "; ".join(f"{library}: {', '.join(functions)}" for library, functions in by_library.items())
-    regions = sorted((one for one in unseen["regions"] if not one["settled"]), key=lambda one: -one["instructions"])
+    regions = sorted((one for one in unseen["regions"] if _is_open(one, by_blocks)), key=lambda one: -one["instructions"])
     least = "at least " if unseen["at_least"] else ""
     text = f"{least}{percent(unseen['share'])} of this program's instructions run in code that homenode did not see"
     text = text[0].upper() + text[1:] + (f" ({told})" if told else "")
+    if not regions and by_blocks and unseen["estimated_share"] > 0:
+        return f"{text}; times have the calls, as sampled in the capture, without their accesses."
     if not regions:
         return f"{text}; no region is a tenth too short by it."
     names = _named([f"{one['label']} ({percent(one['share'])})" for one in regions])

@@ -173,10 +173,15 @@ private:
   }
   void take_function(std::uint64_t ordinal, const nlohmann::json& note) {
     Function function = function_of(note);
+    if (function.recorded == RecordedOfCall::heap) {  // the heap model has its time
+      functions[ordinal] = function;
+      return;
+    }
     CodeBlock block;
     block.stepped = true;
     block.function = function.name, block.library = function.library;
-    block.nanoseconds = note.value("nanoseconds", 0.0);
+    // The time of a call whose accesses are recorded has the memory's part in it.
+    if (function.recorded == RecordedOfCall::nothing) block.nanoseconds = note.value("nanoseconds", 0.0);
     if (const auto steps = note.find("code"); steps != note.end())
       for (const auto& step : *steps) block.bytes += bytes_of(step.get<std::string>());
     block.instructions = static_cast<std::uint32_t>(std::lround(function.instructions));

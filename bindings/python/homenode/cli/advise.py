@@ -50,7 +50,7 @@ def _bound(advice: Advice) -> str:
     return f"{bound}: an upper bound. The gain is that of the replays: {_percent(advice.gain)}."
 
 
-def _print(screen: Console, advice: Advice, machine: Machine) -> None:
+def _print(screen: Console, advice: Advice, machine: Machine, by_blocks: bool) -> None:
     choice = advice.choice
     verdict = "Latency-weighted chunks pay off" if advice.pays_off else "Latency-weighted chunks do not pay off"
     screen.print(
@@ -60,7 +60,7 @@ def _print(screen: Console, advice: Advice, machine: Machine) -> None:
         soft_wrap=True,
     )
     screen.print(f"Why: {console.plain(advice.reason)}.", soft_wrap=True)
-    if (told := unseen.sentence(advice.unseen, [advice.region] if advice.region else [])) is not None:
+    if (told := unseen.sentence(advice.unseen, [advice.region] if advice.region else [], by_blocks)) is not None:
         screen.print(console.plain(told), soft_wrap=True)
     table = console.table("schedule", "time", right=("time",))
     times = {**advice.plain, "latency-weighted": advice.weighted_seconds}
@@ -114,13 +114,13 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
     screen.print(table)
 
 
-def _print_of_created_threads(screen: Console, advice: CreatedThreadsAdvice, machine: Machine) -> None:
+def _print_of_created_threads(screen: Console, advice: CreatedThreadsAdvice, machine: Machine, by_blocks: bool) -> None:
     threads = console.number_of(advice.choice["threads"], "thread")
     screen.print(
         f"No chunks can be weighed on {console.plain(advice.choice['machine'])} with {threads}: {console.plain(advice.reason)}.",
         soft_wrap=True,
     )
-    if (told := unseen.sentence(advice.unseen)) is not None:
+    if (told := unseen.sentence(advice.unseen, by_blocks=by_blocks)) is not None:
         screen.print(console.plain(told), soft_wrap=True)
     screen.print(
         f"As it is the program takes {console.seconds(advice.seconds)}. {console.plain(guessed(machine.name, *machine.assumed))}"
@@ -193,7 +193,7 @@ def command(
         if as_json:
             console.print_json(told.to_dict())
         else:
-            _print_of_created_threads(console.output(), told, described)
+            _print_of_created_threads(console.output(), told, described, trace.is_timed_by_blocks(described))
         return
     with console.progress("weighing", None) as advance:
         advice = advise(
@@ -219,7 +219,7 @@ def command(
         console.print_json(document)
         return
     screen = console.output()
-    _print(screen, advice, described)
+    _print(screen, advice, described, trace.is_timed_by_blocks(described))
     if map_file is not None:
         _print_map(screen, advice)
     if everything:

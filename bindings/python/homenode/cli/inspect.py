@@ -8,6 +8,7 @@ from rich.console import Console
 
 from homenode import unseen
 from homenode.cli import console
+from homenode.cli.inspect_code import print_code
 from homenode.trace import Trace
 
 
@@ -24,8 +25,14 @@ from homenode.trace import Trace
     type=click.IntRange(min=1),
     help="With --threads: number of threads that share each loop; default: as captured.",
 )
+@click.option("--code", is_flag=True, help="Show the blocks of machine code that ran, the hottest first.")
+@click.option(
+    "--cpu", metavar="NAME", help="With --code: LLVM's name of a core, such as znver3, for which LLVM-MCA tells cycles."
+)
 @console.json_option
-def command(file: Path, every: bool, threads: bool, team: int | None, as_json: bool) -> None:
+def command(
+    file: Path, every: bool, threads: bool, team: int | None, code: bool, cpu: str | None, as_json: bool
+) -> None:
     """Show what a trace holds: regions, instructions by class, objects, footprint, and what could not be recorded.
 
     `in flight`: outstanding misses of a core with ten miss buffers and sixteen prefetched lines, as far as the dependences and
@@ -34,7 +41,11 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
     trace = Trace.open(file)
     if team is not None and not threads:
         raise click.UsageError("--team goes with --threads")
+    if cpu is not None and not code:
+        raise click.UsageError("--cpu goes with --code")
     found = trace.inspect()
+    if code:
+        found = {**found, "code": trace.executed_code(cpu or "")}
     if threads:
         found = {**found, "thread_graph": trace.thread_graph(team)}
     if as_json:
@@ -67,6 +78,8 @@ def command(file: Path, every: bool, threads: bool, team: int | None, as_json: b
         screen.print(f"The program creates its threads: {own} with its first one, at most {at_once} at once")
     if found["work"]["instructions"]:
         _print_work(screen, found)
+    if code:
+        print_code(screen, found["code"], cpu or "", every)
     if threads:
         _print_threads(screen, found["thread_graph"])
     largest = sorted(found["objects"], key=lambda entry: -entry["bytes"])

@@ -26,9 +26,9 @@ def _times(suggestion: MapSuggestion) -> list[tuple[str, str, str]]:
     ]
 
 
-def _remarks(suggestion: MapSuggestion, trace: Trace) -> list[str]:
+def _remarks(suggestion: MapSuggestion, trace: Trace, machine: Machine) -> list[str]:
     """What is to be known of the threads and of the program."""
-    told = unseen.sentence(trace.unseen)
+    told = unseen.sentence(trace.unseen, by_blocks=trace.is_timed_by_blocks(machine))
     return [*suggestion.remarks, *([told] if told is not None else [])]
 
 
@@ -39,7 +39,7 @@ def _print(screen: Console, suggestion: MapSuggestion, machine: Machine, trace: 
         times.add_row(mapping, seconds, regret, style="bold" if mapping == suggestion.mapping else None)
     screen.print(times)
     screen.print(console.plain(guessed(machine.name, *machine.assumed)))
-    for remark in _remarks(suggestion, trace):
+    for remark in _remarks(suggestion, trace, machine):
         screen.print(console.plain(remark), soft_wrap=True)
     for mapping, reason in suggestion.refused.items():
         screen.print(f"{mapping}: not tried, {console.plain(reason)}", soft_wrap=True)
@@ -130,7 +130,7 @@ def command(
         _print(console.output(), suggestion, described, trace)
     else:
         click.echo(FORMATS[form](suggestion.threads, suggestion.at_once), nl=False)
-        for remark in _remarks(suggestion, trace):
+        for remark in _remarks(suggestion, trace, machine):
             click.echo(f"homenode: {visible(remark)}", err=True)
         for mapped, seconds, regret in _times(suggestion):
             click.echo(f"homenode: predicted with {mapped}: {seconds} ({regret})", err=True)

@@ -60,7 +60,8 @@ def print_ranking(
     Below it: how much of its machine is guessed, and what `first_places` say of it.
     """
     not_seen = results[0].trace.unseen
-    open_regions = unseen.open_regions(not_seen)
+    by_blocks = all(result.run["core"] == "blocks" for result in results)
+    open_regions = unseen.open_regions(not_seen, by_blocks)
     groups: dict[tuple[Any, ...], list[int]] = {}
     for place, result in enumerate(results):
         groups.setdefault(report.comparable(result.run), []).append(place)
@@ -102,7 +103,7 @@ def print_ranking(
         machine = described[first["machine_hash"]]
         screen.print(console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])), soft_wrap=True)
     judged = {result.run["bound_by"]["region"] for result in results if result.run["bound_by"]["region"]}
-    if (told := unseen.sentence(not_seen, judged)) is not None:
+    if (told := unseen.sentence(not_seen, judged, by_blocks)) is not None:
         screen.print(console.plain(told), soft_wrap=True)
 
 
@@ -205,7 +206,8 @@ _OUTSIDE = {
 
 def print_explanation(screen: Console, results: list[Result]) -> None:
     """A table for each run: where its time went, what held up each region, and why caches were modelled as they were."""
-    open_regions = unseen.open_regions(results[0].trace.unseen)
+    by_blocks = all(result.run["core"] == "blocks" for result in results)
+    open_regions = unseen.open_regions(results[0].trace.unseen, by_blocks)
     for result in results:
         run = result.run
         names = _names(run)
