@@ -49,6 +49,25 @@ def test_a_build_that_looks_for_gcc_in_the_name_gets_openmp(tmp_path: Path) -> N
     assert list(regions[regions.kind == "loop"].writes) == [9]
 
 
+def test_a_build_that_asks_for_gcc_by_name_finds_homenode_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gcc").symlink_to(SCRIPTS / "homenode-gcc")
+    (tmp_path / "own.c").write_text("int a[9];\nint main(void) { for (int i = 0; i < 9; ++i) a[i] = i; return 0; }\n")
+    (tmp_path / "Makefile").write_text("CC = gcc\nown: own.c\n\t$(CC) -O1 -o $@ $<\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    subprocess.run(["make", "own"], cwd=tmp_path, check=True)
+    assert hn.capture(command=[tmp_path / "own"]).accesses >= 9
+    # by its path there is nothing behind it
+    monkeypatch.setenv("HOMENODE_GCC", str(SCRIPTS / "homenode-gcc"))
+    done = subprocess.run(
+        [SCRIPTS / "homenode-gcc", "own.c"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "which is homenode itself; allowed: gcc" in done.stderr
+
+
 def test_a_device_as_output_is_written_to_and_stays_one(tmp_path: Path) -> None:
     # as configure scripts do, also as root: -o /dev/null
     (tmp_path / "empty.c").write_text("int main(void) { return 0; }\n")

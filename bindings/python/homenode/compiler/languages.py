@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ def refusal_of(driver: str) -> str | None:
     """Why the program behind `homenode DRIVER` cannot compile for tracing; None if it can."""
     name, variable = DRIVERS[driver]
     words = compiler_of(driver)
+    if _is_ours(shutil.which(words[0])):
+        return f"{variable} is '{' '.join(words)}', which is homenode itself; allowed: {name}, by its path if need be"
     if not any("clang" in Path(word).name or "flang" in Path(word).name for word in words):
         return None
     return f"{variable} is '{' '.join(words)}'; allowed: {name} or a cross or numbered {name} (clang's code is not recorded in full)"
@@ -25,7 +28,20 @@ def refusal_of(driver: str) -> str | None:
 def compiler_of(driver: str) -> list[str]:
     """The program behind `homenode DRIVER`, and arguments that its variable gives it (`gfortran -m64`)."""
     name, variable = DRIVERS[driver]
-    return shlex.split(os.environ.get(variable, "")) or [name]
+    word, *more = shlex.split(os.environ.get(variable, "")) or [name]
+    return [_past_ourselves(word), *more]
+
+
+def _is_ours(program: str | None) -> bool:
+    return program is not None and Path(program).resolve().name.startswith("homenode")
+
+
+def _past_ourselves(word: str) -> str:
+    """The word, or the program further down PATH that it stands for where a build finds us first: a link `gcc` to homenode-gcc."""
+    if not _is_ours(shutil.which(word)):
+        return word
+    found = (shutil.which(word, path=folder) for folder in os.get_exec_path())
+    return next((program for program in found if program is not None and not _is_ours(program)), word)
 
 
 @dataclass(frozen=True)
