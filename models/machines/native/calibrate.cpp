@@ -227,9 +227,12 @@ HostCalibration calibrate(const CalibrationOptions& given) {
   HostCalibration result;
   std::vector<unsigned> cpus = native::usable_cpus();
   const native::Figures sharing = measure_sharing(cpus, options);
-  for (std::size_t second = 1; second < cpus.size(); ++second)
-    if (native::sharing(sharing.of(figure::sharing(second), options.settling).value) == native::Sharing::one_core)
+  for (std::size_t second = 1; second < cpus.size(); ++second) {
+    // On a busy host each CPU does half of its work: that says nothing against what the system says.
+    const bool trusted = sharing.settled(figure::sharing(second), options.settling);
+    if (trusted && native::sharing(sharing.of(figure::sharing(second), options.settling).value) == native::Sharing::one_core)
       result.cpus_sharing_cores.push_back(cpus[second]);
+  }
   std::erase_if(cpus, [&](unsigned cpu) {
     return std::find(result.cpus_sharing_cores.begin(), result.cpus_sharing_cores.end(), cpu) != result.cpus_sharing_cores.end();
   });
