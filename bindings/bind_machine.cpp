@@ -13,6 +13,7 @@
 #include "models/machines/topology_tables.hpp"
 #include "models/microbenchmarks/latency_map.hpp"
 #include "models/microbenchmarks/loaded_latency.hpp"
+#include "models/run/run_spec.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/machine/topology.hpp"
 
@@ -112,6 +113,7 @@ void bind_machine(py::module_& module) {
       .def_property_readonly("name", [](const MachineHandle& handle) { return handle.file.machine.name; })
       .def_property_readonly("description", [](const MachineHandle& handle) { return handle.file.machine.description; })
       .def_property_readonly("hash", [](const MachineHandle& handle) { return handle.file.machine.hash; })
+      .def_property_readonly("system_name", [](const MachineHandle& handle) { return system_of(handle.file.machine, {}).name; })
       .def_property_readonly("sockets", [](const MachineHandle& handle) { return handle.file.machine.sockets; })
       .def_property_readonly("nodes", [](const MachineHandle& handle) { return handle.file.machine.nodes.size(); })
       .def_property_readonly("cores", [](const MachineHandle& handle) { return handle.file.machine.cores(); })

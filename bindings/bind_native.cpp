@@ -14,14 +14,17 @@ using namespace pybind11::literals;
 namespace {
 
 py::dict spread(const native::Spread& value) {
-  return py::dict("value"_a = value.value, "low"_a = value.low, "high"_a = value.high, "disturbance"_a = value.disturbance);
+  return py::dict("value"_a = value.value, "low"_a = value.low, "high"_a = value.high, "disturbance"_a = value.disturbance,
+                  "unsettled"_a = value.unsettled, "passes"_a = value.passes);
 }
 
-py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, unsigned repeats, const py::object& progress) {
+py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, unsigned repeats, unsigned most_passes,
+                         const py::object& progress) {
   CalibrationOptions options;
   options.largest_working_set = Bytes{largest_working_set};
   options.array = Bytes{array};
   options.repeats = repeats;
+  options.settling.most_passes = most_passes;
   if (!progress.is_none()) {
     options.progress = [&progress](const std::string& step) {
       const py::gil_scoped_acquire gil;
@@ -40,8 +43,13 @@ py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, u
   measured["barriers"] = list_of(result.barriers, [](const BarrierByThreads& entry) {
     return py::dict("threads"_a = entry.threads, "nanoseconds"_a = spread(entry.nanoseconds));
   });
-  measured["disturbances"] =
-      list_of(result.disturbances, [](const DisturbedStep& entry) { return py::dict("step"_a = entry.step, "reason"_a = entry.reason); });
+  const auto doubted = [](const DisturbedStep& entry) { return py::dict("step"_a = entry.step, "reason"_a = entry.reason); };
+  measured["disturbances"] = list_of(result.disturbances, doubted);
+  measured["unsettled"] = list_of(result.unsettled, doubted);
+  py::dict figures;
+  for (const NamedFigure& figure : result.figures) figures[py::str(figure.name)] = spread(figure.spread);
+  measured["figures"] = figures;
+  measured["cpus_sharing_cores"] = result.cpus_sharing_cores;
   return py::make_tuple(MachineHandle{std::move(result.file)}, measured);
 }
 
@@ -49,7 +57,7 @@ py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, u
 
 void bind_native(py::module_& module) {
   module.def("detect", [] { return MachineHandle{detect()}; });
-  module.def("calibrate", &calibrate_host, "largest_working_set"_a, "array"_a, "repeats"_a, "progress"_a = py::none());
+  module.def("calibrate", &calibrate_host, "largest_working_set"_a, "array"_a, "repeats"_a, "most_passes"_a, "progress"_a = py::none());
 }
 
 }  // namespace homenode::python

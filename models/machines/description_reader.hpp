@@ -252,14 +252,15 @@ protected:
     return parameter;
   }
 
-  // ---- sections of single values; what a file leaves out is listed as homenode's default
+  // ---- sections of single values; what a file leaves out is listed as homenode's default, unless it has none or is of a machine's own
+  // system, which is the default one in all that its description does not say
 
   void read_sections(const toml::table& root, const std::vector<MachineSection>& sections,
                      std::vector<MachineParameter>& parameters) const {
     static const toml::table none;
     for (const MachineSection& section : sections) {
-      const toml::node* node = root.get(section.name);
-      const bool top = section.name.empty();
+      const bool top = section.name.empty(), own_system = section.name.starts_with(system_prefix);
+      const toml::node* node = top ? nullptr : root.at_path(section.name).node();
       std::vector<std::string> names;
       bool required = false;
       for (const MachineField& field : section.fields) {
@@ -270,8 +271,10 @@ protected:
         document_.refuse("'" + section.name + "' is missing; allowed: [" + section.name + "] with " + joined(names));
       const toml::table& table = top ? root : node == nullptr ? none : as_table(*node, section.name, "[" + section.name + "]");
       if (!top) refuse_unknown(table, "[" + section.name + "]", names);
-      for (const MachineField& field : section.fields)
+      for (const MachineField& field : section.fields) {
+        if (!table.contains(field.name) && (own_system || is_left_out(field))) continue;
         parameters.push_back(read_field(table, field, top ? field.name : section.name + "." + field.name));
+      }
     }
   }
 

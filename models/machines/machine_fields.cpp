@@ -70,7 +70,6 @@ void assign(Time& target, std::string_view text, Frequency clock) {
   target = cycles ? cycles_to_time(*cycles, clock) : parse_time(text);
 }
 void assign(Bytes& target, std::string_view text, Frequency) { target = parse_bytes(text); }
-void assign(std::optional<Bytes>& target, std::string_view text, Frequency) { target = parse_bytes(text); }
 void assign(Bandwidth& target, std::string_view text, Frequency clock) {
   const auto per_cycle = number_before(text, "B/cycle");
   target = per_cycle ? Bandwidth::bytes_per_second(*per_cycle * clock.hertz()) : parse_bandwidth(text);
@@ -81,6 +80,13 @@ void assign(Power& target, std::string_view text, Frequency) { target = parse_po
 void assign(StopOrder& target, std::string_view text, Frequency) { target.text = trimmed(text); }
 void assign(unsigned& target, std::string_view text, Frequency) { target = plain_number<unsigned>(text, "a whole number"); }
 void assign(double& target, std::string_view text, Frequency) { target = plain_number<double>(text, "a number"); }
+
+template <class Value>
+void assign(std::optional<Value>& target, std::string_view text, Frequency clock) {
+  Value value{};
+  assign(value, text, clock);
+  target = value;
+}
 
 template <class Choice>
 requires std::is_enum_v<Choice>
@@ -119,12 +125,15 @@ std::string shortest(double value) {
 
 std::string text(Time value) { return to_string(value); }
 std::string text(Bytes value) { return to_string(value); }
-std::string text(const std::optional<Bytes>& value) { return value ? to_string(*value) : ""; }
 std::string text(Bandwidth value) { return to_string(value); }
 std::string text(Frequency value) { return to_string(value); }
 std::string text(Energy value) { return to_string(value); }
 std::string text(Power value) { return to_string(value); }
 std::string text(const StopOrder& value) { return value.text; }
+template <class Value>
+std::string text(const std::optional<Value>& value) {
+  return value ? to_string(*value) : "";
+}
 std::string text(unsigned value) { return std::to_string(value); }
 std::string text(double value) { return shortest(value); }
 template <class Choice>
@@ -142,8 +151,11 @@ std::string text(const std::vector<LoadedLatencyPoint>& curve) {
 
 std::optional<double> magnitude(Time value) { return static_cast<double>(value.count()); }
 std::optional<double> magnitude(Bytes value) { return static_cast<double>(value.count()); }
-std::optional<double> magnitude(const std::optional<Bytes>& value) { return value ? magnitude(*value) : std::nullopt; }
 std::optional<double> magnitude(Bandwidth value) { return value.bytes_per_second(); }
+template <class Value>
+std::optional<double> magnitude(const std::optional<Value>& value) {
+  return value ? magnitude(*value) : std::nullopt;
+}
 std::optional<double> magnitude(Frequency value) { return value.hertz(); }
 std::optional<double> magnitude(Energy value) { return value.joules(); }
 std::optional<double> magnitude(Power value) { return value.watts(); }
@@ -161,10 +173,11 @@ std::int64_t product(std::int64_t value, double factor) {
 }
 void multiply(Time& value, double factor) { value = Time::picoseconds(product(value.count(), factor)); }
 void multiply(Bytes& value, double factor) { value = Bytes{product(value.count(), factor)}; }
-void multiply(std::optional<Bytes>& value, double factor) {
+void multiply(Bandwidth& value, double factor) { value = Bandwidth::bytes_per_second(value.bytes_per_second() * factor); }
+template <class Value>
+void multiply(std::optional<Value>& value, double factor) {
   if (value) multiply(*value, factor);
 }
-void multiply(Bandwidth& value, double factor) { value = Bandwidth::bytes_per_second(value.bytes_per_second() * factor); }
 void multiply(Frequency& value, double factor) { value = Frequency::hertz(value.hertz() * factor); }
 void multiply(Energy& value, double factor) { value = value * factor; }
 void multiply(Power& value, double factor) { value = value * factor; }
@@ -233,7 +246,10 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                          {"streamable_stores", &machine.streamable_stores},
                                          {"miss_buffers", &machine.miss_buffers, true},
                                          {"prefetched_lines", &machine.prefetched_lines, true},
-                                         {"prefetch_stride_limit", &machine.prefetch_stride_limit}}},
+                                         {"prefetch_stride_limit", &machine.prefetch_stride_limit},
+                                         {"read_bandwidth", &machine.read_bandwidth},
+                                         {"write_bandwidth", &machine.write_bandwidth},
+                                         {"nontemporal_bandwidth", &machine.nontemporal_bandwidth}}},
                                        {"coherence",
                                         {{"snoop", &machine.snoop, true},
                                          {"core_to_core_local", &machine.core_to_core_local, true},
@@ -277,7 +293,42 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                          {"address_rings", &ring.address_rings},
                          {"acknowledge_rings", &ring.acknowledge_rings}}});
   }
+  if (machine.system) {
+    for (MachineSection& section : sections_of(*machine.system))
+      sections.push_back({std::string{system_prefix} + section.name, std::move(section.fields)});
+  }
   return sections;
+}
+
+std::vector<MachineSection> sections_of(OperatingSystem& system) {
+  return {{"faults",
+           {{"parallel", &system.fault.parallel},
+            {"serial", &system.fault.serial},
+            {"serial_transfers", &system.fault.serial_transfers},
+            {"zeroing", &system.fault.zeroing},
+            {"huge", &system.fault.huge}}},
+          {"migration", {{"fixed", &system.migration.fixed}, {"shootdown", &system.migration.shootdown}}},
+          {"balancing",
+           {{"available", &system.balancing.available},
+            {"kernel", &system.balancing.kernel},
+            {"hinting_fault", &system.balancing.hinting_fault},
+            {"scan", &system.balancing.scan}}},
+          {"scheduler",
+           {{"latency", &system.scheduler.latency},
+            {"least_slice", &system.scheduler.least_slice},
+            {"wakeup_granularity", &system.scheduler.wakeup_granularity},
+            {"tick", &system.scheduler.tick},
+            {"balance_interval", &system.scheduler.balance_interval},
+            {"busy_factor", &system.scheduler.busy_factor},
+            {"imbalance", &system.scheduler.imbalance},
+            {"cache_hot", &system.scheduler.cache_hot},
+            {"context_switch", &system.scheduler.context_switch},
+            {"wakeup", &system.scheduler.wakeup},
+            {"deep_wakeup", &system.scheduler.deep_wakeup},
+            {"residency", &system.scheduler.residency},
+            {"migration", &system.scheduler.migration},
+            {"disturbances", &system.scheduler.disturbances},
+            {"disturbance", &system.scheduler.disturbance}}}};
 }
 
 std::vector<MachineField> fields_of(Machine& machine) {
@@ -291,6 +342,12 @@ std::vector<MachineField> fields_of(Machine& machine) {
   for (std::size_t index = 0; index < machine.links.size(); ++index)
     append(all, "links." + std::to_string(index), fields_of(machine.links[index]));
   return all;
+}
+
+bool is_left_out(const MachineField& field) {
+  if (const auto* time = std::get_if<std::optional<Time>*>(&field.target)) return !(*time)->has_value();
+  if (const auto* bandwidth = std::get_if<std::optional<Bandwidth>*>(&field.target)) return !(*bandwidth)->has_value();
+  return false;
 }
 
 void set_from_text(const MachineField& field, std::string_view text, Frequency clock) {
@@ -322,7 +379,8 @@ std::string canonical_description(const Machine& described) {
   for (std::size_t index = 0; index < machine.links.size(); ++index)
     lines += "links." + std::to_string(index) + ".between = " + std::to_string(machine.links[index].from.value()) + " " +
              std::to_string(machine.links[index].to.value()) + "\n";
-  for (const MachineField& field : fields_of(machine)) lines += field.name + " = " + text_of(field) + "\n";
+  for (const MachineField& field : fields_of(machine))
+    if (!is_left_out(field)) lines += field.name + " = " + text_of(field) + "\n";
   return lines;
 }
 

@@ -14,8 +14,9 @@
 
 namespace homenode {
 
-using FieldTarget = std::variant<Time*, Bytes*, std::optional<Bytes>*, Bandwidth*, Frequency*, unsigned*, double*, Inclusion*, SnoopMode*,
-                                 Overlap*, StoreTreatment*, AddressHash*, StopOrder*, Energy*, Power*, std::vector<LoadedLatencyPoint>*>;
+using FieldTarget = std::variant<Time*, std::optional<Time>*, Bytes*, std::optional<Bytes>*, Bandwidth*, std::optional<Bandwidth>*,
+                                 Frequency*, unsigned*, double*, Inclusion*, SnoopMode*, Overlap*, StoreTreatment*, AddressHash*,
+                                 StopOrder*, Energy*, Power*, std::vector<LoadedLatencyPoint>*>;
 
 struct MachineField {
   std::string name;  // "latency"; in the list of a whole machine with its place, "nodes.0.latency"
@@ -32,8 +33,14 @@ struct MachineSection {
   std::string name;  // "" = the top of the file
   std::vector<MachineField> fields;
 };
-// What a machine has once: clock, core, coherence, messages, threads, tlb.
+// What a machine has once: clock, core, coherence, messages, threads, tlb; what its own operating system costs, "system.faults" ..., if it
+// says so.
 std::vector<MachineSection> sections_of(Machine&);
+// Of a description of its own: "faults" ...
+std::vector<MachineSection> sections_of(OperatingSystem&);
+inline constexpr std::string_view system_prefix = "system.";
+// A field that a description may leave out without a default: it is then neither listed, nor written, nor part of the hash.
+bool is_left_out(const MachineField&);
 
 // All of a machine: sections, "nodes.0.latency", "controllers.0.read_only", "caches.3.size" (by level), "links.0.bandwidth".
 std::vector<MachineField> fields_of(Machine&);

@@ -22,6 +22,7 @@ public:
   MachineFile read() {
     const toml::table root = document_.parse();
     if (root.contains("ring")) machine_.ring.emplace();
+    if (const toml::node* system = root.get("system")) begin_system(*system);
     read_head(root);
     read_sections(root, sections_of(machine_), file_.parameters);
     read_nodes(root);
@@ -30,6 +31,7 @@ public:
     try {
       validate(machine_);
     } catch (const InputError& error) { document_.refuse(error.what()); }
+    if (machine_.system) machine_.system->name = machine_.name + "'s own";
     machine_.hash = machine_hash(machine_);
     return std::move(file_);
   }
@@ -39,8 +41,10 @@ private:
 
   void read_head(const toml::table& root) {
     check_schema(root, schema);
-    std::vector<std::string> allowed{"schema", "name", "description", "sources", "sockets", "hubs", "nodes", "caches", "links", "ring"};
+    std::vector<std::string> allowed{"schema", "name",   "description", "sources", "sockets", "hubs",
+                                     "nodes",  "caches", "links",       "ring",    "system"};
     for (const MachineSection& section : sections_of(machine_)) {
+      if (section.name.starts_with(system_prefix)) continue;
       if (!section.name.empty())
         allowed.push_back(section.name);
       else
@@ -62,6 +66,13 @@ private:
     machine_.hubs = as_integer(*hubs->as_table()->get("value"), "hubs", 0, 254 - machine_.sockets);
     count.value = std::to_string(machine_.hubs);
     file_.parameters.push_back(std::move(count));
+  }
+
+  void begin_system(const toml::node& node) {
+    machine_.system.emplace();
+    std::vector<std::string> names;
+    for (const MachineSection& section : sections_of(*machine_.system)) names.push_back(section.name);
+    refuse_unknown(as_table(node, "system", "[system.faults] and other parts of a system"), "[system]", names);
   }
 
   struct NodeEntry {

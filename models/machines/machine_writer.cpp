@@ -67,8 +67,13 @@ public:
       for (const MachineField& field : fields_of(link)) value(field, place);
     }
     for (std::size_t index = 1; index < sections.size(); ++index) {
+      const std::string place = sections[index].name + ".";
+      const bool own_system = place.starts_with(system_prefix);
+      std::vector<MachineField> fields = sections[index].fields;
+      if (own_system) std::erase_if(fields, [&](const MachineField& field) { return is_default_system(field, place); });
+      if (own_system && fields.empty() && place != "system.faults.") continue;  // one part tells that there is a system
       line("\n[" + sections[index].name + "]");
-      for (const MachineField& field : sections[index].fields) value(field, sections[index].name + ".");
+      for (const MachineField& field : fields) value(field, place);
     }
     return text_;
   }
@@ -95,6 +100,16 @@ private:
     const std::string text = text_of(field);
     const bool left_out = text.empty() && !std::holds_alternative<std::vector<LoadedLatencyPoint>*>(field.target);
     if (!left_out) line(field.name + " = " + described(place + field.name, literal(field, text), &field));
+  }
+
+  // What a machine's own system has as the default one, and nobody has said.
+  bool is_default_system(const MachineField& field, const std::string& place) const {
+    if (known(place + field.name) != nullptr) return false;
+    OperatingSystem plain;
+    for (const MachineSection& section : sections_of(plain))
+      for (const MachineField& other : section.fields)
+        if (std::string{system_prefix} + section.name + "." + other.name == place + field.name) return text_of(other) == text_of(field);
+    return false;
   }
 
   // "nodes.2.latency" is described by itself or by "nodes.latency".

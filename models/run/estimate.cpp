@@ -209,8 +209,8 @@ OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const 
                              .graph = graph.get()});
   }
   made.placement->prepare(made.placement->wants_summary() ? &summary : nullptr, machine);
-  made.oracle =
-      make_closed_form(workload, machine, *made.topology, *made.table, *made.placement, cores_of(workload, machine, spec), extras.system);
+  made.oracle = make_closed_form(workload, machine, *made.topology, *made.table, *made.placement, cores_of(workload, machine, spec),
+                                 system_of(machine, extras));
   made.touched_seconds = made.oracle->touch_first(made.placement->touched_first());
   return made;
 }

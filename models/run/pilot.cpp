@@ -118,7 +118,7 @@ AccessSummary pilot_summary(const PilotInput& input) {
                                      .oversubscribe = input.spec.oversubscribe,
                                      .quantum = uncut,
                                      .seed = input.spec.seed,
-                                     .scheduler = input.extras.system.scheduler,
+                                     .scheduler = system_of(input.machine, input.extras).scheduler,
                                      .graph = input.graph});
   std::vector<NodeId> node_of_thread;
   for (const ThreadReport& thread : report.threads) node_of_thread.push_back(thread.node);

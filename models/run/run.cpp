@@ -29,7 +29,7 @@ struct FirstTouches {
 EngineOptions staged_options(const RunPlan& plan, PageDemand& demand) {
   EngineOptions staged;
   staged.stores = plan.stores;
-  staged.system = plan.extras.system;
+  staged.system = system_of(plan.machine, plan.extras);
   staged.page = plan.pages.page;
   if (plan.only_bounds) staged.page_demand = &demand;
   staged.seed = plan.spec.seed;
@@ -57,7 +57,7 @@ SimulationInput input_for(const RunPlan& plan, const Workload& program, ThreadMa
           .oversubscribe = plan.spec.oversubscribe,
           .quantum = plan.quantum,
           .seed = plan.spec.seed,
-          .scheduler = plan.extras.system.scheduler,
+          .scheduler = system_of(plan.machine, plan.extras).scheduler,
           .graph = plan.graph.get(),
           .timeline = plan.timeline.get()};
 }

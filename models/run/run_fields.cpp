@@ -53,7 +53,7 @@ std::vector<RunField> make_fields() {
        .names = &core_model_names, .what = "core model", .closed_form = true},
       {.name = "caches", .member = &RunSpec::caches, .meaning = "Cache model: runs (ranges of lines), lines (set by set), auto (by the trace)",
        .names = &cache_model_names, .what = "cache model", .seen_by_caches = yes},
-      {.name = "system", .member = &RunSpec::system, .sign = "S", .meaning = "Operating system, a name or TOML file: 'homenode systems'",
+      {.name = "system", .member = &RunSpec::system, .sign = "S", .meaning = "Operating system, a name or TOML file: 'homenode systems'; auto: the machine's own if it has one, else default",
        .report = 8, .closed_form = true},
       {.name = "pages", .member = &RunSpec::pages, .meaning = "Page size; thp: transparent huge pages",
        .names = &page_size_names, .what = "page size", .report = 10, .seen_by_caches = yes, .closed_form = true},
@@ -130,6 +130,11 @@ std::string what_caches_see(const RunSpec& spec, bool by_lines) {
       text += field.name + ' ' + text_of(spec, field) + "; ";
   }
   return text;
+}
+
+OperatingSystem system_of(const Machine& machine, const RunExtras& extras) {
+  if (extras.system) return *extras.system;
+  return machine.system.value_or(OperatingSystem{});
 }
 
 StoreTreatment store_treatment(const std::string& stores, const Machine& machine) {

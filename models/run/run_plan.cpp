@@ -20,10 +20,10 @@
 namespace homenode {
 namespace {
 
-std::shared_ptr<PagePlacement> make_placement(const RunSpec& spec, const RunExtras& extras) {
+std::shared_ptr<PagePlacement> make_placement(const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
   std::shared_ptr<PagePlacement> placement =
       extras.own_placement ? page_placements().modify(spec.placement, extras.own_placement) : page_placements().make(spec.placement);
-  placement->run_on(extras.system);
+  placement->run_on(system_of(machine, extras));
   return placement;
 }
 
@@ -92,7 +92,7 @@ std::string heap_of(const Workload& workload, const RunSpec& spec) {
 
 RunPlan make_plan(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
   RunPlan plan{.workload = workload, .machine = machine, .spec = spec, .extras = extras, .topology = Topology{machine}};
-  plan.placement = make_placement(spec, extras);
+  plan.placement = make_placement(machine, spec, extras);
   plan.only_bounds = is_optimal(spec.placement);
   plan.mapping = thread_mappings().make(spec.mapping);
   plan.graph = graph_for(*plan.mapping, workload, spec.mapping, spec.threads);

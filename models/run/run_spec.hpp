@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct RunSpec {
   std::string stores = "machine";         // treatment of stores marked streamable
   std::string core = "auto";              // models/code
   std::string caches = "auto";            // models/caches/choose_caches.hpp
-  std::string system = "default";         // a name or a file; RunExtras::system is what it says
+  std::string system = "auto";            // a name or a file; RunExtras::system is what it says; auto: nothing
   std::string pages = "4KiB";             // models/systems/page_sizes.hpp
   std::string energy = "default";         // a name or a file; the run itself does not depend on it
   std::uint64_t seed = 0;                 // of all that chance decides
@@ -36,7 +37,7 @@ struct RunSpec {
 };
 
 struct RunExtras {
-  OperatingSystem system{};
+  std::optional<OperatingSystem> system{};       // none: the machine's own, or OperatingSystem{} (system_of)
   bool keep_log = false;                         // fill RunReport::log and RunReport::pages
   std::vector<HandOut> follow;                   // when not empty: hand out exactly this instead of `distribution`
   std::shared_ptr<PagePlacement> own_placement;  // a placement object instead of a name (Python policies)
@@ -46,6 +47,9 @@ struct RunExtras {
   std::shared_ptr<CacheRecord> record;
   std::size_t timeline_events = 0;  // 0: none; else RunReport::timeline, of at most so many events
 };
+
+// The operating system of a run: the one that was asked for, else the machine's own, else the default one.
+OperatingSystem system_of(const Machine&, const RunExtras&);
 
 // Throws UsageError for a name that RunSpec::stores does not take.
 StoreTreatment store_treatment(const std::string& stores, const Machine&);

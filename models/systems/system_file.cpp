@@ -8,36 +8,6 @@ namespace {
 constexpr std::string_view schema = "homenode.system/1";
 const Frequency no_clock;  // a system runs at any: times in cycles are refused
 
-std::vector<MachineSection> sections_of(OperatingSystem& system) {
-  return {{"faults",
-           {{"parallel", &system.fault.parallel},
-            {"serial", &system.fault.serial},
-            {"serial_transfers", &system.fault.serial_transfers},
-            {"zeroing", &system.fault.zeroing}}},
-          {"migration", {{"fixed", &system.migration.fixed}, {"shootdown", &system.migration.shootdown}}},
-          {"balancing",
-           {{"available", &system.balancing.available},
-            {"kernel", &system.balancing.kernel},
-            {"hinting_fault", &system.balancing.hinting_fault},
-            {"scan", &system.balancing.scan}}},
-          {"scheduler",
-           {{"latency", &system.scheduler.latency},
-            {"least_slice", &system.scheduler.least_slice},
-            {"wakeup_granularity", &system.scheduler.wakeup_granularity},
-            {"tick", &system.scheduler.tick},
-            {"balance_interval", &system.scheduler.balance_interval},
-            {"busy_factor", &system.scheduler.busy_factor},
-            {"imbalance", &system.scheduler.imbalance},
-            {"cache_hot", &system.scheduler.cache_hot},
-            {"context_switch", &system.scheduler.context_switch},
-            {"wakeup", &system.scheduler.wakeup},
-            {"deep_wakeup", &system.scheduler.deep_wakeup},
-            {"residency", &system.scheduler.residency},
-            {"migration", &system.scheduler.migration},
-            {"disturbances", &system.scheduler.disturbances},
-            {"disturbance", &system.scheduler.disturbance}}}};
-}
-
 class SystemReader : DescriptionReader {
 public:
   SystemReader(std::string_view text, const std::string& file_name) : DescriptionReader{text, file_name, no_clock} {}

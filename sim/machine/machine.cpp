@@ -197,6 +197,16 @@ void check_core(const Machine& machine, const Checker& check) {
   check.positive("the channels of a controller", machine.dram.channels, 1024);
   check.positive("the banks of a channel", machine.dram.banks, 65536);
   check.positive("the lines of a write batch", machine.dram.write_batch, 65536);
+  for (const auto& [name, bandwidth] : {std::pair{"the read bandwidth of a core", machine.read_bandwidth},
+                                        std::pair{"the write bandwidth of a core", machine.write_bandwidth},
+                                        std::pair{"the non-temporal bandwidth of a core", machine.nontemporal_bandwidth}})
+    if (bandwidth) check.positive(name, *bandwidth);
+  if (machine.system) {
+    check.require(machine.system->fault.zeroing <= 1, "the zeroing of its own system", std::to_string(machine.system->fault.zeroing),
+                  "a share of a page's lines, 0 to 1");
+    check.require(machine.system->balancing.available <= 1, "the balancing of its own system",
+                  std::to_string(machine.system->balancing.available), "0 or 1");
+  }
   check.positive("the miss buffers", machine.miss_buffers);
   check.positive("the prefetched lines", machine.prefetched_lines);
 }

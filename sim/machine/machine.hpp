@@ -8,6 +8,7 @@
 
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
+#include "sim/machine/system.hpp"
 
 namespace homenode {
 
@@ -122,6 +123,9 @@ struct Machine {
   unsigned miss_buffers = 10;         // outstanding demand misses of one core (line-fill buffers)
   unsigned prefetched_lines = 16;     // outstanding lines of one core when a hardware prefetcher follows its streams
   Bytes prefetch_stride_limit{2048};  // largest stride a prefetcher follows
+  // Of real bytes between one core and memory, whatever the others do: loads; a loop of regular stores (each line is read first, then
+  // written back: both count); non-temporal stores. Where a description is silent, only latency and outstanding lines bound a core.
+  std::optional<Bandwidth> read_bandwidth, write_bandwidth, nontemporal_bandwidth;
   SnoopMode snoop = SnoopMode::directory;
   Bytes data_message{72}, request_message{8}, snoop_message{8}, response_message{8};
   Time between_nodes_of_socket;                  // added when a core reaches another node of its own socket (sub-NUMA clusters)
@@ -129,6 +133,7 @@ struct Machine {
   Time fork_base, barrier_base;                  // fork = base + b * ceil(log2 threads) * core-to-core latency; barrier likewise
   double fork_log_factor = 1, barrier_log_factor = 1, reduction_log_factor = 1;
   TlbDescription tlb;
+  std::optional<OperatingSystem> system;  // what the one that runs on it costs, where that was measured
 
   unsigned link_ends() const { return sockets + hubs; }
   std::string link_end_name(SocketId end) const;  // "2", or "hub 0" for the first hub

@@ -4,6 +4,7 @@
 // Who is charged: faults, zeroing, migrations and scans lengthen the slice in which they happen (models/engines).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sim/base/units.hpp"
@@ -23,6 +24,7 @@ struct FaultCost {
   Time serial;                             // under the lock of the address space: simultaneous faults queue for it
   double serial_transfers = 0;             // cache lines of the lock that come from its last holder
   double zeroing = 0;                      // share of a fresh page's lines that the controller writes
+  std::optional<Time> huge = {};           // `parallel` of a fault that places a huge page, where that is known
 };
 
 // A page that moves costs its thread fixed + shootdown + the copy at the slower side's pace, with the core's prefetched lines in flight.

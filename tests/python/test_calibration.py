@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from homenode.cli.machine import disturbance_warning
+from typing import Any
+
+from validation.native.calibrations import compared, page
+
+from homenode.cli.machine import disturbance_warning, sharing_warning, unsettled_warning
 
 
 def test_an_idle_host_gets_no_warning() -> None:
@@ -14,3 +18,48 @@ def test_each_disturbed_measurement_is_named_once() -> None:
     lines = disturbance_warning([{"step": "clock", "reason": reason}, {"step": "clock", "reason": reason}])
     assert lines[0].startswith("warning: this host was not idle") and "confidence C" in lines[0]
     assert [line for line in lines if "clock" in line] == [f"  clock: {reason}"]
+
+
+def test_what_did_not_settle_is_said_apart_from_what_was_disturbed() -> None:
+    assert unsettled_warning([]) == []
+    reason = "its median is known to 7 % after 15 passes"
+    lines = unsettled_warning([{"step": "latency/8192", "reason": reason}])
+    assert lines == [
+        "1 figure did not settle: confidence C, with the reason in the source.",
+        f"  latency/8192: {reason}",
+    ]
+
+
+def test_cpus_that_share_a_core_are_said() -> None:
+    assert sharing_warning([]) == []
+    assert sharing_warning([1, 3])[0].startswith("CPU 1, 3: shares a core")
+
+
+def calibration(**values: str) -> dict[str, Any]:
+    """A machine of these numbers, each 10 % up and down, as `machine calibrate --json` lists them."""
+    bounds = {
+        name.replace("__", "."): (text, f"{float(text.split()[0]) * 0.9} ns", f"{float(text.split()[0]) * 1.1} ns")
+        for name, text in values.items()
+    }
+    source = "measured on this host by homenode calibrate"
+    return {
+        "machines": [
+            {
+                "parameters": [
+                    {"path": path, "value": value, "low": low, "high": high, "confidence": "A", "source": source}
+                    for path, (value, low, high) in bounds.items()
+                ]
+                + [{"path": "sockets", "value": "1", "low": None, "high": None, "confidence": "A", "source": "hwloc"}]
+            }
+        ]
+    }
+
+
+def test_two_calibrations_are_compared_number_by_number() -> None:
+    first = calibration(nodes__latency="100 ns", caches__1__latency="1 ns")
+    second = calibration(nodes__latency="108 ns", caches__1__latency="1.2 ns")
+    rows = compared(first, second)
+    assert [(row.path, row.inside) for row in rows] == [("nodes.latency", True), ("caches.1.latency", False)]
+    text = page(rows)
+    assert "1 of 2 numbers" in text
+    assert "| `caches.1.latency` | 1 ns | 0.9 ns … 1.1 ns | A | 1.2 ns | no |" in text

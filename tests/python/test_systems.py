@@ -43,6 +43,33 @@ def test_default_is_what_is_taken(trace: hn.Trace) -> None:
     assert plain.run["zeroed_bytes"] == 0
 
 
+OWN = """
+[system.faults]
+parallel = { value = "3500 ns", source = "this test" }
+"""
+
+
+def test_a_machine_that_knows_its_own_system_is_replayed_on_it(trace: hn.Trace) -> None:
+    shipped = hn.Machine.load("xeon-x5550-2s")
+    own = hn.Machine.from_toml(shipped.to_toml() + OWN, "own.toml")
+    assert shipped.system_name == "default"
+    assert own.hash != shipped.hash
+    default = hn.replay(trace, own, threads=1, system="default").run
+    taken = hn.replay(trace, own, threads=1).run
+    assert taken["system"] == own.system_name == "xeon-x5550-2s's own"
+    # one thread takes each fault by itself: 3000 ns more than the default's 500
+    assert taken["page_faults"] == default["page_faults"] > 0
+    assert taken["seconds"] - default["seconds"] == pytest.approx(3000e-9 * taken["page_faults"], rel=0.01)
+    assert default["seconds"] == hn.replay(trace, shipped, threads=1).run["seconds"]
+
+
+def test_the_cost_of_a_machines_own_fault_is_a_number_like_others(trace: hn.Trace) -> None:
+    own = hn.Machine.from_toml(hn.Machine.load("xeon-x5550-2s").to_toml() + OWN, "own.toml")
+    assert "system.faults.parallel" in {entry["name"] for entry in own.uncertainties}
+    dearer = hn.replay(trace, own.with_changes({"system.faults.parallel": "x2"}), threads=1).run
+    assert dearer["seconds"] > hn.replay(trace, own, threads=1).run["seconds"]
+
+
 def test_faults_of_a_described_system_zero_their_pages(trace: hn.Trace) -> None:
     plain = hn.replay(trace, "xeon-x5550-2s", threads=4).run
     linux = hn.replay(trace, "xeon-x5550-2s", threads=4, system="linux-4.4").run

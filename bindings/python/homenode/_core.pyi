@@ -14,6 +14,7 @@ class Machine:
     name: Final[str]
     description: Final[str]
     hash: Final[str]
+    system_name: Final[str]
     sockets: Final[int]
     nodes: Final[int]
     cores: Final[int]
@@ -112,7 +113,11 @@ def describe_energy(path: str | PathLike[str]) -> dict[str, Any]: ...
 def affinities(trace: Trace, machine: Machine, mapping: str, threads: int) -> list[list[int]]: ...
 def detect() -> Machine: ...
 def calibrate(
-    largest_working_set: int, array: int, repeats: int, progress: Callable[[str], None] | None = None
+    largest_working_set: int,
+    array: int,
+    repeats: int,
+    most_passes: int,
+    progress: Callable[[str], None] | None = None,
 ) -> tuple[Machine, dict[str, Any]]: ...
 def recover(part: str | PathLike[str], target: str | PathLike[str]) -> None: ...
 def extrapolate(captures: list[Path], *, check: Path, settings: dict[str, int], output: Path) -> dict[str, Any]: ...

@@ -93,6 +93,11 @@ class Machine:
         return dict(self._changes)
 
     @property
+    def system_name(self) -> str:
+        """The operating system that a replay takes by itself: the machine's own if its description has one, else `default`."""
+        return self._core.system_name
+
+    @property
     def sockets(self) -> int:
         """Number of sockets."""
         return self._core.sockets

@@ -23,6 +23,7 @@ NAMES = tuple(field.name for field in FIELDS)
 AXES = tuple(field.name for field in FIELDS if field.is_axis)
 CLOSED_FORM = tuple(field.name for field in FIELDS if field.closed_form)
 """The options that an estimate depends on."""
+_OWN_SYSTEM = "auto"  # the machine's own, if it has one (system_of in models/run/run_spec.hpp)
 _REPORTED = tuple(field.name for field in sorted(FIELDS, key=lambda field: field.report) if field.report)
 
 
@@ -69,8 +70,16 @@ class RunSpec:
             **machine,
             "machine_changes": self.machine.changes,
             **self.options(_REPORTED),
-            "system": System.load(self.system).name,
+            "system": self._system_name(),
         }
+
+    def _system_path(self) -> str:
+        """The description of the system that was asked for; empty for the machine's own, or the default one."""
+        return "" if self.system == _OWN_SYSTEM else str(System.load(self.system).path)
+
+    def _system_name(self) -> str:
+        """The system that the run is on, by its name."""
+        return self.machine.system_name if self.system == _OWN_SYSTEM else System.load(self.system).name
 
     def what_caches_see(self) -> tuple[str, str]:
         """Equal for runs of one trace that may share what they did to the caches; the extension looks at machine and seed itself."""
@@ -99,7 +108,7 @@ class RunSpec:
         return self._options.with_(placement="first-touch" + "".join(self.placement.partition("+")[1:]))
 
     def _check_descriptions(self) -> None:
-        System.load(self.system)
+        self._system_path()
         EnergyModel.load(self.energy)
 
     def replay(self, trace: Trace, **extras: Any) -> dict[str, Any]:
@@ -107,14 +116,14 @@ class RunSpec:
         place = python_placement(self.placement, self.machine)
         if place is not None:
             extras["place"] = _core.PythonPlacement(self.placement, place)
-        told = _core.RunExtras(system=str(System.load(self.system).path), **extras)
+        told = _core.RunExtras(system=self._system_path(), **extras)
         return _core.replay(
             trace._core, self.machine._core, self._options, told, str(EnergyModel.load(self.energy).path)
         )
 
     def estimate(self, trace: Trace) -> dict[str, Any]:
         """What the extension's closed form says of it."""
-        told = _core.RunExtras(system=str(System.load(self.system).path))
+        told = _core.RunExtras(system=self._system_path())
         return _core.estimate(trace._core, self.machine._core, self._options, told)
 
     def __repr__(self) -> str:

@@ -246,12 +246,17 @@ ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix&
 RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment) const {
   const Matrix uses = resource_seconds(asked);
   CoreSeconds<Eigen::ArrayXd> spent{asked.core, hit_time(asked), asked.transfers, (asked.read_weight * latency_).rowwise().sum()};
+  const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
+                                             asked.non_temporal.rowwise().sum()};
+  const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);
+  const Eigen::ArrayXd exchange = exchange_seconds(machine_, static_cast<double>(line_bytes(machine_)), lines, pairs);
+  spent.reads = spent.reads.max(exchange);
   const Eigen::ArrayXd alone = spent.busy(machine_.overlap);
   const Eigen::ArrayXd faults = asked.faults * (system_.fault.parallel.seconds() + system_.fault.serial.seconds());
   const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() + faults +
                                 Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(team_.size()));
   // A thread offers what it would draw at idle latency, over all its time.
-  spent.reads = (asked.read_weight * loaded_latency(asked, uses, alone, alone + around)).rowwise().sum();
+  spent.reads = (asked.read_weight * loaded_latency(asked, uses, alone, alone + around)).rowwise().sum().max(exchange);
   const Eigen::ArrayXd minimum = spent.busy(machine_.overlap) + around;
 
   RegionEstimate result;

@@ -34,6 +34,11 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
     const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
     levels_.push_back({cache.latency.count(), bandwidth > 0 ? std::llround(static_cast<double>(line_bytes_) / bandwidth * 1e12) : 0});
   }
+  const auto pace = [&](const std::optional<Bandwidth>& bandwidth) {
+    const double rate = bandwidth ? bandwidth->bytes_per_second() : 0;
+    return rate > 0 ? std::llround(static_cast<double>(line_bytes_) / rate * 1e12) : 0;
+  };
+  exchange_ = {pace(machine.read_bandwidth), pace(machine.write_bandwidth), pace(machine.nontemporal_bandwidth)};
   for (std::size_t c = 0; c < machine.controllers.size(); ++c)
     controllers_.emplace_back(machine.dram, line_costs(machine, c), std::max<std::uint64_t>(4096 / line_bytes_, 1));
   for (std::size_t c = 0; c < controllers_.size(); ++c) controllers_[c].set_timeline(timeline_, c);

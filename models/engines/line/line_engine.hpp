@@ -67,6 +67,7 @@ private:
   void run(RunningSlice&);
   bool access(RunningSlice&, const LineTouch&, LineNumber);
   void write_back(RunningSlice&, Picoseconds at);
+  static Picoseconds exchange(RunningSlice&, Picoseconds pace, Picoseconds at);
   NodeId home_of(const RunningSlice&, LineNumber) const;
   void count_line(RunningSlice&, LineNumber, NodeId home, bool write);
   void tell_traffic(AddressSpace&, Time now);
@@ -94,6 +95,10 @@ private:
     Picoseconds latency = 0, delivers = 0;  // a line each time; 0: as fast as it is asked
   };
   std::vector<Level> levels_;
+  struct ExchangePace {
+    Picoseconds read = 0, write = 0, non_temporal = 0;
+  };
+  ExchangePace exchange_;  // a line between a core and memory (machine.hpp, read_bandwidth and its neighbours); 0: no limit
   std::unique_ptr<LineRoutes> routes_;
   std::vector<MemoryController> controllers_;
   std::vector<Picoseconds> link_free_;

@@ -87,7 +87,7 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
     }
     now = left;
   }
-  const Picoseconds at = now + miss.path->after;
+  const Picoseconds at = std::max(now + miss.path->after, miss.not_before);
   counts_.latency(miss.source, at - transaction.issued);
   r.latency += at - transaction.issued;
   --r.under_way;

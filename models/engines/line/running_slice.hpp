@@ -24,6 +24,7 @@ struct Miss {
   LineSource source = LineSource::local;
   std::uint8_t level = 0;      // without a path: the cache that has it
   bool writes_memory = false;  // the controller's stage takes a line instead of giving one
+  Picoseconds not_before = 0;  // the core cannot have it earlier, for its own bandwidth to memory
 };
 
 // On its path.
@@ -60,6 +61,7 @@ struct RunningSlice {
   std::uint32_t under_way = 0;          // transactions
   ReturnTimes returns;                  // of lines in flight that are known
   std::vector<Picoseconds> level_free;  // when a level can deliver the next line
+  Picoseconds exchange_free = 0;        // when the core can exchange the next line with memory
   std::optional<Miss> put_off;          // it waits for a place
   float put_off_parallelism = 1;
   // With memory since the placement was last told, where it watches traffic: one line behind the other.
@@ -70,7 +72,9 @@ struct RunningSlice {
   std::vector<Exchanged> exchanged;
   // For what bound the slice.
   Picoseconds overhead = 0, locked = 0, latency = 0;  // locked: by the lock that page faults take
-  std::uint64_t accesses = 0, faults = 0;
+  std::uint64_t accesses = 0;
+  Picoseconds fault_time = 0;  // of one, on average
+  double fault_seconds = 0;    // of all
   double faults_per_access = 0, faults_due = 0;
   std::vector<Picoseconds> waited;    // by resource
   std::vector<std::uint32_t> queued;  // at these

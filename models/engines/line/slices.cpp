@@ -51,6 +51,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
     timeline_->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now, place.now + page_work);
   counts_.events.tlb_misses += passed.walked_pages;
   counts_.events.accesses += passed.slice.accesses;
+  const std::uint64_t huge_before = addresses.huge_pages();
   const std::uint64_t faulted = addresses.settle();
   if (faulted != 0) start_kernel_work(r, work, faulted, overhead);
   // A walk holds up the access that needs the translation, and overlaps with nothing but other walks.
@@ -66,15 +67,17 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   if (passed.slice.accesses == 0) r.clock += std::llround(computing);
   r.computed = 0;
   // Faults come page by page as the slice gets there.
-  r.faults = faulted;
+  r.fault_seconds = fault_seconds(system_.fault, faulted, addresses.huge_pages() - huge_before);
+  r.fault_time = faulted == 0 ? 0 : to_picoseconds(r.fault_seconds / static_cast<double>(faulted));
   r.faults_per_access = passed.slice.accesses == 0 ? 0 : static_cast<double>(faulted) / static_cast<double>(passed.slice.accesses);
   // Threads that begin together do not fault together: each begins elsewhere between two faults (multiples of the golden ratio).
   const double golden = 0.6180339887498949 * static_cast<double>(thread);
   r.faults_due = golden - std::floor(golden);
-  if (passed.slice.accesses == 0) r.clock += system_.fault.parallel.count() * static_cast<Picoseconds>(faulted);
+  if (passed.slice.accesses == 0) r.clock += r.fault_time * static_cast<Picoseconds>(faulted);
   r.places = 0;
   r.returns.clear();
   r.level_free.assign(machine_.caches.size(), 0);
+  r.exchange_free = 0;
   r.cursor.restart();
   r.put_off.reset();
   r.active = true;
@@ -141,7 +144,7 @@ void LineEngine::finish(RunningSlice& r, Picoseconds at, std::vector<Completion>
   done.push_back({r.work, r.thread, Time::picoseconds(at)});
   // Waiting for a resource for more than a tenth of what its lines took on the way: that held it up longest; else the way itself did.
   const double seconds = static_cast<double>(at - r.begin) * picosecond, overhead = static_cast<double>(r.overhead) * picosecond;
-  const double faults = static_cast<double>(r.faults) * system_.fault.parallel.seconds();
+  const double faults = r.fault_seconds;
   const double working = r.access_time * static_cast<double>(r.accesses) * picosecond;
   const double computing = std::clamp(seconds - overhead - faults, 0.0, working);
   const double stalled = std::max(0.0, seconds - overhead - faults - computing);

@@ -17,6 +17,12 @@ namespace homenode {
 void add_page_work(const PageWork&, NodeId node, std::uint64_t lines_per_page, const Machine&, const Topology&, const OperatingSystem&,
                    double& seconds);
 
+// The faults' own time, beside the lock and the zeroed lines.
+inline double fault_seconds(const FaultCost& cost, std::uint64_t faults, std::uint64_t huge) {
+  return static_cast<double>(faults - huge) * cost.parallel.seconds() +
+         static_cast<double>(huge) * cost.huge.value_or(cost.parallel).seconds();
+}
+
 // The lines of fresh pages that the kernel writes before the program does, of the pages settled last: each(home, lines).
 template <class Each>
 void for_each_zeroed(const AddressSpace& addresses, const Machine& machine, const FaultCost& cost, Each&& each) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 
 #include "models/engines/parts/bottlenecks.hpp"
@@ -35,6 +36,28 @@ struct CoreSeconds {
   Value memory() const { return hits + transfers + reads; }
   Value busy(Overlap overlap) const { return overlap == Overlap::full ? larger<Value>(core, memory()) : Value(core + memory()); }
 };
+
+// Lines that one core exchanges with memory. Regular stores read a line before they write it back: a written-back line takes one of the
+// reads with it where there is one.
+template <class Value>
+struct ExchangedLines {
+  Value reads, writebacks, non_temporal;
+};
+
+// What they take the core at the least, whatever the latency (machine.hpp, read_bandwidth and its neighbours); 0 where the machine does
+// not say. `pairs`: min(reads, writebacks).
+template <class Value>
+Value exchange_seconds(const Machine& machine, double line_bytes, const ExchangedLines<Value>& lines, const Value& pairs) {
+  const auto pace = [&](const std::optional<Bandwidth>& bandwidth) {
+    return bandwidth && bandwidth->bytes_per_second() > 0 ? line_bytes / bandwidth->bytes_per_second() : 0;
+  };
+  const double read = pace(machine.read_bandwidth), write = pace(machine.write_bandwidth);
+  return (lines.reads - pairs) * read + (pairs + lines.writebacks) * write + lines.non_temporal * pace(machine.nontemporal_bandwidth);
+}
+
+inline bool limits_exchange(const Machine& machine) {
+  return machine.read_bandwidth || machine.write_bandwidth || machine.nontemporal_bandwidth;
+}
 
 // The share of a shared resource that work offers to use which would need `use` seconds of it in `seconds`.
 inline double offered_share(double use, double seconds) { return seconds > 0 ? use / seconds : 0; }

@@ -65,18 +65,20 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   double kernel_seconds = 0;  // of work on pages
   const CacheStage::Passed passed = pass_caches(work, addresses, kernel_seconds);
   const CacheOutcome& outcome = passed.slice.outcome;
+  const std::uint64_t huge_before = addresses.huge_pages();
   const std::uint64_t faulted = addresses.settle();  // the placement is asked once for the whole slice
   demand_.add(outcome, place.node, addresses);
   tell_traffic(outcome, place, addresses);
   CoreSeconds<double> spent{core_times_.seconds(passed.slice), hit_time(outcome), transfer_time(outcome, place, addresses), 0};
-  const double faults = fault_time(place, faulted, addresses);
+  const double faults = fault_time(place, faulted, addresses.huge_pages() - huge_before, addresses);
+  const double exchange = exchange_time();
   use_resources(place, outcome.upgrades);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
-  spent.reads = idle_read_time(place.node);
+  spent.reads = std::max(idle_read_time(place.node), exchange);
   const double alone = spent.busy(machine_.overlap);
   for (const std::uint32_t resource : use_.ascending()) offered_[resource] += offered_share(use_.seconds(ResourceId{resource}), alone);
-  spent.reads = loaded_read_time(place.node);
+  spent.reads = std::max(loaded_read_time(place.node), exchange);
   const Time page_work = Time::from_seconds(kernel_seconds);
   if (options_.timeline != nullptr)
     options_.timeline->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now, place.now + page_work);
@@ -159,12 +161,12 @@ double StagedMemoryModel::transfer_time(const CacheOutcome& outcome, const Place
   return seconds;
 }
 
-double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, const AddressSpace& addresses) {
+double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, std::uint64_t huge, const AddressSpace& addresses) {
   if (faults == 0) return 0;
   const auto number = static_cast<double>(faults);
   const double serial = number * fault_lock_.seconds(machine_.socket_of(place.node));
   use_.add(lock(), serial);
-  double seconds = number * options_.system.fault.parallel.seconds() + serial;
+  double seconds = fault_seconds(options_.system.fault, faults, huge) + serial;
   for_each_zeroed(addresses, machine_, options_.system.fault, [&](NodeId home, std::uint64_t lines) {
     demand_.of(home).zeroed = lines;
     seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
@@ -199,6 +201,17 @@ void StagedMemoryModel::use_links(const std::vector<LinkBytes>& costs, std::uint
     use_.add(ResourceId{machine_.controllers.size() + cost.link.index()}, bytes / bandwidth);
     counts_.events.link_bytes[cost.link.index()] += static_cast<std::uint64_t>(std::llround(bytes));
   }
+}
+
+double StagedMemoryModel::exchange_time() const {
+  if (!limits_exchange(machine_)) return 0;
+  ExchangedLines<double> lines{};
+  for (const HomeDemand& demand : demand_.by_home()) {
+    lines.reads += static_cast<double>(demand.reads);
+    lines.writebacks += static_cast<double>(demand.writebacks);
+    lines.non_temporal += static_cast<double>(demand.non_temporal);
+  }
+  return exchange_seconds(machine_, static_cast<double>(line_bytes_), lines, std::min(lines.reads, lines.writebacks));
 }
 
 double StagedMemoryModel::idle_read_time(NodeId reader) const {

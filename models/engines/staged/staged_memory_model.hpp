@@ -73,8 +73,9 @@ private:
   double hit_time(const CacheOutcome&) const;
   double transfer_time(const CacheOutcome&, const Place&, const AddressSpace&);
   // Kernel seconds; adds the zeroed lines to the demand and the lock to the resources.
-  double fault_time(const Place&, std::uint64_t faults, const AddressSpace&);
+  double fault_time(const Place&, std::uint64_t faults, std::uint64_t huge, const AddressSpace&);
   void use_resources(const Place&, std::uint64_t upgrades);
+  double exchange_time() const;  // of the lines that the core exchanges with all memory
   double idle_read_time(NodeId reader) const;
   double loaded_read_time(NodeId reader);  // under the load that is offered now
   void note_bound(const Work&, const CacheOutcome&, CoreSeconds<double>, double around, std::uint64_t faults, const AddressSpace&);

@@ -3,307 +3,249 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <exception>
+#include <memory>
 #include <thread>
 
-#include "models/machines/machine_fields.hpp"
+#include "models/machines/native/describe_host.hpp"
 #include "models/machines/native/detect.hpp"
-#include "models/machines/native/host_load.hpp"
+#include "models/machines/native/estimators.hpp"
+#include "models/machines/native/measure_system.hpp"
 
 namespace homenode {
 namespace {
 
 using native::Kernel;
-using native::Spread;
+using Found = native::MeasuringStep::Found;
+using native::Kind;
 
-constexpr const char* measured_source = "measured on this host by homenode calibrate";
+double memory_of_host() { return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)); }
 
-double of_memory(double share) { return share * static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)); }
+std::string size_text(std::size_t bytes) { return to_string(Bytes{static_cast<std::int64_t>(bytes)}); }
 
-std::size_t at_most(Bytes wish, double limit) { return static_cast<std::size_t>(std::min(static_cast<double>(wish.count()), limit)); }
-
-// Through a function that rises or falls all the way.
-Spread mapped(const Spread& spread, const std::function<double(double)>& function) {
-  const auto [low, high] = std::minmax({function(spread.low), function(spread.high)});
-  return {function(spread.value), low, high, function(spread.median), spread.disturbance};
+// Runs on a thread of its own that is pinned, so that the caller's affinity stays as it is.
+void on_cpu(unsigned cpu, const std::function<void()>& work) {
+  std::exception_ptr failure;
+  std::jthread{[&] {
+    try {
+      native::pin_this_thread(cpu);
+      work();
+    } catch (...) { failure = std::current_exception(); }
+  }}.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
-// A figure that also rests on another one is no better than that.
-Spread resting_on(Spread spread, const Spread& other) {
-  if (spread.disturbance.empty()) spread.disturbance = other.disturbance;
-  return spread;
-}
-
-class Calibrator {
+class Steps {
 public:
-  explicit Calibrator(const CalibrationOptions& options) : options_{options}, cpus_{native::usable_cpus()} {
-    result_.file = detect();
-    options_.repeats = std::max(1u, options_.repeats);
-  }
+  Steps(const CalibrationPlan& plan, std::vector<unsigned> cpus, unsigned repeats, std::size_t levels)
+      : plan_{plan}, cpus_{std::move(cpus)}, repeats_{repeats}, levels_{levels} {}
 
-  HostCalibration run() {
-    machine_.description = "detected by hwloc and measured by homenode calibrate";
-    // On a thread of its own, so that the caller's affinity stays as it is.
-    std::jthread{[this] {
-      try {
-        native::pin_this_thread(cpus_.front());
-        core();
-        latencies();
-        translation();
-      } catch (...) { failure_ = std::current_exception(); }
-    }}.join();
-    if (failure_) std::rethrow_exception(failure_);
-    cache_bandwidths();
+  std::vector<native::MeasuringStep> all() {
+    core();
+    latencies();
+    translation();
     bandwidths();
+    composition();
     synchronisation();
-    keep_order();
-    validate(machine_);
-    machine_.hash = machine_hash(machine_);
-    refresh_values();
-    return std::move(result_);
+    system();
+    return std::move(steps_);
   }
 
 private:
-  void step(const std::string& name) {
-    if (options_.progress) options_.progress(name);
-    step_ = name;
-    at_step_ = native::usage_now();
+  // On the first CPU; or wherever `measure` puts its threads.
+  void pinned(const std::string& name, std::function<void(const Found&)> measure) {
+    steps_.push_back(
+        {name, [cpu = cpus_.front(), measure = std::move(measure)](const Found& found) { on_cpu(cpu, [&] { measure(found); }); }});
   }
-
-  // A figure of the step in hand, with what disturbed it.
-  Spread judged(Spread spread) {
-    spread.disturbance = native::disturbance(spread, native::usage_now() - at_step_);
-    if (!spread.disturbance.empty()) result_.disturbances.push_back({step_, spread.disturbance});
-    return spread;
+  void spread_out(const std::string& name, std::function<void(const Found&)> measure, bool switches = false) {
+    steps_.push_back({name, std::move(measure), switches});
   }
-
-  // All fields of that name, "nodes.latency" for those of every node, become the measured value with its bounds.
-  void set(const std::string& name, const Spread& spread, const std::function<std::string(double)>& text, const std::string& note = "") {
-    for (const MachineField& field : fields_of(machine_)) {
-      const auto first = field.name.find('.');
-      const auto second = first == std::string::npos ? first : field.name.find('.', first + 1);
-      const auto general = second == std::string::npos ? field.name : field.name.substr(0, first) + field.name.substr(second);
-      if (field.name != name && general != name) continue;
-      set_from_text(field, text(spread.low), machine_.clock);
-      const std::string low = text_of(field);
-      set_from_text(field, text(spread.high), machine_.clock);
-      const std::string high = text_of(field);
-      set_from_text(field, text(spread.value), machine_.clock);
-      for (MachineParameter& parameter : result_.file.parameters)
-        if (parameter.path == field.name)
-          parameter = {.path = field.name,
-                       .value = text_of(field),
-                       .source = source_of(spread),
-                       .confidence = spread.disturbance.empty() ? "A" : "C",
-                       .assumed = false,
-                       .low = low,
-                       .high = high,
-                       .note = note};
-    }
+  std::vector<unsigned> first_cpus(std::size_t number) const {
+    return {cpus_.begin(), cpus_.begin() + static_cast<std::ptrdiff_t>(number)};
   }
-
-  static std::string source_of(const Spread& spread) {
-    return spread.disturbance.empty() ? measured_source : std::string{measured_source} + " while " + spread.disturbance;
-  }
-  static std::string time_text(double nanoseconds) { return to_string(Time::nanoseconds(std::max(0.0, nanoseconds))); }
-  static std::string bandwidth_text(double bytes_per_second) {
-    return to_string(Bandwidth::bytes_per_second(std::round(std::max(1e6, bytes_per_second) / 1e6) * 1e6));
-  }
-  static std::string number_text(double value) { return std::to_string(std::max(1e-3, value)); }
-  static std::string count_text(double value) { return std::to_string(static_cast<unsigned>(std::max(1.0, std::round(value)))); }
 
   void core() {
-    step("clock");
-    const Spread clock = judged(native::core_hertz(4 * options_.repeats));
-    set(
-        "clock", clock, [](double hertz) { return to_string(Frequency::hertz(std::round(hertz / 1e6) * 1e6)); },
-        "one dependent addition a cycle");
-    step("instructions a cycle");
-    for (const native::Throughput& throughput : native::core_throughput(clock.value, 2 * options_.repeats)) {
-      const Spread per_cycle = resting_on(judged(throughput.per_cycle), clock);
-      set("core." + throughput.name, per_cycle, number_text);
-      if (throughput.name == "fp_multiply") set("core.fp_fma", per_cycle, number_text, "as multiplications");
-    }
-  }
-
-  Spread latency_at(std::size_t working_set) const {
-    const auto found = std::find_if(result_.latency.begin(), result_.latency.end(), [&](const LatencyByWorkingSet& point) {
-      return static_cast<std::size_t>(point.working_set.count()) >= working_set;
+    pinned("clock and instructions a cycle", [r = repeats_](const Found& found) {
+      found(figure::clock, native::core_hertz(10 * r).value, Kind::rate);
+      for (const native::Throughput& kind : native::core_throughput(10 * r))
+        found(figure::throughput(kind.name), kind.per_second.value, Kind::rate);
     });
-    return found == result_.latency.end() ? result_.latency.back().nanoseconds : found->nanoseconds;
   }
 
   void latencies() {
-    const std::size_t largest = std::bit_floor(at_most(options_.largest_working_set, of_memory(1.0 / 8)));
-    const native::Buffer buffer{largest};
-    for (std::size_t working_set = std::min<std::size_t>(8 << 10, largest); working_set <= largest; working_set *= 2) {
-      const Bytes size{static_cast<std::int64_t>(working_set)};
-      step("latency of " + to_string(size));
-      result_.latency.push_back({size, judged(native::chase_nanoseconds(buffer, working_set, options_.repeats))});
-    }
-    for (std::size_t index = 0; index < machine_.caches.size(); ++index) {
-      const CacheDescription& cache = machine_.caches[index];
-      const std::size_t working_set = working_set_of_level(index);
-      const std::string place = "caches." + std::to_string(cache.level) + ".";
-      set(place + "latency", latency_at(working_set), time_text, "dependent loads over " + size_text(working_set));
-    }
-    const std::size_t memory_set = working_set_of_memory(largest);
-    const Spread memory = latency_at(memory_set);
-    set("nodes.latency", memory, time_text, "dependent loads over " + size_text(memory_set));
-
-    step("independent loads");
-    const Spread gather = resting_on(judged(native::gather_nanoseconds(buffer, memory_set, options_.repeats)), memory);
-    set("core.miss_buffers", mapped(gather, [&](double nanoseconds) { return memory.value / nanoseconds; }), count_text,
-        "latency over the time of an independent load");
-  }
-
-  static std::string size_text(std::size_t bytes) { return to_string(Bytes{static_cast<std::int64_t>(bytes)}); }
-
-  // The largest that fills no more than half of the level. The last level may be a share of a large one: it is measured
-  // where the level inside it is surely exceeded.
-  std::size_t working_set_of_level(std::size_t index) const {
-    const std::size_t half = std::bit_floor(static_cast<std::size_t>(machine_.caches[index].size.count()) / 2);
-    if (index == 0 || index + 1 < machine_.caches.size()) return half;
-    return std::min(half, std::bit_ceil(4 * static_cast<std::size_t>(machine_.caches[index - 1].size.count())));
-  }
-
-  // A virtual machine is told of the whole last level and gets a share that changes with its neighbours: what counts is how
-  // far loads take less than twice a hit. Where that is less than half of what is told, it becomes the size, and the memory's
-  // latency is taken at 16 times of it; else at the largest working set measured.
-  std::size_t working_set_of_memory(std::size_t largest) {
-    const std::size_t levels = machine_.caches.size();
-    if (levels < 2) return largest;
-    const CacheDescription& cache = machine_.caches.back();
-    const std::int64_t told = cache.size.count(), inner = machine_.caches[levels - 2].size.count();
-    const double hit = latency_at(working_set_of_level(levels - 1)).value;
-    const double limit = std::min(2 * hit, (hit + result_.latency.back().nanoseconds.value) / 2);
-    std::int64_t effective = 0;
-    for (const LatencyByWorkingSet& point : result_.latency)
-      if (point.nanoseconds.value < limit) effective = std::max(effective, point.working_set.count());
-    const std::int64_t set_bytes = cache.line.count() * cache.ways * cache.slices;
-    effective = effective / set_bytes * set_bytes;
-    if (effective <= inner || 2 * effective > told) return largest;
-    const std::string note = "hwloc reports " + to_string(cache.size) + "; beyond this working set loads take more than twice a hit";
-    set(
-        "caches." + std::to_string(cache.level) + ".size",
-        {static_cast<double>(effective), static_cast<double>(effective), static_cast<double>(told)},
-        [](double bytes) { return to_string(Bytes{static_cast<std::int64_t>(bytes)}); }, note);
-    return std::min(largest, std::bit_ceil(16 * static_cast<std::size_t>(effective)));
+    pinned("latency of " + size_text(plan_.working_sets.front()) + " to " + size_text(plan_.working_sets.back()),
+           [this_plan = plan_, r = repeats_](const Found& found) {
+             const native::Buffer buffer{this_plan.working_sets.back()};
+             for (const std::size_t set : this_plan.working_sets)
+               found(figure::latency(set), native::chase_nanoseconds(buffer, set, r).value, Kind::time);
+             found(figure::gather(this_plan.memory_set), native::gather_nanoseconds(buffer, this_plan.memory_set, r).value, Kind::time);
+           });
   }
 
   void translation() {
-    step("translation buffer");
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const native::TranslationBuffer buffer = native::translation_buffer(page, options_.repeats);
-    if (buffer.entries == 0) return;
-    const Spread penalty = judged(buffer.miss_nanoseconds);
-    const double entries = buffer.entries;
-    const double bytes = static_cast<double>(page);
-    set("tlb.page", {bytes, bytes, bytes}, [](double size) { return to_string(Bytes{static_cast<std::int64_t>(size)}); });
-    set("tlb.entries", {entries, entries, 2 * entries, entries, penalty.disturbance}, count_text, "to a power of two: the next one misses");
-    set("tlb.miss_penalty", penalty, time_text, "one line a page against lines side by side");
-  }
-
-  // Of lines that one core streams out of each level but the first, whose hits are work of the core.
-  void cache_bandwidths() {
-    for (std::size_t index = 1; index < machine_.caches.size(); ++index) {
-      const std::string place = "caches." + std::to_string(machine_.caches[index].level) + ".";
-      const std::size_t working_set = working_set_of_level(index);
-      step("bandwidth of cache level " + std::to_string(index + 1));
-      set(place + "bandwidth_per_core", judged(native::bandwidth(Kernel::read, {cpus_.front()}, working_set, 4 * options_.repeats)),
-          bandwidth_text, "one thread reads " + size_text(working_set) + " again and again");
-    }
+    pinned("translation buffer", [r = repeats_, sets = plan_.walked_sets](const Found& found) {
+      const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+      const native::TranslationBuffer buffer = native::translation_buffer(page, r);
+      found("tlb/page", static_cast<double>(page), Kind::other);
+      found(figure::tlb_entries, buffer.entries, Kind::other);
+      if (buffer.entries > 0) found(figure::tlb_miss, buffer.miss_nanoseconds.value, Kind::other);
+      for (const std::size_t set : sets) found(figure::walk(set), native::page_walk_nanoseconds(set, r), Kind::other);
+    });
   }
 
   void bandwidths() {
-    const std::size_t array = at_most(options_.array, of_memory(0.5) / 3 / static_cast<double>(cpus_.size()));
-    Spread one_thread_read, read, one_to_one;
-    for (const Kernel kernel : {Kernel::read, Kernel::copy_regular, Kernel::copy_nontemporal, Kernel::triad}) {
-      for (std::size_t threads = 1; threads <= cpus_.size();
-           threads = threads < cpus_.size() ? std::min(2 * threads, cpus_.size()) : threads + 1) {
-        step("bandwidth: " + native::name_of(kernel) + ", " + std::to_string(threads) + " threads");
-        const std::vector<unsigned> cpus(cpus_.begin(), cpus_.begin() + static_cast<std::ptrdiff_t>(threads));
-        const Spread spread = judged(native::bandwidth(kernel, cpus, array, options_.repeats));
-        result_.bandwidth.push_back({kernel, static_cast<unsigned>(threads), spread});
-        if (kernel == Kernel::read && threads == 1) one_thread_read = spread;
-        if (kernel == Kernel::read) read = spread;
-        if (kernel == Kernel::copy_nontemporal) one_to_one = spread;
+    for (std::size_t level = 1; level < levels_; ++level) {
+      spread_out("bandwidth of cache level " + std::to_string(level + 1),
+                 [level, cpu = cpus_.front(), set = plan_.level_sets[level], r = repeats_](const Found& found) {
+                   found(figure::delivery(level), native::bandwidth(Kernel::read, {cpu}, set, 4 * r).value, Kind::rate);
+                 });
+    }
+    for (const Kernel kernel : {Kernel::read, Kernel::copy_regular, Kernel::copy_nontemporal, Kernel::triad, Kernel::write_regular,
+                                Kernel::write_nontemporal, Kernel::update}) {
+      for (const std::size_t threads : plan_.threads) {
+        const bool of_one = kernel == Kernel::write_regular || kernel == Kernel::write_nontemporal || kernel == Kernel::update;
+        if (of_one && threads > 1) continue;
+        spread_out("bandwidth: " + native::name_of(kernel) + ", " + std::to_string(threads) + " threads",
+                   [kernel, threads, cpus = first_cpus(threads), array = plan_.array, r = repeats_](const Found& found) {
+                     found(figure::bandwidth(kernel, threads), native::bandwidth(kernel, cpus, array, r).value, Kind::rate);
+                   });
       }
     }
-    const double nodes = static_cast<double>(machine_.controllers.size());
-    const bool saturated = read.value < 0.8 * one_thread_read.value * static_cast<double>(cpus_.size());
-    const std::string note = saturated || cpus_.size() == 1
-                                 ? "all cores together"
-                                 : "all cores together, which do not saturate it: a lower bound of what it could do";
-    const auto share = [&](double value) { return value / nodes; };
-    set("controllers.read_only", mapped(read, share), bandwidth_text, note);
-    set("controllers.one_to_one", mapped(one_to_one, share), bandwidth_text, note + "; copy with non-temporal stores");
-    // Little's law: bytes in flight = bandwidth x latency.
-    const double latency = machine_.nodes.front().latency.seconds();
-    const double line = static_cast<double>(machine_.caches.back().line.count());
-    set("core.prefetched_lines", mapped(one_thread_read, [&](double bandwidth) { return bandwidth * latency / line; }), count_text,
-        "one thread's read bandwidth x latency / line");
+    pinned("streams of one core", [streams = plan_.streams, array = plan_.array, r = repeats_](const Found& found) {
+      const native::Buffer buffer{array};
+      for (const unsigned number : streams) found(figure::streams(number), native::stream_bandwidth(number, buffer, r), Kind::rate);
+    });
+  }
+
+  void composition() {
+    pinned("computing beside transfers", [this_plan = plan_, levels = levels_, r = repeats_](const Found& found) {
+      const native::Buffer buffer{std::min(this_plan.memory_set, this_plan.array)};
+      std::size_t at = 0;
+      for (std::size_t level = 0; level <= levels; ++level) {
+        const std::size_t set = level < levels ? this_plan.level_sets[level] : buffer.size();
+        for (const unsigned cycles : this_plan.composed_cycles)
+          found(figure::composed(level, cycles), native::composed_nanoseconds(buffer, set, cycles, 2 * r, at), Kind::time);
+      }
+    });
   }
 
   void synchronisation() {
     if (cpus_.size() < 2) return;
-    step("core to core");
-    const Spread pair = judged(native::core_to_core_nanoseconds(cpus_[0], cpus_[1], options_.repeats));
-    set("coherence.core_to_core_local", pair, time_text, "half a round trip between the first two cores");
-    const Spread far = cpus_.size() == 2 ? pair : judged(native::core_to_core_nanoseconds(cpus_.front(), cpus_.back(), options_.repeats));
-    set("coherence.core_to_core_remote", far, time_text, "half a round trip between the first and the last core");
-    for (std::size_t threads = 2; threads <= cpus_.size();
-         threads = threads < cpus_.size() ? std::min(2 * threads, cpus_.size()) : threads + 1) {
-      step("barrier, " + std::to_string(threads) + " threads");
-      const std::vector<unsigned> cpus(cpus_.begin(), cpus_.begin() + static_cast<std::ptrdiff_t>(threads));
-      result_.barriers.push_back({static_cast<unsigned>(threads), judged(native::barrier_nanoseconds(cpus, options_.repeats))});
-    }
-    // cost = base + factor x ceil(log2 threads) x core-to-core latency; the factor is the tree's two ways.
-    const BarrierByThreads& widest = result_.barriers.back();
-    const double levels = std::ceil(std::log2(static_cast<double>(widest.threads)));
-    set("threads.barrier_log_factor", {2, 2, 2}, number_text, "a tree's way up and down");
-    set("threads.barrier_base", mapped(resting_on(widest.nanoseconds, pair), [&](double total) { return total - 2 * levels * pair.value; }),
-        time_text, "a spinning barrier of " + std::to_string(widest.threads) + " threads less 2 x levels x core-to-core latency");
-  }
-
-  // Noise must not make an outer level faster than an inner one, nor writes free.
-  void keep_order() {
-    Time previous;
-    for (CacheDescription& cache : machine_.caches) {
-      cache.latency = std::max(cache.latency, previous + Time::picoseconds(1));
-      previous = cache.latency;
-    }
-    for (NodeDescription& node : machine_.nodes) node.latency = std::max(node.latency, previous);
-    machine_.core_to_core_local = std::max(machine_.core_to_core_local, Time::picoseconds(1));
-    machine_.core_to_core_remote = std::max(machine_.core_to_core_remote, machine_.core_to_core_local);
-    for (ControllerDescription& controller : machine_.controllers)
-      controller.one_to_one = std::min(controller.one_to_one, Bandwidth::bytes_per_second(1.9 * controller.read_only.bytes_per_second()));
-  }
-
-  void refresh_values() {
-    for (const MachineField& field : fields_of(machine_)) {
-      for (MachineParameter& parameter : result_.file.parameters) {
-        if (parameter.path != field.name || parameter.value == text_of(field)) continue;
-        parameter.value = text_of(field);
-        parameter.low.reset();  // put in order after the measurement: the bounds no longer hold it
-        parameter.high.reset();
-      }
+    spread_out("core to core", [cpus = cpus_, r = repeats_](const Found& found) {
+      const double near = native::core_to_core_nanoseconds(cpus[0], cpus[1], r).value;
+      found(figure::core_to_core_near, near, Kind::time);
+      found(figure::core_to_core_far, cpus.size() == 2 ? near : native::core_to_core_nanoseconds(cpus.front(), cpus.back(), r).value,
+            Kind::time);
+    });
+    for (const std::size_t threads : plan_.threads) {
+      if (threads < 2) continue;
+      spread_out("barrier, " + std::to_string(threads) + " threads",
+                 [threads, cpus = first_cpus(threads), r = repeats_](const Found& found) {
+                   found(figure::barrier(threads), native::barrier_nanoseconds(cpus, r).value, Kind::time);
+                 });
     }
   }
 
-  CalibrationOptions options_;
+  void system() {
+    pinned("page faults, mappings, system calls", [](const Found& found) {
+      found(figure::fault, native::fault_nanoseconds(native::FirstAccess::write), Kind::time);
+      found(figure::read_fault, native::fault_nanoseconds(native::FirstAccess::read), Kind::time);
+      found(figure::rewrite_fault, native::fault_nanoseconds(native::FirstAccess::rewrite), Kind::time);
+      if (const auto huge = native::huge_fault_nanoseconds()) found(figure::huge_fault, *huge, Kind::time);
+      found(figure::map, native::map_nanoseconds(), Kind::time);
+      found(figure::unmap_page, native::unmap_page_nanoseconds(), Kind::time);
+      found(figure::system_call, native::system_call_nanoseconds(), Kind::time);
+    });
+    // These switch threads themselves: it is no sign of others.
+    spread_out(
+        "context switch, threads",
+        [cpu = cpus_.front()](const Found& found) {
+          found(figure::context_switch, native::context_switch_nanoseconds(cpu), Kind::time);
+          found(figure::thread, native::thread_nanoseconds(), Kind::time);
+        },
+        true);
+    if (cpus_.size() < 2) return;
+    spread_out("page faults on all CPUs at once", [cpus = cpus_](const Found& found) {
+      found(figure::contended_fault, native::contended_fault_nanoseconds(cpus), Kind::time);
+    });
+    spread_out(
+        "wake-up",
+        [first = cpus_[0], second = cpus_[1], idle = plan_.idle_microseconds](const Found& found) {
+          for (const double microseconds : idle)
+            found(figure::wakeup(microseconds), native::wakeup_nanoseconds(first, second, microseconds), Kind::time);
+        },
+        true);
+  }
+
+  const CalibrationPlan& plan_;
   std::vector<unsigned> cpus_;
-  HostCalibration result_;
-  Machine& machine_ = result_.file.machine;
-  std::exception_ptr failure_;
-  std::string step_;  // in hand
-  native::Usage at_step_;
+  unsigned repeats_;
+  std::size_t levels_;
+  std::vector<native::MeasuringStep> steps_;
 };
+
+// Which of the CPUs add nothing of their own, by throughput.
+native::Figures measure_sharing(const std::vector<unsigned>& cpus, const CalibrationOptions& options) {
+  std::vector<native::MeasuringStep> steps;
+  for (std::size_t second = 1; second < cpus.size(); ++second) {
+    steps.push_back({"whether two CPUs share a core", [&cpus, second, r = options.repeats](const Found& found) {
+                       found(figure::sharing(second), native::sharing_slowdown(cpus[second - 1], cpus[second], r), Kind::time);
+                     }});
+  }
+  return native::measure_in_passes(steps, options.settling, {options.progress});
+}
+
+void list_figures(const native::Figures& figures, const native::SettlingLimits& limits, HostCalibration& result) {
+  for (const std::string& name : figures.names()) {
+    const native::Spread spread = figures.of(name, limits);
+    result.figures.push_back({name, spread});
+    if (!spread.disturbance.empty())
+      result.disturbances.push_back({name, spread.disturbance});
+    else if (!spread.unsettled.empty())
+      result.unsettled.push_back({name, spread.unsettled});
+  }
+}
+
+void list_tables(const HostFigures& host, HostCalibration& result) {
+  for (const std::size_t set : host.plan.working_sets)
+    result.latency.push_back({Bytes{static_cast<std::int64_t>(set)}, host.of(figure::latency(set))});
+  for (const Kernel kernel : {Kernel::read, Kernel::copy_regular, Kernel::copy_nontemporal, Kernel::triad, Kernel::write_regular,
+                              Kernel::write_nontemporal, Kernel::update})
+    for (const std::size_t threads : host.plan.threads)
+      if (host.figures.has(figure::bandwidth(kernel, threads)))
+        result.bandwidth.push_back({kernel, static_cast<unsigned>(threads), bandwidth_of(host, kernel, threads)});
+  for (const std::size_t threads : host.plan.threads)
+    if (host.figures.has(figure::barrier(threads)))
+      result.barriers.push_back({static_cast<unsigned>(threads), host.of(figure::barrier(threads))});
+}
 
 }  // namespace
 
-HostCalibration calibrate(const CalibrationOptions& options) { return Calibrator{options}.run(); }
+HostCalibration calibrate(const CalibrationOptions& given) {
+  CalibrationOptions options = given;
+  options.repeats = std::max(1u, options.repeats);
+  HostCalibration result;
+  std::vector<unsigned> cpus = native::usable_cpus();
+  const native::Figures sharing = measure_sharing(cpus, options);
+  for (std::size_t second = 1; second < cpus.size(); ++second) {
+    // On a busy host each CPU does half of its work: that says nothing against what the system says.
+    const bool trusted = sharing.settled(figure::sharing(second), options.settling);
+    if (trusted && native::sharing(sharing.of(figure::sharing(second), options.settling).value) == native::Sharing::one_core)
+      result.cpus_sharing_cores.push_back(cpus[second]);
+  }
+  std::erase_if(cpus, [&](unsigned cpu) {
+    return std::find(result.cpus_sharing_cores.begin(), result.cpus_sharing_cores.end(), cpu) != result.cpus_sharing_cores.end();
+  });
+  MachineFile detected = detect(result.cpus_sharing_cores);
+  const CalibrationPlan plan = calibration_plan(detected.machine, options, memory_of_host(), cpus.size());
+  const native::Figures figures = native::measure_in_passes(Steps{plan, cpus, options.repeats, detected.machine.caches.size()}.all(),
+                                                            options.settling, {options.progress});
+  const HostFigures host{figures, plan, options.settling};
+  result.file = describe_host(std::move(detected), host);
+  list_figures(sharing, options.settling, result);
+  list_figures(figures, options.settling, result);
+  list_tables(host, result);
+  return result;
+}
 
 }  // namespace homenode

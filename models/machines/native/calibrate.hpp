@@ -1,21 +1,13 @@
 // Measures this host and puts the figures into its description, in place of `detect`'s guesses.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "models/machines/machine_file.hpp"
-#include "models/machines/native/measure.hpp"
+#include "models/machines/native/calibration_plan.hpp"
 
 namespace homenode {
-
-struct CalibrationOptions {
-  Bytes largest_working_set{std::int64_t{2} << 30};       // of the pointer chase; reduced to an eighth of the memory
-  Bytes array{std::int64_t{1} << 30};                     // of each thread in the bandwidth kernels; reduced likewise
-  unsigned repeats = 5;                                   // samples of each figure: the best counts, least and largest bound it
-  std::function<void(const std::string& step)> progress;  // before each measurement; may be empty
-};
 
 struct LatencyByWorkingSet {
   Bytes working_set;
@@ -31,17 +23,25 @@ struct BarrierByThreads {
   native::Spread nanoseconds;
 };
 
-// A measurement that did not have its processors to itself: the figures that rest on it have confidence C, not A.
+// A figure that did not have its processors to itself, or did not settle: the numbers that rest on it have confidence C, not A.
 struct DisturbedStep {
   std::string step, reason;
+};
+
+struct NamedFigure {
+  std::string name;  // calibration_plan.hpp
+  native::Spread spread;
 };
 
 struct HostCalibration {
   MachineFile file;  // the detected machine with the measured figures; each says in its source so, and what disturbed it
   std::vector<DisturbedStep> disturbances;  // empty on an idle host
+  std::vector<DisturbedStep> unsettled;     // undisturbed, but no two passes alike
   std::vector<LatencyByWorkingSet> latency;
   std::vector<BandwidthByThreads> bandwidth;
   std::vector<BarrierByThreads> barriers;
+  std::vector<NamedFigure> figures;          // all, in the order of measurement
+  std::vector<unsigned> cpus_sharing_cores;  // left out: they share a core with another one, whatever the system says
 };
 
 HostCalibration calibrate(const CalibrationOptions& = {});

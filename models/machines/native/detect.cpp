@@ -42,7 +42,7 @@ TopologyHandle load(const char* synthetic) {
 
 class Detector {
 public:
-  explicit Detector(hwloc_topology_t topology) : topology_{topology} {}
+  explicit Detector(hwloc_topology_t topology, std::vector<unsigned> left_out = {}) : topology_{topology}, left_out_{std::move(left_out)} {}
 
   // `memory`: of the whole host, where the kernel knows better than its table of nodes (virtual machines that grew).
   MachineFile describe(const std::string& name, std::optional<Frequency> clock, Bytes memory) {
@@ -107,7 +107,15 @@ private:
   // Some virtual machines show hardware threads only; then each is a core.
   hwloc_obj_t next_core(hwloc_obj_t previous) const {
     const bool has_cores = hwloc_get_nbobjs_by_type(topology_, HWLOC_OBJ_CORE) > 0;
-    return hwloc_get_next_obj_by_type(topology_, has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU, previous);
+    const auto is_left_out = [&](hwloc_obj_t core) {
+      const auto cpu = static_cast<unsigned>(hwloc_bitmap_first(core->cpuset));
+      return std::find(left_out_.begin(), left_out_.end(), cpu) != left_out_.end();
+    };
+    hwloc_obj_t core = previous;
+    do {
+      core = hwloc_get_next_obj_by_type(topology_, has_cores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU, core);
+    } while (core != nullptr && is_left_out(core));
+    return core;
   }
 
   void controllers() {
@@ -263,6 +271,7 @@ private:
   }
 
   hwloc_topology_t topology_;
+  std::vector<unsigned> left_out_;
   Machine machine_;
   std::vector<hwloc_obj_t> nodes_;
   std::map<std::string, Knowledge> knowledge_;
@@ -286,9 +295,9 @@ Bytes memory_of_this_host() { return Bytes{static_cast<std::int64_t>(sysconf(_SC
 
 }  // namespace
 
-MachineFile detect() {
+MachineFile detect(const std::vector<unsigned>& left_out) {
   const TopologyHandle topology = load(nullptr);
-  MachineFile file = Detector{topology.get()}.describe("this-host", clock_of_this_host(), memory_of_this_host());
+  MachineFile file = Detector{topology.get(), left_out}.describe("this-host", clock_of_this_host(), memory_of_this_host());
   file.machine.description = "detected by hwloc; latencies and bandwidths are guesses until calibrated";
   return file;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/machines/machine_file.hpp"
 
@@ -9,7 +10,8 @@ namespace homenode {
 
 // Sockets, nodes, cores (one thread each) and caches come from hwloc; remote latencies are guessed from the firmware's
 // SLIT table if there is one; bandwidths and latencies are guesses. Throws Error if hwloc fails.
-MachineFile detect();
+// Cores of `left_out`, by the system's numbers of CPUs, are no cores of the machine: they are parts of others.
+MachineFile detect(const std::vector<unsigned>& left_out = {});
 
 // As `detect`, of a topology that hwloc describes in its own words, e.g. "pack:2 [numa(memory=1GB)] l2:4 core:1 pu:2".
 MachineFile detect_synthetic(const std::string& description);

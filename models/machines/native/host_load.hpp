@@ -13,8 +13,12 @@ namespace homenode::native {
 struct Usage {
   double cpu_seconds = 0;
   std::uint64_t involuntary_switches = 0;  // a thread could go on and its processor went to somebody else
+  double wall_seconds = 0;
+  double busy_seconds = 0;    // of all processors, whoever used them, in the system's ticks; 0 where it does not tell
+  double stolen_seconds = 0;  // a hypervisor gave them to other guests
   Usage operator-(const Usage& earlier) const {
-    return {cpu_seconds - earlier.cpu_seconds, involuntary_switches - earlier.involuntary_switches};
+    return {cpu_seconds - earlier.cpu_seconds, involuntary_switches - earlier.involuntary_switches, wall_seconds - earlier.wall_seconds,
+            busy_seconds - earlier.busy_seconds, stolen_seconds - earlier.stolen_seconds};
   }
 };
 Usage usage_now();

@@ -15,63 +15,11 @@
 #include <thread>
 #include <utility>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
+#include "models/machines/native/measuring.hpp"
 #include "sim/base/errors.hpp"
 
 namespace homenode::native {
 namespace {
-
-constexpr std::size_t line_bytes = 64;
-constexpr std::size_t huge_page = std::size_t{2} << 20;
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-// Keeps a value that nothing else uses.
-template <class Value>
-void keep(Value value) {
-  asm volatile("" : : "r"(value) : "memory");
-}
-
-template <class Work>
-double seconds_of(Work&& work) {
-  const double begin = now_seconds();
-  work();
-  return now_seconds() - begin;
-}
-
-// Threads that start together: sense-reversing, spinning; gives way when there are more threads than CPUs.
-class SpinBarrier {
-public:
-  explicit SpinBarrier(unsigned threads) : threads_{threads} {}
-  void wait() {
-    const unsigned round = round_.load(std::memory_order_relaxed);
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
-      arrived_.store(0, std::memory_order_relaxed);
-      round_.store(round + 1, std::memory_order_release);
-      return;
-    }
-    for (unsigned spins = 0; round_.load(std::memory_order_acquire) == round; ++spins)
-      if (spins % 4096 == 4095) std::this_thread::yield();
-  }
-
-private:
-  alignas(line_bytes) std::atomic<unsigned> arrived_{0};
-  alignas(line_bytes) std::atomic<unsigned> round_{0};
-  const unsigned threads_;
-};
-
-// Runs work(rank) on one pinned thread a CPU.
-void on_each(const std::vector<unsigned>& cpus, const std::function<void(unsigned)>& work) {
-  std::vector<std::jthread> threads;
-  for (unsigned rank = 0; rank < cpus.size(); ++rank)
-    threads.emplace_back([&, rank] {
-      pin_this_thread(cpus[rank]);
-      work(rank);
-    });
-}
 
 // Line i holds the address of line (multiplier * i + increment) mod lines: one cycle through all of them (Hull and Dobell:
 // lines a power of two, multiplier = 1 mod 4, increment odd), and it is written in order, which takes no time to speak of.
@@ -98,47 +46,6 @@ Spread nanoseconds_of_a_chase(const char* start, std::size_t lines, unsigned rep
     if (repeat > 0) samples.push_back(seconds / static_cast<double>(loads) * 1e9);
   }
   return least(samples);
-}
-
-#if defined(__SSE2__)
-void read_array(const char* from, std::size_t bytes) {
-  __m128i sum = _mm_setzero_si128();
-  for (std::size_t at = 0; at < bytes; at += line_bytes)
-    for (std::size_t part = 0; part < line_bytes; part += 16)
-      sum = _mm_xor_si128(sum, _mm_load_si128(reinterpret_cast<const __m128i*>(from + at + part)));
-  keep(_mm_cvtsi128_si64(sum));
-}
-void copy_regular(char* to, const char* from, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += 16)
-    _mm_store_si128(reinterpret_cast<__m128i*>(to + at), _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
-  keep(to);
-}
-void copy_nontemporal(char* to, const char* from, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += 16)
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
-  _mm_sfence();
-  keep(to);
-}
-#else
-void read_array(const char* from, std::size_t bytes) {
-  std::uint64_t sum = 0;
-  for (std::size_t at = 0; at < bytes; at += sizeof sum) sum ^= *reinterpret_cast<const std::uint64_t*>(from + at);
-  keep(sum);
-}
-void copy_regular(char* to, const char* from, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += sizeof(double))
-    *reinterpret_cast<double*>(to + at) = *reinterpret_cast<const double*>(from + at);
-  keep(to);
-}
-void copy_nontemporal(char* to, const char* from, std::size_t bytes) { copy_regular(to, from, bytes); }
-#endif
-
-void triad(char* to, const char* first, const char* second, std::size_t bytes) {
-  auto* result = reinterpret_cast<double*>(to);
-  const auto* left = reinterpret_cast<const double*>(first);
-  const auto* right = reinterpret_cast<const double*>(second);
-  for (std::size_t index = 0; index < bytes / sizeof(double); ++index) result[index] = left[index] + 3.0 * right[index];
-  keep(to);
 }
 
 }  // namespace
@@ -197,7 +104,7 @@ void pin_this_thread(unsigned cpu) {
 
 Spread core_hertz(unsigned repeats) {
   std::vector<double> samples;
-  constexpr std::uint64_t rounds = 200'000, additions = 100;
+  constexpr std::uint64_t rounds = 20'000, additions = 100;  // half a millisecond: most samples see no interrupt
   for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
     std::uint64_t value = 1;
     const double seconds = seconds_of([&value] {
@@ -266,56 +173,6 @@ Spread gather_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigne
     if (repeat > 0) samples.push_back(seconds / static_cast<double>(loads) * 1e9);
   }
   return least(samples);
-}
-
-std::string name_of(Kernel kernel) {
-  switch (kernel) {
-    case Kernel::read: return "read";
-    case Kernel::copy_regular: return "copy";
-    case Kernel::copy_nontemporal: return "copy, non-temporal stores";
-    case Kernel::triad: return "triad";
-  }
-  return "";
-}
-
-double read_bytes(Kernel kernel) {
-  switch (kernel) {
-    case Kernel::read: return 8;
-    case Kernel::copy_regular: return 16;
-    case Kernel::copy_nontemporal: return 8;
-    case Kernel::triad: return 24;
-  }
-  return 0;
-}
-
-double write_bytes(Kernel kernel) { return kernel == Kernel::read ? 0 : 8; }
-
-Spread bandwidth(Kernel kernel, const std::vector<unsigned>& cpus, std::size_t array, unsigned repeats) {
-  array = std::max<std::size_t>(array / line_bytes, 1) * line_bytes;
-  SpinBarrier together{static_cast<unsigned>(cpus.size())};
-  std::vector<double> samples;
-  double begin = 0;
-  on_each(cpus, [&](unsigned rank) {
-    // First touched by the thread that uses it.
-    const Buffer from{array};
-    const Buffer to{kernel == Kernel::read ? line_bytes : array};
-    const Buffer second{kernel == Kernel::triad ? array : line_bytes};
-    for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
-      together.wait();
-      if (rank == 0) begin = now_seconds();
-      switch (kernel) {
-        case Kernel::read: read_array(from.data(), array); break;
-        case Kernel::copy_regular: copy_regular(to.data(), from.data(), array); break;
-        case Kernel::copy_nontemporal: copy_nontemporal(to.data(), from.data(), array); break;
-        case Kernel::triad: triad(to.data(), from.data(), second.data(), array); break;
-      }
-      together.wait();
-      const double real_bytes =
-          (read_bytes(kernel) + write_bytes(kernel)) / 8 * static_cast<double>(array) * static_cast<double>(cpus.size());
-      if (rank == 0 && repeat > 0) samples.push_back(real_bytes / (now_seconds() - begin));
-    }
-  });
-  return most(samples);
 }
 
 Spread core_to_core_nanoseconds(unsigned first_cpu, unsigned second_cpu, unsigned repeats) {
@@ -401,7 +258,7 @@ const InstructionLoop instruction_loops[] = {
 }  // namespace
 #endif
 
-std::vector<Throughput> core_throughput(double hertz, unsigned repeats) {
+std::vector<Throughput> core_throughput(unsigned repeats) {
   std::vector<Throughput> measured;
 #if defined(__x86_64__)
   constexpr std::uint64_t rounds = 100'000, instructions = 32;
@@ -410,12 +267,11 @@ std::vector<Throughput> core_throughput(double hertz, unsigned repeats) {
     std::vector<double> samples;
     for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
       const double seconds = seconds_of([&] { loop.run(rounds, cell); });
-      if (repeat > 0) samples.push_back(static_cast<double>(rounds * instructions) / (seconds * hertz));
+      if (repeat > 0) samples.push_back(static_cast<double>(rounds * instructions) / seconds);
     }
     measured.push_back({loop.name, most(samples)});
   }
 #else
-  (void)hertz;
   (void)repeats;
 #endif
   return measured;

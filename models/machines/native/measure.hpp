@@ -16,6 +16,8 @@ struct Spread {
   double value = 0, low = 0, high = 0;
   double median = 0;
   std::string disturbance = {};  // why they may not be the host's own figures (host_load.hpp); empty = nothing known against them
+  unsigned passes = 0;           // that it was made of (figures.hpp)
+  std::string unsettled = {};    // what is still open after them; empty = it has settled
 };
 Spread least(const std::vector<double>& times);
 Spread most(const std::vector<double>& rates);
@@ -60,7 +62,7 @@ struct TranslationBuffer {
 };
 TranslationBuffer translation_buffer(std::size_t page, unsigned repeats);
 
-enum class Kernel { read, copy_regular, copy_nontemporal, triad };
+enum class Kernel { read, copy_regular, copy_nontemporal, triad, write_regular, write_nontemporal, update };
 std::string name_of(Kernel);
 // Real bytes an element of 8 B: a regular store reads its line first.
 double read_bytes(Kernel);
@@ -68,16 +70,32 @@ double write_bytes(Kernel);
 // Real bytes a second that one pinned thread on each of `cpus` moves together, each in arrays of its own of `array` bytes.
 Spread bandwidth(Kernel, const std::vector<unsigned>& cpus, std::size_t array, unsigned repeats);
 
+// Bytes a second that one core reads in so many streams side by side, a line of each in turn.
+double stream_bandwidth(unsigned streams, const Buffer&, unsigned repeats);
+
+// Nanoseconds a line of a core that reads `bytes` again and again, line by line, and computes `cycles` of dependent additions beside each:
+// how computing and transfers add up. 0 cycles: the transfers alone. Of a set larger than a sample, samples read one part after the other,
+// from byte `at` on, which is moved on.
+double composed_nanoseconds(const Buffer&, std::size_t bytes, unsigned cycles, unsigned repeats, std::size_t& at);
+inline constexpr unsigned composed_cycles_step = 4;  // `cycles` is a multiple of it
+
+// How much longer a loop takes each of two CPUs that needs all of a core's issue slots when both run it: 1 where each has a core of its
+// own, about 2 where they share one.
+double sharing_slowdown(unsigned first_cpu, unsigned second_cpu, unsigned repeats);
+
+// Nanoseconds that a load at random places of `working_set` waits longer on small pages than on huge ones: what page walks cost there.
+double page_walk_nanoseconds(std::size_t working_set, unsigned repeats);
+
 // Nanoseconds from one core's store to another's load of it: half a round trip.
 Spread core_to_core_nanoseconds(unsigned first_cpu, unsigned second_cpu, unsigned repeats);
 // Nanoseconds of a barrier among pinned threads that spin.
 Spread barrier_nanoseconds(const std::vector<unsigned>& cpus, unsigned repeats);
 
-// Scalar instructions a cycle from the first-level cache and registers; empty where this architecture has no measurement.
+// Scalar instructions a second from the first-level cache and registers; empty where this architecture has no measurement.
 struct Throughput {
   std::string name;  // of the field in [core]
-  Spread per_cycle;
+  Spread per_second;
 };
-std::vector<Throughput> core_throughput(double hertz, unsigned repeats);
+std::vector<Throughput> core_throughput(unsigned repeats);
 
 }  // namespace homenode::native

@@ -34,6 +34,23 @@ def _document(machine: Machine) -> dict[str, Any]:
     return {"machines": [{**entry, **tables, "hash": machine.hash, "parameters": machine.parameters}]}
 
 
+_SERVICES = (
+    "page fault/write",
+    "page fault/again",
+    "page fault/read",
+    "page fault/huge",
+    "page fault/all CPUs at once",
+    "mmap and munmap",
+    "munmap/page",
+    "system call",
+    "context switch",
+    "thread",
+    "wake-up/5",
+    "wake-up/3000",
+)
+"""Figures that the summary shows (calibration_plan.hpp)."""
+
+
 _output = click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="File for the description; default: stdout."
 )
@@ -51,15 +68,20 @@ def detect(output: Path | None, as_json: bool) -> None:
         _write(machine, output)
 
 
-@command.command(short_help="measure latencies, bandwidths and barriers", epilog=epilog("machine calibrate"))
+@command.command(short_help="measure latencies, bandwidths, barriers, page faults", epilog=epilog("machine calibrate"))
 @_output
-@click.option("--quick", is_flag=True, help="Smaller arrays and fewer samples: half a minute instead of several.")
+@click.option("--quick", is_flag=True, help="Smaller arrays and fewer passes: a minute instead of several.")
 @console.json_option
 def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
-    """Measure this host: latency of each cache level and of memory, bandwidth, barriers. Run it on an idle machine."""
-    working_set, array, repeats = (256 << 20, 256 << 20, 3) if quick else (2 << 30, 1 << 30, 5)
+    """Measure this host: latencies, bandwidths, what one core exchanges with memory, barriers, page faults, switches of threads.
+
+    Each figure is measured in passes until its median is known to 3 %, or a greatest number is reached. Run it on an idle machine.
+    """
+    working_set, array, repeats, passes = (512 << 20, 256 << 20, 2, 6) if quick else (1 << 30, 1 << 30, 3, 15)
     screen = console.diagnostics()
-    core, measured = _core.calibrate(working_set, array, repeats, lambda step: screen.print(f"measuring {step}"))
+    core, measured = _core.calibrate(
+        working_set, array, repeats, passes, lambda step: screen.print(f"measuring {step}")
+    )
     machine = Machine(core)
     if as_json:
         console.print_json({**_document(machine), "measured": measured})
@@ -67,7 +89,11 @@ def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
         _write(machine, output)
     if not as_json:
         _summary(measured)
-    for line in disturbance_warning(measured["disturbances"]):
+    for line in (
+        *disturbance_warning(measured["disturbances"]),
+        *unsettled_warning(measured["unsettled"]),
+        *sharing_warning(measured["cpus_sharing_cores"]),
+    ):
         click.echo(line, err=True)
 
 
@@ -83,6 +109,24 @@ def disturbance_warning(disturbances: list[dict[str, str]]) -> list[str]:
     ]
 
 
+def unsettled_warning(unsettled: list[dict[str, str]]) -> list[str]:
+    """Figures that came out differently from pass to pass, though nothing was seen to disturb them."""
+    if not unsettled:
+        return []
+    return [
+        f"{console.number_of(len(unsettled), 'figure')} did not settle: confidence C, with the reason in the source.",
+        *(f"  {entry['step']}: {entry['reason']}" for entry in unsettled),
+    ]
+
+
+def sharing_warning(cpus: list[int]) -> list[str]:
+    """CPUs that were left out, by their throughput."""
+    if not cpus:
+        return []
+    listed = ", ".join(map(str, cpus))
+    return [f"CPU {listed}: shares a core with the one before, by its throughput, and is not counted as a core."]
+
+
 def _summary(measured: dict[str, Any]) -> None:
     screen = console.diagnostics()
     latency = console.table("working set", "latency", "least … largest", right=("working set", "latency"))
@@ -96,6 +140,11 @@ def _summary(measured: dict[str, Any]) -> None:
         value, low, high = (row["bytes_per_second"][key] / 1e9 for key in ("value", "low", "high"))
         bandwidth.add_row(row["kernel"], str(row["threads"]), f"{value:.4g} GB/s", f"{low:.4g} … {high:.4g}")
     screen.print(bandwidth)
+    system = console.table("service of the system", "time", "least … largest", right=("time",))
+    for name in _SERVICES:
+        if (spread := measured["figures"].get(name)) is not None:
+            system.add_row(name, f"{spread['value']:.4g} ns", f"{spread['low']:.4g} … {spread['high']:.4g}")
+    screen.print(system)
 
 
 @command.command(

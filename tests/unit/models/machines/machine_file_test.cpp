@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "models/machines/machine_changes.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/machine/topology.hpp"
 #include "tests/unit/models/machines/described_machine.hpp"
@@ -214,6 +215,35 @@ TEST_F(MachineSearch, RefusesUnknownNames) {
   EXPECT_THAT([&] { machine_folders.find(std::string(5000, 'a'), {directory_}); },
               ThrowsMessage<UsageError>(HasSubstr("aaa…' (5000 characters); allowed")));
   EXPECT_THAT([&] { machine_folders.find("own/mine", {directory_}); }, ThrowsMessage<UsageError>(HasSubstr("unknown machine 'own/mine'")));
+}
+
+// What a machine's own operating system costs: parts of homenode.system/1 under [system].
+TEST(MachineFile, ReadsWhatItsOwnSystemCosts) {
+  const Machine without = parse_machine(described_machine, "small.toml").machine;
+  EXPECT_FALSE(without.system.has_value());
+  const MachineFile file =
+      parse_machine(described_machine + "[system.faults]\nparallel = { value = \"1.2 us\", source = \"T\" }\n", "small.toml");
+  ASSERT_TRUE(file.machine.system.has_value());
+  EXPECT_EQ(file.machine.system->name, "small's own");
+  EXPECT_EQ(file.machine.system->fault.parallel, Time::nanoseconds(1200));
+  EXPECT_EQ(file.machine.system->migration.fixed, OperatingSystem{}.migration.fixed);  // what it does not say is the default
+  EXPECT_NE(file.machine.hash, without.hash);
+  const auto said = [&](const std::string& path) {
+    return std::count_if(file.parameters.begin(), file.parameters.end(), [&](const auto& parameter) { return parameter.path == path; });
+  };
+  EXPECT_EQ(said("system.faults.parallel"), 1);
+  EXPECT_EQ(said("system.faults.serial"), 0);  // nobody said it: no assumption of this machine
+  EXPECT_EQ(said("core.read_bandwidth"), 0);
+  EXPECT_EQ(with_changes(file.machine, {{"system.faults.parallel", "x2"}}).system->fault.parallel, Time::nanoseconds(2400));
+}
+
+TEST(MachineFile, RefusesWhatIsNoPartOfASystem) {
+  EXPECT_THAT([] { parse_machine(described_machine + "[system.fault]\n", "small.toml"); },
+              ThrowsMessage<InputError>(HasSubstr("unknown key 'fault' in [system]; allowed: faults, migration, balancing, scheduler")));
+  EXPECT_THAT([] { parse_machine("system = 3\n" + described_machine, "small.toml"); },
+              ThrowsMessage<InputError>(HasSubstr("system is of the kind integer; allowed: [system.faults]")));
+  EXPECT_THAT([] { parse_machine(described_machine + "[system.faults]\nparalel = { value = \"1 us\", source = \"T\" }\n", "small.toml"); },
+              ThrowsMessage<InputError>(HasSubstr("unknown key 'paralel' in [system.faults]")));
 }
 
 }  // namespace

@@ -40,6 +40,20 @@ TEST(MachineWriter, WritesWhatReadsBackTheSame) {
   expect_round_trip(parse_machine(with_line("a proxy", "said \\\"so\\\" \\\\ twice"), "small.toml"));
 }
 
+TEST(MachineWriter, WritesWhatAMachineKnowsOfItsOwnSystem) {
+  const std::string own =
+      "\n[system.faults]\nparallel = { value = \"1.2 us\", source = \"T\", confidence = \"A\", low = \"1.1 us\" }\n"
+      "huge = { value = \"70 us\", source = \"T\" }\n";
+  const MachineFile file = parse_machine(described_machine + own, "small.toml");
+  expect_round_trip(file);
+  // without what is known: the values still
+  const MachineFile bare = parse_machine(write_machine_toml(file.machine, {}), "bare.toml");
+  EXPECT_EQ(bare.machine.hash, file.machine.hash);
+  Machine plain = parse_machine(described_machine, "small.toml").machine;
+  plain.system.emplace();
+  EXPECT_TRUE(parse_machine(write_machine_toml(plain, {}), "plain.toml").machine.system.has_value());
+}
+
 TEST(MachineWriter, WritesThePapersMachines) {
   for (const std::string& name : machine_folders.names({folder})) {
     SCOPED_TRACE(name);

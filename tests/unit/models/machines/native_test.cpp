@@ -66,6 +66,13 @@ TEST(Detect, SeveralNodesASocket) {
   EXPECT_EQ(file.machine.node_of(CoreId{3}), NodeId{1});
 }
 
+TEST(Detect, TwoUsableCpusNeedNotBeTwoCores) {
+  const MachineFile all = detect();
+  if (all.machine.cores() < 2) return;  // none to leave out
+  const std::vector<unsigned> cpus = native::usable_cpus();
+  EXPECT_EQ(detect({cpus.back()}).machine.cores() + 1, all.machine.cores());
+}
+
 TEST(Detect, RefusesADescriptionThatIsNone) {
   EXPECT_THAT([] { detect_synthetic("nonsense"); }, ThrowsMessage<UsageError>(HasSubstr("'nonsense'")));
 }
@@ -75,23 +82,29 @@ TEST(Calibrate, ReplacesGuessesByFiguresWithTheirBounds) {
   options.largest_working_set = Bytes{1 << 20};
   options.array = Bytes{1 << 20};
   options.repeats = 1;
+  options.settling = {.least_passes = 1, .most_passes = 1, .within = 1};
   std::vector<std::string> steps;
   options.progress = [&](const std::string& step) { steps.push_back(step); };
   const HostCalibration calibration = calibrate(options);
   expect_usable(calibration.file);
-  EXPECT_THAT(steps, testing::Contains("clock"));
+  EXPECT_THAT(steps, testing::Contains("clock and instructions a cycle"));
   EXPECT_EQ(calibration.latency.size(), 8u);  // 8 KiB, 16 KiB ... 1 MiB
-  for (const std::string path : {"clock", "nodes.0.latency", "controllers.0.read_only", "controllers.0.one_to_one", "caches.1.latency",
-                                 "core.miss_buffers", "core.prefetched_lines"}) {
+  for (const std::string path :
+       {"clock", "nodes.0.latency", "controllers.0.read_only", "controllers.0.one_to_one", "caches.1.latency", "core.miss_buffers",
+        "core.prefetched_lines", "core.read_bandwidth", "core.write_bandwidth", "core.nontemporal_bandwidth", "system.faults.parallel"}) {
     const MachineParameter known = parameter(calibration.file, path);
     EXPECT_THAT(known.source, StartsWith("measured on this host by homenode calibrate")) << path;
-    EXPECT_EQ(known.confidence, known.source.find(" while ") == std::string::npos ? "A" : "C") << path;
+    const bool doubted = known.source.find(" while ") != std::string::npos || known.source.find("; unsettled: ") != std::string::npos;
+    EXPECT_EQ(known.confidence, doubted ? "C" : "A") << path;
     EXPECT_FALSE(known.assumed) << path;
   }
+  EXPECT_TRUE(calibration.file.machine.system.has_value());
   // a reader of the file sees the same values as a user of the machine
   Machine machine = calibration.file.machine;
-  for (const MachineField& field : fields_of(machine))
+  for (const MachineField& field : fields_of(machine)) {
+    if (field.name.starts_with(system_prefix)) continue;  // of which the file says what was measured
     EXPECT_EQ(parameter(calibration.file, field.name).value, text_of(field)) << field.name;
+  }
 }
 
 TEST(Calibrate, CountsTheRealBytesOfItsKernels) {
@@ -128,6 +141,14 @@ TEST(HostLoad, LostProcessorsAndDisturbedSamplesAreSaid) {
   EXPECT_EQ(native::disturbance({10, 10, 11, 10}, {0.01, 5}), "other work took its processors away 5 times in 0.01 s");
   EXPECT_EQ(native::disturbance({10, 10, 15, 13}, {2.0, 0}), "its samples' median was off the best by a factor of 1.3");
   EXPECT_EQ(native::disturbance({30, 10, 30, 15}, {2.0, 0}), "its samples' median was off the best by a factor of 2");  // a rate
+}
+
+TEST(HostLoad, OthersThatUseProcessorsAreSaidAndSoAreHypervisors) {
+  // 2 s of wall time, own use 1 s: others above 5 % of it, 0.1 s, disturb; below 0.04 s the ticks of 10 ms say nothing
+  EXPECT_EQ(native::disturbance({}, {1.0, 0, 2.0, 1.09, 0}), "");
+  EXPECT_EQ(native::disturbance({}, {1.0, 0, 2.0, 1.3, 0}), "other work used processors for 0.3 s of 2 s");
+  EXPECT_EQ(native::disturbance({}, {1.0, 0, 2.0, 1.0, 0.2}), "the hypervisor took 0.2 s of 2 s");
+  EXPECT_EQ(native::disturbance({}, {0.01, 0, 0.02, 0.04, 0}), "");
 }
 
 TEST(HostLoad, UsageGrowsWithTheProcessorsTime) {

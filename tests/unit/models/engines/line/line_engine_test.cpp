@@ -370,6 +370,21 @@ TEST(PageFaults, holdTheirOwnThreadUpOneByOne) {
   for (const unsigned thread : {0U, 1U, 4U, 5U}) EXPECT_EQ(bench.time(chase, thread, thread), 10 * ns(500) + ns(100)) << thread;
 }
 
+TEST(ExchangeOfOneCore, spacesTheLinesFromMemory) {
+  // 64 independent loads of lines 100 ns away, 1 ns of the core's bandwidth a line in place of none: the last is there 64 x 8 ns after the
+  // first left at 8 GB/s.
+  Machine machine = one_node();
+  machine.miss_buffers = 64;
+  machine.controllers[0].read_only = machine.controllers[0].one_to_one = Bandwidth::bytes_per_second(1e12);
+  machine.read_bandwidth = Bandwidth::bytes_per_second(8e9);
+  std::vector<std::int64_t> offsets(64);
+  for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
+  Bench bench{machine};
+  const auto gather = bench.loop(AccessKind::read, offsets);
+  bench.build();
+  EXPECT_EQ(bench.time(gather), ns(64 * 8));
+}
+
 TEST(PageFaults, fetchTheLockOnlyFromSomebodyWhoHoldsIt) {
   // 100 ns under the lock each, then the line from memory, 100 ns at home and 150 a hop away. Core 4 comes while core 0 has the lock, so
   // that two lines of it travel a hop: 100 + (100 + 2 x 100) + 150. Later the lock is free: whoever comes pays its own 100 ns alone.

@@ -374,6 +374,31 @@ TEST(PageFaults, ofOneThreadTakeBothPartsAndTheZeroing) {
   EXPECT_EQ(counts.memory_lines, lines);
 }
 
+// What one core can exchange with memory at the most, per line of 64 B: reads / B_r, a written-back line with the read of it / B_w.
+TEST(ExchangeOfOneCore, boundsManyLinesInFlight) {
+  Machine machine = one_node();
+  machine.prefetched_lines = 1000;  // 640 x 100 ns / 1000 by latency, the controller 640 x 64 B / 20 GB/s and less
+  machine.controllers[0].read_only = machine.controllers[0].one_to_one = Bandwidth::bytes_per_second(1e12);
+  machine.read_bandwidth = Bandwidth::bytes_per_second(10e9);
+  machine.write_bandwidth = Bandwidth::bytes_per_second(16e9);
+  machine.nontemporal_bandwidth = Bandwidth::bytes_per_second(8e9);
+  EXPECT_THAT(Bench{machine}.time(reads(1000)), about(n * 64 / 10e9));
+  // stores: each line is read for ownership and written back
+  const Script stores = [](const LineRange& touched, CacheOutcome& outcome) {
+    outcome.reads.push_back({touched, 1000});
+    outcome.writebacks.push_back(touched);
+  };
+  EXPECT_THAT(Bench{machine}.time(stores), about(n * 2 * 64 / 16e9));
+  const Script past_the_caches = [](const LineRange& touched, CacheOutcome& outcome) { outcome.non_temporal_writes.push_back(touched); };
+  EXPECT_THAT(Bench{machine}.time(past_the_caches), about(n * 64 / 8e9));
+}
+
+TEST(ExchangeOfOneCore, boundsNothingThatLatencyBinds) {
+  Machine machine = one_node();
+  machine.read_bandwidth = Bandwidth::bytes_per_second(10e9);
+  EXPECT_THAT(Bench{machine}.time(reads(1)), about(n * 100e-9));
+}
+
 TEST(PageFaults, elsewhereZeroOverTheLinksAtTheControllersOfTheirHomes) {
   Bench bench{two_sockets(), "bind:1"};
   bench.options.system.fault = {Time{}, Time{}, 0, 1};

@@ -1,0 +1,41 @@
+#include "models/machines/native/calibration_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace homenode {
+namespace {
+
+constexpr std::size_t smallest_set = 8 << 10;
+
+std::size_t at_most(Bytes wish, double limit) { return static_cast<std::size_t>(std::min(static_cast<double>(wish.count()), limit)); }
+
+std::size_t bytes_of(const CacheDescription& cache) { return static_cast<std::size_t>(cache.size.count()); }
+
+// The largest power of two that fills no more than half of the level. The last level may be a share of a large one: it is measured
+// where the level inside it is surely exceeded.
+std::size_t level_set(const Machine& machine, std::size_t index) {
+  const std::size_t half = std::bit_floor(bytes_of(machine.caches[index]) / 2);
+  if (index == 0 || index + 1 < machine.caches.size()) return half;
+  return std::min(half, std::bit_ceil(4 * bytes_of(machine.caches[index - 1])));
+}
+
+}  // namespace
+
+CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOptions& options, double memory, std::size_t cpus) {
+  CalibrationPlan plan;
+  const std::size_t largest = std::bit_floor(at_most(options.largest_working_set, memory / 8));
+  for (std::size_t set = std::min(smallest_set, largest); set <= largest; set *= 2) plan.working_sets.push_back(set);
+  for (std::size_t level = 0; level < machine.caches.size(); ++level)
+    plan.level_sets.push_back(std::clamp(level_set(machine, level), plan.working_sets.front(), largest));
+  // Larger sets add page walks where a hypervisor backs memory by small pages, whatever the guest asked for.
+  plan.memory_set = std::min(largest, std::bit_ceil(4 * bytes_of(machine.caches.back())));
+  plan.array = at_most(options.array, memory / 2 / 3 / static_cast<double>(cpus));
+  for (std::size_t threads = 1; threads < cpus; threads *= 2) plan.threads.push_back(threads);
+  plan.threads.push_back(cpus);
+  for (const std::size_t set : {std::size_t{64} << 20, std::size_t{512} << 20}) plan.walked_sets.push_back(std::min(set, largest));
+  if (plan.walked_sets.front() == plan.walked_sets.back()) plan.walked_sets.pop_back();
+  return plan;
+}
+
+}  // namespace homenode

@@ -1,0 +1,62 @@
+// What a calibration measures, and under which names: known before anything is measured, so that each pass measures the same.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/machines/native/figures.hpp"
+#include "sim/machine/machine.hpp"
+
+namespace homenode {
+
+struct CalibrationOptions {
+  Bytes largest_working_set{std::int64_t{2} << 30};         // of the pointer chase; reduced to an eighth of the memory
+  Bytes array{std::int64_t{1} << 30};                       // of each thread in the bandwidth kernels; reduced likewise
+  unsigned repeats = 3;                                     // samples in a pass, of which the best counts
+  native::SettlingLimits settling{};                        // passes
+  std::function<void(const std::string& step)> progress{};  // before each measurement; may be empty
+};
+
+struct CalibrationPlan {
+  std::vector<std::size_t> working_sets;  // of the chase, powers of two, growing
+  std::vector<std::size_t> level_sets;    // by cache level: a working set that it surely serves
+  std::size_t memory_set = 0;             // one that no cache serves
+  std::size_t array = 0;
+  std::vector<std::size_t> threads;  // 1, 2, 4 ... all
+  std::array<unsigned, 6> streams{1, 2, 4, 8, 16, 32};
+  std::array<unsigned, 7> composed_cycles{0, 4, 8, 16, 32, 64, 128};
+  std::array<double, 8> idle_microseconds{5, 20, 50, 100, 200, 500, 1000, 3000};
+  std::vector<std::size_t> walked_sets;  // of the chase on small pages
+};
+// `memory`: bytes of the host. `machine`: as detected.
+CalibrationPlan calibration_plan(const Machine&, const CalibrationOptions&, double memory, std::size_t cpus);
+
+// Names of figures. Times in nanoseconds, bandwidths in bytes a second.
+namespace figure {
+inline std::string latency(std::size_t bytes) { return "latency/" + std::to_string(bytes); }
+inline std::string gather(std::size_t bytes) { return "independent loads/" + std::to_string(bytes); }
+inline std::string walk(std::size_t bytes) { return "page walk/" + std::to_string(bytes); }
+inline std::string delivery(std::size_t level) { return "cache bandwidth/" + std::to_string(level + 1); }
+inline std::string bandwidth(native::Kernel kernel, std::size_t threads) {
+  return "bandwidth/" + native::name_of(kernel) + "/" + std::to_string(threads);
+}
+inline std::string streams(unsigned number) { return "read streams/" + std::to_string(number); }
+// `level`: index of the cache that the data lie in; as many as there are: memory.
+inline std::string composed(std::size_t level, unsigned cycles) {
+  return "composition/" + std::to_string(level + 1) + "/" + std::to_string(cycles);
+}
+inline std::string throughput(const std::string& kind) { return "instructions a second/" + kind; }
+inline std::string barrier(std::size_t threads) { return "barrier/" + std::to_string(threads); }
+inline std::string wakeup(double idle_microseconds) { return "wake-up/" + std::to_string(std::lround(idle_microseconds)); }
+inline std::string sharing(std::size_t second) { return "slowdown beside the CPU before/" + std::to_string(second); }
+inline const std::string clock = "clock", tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", core_to_core_near = "core to core/near",
+                         core_to_core_far = "core to core/far", fault = "page fault/write", read_fault = "page fault/read",
+                         rewrite_fault = "page fault/again", contended_fault = "page fault/all CPUs at once",
+                         huge_fault = "page fault/huge", map = "mmap and munmap", unmap_page = "munmap/page", system_call = "system call",
+                         context_switch = "context switch", thread = "thread";
+}  // namespace figure
+
+}  // namespace homenode

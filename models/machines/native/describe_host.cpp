@@ -1,0 +1,251 @@
+#include "models/machines/native/describe_host.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/machines/machine_fields.hpp"
+#include "models/machines/native/describe_system.hpp"
+#include "models/machines/native/described_fields.hpp"
+#include "models/machines/native/estimators.hpp"
+
+namespace homenode {
+namespace {
+
+using native::Kernel;
+using native::Spread;
+
+std::string rounded(double value, int digits) {
+  const double scale = std::pow(10, digits);
+  std::string text = std::to_string(std::round(value * scale) / scale);
+  return text.substr(0, text.find('.') + 1 + static_cast<std::size_t>(digits));
+}
+
+class Describer {
+public:
+  Describer(MachineFile detected, const HostFigures& host) : file_{std::move(detected)}, host_{host}, fields_{file_} {}
+
+  MachineFile describe() {
+    machine_.description = "detected by hwloc and measured by homenode calibrate";
+    core();
+    latencies();
+    cache_sizes();
+    translation();
+    bandwidths();
+    composition();
+    synchronisation();
+    describe_system(fields_, file_, host_);
+    keep_order();
+    validate(machine_);
+    machine_.hash = machine_hash(machine_);
+    fields_.refresh();
+    return std::move(file_);
+  }
+
+private:
+  using Fields = DescribedFields;
+
+  static std::string level_place(const CacheDescription& cache) { return "caches." + std::to_string(cache.level) + "."; }
+
+  void core() {
+    const Spread clock = host_.of(figure::clock);
+    fields_.set(
+        "clock", clock, [](double hertz) { return to_string(Frequency::hertz(std::round(hertz / 1e6) * 1e6)); },
+        "one dependent addition a cycle");
+    for (const std::string kind : {"issue", "integer", "fp_add", "fp_multiply", "divide", "load", "store"}) {
+      const Spread per_second = host_.of(figure::throughput(kind));
+      if (per_second.passes == 0) continue;
+      const Spread per_cycle = resting_on(mapped(per_second, [&](double rate) { return rate / clock.value; }), clock);
+      fields_.set("core." + kind, per_cycle, Fields::number_text);
+      if (kind == "fp_multiply") fields_.set("core.fp_fma", per_cycle, Fields::number_text, "as multiplications");
+    }
+  }
+
+  void latencies() {
+    for (std::size_t index = 0; index < machine_.caches.size(); ++index) {
+      const std::size_t set = host_.plan.level_sets[index];
+      fields_.set(level_place(machine_.caches[index]) + "latency", host_.of(figure::latency(set)), Fields::time_text,
+                  "dependent loads over " + Fields::bytes_text(static_cast<double>(set)));
+      if (index == 0) continue;  // hits of the first level are work of the core
+      fields_.set(level_place(machine_.caches[index]) + "bandwidth_per_core", host_.of(figure::delivery(index)), Fields::bandwidth_text,
+                  "one thread reads " + Fields::bytes_text(static_cast<double>(set)) + " again and again");
+    }
+    const std::size_t set = host_.plan.memory_set;
+    const Spread memory = host_.of(figure::latency(set));
+    fields_.set("nodes.latency", memory, Fields::time_text, "dependent loads over " + Fields::bytes_text(static_cast<double>(set)));
+    const Spread gather = resting_on(host_.of(figure::gather(set)), memory);
+    fields_.set("core.miss_buffers", mapped(gather, [&](double nanoseconds) { return memory.value / nanoseconds; }), Fields::count_text,
+                "latency over the time of an independent load");
+  }
+
+  // A virtual machine is told of the whole last level and gets a share that changes with its neighbours.
+  void cache_sizes() {
+    if (machine_.caches.size() < 2) return;
+    const CacheDescription& cache = machine_.caches.back();
+    const double told = static_cast<double>(cache.size.count());
+    const Spread hit = host_.of(figure::latency(host_.plan.level_sets.back())), memory = host_.of(figure::latency(host_.plan.memory_set));
+    std::vector<native::LatencyPoint> median, slow, fast;
+    Spread served = resting_on(hit, memory);
+    for (const std::size_t set : host_.plan.working_sets) {
+      if (set < host_.plan.level_sets.back() || set > host_.plan.memory_set) continue;
+      const Spread latency = host_.of(figure::latency(set));
+      median.push_back({static_cast<double>(set), latency.value});
+      slow.push_back({static_cast<double>(set), latency.high});
+      fast.push_back({static_cast<double>(set), latency.low});
+    }
+    served.value = native::served_bytes(median, hit.value, memory.value);
+    served.low = native::served_bytes(slow, hit.value, memory.value);
+    served.high = std::max(served.value, native::served_bytes(fast, hit.value, memory.value));
+    const double inner = static_cast<double>(machine_.caches[machine_.caches.size() - 2].size.count());
+    const std::string path = level_place(cache) + "size";
+    const std::string there = "loads are served as by " + Fields::bytes_text(served.value) + " (" + Fields::bytes_text(served.low) +
+                              " to " + Fields::bytes_text(served.high) + " by pass)";
+    if (served.value <= inner || served.value > 0.75 * told) {
+      fields_.add_note(path, "the size that hwloc tells is used; " + there);
+      return;
+    }
+    if (served.low < 0.75 * served.high && served.unsettled.empty())
+      served.unsettled = "between passes it changed by a factor of " + rounded(served.high / std::max(served.low, 1.0), 1);
+    const double set_bytes = static_cast<double>(cache.line.count() * cache.ways * cache.slices);
+    const auto whole_sets = [&](double bytes) { return std::max(inner + set_bytes, std::floor(bytes / set_bytes) * set_bytes); };
+    fields_.set(path, mapped(served, whole_sets), Fields::bytes_text,
+                "what is really there is used; hwloc tells " + Fields::bytes_text(told) + "; " + there);
+  }
+
+  void translation() {
+    const Spread entries = host_.of(figure::tlb_entries), miss = host_.of(figure::tlb_miss);
+    const double page = host_.of("tlb/page").value;
+    if (entries.value < 1) return;
+    fields_.set("tlb.page", {page, page, page}, Fields::bytes_text);
+    Spread reach = entries;
+    reach.high = 2 * entries.high;
+    fields_.set("tlb.entries", resting_on(reach, miss), Fields::count_text, "to a power of two: the next one misses");
+    std::string walks;
+    for (const std::size_t set : host_.plan.walked_sets)
+      walks += "; over " + Fields::bytes_text(static_cast<double>(set)) + " small pages cost " +
+               rounded(host_.of(figure::walk(set)).value, 1) + " ns a load";
+    fields_.set("tlb.miss_penalty", miss, Fields::time_text, "one line a page against lines side by side" + walks);
+  }
+
+  void bandwidths() {
+    const std::size_t all = host_.plan.threads.back();
+    const Spread one = host_.of(figure::bandwidth(Kernel::read, 1)), core = one_core_reads(host_);
+    Spread read = bandwidth_of(host_, Kernel::read, all);
+    const double nodes = static_cast<double>(machine_.controllers.size());
+    const auto share = [&](double value) { return value / nodes; };
+    const bool saturated = read.value < 0.8 * core.value * static_cast<double>(all);
+    std::string note = saturated || all == 1 ? "all cores together" : "all cores together, which do not saturate it: a lower bound";
+    if (read.value < core.value * nodes) {
+      read = core;
+      note = "one core's over several streams: more than all cores together read over one each";
+    }
+    fields_.set("controllers.read_only", mapped(read, share), Fields::bandwidth_text, note);
+    fields_.set("controllers.one_to_one", mapped(bandwidth_of(host_, Kernel::copy_nontemporal, all), share), Fields::bandwidth_text,
+                "all cores together; copy with non-temporal stores");
+    std::string by_streams;
+    const double latency = machine_.nodes.front().latency.seconds(), line = static_cast<double>(machine_.caches.back().line.count());
+    for (const unsigned number : host_.plan.streams)
+      by_streams += (by_streams.empty() ? "" : ", ") + std::to_string(number) + ": " +
+                    rounded(host_.of(figure::streams(number)).value * latency / line, 0);
+    // Little's law: bytes in flight = bandwidth x latency.
+    fields_.set("core.prefetched_lines", mapped(one, [&](double bandwidth) { return bandwidth * latency / line; }), Fields::count_text,
+                "one thread's read bandwidth x latency / line; by streams read side by side " + by_streams);
+    fields_.set("core.read_bandwidth", core, Fields::bandwidth_text,
+                "the most that one core reads, over " + std::to_string(host_.plan.streams.front()) + " to " +
+                    std::to_string(host_.plan.streams.back()) + " streams");
+    fields_.set("core.write_bandwidth", host_.of(figure::bandwidth(Kernel::write_regular, 1)), Fields::bandwidth_text,
+                "one core's regular stores; lines read for ownership and written back, together");
+    fields_.set("core.nontemporal_bandwidth", host_.of(figure::bandwidth(Kernel::write_nontemporal, 1)), Fields::bandwidth_text,
+                "one core's non-temporal stores");
+  }
+
+  // Which law predicts a loop best that computes beside its loads, over all levels but the first.
+  void composition() {
+    std::vector<native::ComposedPoint> all;
+    std::string by_level;
+    Spread doubt = host_.of(figure::composed(0, 0));
+    for (std::size_t level = 1; level <= machine_.caches.size(); ++level) {
+      std::vector<native::ComposedPoint> points;
+      const Spread transfers = host_.of(figure::composed(level, 0));
+      for (const unsigned cycles : host_.plan.composed_cycles) {
+        if (cycles == 0) continue;
+        const Spread measured = host_.of(figure::composed(level, cycles));
+        points.push_back({host_.of(figure::composed(0, cycles)).value, transfers.value, measured.value});
+        doubt = resting_on(doubt, measured);
+      }
+      const double theta = native::composition(points);
+      by_level += (by_level.empty() ? "" : ", ") +
+                  (level < machine_.caches.size() ? "level " + std::to_string(level + 1) : std::string{"memory"}) + " " + rounded(theta, 2);
+      all.insert(all.end(), points.begin(), points.end());
+    }
+    if (all.empty() || host_.of(figure::clock).passes == 0) return;
+    const double theta = native::composition(all);
+    const bool blocks = theta > 0.5 && machine_.miss_buffers <= 1;  // `none` is a core that waits for each miss
+    const std::string note = "of the shorter of computing and transfers comes on top: " + by_level + "; mean error as full " +
+                             rounded(100 * native::composition_error(all, 0), 1) + " %, as none " +
+                             rounded(100 * native::composition_error(all, 1), 1) + " %";
+    doubt.value = doubt.low = doubt.high = blocks ? 1 : 0;
+    fields_.set(
+        "core.overlap", doubt, [](double none) { return std::string{none > 0 ? "none" : "full"}; }, note);
+    for (MachineParameter& parameter : file_.parameters)
+      if (parameter.path == "core.overlap") parameter.low = parameter.high = std::nullopt;
+  }
+
+  void synchronisation() {
+    const std::size_t all = host_.plan.threads.back();
+    if (all < 2) return;
+    const Spread near = host_.of(figure::core_to_core_near), far = host_.of(figure::core_to_core_far);
+    fields_.set("coherence.core_to_core_local", near, Fields::time_text, "half a round trip between the first two cores");
+    fields_.set("coherence.core_to_core_remote", far, Fields::time_text, "half a round trip between the first and the last core");
+    // cost = base + factor x ceil(log2 threads) x core-to-core latency; the factor is the tree's two ways.
+    const double levels = std::ceil(std::log2(static_cast<double>(all)));
+    const Spread widest = resting_on(host_.of(figure::barrier(all)), near);
+    fields_.set("threads.barrier_log_factor", {2, 2, 2}, Fields::number_text, "a tree's way up and down");
+    fields_.set("threads.barrier_base", mapped(widest, [&](double total) { return total - 2 * levels * near.value; }), Fields::time_text,
+                "a spinning barrier of " + std::to_string(all) + " threads less 2 x levels x core-to-core latency");
+  }
+
+  // Noise must not make an outer level faster than an inner one, nor writes free.
+  void keep_order() {
+    Time previous;
+    for (CacheDescription& cache : machine_.caches) {
+      cache.latency = std::max(cache.latency, previous + Time::picoseconds(1));
+      previous = cache.latency;
+    }
+    for (NodeDescription& node : machine_.nodes) node.latency = std::max(node.latency, previous);
+    machine_.core_to_core_local = std::max(machine_.core_to_core_local, Time::picoseconds(1));
+    machine_.core_to_core_remote = std::max(machine_.core_to_core_remote, machine_.core_to_core_local);
+    for (ControllerDescription& controller : machine_.controllers)
+      controller.one_to_one = std::min(controller.one_to_one, Bandwidth::bytes_per_second(1.9 * controller.read_only.bytes_per_second()));
+  }
+
+  MachineFile file_;
+  Machine& machine_ = file_.machine;
+  const HostFigures& host_;
+  DescribedFields fields_;
+};
+
+}  // namespace
+
+Spread bandwidth_of(const HostFigures& host, Kernel kernel, std::size_t threads) {
+  Spread most = host.of(figure::bandwidth(kernel, threads));
+  for (const std::size_t fewer : host.plan.threads) {
+    if (fewer >= threads) break;
+    const Spread spread = host.of(figure::bandwidth(kernel, fewer));
+    if (spread.value <= most.value) continue;
+    most = spread;
+    if (most.unsettled.empty())
+      most.unsettled = std::to_string(threads) + " threads moved less together than " + std::to_string(fewer) + " alone, which counts";
+  }
+  return most;
+}
+
+Spread one_core_reads(const HostFigures& host) {
+  Spread most = host.of(figure::bandwidth(Kernel::read, 1));
+  for (const unsigned number : host.plan.streams)
+    if (const Spread spread = host.of(figure::streams(number)); spread.value > most.value) most = spread;
+  return most;
+}
+
+MachineFile describe_host(MachineFile detected, const HostFigures& host) { return Describer{std::move(detected), host}.describe(); }
+
+}  // namespace homenode

@@ -1,0 +1,114 @@
+#include "models/machines/native/figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace homenode::native {
+namespace {
+
+constexpr std::size_t fewest_undisturbed = 3;
+
+double median_of(const std::vector<double>& sorted) {
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+// How far the interval reaches from the median, as a share of it.
+double reach(const std::vector<double>& samples) {
+  std::vector<double> sorted = samples;
+  std::sort(sorted.begin(), sorted.end());
+  const double median = median_of(sorted);
+  const Interval interval = median_interval(sorted);
+  const double farthest = std::max(interval.high - median, median - interval.low);
+  if (farthest == 0) return 0;
+  return median == 0 ? 1 : farthest / std::abs(median);
+}
+
+std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
+
+}  // namespace
+
+Interval median_interval(std::vector<double> samples) {
+  if (samples.empty()) return {};
+  std::sort(samples.begin(), samples.end());
+  const std::size_t n = samples.size();
+  double term = std::pow(0.5, static_cast<double>(n)), below = 0;  // P(X = k), P(X < k)
+  std::size_t k = 0;
+  while (k < n / 2 && below + term <= 0.05) {
+    below += term;
+    term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+    ++k;
+  }
+  const std::size_t first = k == 0 ? 0 : k - 1;
+  return {samples[first], samples[n - 1 - first]};
+}
+
+void Figures::add(const std::string& name, double value, Kind kind, const std::string& disturbance) {
+  if (!passes_.contains(name)) order_.push_back(name);
+  kinds_[name] = kind;
+  passes_[name].push_back({value, disturbance});
+}
+
+std::vector<std::string> Figures::names() const { return order_; }
+
+bool Figures::settled(const std::string& name, const SettlingLimits& limits) const {
+  const Spread spread = of(name, limits);
+  return spread.passes != 0 && spread.disturbance.empty() && spread.unsettled.empty();
+}
+
+Spread Figures::of(const std::string& name, const SettlingLimits& limits) const {
+  const auto found = passes_.find(name);
+  if (found == passes_.end()) return {};
+  std::vector<double> all, undisturbed;
+  std::string reason;
+  for (const Pass& pass : found->second) {
+    all.push_back(pass.value);
+    if (pass.disturbance.empty())
+      undisturbed.push_back(pass.value);
+    else if (reason.empty())
+      reason = pass.disturbance;
+  }
+  const bool enough = undisturbed.size() >= std::min<std::size_t>(fewest_undisturbed, limits.least_passes);
+  const std::vector<double>& used = enough ? undisturbed : all;
+  Spread spread = least(used);
+  const Kind kind = enough ? Kind::other : kinds_.at(name);
+  spread.value = kind == Kind::time ? spread.low : kind == Kind::rate ? spread.high : spread.median;
+  spread.passes = static_cast<unsigned>(used.size());
+  if (!enough) spread.disturbance = reason;
+  const double open = reach(used);
+  if (used.size() < limits.least_passes)
+    spread.unsettled = "only " + std::to_string(used.size()) + " of " + std::to_string(limits.least_passes) + " passes were undisturbed";
+  else if (open > limits.within)
+    spread.unsettled = "its median is known to " + percent(open) + " after " + std::to_string(used.size()) + " passes";
+  return spread;
+}
+
+Figures measure_in_passes(const std::vector<MeasuringStep>& steps, const SettlingLimits& limits, const MeasuringEnvironment& environment) {
+  Figures figures;
+  std::vector<std::set<std::string>> of_step(steps.size());
+  for (unsigned pass = 0; pass < limits.most_passes; ++pass) {
+    bool all_settled = true;
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      const auto is_settled = [&](const std::string& name) { return figures.settled(name, limits); };
+      if (pass >= limits.least_passes && std::all_of(of_step[s].begin(), of_step[s].end(), is_settled)) continue;
+      all_settled = false;
+      if (environment.progress) environment.progress(steps[s].name);
+      std::vector<std::tuple<std::string, double, Kind>> found;
+      const Usage before = environment.usage();
+      steps[s].measure([&](const std::string& name, double value, Kind kind) { found.emplace_back(name, value, kind); });
+      Usage meanwhile = environment.usage() - before;
+      if (steps[s].switches_threads) meanwhile.involuntary_switches = 0;
+      const std::string disturbed = disturbance({}, meanwhile);
+      for (const auto& [name, value, kind] : found) {
+        figures.add(name, value, kind, disturbed);
+        of_step[s].insert(name);
+      }
+    }
+    if (all_settled) break;
+  }
+  return figures;
+}
+
+}  // namespace homenode::native

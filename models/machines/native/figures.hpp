@@ -1,0 +1,66 @@
+// Figures of a host out of many samples: measured in passes until they settle. No clock and no thread here: steps are given.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/machines/native/host_load.hpp"
+#include "models/machines/native/measure.hpp"
+
+namespace homenode::native {
+
+// A figure has settled when at least `least_passes` undisturbed passes were measured and the 90 % interval of their median lies within
+// `within` of it, up and down.
+struct SettlingLimits {
+  unsigned least_passes = 5, most_passes = 12;
+  double within = 0.03;
+};
+
+// The 90 % interval of the median of a distribution of which these are samples: order statistics k and n + 1 - k, k the greatest with
+// P(Binomial(n, 1/2) < k) <= 5 %. The whole range where there is none, that is below five samples.
+struct Interval {
+  double low = 0, high = 0;
+};
+Interval median_interval(std::vector<double> samples);
+
+// Which sample comes nearest to the truth where others disturb: they make times longer and rates smaller; of the rest, the median.
+enum class Kind { time, rate, other };
+
+class Figures {
+public:
+  // What one pass measured; `disturbance` as host_load.hpp has it.
+  void add(const std::string& name, double value, Kind, const std::string& disturbance = {});
+  bool has(const std::string& name) const { return passes_.contains(name); }
+  bool settled(const std::string& name, const SettlingLimits&) const;
+  // The median of the passes, the least and the largest of them. Disturbed passes count only where fewer than three were undisturbed: then
+  // the best counts, and the figure says so. `unsettled` tells by how much the median is still open. An empty Spread for an unknown name.
+  Spread of(const std::string& name, const SettlingLimits&) const;
+  std::vector<std::string> names() const;  // as they were first added
+
+private:
+  struct Pass {
+    double value = 0;
+    std::string disturbance;
+  };
+  std::map<std::string, std::vector<Pass>> passes_;
+  std::map<std::string, Kind> kinds_;
+  std::vector<std::string> order_;
+};
+
+struct MeasuringStep {
+  using Found = std::function<void(const std::string& figure, double value, Kind)>;
+  std::string name;
+  std::function<void(const Found&)> measure;
+  bool switches_threads = false;  // by itself: that threads lose their processor is no sign of others
+};
+struct MeasuringEnvironment {
+  std::function<void(const std::string& step)> progress{};  // before each step of each pass; may be empty
+  std::function<Usage()> usage = usage_now;
+};
+// All steps, one after the other, again and again, so that a figure's samples lie as far apart as the whole calibration is long. From the
+// least number of passes on, steps of which all figures have settled are left out.
+Figures measure_in_passes(const std::vector<MeasuringStep>&, const SettlingLimits&, const MeasuringEnvironment& = {});
+
+}  // namespace homenode::native

@@ -1,0 +1,169 @@
+// Bytes a second between cores and memory.
+#include <algorithm>
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "models/machines/native/measuring.hpp"
+
+namespace homenode::native {
+namespace {
+
+#if defined(__SSE2__)
+void read_array(const char* from, std::size_t bytes) {
+  __m128i sum = _mm_setzero_si128();
+  for (std::size_t at = 0; at < bytes; at += line_bytes)
+    for (std::size_t part = 0; part < line_bytes; part += 16)
+      sum = _mm_xor_si128(sum, _mm_load_si128(reinterpret_cast<const __m128i*>(from + at + part)));
+  keep(_mm_cvtsi128_si64(sum));
+}
+void copy_regular(char* to, const char* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += 16)
+    _mm_store_si128(reinterpret_cast<__m128i*>(to + at), _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
+  keep(to);
+}
+void copy_nontemporal(char* to, const char* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += 16)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_load_si128(reinterpret_cast<const __m128i*>(from + at)));
+  _mm_sfence();
+  keep(to);
+}
+void write_regular(char* to, std::size_t bytes) {
+  const __m128i value = _mm_set1_epi32(1);
+  for (std::size_t at = 0; at < bytes; at += 16) _mm_store_si128(reinterpret_cast<__m128i*>(to + at), value);
+  keep(to);
+}
+void write_nontemporal(char* to, std::size_t bytes) {
+  const __m128i value = _mm_set1_epi32(1);
+  for (std::size_t at = 0; at < bytes; at += 16) _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), value);
+  _mm_sfence();
+  keep(to);
+}
+void read_line(const char* at, __m128i& sum) {
+  for (std::size_t part = 0; part < line_bytes; part += 16)
+    sum = _mm_xor_si128(sum, _mm_load_si128(reinterpret_cast<const __m128i*>(at + part)));
+}
+void read_streams(const char* from, std::size_t part, std::size_t distance, unsigned streams) {
+  __m128i sum = _mm_setzero_si128();
+  for (std::size_t at = 0; at < part; at += line_bytes)
+    for (unsigned stream = 0; stream < streams; ++stream) read_line(from + stream * distance + at, sum);
+  keep(_mm_cvtsi128_si64(sum));
+}
+#else
+void read_array(const char* from, std::size_t bytes) {
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at < bytes; at += sizeof sum) sum ^= *reinterpret_cast<const std::uint64_t*>(from + at);
+  keep(sum);
+}
+void copy_regular(char* to, const char* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += sizeof(double))
+    *reinterpret_cast<double*>(to + at) = *reinterpret_cast<const double*>(from + at);
+  keep(to);
+}
+void copy_nontemporal(char* to, const char* from, std::size_t bytes) { copy_regular(to, from, bytes); }
+void write_regular(char* to, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += sizeof(double)) *reinterpret_cast<double*>(to + at) = 1;
+  keep(to);
+}
+void write_nontemporal(char* to, std::size_t bytes) { write_regular(to, bytes); }
+void read_streams(const char* from, std::size_t part, std::size_t distance, unsigned streams) {
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at < part; at += line_bytes)
+    for (unsigned stream = 0; stream < streams; ++stream)
+      for (std::size_t word = 0; word < line_bytes; word += sizeof sum)
+        sum ^= *reinterpret_cast<const std::uint64_t*>(from + stream * distance + at + word);
+  keep(sum);
+}
+#endif
+
+void update(char* to, std::size_t bytes) {
+  auto* values = reinterpret_cast<double*>(to);
+  for (std::size_t index = 0; index < bytes / sizeof(double); ++index) values[index] = values[index] + 1.0;
+  keep(to);
+}
+
+void triad(char* to, const char* first, const char* second, std::size_t bytes) {
+  auto* result = reinterpret_cast<double*>(to);
+  const auto* left = reinterpret_cast<const double*>(first);
+  const auto* right = reinterpret_cast<const double*>(second);
+  for (std::size_t index = 0; index < bytes / sizeof(double); ++index) result[index] = left[index] + 3.0 * right[index];
+  keep(to);
+}
+
+}  // namespace
+
+std::string name_of(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::read: return "read";
+    case Kernel::copy_regular: return "copy";
+    case Kernel::copy_nontemporal: return "copy, non-temporal stores";
+    case Kernel::triad: return "triad";
+    case Kernel::write_regular: return "write";
+    case Kernel::write_nontemporal: return "write, non-temporal stores";
+    case Kernel::update: return "update";
+  }
+  return "";
+}
+
+double read_bytes(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::read: return 8;
+    case Kernel::copy_regular: return 16;
+    case Kernel::copy_nontemporal: return 8;
+    case Kernel::triad: return 24;
+    case Kernel::write_regular: return 8;
+    case Kernel::write_nontemporal: return 0;
+    case Kernel::update: return 8;
+  }
+  return 0;
+}
+
+double write_bytes(Kernel kernel) { return kernel == Kernel::read ? 0 : 8; }
+
+Spread bandwidth(Kernel kernel, const std::vector<unsigned>& cpus, std::size_t array, unsigned repeats) {
+  array = std::max<std::size_t>(array / line_bytes, 1) * line_bytes;
+  SpinBarrier together{static_cast<unsigned>(cpus.size())};
+  std::vector<double> samples;
+  double begin = 0;
+  on_each(cpus, [&](unsigned rank) {
+    // First touched by the thread that uses it.
+    const bool writes_only = kernel == Kernel::write_regular || kernel == Kernel::write_nontemporal || kernel == Kernel::update;
+    const Buffer from{writes_only ? line_bytes : array};
+    const Buffer to{kernel == Kernel::read ? line_bytes : array};
+    const Buffer second{kernel == Kernel::triad ? array : line_bytes};
+    for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+      together.wait();
+      if (rank == 0) begin = now_seconds();
+      switch (kernel) {
+        case Kernel::read: read_array(from.data(), array); break;
+        case Kernel::copy_regular: copy_regular(to.data(), from.data(), array); break;
+        case Kernel::copy_nontemporal: copy_nontemporal(to.data(), from.data(), array); break;
+        case Kernel::triad: triad(to.data(), from.data(), second.data(), array); break;
+        case Kernel::write_regular: write_regular(to.data(), array); break;
+        case Kernel::write_nontemporal: write_nontemporal(to.data(), array); break;
+        case Kernel::update: update(to.data(), array); break;
+      }
+      together.wait();
+      const double real_bytes =
+          (read_bytes(kernel) + write_bytes(kernel)) / 8 * static_cast<double>(array) * static_cast<double>(cpus.size());
+      if (rank == 0 && repeat > 0) samples.push_back(real_bytes / (now_seconds() - begin));
+    }
+  });
+  return most(samples);
+}
+
+// A part each, so far apart that streams do not begin in the same set of a cache: no power of two.
+double stream_bandwidth(unsigned streams, const Buffer& buffer, unsigned repeats) {
+  const std::size_t lines = buffer.size() / line_bytes / streams, odd = lines % 2 == 0 && lines > 1 ? lines - 1 : lines;
+  const std::size_t part = odd * line_bytes;
+  double best = 0;
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+    const double seconds = seconds_of([&] { read_streams(buffer.data(), part, part, streams); });
+    if (repeat > 0) best = std::max(best, static_cast<double>(part) * streams / seconds);
+  }
+  return best;
+}
+
+}  // namespace homenode::native

@@ -1,0 +1,89 @@
+// What a core can do beside and together with transfers.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "models/machines/native/measuring.hpp"
+
+namespace homenode::native {
+namespace {
+
+// One a cycle (core_hertz): they depend on each other, not on what is read.
+inline void compute(std::uint64_t& chain, unsigned steps) {
+  for (unsigned step = 0; step < steps; ++step) {
+#if defined(__x86_64__)
+    asm volatile("add %0, %0\n add %0, %0\n add %0, %0\n add %0, %0" : "+r"(chain) : : "cc");
+#elif defined(__aarch64__)
+    asm volatile("add %0, %0, %0\n add %0, %0, %0\n add %0, %0, %0\n add %0, %0, %0" : "+r"(chain));
+#else
+    for (unsigned addition = 0; addition < composed_cycles_step; ++addition) {
+      chain += chain;
+      asm volatile("" : "+r"(chain));
+    }
+#endif
+  }
+}
+
+void issue_slots(std::uint64_t rounds) {
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+#if defined(__x86_64__) || defined(__aarch64__)
+    asm volatile(".rept 256\n nop\n .endr");
+#else
+    for (unsigned number = 0; number < 256; ++number) asm volatile("");
+#endif
+  }
+}
+
+}  // namespace
+
+double composed_nanoseconds(const Buffer& buffer, std::size_t bytes, unsigned cycles, unsigned repeats, std::size_t& at) {
+  constexpr std::size_t most_lines = 50'000;
+  const std::size_t set = std::min(bytes, buffer.size()) / line_bytes, lines = std::clamp<std::size_t>(set, 1, most_lines);
+  const std::size_t passes = std::max<std::size_t>(1, most_lines / lines);
+  const unsigned steps = cycles / composed_cycles_step;
+  std::uint64_t chain = 1, sum = 0;
+  double best = std::numeric_limits<double>::infinity();
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+    if (set <= most_lines || (at / line_bytes) + lines > set) at = 0;
+    const char* first = buffer.data() + at;
+    const double seconds = seconds_of([&] {
+      for (std::size_t pass = 0; pass < passes; ++pass) {
+        for (std::size_t line = 0; line < lines; ++line) {
+          sum += *reinterpret_cast<const std::uint64_t*>(first + line * line_bytes);
+          compute(chain, steps);
+        }
+      }
+      keep(sum + chain);
+    });
+    at += lines * line_bytes;
+    if (repeat > 0) best = std::min(best, seconds / static_cast<double>(passes * lines) * 1e9);
+  }
+  return best;
+}
+
+double sharing_slowdown(unsigned first_cpu, unsigned second_cpu, unsigned repeats) {
+  constexpr std::uint64_t rounds = 20'000;  // a tenth of a millisecond: most samples see no other work
+  const unsigned samples = 50 * repeats;
+  std::vector<double> alone, beside[2];
+  on_each({first_cpu}, [&](unsigned) {
+    for (unsigned sample = 0; sample < samples; ++sample) alone.push_back(seconds_of([] { issue_slots(rounds); }));
+  });
+  SpinBarrier barrier{2};
+  on_each({first_cpu, second_cpu}, [&](unsigned rank) {
+    for (unsigned sample = 0; sample < samples; ++sample) {
+      barrier.wait();
+      beside[rank].push_back(seconds_of([] { issue_slots(rounds); }));
+    }
+  });
+  return (least(beside[0]).median + least(beside[1]).median) / (2 * least(alone).median);
+}
+
+double page_walk_nanoseconds(std::size_t working_set, unsigned repeats) {
+  const auto latency = [&](Buffer::Pages pages) { return chase_nanoseconds(Buffer{working_set, pages}, working_set, repeats).value; };
+  const double huge = latency(Buffer::Pages::huge);
+  return latency(Buffer::Pages::small) - huge;
+}
+
+}  // namespace homenode::native

@@ -1,0 +1,161 @@
+// From figures to a description: made-up figures of a made-up host of two cores. Nothing is measured.
+#include "models/machines/native/describe_host.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "models/machines/machine_writer.hpp"
+#include "models/machines/native/detect.hpp"
+
+namespace homenode {
+namespace {
+
+using native::Kernel;
+using native::Kind;
+using testing::HasSubstr;
+
+constexpr double hit = 14, memory = 120;  // ns, of the last level and behind it
+
+// 4 GHz; L3 32 MiB by what hwloc tells; a write fault 1200 ns; everything settled unless a test adds passes.
+struct Host {
+  MachineFile detected =
+      detect_synthetic("pack:1 [numa(memory=8589934592)] l3:1(size=33554432) l2:2(size=1048576) l1d:1(size=49152) core:1 pu:1");
+  CalibrationOptions options{.largest_working_set = Bytes{512 << 20}, .array = Bytes{256 << 20}};
+  CalibrationPlan plan = calibration_plan(detected.machine, options, 24e9, 2);
+  native::Figures figures;
+  std::map<std::string, double> values;
+
+  explicit Host(double served = 32 << 20) {
+    values[figure::clock] = 4e9;
+    values[figure::throughput("issue")] = 24e9;
+    for (const std::size_t set : plan.working_sets) {
+      const double share = std::min(1.0, served / static_cast<double>(set));
+      values[figure::latency(set)] = set <= (32 << 10) ? 1 : set <= (1 << 20) ? 4 : hit * share + memory * (1 - share);
+    }
+    values[figure::gather(plan.memory_set)] = memory / 16;
+    for (const std::size_t level : {1, 2}) values[figure::delivery(level)] = 100e9;
+    for (const Kernel kernel : {Kernel::read, Kernel::copy_regular, Kernel::copy_nontemporal, Kernel::triad}) {
+      values[figure::bandwidth(kernel, 1)] = 20e9;
+      values[figure::bandwidth(kernel, 2)] = 36e9;
+    }
+    for (const Kernel kernel : {Kernel::write_regular, Kernel::write_nontemporal, Kernel::update})
+      values[figure::bandwidth(kernel, 1)] = 18e9;
+    for (const unsigned streams : plan.streams) values[figure::streams(streams)] = streams == 4 ? 25e9 : 20e9;
+    for (std::size_t level = 0; level <= 3; ++level)
+      for (const unsigned cycles : plan.composed_cycles)
+        values[figure::composed(level, cycles)] =
+            std::max(0.25 * std::max(cycles, 1u), level == 0 ? 0.25 : 1.0 * static_cast<double>(level));
+    values[figure::core_to_core_near] = values[figure::core_to_core_far] = 40;
+    values[figure::barrier(2)] = 100;
+    values[figure::fault] = 1200;
+    values[figure::contended_fault] = 2200;
+    values[figure::read_fault] = 600;
+    values[figure::rewrite_fault] = 1190;
+    values[figure::huge_fault] = 70e3;
+    values[figure::context_switch] = 1500;
+    for (const double idle : plan.idle_microseconds) values[figure::wakeup(idle)] = idle < 500 ? 12e3 : 28e3;
+  }
+  MachineFile describe(const std::string& disturbed = {}) {
+    for (const auto& [name, value] : values)
+      for (unsigned pass = 0; pass < 5; ++pass) figures.add(name, value, Kind::other, name == disturbed ? "others were busy" : "");
+    MachineFile file = describe_host(detected, {figures, plan, options.settling});
+    const MachineFile again = parse_machine(write_machine_toml(file.machine, file.parameters), "again.toml");
+    EXPECT_EQ(again.machine.hash, file.machine.hash);
+    return file;
+  }
+};
+
+MachineParameter parameter(const MachineFile& file, const std::string& path) {
+  const auto found = std::find_if(file.parameters.begin(), file.parameters.end(), [&](const auto& p) { return p.path == path; });
+  if (found == file.parameters.end()) throw std::logic_error("no parameter " + path);
+  return *found;
+}
+
+TEST(DescribeHost, PutsFiguresInThePlaceOfGuesses) {
+  const MachineFile file = Host{}.describe();
+  const Machine& machine = file.machine;
+  EXPECT_EQ(machine.clock, Frequency::hertz(4e9));
+  EXPECT_EQ(machine.core.issue, 6);                                 // 24 / 4
+  EXPECT_EQ(machine.nodes[0].latency, Time::picoseconds(113'375));  // 512 MiB, of which 32 are served: 14 / 16 + 120 x 15 / 16
+  EXPECT_EQ(parameter(file, "clock").confidence, "A");
+}
+
+TEST(DescribeHost, AMachineKnowsItsOwnSystem) {
+  const MachineFile file = Host{}.describe();
+  ASSERT_TRUE(file.machine.system.has_value());
+  const OperatingSystem& system = *file.machine.system;
+  // two threads at once take 2200 ns each: the lock holds each fault for 1100 of its 1200
+  EXPECT_EQ(system.fault.serial, Time::nanoseconds(1100));
+  EXPECT_EQ(system.fault.parallel, Time::nanoseconds(100));
+  EXPECT_EQ(system.fault.huge, Time::nanoseconds(70'000));
+  EXPECT_EQ(system.scheduler.context_switch, Time::nanoseconds(1500));
+  EXPECT_EQ(system.scheduler.wakeup, Time::nanoseconds(12'000));
+  EXPECT_EQ(system.scheduler.deep_wakeup, Time::nanoseconds(28'000));
+  EXPECT_EQ(system.migration.fixed, OperatingSystem{}.migration.fixed);
+  EXPECT_EQ(parameter(file, "system.faults.parallel").confidence, "A");
+  EXPECT_THAT(parameter(file, "system.faults.parallel").note, HasSubstr("1200 ns with its zeroing"));
+}
+
+TEST(DescribeHost, OneCoresOwnLimitsAreItsBestStreamsAndStores) {
+  const MachineFile file = Host{}.describe();
+  EXPECT_EQ(file.machine.read_bandwidth, Bandwidth::bytes_per_second(25e9));  // four streams
+  EXPECT_EQ(file.machine.write_bandwidth, Bandwidth::bytes_per_second(18e9));
+  EXPECT_EQ(file.machine.nontemporal_bandwidth, Bandwidth::bytes_per_second(18e9));
+}
+
+TEST(DescribeHost, DisturbedFiguresAreNeverOfConfidenceA) {
+  const MachineFile file = Host{}.describe(figure::fault);
+  EXPECT_EQ(parameter(file, "system.faults.parallel").confidence, "C");
+  EXPECT_THAT(parameter(file, "system.faults.parallel").source, HasSubstr("while others were busy"));
+  EXPECT_EQ(parameter(file, "core.read_bandwidth").confidence, "A");
+}
+
+TEST(DescribeHost, ManyThreadsNeverMoveLessThanOne) {
+  Host host;
+  host.values[figure::bandwidth(Kernel::read, 2)] = 11.4e9;  // as two disturbed calibrations had it
+  host.values[figure::bandwidth(Kernel::copy_nontemporal, 2)] = 14.2e9;
+  const MachineFile file = host.describe();
+  EXPECT_EQ(file.machine.controllers[0].read_only, Bandwidth::bytes_per_second(25e9));  // not below one core's
+  EXPECT_EQ(file.machine.controllers[0].one_to_one, Bandwidth::bytes_per_second(20e9));
+  EXPECT_EQ(parameter(file, "controllers.0.one_to_one").confidence, "C");
+  EXPECT_THAT(parameter(file, "controllers.0.one_to_one").source, HasSubstr("2 threads moved less together than 1 alone"));
+}
+
+TEST(DescribeHost, TheCacheThatIsThereStandsBesideTheOneThatIsTold) {
+  const MachineFile whole = Host{}.describe();
+  EXPECT_EQ(whole.machine.caches[2].size, Bytes{32 << 20});
+  EXPECT_THAT(parameter(whole, "caches.3.size").note, HasSubstr("the size that hwloc tells is used; loads are served as by"));
+  const MachineFile share = Host{8 << 20}.describe();
+  EXPECT_NEAR(static_cast<double>(share.machine.caches[2].size.count()), 8 << 20, 1 << 19);
+  EXPECT_THAT(parameter(share, "caches.3.size").note, HasSubstr("what is really there is used; hwloc tells 32 MiB"));
+  EXPECT_EQ(parameter(share, "caches.3.size").confidence, "A");
+}
+
+TEST(DescribeHost, ACacheThatHalvesBetweenPassesIsNotOfConfidenceA) {
+  Host host{8 << 20};
+  Host other{4 << 20};
+  for (const std::size_t set : host.plan.working_sets)
+    for (unsigned pass = 0; pass < 3; ++pass) host.figures.add(figure::latency(set), other.values[figure::latency(set)], Kind::other);
+  const MachineParameter size = parameter(host.describe(), "caches.3.size");
+  EXPECT_EQ(size.confidence, "C");
+  EXPECT_THAT(size.source, HasSubstr("unsettled"));
+}
+
+TEST(DescribeHost, SaysHowComputingAndTransfersCompose) {
+  const MachineFile file = Host{}.describe();
+  EXPECT_EQ(file.machine.overlap, Overlap::full);
+  EXPECT_THAT(parameter(file, "core.overlap").note, HasSubstr("memory 0.00; mean error as full 0.0 %"));
+}
+
+TEST(CalibrationPlan, DependsOnNothingThatIsMeasured) {
+  const Host host;
+  EXPECT_EQ(host.plan.working_sets.front(), 8u << 10);
+  EXPECT_EQ(host.plan.working_sets.back(), 512u << 20);
+  EXPECT_THAT(host.plan.level_sets, testing::ElementsAre(16u << 10, 512u << 10, 4u << 20));  // half; the last 4 x the one inside
+  EXPECT_EQ(host.plan.memory_set, 512u << 20);                                               // 16 x the last level
+  EXPECT_THAT(host.plan.threads, testing::ElementsAre(1u, 2u));
+}
+
+}  // namespace
+}  // namespace homenode

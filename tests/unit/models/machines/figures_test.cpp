@@ -1,0 +1,129 @@
+// Figures out of passes, from made-up samples and made-up use of processors: no clock, no measurement.
+#include "models/machines/native/figures.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace homenode::native {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const SettlingLimits limits{.least_passes = 5, .most_passes = 12, .within = 0.03};
+
+Figures times(const std::vector<double>& values, Kind kind = Kind::time) {
+  Figures figures;
+  for (const double value : values) figures.add("figure", value, kind);
+  return figures;
+}
+
+// P(Binomial(n, 1/2) < k) <= 5 %: k = 1 for n = 5 (3.1 %), 2 for 8 (3.5 %), 3 for 11 (3.3 %); none for 4 (6.3 %).
+TEST(MedianInterval, TakesTheOrderStatisticsThatHoldNinetyPercent) {
+  const auto bounds = [](std::size_t n) {
+    std::vector<double> samples;
+    for (std::size_t i = n; i > 0; --i) samples.push_back(static_cast<double>(i));  // n ... 1
+    const Interval interval = median_interval(samples);
+    return std::pair{interval.low, interval.high};
+  };
+  EXPECT_EQ(bounds(4), (std::pair{1.0, 4.0}));
+  EXPECT_EQ(bounds(5), (std::pair{1.0, 5.0}));
+  EXPECT_EQ(bounds(8), (std::pair{2.0, 7.0}));
+  EXPECT_EQ(bounds(11), (std::pair{3.0, 9.0}));
+  EXPECT_EQ(median_interval({}).high, 0);
+}
+
+TEST(Figures, AFigureIsTheMedianAndItsPassesBoundIt) {
+  const Spread spread = times({100, 101, 99, 100, 102}).of("figure", limits);
+  EXPECT_EQ(spread.value, 100);
+  EXPECT_EQ(spread.low, 99);
+  EXPECT_EQ(spread.high, 102);
+  EXPECT_EQ(spread.passes, 5u);
+  EXPECT_EQ(spread.unsettled, "");
+  EXPECT_TRUE(times({100, 101, 99, 100, 102}).settled("figure", limits));
+  EXPECT_EQ(times({1}).of("another", limits).passes, 0u);
+}
+
+TEST(Figures, WhatDidNotSettleIsSaid) {
+  EXPECT_EQ(times({100, 101, 99, 100}).of("figure", limits).unsettled, "only 4 of 5 passes were undisturbed");
+  EXPECT_EQ(times({100, 101, 99, 100, 110}).of("figure", limits).unsettled, "its median is known to 10 % after 5 passes");
+  // one stray pass of eight lies outside of the interval, 2nd to 7th
+  EXPECT_EQ(times({100, 101, 99, 100, 101, 99, 100, 150}).of("figure", limits).unsettled, "");
+}
+
+TEST(Figures, DisturbedPassesCountOnlyWhereTooFewWereNot) {
+  Figures figures = times({100, 101, 99, 100, 100});
+  figures.add("figure", 900, Kind::time, "others were busy");
+  EXPECT_EQ(figures.of("figure", limits).high, 101);
+  EXPECT_EQ(figures.of("figure", limits).disturbance, "");
+  Figures disturbed = times({100, 104});
+  for (const double value : {150.0, 90.0, 300.0}) disturbed.add("figure", value, Kind::time, "others were busy");
+  EXPECT_EQ(disturbed.of("figure", limits).value, 90);  // the best: others only make it longer
+  EXPECT_EQ(disturbed.of("figure", limits).disturbance, "others were busy");
+  EXPECT_FALSE(disturbed.settled("figure", limits));
+}
+
+TEST(Figures, TheBestOfDisturbedRatesIsTheLargest) {
+  Figures figures;
+  for (const double value : {10.0, 14.0, 12.0, 11.0, 9.0}) figures.add("rate", value, Kind::rate, "others were busy");
+  for (const double value : {10.0, 14.0, 12.0, 11.0, 9.0}) figures.add("count", value, Kind::other, "others were busy");
+  EXPECT_EQ(figures.of("rate", limits).value, 14);
+  EXPECT_EQ(figures.of("count", limits).value, 11);
+}
+
+struct Script {
+  std::vector<double> values;
+  unsigned calls = 0;
+  MeasuringStep step(const std::string& name) {
+    return {name, [this, name](const MeasuringStep::Found& found) { found(name, values[calls++ % values.size()], Kind::time); }};
+  }
+};
+
+TEST(Passes, StepsGoOnUntilTheyHaveSettled) {
+  Script steady{{100, 100.5}}, wild{{100, 200, 150}};
+  std::vector<std::string> asked;
+  MeasuringEnvironment quiet{[&](const std::string& step) { asked.push_back(step); }, [] { return Usage{}; }};
+  const Figures figures = measure_in_passes({steady.step("steady"), wild.step("wild")}, limits, quiet);
+  EXPECT_EQ(steady.calls, limits.least_passes);
+  EXPECT_EQ(wild.calls, limits.most_passes);
+  EXPECT_THAT(figures.names(), ElementsAre("steady", "wild"));
+  EXPECT_TRUE(figures.settled("steady", limits));
+  EXPECT_THAT(figures.of("wild", limits).unsettled, HasSubstr("after 12 passes"));
+  // pass by pass, not step by step: the samples of one figure lie apart
+  EXPECT_THAT(std::vector(asked.begin(), asked.begin() + 4), ElementsAre("steady", "wild", "steady", "wild"));
+}
+
+TEST(Passes, AStepThatWasDisturbedIsMeasuredAgain) {
+  // Others use a processor for 1 s of each of the first four steps of 2 s.
+  unsigned looked = 0;
+  Usage now;
+  const auto usage = [&] {
+    const Usage seen = now;
+    now.wall_seconds += 2;
+    now.busy_seconds += looked++ < 8 ? 1 : 0;
+    return seen;
+  };
+  Script steady{{100}};
+  const Figures figures = measure_in_passes({steady.step("steady")}, limits, {{}, usage});
+  EXPECT_EQ(steady.calls, 4 + limits.least_passes);
+  EXPECT_TRUE(figures.settled("steady", limits));
+}
+
+TEST(Passes, StepsThatSwitchThreadsThemselvesAreNotHeldAgainstOthers) {
+  Usage now;
+  const auto usage = [&] {
+    const Usage seen = now;
+    now.involuntary_switches += 1000;
+    now.cpu_seconds += 1;
+    return seen;
+  };
+  Script script{{100}};
+  MeasuringStep step = script.step("switches");
+  step.switches_threads = true;
+  EXPECT_TRUE(measure_in_passes({step}, limits, {{}, usage}).settled("switches", limits));
+  EXPECT_FALSE(measure_in_passes({script.step("work")}, limits, {{}, usage}).settled("work", limits));
+}
+
+}  // namespace
+}  // namespace homenode::native
