@@ -36,6 +36,7 @@ constexpr std::array<Named<AddressHash>, 3> names_of(AddressHash) {
   return {{{"modulo", AddressHash::modulo}, {"parity", AddressHash::parity}, {"scattered", AddressHash::scattered}}};
 }
 
+constexpr std::size_t most_characters = 64;
 constexpr double most_seconds = 9.2e6;  // as many as Time holds
 
 std::string_view trimmed(std::string_view text) {
@@ -78,6 +79,16 @@ void assign(Frequency& target, std::string_view text, Frequency) { target = pars
 void assign(Energy& target, std::string_view text, Frequency) { target = parse_energy(text); }
 void assign(Power& target, std::string_view text, Frequency) { target = parse_power(text); }
 void assign(StopOrder& target, std::string_view text, Frequency) { target.text = trimmed(text); }
+// A name that another program gives to something.
+void assign(std::string& target, std::string_view text, Frequency) {
+  const std::string_view name = trimmed(text);
+  const bool good = name.size() <= most_characters && std::all_of(name.begin(), name.end(), [](char character) {
+                      return ('a' <= character && character <= 'z') || ('A' <= character && character <= 'Z') ||
+                             ('0' <= character && character <= '9') || character == '-' || character == '_';
+                    });
+  if (!good) throw UnitError("'" + brief(text) + "' is no name; allowed: at most 64 letters, digits, - and _");
+  target = name;
+}
 void assign(unsigned& target, std::string_view text, Frequency) { target = plain_number<unsigned>(text, "a whole number"); }
 void assign(double& target, std::string_view text, Frequency) { target = plain_number<double>(text, "a number"); }
 
@@ -134,6 +145,7 @@ template <class Value>
 std::string text(const std::optional<Value>& value) {
   return value ? to_string(*value) : "";
 }
+std::string text(const std::string& value) { return value; }
 std::string text(unsigned value) { return std::to_string(value); }
 std::string text(double value) { return shortest(value); }
 template <class Choice>
@@ -160,6 +172,7 @@ std::optional<double> magnitude(Frequency value) { return value.hertz(); }
 std::optional<double> magnitude(Energy value) { return value.joules(); }
 std::optional<double> magnitude(Power value) { return value.watts(); }
 std::optional<double> magnitude(const StopOrder&) { return std::nullopt; }
+std::optional<double> magnitude(const std::string&) { return std::nullopt; }
 std::optional<double> magnitude(unsigned value) { return value; }
 std::optional<double> magnitude(double value) { return value; }
 template <class Other>
@@ -188,6 +201,7 @@ void multiply(unsigned& value, double factor) {
 }
 void multiply(double& value, double factor) { value *= factor; }
 void multiply(StopOrder& order, double) { throw UnitError("'" + order.text + "' is no number that a factor could change"); }
+void multiply(std::string& name, double) { throw UnitError("'" + name + "' is no number that a factor could change"); }
 void multiply(std::vector<LoadedLatencyPoint>& curve, double factor) {
   for (LoadedLatencyPoint& point : curve) multiply(point.extra, factor);
 }
@@ -242,6 +256,8 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                          {"load", &core.load},
                                          {"store", &core.store},
                                          {"branch", &core.branch},
+                                         {"llvm_cpu", &core.llvm_cpu},
+                                         {"misprediction", &core.misprediction},
                                          {"overlap", &machine.overlap},
                                          {"streamable_stores", &machine.streamable_stores},
                                          {"miss_buffers", &machine.miss_buffers, true},
@@ -347,6 +363,7 @@ std::vector<MachineField> fields_of(Machine& machine) {
 bool is_left_out(const MachineField& field) {
   if (const auto* time = std::get_if<std::optional<Time>*>(&field.target)) return !(*time)->has_value();
   if (const auto* bandwidth = std::get_if<std::optional<Bandwidth>*>(&field.target)) return !(*bandwidth)->has_value();
+  if (const auto* name = std::get_if<std::string*>(&field.target)) return (*name)->empty();
   return false;
 }
 

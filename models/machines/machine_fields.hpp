@@ -16,7 +16,7 @@ namespace homenode {
 
 using FieldTarget = std::variant<Time*, std::optional<Time>*, Bytes*, std::optional<Bytes>*, Bandwidth*, std::optional<Bandwidth>*,
                                  Frequency*, unsigned*, double*, Inclusion*, SnoopMode*, Overlap*, StoreTreatment*, AddressHash*,
-                                 StopOrder*, Energy*, Power*, std::vector<LoadedLatencyPoint>*>;
+                                 StopOrder*, Energy*, Power*, std::string*, std::vector<LoadedLatencyPoint>*>;
 
 struct MachineField {
   std::string name;  // "latency"; in the list of a whole machine with its place, "nodes.0.latency"
