@@ -123,6 +123,11 @@ class Machine:
         return self._core.parameters()
 
     @property
+    def llvm_cpu(self) -> str:
+        """LLVM's name of the core whose model times code on this one, such as ``"znver3"``; empty where none does."""
+        return next((str(one["value"]) for one in self.parameters if one["path"] == "core.llvm_cpu"), "")
+
+    @property
     def assumed(self) -> tuple[int, int]:
         """How many of its numbers no source gives, and how many it has. What `with_changes` replaced is asked for, not assumed."""
         parameters = [one for one in self.parameters if one["path"] != "core.llvm_cpu"]  # a name, no number

@@ -1,0 +1,156 @@
+// What a core model is asked and what becomes of its answer; the model itself is tests/unit/models/core.
+#include "models/code/core_model.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "models/code/answers.hpp"
+#include "sim/base/errors.hpp"
+#include "sim/program/core_time.hpp"
+
+namespace homenode::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct CodeAlone final : Workload {
+  std::shared_ptr<const ExecutionBody> body(ExecutionId) const override { return std::make_shared<const ExecutionBody>(); }
+};
+
+// Block 0 runs 10 times in region 0 and calls `exp`, whose code is block 1; block 2 runs 5 times in region 0 and 20 times in region 1.
+// Block 3 runs once; block 4 calls `read`, which was timed, 2 times in region 1.
+CodeAlone program_with_code() {
+  CodeAlone workload;
+  workload.regions = {{.label = "r"}, {.label = "s"}, {.label = "nothing"}};
+  ExecutedCode& code = workload.executed;
+  code.blocks = {{.bytes = "\x01\x02", .instructions = 4, .calls = 2},
+                 {.bytes = std::string(30, '\x90'), .stepped = true, .instructions = 2, .function = "exp", .library = "libm.so.6"},
+                 {.bytes = "\xff", .instructions = 6},
+                 {.bytes = "\x90", .instructions = 1},
+                 {.bytes = "\xc3", .instructions = 1, .calls = 6},
+                 {.stepped = true, .function = "read", .nanoseconds = 100}};
+  code.windows = {{.blocks = {0, 2}, .times = {2, 3}}};
+  code.counts = {{.region = RegionId{0}, .block = 0, .executions = 10, .mispredictions = 1},
+                 {.region = RegionId{0}, .block = 2, .executions = 5},
+                 {.region = RegionId{1}, .block = 2, .executions = 20, .mispredictions = 4},
+                 {.region = RegionId{1}, .block = 4, .executions = 2}};
+  code.host_hertz = 2e9;
+  return workload;
+}
+
+TEST(CoreModelRequest, hasTheBlocksThatMatterAndCallsBehindTheirBlocks) {
+  std::string steps;
+  for (int step = 0; step < 2; ++step) {
+    steps += ' ';
+    for (int byte = 0; byte < 15; ++byte) steps += "90";
+  }
+  // block 3 never ran, block 5 has no code
+  EXPECT_EQ(core_model_request(program_with_code(), "znver3"), "cpu znver3\nblock 0 0102\nsteps 1" + steps +
+                                                                   "\nblock 2 ff\nblock 4 c3\n"
+                                                                   "sequence 0 1 0 1 2*3\nend\n");
+}
+
+TEST(RegionCycles, areSumsOverBlocksByInstruction) {
+  const CodeAlone workload = program_with_code();
+  const std::vector<BlockCycles> blocks{{.cycles = 3}, {.cycles = 20}, {.cycles = 2}, {}, {.cycles = 1}, {}};
+  const CodeCycles found = region_cycles(workload, blocks);
+  // region 0: 10 x 4 + 5 x 6 = 70 instructions, 10 x 3 + 5 x 2 = 40 cycles, 10 calls of 20; 1 misprediction
+  ASSERT_NE(found.of(RegionId{0}), nullptr);
+  EXPECT_DOUBLE_EQ(found.of(RegionId{0})->cycles, 40.0 / 70 + 200.0 / 70);
+  EXPECT_DOUBLE_EQ(found.of(RegionId{0})->mispredictions, 1.0 / 70);
+  // region 1: 20 x 6 + 2 = 122 instructions, 20 x 2 + 2 x 1 cycles, 2 calls of 100 ns at 2 GHz
+  EXPECT_DOUBLE_EQ(found.of(RegionId{1})->cycles, 42.0 / 122 + 2 * 200.0 / 122);
+  EXPECT_EQ(found.of(RegionId{2}), nullptr);
+}
+
+TEST(RegionCycles, ofBlocksThatWereNotLookedAtAreAsOfTheOthers) {
+  const CodeAlone workload = program_with_code();
+  const std::vector<BlockCycles> blocks{{}, {}, {.cycles = 3}, {}, {}, {}};
+  // 6 instructions in 3 cycles: half a cycle for each of the 70
+  EXPECT_DOUBLE_EQ(region_cycles(workload, blocks).of(RegionId{0})->cycles, 0.5);
+}
+
+class Answers : public ::testing::Test {
+protected:
+  Answers() : folder_{std::filesystem::temp_directory_path() / ("homenode-answers-" + std::to_string(getpid()))} {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Answers() override { std::filesystem::remove_all(folder_); }
+  // Writes a line to `asked` each time it runs.
+  CoreModelFiles program(const std::string& rest) const {
+    const std::filesystem::path path = folder_ / "model";
+    std::ofstream{path} << "#!/bin/sh\necho again >> '" << (folder_ / "asked").string() << "'\n" << rest << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return {.program = path, .answers = folder_ / "answers"};
+  }
+  std::string times_asked() const {
+    std::ifstream file{folder_ / "asked"};
+    return {std::istreambuf_iterator<char>{file}, {}};
+  }
+  const std::filesystem::path folder_;
+};
+
+TEST_F(Answers, areAskedForOnce) {
+  const CoreModelFiles files = program("cat");
+  EXPECT_EQ(answer_to("cpu a\nend\n", files), "cpu a\nend\n");
+  EXPECT_EQ(answer_to("cpu a\nend\n", files), "cpu a\nend\n");
+  EXPECT_EQ(times_asked(), "again\n");
+  EXPECT_EQ(answer_to("cpu b\nend\n", files), "cpu b\nend\n");
+  EXPECT_EQ(times_asked(), "again\nagain\n");
+}
+
+TEST_F(Answers, thatAreRefusalsAreTheUsersAndAreNotKept) {
+  const CoreModelFiles files = program("echo 'found b; allowed: a' >&2\nexit 2");
+  for (int n = 0; n < 2; ++n) {
+    try {
+      answer_to("x", files);
+      FAIL() << "no error";
+    } catch (const UsageError& error) { EXPECT_THAT(error.what(), HasSubstr("found b; allowed: a")); }
+  }
+  EXPECT_EQ(times_asked(), "again\nagain\n");
+}
+
+TEST_F(Answers, ofAProgramThatBreaksAreAnError) {
+  EXPECT_THROW(answer_to("x", program("kill -ABRT $$")), InputError);
+  EXPECT_THROW(answer_to("x", {.program = folder_ / "absent", .answers = folder_}), UsageError);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "answers"));  // nothing half
+}
+
+TEST(CodeCyclesOfARun, needATraceWithCodeAndACoreWithAModel) {
+  use_core_model({});
+  const CodeAlone workload = program_with_code();
+  Machine machine;
+  EXPECT_EQ(code_cycles(workload, machine, "auto"), nullptr);
+  EXPECT_EQ(code_cycles(workload, machine, "classes"), nullptr);
+  const auto refused = [&](const Workload& of) -> std::string {
+    try {
+      code_cycles(of, machine, "blocks");
+    } catch (const UsageError& error) { return error.what(); }
+    return "no error";
+  };
+  EXPECT_THAT(refused(CodeAlone{}), HasSubstr("the trace has no code"));
+  EXPECT_THAT(refused(workload), HasSubstr("core.llvm_cpu"));
+  machine.core.llvm_cpu = "znver3";
+  EXPECT_THAT(refused(workload), HasSubstr("without LLVM"));
+}
+
+TEST(CoreSeconds, ofBlocksAreCyclesAndMispredictionsOverTheClock) {
+  Machine machine;
+  machine.clock = Frequency::hertz(2e9);
+  machine.core.misprediction = 10;
+  WorkCounts work;
+  work.instructions = 100;
+  const RegionCycles code{.cycles = 1.5, .mispredictions = 0.02};
+  // 100 x (1.5 + 0.02 x 10) cycles at 2 GHz
+  EXPECT_DOUBLE_EQ(core_seconds(work, &code, machine), 170 / 2e9);
+  EXPECT_DOUBLE_EQ(core_seconds(work, nullptr, machine), core_seconds(work, machine.core, machine.clock));
+}
+
+}  // namespace
+}  // namespace homenode::test
