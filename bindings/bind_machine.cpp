@@ -99,6 +99,16 @@ MachineHandle changed(const MachineHandle& handle, const std::map<std::string, s
   return result;
 }
 
+// The handle with one value that somebody vouches for.
+MachineHandle described(const MachineHandle& handle, const std::string& path, const std::string& value, const std::string& source,
+                        const std::string& confidence) {
+  MachineHandle result = handle;
+  result.file.machine = with_changes(handle.file.machine, {{path, value}});
+  std::erase_if(result.file.parameters, [&](const MachineParameter& parameter) { return parameter.path == path; });
+  result.file.parameters.push_back({.path = path, .value = value, .source = source, .confidence = confidence});
+  return result;
+}
+
 }  // namespace
 
 py::dict parameter_of(const MachineParameter& parameter) {
@@ -125,6 +135,7 @@ void bind_machine(py::module_& module) {
       .def("latency_map", &latency_map_of, "first"_a, "blocks"_a)
       .def("changeable_names", [](const MachineHandle& handle) { return changeable_names(handle.file.machine); })
       .def("with_changes", &changed, "changes"_a)
+      .def("described", &described, "path"_a, "value"_a, "source"_a, "confidence"_a)
       .def("to_toml", [](const MachineHandle& handle) {
         return write_machine_toml(handle.file.machine, handle.file.parameters, handle.file.sources);
       });

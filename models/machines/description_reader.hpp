@@ -270,8 +270,11 @@ protected:
         document_.refuse("'" + section.name + "' is missing; allowed: [" + section.name + "] with " + joined(names));
       const toml::table& table = top ? root : node == nullptr ? none : as_table(*node, section.name, "[" + section.name + "]");
       if (!top) refuse_unknown(table, "[" + section.name + "]", names);
-      for (const MachineField& field : section.fields)
+      for (const MachineField& field : section.fields) {
+        // No name is none: nothing that could be assumed.
+        if (std::holds_alternative<std::string*>(field.target) && !table.contains(field.name)) continue;
         parameters.push_back(read_field(table, field, top ? field.name : section.name + "." + field.name));
+      }
     }
   }
 

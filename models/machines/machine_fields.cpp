@@ -36,6 +36,7 @@ constexpr std::array<Named<AddressHash>, 3> names_of(AddressHash) {
   return {{{"modulo", AddressHash::modulo}, {"parity", AddressHash::parity}, {"scattered", AddressHash::scattered}}};
 }
 
+constexpr std::size_t most_characters = 64;
 constexpr double most_seconds = 9.2e6;  // as many as Time holds
 
 std::string_view trimmed(std::string_view text) {
@@ -79,6 +80,16 @@ void assign(Frequency& target, std::string_view text, Frequency) { target = pars
 void assign(Energy& target, std::string_view text, Frequency) { target = parse_energy(text); }
 void assign(Power& target, std::string_view text, Frequency) { target = parse_power(text); }
 void assign(StopOrder& target, std::string_view text, Frequency) { target.text = trimmed(text); }
+// A name that another program gives to something.
+void assign(std::string& target, std::string_view text, Frequency) {
+  const std::string_view name = trimmed(text);
+  const bool good = name.size() <= most_characters && std::all_of(name.begin(), name.end(), [](char character) {
+                      return ('a' <= character && character <= 'z') || ('A' <= character && character <= 'Z') ||
+                             ('0' <= character && character <= '9') || character == '-' || character == '_';
+                    });
+  if (!good) throw UnitError("'" + brief(text) + "' is no name; allowed: at most 64 letters, digits, - and _");
+  target = name;
+}
 void assign(unsigned& target, std::string_view text, Frequency) { target = plain_number<unsigned>(text, "a whole number"); }
 void assign(double& target, std::string_view text, Frequency) { target = plain_number<double>(text, "a number"); }
 
@@ -125,6 +136,7 @@ std::string text(Frequency value) { return to_string(value); }
 std::string text(Energy value) { return to_string(value); }
 std::string text(Power value) { return to_string(value); }
 std::string text(const StopOrder& value) { return value.text; }
+std::string text(const std::string& value) { return value; }
 std::string text(unsigned value) { return std::to_string(value); }
 std::string text(double value) { return shortest(value); }
 template <class Choice>
@@ -148,6 +160,7 @@ std::optional<double> magnitude(Frequency value) { return value.hertz(); }
 std::optional<double> magnitude(Energy value) { return value.joules(); }
 std::optional<double> magnitude(Power value) { return value.watts(); }
 std::optional<double> magnitude(const StopOrder&) { return std::nullopt; }
+std::optional<double> magnitude(const std::string&) { return std::nullopt; }
 std::optional<double> magnitude(unsigned value) { return value; }
 std::optional<double> magnitude(double value) { return value; }
 template <class Other>
@@ -175,6 +188,7 @@ void multiply(unsigned& value, double factor) {
 }
 void multiply(double& value, double factor) { value *= factor; }
 void multiply(StopOrder& order, double) { throw UnitError("'" + order.text + "' is no number that a factor could change"); }
+void multiply(std::string& name, double) { throw UnitError("'" + name + "' is no number that a factor could change"); }
 void multiply(std::vector<LoadedLatencyPoint>& curve, double factor) {
   for (LoadedLatencyPoint& point : curve) multiply(point.extra, factor);
 }
@@ -229,6 +243,7 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                          {"load", &core.load},
                                          {"store", &core.store},
                                          {"branch", &core.branch},
+                                         {"llvm_cpu", &core.llvm_cpu},
                                          {"overlap", &machine.overlap},
                                          {"streamable_stores", &machine.streamable_stores},
                                          {"miss_buffers", &machine.miss_buffers, true},
@@ -322,7 +337,8 @@ std::string canonical_description(const Machine& described) {
   for (std::size_t index = 0; index < machine.links.size(); ++index)
     lines += "links." + std::to_string(index) + ".between = " + std::to_string(machine.links[index].from.value()) + " " +
              std::to_string(machine.links[index].to.value()) + "\n";
-  for (const MachineField& field : fields_of(machine)) lines += field.name + " = " + text_of(field) + "\n";
+  for (const MachineField& field : fields_of(machine))
+    if (field.name != "core.llvm_cpu") lines += field.name + " = " + text_of(field) + "\n";
   return lines;
 }
 

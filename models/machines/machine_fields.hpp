@@ -14,8 +14,9 @@
 
 namespace homenode {
 
-using FieldTarget = std::variant<Time*, Bytes*, std::optional<Bytes>*, Bandwidth*, Frequency*, unsigned*, double*, Inclusion*, SnoopMode*,
-                                 Overlap*, StoreTreatment*, AddressHash*, StopOrder*, Energy*, Power*, std::vector<LoadedLatencyPoint>*>;
+using FieldTarget =
+    std::variant<Time*, Bytes*, std::optional<Bytes>*, Bandwidth*, Frequency*, unsigned*, double*, Inclusion*, SnoopMode*, Overlap*,
+                 StoreTreatment*, AddressHash*, StopOrder*, Energy*, Power*, std::string*, std::vector<LoadedLatencyPoint>*>;
 
 struct MachineField {
   std::string name;  // "latency"; in the list of a whole machine with its place, "nodes.0.latency"

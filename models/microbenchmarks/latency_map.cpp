@@ -27,7 +27,8 @@ Machine without_instructions(Machine machine) {
                   .divide = no_limit,
                   .load = no_limit,
                   .store = no_limit,
-                  .branch = no_limit};
+                  .branch = no_limit,
+                  .llvm_cpu = {}};
   machine.tlb.entries = 0;
   return machine;
 }

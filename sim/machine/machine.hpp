@@ -90,9 +90,10 @@ struct LinkDescription {
   Time latency;         // what one hop adds to a round trip
 };
 
-// Sustained instructions per cycle by class, for core time.
+// For core time: sustained instructions per cycle by class.
 struct CoreThroughput {
   double issue = 4, integer = 3, fp_add = 1, fp_multiply = 1, fp_fma = 1, divide = 0.05, load = 1, store = 1, branch = 1;
+  std::string llvm_cpu;  // whose scheduling model times code on this core ("znver3"); "" = none, the classes above alone
 };
 
 struct TlbDescription {

@@ -115,7 +115,7 @@ class Machine:
     @property
     def assumed(self) -> tuple[int, int]:
         """How many of its numbers no source gives, and how many it has. What `with_changes` replaced is asked for, not assumed."""
-        parameters = self.parameters
+        parameters = [one for one in self.parameters if one["path"] != "core.llvm_cpu"]  # a name, no number
         assumed = sum(one["assumed"] and one["source"] != _ASKED_FOR for one in parameters)
         return assumed, len(parameters)
 

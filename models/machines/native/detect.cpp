@@ -258,7 +258,8 @@ private:
     for (std::size_t index = 0; index < machine_.links.size(); ++index)
       add("links." + std::to_string(index) + ".between",
           std::to_string(machine_.links[index].from.value()) + "-" + std::to_string(machine_.links[index].to.value()));
-    for (const MachineField& field : fields_of(machine_)) add(field.name, text_of(field));
+    for (const MachineField& field : fields_of(machine_))
+      if (!std::holds_alternative<std::string*>(field.target)) add(field.name, text_of(field));
     return all;
   }
 

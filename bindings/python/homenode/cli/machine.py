@@ -8,6 +8,7 @@ import click
 from homenode import _core
 from homenode.cli import completion, console
 from homenode.cli.examples import epilog
+from homenode.core_model import with_core_of_host
 from homenode.machine import Machine
 from homenode.outputs import written_whole
 
@@ -44,7 +45,7 @@ _output = click.option(
 @console.json_option
 def detect(output: Path | None, as_json: bool) -> None:
     """Describe this host from libhwloc. Latencies and bandwidths, which it cannot see, are guessed and marked as assumed."""
-    machine = Machine(_core.detect())
+    machine = Machine(with_core_of_host(_core.detect()))
     if as_json:
         console.print_json(_document(machine))
     if output is not None or not as_json:
@@ -60,7 +61,7 @@ def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
     working_set, array, repeats = (256 << 20, 256 << 20, 3) if quick else (2 << 30, 1 << 30, 5)
     screen = console.diagnostics()
     core, measured = _core.calibrate(working_set, array, repeats, lambda step: screen.print(f"measuring {step}"))
-    machine = Machine(core)
+    machine = Machine(with_core_of_host(core))
     if as_json:
         console.print_json({**_document(machine), "measured": measured})
     if output is not None or not as_json:
