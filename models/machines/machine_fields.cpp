@@ -337,6 +337,7 @@ std::string canonical_description(const Machine& described) {
   for (std::size_t index = 0; index < machine.links.size(); ++index)
     lines += "links." + std::to_string(index) + ".between = " + std::to_string(machine.links[index].from.value()) + " " +
              std::to_string(machine.links[index].to.value()) + "\n";
+  // No replay reads core.llvm_cpu: whoever makes one do so takes it in here.
   for (const MachineField& field : fields_of(machine))
     if (field.name != "core.llvm_cpu") lines += field.name + " = " + text_of(field) + "\n";
   return lines;
