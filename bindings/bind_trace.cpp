@@ -136,7 +136,7 @@ py::list executed_code_of(const Workload& workload, const std::string& llvm_cpu)
     py::dict entry("block"_a = b, "file"_a = block.file, "line"_a = block.line, "instructions"_a = block.instructions,
                    "function"_a = block.function, "library"_a = block.library, "regions"_a = counts[b]);
     entry["calls"] = block.calls == 0 ? py::object(py::none()) : py::object(py::int_(block.calls - 1));
-    entry["cycles"] = cycles[b].cycles > 0 ? py::object(py::float_(cycles[b].cycles)) : py::object(py::none());
+    entry["cycles"] = cycles[b].is_known() ? py::object(py::float_(cycles[b].cycles)) : py::object(py::none());
     entry["bound"] = cycles[b].bound;
     blocks.append(entry);
   }

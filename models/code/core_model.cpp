@@ -1,5 +1,8 @@
 #include "models/code/core_model.hpp"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -61,6 +64,11 @@ void add_block(std::string& text, std::size_t number, const CodeBlock& block) {
     text += ' ';
     add_hex(text, std::string_view{block.bytes}.substr(at, piece));
   }
+  if (!block.stepped && block.address != 0) {
+    std::array<char, 16> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), block.address, 16).ptr;
+    text.append(" ").append(digits.begin(), end);
+  }
   text += '\n';
 }
 
@@ -121,13 +129,14 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     const double instructions = count.executions * block.instructions;
     sum.instructions += instructions;
     sum.mispredictions += count.mispredictions;
-    if (blocks[count.block].cycles > 0) {
+    if (blocks[count.block].is_known()) {
       sum.known_instructions += instructions;
       sum.cycles += count.executions * blocks[count.block].cycles;
     }
     if (block.calls == 0) continue;
     const CodeBlock& called = code.blocks[block.calls - 1];
-    sum.of_calls += count.executions * (has_code(called) ? blocks[block.calls - 1].cycles : called.nanoseconds * 1e-9 * code.host_hertz);
+    sum.of_calls +=
+        count.executions * (has_code(called) ? std::max(blocks[block.calls - 1].cycles, 0.0) : called.nanoseconds * 1e-9 * code.host_hertz);
   }
   CodeCycles result;
   for (const Sum& sum : sums) {

@@ -32,9 +32,10 @@ bool has_core_model(const Workload&, const std::string& llvm_cpu);
 
 // Of each block of the workload's code, by its number: what the program made of it.
 struct BlockCycles {
-  double cycles = 0;  // of one execution; 0: it was not looked at
+  double cycles = -1;  // of one execution, 0 where it retires with the one before; negative: it was not looked at
   bool alone = false;
-  std::string bound;
+  std::string bound{};
+  bool is_known() const { return cycles >= 0; }
 };
 std::vector<BlockCycles> block_cycles(const Workload&, const std::string& llvm_cpu);
 

@@ -14,19 +14,20 @@ namespace homenode {
 struct CodeBlock {
   // Longest encoding of an x86-64 instruction, which is what a stepped instruction has in `bytes`, whatever its own length.
   static constexpr std::size_t stepped_bytes = 15;
-  std::string bytes;  // machine code in order of execution
+  std::string bytes{};  // machine code in order of execution
   bool stepped = false;
+  std::uint64_t address = 0;  // of the first byte, from the program's begin: tells data that code addresses by distance apart
   std::uint32_t instructions = 0;
-  std::string file;  // of the source; empty: not known
+  std::string file{};  // of the source; empty: not known
   std::uint32_t line = 0;
-  std::string function, library;  // of a library's code; else empty
-  double nanoseconds = 0;         // of a call of it on the host of the capture; 0: not timed
-  std::uint32_t calls = 0;        // the library's code that runs at the end of this block: 1 + its place among the blocks; 0: none
+  std::string function{}, library{};  // of a library's code; else empty
+  double nanoseconds = 0;             // of a call of it on the host of the capture; 0: not timed
+  std::uint32_t calls = 0;            // the library's code that runs at the end of this block: 1 + its place among the blocks; 0: none
 };
 
 // Blocks as they ran one after the other; each so many times in a row.
 struct CodeWindow {
-  std::vector<std::uint32_t> blocks, times;
+  std::vector<std::uint32_t> blocks{}, times{};
 };
 
 struct CodeCount {

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
+import homenode as hn
+from homenode.core_model import host_cpu
 from homenode.resources import core_model
-from support import Ended
+from support import SCRIPTS, Ended
 
 # movsd 8(%rsp), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, 8(%rsp)
 SLOT = "f20f10442408f20f58c1f20f11442408"
@@ -61,3 +64,28 @@ def test_options() -> None:
     host = asked("", "--host")
     assert host.status == 0 and host.stdout.strip() in [*cpus, ""]
     assert asked("", "--hosts").status == 2
+
+
+def test_the_description_of_this_host_names_its_core(tmp_path: Path) -> None:
+    file = tmp_path / "host.toml"
+    ended = subprocess.run([SCRIPTS / "homenode", "machine", "detect", "-o", file], capture_output=True, check=False)
+    assert ended.returncode == 0
+    known = {one["path"]: one for one in hn.Machine.load(str(file)).parameters}
+    cpu = host_cpu()
+    assert ("core.llvm_cpu" in known) == (cpu is not None)
+    if cpu is not None:
+        entry = known["core.llvm_cpu"]
+        assert (entry["value"], entry["source"], entry["confidence"]) == (cpu, "LLVM 19 by cpuid", "A")
+
+
+def test_shipped_machines_name_cores_that_llvm_has() -> None:
+    named = {}
+    for name in hn.Machine.names():
+        machine = hn.Machine.load(name)
+        named[name] = next((one["value"] for one in machine.parameters if one["path"] == "core.llvm_cpu"), None)
+        # A name is no number: neither assumed nor counted.
+        assert machine.assumed[1] == len(machine.parameters) - (named[name] is not None)
+    cpus = asked("", "--cpus").stdout.split()
+    assert {cpu for cpu in named.values() if cpu is not None} <= set(cpus)
+    assert named["opteron-8431-4s"] is None and named["knc-5110p"] is None
+    assert named["xeon-e5-2697v2-2s"] == "ivybridge"

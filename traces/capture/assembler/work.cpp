@@ -195,6 +195,7 @@ private:
     CodeBlock block;
     block.bytes = bytes_of(note.at("bytes"));
     block.instructions = note.at("instructions");
+    block.address = note.at("address");
     block.file = valid_utf8(bytes_of_characters(note.at("file"))), block.line = note.at("line");
     code.blocks.push_back(std::move(block));
   }

@@ -17,6 +17,7 @@
 static const char* const class_names[HN_CLASSES] = {"instructions", "integer", "fp_add", "fp_multiply", "fp_fma",
                                                     "divide",       "load",    "store",  "branch",      "flops"};
 
+extern const char __executable_start[] __attribute__((weak));
 __thread bool hn_on __attribute__((tls_model("initial-exec")));
 bool hn_recording;
 uint64_t hn_sequence;
@@ -114,10 +115,12 @@ static void say_blocks(void) {
     const struct hn_cell* cell = &__start_homenode_cells[b];
     const struct hn_facts* facts = &__start_homenode_facts[b];
     if (!cell->code) continue;
+    const unsigned char* begin = (const unsigned char*)cell->code + cell->code->begin;
     const void* symbol = at_distance(&facts->called);
     const int function = symbol ? hn_calls_number(symbol) : -1;
-    fprintf(file, "{\"kind\": \"block\", \"ordinal\": %u, \"instructions\": %u, \"bytes\": \"", b, cell->instructions);
-    say_bytes((const unsigned char*)cell->code + cell->code->begin, (size_t)cell->code->bytes);
+    fprintf(file, "{\"kind\": \"block\", \"ordinal\": %u, \"instructions\": %u, \"address\": %lu, \"bytes\": \"", b, cell->instructions,
+            (unsigned long)(begin - (const unsigned char*)__executable_start));
+    say_bytes(begin, (size_t)cell->code->bytes);
     if (symbol) say_last(cell->kind);
     fprintf(file, "\", \"line\": %u", facts->line);
     const char* name = at_distance(&facts->file);

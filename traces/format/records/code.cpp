@@ -7,6 +7,7 @@ namespace homenode::format {
 void describe(auto& fields, Of<CodeBlock> auto& block) {
   fields.text(block.bytes);
   fields.boolean(block.stepped);
+  fields.number(block.address);
   fields.bounded("instructions of a block", block.instructions);
   fields.string(block.file);
   fields.bounded("a block's line", block.line);

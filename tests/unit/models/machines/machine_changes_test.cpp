@@ -48,6 +48,17 @@ TEST(MachineChanges, MultipliesByAFactor) {
   EXPECT_EQ(with_changes(small(), {{"link_bandwidth", "x1"}}).hash, small().hash);
 }
 
+TEST(MachineChanges, NamesAreReplacedAndNeverMultiplied) {
+  EXPECT_EQ(with_changes(small(), {{"core.llvm_cpu", " znver3 "}}).core.llvm_cpu, "znver3");
+  EXPECT_EQ(with_changes(small(), {{"core.llvm_cpu", ""}}).core.llvm_cpu, "");
+  EXPECT_THAT(
+      [] {
+        with_changes(small(), {{"core.llvm_cpu", "zn ver"}});
+      },
+      ThrowsMessage<Error>(AllOf(HasSubstr("'zn ver'"), HasSubstr("allowed: "))));
+  EXPECT_THAT([] { with_changes(small(), {{"core.llvm_cpu", "x2"}}); }, ThrowsMessage<Error>(HasSubstr("no number")));
+}
+
 TEST(MachineChanges, CoreTimeIsTheTimeOfInstructions) {
   const Machine original = small(), machine = with_changes(original, {{"core_time", "x2"}});
   // time = instructions / throughput: twice the time is half of every throughput

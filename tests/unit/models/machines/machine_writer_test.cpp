@@ -54,6 +54,19 @@ TEST(MachineWriter, WritesWhatAMachineKnowsOfItsOwnSystem) {
   EXPECT_TRUE(parse_machine(write_machine_toml(plain, {}), "plain.toml").machine.system.has_value());
 }
 
+TEST(MachineWriter, WritesTheCoresModel) {
+  const std::string divide = "divide = { value = 0.05, source = \"T\" }";
+  const MachineFile with =
+      parse_machine(with_line(divide, divide + "\nllvm_cpu = { value = \"znver3\", source = \"T\", confidence = \"A\" }"), "small.toml");
+  EXPECT_EQ(with.machine.core.llvm_cpu, "znver3");
+  expect_round_trip(with);
+  // None is nothing that is known or assumed, and is not written.
+  const MachineFile without = parse_machine(described_machine, "small.toml");
+  EXPECT_EQ(without.machine.core.llvm_cpu, "");
+  EXPECT_EQ(without.parameters.size() + 1, with.parameters.size());
+  EXPECT_THAT(write_machine_toml(without.machine, without.parameters, without.sources), testing::Not(testing::HasSubstr("llvm_cpu")));
+}
+
 TEST(MachineWriter, WritesThePapersMachines) {
   for (const std::string& name : machine_folders.names({folder})) {
     SCOPED_TRACE(name);
