@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "models/code/answers.hpp"

@@ -27,7 +27,7 @@ struct CodeAlone final : Workload {
 // Block 3 runs once; block 4 calls `read`, which was timed, 2 times in region 1.
 CodeAlone program_with_code() {
   CodeAlone workload;
-  workload.regions = {{.label = "r"}, {.label = "s"}, {.label = "nothing"}};
+  workload.regions.resize(3);
   ExecutedCode& code = workload.executed;
   code.blocks = {{.bytes = "\x01\x02", .instructions = 4, .calls = 2},
                  {.bytes = std::string(30, '\x90'), .stepped = true, .instructions = 2, .function = "exp", .library = "libm.so.6"},

@@ -1,0 +1,160 @@
+"""The machine code that ran: blocks, their counts and mispredictions, and core time made of them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import homenode as hn
+from homenode import compiler
+from homenode.cli import homenode
+from homenode.errors import UsageError
+from homenode.resources import core_model
+
+ROUNDS = 20000
+# Calls of libm, a branch that nobody can predict and one that anybody can, and a chain of additions.
+PROGRAM = f"""
+#include <math.h>
+#include <stdlib.h>
+int main(void) {{
+  enum {{ N = {ROUNDS} }};
+  static unsigned char random[N];
+  unsigned long x = 1;
+  for (int i = 0; i < N; ++i) x = x * 6364136223846793005u + 1442695040888963407u, random[i] = x >> 63;
+  static volatile int sink;
+  double* a = malloc(N * sizeof *a);
+  for (int i = 0; i < N; ++i) a[i] = exp(sin(i * 1e-3));
+  for (int i = 0; i < N; ++i) if (random[i]) sink = 1; else sink = 2;
+  for (int i = 0; i < N; ++i) if (i % 4) sink = 3; else sink = 4;
+  double sum = 0;
+  for (int i = 0; i < N; ++i) sum += a[i];
+  return sum < 0;
+}}
+"""
+
+
+def line_of(text: str) -> int:
+    return next(number for number, line in enumerate(PROGRAM.splitlines(), 1) if text in line)
+
+
+def build(folder: Path, text: str, name: str, *flags: str) -> Path:
+    (folder / name).write_text(text)
+    program = folder / name.partition(".")[0]
+    driver = "c++" if name.endswith(".cpp") else "cc"
+    assert compiler.main(["-O2", str(folder / name), *flags, "-o", str(program), "-lm"], driver) == 0
+    return program
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> hn.Trace:
+    folder = tmp_path_factory.mktemp("code")
+    program = build(folder, PROGRAM, "code.c", "-fno-if-conversion", "-fno-if-conversion2")
+    return hn.capture(command=[program], output=folder / "code.hnt")
+
+
+def executions(block: dict[str, Any]) -> float:
+    return float(sum(region["executions"] for region in block["regions"]))
+
+
+def mispredictions(block: dict[str, Any]) -> float:
+    return float(sum(region["mispredictions"] for region in block["regions"]))
+
+
+def blocks_at(trace: hn.Trace, text: str, cpu: str = "") -> list[dict[str, Any]]:
+    return [block for block in trace.executed_code(cpu) if block["line"] == line_of(text) and block["file"] == "code.c"]
+
+
+def test_blocks_are_counted_and_have_their_line(trace: hn.Trace) -> None:
+    # the loop's only block runs once an iteration
+    assert max(executions(block) for block in blocks_at(trace, "sum += a[i]")) == ROUNDS
+    code = trace.executed_code()
+    instructions = sum(executions(block) * block["instructions"] for block in code)
+    assert instructions == pytest.approx(trace.inspect()["work"]["instructions"])
+
+
+def test_branches_are_mispredicted_as_often_as_nobody_could_know(trace: hn.Trace) -> None:
+    # a fair coin: every second time; a period of four: hardly ever
+    assert sum(map(mispredictions, blocks_at(trace, "if (random[i])"))) == pytest.approx(ROUNDS / 2, rel=0.1)
+    assert sum(map(mispredictions, blocks_at(trace, "if (i % 4)"))) < ROUNDS / 100
+
+
+def test_code_of_libraries_stands_behind_its_calls(trace: hn.Trace) -> None:
+    code = trace.executed_code()
+    called = {code[block["calls"]]["function"]: executions(block) for block in code if block["calls"] is not None}
+    assert called["sin"] == called["exp"] == ROUNDS
+    assert "malloc" not in called  # the heap model has its time
+
+
+def test_two_captures_have_the_same_code(trace: hn.Trace, tmp_path: Path) -> None:
+    again = hn.capture(command=[trace.path.with_suffix("")], output=tmp_path / "again.hnt")
+    of_program = [[block for block in one.executed_code() if not block["function"]] for one in (trace, again)]
+    assert of_program[0] == of_program[1]
+    assert again.hash == trace.hash
+
+
+def test_a_template_in_two_files_is_linked_once(tmp_path: Path) -> None:
+    (tmp_path / "t.h").write_text("template <class T> __attribute__((noinline)) T twice(T x) { asm(\"\"); return x + x; }\n")
+    (tmp_path / "other.cpp").write_text('#include "t.h"\nint other(int x) { return twice(x); }\n')
+    text = '#include "t.h"\nint other(int);\nint main(int n, char**) { return twice(n) + other(n) - 4; }\n'
+    program = build(tmp_path, text, "main.cpp", str(tmp_path / "other.cpp"))
+    trace = hn.capture(command=[program], output=tmp_path / "t.hnt")
+    twice = [block for block in trace.executed_code() if block["file"] == "t.h"]
+    assert sum(map(executions, twice)) == 2
+
+
+needs_llvm = pytest.mark.skipif(core_model() is None, reason="built without LLVM 19")
+
+
+@needs_llvm
+def test_core_time_is_that_of_the_chain(trace: hn.Trace) -> None:
+    # additions of doubles, one after the other: 3 cycles each on a Zen 3
+    (block,) = (block for block in blocks_at(trace, "sum += a[i]", "znver3") if executions(block) == ROUNDS)
+    assert block["cycles"] == pytest.approx(3, rel=0.05)
+    assert block["bound"] == "latency"
+
+
+@needs_llvm
+def test_replays_take_core_time_from_blocks_where_they_can(trace: hn.Trace) -> None:
+    machine = hn.Machine.load("xeon-x5550-2s")
+    seconds = {core: hn.replay(trace, machine, core=core) for core in ("auto", "blocks", "classes")}
+    assert [one.run["core"] for one in seconds.values()] == ["blocks", "blocks", "classes"]
+    assert seconds["auto"].seconds == seconds["blocks"].seconds
+    # exp and sin take some 100 cycles, for which the classes have nothing
+    assert seconds["blocks"].seconds - seconds["classes"].seconds > ROUNDS * 50 / 2.66e9
+    estimated = {core: hn.estimate(trace, machine, threads=1, core=core).seconds for core in ("blocks", "classes")}
+    assert estimated["blocks"] > estimated["classes"]
+
+
+@needs_llvm
+def test_a_misprediction_costs_what_the_machine_says(trace: hn.Trace) -> None:
+    machine = hn.Machine.load("xeon-x5550-2s")
+    free, dear = (hn.replay(trace, machine.with_changes(**{"core.misprediction": cost})).seconds for cost in ("0", "100"))
+    wrong = sum(map(mispredictions, trace.executed_code()))
+    assert dear - free == pytest.approx(wrong * 100 / 2.66e9, rel=0.1)
+
+
+def test_a_machine_without_a_core_model_says_so(trace: hn.Trace) -> None:
+    with pytest.raises(UsageError, match=r"knc-5110p.*core\.llvm_cpu"):
+        hn.replay(trace, "knc-5110p", core="blocks")
+    assert hn.replay(trace, "knc-5110p").run["core"] == "classes"
+
+
+@needs_llvm
+def test_inspect_shows_the_hot_blocks(trace: hn.Trace) -> None:
+    done = CliRunner().invoke(homenode, ["inspect", str(trace.path), "--code", "--cpu", "znver3"], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "exp (libm.so.6)" in done.stdout
+    assert f"code.c:{line_of('exp(sin')}" in done.stdout
+    refused = CliRunner().invoke(homenode, ["inspect", str(trace.path), "--code", "--cpu", "k6"])
+    assert refused.exit_code == 2
+    assert "k6" in refused.stderr
+
+
+def test_a_program_whose_log_is_full_goes_on(trace: hn.Trace) -> None:
+    # 8192 blocks fill the log; the twin ran some 100 times as many, and computed the same
+    twin = subprocess.run([f"{trace.path.with_suffix('')}.twin"], check=False)
+    assert twin.returncode == 0
