@@ -166,7 +166,7 @@ private:
         true);
     if (cpus_.size() < 2) return;
     spread_out("page faults on all CPUs at once", [cpus = cpus_](const Found& found) {
-      found(figure::contended_fault, native::contended_fault_nanoseconds(cpus), Kind::time);
+      found(figure::contended_fault, native::contended_fault_nanoseconds(cpus), Kind::other);
     });
     spread_out(
         "wake-up",
@@ -189,7 +189,7 @@ native::Figures measure_sharing(const std::vector<unsigned>& cpus, const Calibra
   std::vector<native::MeasuringStep> steps;
   for (std::size_t second = 1; second < cpus.size(); ++second) {
     steps.push_back({"whether two CPUs share a core", [&cpus, second, r = options.repeats](const Found& found) {
-                       found(figure::sharing(second), native::sharing_slowdown(cpus[second - 1], cpus[second], r), Kind::time);
+                       found(figure::sharing(second), native::sharing_slowdown(cpus[second - 1], cpus[second], r), Kind::other);
                      }});
   }
   return native::measure_in_passes(steps, options.settling, {options.progress});

@@ -117,7 +117,9 @@ private:
     if (entries.value < 1) return;
     fields_.set("tlb.page", {page, page, page}, Fields::bytes_text);
     Spread reach = entries;
-    reach.high = 2 * entries.high;
+    const auto power = [](double number) { return std::exp2(std::round(std::log2(std::max(1.0, number)))); };
+    reach.low = power(entries.low);
+    reach.high = 2 * power(entries.high);
     fields_.set("tlb.entries", resting_on(reach, miss), Fields::count_text, "to a power of two: the next one misses");
     std::string walks;
     for (const std::size_t set : host_.plan.walked_sets)

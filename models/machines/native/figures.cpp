@@ -76,7 +76,12 @@ Spread Figures::of(const std::string& name, const SettlingLimits& limits) const 
   const Kind kind = enough ? Kind::other : kinds_.at(name);
   spread.value = kind == Kind::time ? spread.low : kind == Kind::rate ? spread.high : spread.median;
   spread.passes = static_cast<unsigned>(used.size());
-  if (!enough) spread.disturbance = reason;
+  spread.low = std::min(spread.low, spread.value * (spread.value < 0 ? 1 + limits.within : 1 - limits.within));
+  spread.high = std::max(spread.high, spread.value * (spread.value < 0 ? 1 - limits.within : 1 + limits.within));
+  if (!enough) {
+    spread.disturbance = reason;
+    return spread;
+  }
   const double open = reach(used);
   if (used.size() < limits.least_passes)
     spread.unsettled = "only " + std::to_string(used.size()) + " of " + std::to_string(limits.least_passes) + " passes were undisturbed";
