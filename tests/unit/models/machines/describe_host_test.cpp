@@ -33,7 +33,7 @@ struct Host {
       const double share = std::min(1.0, served / static_cast<double>(set));
       values[figure::latency(set)] = set <= (32 << 10) ? 1 : set <= (1 << 20) ? 4 : hit * share + memory * (1 - share);
     }
-    values[figure::gather(plan.memory_set)] = memory / 16;
+    values[figure::misses_in_flight] = 16;
     for (const std::size_t level : {1, 2}) values[figure::delivery(level)] = 100e9;
     for (const Kernel kernel : {Kernel::read, Kernel::copy_regular, Kernel::copy_nontemporal, Kernel::triad}) {
       values[figure::bandwidth(kernel, 1)] = 20e9;

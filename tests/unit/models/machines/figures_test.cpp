@@ -59,7 +59,8 @@ TEST(Figures, DisturbedPassesCountOnlyWhereTooFewWereNot) {
   EXPECT_EQ(figures.of("figure", limits).disturbance, "");
   Figures disturbed = times({100, 104});
   for (const double value : {150.0, 90.0, 300.0}) disturbed.add("figure", value, Kind::time, "others were busy");
-  EXPECT_EQ(disturbed.of("figure", limits).value, 90);  // the best: others only make it longer
+  EXPECT_EQ(disturbed.of("figure", limits).value, 90);             // the best: others only make it longer
+  EXPECT_EQ(disturbed.of("figure", limits).low, 90 - (100 - 90));  // the next better one may be as far as the next worse one
   EXPECT_EQ(disturbed.of("figure", limits).disturbance, "others were busy");
   EXPECT_FALSE(disturbed.settled("figure", limits));
 }
