@@ -21,7 +21,7 @@ TEST(ExchangeSeconds, AWrittenBackLineTakesOneOfTheReadsWithIt) {
     return exchange_seconds<double>(machine, line, {reads, writebacks, non_temporal}, std::min(reads, writebacks));
   };
   EXPECT_DOUBLE_EQ(seconds(2, 1, 0), line / 32e9 + 2 * line / 40e9);
-  EXPECT_DOUBLE_EQ(seconds(1, 0, 1), line / 16e9);  // beside the read, which takes half as long
+  EXPECT_DOUBLE_EQ(seconds(1, 0, 1), line / 16e9);      // beside the read, which takes half as long
   EXPECT_DOUBLE_EQ(seconds(0, 3, 0), 3 * line / 40e9);  // read before this slice
 }
 
