@@ -40,6 +40,7 @@ bool may_be_off(const MachineField& field) {
   static const std::set<std::string> counts{"core.miss_buffers", "core.prefetched_lines"};
   if (std::holds_alternative<unsigned*>(field.target)) return counts.contains(field.name);
   return std::holds_alternative<Time*>(field.target) || std::holds_alternative<Bandwidth*>(field.target) ||
+         std::holds_alternative<std::optional<Time>*>(field.target) || std::holds_alternative<std::optional<Bandwidth>*>(field.target) ||
          std::holds_alternative<double*>(field.target) || std::holds_alternative<std::vector<LoadedLatencyPoint>*>(field.target);
 }
 

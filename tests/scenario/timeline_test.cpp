@@ -111,7 +111,7 @@ TEST_P(TimelineOfRun, showsPagesThatMove) {
   Time moving;
   for (const Timeline::Span& span : report.timeline->spans())
     if (span.doing == ThreadActivity::page_work) moving += span.to - span.from;
-  EXPECT_GE(moving, RunExtras{}.system.migration.fixed * static_cast<std::int64_t>(report.migrated_pages));
+  EXPECT_GE(moving, OperatingSystem{}.migration.fixed * static_cast<std::int64_t>(report.migrated_pages));
 }
 
 TEST_P(TimelineOfRun, waitsForTasksAndForCores) {

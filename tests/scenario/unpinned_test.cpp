@@ -119,7 +119,7 @@ TEST(UnpinnedRun, movesThreadsWhenDaemonsTakeTheirCores) {
   const auto workload = own_parts(6, 60);
   RunSpec options = unpinned(6, "unpinned:disturbances=2000");
   RunExtras extras;
-  extras.system.scheduler.disturbance = Time::from_seconds(2e-3);
+  extras.system.emplace().scheduler.disturbance = Time::from_seconds(2e-3);
   const Machine machine = x5550();
   const RunReport disturbed = accounted_run(*workload, machine, options, extras), quiet = accounted_run(*workload, machine, unpinned(6));
   EXPECT_EQ(quiet.thread_moves, 0u);

@@ -67,7 +67,7 @@ private:
   void run(RunningSlice&);
   bool access(RunningSlice&, const LineTouch&, LineNumber);
   void write_back(RunningSlice&, Picoseconds at);
-  static Picoseconds exchange(RunningSlice&, Picoseconds pace, Picoseconds at);
+  static Picoseconds exchange(Picoseconds& free, Picoseconds pace, Picoseconds at);
   NodeId home_of(const RunningSlice&, LineNumber) const;
   void count_line(RunningSlice&, LineNumber, NodeId home, bool write);
   void tell_traffic(AddressSpace&, Time now);

@@ -62,7 +62,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
     miss.served = routes_->served(line, home);
     miss.source = LineSource::non_temporal;
     miss.writes_memory = true;
-    miss.not_before = exchange(r, exchange_.non_temporal, r.clock);
+    miss.not_before = exchange(r.streaming_free, exchange_.non_temporal, r.clock);
     if (!touch.reads) return issue(r, miss, static_cast<float>(machine_.miss_buffers));
     // Nobody waits for what leaves after a read.
     controllers_[miss.served.controller].write(miss.served.line, r.clock);
@@ -100,7 +100,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
       miss.served = routes_->served(line, home);
       miss.source = counts_.memory_source(r.asker, home);
       count_line(r, line, home, false);
-      miss.not_before = exchange(r, touch.writes ? exchange_.write : exchange_.read, r.clock);
+      miss.not_before = exchange(r.exchange_free, touch.writes ? exchange_.write : exchange_.read, r.clock);
       break;
     }
   }
@@ -116,7 +116,7 @@ void LineEngine::write_back(RunningSlice& r, Picoseconds at) {
       const NodeId home = home_of(r, line);
       const LineRoutes::Served served = routes_->served(line, home);
       count_line(r, line, home, true);
-      exchange(r, exchange_.write, at);
+      exchange(r.exchange_free, exchange_.write, at);
       controllers_[served.controller].write(served.line, at);
       send_beside(routes_->writeback(r.asker, line, home), at);
     }
@@ -125,9 +125,10 @@ void LineEngine::write_back(RunningSlice& r, Picoseconds at) {
 }
 
 // When the core is through with a line that takes it `pace`, beside what it exchanges already.
-Picoseconds LineEngine::exchange(RunningSlice& r, Picoseconds pace, Picoseconds at) {
-  if (pace > 0) r.exchange_free = std::max(r.exchange_free, at) + pace;
-  return pace > 0 ? r.exchange_free : 0;
+Picoseconds LineEngine::exchange(Picoseconds& free, Picoseconds pace, Picoseconds at) {
+  if (pace == 0) return 0;
+  free = std::max(free, at) + pace;
+  return free;
 }
 
 NodeId LineEngine::home_of(const RunningSlice& r, LineNumber line) const {

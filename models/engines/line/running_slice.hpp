@@ -62,6 +62,7 @@ struct RunningSlice {
   ReturnTimes returns;                  // of lines in flight that are known
   std::vector<Picoseconds> level_free;  // when a level can deliver the next line
   Picoseconds exchange_free = 0;        // when the core can exchange the next line with memory
+  Picoseconds streaming_free = 0;       // the next line of a non-temporal store
   std::optional<Miss> put_off;          // it waits for a place
   float put_off_parallelism = 1;
   // With memory since the placement was last told, where it watches traffic: one line behind the other.

@@ -77,7 +77,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.places = 0;
   r.returns.clear();
   r.level_free.assign(machine_.caches.size(), 0);
-  r.exchange_free = 0;
+  r.exchange_free = r.streaming_free = 0;
   r.cursor.restart();
   r.put_off.reset();
   r.active = true;

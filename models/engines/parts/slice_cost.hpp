@@ -45,14 +45,16 @@ struct ExchangedLines {
 };
 
 // What they take the core at the least, whatever the latency (machine.hpp, read_bandwidth and its neighbours); 0 where the machine does
-// not say. `pairs`: min(reads, writebacks).
+// not say. `pairs`: min(reads, writebacks). Non-temporal stores leave
+// through buffers of their own, beside the rest.
 template <class Value>
 Value exchange_seconds(const Machine& machine, double line_bytes, const ExchangedLines<Value>& lines, const Value& pairs) {
   const auto pace = [&](const std::optional<Bandwidth>& bandwidth) {
     return bandwidth && bandwidth->bytes_per_second() > 0 ? line_bytes / bandwidth->bytes_per_second() : 0;
   };
   const double read = pace(machine.read_bandwidth), write = pace(machine.write_bandwidth);
-  return (lines.reads - pairs) * read + (pairs + lines.writebacks) * write + lines.non_temporal * pace(machine.nontemporal_bandwidth);
+  const Value cached = (lines.reads - pairs) * read + (pairs + lines.writebacks) * write;
+  return larger<Value>(cached, lines.non_temporal * pace(machine.nontemporal_bandwidth));
 }
 
 inline bool limits_exchange(const Machine& machine) {

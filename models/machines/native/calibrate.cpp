@@ -78,7 +78,9 @@ private:
              const native::Buffer buffer{this_plan.working_sets.back()};
              for (const std::size_t set : this_plan.working_sets)
                found(figure::latency(set), native::chase_nanoseconds(buffer, set, r).value, Kind::time);
-             found(figure::gather(this_plan.memory_set), native::gather_nanoseconds(buffer, this_plan.memory_set, r).value, Kind::time);
+             // Right after each other: what slows both down drops out of the ratio.
+             const double waiting = native::chase_nanoseconds(buffer, this_plan.memory_set, r).value;
+             found(figure::misses_in_flight, waiting / native::gather_nanoseconds(buffer, this_plan.memory_set, r).value, Kind::other);
            });
   }
 
@@ -132,16 +134,16 @@ private:
   void synchronisation() {
     if (cpus_.size() < 2) return;
     spread_out("core to core", [cpus = cpus_, r = repeats_](const Found& found) {
-      const double near = native::core_to_core_nanoseconds(cpus[0], cpus[1], r).value;
+      const double near = native::core_to_core_nanoseconds(cpus[0], cpus[1], 20 * r).value;
       found(figure::core_to_core_near, near, Kind::time);
-      found(figure::core_to_core_far, cpus.size() == 2 ? near : native::core_to_core_nanoseconds(cpus.front(), cpus.back(), r).value,
+      found(figure::core_to_core_far, cpus.size() == 2 ? near : native::core_to_core_nanoseconds(cpus.front(), cpus.back(), 20 * r).value,
             Kind::time);
     });
     for (const std::size_t threads : plan_.threads) {
       if (threads < 2) continue;
       spread_out("barrier, " + std::to_string(threads) + " threads",
                  [threads, cpus = first_cpus(threads), r = repeats_](const Found& found) {
-                   found(figure::barrier(threads), native::barrier_nanoseconds(cpus, r).value, Kind::time);
+                   found(figure::barrier(threads), native::barrier_nanoseconds(cpus, 20 * r).value, Kind::time);
                  });
     }
   }
@@ -166,7 +168,7 @@ private:
         true);
     if (cpus_.size() < 2) return;
     spread_out("page faults on all CPUs at once", [cpus = cpus_](const Found& found) {
-      found(figure::contended_fault, native::contended_fault_nanoseconds(cpus), Kind::time);
+      found(figure::contended_fault, native::contended_fault_nanoseconds(cpus), Kind::other);
     });
     spread_out(
         "wake-up",
@@ -189,7 +191,7 @@ native::Figures measure_sharing(const std::vector<unsigned>& cpus, const Calibra
   std::vector<native::MeasuringStep> steps;
   for (std::size_t second = 1; second < cpus.size(); ++second) {
     steps.push_back({"whether two CPUs share a core", [&cpus, second, r = options.repeats](const Found& found) {
-                       found(figure::sharing(second), native::sharing_slowdown(cpus[second - 1], cpus[second], r), Kind::time);
+                       found(figure::sharing(second), native::sharing_slowdown(cpus[second - 1], cpus[second], r), Kind::other);
                      }});
   }
   return native::measure_in_passes(steps, options.settling, {options.progress});

@@ -37,7 +37,6 @@ CalibrationPlan calibration_plan(const Machine&, const CalibrationOptions&, doub
 // Names of figures. Times in nanoseconds, bandwidths in bytes a second.
 namespace figure {
 inline std::string latency(std::size_t bytes) { return "latency/" + std::to_string(bytes); }
-inline std::string gather(std::size_t bytes) { return "independent loads/" + std::to_string(bytes); }
 inline std::string walk(std::size_t bytes) { return "page walk/" + std::to_string(bytes); }
 inline std::string delivery(std::size_t level) { return "cache bandwidth/" + std::to_string(level + 1); }
 inline std::string bandwidth(native::Kernel kernel, std::size_t threads) {
@@ -52,11 +51,11 @@ inline std::string throughput(const std::string& kind) { return "instructions a 
 inline std::string barrier(std::size_t threads) { return "barrier/" + std::to_string(threads); }
 inline std::string wakeup(double idle_microseconds) { return "wake-up/" + std::to_string(std::lround(idle_microseconds)); }
 inline std::string sharing(std::size_t second) { return "slowdown beside the CPU before/" + std::to_string(second); }
-inline const std::string clock = "clock", tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", core_to_core_near = "core to core/near",
-                         core_to_core_far = "core to core/far", fault = "page fault/write", read_fault = "page fault/read",
-                         rewrite_fault = "page fault/again", contended_fault = "page fault/all CPUs at once",
-                         huge_fault = "page fault/huge", map = "mmap and munmap", unmap_page = "munmap/page", system_call = "system call",
-                         context_switch = "context switch", thread = "thread";
+inline const std::string clock = "clock", misses_in_flight = "misses in flight", tlb_entries = "tlb/entries", tlb_miss = "tlb/miss",
+                         core_to_core_near = "core to core/near", core_to_core_far = "core to core/far", fault = "page fault/write",
+                         read_fault = "page fault/read", rewrite_fault = "page fault/again",
+                         contended_fault = "page fault/all CPUs at once", huge_fault = "page fault/huge", map = "mmap and munmap",
+                         unmap_page = "munmap/page", system_call = "system call", context_switch = "context switch", thread = "thread";
 }  // namespace figure
 
 }  // namespace homenode

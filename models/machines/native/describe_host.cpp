@@ -72,8 +72,7 @@ private:
     const std::size_t set = host_.plan.memory_set;
     const Spread memory = host_.of(figure::latency(set));
     fields_.set("nodes.latency", memory, Fields::time_text, "dependent loads over " + Fields::bytes_text(static_cast<double>(set)));
-    const Spread gather = resting_on(host_.of(figure::gather(set)), memory);
-    fields_.set("core.miss_buffers", mapped(gather, [&](double nanoseconds) { return memory.value / nanoseconds; }), Fields::count_text,
+    fields_.set("core.miss_buffers", host_.of(figure::misses_in_flight), Fields::count_text,
                 "latency over the time of an independent load");
   }
 
@@ -117,7 +116,10 @@ private:
     if (entries.value < 1) return;
     fields_.set("tlb.page", {page, page, page}, Fields::bytes_text);
     Spread reach = entries;
-    reach.high = 2 * entries.high;
+    const auto power = [](double number) { return std::exp2(std::round(std::log2(std::max(1.0, number)))); };
+    reach.value = power(entries.value);
+    reach.low = power(entries.low);
+    reach.high = 2 * power(entries.high);
     fields_.set("tlb.entries", resting_on(reach, miss), Fields::count_text, "to a power of two: the next one misses");
     std::string walks;
     for (const std::size_t set : host_.plan.walked_sets)

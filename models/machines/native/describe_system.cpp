@@ -20,18 +20,20 @@ void faults(DescribedFields& fields, const HostFigures& host) {
   const Spread together = threads > 1 ? host.of(figure::contended_fault) : Spread{};
   const native::FaultSplit split =
       threads > 1 ? native::split_fault(alone.value, together.value, threads) : native::FaultSplit{alone.value};
-  const double parallel_share = split.parallel / alone.value;
-  fields.set("system.faults.parallel", resting_on(mapped(alone, [&](double time) { return parallel_share * time; }), together),
-             DescribedFields::time_text,
+  const double serial_share = threads > 1 && together.value > 0 ? split.serial / together.value : 0;
+  Spread serial = mapped(resting_on(together, alone), [&](double time) { return serial_share * time; });
+  serial.high = split.serial == 0 ? split.most_serial : std::max(split.serial, std::min(serial.high, alone.high));
+  Spread parallel = resting_on(alone, together);
+  parallel.value = parallel.median = split.parallel;
+  parallel.low = std::min(split.parallel, std::max(0.0, alone.low - serial.high));
+  parallel.high = std::max(split.parallel, alone.high - serial.low);
+  fields.set("system.faults.parallel", parallel, DescribedFields::time_text,
              "a write to a fresh page of 4 KiB, " + nanoseconds(alone) +
                  " with its zeroing, less the serial part; the same page again after "
                  "it was given back " +
                  nanoseconds(host.of(figure::rewrite_fault)) + ", a read, which places and zeroes none, " +
                  nanoseconds(host.of(figure::read_fault)));
   if (threads < 2) return;
-  const double serial_share = split.serial / together.value;
-  Spread serial = mapped(resting_on(together, alone), [&](double time) { return serial_share * time; });
-  if (split.serial == 0) serial.high = split.most_serial;
   fields.set("system.faults.serial", serial, DescribedFields::time_text,
              std::to_string(threads) + " threads that fault at once take " + nanoseconds(together) + " each" +
                  (split.serial > 0 ? ": they queue" : ", hardly more than alone: no queue is seen, a longer one is possible"));

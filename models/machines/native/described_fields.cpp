@@ -71,7 +71,9 @@ std::string DescribedFields::bandwidth_text(double bytes_per_second) {
 }
 std::string DescribedFields::bytes_text(double bytes) { return to_string(Bytes{std::llround(bytes)}); }
 std::string DescribedFields::number_text(double value) { return std::to_string(std::max(1e-3, value)); }
-std::string DescribedFields::count_text(double value) { return std::to_string(static_cast<unsigned>(std::max(1.0, std::round(value)))); }
+std::string DescribedFields::count_text(double value) {
+  return std::to_string(static_cast<unsigned>(std::clamp(std::round(value), 1.0, 1e6)));
+}
 
 Spread mapped(const Spread& spread, const std::function<double(double)>& function) {
   Spread result = spread;

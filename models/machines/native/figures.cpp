@@ -76,7 +76,17 @@ Spread Figures::of(const std::string& name, const SettlingLimits& limits) const 
   const Kind kind = enough ? Kind::other : kinds_.at(name);
   spread.value = kind == Kind::time ? spread.low : kind == Kind::rate ? spread.high : spread.median;
   spread.passes = static_cast<unsigned>(used.size());
-  if (!enough) spread.disturbance = reason;
+  spread.low = std::min(spread.low, spread.value * (spread.value < 0 ? 1 + limits.within : 1 - limits.within));
+  spread.high = std::max(spread.high, spread.value * (spread.value < 0 ? 1 - limits.within : 1 + limits.within));
+  if (!enough) {
+    // The best of few is hardly the very best: another one may lie as far beyond it as the next lies behind.
+    std::vector<double> sorted = used;
+    std::sort(sorted.begin(), sorted.end());
+    if (kind == Kind::time && sorted.size() > 1) spread.low = std::min(spread.low, 2 * sorted[0] - sorted[1]);
+    if (kind == Kind::rate && sorted.size() > 1) spread.high = std::max(spread.high, 2 * sorted.back() - sorted[sorted.size() - 2]);
+    spread.disturbance = reason;
+    return spread;
+  }
   const double open = reach(used);
   if (used.size() < limits.least_passes)
     spread.unsettled = "only " + std::to_string(used.size()) + " of " + std::to_string(limits.least_passes) + " passes were undisturbed";

@@ -34,8 +34,9 @@ public:
   void add(const std::string& name, double value, Kind, const std::string& disturbance = {});
   bool has(const std::string& name) const { return passes_.contains(name); }
   bool settled(const std::string& name, const SettlingLimits&) const;
-  // The median of the passes, the least and the largest of them. Disturbed passes count only where fewer than three were undisturbed: then
-  // the best counts, and the figure says so. `unsettled` tells by how much the median is still open. An empty Spread for an unknown name.
+  // The median of the passes, bounded by the least and the largest of them, and by `within` of itself at least. Disturbed passes count only
+  // where fewer than three were undisturbed: then the best counts, and the figure says so. `unsettled` tells by how much the median is
+  // still open. An empty Spread for an unknown name.
   Spread of(const std::string& name, const SettlingLimits&) const;
   std::vector<std::string> names() const;  // as they were first added
 

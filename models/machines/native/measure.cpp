@@ -176,7 +176,7 @@ Spread gather_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigne
 }
 
 Spread core_to_core_nanoseconds(unsigned first_cpu, unsigned second_cpu, unsigned repeats) {
-  constexpr unsigned round_trips = 20'000;
+  constexpr unsigned round_trips = 1'000;  // a tenth of a millisecond: most samples see no other work
   struct alignas(line_bytes) Flag {
     std::atomic<unsigned> value{0};
   };
@@ -201,7 +201,7 @@ Spread core_to_core_nanoseconds(unsigned first_cpu, unsigned second_cpu, unsigne
 }
 
 Spread barrier_nanoseconds(const std::vector<unsigned>& cpus, unsigned repeats) {
-  constexpr unsigned rounds = 20'000;
+  constexpr unsigned rounds = 1'000;  // likewise
   SpinBarrier barrier{static_cast<unsigned>(cpus.size())};
   std::vector<double> samples;
   on_each(cpus, [&](unsigned rank) {

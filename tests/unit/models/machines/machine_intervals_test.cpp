@@ -105,5 +105,13 @@ TEST(MachineIntervals, EachEndIsAMachine) {
       }
 }
 
+// A field that a description need not have is a number like others where it has it.
+TEST(MachineIntervals, TakesWhatOnlySomeMachinesSay) {
+  const std::string own = "\n[system.faults]\nhuge = { value = \"70 us\", source = \"T\", low = \"60 us\" }\n";
+  const std::vector<UncertainValue> all = uncertain_values(parse_machine(described_machine + own, "small.toml"));
+  EXPECT_EQ(found(all, "system.faults.huge").low, "60 us");
+  for (const UncertainValue& uncertain : all) EXPECT_NE(uncertain.name, "core.read_bandwidth");
+}
+
 }  // namespace
 }  // namespace homenode

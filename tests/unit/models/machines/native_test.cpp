@@ -82,7 +82,7 @@ TEST(Calibrate, ReplacesGuessesByFiguresWithTheirBounds) {
   options.largest_working_set = Bytes{1 << 20};
   options.array = Bytes{1 << 20};
   options.repeats = 1;
-  options.settling = {.least_passes = 1, .most_passes = 1, .within = 1};
+  options.settling = {.least_passes = 1, .most_passes = 1, .within = 0.5};
   std::vector<std::string> steps;
   options.progress = [&](const std::string& step) { steps.push_back(step); };
   const HostCalibration calibration = calibrate(options);

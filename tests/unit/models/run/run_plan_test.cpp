@@ -26,5 +26,15 @@ TEST(RunPlan, takesPagesAndQuantumFromTheOptions) {
   EXPECT_EQ(make_plan(*workload, machine, spec, extras).pages.huge, Bytes{2 << 20});
 }
 
+TEST(RunPlan, theMachinesOwnSystemComesBehindTheOneThatWasAskedFor) {
+  Machine machine = two_sockets();
+  RunExtras extras;
+  EXPECT_EQ(system_of(machine, extras).fault.parallel, OperatingSystem{}.fault.parallel);
+  machine.system.emplace().fault.parallel = Time::nanoseconds(1200);
+  EXPECT_EQ(system_of(machine, extras).fault.parallel, Time::nanoseconds(1200));
+  extras.system.emplace();  // `--system default`
+  EXPECT_EQ(system_of(machine, extras).fault.parallel, OperatingSystem{}.fault.parallel);
+}
+
 }  // namespace
 }  // namespace homenode::test
