@@ -37,7 +37,7 @@ def raw(latency: dict[str, dict[int, int]], hit_lines: list[int], memory: int, t
         "migrated_pages": 0, "hinting_faults": 0, "thread_moves": 0, "remote_pages": 0, "huge_pages": 0,
         "overheads": dict.fromkeys(("fork", "barrier", "runtime", "page_work", "waiting"), 0.0), "threads_at_once": 1,
         "overflowed_pages": 0, "heap": None, "heap_name": "plain",
-        "best_placement": None, "caches": "runs", "caches_region": "", "caches_lines_per_touch": 0.0,
+        "best_placement": None, "core": "classes", "caches": "runs", "caches_region": "", "caches_lines_per_touch": 0.0,
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Literal, Required, TypedDict
 Engine = Literal["flow", "simgrid", "line"]
 Stores = Literal["machine", "regular", "nt"]
 Caches = Literal["auto", "runs", "lines"]
+Core = Literal["auto", "blocks", "classes"]
 Pages = Literal["4KiB", "64KiB", "2MiB", "thp"]
 
 
@@ -15,6 +16,7 @@ class _Same(TypedDict, total=False):
 
     engine: Engine
     stores: Stores
+    core: Core
     caches: Caches
     system: str | PathLike[str]
     pages: Pages

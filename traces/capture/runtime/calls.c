@@ -328,7 +328,8 @@ void hn_calls_say(FILE* file) {
     hn_say_text(file, "name", s->name);
     hn_say_text(file, "library", library_of(s));
     fprintf(file, ", \"instructions\": %.1f, \"basis\": \"%s\", \"samples\": %lu", instructions, basis, (unsigned long)samples);
-    if (s->timed_calls) fprintf(file, ", \"nanoseconds\": %.2f", (double)s->timed_nanoseconds / (double)s->timed_calls);
+    /* The first calls of a function bind it, fault in its pages and fill its buffers: few calls say nothing of the next one. */
+    if (s->timed_calls && s->calls >= FEW) fprintf(file, ", \"nanoseconds\": %.2f", (double)s->timed_nanoseconds / (double)s->timed_calls);
     say_code(file, s);
     fprintf(file, "}\n");
   }

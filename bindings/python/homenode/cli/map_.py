@@ -130,7 +130,7 @@ def command(
         _print(console.output(), suggestion, described, trace)
     else:
         click.echo(FORMATS[form](suggestion.threads, suggestion.at_once), nl=False)
-        for remark in _remarks(suggestion, trace, machine):
+        for remark in _remarks(suggestion, trace, described):
             click.echo(f"homenode: {visible(remark)}", err=True)
         for mapped, seconds, regret in _times(suggestion):
             click.echo(f"homenode: predicted with {mapped}: {seconds} ({regret})", err=True)
