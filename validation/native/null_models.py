@@ -12,6 +12,7 @@ class Figures(NamedTuple):
     rows: int
     geometric_mean: float
     median_error: float  # of |ratio - 1|
+    ninetieth_error: float  # 90th percentile of it
     within_quarter: float  # share with |ratio - 1| <= 25 %
     beyond_two: float  # share below 1/2 or above 2
 
@@ -23,9 +24,24 @@ def figures(ratios: Sequence[float]) -> Figures:
         len(ratios),
         statistics.geometric_mean(ratios),
         statistics.median(errors),
+        statistics.quantiles(errors, n=10, method="inclusive")[-1] if len(errors) > 1 else errors[0],
         sum(error <= 0.25 for error in errors) / len(ratios),
         sum(not 0.5 <= ratio <= 2 for ratio in ratios) / len(ratios),
     )
+
+
+HEADS = ("rows", "geometric mean", "median error", "90th percentile", "within 25 %", "beyond a factor of 2")
+
+
+def cells(of: Figures) -> list[str]:
+    """Figures as a table shows them, under HEADS."""
+    shares = (of.median_error, of.ninetieth_error, of.within_quarter, of.beyond_two)
+    return [str(of.rows), f"{of.geometric_mean:.2f}", *(f"{share:.0%}" for share in shares)]
+
+
+def in_words(of: Figures) -> str:
+    """Figures as a line."""
+    return ", ".join(f"{head} {cell}" for head, cell in zip(HEADS, cells(of), strict=True))
 
 
 class Observed(NamedTuple):

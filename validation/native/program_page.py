@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from validation.native.null_models import Figures, figures
+from validation.native.null_models import HEADS, cells, figures, in_words
 from validation.native.program_table import Program
 from validation.page_with_notes import markdown_table
 from validation.rows import AnyRow
@@ -102,20 +102,6 @@ def models(rows: Sequence[ProgramRow]) -> dict[str, list[float]]:
     return {name: ratios for name, ratios in found.items() if ratios}
 
 
-def _figures_cells(name: str, of: Figures) -> list[object]:
-    return [
-        name,
-        of.rows,
-        f"{of.geometric_mean:.2f}",
-        f"{of.median_error:.0%}",
-        f"{of.within_quarter:.0%}",
-        f"{of.beyond_two:.0%}",
-    ]
-
-
-_FIGURES = ("rows", "geometric mean", "median error", "within 25 %", "beyond a factor of 2")
-
-
 def _by(rows: Sequence[ProgramRow], key: Callable[[ProgramRow], str]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for row in rows:
@@ -134,11 +120,7 @@ def summary_lines(rows: Sequence[ProgramRow]) -> list[str]:
     for threads in sorted({row.threads for row in rows}):
         of_these = [row for row in rows if row.threads == threads]
         for name, ratios in models(of_these).items():
-            of = figures(ratios)
-            lines.append(
-                f"{threads} thread{'s' * (threads > 1)}, {name}: {of.rows} rows, geometric mean {of.geometric_mean:.2f}, "
-                f"median error {of.median_error:.0%}, within 25 % {of.within_quarter:.0%}, beyond a factor of 2 {of.beyond_two:.0%}"
-            )
+            lines.append(f"{threads} thread{'s' * (threads > 1)}, {name}: {in_words(figures(ratios))}")
         lines.append(f"{threads} thread{'s' * (threads > 1)}: {_coverage(of_these)}")
     return lines
 
@@ -192,9 +174,9 @@ def _of_threads(threads: int, rows: Sequence[ProgramRow]) -> list[str]:
         "",
         *markdown_table(_MEASURED, [_measured_cells(row) for row in rows]),
         "",
-        *markdown_table(("model", *_FIGURES), [_figures_cells(name, figures(of)) for name, of in models(rows).items()]),
+        *markdown_table(("model", *HEADS), [(name, *cells(figures(of))) for name, of in models(rows).items()]),
         "",
-        *markdown_table(("kind", *_FIGURES), [_figures_cells(kind, figures(of)) for kind, of in kinds.items()]),
+        *markdown_table(("kind", *HEADS), [(kind, *cells(figures(of))) for kind, of in kinds.items()]),
         "",
     ]
 

@@ -23,7 +23,9 @@ _COMPILERS = {
         name: str(_COMMANDS / f"homenode-{of}") for name, of in (("CC", "gcc"), ("CXX", "g++"), ("FC", "gfortran"))
     },
 }
-BUILD_SECONDS, NATIVE_SECONDS, CAPTURE_SECONDS, REPLAY_SECONDS = 900, 60, 300, 300
+# A process gets three quarters of the memory at most: it ends with a message, and nothing else of the machine does.
+_WITHIN_MEMORY = ("prlimit", f"--data={3 * os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') // 4}")
+BUILD_SECONDS, NATIVE_SECONDS, CAPTURE_SECONDS, REPLAY_SECONDS = 900, 60, 300, 600
 
 
 class Unusable(Exception):
@@ -67,7 +69,7 @@ def _run(words: Sequence[str | Path], folder: Path, limit: float, what: str, **o
     """Its stdout; Unusable if it fails."""
     try:
         done: subprocess.CompletedProcess[str] = subprocess.run(
-            [str(word) for word in words],
+            [*_WITHIN_MEMORY, *map(str, words)],
             cwd=folder,
             timeout=limit,
             capture_output=True,
@@ -155,7 +157,13 @@ def captured(case: Case, folder: Path, traces: Path) -> Captured:
     with (folder / case.stdin if case.stdin else Path(os.devnull)).open("rb") as stdin:
         command = [homenode, "capture", "--timeout", str(CAPTURE_SECONDS), *team, "-o", str(trace), "--", *case.words]
         done = subprocess.run(
-            command, cwd=folder, stdin=stdin, capture_output=True, text=True, errors="replace", check=False
+            [*_WITHIN_MEMORY, *command],
+            cwd=folder,
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
     seconds = time.perf_counter() - begin
     if done.returncode not in (0, *case.program.success):
