@@ -25,7 +25,7 @@ _COMPILERS = {
 }
 # A process gets three quarters of the memory at most: it ends with a message, and nothing else of the machine does.
 _WITHIN_MEMORY = ("prlimit", f"--data={3 * os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') // 4}")
-BUILD_SECONDS, NATIVE_SECONDS, CAPTURE_SECONDS, REPLAY_SECONDS = 900, 60, 300, 600
+BUILD_SECONDS, NATIVE_SECONDS, CAPTURE_SECONDS, REPLAY_SECONDS = 900, 60, 120, 600
 
 
 class Unusable(Exception):
@@ -171,6 +171,8 @@ def captured(case: Case, folder: Path, traces: Path) -> Captured:
     said = json.loads(_run([homenode, "inspect", trace, "--json"], folder, REPLAY_SECONDS, "inspect"))
     if not said["complete"]:
         raise Unusable(f"capture: truncated after {seconds:.0f} s: {said['truncated_by']}")
+    if not said["work"]["instructions"]:
+        raise Unusable("capture: no instruction counts; building says why")
     unseen = said["unseen"]
     instructions = said["work"]["instructions"] + unseen["instructions"]
     return Captured(trace, seconds, said["accesses"], instructions, unseen["share"])
