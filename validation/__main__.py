@@ -32,7 +32,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--small", action="store_true", help="a reduced problem, or seconds of fuzzing")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where traces and programs are kept")
     parser.add_argument("--machine", type=Path, help="native: a calibrated description of this machine")
-    parser.add_argument("--sources", type=Path, help="classification: a folder with the archives of Debian's programs")
+    parser.add_argument(
+        "--sources",
+        type=Path,
+        help="native: a folder with public programs; classification: with archives",
+    )
     parser.add_argument("--repeats", type=int, default=7, help="native: timed runs of each case")
     parser.add_argument("--write", action="store_true", help="renew the study's page of results, if it has one")
     parser.add_argument("--engine", choices=("flow", "line"), default="flow", help="advisor: line is advisor-line")
@@ -52,6 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         calls = [[sys.executable, "-m", "validation", name, *further] for name in UNNAMED]
         return max(subprocess.run(call, check=False).returncode for call in calls)
     name = "advisor-line" if (given.study, given.engine) == ("advisor", "line") else given.study
+    name = "native-programs" if name == "native" and given.sources is not None else name
     if name not in STUDIES:
         parser.error(unknown_name("kind of validation", name, list(STUDIES)))
     options = Options(

@@ -7,6 +7,7 @@ from validation.advisor import line_engine
 from validation.advisor import study as advisor
 from validation.linux_guest import run as linux_guest
 from validation.native import compare as native
+from validation.native import programs as native_programs
 from validation.published import papers
 from validation.published.s0 import distribution, latency
 from validation.published.s1 import sensitivity
@@ -27,6 +28,7 @@ STUDIES: dict[str, Study[Any]] = {
         line_engine.STUDY,
         classification.STUDY,
         native.STUDY,
+        native_programs.STUDY,
         linux_guest.STUDY,
         capture_costs.STUDY,
         fuzz.STUDY,

@@ -235,6 +235,17 @@ def test_calls_between_files_of_the_program_are_its_own(tmp_path: Path) -> None:
     assert calls == {}
 
 
+def test_files_that_catch_different_exceptions_have_counts(tmp_path: Path) -> None:
+    # gcc's references to types and personality stand behind the debug information: hidden and weak, each in a group that files share
+    text = "#include <vector>\nint f(int);\nint main() { std::vector<int> a(10); return f(3) + a[1] - 6; }\n"
+    (tmp_path / "part.cpp").write_text(
+        "#include <vector>\nint f(int k) { std::vector<int> v(k + 3); if (k > 100) throw true;\n"
+        "try { v.resize(2 * k); } catch (bool) { return 3; }\nreturn static_cast<int>(v.size()); }\n"
+    )
+    program = build(tmp_path, text, str(tmp_path / "part.cpp"), name="both.cpp")
+    assert hn.capture(command=[program]).inspect()["work"]["instructions"] > 0
+
+
 def test_an_object_without_counters_is_not_seen(tmp_path: Path) -> None:
     (tmp_path / "part.c").write_text("double part(double x) { return x * 2; }\n")
     subprocess.run(["gcc", "-O2", "-c", tmp_path / "part.c", "-o", tmp_path / "part.o"], check=True)

@@ -36,8 +36,11 @@ def timed_regions(description: Mapping[str, Any]) -> list[str]:
     return [region["label"] for region in description["regions"] if region["timed"]]
 
 
-def build(kernel: str, folder: Path) -> Path:
-    """Compile a kernel with its own flags, without any instrumentation."""
+def build(kernel: str, folder: Path, any_schedule: bool = False) -> Path:
+    """Compile a kernel with its own flags, without any instrumentation.
+
+    `any_schedule`: its loops take the schedule of OMP_SCHEDULE where the source says schedule(static).
+    """
     description = descriptions()[kernel]
     name = "g++" if description["language"] == "c++" else "gcc"
     compiler = shutil.which(name)
@@ -45,12 +48,14 @@ def build(kernel: str, folder: Path) -> Path:
         raise RuntimeError(f"no {name} on the path")
     libraries = [f"-l{library}" for library in description.get("libraries", [])]
     folder.mkdir(parents=True, exist_ok=True)
-    program = folder / kernel
+    program = folder / (f"{kernel}-any" if any_schedule else kernel)
     with as_file(files("homenode").joinpath("kernels")) as sources:
-        subprocess.run(
-            [compiler, *description["flags"], "-o", program, sources / description["file"], *libraries, "-lm"],
-            check=True,
-        )
+        source = sources / description["file"]
+        text = source.read_text(encoding="utf-8")
+        language = ["-x", description["language"]]  # of what comes from stdin
+        scheduled = text.replace("schedule(static)", "schedule(runtime)") if any_schedule else text
+        words = [*description["flags"], "-I", sources, *language, "-o", program, "-", "-x", "none", *libraries, "-lm"]
+        subprocess.run([compiler, *words], input=scheduled, text=True, check=True)
     return program
 
 
@@ -75,16 +80,24 @@ def summarise(runs: Iterable[Mapping[str, float]], labels: Iterable[str]) -> Mea
 
 
 def measure(
-    program: Path, parameters: Mapping[str, int | str], threads: int, labels: Iterable[str], repeats: int
+    program: Path,
+    parameters: Mapping[str, int | str],
+    threads: int,
+    labels: Iterable[str],
+    repeats: int,
+    distribution: str = "static",
 ) -> Measurement:
-    """Run a native kernel once to warm up, then `repeats` times; a core for each thread, schedule(static)."""
+    """Run a native kernel once to warm up, then `repeats` times; a core for each thread.
+
+    `distribution` is homenode's name of a schedule of OpenMP.
+    """
     environment = {
         **os.environ,
         "HOMENODE_TIMES": "1",
         "OMP_NUM_THREADS": str(threads),
         "OMP_PLACES": "cores",
         "OMP_PROC_BIND": "close",
-        "OMP_SCHEDULE": "static",
+        "OMP_SCHEDULE": distribution.replace(":", ","),
         "OMP_DYNAMIC": "false",
     }
     command = [str(program), *(f"{name}={value}" for name, value in parameters.items())]

@@ -55,8 +55,8 @@ def command(study: str | None, arguments: tuple[str, ...], as_json: bool) -> int
 
     Without STUDY: published, differential, native, linux-guest and fuzz.
 
-    Further arguments are those of `python -m validation` (--small, --folder, --machine, --repeats; --paper S4: only that of Wittmann
-    and Hager).
+    Further arguments are those of `python -m validation` (--small, --folder, --machine, --sources, --repeats; --paper S4: only
+    that of Wittmann and Hager).
     """
     tree = _source_tree()
     if tree is None:

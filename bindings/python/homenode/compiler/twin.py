@@ -18,6 +18,7 @@ _SECTION = re.compile(r"\.(text|section|data|bss|pushsection|popsection|previous
 _LABEL = re.compile(r"([\w.$]+):")
 # Beginnings of labels that nothing jumps to: debug information, constants.
 _NO_TARGET = (".LF", ".LV", ".LBB", ".LBE", ".LE", ".LHOT", ".LC", ".Lt", ".LLS", ".Letext", ".LM")
+_ATTRIBUTES = (".hidden", ".weak", ".globl")
 _CALLED = re.compile(r"(?:(?P<plain>[A-Za-z_][\w.$]*)(?:@PLT)?|\*(?P<got>[A-Za-z_][\w.$]*)@GOTPCREL\(%rip\))$")
 # Calls whose bytes the linker rewrites, or which happen before a frame is set up.
 _LEFT_ALONE = re.compile(r"__tls_get_addr|_{0,2}mcount|__fentry__|__morestack\w*|__x86_indirect_thunk\w*")
@@ -203,7 +204,8 @@ def with_counters(assembly: str) -> str:
             in_text = stripped.startswith(".text") or ".text" in stripped
             in_debug = ".debug_" in stripped
             out.append(blocks.end())
-        if in_debug:
+        # gcc says what the symbols behind the debug information are before it leaves the section.
+        if in_debug and not stripped.startswith(_ATTRIBUTES):
             continue
         label = _LABEL.match(stripped)
         if label is not None and in_text:

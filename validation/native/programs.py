@@ -1,0 +1,220 @@
+"""Whole public programs, native against replayed on the calibrated machine, beside two null models and with mechanisms switched off."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import homenode as hn
+from homenode.errors import UsageError
+from validation.native.ablation import SWITCHES
+from validation.native.null_models import Observed, Peaks, roofline_seconds, seconds_by_accesses
+from validation.native.program_page import ProgramRow, SkippedRow, document, line, page, summary_lines
+from validation.native.program_runs import (
+    Captured,
+    Measured,
+    Native,
+    Unusable,
+    built,
+    captured,
+    native_run,
+    replayed,
+    summarised,
+)
+from validation.native.program_table import Case, cases, programs
+from validation.result_cache import package_hash
+from validation.study import BadOptions, Options, Study
+
+PAGE = Path(__file__).with_name("programs.md")
+SAMPLES = 20  # machines, for the interval
+FEWEST = 5
+SAMPLING_SECONDS = 120  # that sampling may take on one core: of a replay of 12 s, 10 machines
+Row = ProgramRow | SkippedRow
+
+
+def by_cpu_time(case: Case) -> bool:
+    """One thread is compared by processor time, which other work does not lengthen; several by the time that passes."""
+    return case.threads == 1 and case.program.threads != "own"
+
+
+def peaks_of(machine: hn.Machine) -> Peaks:
+    """Issue width × clock, and what all controllers together read."""
+    values = {one["path"]: one["value"] for one in machine.parameters}
+    rate = float(values["core.issue"]) * _number(values["clock"])
+    read = [
+        _number(value)
+        for path, value in values.items()
+        if path.startswith("controllers.") and path.endswith("read_only")
+    ]
+    return Peaks(rate, sum(read))
+
+
+_UNITS = {
+    "Hz": 1.0,
+    "kHz": 1e3,
+    "MHz": 1e6,
+    "GHz": 1e9,
+    "B/s": 1.0,
+    "kB/s": 1e3,
+    "MB/s": 1e6,
+    "GB/s": 1e9,
+    "TB/s": 1e12,
+}
+
+
+def _number(text: str) -> float:
+    value, _, unit = text.partition(" ")
+    return float(value) * _UNITS[unit]
+
+
+def samples_within(seconds: float) -> int:
+    """How many sampled machines a replay of so many seconds is worth; 0: too few to say anything."""
+    fitting = min(SAMPLES, int(SAMPLING_SECONDS / seconds) if seconds > 0 else SAMPLES)
+    return fitting if fitting >= FEWEST else 0
+
+
+class _Study:
+    """The steps, in the order that spreads disturbances: all builds and captures, all native runs in turns, all replays."""
+
+    def __init__(self, options: Options) -> None:
+        if options.machine is None:
+            raise BadOptions(
+                "--sources without --machine; allowed: --machine FILE, written by homenode machine calibrate"
+            )
+        if options.sources is None or not options.sources.is_dir():
+            raise BadOptions(
+                f"no folder '{options.sources}'; allowed: --sources FOLDER, as validation/native/README.md says"
+            )
+        self.machine, self.sources = options.machine.absolute(), options.sources.absolute()
+        self.work, self.repeats = options.folder.absolute() / "programs", options.repeats
+        self.peaks = peaks_of(hn.Machine.load(self.machine))
+        self.cases = cases(programs(self.sources), options.small)
+        self.folders: dict[str, Mapping[str, Path]] = {}
+        self.traces: dict[Case, Captured] = {}
+        self.skipped: list[SkippedRow] = []
+
+    def _skip(self, case: Case, why: str) -> None:
+        print(f"{case.name}: {why}", file=sys.stderr, flush=True)
+        self.skipped.append(
+            SkippedRow(case.program.name, case.program.kind, case.program.origin, case.shown, case.threads, why)
+        )
+
+    def prepare(self) -> None:
+        """Build and capture everything."""
+        version = package_hash()
+        lost: dict[str, str] = {}  # programs that cannot be built, and why
+        for case in self.cases:
+            name = case.program.name
+            try:
+                if name in lost:
+                    continue
+                if name not in self.folders:
+                    try:
+                        self.folders[name] = built(case.program, self.sources, self.work, version)
+                    except Unusable as error:
+                        lost[name] = str(error)
+                        raise
+                self.traces[case] = captured(case, self.folders[name]["traced"], self.work / "traces")
+            except Unusable as error:
+                self._skip(case, str(error))
+
+    def measure(self) -> dict[Case, Measured]:
+        """Native runs in turns: a disturbance of seconds hits one repeat of each case, not all of one. The first round warms up."""
+        runs: dict[Case, list[Native]] = {case: [] for case in self.traces}
+        for turn in range(self.repeats + 1):
+            for case in list(runs):
+                try:
+                    once = native_run(case, self.folders[case.program.name]["native"])
+                except Unusable as error:
+                    self._skip(case, str(error))
+                    del runs[case]
+                    continue
+                if turn > 0:
+                    runs[case].append(once)
+        return {case: summarised(found, by_cpu_time(case)) for case, found in runs.items()}
+
+    def rows(self) -> Iterator[Row]:
+        """The cases that can be compared, then those that cannot."""
+        self.prepare()
+        measured = self.measure()
+        seen = [
+            Observed(case.program.name, self.traces[case].accesses, native.seconds, case.threads)
+            for case, native in measured.items()
+        ]
+        for (case, native), by_accesses in zip(measured.items(), seconds_by_accesses(seen), strict=True):
+            try:
+                yield self._row(case, native, by_accesses)
+            except Unusable as error:
+                self._skip(case, str(error))
+        yield from self.skipped
+
+    def _row(self, case: Case, native: Measured, by_accesses: float | None) -> ProgramRow:
+        trace = self.traces[case]
+        run, took = replayed(case, trace, self.machine)
+        interval = None
+        if samples := samples_within(took):
+            sampled, _ = replayed(case, trace, self.machine, [f"--confidence={samples}"])
+            interval = sampled["seconds_interval"]
+        without = {
+            switch.name: replayed(case, trace, self.machine, options)[0]["seconds"]
+            for switch in SWITCHES
+            if (options := switch.options(self.machine, self.work))
+        }
+        memory = sum(map(sum, run["traffic_bytes"]))
+        return ProgramRow(
+            program=case.program.name,
+            kind=case.program.kind,
+            language=case.program.language,
+            origin=case.program.origin,
+            arguments=case.shown,
+            threads=case.threads,
+            by="cpu" if by_cpu_time(case) else "elapsed",
+            native_seconds=native.seconds,
+            spread=native.spread,
+            repeats=native.repeats,
+            predicted_seconds=run["seconds"],
+            low_seconds=interval[0] if interval else None,
+            high_seconds=interval[1] if interval else None,
+            bound_by=_bound_by(run),
+            by_accesses_seconds=by_accesses,
+            roofline_seconds=roofline_seconds(trace.instructions, memory, case.threads, self.peaks),
+            without=without,
+            accesses=trace.accesses,
+            instructions=trace.instructions,
+            unseen_share=trace.unseen_share,
+            memory_bytes=memory,
+            page_faults=run["page_faults"],
+            capture_seconds=trace.seconds,
+            trace_bytes=trace.path.stat().st_size,
+            replay_seconds=took,
+        )
+
+
+def _bound_by(run: Mapping[str, Any]) -> str:
+    found = run["bound_by"]
+    return f"{found['resource']} ({found['region']})" if found.get("region") else str(found["resource"])
+
+
+def _rows(options: Options) -> Iterable[Row]:
+    try:
+        return _Study(options).rows()
+    except KeyError as error:
+        raise UsageError(f"'{options.machine}' says nothing of {error}") from None
+
+
+def _closing(found: Sequence[Row], options: Options) -> str:
+    return "\n".join(summary_lines([row for row in found if isinstance(row, ProgramRow)]))
+
+
+STUDY: Study[Row] = Study(
+    "native-programs",
+    "whole public programs in `--sources FOLDER` on this machine against its calibrated description; `native --sources` is the same",
+    "hours",
+    (*ProgramRow.__dataclass_fields__, "ratio", "within_interval"),
+    _rows,
+    (PAGE,),
+    line=line,
+    tables=lambda found: page(found, programs(None)),
+    closing=_closing,
+    document=document,
+)
