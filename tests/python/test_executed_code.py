@@ -97,7 +97,9 @@ def test_two_captures_have_the_same_code(trace: hn.Trace, tmp_path: Path) -> Non
 
 
 def test_a_template_in_two_files_is_linked_once(tmp_path: Path) -> None:
-    (tmp_path / "t.h").write_text("template <class T> __attribute__((noinline)) T twice(T x) { asm(\"\"); return x + x; }\n")
+    (tmp_path / "t.h").write_text(
+        'template <class T> __attribute__((noinline)) T twice(T x) { asm(""); return x + x; }\n'
+    )
     (tmp_path / "other.cpp").write_text('#include "t.h"\nint other(int x) { return twice(x); }\n')
     text = '#include "t.h"\nint other(int);\nint main(int n, char**) { return twice(n) + other(n) - 4; }\n'
     program = build(tmp_path, text, "main.cpp", str(tmp_path / "other.cpp"))
@@ -132,7 +134,9 @@ def test_replays_take_core_time_from_blocks_where_they_can(trace: hn.Trace) -> N
 @needs_llvm
 def test_a_misprediction_costs_what_the_machine_says(trace: hn.Trace) -> None:
     machine = hn.Machine.load("xeon-x5550-2s")
-    free, dear = (hn.replay(trace, machine.with_changes(**{"core.misprediction": cost})).seconds for cost in ("0", "100"))
+    free, dear = (
+        hn.replay(trace, machine.with_changes(**{"core.misprediction": cost})).seconds for cost in ("0", "100")
+    )
     wrong = sum(map(mispredictions, trace.executed_code()))
     assert dear - free == pytest.approx(wrong * 100 / 2.66e9, rel=0.1)
 
@@ -145,7 +149,9 @@ def test_a_machine_without_a_core_model_says_so(trace: hn.Trace) -> None:
 
 @needs_llvm
 def test_inspect_shows_the_hot_blocks(trace: hn.Trace) -> None:
-    done = CliRunner().invoke(homenode, ["inspect", str(trace.path), "--code", "--cpu", "znver3"], catch_exceptions=False)
+    done = CliRunner().invoke(
+        homenode, ["inspect", str(trace.path), "--code", "--cpu", "znver3"], catch_exceptions=False
+    )
     assert done.exit_code == 0
     assert "exp (libm.so.6)" in done.stdout
     assert f"code.c:{line_of('exp(sin')}" in done.stdout

@@ -19,7 +19,7 @@ from homenode.cli.examples import EXAMPLES
 from homenode.cli.main import _GROUPS
 from homenode.cli.main import command as homenode_command
 from homenode.compiler.languages import DRIVERS
-from support import SCRIPTS, Ended
+from support import SCRIPTS, Ended, heed_signals
 
 Run = Callable[..., Ended]
 
@@ -213,6 +213,11 @@ def test_an_interrupt_while_loading_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPT, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
-        [SCRIPTS / "homenode", "machines"], env=environment, capture_output=True, text=True, check=False
+        [SCRIPTS / "homenode", "machines"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=heed_signals,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "homenode: interrupted\n")

@@ -108,7 +108,9 @@ def sentence(unseen: dict[str, Any], judged: Iterable[str] = (), by_blocks: bool
     for function in [one for one in unseen["functions"] if one["share"] >= 0.01][:_NAMED]:
         by_library.setdefault(library_of(function), []).append(f"{function['function']} {percent(function['share'])}")
     told = "; ".join(f"{library}: {', '.join(functions)}" for library, functions in by_library.items())
-    regions = sorted((one for one in unseen["regions"] if _is_open(one, by_blocks)), key=lambda one: -one["instructions"])
+    regions = sorted(
+        (one for one in unseen["regions"] if _is_open(one, by_blocks)), key=lambda one: -one["instructions"]
+    )
     least = "at least " if unseen["at_least"] else ""
     text = f"{least}{percent(unseen['share'])} of this program's instructions run in code that homenode did not see"
     text = text[0].upper() + text[1:] + (f" ({told})" if told else "")

@@ -46,7 +46,9 @@ def print_code(screen: Console, blocks: list[dict[str, Any]], cpu: str, every: b
     if not blocks:
         screen.print("The trace has no code: it was captured by an older homenode, or imported from another tool.")
         return
-    ran = sorted((block for block in _with_calls(blocks) if block["regions"]), key=lambda one: (-_weight(one), one["block"]))
+    ran = sorted(
+        (block for block in _with_calls(blocks) if block["regions"]), key=lambda one: (-_weight(one), one["block"])
+    )
     whole = sum(_weight(block) for block in ran)
     shown = ran if every else ran[:_SHOWN]
     numbers = ("executions", "instructions", *(("cycles",) if cpu else ()), "share", "mispredicted")
