@@ -57,6 +57,7 @@ class Captured:
     accesses: int
     instructions: float  # of the code that was seen and of calls
     unseen_share: float  # of them: that of code that was not instrumented
+    creates_threads: bool
 
 
 def _last_words(done: subprocess.CompletedProcess[str]) -> str:
@@ -172,15 +173,16 @@ def captured(case: Case, folder: Path, traces: Path) -> Captured:
     if not said["complete"]:
         raise Unusable(f"capture: truncated after {seconds:.0f} s: {said['truncated_by']}")
     if not said["work"]["instructions"]:
-        raise Unusable("capture: no instruction counts; building says why")
+        raise Unusable("capture: no instruction counts (its twin did not link, or did not write them)")
     unseen = said["unseen"]
     instructions = said["work"]["instructions"] + unseen["instructions"]
-    return Captured(trace, seconds, said["accesses"], instructions, unseen["share"])
+    created = any(thread["parent"] is not None for thread in said["threads"])
+    return Captured(trace, seconds, said["accesses"], instructions, unseen["share"], created)
 
 
 def replayed(case: Case, trace: Captured, machine: Path, further: Sequence[str] = ()) -> tuple[dict[str, Any], float]:
     """The report's run, and what it took: first touch, threads side by side, static shares, ordinary stores (gcc makes no others)."""
-    team = [] if case.program.threads == "own" else ["--threads", str(case.threads)]
+    team = ["--oversubscribe"] if trace.creates_threads else ["--threads", str(case.threads)]
     command = [
         str(_COMMANDS / "homenode"),
         "replay",
@@ -193,8 +195,7 @@ def replayed(case: Case, trace: Captured, machine: Path, further: Sequence[str] 
         "--json",
     ]
     sampled = [] if any(word.startswith("--confidence") for word in further) else ["--no-confidence"]
-    crowded = ["--oversubscribe"] if case.program.threads == "own" else []
     begin = time.perf_counter()
-    report = json.loads(_run([*command, *crowded, *sampled, *further], trace.path.parent, REPLAY_SECONDS, "replay"))
+    report = json.loads(_run([*command, *sampled, *further], trace.path.parent, REPLAY_SECONDS, "replay"))
     run: dict[str, Any] = report["runs"][0]
     return run, time.perf_counter() - begin
