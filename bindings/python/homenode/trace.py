@@ -15,6 +15,8 @@ from homenode.losses import by_reason, unrecorded_share
 if TYPE_CHECKING:
     import pandas as pd
 
+    from homenode.machine import Machine
+
 
 def existing(path: str | Path) -> Path:
     """The path of a file that is there."""
