@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import homenode as hn
 from homenode import compiler
-from homenode.cli import homenode
+from homenode.cli.main import command as homenode
 from homenode.errors import UsageError
 from homenode.resources import core_model
 
@@ -69,8 +69,8 @@ def blocks_at(trace: hn.Trace, text: str, cpu: str = "") -> list[dict[str, Any]]
 
 
 def test_blocks_are_counted_and_have_their_line(trace: hn.Trace) -> None:
-    # the loop's only block runs once an iteration
-    assert max(executions(block) for block in blocks_at(trace, "sum += a[i]")) == ROUNDS
+    # behind exp the block of the store, which runs once an iteration
+    assert max(executions(block) for block in blocks_at(trace, "exp(sin")) == ROUNDS
     code = trace.executed_code()
     instructions = sum(executions(block) * block["instructions"] for block in code)
     assert instructions == pytest.approx(trace.inspect()["work"]["instructions"])
@@ -84,8 +84,13 @@ def test_branches_are_mispredicted_as_often_as_nobody_could_know(trace: hn.Trace
 
 def test_code_of_libraries_stands_behind_its_calls(trace: hn.Trace) -> None:
     code = trace.executed_code()
-    called = {code[block["calls"]]["function"]: executions(block) for block in code if block["calls"] is not None}
-    assert called["sin"] == called["exp"] == ROUNDS
+    called: dict[str, float] = {}
+    for block in code:
+        if block["calls"] is not None:
+            name = code[block["calls"]]["function"]
+            called[name] = called.get(name, 0) + executions(block)
+    assert called["exp"] == ROUNDS
+    assert called["sin"] in (ROUNDS, ROUNDS - 1)  # gcc knows the first one
     assert "malloc" not in called  # the heap model has its time
 
 
@@ -101,7 +106,8 @@ def test_a_template_in_two_files_is_linked_once(tmp_path: Path) -> None:
         'template <class T> __attribute__((noinline)) T twice(T x) { asm(""); return x + x; }\n'
     )
     (tmp_path / "other.cpp").write_text('#include "t.h"\nint other(int x) { return twice(x); }\n')
-    text = '#include "t.h"\nint other(int);\nint main(int n, char**) { return twice(n) + other(n) - 4; }\n'
+    text = '#include "t.h"\nint other(int), a[9];\nint main(int n, char**) { for (int i = 0; i < 9; ++i) a[i] = n; '
+    text += "return twice(a[n]) + other(n) - 4; }\n"
     program = build(tmp_path, text, "main.cpp", str(tmp_path / "other.cpp"))
     trace = hn.capture(command=[program], output=tmp_path / "t.hnt")
     twice = [block for block in trace.executed_code() if block["file"] == "t.h"]
@@ -113,10 +119,15 @@ needs_llvm = pytest.mark.skipif(core_model() is None, reason="built without LLVM
 
 @needs_llvm
 def test_core_time_is_that_of_the_chain(trace: hn.Trace) -> None:
-    # additions of doubles, one after the other: 3 cycles each on a Zen 3
-    (block,) = (block for block in blocks_at(trace, "sum += a[i]", "znver3") if executions(block) == ROUNDS)
-    assert block["cycles"] == pytest.approx(3, rel=0.05)
-    assert block["bound"] == "latency"
+    # additions of doubles, one after the other: 3 cycles each on a Zen 3, whether or not the loop is unrolled
+    loop = [
+        block
+        for text in ("double sum", "sum += a[i]")
+        for block in blocks_at(trace, text, "znver3")
+        if executions(block) >= ROUNDS / 4
+    ]
+    assert sum(executions(block) * block["cycles"] for block in loop) == pytest.approx(3 * ROUNDS, rel=0.05)
+    assert {block["bound"] for block in loop} == {"latency"}
 
 
 @needs_llvm
@@ -155,9 +166,8 @@ def test_inspect_shows_the_hot_blocks(trace: hn.Trace) -> None:
     assert done.exit_code == 0
     assert "exp (libm.so.6)" in done.stdout
     assert f"code.c:{line_of('exp(sin')}" in done.stdout
-    refused = CliRunner().invoke(homenode, ["inspect", str(trace.path), "--code", "--cpu", "k6"])
-    assert refused.exit_code == 2
-    assert "k6" in refused.stderr
+    with pytest.raises(UsageError, match="unknown CPU 'k6'"):
+        trace.executed_code("k6")
 
 
 def test_a_program_whose_log_is_full_goes_on(trace: hn.Trace) -> None:

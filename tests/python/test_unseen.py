@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import homenode as hn
 from homenode import compiler, unseen
 from homenode.cli.main import command as homenode
+from homenode.resources import core_model
 
 pytestmark = pytest.mark.capture
 CALLS = 20_000
@@ -100,10 +101,16 @@ def test_every_report_says_it(waves: Path) -> None:
     assert f"in {2 * CALLS:,} calls of which nothing is recorded" in inspected
     machine = ("--machine", "xeon-x5550-2s", "--threads", "2")
     sentence = "of this program's instructions run in code that homenode did not see (libm: "
-    ranked = printed("replay", waves, *machine, "--explain")
+    # by classes of instructions the calls have no time, by blocks they have
+    ranked = printed("replay", waves, *machine, "--explain", "--core", "classes")
     assert sentence in ranked
+    assert "the times of main#0 (" in ranked
     assert "? (main#0)" in ranked
     assert "?: too much of the region was not seen to know" in ranked
+    by_blocks = printed("replay", waves, *machine, "--explain")
+    assert sentence in by_blocks
+    assert ("? (main#0)" in by_blocks) == (core_model() is None)
+    assert ("times have the calls" in by_blocks) == (core_model() is not None)
     advised = printed("advise", waves, *machine, "--samples", "2", "--engine", "closed-form")
     assert sentence in advised
     document = json.loads(printed("replay", waves, *machine, "--json"))

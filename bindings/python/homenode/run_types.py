@@ -60,6 +60,7 @@ class AdviceOptions(TypedDict, total=False):
     placement: str
     mapping: str
     stores: Stores
+    core: Core
     system: str | PathLike[str]
     pages: Pages
     seed: int

@@ -196,7 +196,8 @@ private:
     block.bytes = bytes_of(note.at("bytes"));
     block.instructions = note.at("instructions");
     block.address = note.at("address");
-    block.file = valid_utf8(bytes_of_characters(note.at("file"))), block.line = note.at("line");
+    // no folders of the host
+    block.file = valid_utf8(std::filesystem::path{bytes_of_characters(note.at("file"))}.filename().string()), block.line = note.at("line");
     code.blocks.push_back(std::move(block));
   }
   // More than once where the program tried to leave.
