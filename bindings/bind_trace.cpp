@@ -202,17 +202,17 @@ void bind_trace(py::module_& module) {
       .def("is_serial", &is_serial)
       .def("code", &code_of)
       .def(
-          "is_timed_by_blocks",
-          [](const Workload& workload, const std::string& llvm_cpu) {
-            return has_core_model(workload, llvm_cpu);
-          },
+          "is_timed_by_blocks", [](const Workload& workload, const std::string& llvm_cpu) { return has_core_model(workload, llvm_cpu); },
           "llvm_cpu"_a)
       .def("executed_code", &executed_code_of, "llvm_cpu"_a)
       .def("thread_graph", &threads_of, "team"_a)
       .def("expand_runs", [](std::shared_ptr<Workload> workload) { return expand_runs(std::move(workload)); });
   module.def(
-      "use_core_model", [](const std::string& program, const std::string& answers) { use_core_model({program, answers}); }, "program"_a,
-      "answers"_a);
+      "use_core_model",
+      [](const std::string& program, const std::string& answers) {
+        use_core_model({program, answers});
+      },
+      "program"_a, "answers"_a);
   module.def("check_trace", &check_trace, "path"_a);
   module.def("recover", &recover, "part"_a, "target"_a, py::call_guard<py::gil_scoped_release>());
 }

@@ -110,7 +110,7 @@ struct RunReport {
   // decided it, empty if it was asked for, and how many lines its touches cover on average.
   std::string caches, caches_region;
   double caches_lines_per_touch = 0;
-  std::string core = "classes";  // what core time came from: "blocks" of code, or "classes" of instructions
+  std::string core = "classes";        // what core time came from: "blocks" of code, or "classes" of instructions
   std::shared_ptr<Timeline> timeline;  // only when asked for
 };
 

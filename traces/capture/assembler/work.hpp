@@ -1,6 +1,6 @@
-// Work counts and executed code of the twin, spread over the regions of the trace. The twin counts stretches of the program: each parallel construct,
-// each piece of serial code before one, each created thread. The counts of a stretch are split over its regions by their accesses, and so
-// are its calls of functions that have no counters; what they stand for is said by the twin at its end.
+// Work counts and executed code of the twin, spread over the regions of the trace. The twin counts stretches of the program: each parallel
+// construct, each piece of serial code before one, each created thread. The counts of a stretch are split over its regions by their
+// accesses, and so are its calls of functions that have no counters; what they stand for is said by the twin at its end.
 #pragma once
 
 #include <cstdint>

@@ -169,7 +169,8 @@ static void step(int number, siginfo_t* info, void* context) {
   if (own && sample.left_program && !sample.symbol->landed) sample.symbol->landed = pc;
   sample.last = pc;
   const unsigned char* code = (const unsigned char*)pc;
-  if (++sample.steps >= 4 * MOST_STEPS || sample.instructions >= MOST_STEPS || (code[0] == 0x0f && code[1] == 0x05)) end_steps(registers, false);
+  if (++sample.steps >= 4 * MOST_STEPS || sample.instructions >= MOST_STEPS || (code[0] == 0x0f && code[1] == 0x05))
+    end_steps(registers, false);
 }
 
 /* Whether the handler is there and the signal will come. */
