@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "sim/base/errors.hpp"
 #include "tests/fuzz/read_or_refuse.hpp"
 #include "traces/format/frame.hpp"
 #include "traces/format/trace_file.hpp"
@@ -94,6 +95,14 @@ void write_everything(const std::filesystem::path& path) {
                         .calls = 3,
                         .instructions = 120,
                         .samples = 2});
+  ExecutedCode code;
+  code.blocks = {
+      {.bytes = "\x90\xc3", .stepped = false, .address = 300, .instructions = 2, .file = "a.c", .line = 7, .nanoseconds = 3, .calls = 2},
+      {.bytes = std::string(15, '\x90'), .stepped = true, .instructions = 1, .function = "f", .library = "host"}};
+  code.windows = {{.blocks = {0, 1}, .times = {5, 1}}};
+  code.counts = {{.region = region, .block = 1, .executions = 6, .mispredictions = 2}};
+  code.host_hertz = 3e9;
+  writer.add(code);
   writer.work_rate(region, {.per_access = {1, 2, 3, 4, 5, 6, 7, 8, 9}, .per_iteration = {2, 3, 4, 5, 6, 7, 8, 9, 10}});
   writer.finish(true);
 }
@@ -116,6 +125,10 @@ std::map<std::string, std::string> payloads_of(const std::filesystem::path& path
 // But for INDEX, whose offsets depend on zstd.
 const std::map<std::string, std::string> version1{
     {"CALIBRATION", "2414010100000000000059400000000065cddd410401 "},
+    {"CODE_BLOCK", "2e140290c300ac0202050700000000000000000840022e200f90909090909090909090909090909001000100000604000000000000000000 "},
+    {"CODE_COUNT", "3212010100000000000018400000000000000040 "},
+    {"CODE_HOST", "3408000000c00b5ae641 "},
+    {"CODE_WINDOW", "30050200010501 "},
     {"EDGE", "21050206010203 "},
     {"EXECUTION",
      "0d0f010a010002010104000508070600000d0f001401000a020205010628231e020c 0d0f001401010a020205010628231e020c0d0f010a01000"
@@ -125,14 +138,15 @@ const std::map<std::string, std::string> version1{
     {"LOSS", "270302020c "},
     {"MARK", "230701020503030203 "},
     {"META",
-     "03cf010a686f6d656e6f64652031066763632d3132032d4f320470726f6703612062088080040204776f726b106c61636b733a646570656e6465"
-     "6e63650016044d45544106535452494e4704534954450654485245414406524547494f4e09455845435554494f4e044954454d075345474d454e"
+     "03fb010a686f6d656e6f64652031066763632d3132032d4f320470726f6703612062088080040204776f726b106c61636b733a646570656e6465"
+     "6e6365001a044d45544106535452494e4704534954450654485245414406524547494f4e09455845435554494f4e044954454d075345474d454e"
      "54064f424a45435404484541500352554e0653545245414d075041545445524e08494e5354414e43450453594e430445444745044d41524b0b43"
-     "414c4942524154494f4e044c4f535305494e44455806464f4f544552074f555453494445 03cf010a686f6d656e6f64652031066763632d31320"
-     "32d4f320470726f6703612062088080040204776f726b106c61636b733a646570656e64656e63650116044d45544106535452494e47045349544"
-     "50654485245414406524547494f4e09455845435554494f4e044954454d075345474d454e54064f424a45435404484541500352554e065354524"
-     "5414d075041545445524e08494e5354414e43450453594e430445444745044d41524b0b43414c4942524154494f4e044c4f535305494e4445580"
-     "6464f4f544552074f555453494445 "},
+     "414c4942524154494f4e044c4f535305494e44455806464f4f544552074f5554534944450a434f44455f424c4f434b0b434f44455f57494e444f"
+     "570a434f44455f434f554e5409434f44455f484f5354 03fb010a686f6d656e6f64652031066763632d3132032d4f320470726f6703612062088"
+     "080040204776f726b106c61636b733a646570656e64656e6365011a044d45544106535452494e4704534954450654485245414406524547494f4"
+     "e09455845435554494f4e044954454d075345474d454e54064f424a45435404484541500352554e0653545245414d075041545445524e08494e5"
+     "354414e43450453594e430445444745044d41524b0b43414c4942524154494f4e044c4f535305494e44455806464f4f544552074f55545349444"
+     "50a434f44455f424c4f434b0b434f44455f57494e444f570a434f44455f434f554e5409434f44455f484f5354 "},
     {"OBJECT", "130a000401800540020f0006130a010401800540020f0106 130a000401800540020f0006130a010401800540020f0106 "},
     {"OUTSIDE", "2c16010304020200000000000008400000000000005e4002 "},
     {"PATTERN",
@@ -391,6 +405,52 @@ TEST(Records, ThatReferToWhatIsNotDefinedAreRefused) {
       EXPECT_NE(std::string{error.what()}.find(std::string{named} + " is referred to"), std::string::npos) << error.what();
     }
   }
+}
+
+TEST_F(ReadRecords, OfCode) {
+  const ExecutedCode& code = file->executed;
+  ASSERT_EQ(code.blocks.size(), 2u);
+  EXPECT_EQ(code.blocks[0].bytes, "\x90\xc3");
+  EXPECT_EQ(code.blocks[0].address, 300u);
+  EXPECT_EQ(code.blocks[0].file, "a.c");
+  EXPECT_EQ(code.blocks[0].line, 7u);
+  EXPECT_EQ(code.blocks[0].nanoseconds, 3);
+  EXPECT_EQ(code.blocks[0].calls, 2u);
+  EXPECT_FALSE(code.blocks[0].stepped);
+  EXPECT_TRUE(code.blocks[1].stepped);
+  EXPECT_EQ(code.blocks[1].function, "f");
+  EXPECT_EQ(code.blocks[1].library, "host");
+  ASSERT_EQ(code.windows.size(), 1u);
+  EXPECT_EQ(code.windows[0].blocks, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(code.windows[0].times, (std::vector<std::uint32_t>{5, 1}));
+  ASSERT_EQ(code.counts.size(), 1u);
+  EXPECT_EQ(code.counts[0].block, 1u);
+  EXPECT_EQ(code.counts[0].executions, 6);
+  EXPECT_EQ(code.counts[0].mispredictions, 2);
+  EXPECT_EQ(code.host_hertz, 3e9);
+}
+
+TEST(ReadCode, ThatNamesBlocksWhichAreNotThereIsRefused) {
+  const auto refused = [](const std::function<void(ExecutedCode&)>& spoil) {
+    const fuzz::ScratchFile file;
+    TraceWriter writer{file.path()};
+    ExecutedCode code;
+    code.blocks = {{.bytes = "\xc3", .stepped = false, .instructions = 1}};
+    spoil(code);
+    writer.add(code);
+    writer.finish(true);
+    try {
+      const TraceFile trace{file.path()};
+    } catch (const InputError&) { return true; }
+    return false;
+  };
+  EXPECT_FALSE(refused([](ExecutedCode&) {}));
+  EXPECT_TRUE(refused([](ExecutedCode& code) { code.blocks[0].calls = 2; }));
+  EXPECT_TRUE(refused([](ExecutedCode& code) { code.blocks[0].stepped = true; }));  // a byte is no step
+  EXPECT_TRUE(refused([](ExecutedCode& code) { code.blocks[0].nanoseconds = -1; }));
+  EXPECT_TRUE(refused([](ExecutedCode& code) { code.windows = {{.blocks = {1}, .times = {1}}}; }));
+  EXPECT_TRUE(refused([](ExecutedCode& code) { code.counts = {{.region = RegionId{0}, .block = 0, .executions = 1}}; }));
+  EXPECT_TRUE(refused([](ExecutedCode& code) { code.host_hertz = -1; }));
 }
 
 TEST(Records, CoverEveryType) {

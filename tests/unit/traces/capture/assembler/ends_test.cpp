@@ -77,23 +77,52 @@ TEST_F(AssemblerEnds, CallsOutsideAreOfTheRegionsOfTheirStretch) {
   stream.end();
   work_ = folder_ / "work";
   std::ofstream file{work_};
-  const auto line = [&](const std::string& kind, unsigned ordinal, unsigned instructions, const std::string& calls) {
+  const auto line = [&](const std::string& kind, unsigned ordinal, unsigned instructions, const std::string& blocks) {
     file << R"({"kind": ")" << kind << R"(", "ordinal": )" << ordinal << R"(, "instructions": )" << instructions
-         << R"(, "integer": 0, "fp_add": 0, "fp_multiply": 0, "fp_fma": 0, "divide": 0, "load": 0, "store": 0, "branch": 0, "calls": [)"
-         << calls << "]}\n";
+         << R"(, "integer": 0, "fp_add": 0, "fp_multiply": 0, "fp_fma": 0, "divide": 0, "load": 0, "store": 0, "branch": 0, "blocks": [)"
+         << blocks << "]}\n";
   };
-  line("serial", 0, 100, "[0, 4]"), line("parallel", 0, 20000, "[0, 10], [1, 6]"), line("serial", 1, 100, "");
-  line("parallel", 1, 20000, "[0, 30]"), line("serial", 2, 100, "");
+  // block 7 calls exp, block 9 calls operator new
+  line("serial", 0, 100, "[7, 4, 1]"), line("parallel", 0, 20000, "[7, 10, 2], [9, 6, 0]"), line("serial", 1, 100, "");
+  line("parallel", 1, 20000, "[7, 30, 0]"), line("serial", 2, 100, "");
   file
-      << R"({"kind": "function", "ordinal": 0, "name": "exp", "library": "libm.so.6", "instructions": 52.0, "basis": "stepped", "samples": 9})"
+      << R"({"kind": "function", "ordinal": 0, "name": "exp", "library": "libm.so.6", "instructions": 52.0, "basis": "stepped", "samples": 9, "nanoseconds": 12.5, "code": ["909090909090909090909090909090", "c39090909090909090909090909090"]})"
       << "\n"
       << R"({"kind": "function", "ordinal": 1, "name": "_Znwm", "library": "libstdc++.so.6", "instructions": 7, "basis": "timed", "samples": 1})"
+      << "\n"
+      << R"({"kind": "block", "ordinal": 7, "instructions": 5, "address": 64, "bytes": "90e800000000", "line": 3, "file": "/home/me/a.c", "calls": 0})"
+      << "\n"
+      << R"({"kind": "block", "ordinal": 9, "instructions": 2, "address": 80, "bytes": "c3", "line": 4, "file": "a.c", "calls": 1})"
+      << "\n"
+      << R"({"kind": "window", "ordinal": 0, "blocks": [[9, 1], [7, 3]]})"
+      << "\n"
+      << R"({"kind": "host", "hertz": 3e9})"
       << "\n"
       << R"({"kind": "end"})"
       << "\n";
   file.close();
   assembled(stream);
   const TraceFile trace{folder_ / "trace.hnt"};
+  const ExecutedCode& executed = trace.executed;
+  ASSERT_EQ(executed.blocks.size(), 3u);  // exp's and two of the program; the heap model has the time of operator new
+  EXPECT_EQ(executed.blocks[0].function, "exp");
+  EXPECT_TRUE(executed.blocks[0].stepped);
+  EXPECT_EQ(executed.blocks[0].bytes.size(), 2 * CodeBlock::stepped_bytes);
+  EXPECT_EQ(executed.blocks[0].nanoseconds, 12.5);
+  EXPECT_EQ(executed.blocks[1].bytes, std::string("\x90\xe8\0\0\0\0", 6));
+  EXPECT_EQ(executed.blocks[1].file, "a.c");  // no folders of the host
+  EXPECT_EQ(executed.blocks[1].address, 64u);
+  EXPECT_EQ(executed.blocks[1].calls, 1u);
+  EXPECT_EQ(executed.blocks[2].calls, 0u);
+  ASSERT_EQ(executed.windows.size(), 1u);
+  EXPECT_EQ(executed.windows[0].blocks, (std::vector<std::uint32_t>{2, 1}));
+  EXPECT_EQ(executed.windows[0].times, (std::vector<std::uint32_t>{1, 3}));
+  EXPECT_EQ(executed.host_hertz, 3e9);
+  double executions = 0, mispredictions = 0;
+  for (const CodeCount& count : executed.counts)
+    if (count.block == 1) executions += count.executions, mispredictions += count.mispredictions;
+  EXPECT_DOUBLE_EQ(executions, 44);
+  EXPECT_DOUBLE_EQ(mispredictions, 3);
   double seen = 0, exponentials = 0, in_loops = 0, heap_calls = 0;
   for (const RegionCode& code : trace.code) {
     const bool is_loop = !code.region.is_none() && trace.regions[code.region.index()].kind == RegionKind::loop;
