@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -434,6 +435,7 @@ TEST(ReadCode, ThatNamesBlocksWhichAreNotThereIsRefused) {
   const auto refused = [](const std::function<void(ExecutedCode&)>& spoil) {
     const fuzz::ScratchFile file;
     TraceWriter writer{file.path()};
+    writer.meta(TraceMeta{});
     ExecutedCode code;
     code.blocks = {{.bytes = "\xc3", .stepped = false, .instructions = 1}};
     spoil(code);
@@ -450,7 +452,7 @@ TEST(ReadCode, ThatNamesBlocksWhichAreNotThereIsRefused) {
   EXPECT_TRUE(refused([](ExecutedCode& code) { code.blocks[0].nanoseconds = -1; }));
   EXPECT_TRUE(refused([](ExecutedCode& code) { code.windows = {{.blocks = {1}, .times = {1}}}; }));
   EXPECT_TRUE(refused([](ExecutedCode& code) { code.counts = {{.region = RegionId{0}, .block = 0, .executions = 1}}; }));
-  EXPECT_TRUE(refused([](ExecutedCode& code) { code.host_hertz = -1; }));
+  EXPECT_TRUE(refused([](ExecutedCode& code) { code.host_hertz = std::numeric_limits<double>::infinity(); }));
 }
 
 TEST(Records, CoverEveryType) {
