@@ -165,6 +165,18 @@ def test_shell_scripts_name_the_threads_in_the_order_of_creation(form: str, tmp_
         assert lines[2].endswith("core:0 core:2")
 
 
+def test_threads_with_lower_numbers_than_the_process_came_later(tmp_path: Path) -> None:
+    (tmp_path / "bind.sh").write_text(FORMATS["taskset"](THREADS))
+    for tool, says in (("taskset", 'echo "$3"'), ("ls", "printf '%s\\n' 310 32760 32767")):
+        (tmp_path / tool).write_text(f"#!/bin/sh\n{says}\n")
+        (tmp_path / tool).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["sh", "-eu", tmp_path / "bind.sh", "32760"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["32760", "32767", "310"]
+
+
 @pytest.mark.parametrize(("form", "starts"), [("taskset", "taskset -c 0,2"), ("hwloc", "hwloc-bind core:0 core:2 --")])
 def test_threads_that_do_not_live_at_once_are_bound_with_their_program(form: str, starts: str, tmp_path: Path) -> None:
     script = tmp_path / "start.sh"

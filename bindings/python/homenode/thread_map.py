@@ -43,7 +43,9 @@ def _script(
         return "\n".join([*lines, f'exec {start} "$@"']) + "\n"
     lines = ["#!/bin/sh", f"# usage: sh FILE PROCESS, while all its {number} threads live"]
     lines.append("process=${1:?the number of a process}")
-    lines.append('tid() { ls "/proc/$process/task" | sort -n | sed -n "$1p"; }')
+    # Numbers ascend, and begin again from below when there are no more: threads with a lower one than the process came later.
+    lines.append("""tids() { ls "/proc/$process/task" | sort -n | awk -v process="$process" "\\$1 $1 process"; }""")
+    lines.append("""tid() { { tids '>='; tids '<'; } | sed -n "$1p"; }""")
     lines.append(
         f'[ -n "$(tid {number})" ] || {{ echo "process $process has fewer than {number} threads" >&2; exit 1; }}'
     )
