@@ -11,6 +11,7 @@
 namespace homenode {
 namespace {
 
+constexpr double worth_a_call = 0.01;  // of all instructions: a function of a library that executes less takes no time
 constexpr double worth_a_look = 1e-4;  // of all instructions: a block of less that is in no window is not asked for
 
 CoreModelFiles& files() {
@@ -33,6 +34,22 @@ std::vector<double> instructions_of(const ExecutedCode& code) {
   return instructions;
 }
 
+// By block: whether what it calls counts. Which variant of a library's function runs depends on the capture's host, so that those which
+// hardly matter are left out: reports stay the same wherever a program with few calls was captured.
+std::vector<bool> calls_that_count(const ExecutedCode& code) {
+  std::vector<double> called(code.blocks.size(), 0);  // instructions in all calls, by the block that is called
+  double all = 0;
+  for (const CodeCount& count : code.counts) {
+    const CodeBlock& block = code.blocks[count.block];
+    all += count.executions * block.instructions;
+    if (block.calls != 0) called[block.calls - 1] += count.executions * code.blocks[block.calls - 1].instructions;
+  }
+  std::vector<bool> counts(code.blocks.size(), false);
+  for (std::size_t b = 0; b < counts.size(); ++b)
+    counts[b] = code.blocks[b].calls != 0 && called[code.blocks[b].calls - 1] > worth_a_call * all;
+  return counts;
+}
+
 // Which blocks the program is told.
 std::vector<bool> asked_for(const ExecutedCode& code) {
   std::vector<bool> asked(code.blocks.size(), false);
@@ -41,10 +58,11 @@ std::vector<bool> asked_for(const ExecutedCode& code) {
   const std::vector<double> instructions = instructions_of(code);
   double all = 0;
   for (const double each : instructions) all += each;
+  const std::vector<bool> calls = calls_that_count(code);
   for (std::size_t b = 0; b < asked.size(); ++b)
     if (instructions[b] > worth_a_look * all) asked[b] = true;
   for (std::size_t b = 0; b < asked.size(); ++b)
-    if (asked[b] && code.blocks[b].calls != 0) asked[code.blocks[b].calls - 1] = true;
+    if (asked[b] && calls[b]) asked[code.blocks[b].calls - 1] = true;
   return asked;
 }
 
@@ -71,12 +89,12 @@ void add_block(std::string& text, std::size_t number, const CodeBlock& block) {
   text += '\n';
 }
 
-void add_window(std::string& text, const ExecutedCode& code, const CodeWindow& window) {
+void add_window(std::string& text, const ExecutedCode& code, const CodeWindow& window, const std::vector<bool>& calls) {
   text += "sequence";
   for (std::size_t i = 0; i < window.blocks.size(); ++i) {
     const std::uint32_t block = window.blocks[i], called = code.blocks[block].calls;
     const std::string number = ' ' + std::to_string(block);
-    if (called == 0 || !has_code(code.blocks[called - 1])) {
+    if (!calls[block] || !has_code(code.blocks[called - 1])) {
       text += number + (window.times[i] > 1 ? '*' + std::to_string(window.times[i]) : "");
       continue;
     }
@@ -101,7 +119,8 @@ std::string core_model_request(const Workload& workload, const std::string& llvm
   const std::vector<bool> asked = asked_for(code);
   for (std::size_t b = 0; b < asked.size(); ++b)
     if (asked[b] && has_code(code.blocks[b])) add_block(text, b, code.blocks[b]);
-  for (const CodeWindow& window : code.windows) add_window(text, code, window);
+  const std::vector<bool> calls = calls_that_count(code);
+  for (const CodeWindow& window : code.windows) add_window(text, code, window, calls);
   return text + "end\n";
 }
 
@@ -121,6 +140,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     double instructions = 0, known_instructions = 0, cycles = 0, of_calls = 0, mispredictions = 0;
   };
   const ExecutedCode& code = workload.executed;
+  const std::vector<bool> calls = calls_that_count(code);
   std::vector<Sum> sums(workload.regions.size());
   for (const CodeCount& count : code.counts) {
     Sum& sum = sums[count.region.index()];
@@ -132,7 +152,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
       sum.known_instructions += instructions;
       sum.cycles += count.executions * blocks[count.block].cycles;
     }
-    if (block.calls == 0) continue;
+    if (!calls[count.block]) continue;
     const CodeBlock& called = code.blocks[block.calls - 1];
     sum.of_calls +=
         count.executions * (has_code(called) ? std::max(blocks[block.calls - 1].cycles, 0.0) : called.nanoseconds * 1e-9 * code.host_hertz);

@@ -34,7 +34,7 @@ CodeAlone program_with_code() {
                  {.bytes = "\xff", .instructions = 6},
                  {.bytes = "\x90", .instructions = 1},
                  {.bytes = "\xc3", .instructions = 1, .calls = 6},
-                 {.stepped = true, .function = "read", .nanoseconds = 100}};
+                 {.stepped = true, .instructions = 200, .function = "read", .nanoseconds = 100}};
   code.windows = {{.blocks = {0, 2}, .times = {2, 3}}};
   code.counts = {{.region = RegionId{0}, .block = 0, .executions = 10, .mispredictions = 1},
                  {.region = RegionId{0}, .block = 2, .executions = 5},
@@ -74,6 +74,15 @@ TEST(RegionCycles, ofBlocksThatWereNotLookedAtAreAsOfTheOthers) {
   const std::vector<BlockCycles> blocks{{}, {}, {.cycles = 3}, {}, {}, {}};
   // 6 instructions in 3 cycles: half a cycle for each of the 70
   EXPECT_DOUBLE_EQ(region_cycles(workload, blocks).of(RegionId{0})->cycles, 0.5);
+}
+
+TEST(RegionCycles, haveNoCallsThatHardlyMatter) {
+  CodeAlone workload = program_with_code();
+  // exp executes 10 x 2 instructions, the program 40 + 30 + 6 x 400 + 2: under a hundredth part
+  workload.executed.counts[2].executions = 400;
+  const std::vector<BlockCycles> blocks{{.cycles = 3}, {.cycles = 20}, {.cycles = 2}, {}, {.cycles = 1}, {}};
+  EXPECT_DOUBLE_EQ(region_cycles(workload, blocks).of(RegionId{0})->cycles, 40.0 / 70);
+  EXPECT_EQ(core_model_request(workload, "znver3").find("steps"), std::string::npos);
 }
 
 class Answers : public ::testing::Test {
