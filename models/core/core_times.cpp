@@ -29,13 +29,13 @@ public:
     for (const auto& [id, block] : request.blocks) blocks_.emplace(id, reader_.read(id, block));
   }
 
-  CoreTimes run(const CoreRequest& request) {
+  BlockTimes run(const CoreRequest& request) {
     for (const auto& [runs, count] : request.sequences) {
       WindowOfBlocks window;
       for (const CoreRequest::Run& run : runs) window.blocks.insert(window.blocks.end(), run.count, &blocks_.at(run.block));
       add(window, count);
     }
-    CoreTimes times{.blocks = {}, .unknown = reader_.unknown(), .measured_cycles = 0};
+    BlockTimes times{.blocks = {}, .unknown = reader_.unknown(), .measured_cycles = 0};
     for (const auto& [id, sums] : sums_) times.measured_cycles += sums.measured.cycles;
     for (const auto& [id, block] : blocks_) times.blocks.emplace(id, time_of(block));
     return times;
@@ -91,9 +91,9 @@ private:
 
 }  // namespace
 
-CoreTimes core_times(const CoreRequest& request) { return Calculation{request}.run(request); }
+BlockTimes core_times(const CoreRequest& request) { return Calculation{request}.run(request); }
 
-std::string core_times_json(const CoreRequest& request, const CoreTimes& times) {
+std::string core_times_json(const CoreRequest& request, const BlockTimes& times) {
   nlohmann::ordered_json blocks = nlohmann::ordered_json::object();
   for (const auto& [id, time] : times.blocks)
     blocks[std::to_string(id)] = {{"cycles", time.cycles},

@@ -17,7 +17,7 @@ struct BlockTime {
   std::uint64_t instructions = 0;
 };
 
-struct CoreTimes {
+struct BlockTimes {
   std::map<std::uint64_t, BlockTime> blocks;
   std::map<std::string, std::uint64_t> unknown;  // places of instructions without a cost, by mnemonic
   // Executions of blocks that are no part of a warm-up, and the time from the first's begin to the last's end, over all sequences. The
@@ -26,9 +26,9 @@ struct CoreTimes {
 };
 
 // Throws UsageError for a CPU that LLVM does not know, Error if LLVM cannot go on.
-CoreTimes core_times(const CoreRequest&);
+BlockTimes core_times(const CoreRequest&);
 
 // homenode-mca's answer: one line of JSON.
-std::string core_times_json(const CoreRequest&, const CoreTimes&);
+std::string core_times_json(const CoreRequest&, const BlockTimes&);
 
 }  // namespace homenode

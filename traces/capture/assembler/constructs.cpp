@@ -69,8 +69,9 @@ Phase Assembler::code(const CallSite& behind) {
   std::map<CallSite, std::size_t>& code = stretch_names().code;
   const auto [known, fresh] = code.try_emplace(behind, phases_.size());
   if (fresh) {
-    const auto has_number = [&](const auto& other) { return other.first != behind && other.second == known->second; };
-    while (std::any_of(code.begin(), code.end(), has_number)) ++known->second;
+    std::size_t& number = known->second;
+    const auto has_number = [&](const auto& other) { return other.first != behind && other.second == number; };
+    while (std::any_of(code.begin(), code.end(), has_number)) ++number;
   }
   Phase phase;
   phase.number = known->second;

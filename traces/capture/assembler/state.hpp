@@ -224,8 +224,6 @@ private:
   std::uint64_t page_size_ = 4096;
   TraceWriter writer_;
   AssembleResult result_;
-  bool ended_ = false;
-  bool cut_ = false;              // the stream ended in the middle
   std::string leaving_;           // what the last message says that the program is about to do
   std::uint64_t flushed_at_ = 0;  // bytes of the stream when the file was last made whole
 
@@ -245,6 +243,8 @@ private:
   std::vector<std::uint32_t> pcs_of_item_;  // sites that made runs in the current iteration
   std::vector<std::uint8_t> template_;      // bytes of the iteration before
 
+  bool ended_ = false;
+  bool cut_ = false;  // the stream ended in the middle
   std::uint32_t team_ = 1, rank_ = 0;
   std::int64_t step_ = -1;
   std::optional<std::string> pending_label_;
@@ -254,8 +254,8 @@ private:
   std::uint32_t thread_ = 0;
 
   // Serial code
-  Rank serial_;
   bool serial_spun_ = false;
+  Rank serial_;
   std::vector<Mark> marks_;
   std::optional<std::string> serial_label_;
   TwinWork::Shares serial_shares_;  // of the code since the last parallel construct, which marks may cut

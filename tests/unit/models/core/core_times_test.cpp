@@ -14,7 +14,7 @@
 namespace homenode::test {
 namespace {
 
-CoreTimes times_of(const std::string& lines, const std::string& cpu = "znver3") {
+BlockTimes times_of(const std::string& lines, const std::string& cpu = "znver3") {
   std::istringstream input{"cpu " + cpu + "\n" + lines + "end\n"};
   return core_times(read_core_request(input));
 }
@@ -31,7 +31,7 @@ const std::string hotspot =
     "0f58c5450f28eb450f5cec440f59ea410f58c50f59c1410f58c4410f1104004883c0104883f8407593";
 const std::string chain = "660f28c84883c001f20f59c8f20f59c6660f28d1f20f58ccf20f59d5f20f5cc2660f28d3f20f5ed1f20f58c24839c775cf";
 
-TEST(CoreTimes, areLlvmsOfTwoKnownLoops) {
+TEST(BlockTimes, areLlvmsOfTwoKnownLoops) {
   const BlockTime body = repeated(hotspot);  // llvm-mca -mcpu=znver3 -iterations=10000: 5.0 cycles an iteration
   EXPECT_NEAR(body.cycles, 5.0, 0.05);
   EXPECT_EQ(body.instructions, 26);
@@ -44,12 +44,12 @@ TEST(CoreTimes, areLlvmsOfTwoKnownLoops) {
   EXPECT_NEAR(repeated(chain, "ivybridge").cycles, 34.0, 0.01);
 }
 
-TEST(CoreTimes, ofAChainAreItsLatency) {
+TEST(BlockTimes, ofAChainAreItsLatency) {
   EXPECT_NEAR(repeated("f20f59c1").cycles, 3, 0.01);   // mulsd %xmm1, %xmm0
   EXPECT_NEAR(repeated("f20f5ec2").cycles, 13, 0.01);  // divsd %xmm2, %xmm0
 }
 
-TEST(CoreTimes, ofIndependentInstructionsAreTheirThroughput) {
+TEST(BlockTimes, ofIndependentInstructionsAreTheirThroughput) {
   // Eight additions to eight registers on four units.
   const BlockTime adds = repeated("4883c0014883c3014883c1014883c2014883c6014883c7014983c0014983c101");
   EXPECT_NEAR(adds.cycles, 2.0, 0.05);
@@ -62,14 +62,14 @@ TEST(CoreTimes, ofIndependentInstructionsAreTheirThroughput) {
   EXPECT_EQ(zeros.bound, "front end");
 }
 
-TEST(CoreTimes, countDependencesThroughAStackSlot) {
+TEST(BlockTimes, countDependencesThroughAStackSlot) {
   // movsd 8(%rsp), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, 8(%rsp): 8 + 3 + 1.
   EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442408").cycles, 12, 0.01);
   EXPECT_EQ(repeated("f20f10442408f20f58c1f20f11442408").bound, "latency");
   // The store goes to 16(%rsp): nothing is carried, one store a cycle.
   EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442410").cycles, 1, 0.05);
   // The same with the two halves in two blocks: dependences cross blocks.
-  const CoreTimes halves = times_of("block 1 f20f10442408f20f58c1\nblock 2 f20f11442408\nsequence" + [] {
+  const BlockTimes halves = times_of("block 1 f20f10442408f20f58c1\nblock 2 f20f11442408\nsequence" + [] {
     std::string words;
     for (int turn = 0; turn < 100; ++turn) words += " 1 2";
     return words;
@@ -77,7 +77,7 @@ TEST(CoreTimes, countDependencesThroughAStackSlot) {
   EXPECT_NEAR(halves.blocks.at(1).cycles + halves.blocks.at(2).cycles, 12, 0.01);
 }
 
-TEST(CoreTimes, countDependencesThroughMovingPointers) {
+TEST(BlockTimes, countDependencesThroughMovingPointers) {
   // movsd %xmm0, 8(%rax); add $8, %rax; movsd (%rax), %xmm0; addsd %xmm1, %xmm0
   EXPECT_NEAR(repeated("f20f1140084883c008f20f1000f20f58c1").cycles, 12, 0.01);
   // movsd (%rdi,%rcx,8), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, 8(%rdi,%rcx,8); add $1, %rcx
@@ -90,35 +90,35 @@ TEST(CoreTimes, countDependencesThroughMovingPointers) {
   EXPECT_LT(repeated("e8fbfffffff20f1000f20f58c1f20f1100").cycles, 4);
 }
 
-TEST(CoreTimes, compareAddressesOfCodeWithinABlockAndByAddress) {
+TEST(BlockTimes, compareAddressesOfCodeWithinABlockAndByAddress) {
   // movsd 0x100(%rip), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, 0xf4(%rip): the same eight bytes
   EXPECT_NEAR(repeated("f20f100500010000f20f58c1f20f1105f4000000").cycles, 12, 0.01);
   // A load in a block and a store in another, at 0x1000 and at 0x2000, both of 0x1108.
   const std::string load = "f20f100500010000f20f58c1", store = "f20f1105f8f0ffff";
   std::string turns = "sequence";
   for (int turn = 0; turn < 100; ++turn) turns += " 1 2";
-  const auto sum = [](const CoreTimes& times) { return times.blocks.at(1).cycles + times.blocks.at(2).cycles; };
+  const auto sum = [](const BlockTimes& times) { return times.blocks.at(1).cycles + times.blocks.at(2).cycles; };
   EXPECT_NEAR(sum(times_of("block 1 " + load + " 1000\nblock 2 " + store + " 2008\n" + turns + "\n")), 12, 0.01);
   EXPECT_LT(sum(times_of("block 1 " + load + "\nblock 2 " + store + "\n" + turns + "\n")), 4);
 }
 
-TEST(CoreTimes, ofASpillAcrossACallThatIsNotInTheSequence) {
+TEST(BlockTimes, ofASpillAcrossACallThatIsNotInTheSequence) {
   // movsd %xmm0, 8(%rsp); call: 1 cycle and 8 + 3 for addsd 8(%rsp), %xmm0 in the block after it. LLVM has 10 for addsd with a load.
   std::string turns = "sequence";
   for (int turn = 0; turn < 100; ++turn) turns += " 1 2";
-  const CoreTimes times = times_of("block 1 f20f11442408e8fbffffff\nblock 2 f20f58442408\n" + turns + "\n");
+  const BlockTimes times = times_of("block 1 f20f11442408e8fbffffff\nblock 2 f20f58442408\n" + turns + "\n");
   EXPECT_NEAR(times.blocks.at(1).cycles + times.blocks.at(2).cycles, 11, 0.01);
 }
 
-TEST(CoreTimes, takeAMeasuredForwardingLatency) {
+TEST(BlockTimes, takeAMeasuredForwardingLatency) {
   // Measured on an EPYC of family 26: 15.5 cycles for the stack slot of a double, 1 for addq $1, 8(%rdi).
   EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442408", "znver5").cycles, 15, 0.01);
   EXPECT_NEAR(repeated("4883470801", "znver5").cycles, 1, 0.01);
   EXPECT_NEAR(repeated("4883470801", "znver3").cycles, 6, 0.01);  // LLVM's latency of it
 }
 
-TEST(CoreTimes, ofAWindowsBlocksSumUpToItsTime) {
-  const CoreTimes times =
+TEST(BlockTimes, ofAWindowsBlocksSumUpToItsTime) {
+  const BlockTimes times =
       times_of("block 1 " + hotspot + "\nblock 2 " + chain + "\nblock 3 f20f5ec2\nsequence 1*7 2*5 3 1*9 2 3*4 1*20 2*8 3 1*5\n");
   double sum = 0;
   for (const auto& [id, time] : times.blocks) sum += time.cycles * static_cast<double>(time.executions);
@@ -128,23 +128,23 @@ TEST(CoreTimes, ofAWindowsBlocksSumUpToItsTime) {
   EXPECT_LT(times.measured_cycles, 600);
 }
 
-TEST(CoreTimes, ofTheSameSequencesAreTheSame) {
+TEST(BlockTimes, ofTheSameSequencesAreTheSame) {
   const std::string lines = "block 1 " + hotspot + "\nblock 2 " + chain + "\nblock 3 c3\nsequence 1*7 2*5 1*30 2\nsequence 2*40\n";
   std::istringstream one{"cpu znver3\n" + lines + "end\n"}, other{"cpu znver3\n" + lines + "end\n"};
   const CoreRequest request = read_core_request(one), again = read_core_request(other);
   EXPECT_EQ(core_times_json(request, core_times(request)), core_times_json(again, core_times(again)));
 }
 
-TEST(CoreTimes, ofABlockInNoSequenceAreWithoutCarriedRegisters) {
-  const CoreTimes times = times_of("block 1 " + chain + "\nblock 2 f20f59c1\n");
+TEST(BlockTimes, ofABlockInNoSequenceAreWithoutCarriedRegisters) {
+  const BlockTimes times = times_of("block 1 " + chain + "\nblock 2 f20f59c1\n");
   EXPECT_TRUE(times.blocks.at(1).alone);
   EXPECT_LT(times.blocks.at(1).cycles, 11);  // no 22: the divider, not the chain
   EXPECT_GT(times.blocks.at(1).cycles, 1);
   EXPECT_NEAR(times.blocks.at(2).cycles, 0.5, 0.1);  // two multipliers
 }
 
-TEST(CoreTimes, haveAFixedCostForWhatLlvmDoesNotSchedule) {
-  const CoreTimes times =
+TEST(BlockTimes, haveAFixedCostForWhatLlvmDoesNotSchedule) {
+  const BlockTimes times =
       times_of("block 1 0f050f31\nblock 2 9006c3\nblock 3 f3aa\nblock 4 62f1ed4858c1\nsequence 3*50\n");  // syscall, rdtsc; nop, 06
   EXPECT_EQ(times.blocks.at(1).instructions, 2);
   EXPECT_EQ(times.blocks.at(2).instructions, 1);
@@ -153,13 +153,13 @@ TEST(CoreTimes, haveAFixedCostForWhatLlvmDoesNotSchedule) {
                                                            testing::Pair("bytes 06", 1), testing::Pair("vaddpd", 1)));  // of AVX-512
 }
 
-TEST(CoreTimes, ofAStackEngineDoNotChainPushes) {
+TEST(BlockTimes, ofAStackEngineDoNotChainPushes) {
   // push %rbx; push %rcx; push %rdx; push %rsi: stores, one or two a cycle, without a chain of their stack pointers through loads
   EXPECT_LE(repeated("53515256").cycles, 4);
   EXPECT_LE(repeated("5b595a5e").cycles, 2);  // four pops: LLVM's latency of a load, 5 cycles each, would be 20
 }
 
-TEST(CoreTimes, refuseACpuThatLlvmDoesNotKnow) {
+TEST(BlockTimes, refuseACpuThatLlvmDoesNotKnow) {
   for (const std::string cpu : {"barcelona", "knc", "znver33"}) {
     try {
       times_of("", cpu);
@@ -170,7 +170,7 @@ TEST(CoreTimes, refuseACpuThatLlvmDoesNotKnow) {
   }
 }
 
-TEST(CoreTimes, knowTheHost) {
+TEST(BlockTimes, knowTheHost) {
   const std::string host = host_cpu();
   EXPECT_TRUE(host.empty() || testing::Value(cpu_names(), testing::Contains(host))) << host;
 }
