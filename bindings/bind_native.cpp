@@ -6,6 +6,7 @@
 #include "bindings/machine_handle.hpp"
 #include "models/machines/native/calibrate.hpp"
 #include "models/machines/native/detect.hpp"
+#include "models/machines/native/shared_capacity.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -57,6 +58,11 @@ py::tuple calibrate_host(std::int64_t largest_working_set, std::int64_t array, u
 
 void bind_native(py::module_& module) {
   module.def("detect", [] { return MachineHandle{detect()}; });
+  module.def("shared_capacity", [](const MachineHandle& handle) {
+    const SharedCapacity capacity = without_gil([&] { return shared_capacity(handle.file.machine); });
+    return py::dict("last_level"_a = capacity.last_level, "read_bandwidth"_a = capacity.read_bandwidth,
+                    "one_to_one"_a = capacity.one_to_one);
+  });
   module.def("calibrate", &calibrate_host, "largest_working_set"_a, "array"_a, "repeats"_a, "most_passes"_a, "progress"_a = py::none());
 }
 

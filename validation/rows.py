@@ -49,6 +49,8 @@ class NativeRow(AnyRow):
     predicted_seconds: float
     spread: float  # interquartile range of the repeats over their median
     repeats: int
+    last_level_bytes: float  # that the neighbours left, beside the native run
+    read_bandwidth: float  # of all cores together, likewise
 
     @property
     def error(self) -> float:

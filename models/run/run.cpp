@@ -109,7 +109,7 @@ std::string what_caches_see(const Machine& machine) {
          << cache.cores_per_cache << ' ' << static_cast<int>(cache.inclusion) << ' ' << cache.slices;
   }
   text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count()
-       << "; translations " << machine.tlb.entries << ' ' << machine.tlb.large_entries;
+       << ' ' << machine.prefetch_trigger << ' ' << machine.overlap_accesses << "; translations " << machine.tlb.entries << ' ' << machine.tlb.large_entries;
   return text.str();
 }
 

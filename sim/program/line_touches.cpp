@@ -30,6 +30,7 @@ LineTouchOptions LineTouchOptions::of(const Machine& machine, StoreTreatment sto
   options.miss_buffers = machine.overlap == Overlap::none ? 1 : machine.miss_buffers;
   options.prefetched_lines = machine.prefetched_lines;
   options.prefetch_stride_limit = static_cast<std::uint64_t>(machine.prefetch_stride_limit.count());
+  options.prefetch_trigger = machine.prefetch_trigger;
   options.stores = stores;
   return options;
 }
@@ -152,6 +153,25 @@ bool LineTouches::interrupted(const AccessRun& run) const {
   return comes_between(open_pattern_->heap_events) || comes_between(open_pattern_->sync_events);
 }
 
+// How far apart the accesses of a run are decides what a prefetcher makes of it: the lines until it loses the stream.
+std::uint64_t LineTouches::followed_lines(std::uint64_t width, std::span<const Dimension> dimensions) const {
+  std::uint64_t extent = width, elements = 1;
+  for (const Dimension& dimension : dimensions) {
+    const std::uint64_t step = magnitude(dimension.stride);
+    if (step == 0 || step > std::max(options_.prefetch_stride_limit, extent + options_.line_bytes)) break;
+    extent += (dimension.count - 1) * step;
+    elements *= dimension.count;
+  }
+  const auto lines = [&](std::uint64_t bytes) { return (bytes + options_.line_bytes - 1) / options_.line_bytes; };
+  return std::min(lines(extent), elements * lines(width));
+}
+
+// Of such a stream, on average: the first lines wait in the miss buffers, the rest is asked for ahead.
+double LineTouches::lines_in_flight(std::uint64_t lines) const {
+  const auto all = static_cast<double>(lines), first = static_cast<double>(std::min<std::uint64_t>(lines, options_.prefetch_trigger));
+  return all / (first / options_.miss_buffers + (all - first) / options_.prefetched_lines);
+}
+
 void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
   std::array<Dimension, most_dimensions> dimensions{};
   unsigned count = 0;
@@ -187,12 +207,10 @@ void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
       ++d;
     }
   }
-  // How far apart the accesses of the run are decides what a prefetcher makes of it.
-  const std::uint64_t stride = count > 0 ? magnitude(dimensions[0].stride) : 0;
-  std::uint64_t in_flight = stride != 0 && stride <= options_.prefetch_stride_limit ? options_.prefetched_lines : options_.miss_buffers;
+  double in_flight = lines_in_flight(followed_lines(cursor.extent, {dimensions.data(), count}));
   if (run.producer_distance > 0 && count > 0 && run.producer_distance % dimensions[0].sequence_stride == 0)
-    in_flight = std::min<std::uint64_t>(in_flight, run.producer_distance / dimensions[0].sequence_stride);
-  cursor.parallelism = static_cast<float>(std::max<std::uint64_t>(in_flight, 1));
+    in_flight = std::min(in_flight, static_cast<double>(run.producer_distance / dimensions[0].sequence_stride));
+  cursor.parallelism = static_cast<float>(std::max(in_flight, 1.0));
 
   // A short inner loop over neighbouring bytes is one wide element.
   const bool whole = !interrupted(run);

@@ -13,7 +13,9 @@
 //   - the core's miss buffers (machine.miss_buffers; 1 for a core that blocks, Overlap::none) for strides that no prefetcher
 //     follows, above machine.prefetch_stride_limit, and for irregular accesses;
 //   - machine.prefetched_lines for strides up to it (Intel 64 and IA-32 Optimization Reference Manual 248966, section
-//     "Data Prefetching": the streamer follows ascending and descending accesses within a page).
+//     "Data Prefetching": the streamer follows ascending and descending accesses within a page). The first
+//     machine.prefetch_trigger lines of a stream are asked for by the core itself, so a stream of few lines (a row of a
+//     block) has a number between the two.
 // All misses of one group share these resources. Time is the sum of lines / parallelism x latency, so every touch carries
 // the group's whole number: two streams of n lines at 16 take 2n / 16 latencies, which is the same as 8 for each side by side.
 #pragma once
@@ -36,6 +38,7 @@ struct LineTouchOptions {
   std::uint64_t line_bytes = 64;
   unsigned miss_buffers = 10, prefetched_lines = 16;
   std::uint64_t prefetch_stride_limit = 2048;       // bytes
+  unsigned prefetch_trigger = 2;                    // lines
   StoreTreatment stores = StoreTreatment::regular;  // nontemporal: streamable stores are non-temporal
   std::uint64_t group_lines = 1024;                 // a stream of one group covers at most so many
 
@@ -129,6 +132,8 @@ private:
     return bases_[slot];
   }
   bool interrupted(const AccessRun&) const;
+  std::uint64_t followed_lines(std::uint64_t width, std::span<const Dimension>) const;
+  double lines_in_flight(std::uint64_t lines) const;
   void add_cursors(const AccessRun&, std::uint64_t iterations);
   void place(Cursor, std::span<const Dimension>);
   bool window();

@@ -13,7 +13,7 @@ namespace homenode::test {
 //   clock 2 GHz; L1 32 KiB 1 ns, L2 256 KiB 5 ns (private), L3 8 MiB 20 ns (one a socket, inclusive); lines of 64 bytes;
 //   memory 100 ns local, 50 ns more each hop; controllers read 24 GB/s, 1:1 mix 16 GB/s (so writes alone: 12 GB/s),
 //   latency under load + 0 up to half use, + 100 ns at full use; links 12 GB/s in each direction;
-//   10 demand misses and 16 prefetched lines in flight; core-to-core 40 ns in a socket, 100 ns over a hop; directory; no TLB.
+//   10 demand misses and 16 prefetched lines in flight, from a stream's first line on; core-to-core 40 ns in a socket, 100 ns over a hop; directory; no TLB.
 inline Machine machine(std::string name, unsigned sockets, unsigned cores, const std::vector<std::pair<unsigned, unsigned>>& links) {
   Machine m;
   m.name = name;
@@ -45,6 +45,7 @@ inline Machine machine(std::string name, unsigned sockets, unsigned cores, const
     m.links.push_back({SocketId{from}, SocketId{to}, Bandwidth::bytes_per_second(12e9), Time::nanoseconds(50)});
   m.core_to_core_local = Time::nanoseconds(40);
   m.core_to_core_remote = Time::nanoseconds(100);
+  m.prefetch_trigger = 0;
   m.fork_base = m.barrier_base = Time::nanoseconds(100);
   return m;
 }

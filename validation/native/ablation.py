@@ -64,8 +64,20 @@ def _classes(machine: Path, folder: Path) -> list[str]:
     return ["--core", "classes"] if has_blocks else []
 
 
+def _changes(*changes: tuple[str, str]) -> Callable[[Path, Path], list[str]]:
+    """Those of them that the machine has."""
+
+    def options(machine: Path, folder: Path) -> list[str]:
+        return [word for name, value in changes for word in _change(name, value)(machine, folder)]
+
+    return options
+
+
 SWITCHES = (
     Switch("block model off (--core classes)", _classes),
     Switch("mispredictions free", _change("core.misprediction", "0")),
     Switch("page faults free", _no_faults),
+    Switch("streams read again do not disturb", _changes(("core.reread_slowdown", "0"), ("core.reread_serial", "0"))),
+    Switch("prefetchers follow from the first line", _change("core.prefetch_trigger", "0")),
+    Switch("everything in a slice overlaps", _change("core.overlap_accesses", "1000000000")),
 )

@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import homenode as hn
 from validation.native.cases import CASES, SMALLEST, Case
-from validation.native.measure import build, descriptions, measure, timed_regions
+from validation.native.measure import Measurement, build, descriptions, measure, timed_regions
+from validation.native.neighbours import Shared, machine_beside, shared_now
 from validation.native.null_models import HEADS, Figures, cells, figures, in_words
 from validation.page_with_notes import markdown_table
 from validation.replay import RegionFigures, replayed
@@ -27,6 +29,21 @@ def seconds_of(label: str, regions: Mapping[str, RegionFigures]) -> float:
     return sum(found)
 
 
+TRIES = 3  # of a measurement, until what the neighbours leave was steady
+
+
+def beside_neighbours(run: Callable[[], Measurement], machine: hn.Machine) -> tuple[Measurement, Shared]:
+    """Measure, and what the neighbours leave before and after it; again where that changed."""
+    before = shared_now(machine)
+    for _ in range(TRIES):
+        native = run()
+        after = shared_now(machine)
+        if after.near(before):
+            break
+        before = after
+    return native, before.between(after)
+
+
 def compare(
     cases: Sequence[Case], machine_file: Path, folder: Path, threads: Sequence[int], repeats: int
 ) -> Iterator[NativeRow]:
@@ -44,9 +61,12 @@ def compare(
             )
             for distribution in case.distributions(team):
                 program = build(case.kernel, folder / "native", any_schedule=distribution != "static")
-                native = measure(program, case.parameters, team, labels, repeats, distribution)
+                run = partial(measure, program, case.parameters, team, labels, repeats, distribution)
+                native, shared = beside_neighbours(run, machine)
                 # gcc emits no non-temporal stores for these kernels: the native program stores through the caches.
-                spec = hn.RunSpec(machine, threads=team, stores="regular", distribution=distribution)
+                spec = hn.RunSpec(
+                    machine_beside(machine, shared), threads=team, stores="regular", distribution=distribution
+                )
                 model = replayed(recorded, spec)
                 predicted = sum(seconds_of(label, model.regions) for label in labels)
                 yield NativeRow(
@@ -58,6 +78,8 @@ def compare(
                     predicted,
                     native.spread,
                     native.repeats,
+                    shared.last_level,
+                    shared.read_bandwidth,
                 )
 
 
@@ -100,6 +122,8 @@ def page(found: Sequence[NativeRow]) -> str:
             f"{row.error:+.0%}",
             f"{row.spread:.0%}",
             row.repeats,
+            f"{row.last_level_bytes / (1 << 20):.1f}",
+            f"{row.read_bandwidth / 1e9:.0f}",
         )
         for row in found
     ]
@@ -113,6 +137,8 @@ def page(found: Sequence[NativeRow]) -> str:
         "error",
         "spread",
         "repeats",
+        "last level MiB",
+        "read GB/s",
     )
     summary = [(name, *cells(of)) for name, of in figures_by_group(found).items()]
     lines = [
@@ -120,7 +146,9 @@ def page(found: Sequence[NativeRow]) -> str:
         "",
         f"Made by `{COMMAND}`, the description by `homenode machine calibrate -o host.toml`.",
         "Seconds in the timed regions: the median of the repeats natively, its interquartile range over it is the spread. Chunks are a",
-        "64th of a loop. Nothing is fitted to these rows.",
+        "64th of a loop. Nothing is fitted to these rows. The host is a virtual machine: what its neighbours leave of the last level and",
+        "of the memory's bandwidth changes within seconds, so both are measured before and after each native run (`neighbours.py`), and",
+        "the run is predicted for the machine with that much of them.",
         "",
         *markdown_table(("predicted / measured", *HEADS), summary),
         "",
@@ -135,7 +163,7 @@ STUDY = Study(
     "an hour",
     (
         *("kernel", "parameters", "threads", "distribution", "measured_seconds", "predicted_seconds"),
-        *("spread", "repeats", "error"),
+        *("spread", "repeats", "last_level_bytes", "read_bandwidth", "error"),
     ),
     _rows,
     (PAGE,),

@@ -10,6 +10,7 @@ void FilteredSlice::clear() {
   walks = 0;
   share = 1;
   outcome.clear();
+  phases.clear();
   touches.clear();
   placed.clear();
 }
@@ -17,7 +18,7 @@ void FilteredSlice::clear() {
 std::uint64_t FilteredSlice::bytes() const {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   return sizeof(*this) + of(outcome.hit_lines) + of(outcome.hit_weight) + of(outcome.reads) + of(outcome.writebacks) +
-         of(outcome.non_temporal_writes) + of(outcome.transfers) + of(touches) + of(placed);
+         of(outcome.non_temporal_writes) + of(outcome.transfers) + of(phases) + of(touches) + of(placed);
 }
 
 bool CacheRecord::claim(const std::string& what) {
@@ -48,6 +49,7 @@ void CacheRecord::finish(CacheOutcome flushed) {
 void CacheRecord::let_read() {
   for (FilteredSlice& slice : slices_) {
     slice.outcome.reads.shrink_to_fit();
+    slice.phases.shrink_to_fit();
     slice.touches.shrink_to_fit();
   }
   state_.store(State::ready);

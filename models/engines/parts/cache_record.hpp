@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "models/engines/parts/phases.hpp"
 #include "models/engines/parts/translation_buffer.hpp"
 #include "sim/base/units.hpp"
 #include "sim/hardware/cache_model.hpp"
@@ -40,6 +41,7 @@ struct FilteredSlice {
   std::uint64_t accesses = 0, walked_pages = 0;
   double walks = 0;  // CacheStage::Passed; both without transparent huge pages
   CacheOutcome outcome;
+  std::vector<Phase> phases;
   std::vector<Touch> touches;
   std::vector<Placed> placed;
 

@@ -23,7 +23,8 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
       page_bytes_{static_cast<std::uint64_t>(page.count())},
       touches_{options},
       body_{workload},
-      record_{std::move(record)} {
+      record_{std::move(record)},
+      phases_{machine} {
   if (machine.tlb.entries > 0) {
     const unsigned large = machine.tlb.large_entries > 0 ? machine.tlb.large_entries : machine.tlb.entries;
     const TranslationBuffer pages{page < large_page ? machine.tlb.entries : large}, huge{large};
@@ -134,6 +135,7 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) / line : 0;
   const bool walks_now = !translations_.empty() && (faulted || addresses.pages_per_huge() == 0);
   std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
+  phases_.start(slice.outcome);
   while (touches.next(group_)) {
     for (const LineTouch& touch : group_) {
       const AddressRange range = bytes_of(touch.lines, line);
@@ -154,8 +156,10 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
     }
     if (faulted && addresses.watch().faulted()) faulted();
     caches_->access(work.place.core, group_, slice.outcome);
+    phases_.add(group_, slice.outcome);
     if (work.stretch && (touched >= quantum || traversed >= Stretch::passes * quantum)) break;
   }
+  phases_.finish(slice.phases);
 }
 
 // Of pages that the slice has touched in the same way already nothing is to be learned, but which translations are used.

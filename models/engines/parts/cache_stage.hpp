@@ -89,6 +89,7 @@ private:
 
   // Scratch of one slice.
   std::vector<LineTouch> group_;
+  PhaseRecorder phases_;
   TouchedLines touched_;  // lines of a stretch
   TouchedLines touched_pages_, written_pages_;
 };

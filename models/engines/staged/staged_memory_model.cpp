@@ -75,10 +75,12 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   use_resources(place, outcome.upgrades);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
-  spent.reads = std::max(idle_read_time(place.node), exchange);
-  const double alone = spent.busy(machine_.overlap);
+  const std::span<const Phase> phases{passed.slice.phases};
+  const double reread = reread_factor(phases, machine_);
+  spent.reads = std::max(reread * idle_read_time(place.node), exchange);
+  const double alone = busy_seconds(phases, spent, machine_);
   for (const std::uint32_t resource : use_.ascending()) offered_[resource] += offered_share(use_.seconds(ResourceId{resource}), alone);
-  spent.reads = std::max(loaded_read_time(place.node), exchange);
+  spent.reads = std::max(reread * loaded_read_time(place.node), exchange);
   const Time page_work = Time::from_seconds(kernel_seconds);
   if (options_.timeline != nullptr)
     options_.timeline->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now, place.now + page_work);
@@ -90,7 +92,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   running.thread = place.thread;
   running.region = workload_.executions[work.items.execution.index()].region;
   running.begin = place.now;
-  running.minimum = Time::from_seconds(spent.busy(machine_.overlap) + overhead);
+  running.minimum = Time::from_seconds(busy_seconds(phases, spent, machine_) + overhead);
   running.private_cause = private_cause(spent, machine_.overlap, overhead);
   if (use_.seconds(lock()) > 0) running.faults_on = machine_.socket_of(place.node);
   counts_.events.tlb_misses += passed.walked_pages;

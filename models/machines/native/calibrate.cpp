@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <exception>
 #include <memory>
-#include <thread>
 
 #include "models/machines/native/describe_host.hpp"
 #include "models/machines/native/detect.hpp"
@@ -23,18 +21,6 @@ double memory_of_host() { return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * 
 
 std::string size_text(std::size_t bytes) { return to_string(Bytes{static_cast<std::int64_t>(bytes)}); }
 
-// Runs on a thread of its own that is pinned, so that the caller's affinity stays as it is.
-void on_cpu(unsigned cpu, const std::function<void()>& work) {
-  std::exception_ptr failure;
-  std::jthread{[&] {
-    try {
-      native::pin_this_thread(cpu);
-      work();
-    } catch (...) { failure = std::current_exception(); }
-  }}.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
 class Steps {
 public:
   Steps(const CalibrationPlan& plan, std::vector<unsigned> cpus, unsigned repeats, std::size_t levels)
@@ -46,6 +32,7 @@ public:
     translation();
     bandwidths();
     composition();
+    streams_read_again();
     synchronisation();
     system();
     return std::move(steps_);
@@ -55,7 +42,7 @@ private:
   // On the first CPU; or wherever `measure` puts its threads.
   void pinned(const std::string& name, std::function<void(const Found&)> measure) {
     steps_.push_back(
-        {name, [cpu = cpus_.front(), measure = std::move(measure)](const Found& found) { on_cpu(cpu, [&] { measure(found); }); }});
+        {name, [cpu = cpus_.front(), measure = std::move(measure)](const Found& found) { native::on_cpu(cpu, [&] { measure(found); }); }});
   }
   void spread_out(const std::string& name, std::function<void(const Found&)> measure, bool switches = false) {
     steps_.push_back({name, std::move(measure), switches});
@@ -79,8 +66,8 @@ private:
              for (const std::size_t set : this_plan.working_sets)
                found(figure::latency(set), native::chase_nanoseconds(buffer, set, r).value, Kind::time);
              // Right after each other: what slows both down drops out of the ratio.
-             const double waiting = native::chase_nanoseconds(buffer, this_plan.memory_set, r).value;
-             found(figure::misses_in_flight, waiting / native::gather_nanoseconds(buffer, this_plan.memory_set, r).value, Kind::other);
+             const double waiting = native::chase_nanoseconds(buffer, this_plan.gathered_set, r).value;
+             found(figure::misses_in_flight, waiting / native::gather_nanoseconds(buffer, this_plan.gathered_set, r).value, Kind::other);
            });
   }
 
@@ -127,6 +114,23 @@ private:
         const std::size_t set = level < levels ? this_plan.level_sets[level] : buffer.size();
         for (const unsigned cycles : this_plan.composed_cycles)
           found(figure::composed(level, cycles), native::composed_nanoseconds(buffer, set, cycles, 2 * r, at), Kind::time);
+      }
+    });
+  }
+
+  void streams_read_again() {
+    if (levels_ < 2) return;
+    pinned("streams read again", [this_plan = plan_, r = repeats_](const Found& found) {
+      const native::Buffer buffer{std::min(this_plan.memory_set, this_plan.array)};
+      std::size_t at = 0;
+      for (const unsigned streams : this_plan.reread_streams) {
+        for (const unsigned additions : this_plan.reread_additions) {
+          const native::Reread loop{streams, additions};
+          found(figure::reread("cache", streams, additions),
+                native::reread_nanoseconds(buffer, this_plan.level_sets[1], loop, 2 * r, at), Kind::time);
+          found(figure::reread("memory", streams, additions), native::reread_nanoseconds(buffer, buffer.size(), loop, 2 * r, at),
+                Kind::time);
+        }
       }
     });
   }

@@ -29,6 +29,7 @@ CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOption
   for (std::size_t level = 0; level < machine.caches.size(); ++level)
     plan.level_sets.push_back(std::clamp(level_set(machine, level), plan.working_sets.front(), largest));
   plan.memory_set = std::min(largest, std::bit_ceil(16 * bytes_of(machine.caches.back())));
+  plan.gathered_set = std::max(plan.working_sets.front(), plan.memory_set / 4);
   plan.array = at_most(options.array, memory / 2 / 3 / static_cast<double>(cpus));
   for (std::size_t threads = 1; threads < cpus; threads *= 2) plan.threads.push_back(threads);
   plan.threads.push_back(cpus);

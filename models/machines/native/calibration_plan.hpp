@@ -28,6 +28,9 @@ struct CalibrationPlan {
   std::vector<std::size_t> threads;  // 1, 2, 4 ... all
   std::array<unsigned, 6> streams{1, 2, 4, 8, 16, 32};
   std::array<unsigned, 7> composed_cycles{0, 4, 8, 16, 32, 64, 128};
+  std::array<unsigned, 4> reread_streams{0, 1, 2, 4};
+  std::array<unsigned, 3> reread_additions{0, 8, 20};
+  std::size_t gathered_set = 0;  // no cache serves it, and translations cover it
   std::array<double, 8> idle_microseconds{5, 20, 50, 100, 200, 500, 1000, 3000};
   std::vector<std::size_t> walked_sets;  // of the chase on small pages
 };
@@ -46,6 +49,10 @@ inline std::string streams(unsigned number) { return "read streams/" + std::to_s
 // `level`: index of the cache that the data lie in; as many as there are: memory.
 inline std::string composed(std::size_t level, unsigned cycles) {
   return "composition/" + std::to_string(level + 1) + "/" + std::to_string(cycles);
+}
+// `set`: "cache" or "memory".
+inline std::string reread(const std::string& set, unsigned streams, unsigned additions) {
+  return "streams read again/" + set + "/" + std::to_string(streams) + "/" + std::to_string(additions);
 }
 inline std::string throughput(const std::string& kind) { return "instructions a second/" + kind; }
 inline std::string barrier(std::size_t threads) { return "barrier/" + std::to_string(threads); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/native/describe_system.hpp"
@@ -32,6 +33,7 @@ public:
     translation();
     bandwidths();
     composition();
+    streams_read_again();
     synchronisation();
     describe_system(fields_, file_, host_);
     keep_order();
@@ -190,6 +192,37 @@ private:
         "core.overlap", doubt, [](double none) { return std::string{none > 0 ? "none" : "full"}; }, note);
     for (MachineParameter& parameter : file_.parameters)
       if (parameter.path == "core.overlap") parameter.low = parameter.high = std::nullopt;
+  }
+
+  // One loop over a stream from memory and rows behind it, with and without additions; the same in a cache is its computing.
+  void streams_read_again() {
+    const Spread alone = host_.of(figure::reread("memory", 0, 0));
+    if (alone.passes == 0) return;
+    std::vector<native::RereadPoint> points;
+    Spread doubt = alone;
+    std::string by_streams;
+    for (const unsigned streams : host_.plan.reread_streams) {
+      double on_top = 0;
+      for (const unsigned additions : host_.plan.reread_additions) {
+        const Spread cache = host_.of(figure::reread("cache", streams, additions));
+        const Spread memory = host_.of(figure::reread("memory", streams, additions));
+        on_top += (memory.value - cache.value) / static_cast<double>(host_.plan.reread_additions.size());
+        if (streams < 2) continue;
+        doubt = resting_on(doubt, memory);
+        points.push_back({cache.value, memory.value});
+      }
+      by_streams += (by_streams.empty() ? "" : ", ") + std::to_string(streams) + ": " + rounded(on_top, 1);
+    }
+    const native::RereadLaw found = native::reread(points, alone.value);
+    const auto set = [&](const std::string& path, double value, double most, const std::string& note) {
+      doubt.value = value;
+      doubt.low = value / 2;
+      doubt.high = std::min(most, 1.5 * value);
+      fields_.set(path, doubt, Fields::number_text, note);
+    };
+    set("core.reread_slowdown", found.slowdown, std::numeric_limits<double>::infinity(),
+        "alone " + rounded(alone.value, 1) + " ns a line; on top of a loop in a cache, by streams read again beside it, " + by_streams);
+    set("core.reread_serial", found.serial, 1, "of the shorter of computing and transfers, beside two and four streams read again");
   }
 
   void synchronisation() {

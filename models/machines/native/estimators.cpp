@@ -35,6 +35,18 @@ double composition_error(const std::vector<ComposedPoint>& points, double theta)
   return points.empty() ? 0 : sum / static_cast<double>(points.size());
 }
 
+RereadLaw reread(const std::vector<RereadPoint>& points, double alone) {
+  std::vector<double> on_top;
+  for (const RereadPoint& point : points) on_top.push_back(point.memory - point.cache);
+  if (on_top.empty() || !(alone > 0)) return {};
+  std::sort(on_top.begin(), on_top.end());
+  const double transfers = (on_top[(on_top.size() - 1) / 2] + on_top[on_top.size() / 2]) / 2;
+  if (!(transfers > alone)) return {};
+  std::vector<ComposedPoint> composed;
+  for (const RereadPoint& point : points) composed.push_back({point.cache, transfers, point.memory});
+  return {transfers / alone - 1, std::clamp(composition(composed), 0.0, 1.0)};
+}
+
 FaultSplit split_fault(double alone, double together, unsigned threads) {
   constexpr double shows = 1.1;
   const double most = std::min(alone, together / threads);

@@ -25,6 +25,17 @@ double composition(const std::vector<ComposedPoint>&);
 // Mean of |predicted / measured - 1| at that theta.
 double composition_error(const std::vector<ComposedPoint>&, double theta);
 
+// A loop over a stream from memory and others that it reads again from a cache takes `memory` a line of the first, and `cache` where
+// that one is in a cache, too. A line `alone` takes that long beside nothing. `slowdown`: by which share more a line takes of what is on
+// top of `cache`, the median; 0 where it is less than alone. `serial`: composition() with that as transfers, within 0 to 1.
+struct RereadPoint {
+  double cache = 0, memory = 0;
+};
+struct RereadLaw {
+  double slowdown = 0, serial = 0;
+};
+RereadLaw reread(const std::vector<RereadPoint>&, double alone);
+
 // A page fault of `alone` beside nobody, and of `together` in each of `threads` at once, in one address space, as system.hpp splits it:
 // threads that queue for a lock get one fault each `serial`, so together = max(alone, threads x serial). What does not slow down by a
 // tenth shows no lock: serial is then 0, and no more than together / threads.

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -102,6 +102,17 @@ void pin_this_thread(unsigned cpu) {
   if (sched_setaffinity(0, sizeof set, &set) != 0) throw Error("the system does not let a thread be pinned to CPU " + std::to_string(cpu));
 }
 
+void on_cpu(unsigned cpu, const std::function<void()>& work) {
+  std::exception_ptr failure;
+  std::jthread{[&] {
+    try {
+      pin_this_thread(cpu);
+      work();
+    } catch (...) { failure = std::current_exception(); }
+  }}.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
 Spread core_hertz(unsigned repeats) {
   std::vector<double> samples;
   constexpr std::uint64_t rounds = 20'000, additions = 100;  // half a millisecond: most samples see no interrupt
@@ -160,14 +171,18 @@ TranslationBuffer translation_buffer(std::size_t page, unsigned repeats) {
 Spread gather_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigned repeats) {
   const std::size_t lines = std::bit_floor(std::max<std::size_t>(4, std::min(working_set, buffer.size()) / line_bytes));
   constexpr std::size_t loads = 2'000'000;
+  // From an array, as programs do: a generator in the loop keeps a core from having as many loads in hand.
+  std::vector<std::uint32_t> index(loads);
   std::uint64_t state = 1, sum = 0;
+  for (std::uint32_t& line : index) {
+    state = state * multiplier + increment;
+    line = static_cast<std::uint32_t>((state >> 24) & (lines - 1));
+  }
   std::vector<double> samples;
   for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
     const double seconds = seconds_of([&] {
-      for (std::size_t load = 0; load < loads; ++load) {
-        state = state * multiplier + increment;
-        sum += *reinterpret_cast<const std::uint64_t*>(buffer.data() + ((state >> 24) & (lines - 1)) * line_bytes);
-      }
+      for (const std::uint32_t line : index)
+        sum += *reinterpret_cast<const std::uint64_t*>(buffer.data() + std::size_t{line} * line_bytes);
       keep(sum);
     });
     if (repeat > 0) samples.push_back(seconds / static_cast<double>(loads) * 1e9);

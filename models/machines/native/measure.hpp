@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ private:
 std::vector<unsigned> usable_cpus();
 // Throws Error if the system refuses.
 void pin_this_thread(unsigned cpu);
+// On a thread of its own that is pinned, so that the caller's affinity stays as it is; throws what `work` throws.
+void on_cpu(unsigned cpu, const std::function<void()>& work);
 
 // A chain of dependent additions: one a cycle on every core of today.
 Spread core_hertz(unsigned repeats);
@@ -78,6 +81,13 @@ double stream_bandwidth(unsigned streams, const Buffer&, unsigned repeats);
 // from byte `at` on, which is moved on.
 double composed_nanoseconds(const Buffer&, std::size_t bytes, unsigned cycles, unsigned repeats, std::size_t& at);
 inline constexpr unsigned composed_cycles_step = 4;  // `cycles` is a multiple of it
+
+// Nanoseconds a line of `bytes`, read in order, beside `streams` rows behind it that are read again, with a chain of `additions` on each
+// line. `at` as above.
+struct Reread {
+  unsigned streams = 0, additions = 0;
+};
+double reread_nanoseconds(const Buffer&, std::size_t bytes, const Reread&, unsigned repeats, std::size_t& at);
 
 // How much longer a loop takes each of two CPUs that needs all of a core's issue slots when both run it: 1 where each has a core of its
 // own, about 2 where they share one.

@@ -26,6 +26,23 @@ inline void compute(std::uint64_t& chain, unsigned steps) {
   }
 }
 
+// The words of a line and of the lines `streams` rows before it, and a chain of additions that hangs on them.
+double sum_of_line(const char* line, std::size_t row, const Reread& loop) {
+  double sums[4] = {};
+  for (unsigned stream = 0; stream <= loop.streams; ++stream) {
+    const auto* words = reinterpret_cast<const double*>(line - stream * row);
+    for (std::size_t word = 0; word < line_bytes / sizeof(double); ++word) sums[word % 4] += words[word];
+  }
+  double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  for (unsigned addition = 0; addition < loop.additions; ++addition) {
+    sum += 1;
+#if defined(__x86_64__)
+    asm volatile("" : "+x"(sum));
+#endif
+  }
+  return sum;
+}
+
 void issue_slots(std::uint64_t rounds) {
   for (std::uint64_t round = 0; round < rounds; ++round) {
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -56,6 +73,28 @@ double composed_nanoseconds(const Buffer& buffer, std::size_t bytes, unsigned cy
         }
       }
       keep(sum + chain);
+    });
+    at += lines * line_bytes;
+    if (repeat > 0) best = std::min(best, seconds / static_cast<double>(passes * lines) * 1e9);
+  }
+  return best;
+}
+
+double reread_nanoseconds(const Buffer& buffer, std::size_t bytes, const Reread& loop, unsigned repeats, std::size_t& at) {
+  // Rows do not meet in the same sets, nor a row in the place in its page where the stream is or soon will be.
+  constexpr std::size_t row = std::size_t{17} << 10, most_lines = 50'000;
+  const std::size_t behind = loop.streams * row, whole = buffer.size() - std::min(behind, buffer.size() / 2);
+  const std::size_t set = std::min(bytes, whole) / line_bytes, lines = std::clamp<std::size_t>(set, 1, most_lines);
+  const std::size_t passes = std::max<std::size_t>(1, most_lines / lines);
+  double best = std::numeric_limits<double>::infinity();
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+    if (set <= most_lines || (at / line_bytes) + lines > set) at = 0;
+    const char* first = buffer.data() + behind + at;
+    const double seconds = seconds_of([&] {
+      double total = 0;
+      for (std::size_t pass = 0; pass < passes; ++pass)
+        for (std::size_t line = 0; line < lines; ++line) total += sum_of_line(first + line * line_bytes, row, loop);
+      keep(total);
     });
     at += lines * line_bytes;
     if (repeat > 0) best = std::min(best, seconds / static_cast<double>(passes * lines) * 1e9);

@@ -48,6 +48,16 @@ TEST(Composition, FindsHowMuchOfTheShorterComesOnTop) {
   EXPECT_EQ(composition({}), 0);
 }
 
+TEST(Reread, IsWhatComesOnTopOfTheLoopInACache) {
+  const RereadLaw on_top = reread({{1, 4.5}, {4, 7.4}, {10, 13.6}}, 2);  // 3.5, 3.4, 3.6
+  EXPECT_NEAR(on_top.slowdown, 3.5 / 2 - 1, 1e-12);
+  EXPECT_NEAR(on_top.serial, (1 * 1 + 3.5 * 3.4 + 3.5 * 3.6) / (1 * 1 + 2 * 3.5 * 3.5), 1e-12);
+  const RereadLaw beside = reread({{1, 2}, {4, 4.1}, {10, 10.1}}, 2);  // the larger of the two
+  EXPECT_EQ(beside.slowdown, 0);
+  EXPECT_EQ(beside.serial, 0);
+  EXPECT_EQ(reread({}, 2).slowdown, 0);
+}
+
 TEST(SplitFault, ThreadsThatQueueShowTheLock) {
   // lock 1130 ns, 90 beside it: two threads at once take 2 x 1130 each
   const FaultSplit queued = split_fault(1220, 2260, 2);

@@ -12,7 +12,7 @@
 namespace homenode::test {
 namespace {
 
-std::vector<std::vector<LineTouch>> expand(const Program& program, std::int64_t first, std::int64_t last, LineTouchOptions options = {},
+std::vector<std::vector<LineTouch>> expand(const Program& program, std::int64_t first, std::int64_t last, LineTouchOptions options = {.prefetch_trigger = 0},
                                            std::uint64_t object_bytes = std::uint64_t{1} << 24) {
   LineTouches touches{options};
   touches.start(program.patterns, program.body, first, last,
@@ -314,6 +314,25 @@ TEST(LineTouches, ParallelismFollowsDependenceBuffersAndPrefetch) {
   EXPECT_NEAR(in_flight(expand(columns, 0, 1)), 10.0, 1e-9);
   columns.patterns[0].runs[0].producer_distance = 1;  // each address from the element before
   EXPECT_NEAR(in_flight(expand(columns, 0, 1)), 1.0, 1e-9);
+}
+
+// Rows of `lines` lines, 8 KiB apart: the core asks for the first two of each by itself, ten at a time.
+double in_flight_of_rows(std::uint64_t lines) {
+  Program rows;
+  ItemPattern pattern;
+  pattern.runs.push_back(run(0, AccessKind::read, 0, 0, {{8 * lines, 8, 1}, {100, 8192, 8 * lines}}));
+  pattern.accesses = 800 * lines;
+  pattern.slots = 1;
+  rows.patterns.push_back(pattern);
+  rows.body.blocks.push_back({0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}}});
+  return in_flight(expand(rows, 0, 1, {.prefetch_trigger = 2}));
+}
+
+TEST(LineTouches, APrefetcherFollowsAStreamFromItsThirdLineOn) {
+  EXPECT_NEAR(in_flight_of_rows(1), 10, 1e-6);
+  EXPECT_NEAR(in_flight_of_rows(2), 10, 1e-6);
+  EXPECT_NEAR(in_flight_of_rows(4), 4 / (2 / 10. + 2 / 16.), 1e-5);
+  EXPECT_NEAR(in_flight_of_rows(100), 100 / (2 / 10. + 98 / 16.), 1e-5);
 }
 
 TEST(LineTouches, ALineThatComesAgainAmongFourIsOneMiss) {

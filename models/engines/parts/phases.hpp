@@ -1,0 +1,70 @@
+// How far computing and transfers of a slice can overlap. They overlap inside what the core has in hand (its reorder buffer, the lines
+// in flight), not across a slice: a transform that first copies rows from memory and then computes on them takes the sum. So a slice is
+// followed in windows, and windows that ask memory alike, per access, are one phase.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/engines/parts/slice_cost.hpp"
+#include "sim/hardware/cache_model.hpp"
+#include "sim/machine/machine.hpp"
+
+namespace homenode {
+
+struct Phase {
+  static constexpr std::size_t most_levels = 4;  // behind the first
+  double accesses = 0;
+  double reads = 0, read_weight = 0;        // lines from memory; the same / parallelism
+  double streamed = 0, streamed_weight = 0;  // of them, those that prefetchers follow
+  double loads = 0;                         // of `streamed`, without those that stores ask for
+  double again = 0;                         // lines of streams that are in a cache
+  std::array<double, most_levels> hit_lines{}, hit_weight{};
+
+  void add(const Phase&);
+  // Streams that the phase reads from a cache, for each that it reads from memory.
+  double streams_again() const;
+};
+
+// Collects the phases of one slice.
+class PhaseRecorder {
+public:
+  // More lines in flight than the core has miss buffers are a prefetcher's.
+  explicit PhaseRecorder(const Machine& machine)
+      : levels_{std::min(machine.caches.size(), Phase::most_levels + 1)},
+        miss_buffers_{static_cast<float>(machine.miss_buffers)},
+        window_accesses_{static_cast<double>(machine.overlap_accesses)} {}
+  void start(const CacheOutcome&);
+  // `outcome`: with what the caches made of the group.
+  void add(std::span<const LineTouch> group, const CacheOutcome& outcome);
+  // Ascending by what they ask of memory. One phase says nothing that the slice's sums do not: then it is the only one.
+  void finish(std::vector<Phase>& phases);
+
+private:
+  static constexpr int bins = 8;
+  void close();
+
+  std::size_t levels_;
+  float miss_buffers_;
+  double window_accesses_;
+  Phase window_;
+  std::array<Phase, bins + 1> phases_{};  // the last: nothing from memory
+  std::size_t ranges_ = 0;                // of outcome.reads, seen
+  std::uint64_t last_lines_ = 0;          // of the last of them
+  std::array<std::uint64_t, Phase::most_levels + 1> hit_lines_{};
+  std::array<double, Phase::most_levels> hit_weight_{};
+};
+
+// What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min of the two. Computing is spread over
+// the phases by their accesses, transfers between caches likewise, hits and reads by what each phase asked for. `serial`: 0, and more
+// where streams are read again (machine.hpp, reread_serial). Never less than `spent.busy`.
+double busy_seconds(std::span<const Phase>, const CoreSeconds<double>& spent, const Machine&);
+
+// `spent.reads` where a core's prefetchers follow streams that it reads again from a cache (machine.hpp, reread_slowdown) beside those
+// from memory: by this factor more. 1 where the machine does not say.
+double reread_factor(std::span<const Phase>, const Machine&);
+
+}  // namespace homenode

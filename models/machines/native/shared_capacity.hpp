@@ -1,0 +1,15 @@
+// What other users of this host leave to its threads at the moment: the parts that a virtual machine shares with its neighbours.
+#pragma once
+
+#include "sim/machine/machine.hpp"
+
+namespace homenode {
+
+struct SharedCapacity {
+  double last_level = 0;                      // bytes that loads are served as by; 0 if the machine has one level or nothing shows
+  double read_bandwidth = 0, one_to_one = 0;  // bytes a second of all cores together: loads; a copy with non-temporal stores
+};
+// Takes about a second. `machine`: this host's description; its latencies of the last level and of memory tell hits from misses.
+SharedCapacity shared_capacity(const Machine& machine);
+
+}  // namespace homenode

@@ -1,0 +1,113 @@
+// How far computing and transfers of a slice overlap, from made-up groups with round numbers.
+#include "models/engines/parts/phases.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/machines.hpp"
+
+namespace homenode::test {
+namespace {
+
+// A group of `accesses` words of which the caches miss `reads` lines, in one stream.
+struct Group {
+  std::uint64_t accesses = 0, reads = 0;
+  float parallelism = 16;
+  bool stores = false;
+  std::uint64_t hits = 0;  // lines of further streams that hit
+};
+
+std::vector<Phase> phases_of(const std::vector<Group>& groups, const Machine& machine = one_node()) {
+  PhaseRecorder recorder{machine};
+  CacheOutcome outcome;
+  outcome.hit_lines.resize(machine.caches.size());
+  outcome.hit_weight.resize(machine.caches.size());
+  recorder.start(outcome);
+  std::uint64_t at = 1000;
+  for (const Group& group : groups) {
+    std::vector<LineTouch> touches{
+        {.lines = LineRange::of(at, at + group.reads), .reads = !group.stores, .writes = group.stores, .parallelism = group.parallelism}};
+    touches.front().accesses = group.accesses;
+    if (group.hits > 0) {
+      touches.push_back({.lines = LineRange::of(0, group.hits), .reads = true, .parallelism = group.parallelism});
+      outcome.hit_lines[1] += group.hits;
+      outcome.hit_weight[1] += static_cast<double>(group.hits) / static_cast<double>(group.parallelism);
+    }
+    if (group.reads > 0) outcome.reads.push_back({touches.front().lines, group.parallelism});
+    at += group.reads + 1;
+    recorder.add(touches, outcome);
+  }
+  std::vector<Phase> phases;
+  recorder.finish(phases);
+  return phases;
+}
+
+CoreSeconds<double> spent(double core, double reads) { return {core, 0, 0, reads}; }
+
+TEST(Phases, WhatAsksMemoryAlikeIsOne) {
+  const std::vector<Phase> phases = phases_of({{512, 64}, {512, 64}, {512, 64}});
+  ASSERT_EQ(phases.size(), 1u);
+  EXPECT_EQ(phases[0].accesses, 3 * 512);
+  EXPECT_EQ(phases[0].reads, 3 * 64);
+  EXPECT_EQ(phases[0].read_weight, 3 * 64 / 16.);
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, spent(5, 3), one_node()), 5);
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, spent(2, 3), one_node()), 3);
+}
+
+// Half of the accesses wait for memory, 4 s of reads beside 3 of computing; the other half computes for 3: 4 + 3, not max(6, 4).
+TEST(Phases, CopyingFirstAndComputingThenIsASum) {
+  const std::vector<Phase> phases = phases_of({{4096, 512}, {4096, 0}});
+  ASSERT_EQ(phases.size(), 2u);
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, spent(6, 4), one_node()), 4 + 3);
+}
+
+// Within what a core has in hand it cannot be told which came first.
+TEST(Phases, ShortTurnsOverlap) {
+  std::vector<Group> turns;
+  for (int turn = 0; turn < 64; ++turn) turns.insert(turns.end(), {{64, 8}, {64, 0}});
+  EXPECT_DOUBLE_EQ(busy_seconds(phases_of(turns), spent(6, 4), one_node()), 6);
+  Machine endless = one_node();
+  endless.overlap_accesses = 1'000'000;
+  EXPECT_DOUBLE_EQ(busy_seconds(phases_of({{4096, 512}, {4096, 0}}, endless), spent(6, 4), endless), 6);
+}
+
+TEST(Phases, ABlockingCoreTakesTheSum) {
+  Machine machine = one_node();
+  machine.overlap = Overlap::none;
+  EXPECT_DOUBLE_EQ(busy_seconds(phases_of({{4096, 512}}), spent(6, 4), machine), 10);
+}
+
+TEST(Phases, NeverTakeLessThanTheWholeSliceAtOnce) {
+  for (const double core : {1.0, 3.0, 7.0}) {
+    const std::vector<Phase> phases = phases_of({{4096, 512}, {4096, 0}, {4096, 64}});
+    EXPECT_GE(busy_seconds(phases, spent(core, 4), one_node()), std::max(core, 4.0));
+    EXPECT_LE(busy_seconds(phases, spent(core, 4), one_node()), core + 4.0);
+  }
+}
+
+// Two streams in a cache beside one from memory: its lines take 1.8 times as long, and half of the shorter comes on top. Beside one
+// stream a quarter of that.
+TEST(Phases, StreamsThatAreReadAgainSlowThoseFromMemory) {
+  Machine machine = one_node();
+  machine.reread_slowdown = 0.8;
+  machine.reread_serial = 0.5;
+  const std::vector<Phase> two = phases_of({{4096, 512, 16, false, 1024}}, machine);
+  EXPECT_DOUBLE_EQ(two[0].streams_again(), 2);
+  EXPECT_DOUBLE_EQ(reread_factor(two, machine), 1.8);
+  EXPECT_DOUBLE_EQ(busy_seconds(two, spent(6, 4), machine), 6 + 0.5 * 4);
+  const std::vector<Phase> one = phases_of({{4096, 512, 16, false, 512}}, machine);
+  EXPECT_DOUBLE_EQ(reread_factor(one, machine), 1.2);
+  EXPECT_DOUBLE_EQ(busy_seconds(one, spent(6, 4), machine), 6 + 0.125 * 4);
+}
+
+TEST(Phases, OnlyLoadsThatPrefetchersFollowAreSlowed) {
+  Machine machine = one_node();
+  machine.reread_slowdown = 0.4;
+  machine.reread_serial = 0.5;
+  EXPECT_EQ(reread_factor(phases_of({{4096, 512, 10, false, 1024}}, machine), machine), 1);  // a gather: as many as miss buffers
+  EXPECT_EQ(reread_factor(phases_of({{4096, 512, 16, true, 1024}}, machine), machine), 1);   // stores alone
+  EXPECT_EQ(reread_factor(phases_of({{4096, 512}}, machine), machine), 1);
+  EXPECT_EQ(reread_factor({}, machine), 1);
+}
+
+}  // namespace
+}  // namespace homenode::test

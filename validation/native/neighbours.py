@@ -1,0 +1,52 @@
+"""What a virtual machine shares with its neighbours, measured beside each native run: it changes within seconds."""
+
+import math
+from typing import NamedTuple
+
+import homenode as hn
+from homenode import _core
+
+STEADY = 1.3  # two measurements within this factor are of one state
+
+
+class Shared(NamedTuple):
+    """Bytes of the last level that serve loads; bytes a second of all cores together, loads and copies."""
+
+    last_level: float
+    read_bandwidth: float
+    one_to_one: float
+
+    def near(self, other: "Shared") -> bool:
+        """Whether a run between the two had steady neighbours."""
+        return all(max(a, b) <= STEADY * max(1.0, min(a, b)) for a, b in zip(self, other, strict=True))
+
+    def between(self, other: "Shared") -> "Shared":
+        """Geometric means."""
+        return Shared(*(math.sqrt(a * b) for a, b in zip(self, other, strict=True)))
+
+
+def shared_now(machine: hn.Machine) -> Shared:
+    """About a second. `machine`: this host as calibrated."""
+    return Shared(**_core.shared_capacity(machine._core))
+
+
+def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
+    """The calibrated machine with what its neighbours leave now, within what the description allows."""
+    values = {one["path"]: str(one["value"]) for one in machine.parameters}
+    levels = sorted(path for path in values if path.startswith("caches.") and path.endswith(".size"))
+    changes: dict[str, str] = {}
+    if len(levels) > 1 and shared.last_level > 1.5 * _bytes(values[levels[-2]]):
+        changes[levels[-1]] = f"{math.floor(shared.last_level / 65536) * 64} KiB"
+    nodes = sum(path.endswith(".read_only") for path in values)
+    read, copy = shared.read_bandwidth / nodes, shared.one_to_one / nodes
+    for path in values:
+        if path.endswith(".read_only"):
+            changes[path] = f"{read / 1e6:.0f} MB/s"
+        if path.endswith(".one_to_one"):
+            changes[path] = f"{min(copy, 1.9 * read) / 1e6:.0f} MB/s"
+    return machine.with_changes(changes)
+
+
+def _bytes(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[unit]
