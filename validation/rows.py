@@ -47,9 +47,12 @@ class NativeRow(AnyRow):
     distribution: str
     measured_seconds: float
     predicted_seconds: float
+    low_seconds: float | None  # nine in ten machines within what is known of this one lie between the two; none: not sampled
+    high_seconds: float | None
     spread: float  # interquartile range of the repeats over their median
     repeats: int
     last_level_bytes: float  # that the neighbours left, beside the native run
+    core_to_core_ns: float  # of the first two, likewise
     read_bandwidth: float  # of all cores together, likewise
 
     @property
@@ -57,9 +60,16 @@ class NativeRow(AnyRow):
         """Predicted over measured, minus one."""
         return self.predicted_seconds / self.measured_seconds - 1
 
+    @property
+    def within_interval(self) -> bool | None:
+        """Whether it was measured within the interval; none without one."""
+        if self.low_seconds is None or self.high_seconds is None:
+            return None
+        return self.low_seconds <= self.measured_seconds <= self.high_seconds
+
     def as_json(self) -> dict[str, Any]:
-        """Return the error, too."""
-        return {**super().as_json(), "error": self.error}
+        """Return the error and whether it lies within the interval, too."""
+        return {**super().as_json(), "error": self.error, "within_interval": self.within_interval}
 
 
 @dataclass(frozen=True)

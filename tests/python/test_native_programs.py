@@ -278,24 +278,25 @@ def test_seconds_of_a_label() -> None:
 
 def test_figures_and_page_of_kernels() -> None:
     rows = [
-        NativeRow("stream", {"n": 8, "check": 0}, 1, "static", 2.0, 1.0, 0.1, 7, 8 << 20, 5e10),
-        NativeRow("stream", {"n": 8, "check": 0}, 2, "dynamic:4", 1.0, 2.0, 0.1, 7, 8 << 20, 5e10),
+        NativeRow("stream", {"n": 8, "check": 0}, 1, "static", 2.0, 1.0, 0.5, 2.5, 0.1, 7, 8 << 20, 40.0, 5e10),
+        NativeRow("stream", {"n": 8, "check": 0}, 2, "dynamic:4", 1.0, 2.0, None, None, 0.1, 7, 8 << 20, 40.0, 5e10),
     ]
     groups = compare.figures_by_group(rows)
     assert list(groups) == ["all", "1 threads, static", "stream", "2 threads, dynamic"]
     assert groups["all"].geometric_mean == pytest.approx(1)
-    assert "| stream | n=8 | 2 | dynamic:4 | 1 | 2 | +100% | 10% | 7 | 8.0 | 50 |" in compare.page(rows)
+    assert "| stream | n=8 | 2 | dynamic:4 | 1 | 2 |  | +100% | 10% | 7 | 8.0 | 40 | 50 |" in compare.page(rows)
 
 
 
 
 def test_what_neighbours_leave_goes_into_the_machine() -> None:
     machine = hn.Machine.load("xeon-x5550-2s")
-    shared = Shared(4 << 20, 20e9, 50e9)
+    shared = Shared(4 << 20, 50.0, 20e9, 50e9)
     beside = machine_beside(machine, shared)
     values = {one["path"]: str(one["value"]) for one in beside.parameters}
     assert values["caches.3.size"] == "4 MiB"
     assert values["controllers.0.read_only"] == values["controllers.1.read_only"] == "10 GB/s"
+    assert values["coherence.core_to_core_local"] == values["coherence.core_to_core_remote"] == "50 ns"
     assert values["controllers.0.one_to_one"] == "19 GB/s"  # below twice the reads
     # less than what the inner level holds says nothing
     smaller = machine_beside(machine, shared._replace(last_level=0.0))
@@ -303,9 +304,9 @@ def test_what_neighbours_leave_goes_into_the_machine() -> None:
 
 
 def test_a_measurement_between_unlike_neighbours_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    states = iter([Shared(8e6, 4e10, 5e10), Shared(16e6, 4e10, 5e10), Shared(16e6, 4e10, 6e10), Shared(1.0, 1.0, 1.0)])
+    states = iter([Shared(8e6, 40.0, 4e10, 5e10), Shared(16e6, 40.0, 4e10, 5e10), Shared(16e6, 40.0, 4e10, 6e10), Shared(1.0, 1.0, 1.0, 1.0)])
     monkeypatch.setattr(compare, "shared_now", lambda machine: next(states))
     runs = iter([Measurement(1.0, 0.0, 1, {}), Measurement(2.0, 0.0, 1, {}), Measurement(3.0, 0.0, 1, {})])
     native, shared = compare.beside_neighbours(lambda: next(runs), hn.Machine.load("xeon-x5550-2s"))
     assert native.seconds == 2
-    assert shared == pytest.approx(Shared(16e6, 4e10, (5e10 * 6e10) ** 0.5))
+    assert shared == pytest.approx(Shared(16e6, 40.0, 4e10, (5e10 * 6e10) ** 0.5))

@@ -157,7 +157,7 @@ def test_code_balance_and_footprint() -> None:
 def test_rows_have_the_keys_of_the_schema() -> None:
     row = Row("C57", "m", "w", "fitted", 1.0, 2.0, "GB/s", "agrees", "c").as_json()
     assert {"claim", "class", "published", "model", "unit", "verdict", "command"} <= set(row)
-    native = NativeRow("stream", {"n": 1}, 2, "static", 2.0, 3.0, 0.1, 7, 8e6, 5e10).as_json()
+    native = NativeRow("stream", {"n": 1}, 2, "static", 2.0, 3.0, None, None, 0.1, 7, 8e6, 40.0, 5e10).as_json()
     assert native["error"] == pytest.approx(0.5)
     keys = {"kernel", "parameters", "threads", "distribution", "measured_seconds", "predicted_seconds", "error"}
     assert keys <= set(native)

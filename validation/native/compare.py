@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import homenode as hn
+from homenode.confidence import changed, interval, sampled_factors
 from validation.native.cases import CASES, SMALLEST, Case
 from validation.native.measure import Measurement, build, descriptions, measure, timed_regions
 from validation.native.neighbours import Shared, machine_beside, shared_now
@@ -29,6 +32,8 @@ def seconds_of(label: str, regions: Mapping[str, RegionFigures]) -> float:
     return sum(found)
 
 
+SAMPLES = 10  # machines, for the interval of a row
+SAMPLED_SECONDS = 2.0  # of a replay: longer ones get no interval
 TRIES = 3  # of a measurement, until what the neighbours leave was steady
 
 
@@ -42,6 +47,15 @@ def beside_neighbours(run: Callable[[], Measurement], machine: hn.Machine) -> tu
             break
         before = after
     return native, before.between(after)
+
+
+def sampled_interval(
+    machine: hn.Machine, predict: Callable[[hn.Machine], float], stated: float, samples: int = SAMPLES
+) -> tuple[float, float]:
+    """Seconds between which nine in ten machines within what is known of this one lie."""
+    uncertainties = machine.uncertainties
+    factors = sampled_factors(uncertainties, samples, seed=1)
+    return interval([predict(changed(machine, uncertainties, row)) for row in factors.tolist()], stated)
 
 
 def compare(
@@ -64,11 +78,13 @@ def compare(
                 run = partial(measure, program, case.parameters, team, labels, repeats, distribution)
                 native, shared = beside_neighbours(run, machine)
                 # gcc emits no non-temporal stores for these kernels: the native program stores through the caches.
-                spec = hn.RunSpec(
-                    machine_beside(machine, shared), threads=team, stores="regular", distribution=distribution
-                )
-                model = replayed(recorded, spec)
-                predicted = sum(seconds_of(label, model.regions) for label in labels)
+                beside = machine_beside(machine, shared)
+                spec = hn.RunSpec(beside, threads=team, stores="regular", distribution=distribution)
+                predict = partial(_predicted, recorded, spec, labels)
+                begin = time.process_time()
+                predicted = predict(beside)
+                is_quick = time.process_time() - begin < SAMPLED_SECONDS
+                low, high = sampled_interval(beside, predict, predicted) if is_quick else (None, None)
                 yield NativeRow(
                     case.kernel,
                     case.parameters,
@@ -76,11 +92,19 @@ def compare(
                     distribution,
                     native.seconds,
                     predicted,
+                    low,
+                    high,
                     native.spread,
                     native.repeats,
                     shared.last_level,
+                    shared.core_to_core,
                     shared.read_bandwidth,
                 )
+
+
+def _predicted(trace: hn.Trace, spec: hn.RunSpec, labels: Sequence[str], machine: hn.Machine) -> float:
+    regions = replayed(trace, replace(spec, machine=machine)).regions
+    return sum(seconds_of(label, regions) for label in labels)
 
 
 def _rows(options: Options) -> Iterator[NativeRow]:
@@ -105,8 +129,15 @@ def figures_by_group(rows: Sequence[NativeRow]) -> dict[str, Figures]:
     return {name: figures(ratios) for name, ratios in groups.items()}
 
 
+def within(found: Sequence[NativeRow]) -> str:
+    """How many of the rows with an interval were measured within it."""
+    inside = [row.within_interval for row in found if row.within_interval is not None]
+    return f"{sum(inside)} of {len(inside)} measured within the interval of the prediction (90 % of sampled machines)"
+
+
 def _closing(found: Sequence[NativeRow], options: Options) -> str:
-    return "\n".join(f"{name}: {in_words(of)}" for name, of in figures_by_group(found).items())
+    lines = [f"{name}: {in_words(of)}" for name, of in figures_by_group(found).items()]
+    return "\n".join([*lines, within(found)])
 
 
 def page(found: Sequence[NativeRow]) -> str:
@@ -119,10 +150,12 @@ def page(found: Sequence[NativeRow]) -> str:
             row.distribution,
             f"{row.measured_seconds:.4g}",
             f"{row.predicted_seconds:.4g}",
+            f"{row.low_seconds:.4g} … {row.high_seconds:.4g}" if row.low_seconds is not None else "",
             f"{row.error:+.0%}",
             f"{row.spread:.0%}",
             row.repeats,
             f"{row.last_level_bytes / (1 << 20):.1f}",
+            f"{row.core_to_core_ns:.0f}",
             f"{row.read_bandwidth / 1e9:.0f}",
         )
         for row in found
@@ -134,10 +167,12 @@ def page(found: Sequence[NativeRow]) -> str:
         "distribution",
         "measured s",
         "predicted s",
+        "90 % of machines",
         "error",
         "spread",
         "repeats",
         "last level MiB",
+        "core to core ns",
         "read GB/s",
     )
     summary = [(name, *cells(of)) for name, of in figures_by_group(found).items()]
@@ -147,10 +182,12 @@ def page(found: Sequence[NativeRow]) -> str:
         f"Made by `{COMMAND}`, the description by `homenode machine calibrate -o host.toml`.",
         "Seconds in the timed regions: the median of the repeats natively, its interquartile range over it is the spread. Chunks are a",
         "64th of a loop. Nothing is fitted to these rows. The host is a virtual machine: what its neighbours leave of the last level and",
-        "of the memory's bandwidth changes within seconds, so both are measured before and after each native run (`neighbours.py`), and",
-        "the run is predicted for the machine with that much of them.",
+        "of the memory's bandwidth changes within seconds, and so does where the hypervisor puts its cores. All three are measured before",
+        "and after each native run (`neighbours.py`), and the run is predicted for the machine as it was then.",
         "",
         *markdown_table(("predicted / measured", *HEADS), summary),
+        "",
+        f"{within(found)}.",
         "",
         *markdown_table(head, rows),
     ]
@@ -163,7 +200,7 @@ STUDY = Study(
     "an hour",
     (
         *("kernel", "parameters", "threads", "distribution", "measured_seconds", "predicted_seconds"),
-        *("spread", "repeats", "last_level_bytes", "read_bandwidth", "error"),
+        *("low_seconds", "high_seconds", "within_interval", "spread", "repeats", "last_level_bytes", "core_to_core_ns", "read_bandwidth", "error"),
     ),
     _rows,
     (PAGE,),

@@ -10,9 +10,11 @@ STEADY = 1.3  # two measurements within this factor are of one state
 
 
 class Shared(NamedTuple):
-    """Bytes of the last level that serve loads; bytes a second of all cores together, loads and copies."""
+    """Bytes of the last level that serve loads; nanoseconds from core to core, as the hypervisor has put them; bytes a second of all
+    cores together, loads and copies."""
 
     last_level: float
+    core_to_core: float
     read_bandwidth: float
     one_to_one: float
 
@@ -37,6 +39,12 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
     changes: dict[str, str] = {}
     if len(levels) > 1 and shared.last_level > 1.5 * _bytes(values[levels[-2]]):
         changes[levels[-1]] = f"{math.floor(shared.last_level / 65536) * 64} KiB"
+    if shared.core_to_core > 0:
+        changes.update(
+            dict.fromkeys(
+                ("coherence.core_to_core_local", "coherence.core_to_core_remote"), f"{shared.core_to_core:.3f} ns"
+            )
+        )
     nodes = sum(path.endswith(".read_only") for path in values)
     read, copy = shared.read_bandwidth / nodes, shared.one_to_one / nodes
     for path in values:

@@ -25,7 +25,12 @@ std::size_t level_set(const Machine& machine, std::size_t index) {
 CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOptions& options, double memory, std::size_t cpus) {
   CalibrationPlan plan;
   const std::size_t largest = std::bit_floor(at_most(options.largest_working_set, memory / 8));
-  for (std::size_t set = std::min(smallest_set, largest); set <= largest; set *= 2) plan.working_sets.push_back(set);
+  const auto last_level = machine.caches.empty() ? 0 : bytes_of(machine.caches.back());
+  for (std::size_t set = std::min(smallest_set, largest); set <= largest; set *= 2) {
+    plan.working_sets.push_back(set);
+    // Where the last level ends is of interest, and a virtual machine has an eighth of it, or all.
+    if (8 * set >= last_level && set <= last_level && set + set / 2 <= largest) plan.working_sets.push_back(set + set / 2);
+  }
   for (std::size_t level = 0; level < machine.caches.size(); ++level)
     plan.level_sets.push_back(std::clamp(level_set(machine, level), plan.working_sets.front(), largest));
   plan.memory_set = std::min(largest, std::bit_ceil(16 * bytes_of(machine.caches.back())));

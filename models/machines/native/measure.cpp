@@ -141,9 +141,21 @@ Spread core_hertz(unsigned repeats) {
 }
 
 Spread chase_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigned repeats) {
-  const std::size_t lines = std::bit_floor(std::max<std::size_t>(4, std::min(working_set, buffer.size()) / line_bytes));
-  link_lines(lines, [&](std::size_t line) { return buffer.data() + line * line_bytes; });
-  return nanoseconds_of_a_chase(buffer.data(), lines, repeats);
+  const std::size_t most = std::max<std::size_t>(4, std::min(working_set, buffer.size()) / line_bytes);
+  const std::size_t part = std::bit_floor(most) / 2, parts = most >= 3 * part ? 3 : 2;
+  // The order of one part, each step a line of every part.
+  const auto place = [&](std::size_t line) { return buffer.data() + line * line_bytes; };
+  link_lines(part, place);
+  for (std::size_t line = 0; line < part; ++line) {
+    char* next = nullptr;
+    std::memcpy(&next, place(line), sizeof next);
+    for (std::size_t later = parts; later-- > 1;) {
+      std::memcpy(place(later * part + line), &next, sizeof next);
+      next = place(later * part + line);
+    }
+    std::memcpy(place(line), &next, sizeof next);
+  }
+  return nanoseconds_of_a_chase(buffer.data(), parts * part, repeats);
 }
 
 TranslationBuffer translation_buffer(std::size_t page, unsigned repeats) {

@@ -7,6 +7,7 @@ namespace homenode {
 
 struct SharedCapacity {
   double last_level = 0;                      // bytes that loads are served as by; 0 if the machine has one level or nothing shows
+  double core_to_core = 0;                    // nanoseconds, of the first two: a hypervisor moves them about; 0 if there is one
   double read_bandwidth = 0, one_to_one = 0;  // bytes a second of all cores together: loads; a copy with non-temporal stores
 };
 // Takes about a second. `machine`: this host's description; its latencies of the last level and of memory tell hits from misses.
