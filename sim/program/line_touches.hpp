@@ -38,7 +38,7 @@ struct LineTouchOptions {
   std::uint64_t line_bytes = 64;
   unsigned miss_buffers = 10, prefetched_lines = 16;
   std::uint64_t prefetch_stride_limit = 2048;       // bytes
-  unsigned prefetch_trigger = 2;                    // lines
+  unsigned prefetch_trigger = 0;                    // lines
   StoreTreatment stores = StoreTreatment::regular;  // nontemporal: streamable stores are non-temporal
   std::uint64_t group_lines = 1024;                 // a stream of one group covers at most so many
 

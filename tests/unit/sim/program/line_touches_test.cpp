@@ -12,7 +12,7 @@
 namespace homenode::test {
 namespace {
 
-std::vector<std::vector<LineTouch>> expand(const Program& program, std::int64_t first, std::int64_t last, LineTouchOptions options = {.prefetch_trigger = 0},
+std::vector<std::vector<LineTouch>> expand(const Program& program, std::int64_t first, std::int64_t last, LineTouchOptions options = {},
                                            std::uint64_t object_bytes = std::uint64_t{1} << 24) {
   LineTouches touches{options};
   touches.start(program.patterns, program.body, first, last,
@@ -317,7 +317,7 @@ TEST(LineTouches, ParallelismFollowsDependenceBuffersAndPrefetch) {
 }
 
 // Rows of `lines` lines, 8 KiB apart: the core asks for the first two of each by itself, ten at a time.
-double in_flight_of_rows(std::uint64_t lines) {
+double in_flight_of_rows(std::uint32_t lines) {
   Program rows;
   ItemPattern pattern;
   pattern.runs.push_back(run(0, AccessKind::read, 0, 0, {{8 * lines, 8, 1}, {100, 8192, 8 * lines}}));
