@@ -47,7 +47,9 @@ class NativeRow(AnyRow):
     distribution: str
     measured_seconds: float
     predicted_seconds: float
-    low_seconds: float | None  # nine in ten machines within what is known of this one lie between the two; none: not sampled
+    low_seconds: (
+        float | None
+    )  # nine in ten machines within what is known of this one lie between the two; none: not sampled
     high_seconds: float | None
     spread: float  # interquartile range of the repeats over their median
     repeats: int

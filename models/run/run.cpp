@@ -108,8 +108,9 @@ std::string what_caches_see(const Machine& machine) {
     text << "; cache " << cache.level << ' ' << cache.size.count() << ' ' << cache.ways << ' ' << cache.line.count() << ' '
          << cache.cores_per_cache << ' ' << static_cast<int>(cache.inclusion) << ' ' << cache.slices;
   }
-  text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count()
-       << ' ' << machine.prefetch_trigger << ' ' << machine.overlap_accesses << "; translations " << machine.tlb.entries << ' ' << machine.tlb.large_entries;
+  text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count() << ' '
+       << machine.prefetch_trigger << ' ' << machine.overlap_accesses << "; translations " << machine.tlb.entries << ' '
+       << machine.tlb.large_entries;
   return text.str();
 }
 

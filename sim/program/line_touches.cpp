@@ -168,6 +168,7 @@ std::uint64_t LineTouches::followed_lines(std::uint64_t width, std::span<const D
 
 // Of such a stream, on average: the first lines wait in the miss buffers, the rest is asked for ahead.
 double LineTouches::lines_in_flight(std::uint64_t lines) const {
+  if (lines <= 1) return options_.miss_buffers;  // no stream
   const auto all = static_cast<double>(lines), first = static_cast<double>(std::min<std::uint64_t>(lines, options_.prefetch_trigger));
   return all / (first / options_.miss_buffers + (all - first) / options_.prefetched_lines);
 }

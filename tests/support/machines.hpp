@@ -13,7 +13,8 @@ namespace homenode::test {
 //   clock 2 GHz; L1 32 KiB 1 ns, L2 256 KiB 5 ns (private), L3 8 MiB 20 ns (one a socket, inclusive); lines of 64 bytes;
 //   memory 100 ns local, 50 ns more each hop; controllers read 24 GB/s, 1:1 mix 16 GB/s (so writes alone: 12 GB/s),
 //   latency under load + 0 up to half use, + 100 ns at full use; links 12 GB/s in each direction;
-//   10 demand misses and 16 prefetched lines in flight, from a stream's first line on; core-to-core 40 ns in a socket, 100 ns over a hop; directory; no TLB.
+//   10 demand misses and 16 prefetched lines in flight, from a stream's first line on; core-to-core 40 ns in a socket, 100 ns over a hop;
+//   directory; no TLB.
 inline Machine machine(std::string name, unsigned sockets, unsigned cores, const std::vector<std::pair<unsigned, unsigned>>& links) {
   Machine m;
   m.name = name;

@@ -1,6 +1,7 @@
 """What a virtual machine shares with its neighbours, measured beside each native run: it changes within seconds."""
 
 import math
+import re
 from typing import NamedTuple
 
 import homenode as hn
@@ -45,13 +46,12 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
                 ("coherence.core_to_core_local", "coherence.core_to_core_remote"), f"{shared.core_to_core:.3f} ns"
             )
         )
-    nodes = sum(path.endswith(".read_only") for path in values)
+    nodes = max(
+        1, sum(re.fullmatch(r"controllers\.\d+\.read_only", name) is not None for name in machine.changeable_names)
+    )
     read, copy = shared.read_bandwidth / nodes, shared.one_to_one / nodes
-    for path in values:
-        if path.endswith(".read_only"):
-            changes[path] = f"{read / 1e6:.0f} MB/s"
-        if path.endswith(".one_to_one"):
-            changes[path] = f"{min(copy, 1.9 * read) / 1e6:.0f} MB/s"
+    changes["controllers.read_only"] = f"{read / 1e6:.0f} MB/s"
+    changes["controllers.one_to_one"] = f"{min(copy, 1.9 * read) / 1e6:.0f} MB/s"
     return machine.with_changes(changes)
 
 

@@ -18,10 +18,10 @@ namespace homenode {
 struct Phase {
   static constexpr std::size_t most_levels = 4;  // behind the first
   double accesses = 0;
-  double reads = 0, read_weight = 0;        // lines from memory; the same / parallelism
+  double reads = 0, read_weight = 0;         // lines from memory; the same / parallelism
   double streamed = 0, streamed_weight = 0;  // of them, those that prefetchers follow
-  double loads = 0;                         // of `streamed`, without those that stores ask for
-  double again = 0;                         // lines of streams that are in a cache
+  double loads = 0;                          // of `streamed`, without those that stores ask for
+  double again = 0;                          // lines of streams that are in a cache
   std::array<double, most_levels> hit_lines{}, hit_weight{};
 
   void add(const Phase&);

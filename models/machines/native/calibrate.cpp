@@ -126,8 +126,8 @@ private:
       for (const unsigned streams : this_plan.reread_streams) {
         for (const unsigned additions : this_plan.reread_additions) {
           const native::Reread loop{streams, additions};
-          found(figure::reread("cache", streams, additions),
-                native::reread_nanoseconds(buffer, this_plan.level_sets[1], loop, 2 * r, at), Kind::time);
+          found(figure::reread("cache", streams, additions), native::reread_nanoseconds(buffer, this_plan.level_sets[1], loop, 2 * r, at),
+                Kind::time);
           found(figure::reread("memory", streams, additions), native::reread_nanoseconds(buffer, buffer.size(), loop, 2 * r, at),
                 Kind::time);
         }

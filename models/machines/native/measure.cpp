@@ -193,8 +193,7 @@ Spread gather_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigne
   std::vector<double> samples;
   for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
     const double seconds = seconds_of([&] {
-      for (const std::uint32_t line : index)
-        sum += *reinterpret_cast<const std::uint64_t*>(buffer.data() + std::size_t{line} * line_bytes);
+      for (const std::uint32_t line : index) sum += *reinterpret_cast<const std::uint64_t*>(buffer.data() + std::size_t{line} * line_bytes);
       keep(sum);
     });
     if (repeat > 0) samples.push_back(seconds / static_cast<double>(loads) * 1e9);

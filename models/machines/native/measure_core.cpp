@@ -26,7 +26,7 @@ inline void compute(std::uint64_t& chain, unsigned steps) {
   }
 }
 
-// The words of a line and of the lines `streams` rows before it, and a chain of additions that hangs on them.
+// The words of a line and of the lines `streams` rows before it, and a chain of additions that depends on them.
 double sum_of_line(const char* line, std::size_t row, const Reread& loop) {
   double sums[4] = {};
   for (unsigned stream = 0; stream <= loop.streams; ++stream) {
