@@ -41,7 +41,7 @@ struct FilteredSlice {
   std::uint64_t accesses = 0, walked_pages = 0;
   double walks = 0;  // CacheStage::Passed; both without transparent huge pages
   CacheOutcome outcome;
-  std::vector<Phase> phases;
+  std::vector<SlicePhase> phases;
   std::vector<Touch> touches;
   std::vector<Placed> placed;
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double window_weight = 1;  // a window that reads memory is at least as long as its latency
 
-int bin_of(const Phase& window, int bins) {
+int bin_of(const SlicePhase& window, int bins) {
   if (!(window.read_weight > 0)) return bins;
   // Factors of four of memory latencies an access, from 4^-7 on.
   const double power = std::floor(std::log2(window.read_weight / std::max(window.accesses, 1.0)) / 2);
@@ -17,7 +17,7 @@ int bin_of(const Phase& window, int bins) {
 
 }  // namespace
 
-void Phase::add(const Phase& other) {
+void SlicePhase::add(const SlicePhase& other) {
   accesses += other.accesses;
   reads += other.reads;
   read_weight += other.read_weight;
@@ -31,7 +31,7 @@ void Phase::add(const Phase& other) {
   }
 }
 
-double Phase::streams_again() const {
+double SlicePhase::streams_again() const {
   constexpr double some = 0.01;  // of the reads: less are no stream
   return loads > some * streamed ? again / loads : 0;
 }
@@ -86,22 +86,22 @@ void PhaseRecorder::close() {
   window_ = {};
 }
 
-void PhaseRecorder::finish(std::vector<Phase>& phases) {
+void PhaseRecorder::finish(std::vector<SlicePhase>& phases) {
   close();
   phases.clear();
-  for (const Phase& phase : phases_)
+  for (const SlicePhase& phase : phases_)
     if (phase.accesses > 0) phases.push_back(phase);
 }
 
 namespace {
 
 // How much of the disturbance there is: all of it from two streams on, which a calibration measures with two and four; a quarter with one.
-double disturbance(const Phase& phase) {
+double disturbance(const SlicePhase& phase) {
   const double pairs = std::min(1.0, phase.streams_again() / 2);
   return pairs * pairs;
 }
 
-double slowed_weight(const Phase& phase, const Machine& machine) {
+double slowed_weight(const SlicePhase& phase, const Machine& machine) {
   if (!(machine.reread_slowdown > 0) || !(phase.loads > 0)) return phase.read_weight;
   const double of_loads = phase.streamed_weight * phase.loads / phase.streamed;  // lines that stores ask for come beside them
   return phase.read_weight - phase.streamed_weight +
@@ -109,14 +109,14 @@ double slowed_weight(const Phase& phase, const Machine& machine) {
 }
 
 // Of the shorter of computing and transfers, what comes on top.
-double serial_share(const Phase& phase, const Machine& machine) {
+double serial_share(const SlicePhase& phase, const Machine& machine) {
   if (!(machine.reread_serial > 0) || !(phase.streamed_weight > 0)) return 0;
   return machine.reread_serial * disturbance(phase) * phase.streamed_weight / phase.read_weight;
 }
 
-double hit_seconds_of(const Phase& phase, const Machine& machine) {
+double hit_seconds_of(const SlicePhase& phase, const Machine& machine) {
   double seconds = 0;
-  for (std::size_t level = 1; level < machine.caches.size() && level <= Phase::most_levels; ++level) {
+  for (std::size_t level = 1; level < machine.caches.size() && level <= SlicePhase::most_levels; ++level) {
     const CacheDescription& cache = machine.caches[level];
     const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
     const double bytes = phase.hit_lines[level - 1] * static_cast<double>(cache.line.count());
@@ -129,26 +129,26 @@ double share_of(double part, double all) { return all > 0 ? part / all : 0; }
 
 }  // namespace
 
-double reread_factor(std::span<const Phase> phases, const Machine& machine) {
+double reread_factor(std::span<const SlicePhase> phases, const Machine& machine) {
   double slowed = 0, weight = 0;
-  for (const Phase& phase : phases) {
+  for (const SlicePhase& phase : phases) {
     slowed += slowed_weight(phase, machine);
     weight += phase.read_weight;
   }
   return weight > 0 ? slowed / weight : 1;
 }
 
-double busy_seconds(std::span<const Phase> phases, const CoreSeconds<double>& spent, const Machine& machine) {
+double busy_seconds(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine) {
   const double together = spent.busy(machine.overlap);
   if (machine.overlap == Overlap::none || phases.empty()) return together;
   double accesses = 0, hits = 0, weight = 0;
-  for (const Phase& phase : phases) {
+  for (const SlicePhase& phase : phases) {
     accesses += phase.accesses;
     hits += hit_seconds_of(phase, machine);
     weight += slowed_weight(phase, machine);
   }
   double seconds = 0;
-  for (const Phase& phase : phases) {
+  for (const SlicePhase& phase : phases) {
     const double computing = spent.core * share_of(phase.accesses, accesses);
     const double transfers = spent.hits * share_of(hit_seconds_of(phase, machine), hits) +
                              spent.transfers * share_of(phase.accesses, accesses) +

@@ -15,7 +15,7 @@
 
 namespace homenode {
 
-struct Phase {
+struct SlicePhase {
   static constexpr std::size_t most_levels = 4;  // behind the first
   double accesses = 0;
   double reads = 0, read_weight = 0;         // lines from memory; the same / parallelism
@@ -24,7 +24,7 @@ struct Phase {
   double again = 0;                          // lines of streams that are in a cache
   std::array<double, most_levels> hit_lines{}, hit_weight{};
 
-  void add(const Phase&);
+  void add(const SlicePhase&);
   // Streams that the phase reads from a cache, for each that it reads from memory.
   double streams_again() const;
 };
@@ -34,14 +34,14 @@ class PhaseRecorder {
 public:
   // More lines in flight than the core has miss buffers are a prefetcher's.
   explicit PhaseRecorder(const Machine& machine)
-      : levels_{std::min(machine.caches.size(), Phase::most_levels + 1)},
+      : levels_{std::min(machine.caches.size(), SlicePhase::most_levels + 1)},
         miss_buffers_{static_cast<float>(machine.miss_buffers)},
         window_accesses_{static_cast<double>(machine.overlap_accesses)} {}
   void start(const CacheOutcome&);
   // `outcome`: with what the caches made of the group.
   void add(std::span<const LineTouch> group, const CacheOutcome& outcome);
   // Ascending by what they ask of memory. One phase says nothing that the slice's sums do not: then it is the only one.
-  void finish(std::vector<Phase>& phases);
+  void finish(std::vector<SlicePhase>& phases);
 
 private:
   static constexpr int bins = 8;
@@ -50,21 +50,21 @@ private:
   std::size_t levels_;
   float miss_buffers_;
   double window_accesses_;
-  Phase window_;
-  std::array<Phase, bins + 1> phases_{};  // the last: nothing from memory
-  std::size_t ranges_ = 0;                // of outcome.reads, seen
-  std::uint64_t last_lines_ = 0;          // of the last of them
-  std::array<std::uint64_t, Phase::most_levels + 1> hit_lines_{};
-  std::array<double, Phase::most_levels> hit_weight_{};
+  SlicePhase window_;
+  std::array<SlicePhase, bins + 1> phases_{};  // the last: nothing from memory
+  std::size_t ranges_ = 0;                     // of outcome.reads, seen
+  std::uint64_t last_lines_ = 0;               // of the last of them
+  std::array<std::uint64_t, SlicePhase::most_levels + 1> hit_lines_{};
+  std::array<double, SlicePhase::most_levels> hit_weight_{};
 };
 
 // What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min of the two. Computing is spread over
 // the phases by their accesses, transfers between caches likewise, hits and reads by what each phase asked for. `serial`: 0, and more
 // where streams are read again (machine.hpp, reread_serial). Never less than `spent.busy`.
-double busy_seconds(std::span<const Phase>, const CoreSeconds<double>& spent, const Machine&);
+double busy_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&);
 
 // `spent.reads` where a core's prefetchers follow streams that it reads again from a cache (machine.hpp, reread_slowdown) beside those
 // from memory: by this factor more. 1 where the machine does not say.
-double reread_factor(std::span<const Phase>, const Machine&);
+double reread_factor(std::span<const SlicePhase>, const Machine&);
 
 }  // namespace homenode

@@ -75,7 +75,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   use_resources(place, outcome.upgrades);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
-  const std::span<const Phase> phases{passed.slice.phases};
+  const std::span<const SlicePhase> phases{passed.slice.phases};
   const double reread = reread_factor(phases, machine_);
   spent.reads = std::max(reread * idle_read_time(place.node), exchange);
   const double alone = busy_seconds(phases, spent, machine_);

@@ -16,7 +16,7 @@ struct Group {
   std::uint64_t hits = 0;  // lines of further streams that hit
 };
 
-std::vector<Phase> phases_of(const std::vector<Group>& groups, const Machine& machine = one_node()) {
+std::vector<SlicePhase> phases_of(const std::vector<Group>& groups, const Machine& machine = one_node()) {
   PhaseRecorder recorder{machine};
   CacheOutcome outcome;
   outcome.hit_lines.resize(machine.caches.size());
@@ -36,7 +36,7 @@ std::vector<Phase> phases_of(const std::vector<Group>& groups, const Machine& ma
     at += group.reads + 1;
     recorder.add(touches, outcome);
   }
-  std::vector<Phase> phases;
+  std::vector<SlicePhase> phases;
   recorder.finish(phases);
   return phases;
 }
@@ -44,7 +44,7 @@ std::vector<Phase> phases_of(const std::vector<Group>& groups, const Machine& ma
 CoreSeconds<double> spent(double core, double reads) { return {core, 0, 0, reads}; }
 
 TEST(Phases, WhatAsksMemoryAlikeIsOne) {
-  const std::vector<Phase> phases = phases_of({{512, 64}, {512, 64}, {512, 64}});
+  const std::vector<SlicePhase> phases = phases_of({{512, 64}, {512, 64}, {512, 64}});
   ASSERT_EQ(phases.size(), 1u);
   EXPECT_EQ(phases[0].accesses, 3 * 512);
   EXPECT_EQ(phases[0].reads, 3 * 64);
@@ -55,7 +55,7 @@ TEST(Phases, WhatAsksMemoryAlikeIsOne) {
 
 // Half of the accesses wait for memory, 4 s of reads beside 3 of computing; the other half computes for 3: 4 + 3, not max(6, 4).
 TEST(Phases, CopyingFirstAndComputingThenIsASum) {
-  const std::vector<Phase> phases = phases_of({{4096, 512}, {4096, 0}});
+  const std::vector<SlicePhase> phases = phases_of({{4096, 512}, {4096, 0}});
   ASSERT_EQ(phases.size(), 2u);
   EXPECT_DOUBLE_EQ(busy_seconds(phases, spent(6, 4), one_node()), 4 + 3);
 }
@@ -78,7 +78,7 @@ TEST(Phases, ABlockingCoreTakesTheSum) {
 
 TEST(Phases, NeverTakeLessThanTheWholeSliceAtOnce) {
   for (const double core : {1.0, 3.0, 7.0}) {
-    const std::vector<Phase> phases = phases_of({{4096, 512}, {4096, 0}, {4096, 64}});
+    const std::vector<SlicePhase> phases = phases_of({{4096, 512}, {4096, 0}, {4096, 64}});
     EXPECT_GE(busy_seconds(phases, spent(core, 4), one_node()), std::max(core, 4.0));
     EXPECT_LE(busy_seconds(phases, spent(core, 4), one_node()), core + 4.0);
   }
@@ -90,11 +90,11 @@ TEST(Phases, StreamsThatAreReadAgainSlowThoseFromMemory) {
   Machine machine = one_node();
   machine.reread_slowdown = 0.8;
   machine.reread_serial = 0.5;
-  const std::vector<Phase> two = phases_of({{4096, 512, 16, false, 1024}}, machine);
+  const std::vector<SlicePhase> two = phases_of({{4096, 512, 16, false, 1024}}, machine);
   EXPECT_DOUBLE_EQ(two[0].streams_again(), 2);
   EXPECT_DOUBLE_EQ(reread_factor(two, machine), 1.8);
   EXPECT_DOUBLE_EQ(busy_seconds(two, spent(6, 4), machine), 6 + 0.5 * 4);
-  const std::vector<Phase> one = phases_of({{4096, 512, 16, false, 512}}, machine);
+  const std::vector<SlicePhase> one = phases_of({{4096, 512, 16, false, 512}}, machine);
   EXPECT_DOUBLE_EQ(reread_factor(one, machine), 1.2);
   EXPECT_DOUBLE_EQ(busy_seconds(one, spent(6, 4), machine), 6 + 0.125 * 4);
 }
