@@ -210,7 +210,7 @@ void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
   }
   double in_flight = lines_in_flight(followed_lines(cursor.extent, {dimensions.data(), count}));
   if (run.producer_distance > 0 && count > 0 && run.producer_distance % dimensions[0].sequence_stride == 0)
-    in_flight = std::min(in_flight, static_cast<double>(run.producer_distance / dimensions[0].sequence_stride));
+    in_flight = std::min(in_flight, static_cast<double>(run.producer_distance) / static_cast<double>(dimensions[0].sequence_stride));
   cursor.parallelism = static_cast<float>(std::max(in_flight, 1.0));
 
   // A short inner loop over neighbouring bytes is one wide element.
