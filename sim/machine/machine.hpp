@@ -124,9 +124,9 @@ struct Machine {
   unsigned prefetched_lines = 16;     // outstanding lines of one core when a hardware prefetcher follows its streams
   Bytes prefetch_stride_limit{2048};  // largest stride a prefetcher follows
   unsigned prefetch_trigger = 2;      // lines of a stream that the core asks for before a prefetcher runs ahead
-  // Prefetchers also follow streams that a loop reads again from a cache (the rows behind a stencil's first one), for nothing. Beside two
-  // of these and more, lines that loads get from memory take so much longer (a share of their time), and so much of the shorter of
-  // computing and transfers comes on top of the longer.
+  // A loop may read streams again from a cache, as a stencil its earlier rows. Prefetchers follow these, too, and gain nothing. Beside two
+  // or more of them, a line that a load gets from memory takes 1 + reread_slowdown times as long, and reread_serial of the shorter of
+  // computing and transfers (0 to 1) comes on top of the longer.
   double reread_slowdown = 0, reread_serial = 0;
   unsigned overlap_accesses = 256;  // that a core has in hand: so far computing and transfers overlap
   // Of real bytes between one core and memory, whatever the others do: loads; a loop of regular stores (each line is read first, then

@@ -37,8 +37,6 @@ double SlicePhase::streams_again() const {
 }
 
 void PhaseRecorder::start(const CacheOutcome& outcome) {
-  window_ = {};
-  phases_ = {};
   ranges_ = outcome.reads.size();
   last_lines_ = outcome.reads.empty() ? 0 : outcome.reads.back().lines.size();
   for (std::size_t level = 0; level < levels_; ++level) {
@@ -89,8 +87,11 @@ void PhaseRecorder::close() {
 void PhaseRecorder::finish(std::vector<SlicePhase>& phases) {
   close();
   phases.clear();
-  for (const SlicePhase& phase : phases_)
-    if (phase.accesses > 0) phases.push_back(phase);
+  for (SlicePhase& phase : phases_) {
+    if (!(phase.accesses > 0)) continue;
+    phases.push_back(phase);
+    phase = {};
+  }
 }
 
 namespace {
@@ -117,10 +118,7 @@ double serial_share(const SlicePhase& phase, const Machine& machine) {
 double hit_seconds_of(const SlicePhase& phase, const Machine& machine) {
   double seconds = 0;
   for (std::size_t level = 1; level < machine.caches.size() && level <= SlicePhase::most_levels; ++level) {
-    const CacheDescription& cache = machine.caches[level];
-    const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
-    const double bytes = phase.hit_lines[level - 1] * static_cast<double>(cache.line.count());
-    seconds += hit_seconds(phase.hit_weight[level - 1], cache.latency, bandwidth > 0 ? bytes / bandwidth : 0);
+    seconds += level_seconds(machine.caches[level], phase.hit_lines[level - 1], phase.hit_weight[level - 1]);
   }
   return seconds;
 }

@@ -37,10 +37,11 @@ public:
       : levels_{std::min(machine.caches.size(), SlicePhase::most_levels + 1)},
         miss_buffers_{static_cast<float>(machine.miss_buffers)},
         window_accesses_{static_cast<double>(machine.overlap_accesses)} {}
-  void start(const CacheOutcome&);
+  // `outcome`: of the slice, before its first group.
+  void start(const CacheOutcome& outcome);
   // `outcome`: with what the caches made of the group.
   void add(std::span<const LineTouch> group, const CacheOutcome& outcome);
-  // Ascending by what they ask of memory. One phase says nothing that the slice's sums do not: then it is the only one.
+  // Ascending by reads from memory per access; those without any come last. The recorder is then ready for the next slice.
   void finish(std::vector<SlicePhase>& phases);
 
 private:

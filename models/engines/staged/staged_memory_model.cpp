@@ -138,10 +138,7 @@ void StagedMemoryModel::tell_traffic(const CacheOutcome& outcome, const Place& p
 double StagedMemoryModel::hit_time(const CacheOutcome& outcome) const {
   double seconds = 0;
   for (std::size_t level = 1; level < outcome.hit_weight.size() && level < machine_.caches.size(); ++level) {
-    const CacheDescription& cache = machine_.caches[level];
-    const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
-    const double delivery = bandwidth > 0 ? static_cast<double>(outcome.hit_lines[level] * line_bytes_) / bandwidth : 0;
-    seconds += hit_seconds(outcome.hit_weight[level], cache.latency, delivery);
+    seconds += level_seconds(machine_.caches[level], static_cast<double>(outcome.hit_lines[level]), outcome.hit_weight[level]);
   }
   return seconds;
 }
