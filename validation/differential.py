@@ -4,6 +4,7 @@ The engines share the caches' rules, the placements and the loop; what one line 
 have of their own.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -21,8 +22,9 @@ MACHINES = ("xeon-x5550-2s", "opteron-8431-4s", "xeon-x7560-4s")
 PLACEMENTS = ("first-touch", "interleave", "bind:0", "stencil-aware")
 PAGE = Path(__file__).with_name("differential.md")
 COMMAND = "python -m validation differential --write"
-# Times closer than that count as equal in a ranking; a difference beyond NAMED_FROM is named with the bottleneck in each engine.
-EQUAL = 0.01
+# Placements that `line` holds further apart are ranked.
+APART = 0.02
+# A difference beyond that is named with the bottleneck in each engine.
 NAMED_FROM = 0.10
 
 
@@ -53,7 +55,7 @@ class Row(AnyRow):
     command: str
 
     @property
-    def tau(self) -> float:
+    def tau(self) -> float | None:
         """Agreement of the two rankings of placements."""
         times = list(self.placements.values())
         return kendall_tau([one.flow_seconds for one in times], [one.line_seconds for one in times])
@@ -63,17 +65,14 @@ class Row(AnyRow):
         return {**super().as_json(), "tau": self.tau}
 
 
-def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
-    """Kendall's tau-b of two lists of times, those within `EQUAL` of each other tied; 1 where neither ranks anything."""
-
-    def order(a: float, b: float) -> int:
-        return 0 if abs(a - b) <= EQUAL * min(a, b) else (1 if a < b else -1)
-
-    pairs = [(order(first[i], first[j]), order(second[i], second[j])) for i, j in combinations(range(len(first)), 2)]
-    ranked = [sum(1 for pair in pairs if pair[side] != 0) for side in (0, 1)]
-    if 0 in ranked:
-        return 1.0 if ranked[0] == ranked[1] else 0.0
-    return float(sum(a * b for a, b in pairs) / (ranked[0] * ranked[1]) ** 0.5)
+def kendall_tau(found: Sequence[float], reference: Sequence[float]) -> float | None:
+    """Kendall's tau over the pairs that `reference` holds apart by more than `APART`; None where there is no such pair."""
+    agreed = [
+        math.copysign(1, found[i] - found[j]) == math.copysign(1, reference[i] - reference[j])
+        for i, j in combinations(range(len(found)), 2)
+        if abs(reference[i] - reference[j]) > APART * min(reference[i], reference[j])
+    ]
+    return 2 * sum(agreed) / len(agreed) - 1 if agreed else None
 
 
 def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
@@ -123,6 +122,10 @@ def _cell(timed: Timed) -> str:
     return percent if abs(timed.difference) < NAMED_FROM else f"{percent} ({timed.flow_bound} / {timed.line_bound})"
 
 
+def _shown(tau: float | None) -> str:
+    return "" if tau is None else f"{tau:.2f}"
+
+
 def table(found: Sequence[Row]) -> Iterator[str]:
     """Markdown."""
     yield f"| kernel | machine | threads | flow, first-touch | {' | '.join(PLACEMENTS)} | tau |"
@@ -130,18 +133,19 @@ def table(found: Sequence[Row]) -> Iterator[str]:
     for one in found:
         cells = " | ".join(_cell(one.placements[name]) for name in PLACEMENTS)
         first = 1e3 * one.placements["first-touch"].flow_seconds
-        yield f"| {one.kernel} | {one.machine} | {one.threads} | {first:.3g} ms | {cells} | {one.tau:.2f} |"
+        yield f"| {one.kernel} | {one.machine} | {one.threads} | {first:.3g} ms | {cells} | {_shown(one.tau)} |"
 
 
 def summary(found: Sequence[Row]) -> str:
     """How near the engines are over all rows."""
     differences = sorted(abs(timed.difference) for one in found for timed in one.placements.values())
     beyond = sum(1 for difference in differences if difference > NAMED_FROM)
-    taus = [one.tau for one in found]
+    taus = [one.tau for one in found if one.tau is not None]
     same = sum(1 for tau in taus if tau > 0.999)
+    mean = f"{sum(taus) / len(taus):.2f}" if taus else "none"
     return (
         f"{len(differences)} pairs of runs: median difference {100 * differences[len(differences) // 2]:.1f} %, "
-        f"{beyond} beyond {NAMED_FROM:.0%}. Rankings of placements: mean tau {sum(taus) / len(taus):.2f}, {same} of {len(taus)} equal."
+        f"{beyond} beyond {NAMED_FROM:.0%}. Rankings of placements: mean tau {mean}, {same} of {len(taus)} equal."
     )
 
 
@@ -152,8 +156,8 @@ def page(found: Sequence[Row]) -> str:
         "",
         f"Written by `{COMMAND}`, up to the table. Time by `line` over time by `flow`, less one, at the sizes of",
         "[placements.md](placements.md); caches by lines in both, system `default`. A difference beyond",
-        f"{NAMED_FROM:.0%} comes with the bottleneck of the longest region by `flow` / `line`. *tau*: Kendall's tau-b of the two",
-        f"rankings of these placements, times within {EQUAL:.0%} of each other tied.",
+        f"{NAMED_FROM:.0%} comes with the bottleneck of the longest region by `flow` / `line`. *tau*: Kendall's tau of the two",
+        f"rankings of these placements, over the pairs that `line` holds apart by more than {APART:.0%}.",
         "",
         summary(found),
         "",

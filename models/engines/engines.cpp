@@ -47,6 +47,7 @@ std::vector<std::string> engine_names() { return engines().names(); }
 std::unique_ptr<MemoryModel> make_engine(const std::string& name, const Workload& workload, const Machine& machine,
                                          const Topology& topology, std::size_t threads, EngineOptions options,
                                          std::unique_ptr<CacheModel> caches) {
+  options.threads = threads;
   return engines().find(name)({.workload = workload,
                                .machine = machine,
                                .topology = topology,

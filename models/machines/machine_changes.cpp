@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> short_na
     {"overlap", "core.overlap"},
 }};
 
-constexpr std::string_view core_time = "core_time";
+constexpr std::string_view core_time = "core_time", block_time = "core.block_time";
 constexpr std::array<std::string_view, 9> core_throughputs{"core.issue",  "core.integer", "core.fp_add", "core.fp_multiply", "core.fp_fma",
                                                            "core.divide", "core.load",    "core.store",  "core.branch"};
 
@@ -51,8 +51,10 @@ bool change_core_time(const std::vector<MachineField>& fields, const std::string
   if (name != core_time) return false;
   const std::optional<double> factor = factor_in(text);
   if (!factor) throw UnitError("'" + text + "' is no factor; allowed: x and a positive number, such as x2 for twice the time");
-  for (const MachineField& field : fields)
+  for (const MachineField& field : fields) {
     if (std::find(core_throughputs.begin(), core_throughputs.end(), field.name) != core_throughputs.end()) scale(field, 1 / *factor);
+    if (field.name == block_time) scale(field, *factor);
+  }
   return true;
 }
 
@@ -85,7 +87,11 @@ std::string name_without_number(const std::string& path) {
   return path.substr(0, first) + path.substr(second);
 }
 
-std::vector<std::string> core_time_names() { return {core_throughputs.begin(), core_throughputs.end()}; }
+std::vector<std::string> core_time_names() {
+  std::vector<std::string> names{core_throughputs.begin(), core_throughputs.end()};
+  names.emplace_back(block_time);
+  return names;
+}
 
 std::vector<std::string> changeable_names(const Machine& described) {
   Machine machine = described;

@@ -12,7 +12,7 @@ namespace homenode {
 // Names are dotted paths: "coherence.snoop", "caches.3.size" (by level), "links.0.bandwidth"; without the number
 // ("links.bandwidth") all of a kind change. Short names stand for the common ones, e.g. link_bandwidth.
 // "x1.2" multiplies a number instead of replacing it; core_time, which takes nothing else, is the time of a core's instructions:
-// "x2" halves every throughput of [core].
+// "x2" halves every throughput of [core] and doubles what code takes by the model of its blocks.
 // Changing the clock leaves times as they are: they were turned from cycles into time when the machine was read.
 // The result is validated and has its own hash. Throws UsageError: unknown name, bad unit, or a machine that makes no sense.
 Machine with_changes(const Machine&, const std::map<std::string, std::string>& changes);
@@ -21,7 +21,7 @@ Machine with_changes(const Machine&, const std::map<std::string, std::string>& c
 std::string full_parameter_name(const std::string&);
 // "links.latency" for "links.0.latency"; names without a number as they are.
 std::string name_without_number(const std::string&);
-// The throughputs that core_time stands for: "core.issue" ...
+// What core_time stands for: the throughputs "core.issue" ..., and "core.block_time".
 std::vector<std::string> core_time_names();
 
 // All names that with_changes takes for this machine, short names first.

@@ -257,6 +257,7 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                          {"store", &core.store},
                                          {"branch", &core.branch},
                                          {"llvm_cpu", &core.llvm_cpu},
+                                         {"block_time", &core.block_time},
                                          {"misprediction", &core.misprediction},
                                          {"overlap", &machine.overlap},
                                          {"streamable_stores", &machine.streamable_stores},

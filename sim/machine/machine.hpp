@@ -95,6 +95,7 @@ struct LinkDescription {
 struct CoreThroughput {
   double issue = 4, integer = 3, fp_add = 1, fp_multiply = 1, fp_fma = 1, divide = 0.05, load = 1, store = 1, branch = 1;
   std::string llvm_cpu{};     // whose scheduling model times code on this core ("znver3"); "" = none, the classes above alone
+  double block_time = 1;      // of code, over what that model says
   double misprediction = 15;  // cycles that a branch costs which was predicted wrong
 };
 

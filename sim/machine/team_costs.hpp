@@ -1,7 +1,9 @@
-// Time of a fork, a barrier and a reduction of a team: base + b x ceil(log2 threads) x core-to-core latency.
+// Time of a fork, a barrier and a reduction of a team: base + b x the signals of a tree, one for each of its ceil(log2 threads) levels. A
+// level takes as long as its slowest signal: between cores of a socket, or of two (machine.core_to_core_local, _remote). Thread v is
+// below v without its lowest bit, as in the barriers of models that send signals themselves (sim/loop/barrier.hpp).
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <span>
 
 #include "sim/machine/machine.hpp"
@@ -14,10 +16,15 @@ struct TeamCosts {
 
 inline TeamCosts team_costs(const Machine& machine, std::span<const CoreId> team) {
   if (team.size() < 2) return {};
-  bool one_socket = true;
-  for (const CoreId core : team) one_socket &= machine.socket_of(core) == machine.socket_of(team.front());
-  const Time signal = one_socket ? machine.core_to_core_local : machine.core_to_core_remote;
-  const double steps = static_cast<double>(std::bit_width(team.size() - 1)) * signal.seconds();
+  double steps = 0;
+  for (std::size_t level = 1; level < team.size(); level *= 2) {
+    Time slowest;
+    for (std::size_t below = level; below < team.size(); below += 2 * level) {
+      const bool near = machine.socket_of(team[below]) == machine.socket_of(team[below - level]);
+      slowest = std::max(slowest, near ? machine.core_to_core_local : machine.core_to_core_remote);
+    }
+    steps += slowest.seconds();
+  }
   return {machine.fork_base + Time::from_seconds(machine.fork_log_factor * steps),
           machine.barrier_base + Time::from_seconds(machine.barrier_log_factor * steps),
           Time::from_seconds(machine.reduction_log_factor * steps)};

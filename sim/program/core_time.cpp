@@ -14,7 +14,8 @@ double core_seconds(const WorkCounts& work, const CoreThroughput& core, Frequenc
 
 double core_seconds(const WorkCounts& work, const RegionCycles* code, const Machine& machine) {
   if (code == nullptr) return core_seconds(work, machine.core, machine.clock);
-  return work.instructions * (code->cycles + code->mispredictions * machine.core.misprediction) / machine.clock.hertz();
+  return work.instructions * (code->cycles * machine.core.block_time + code->mispredictions * machine.core.misprediction) /
+         machine.clock.hertz();
 }
 
 }  // namespace homenode

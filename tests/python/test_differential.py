@@ -13,12 +13,12 @@ from validation import differential
 
 
 def test_kendall_tau() -> None:
-    # six pairs of four; one of them discordant: (5 - 1) / 6
+    # six pairs, one of them in the other order: (5 - 1) / 6
     assert differential.kendall_tau([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 4.0, 3.0]) == pytest.approx(4 / 6)
     assert differential.kendall_tau([1.0, 2.0], [2.0, 1.0]) == -1
-    # within a hundredth of each other: neither ranks
-    assert differential.kendall_tau([1.0, 1.005], [1.0, 1.002]) == 1
-    assert differential.kendall_tau([1.0, 1.005], [1.0, 2.0]) == 0
+    # what the reference does not hold apart is no pair
+    assert differential.kendall_tau([1.0, 2.0], [1.0, 1.01]) is None
+    assert differential.kendall_tau([1.0, 2.0, 3.0], [1.0, 1.01, 5.0]) == 1
 
 
 def test_engines_agree_on_the_small_cases(tmp_path: Path) -> None:

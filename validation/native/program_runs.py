@@ -199,3 +199,13 @@ def replayed(case: Case, trace: Captured, machine: Path, further: Sequence[str] 
     report = json.loads(_run([*command, *sampled, *further], trace.path.parent, REPLAY_SECONDS, "replay"))
     run: dict[str, Any] = report["runs"][0]
     return run, time.perf_counter() - begin
+
+
+def seconds_with(case: Case, trace: Captured, machine: Path, options: Sequence[Sequence[str]]) -> list[float]:
+    """Predicted seconds with each of these lists of further options, in one process (variants.py)."""
+    threads = 0 if trace.creates_threads else case.threads
+    command = [sys.executable, "-m", "validation.native.variants", str(trace.path), str(machine), str(threads)]
+    seconds: list[float] = json.loads(
+        _run(command, Path(__file__).parents[2], REPLAY_SECONDS, "replay", input=json.dumps(options))
+    )
+    return seconds

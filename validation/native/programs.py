@@ -19,6 +19,7 @@ from validation.native.program_runs import (
     captured,
     native_run,
     replayed,
+    seconds_with,
     summarised,
 )
 from validation.native.program_table import Case, cases, programs
@@ -28,7 +29,7 @@ from validation.study import BadOptions, Options, Study
 PAGE = Path(__file__).with_name("programs.md")
 SAMPLES = 20  # machines, for the interval
 FEWEST = 5
-SAMPLING_SECONDS = 120  # that sampling may take on one core: of a replay of 12 s, 10 machines
+SAMPLING_SECONDS = 40.0
 Row = ProgramRow | SkippedRow
 
 
@@ -155,11 +156,8 @@ class _Study:
         if samples := samples_within(took):
             sampled, _ = replayed(case, trace, self.machine, [f"--confidence={samples}"])
             interval = sampled["seconds_interval"]
-        without = {
-            switch.name: replayed(case, trace, self.machine, options)[0]["seconds"]
-            for switch in SWITCHES
-            if (options := switch.options(self.machine, self.work))
-        }
+        switched = {switch.name: options for switch in SWITCHES if (options := switch.options(self.machine, self.work))}
+        without = dict(zip(switched, seconds_with(case, trace, self.machine, list(switched.values())), strict=True))
         memory = sum(map(sum, run["traffic_bytes"]))
         return ProgramRow(
             program=case.program.name,

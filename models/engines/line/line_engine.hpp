@@ -65,6 +65,9 @@ private:
   void finish(RunningSlice&, Picoseconds at, std::vector<Completion>& done);
   // lines_of_core.cpp
   void run(RunningSlice&);
+  void later(RunningSlice&);
+  bool write_for_kernel(RunningSlice&);
+  void compute(RunningSlice&, const LineTouch&);
   bool access(RunningSlice&, const LineTouch&, LineNumber);
   void write_back(RunningSlice&, Picoseconds at);
   static Picoseconds exchange(Picoseconds& free, Picoseconds pace, Picoseconds at);

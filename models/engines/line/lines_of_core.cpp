@@ -1,4 +1,6 @@
 // A core goes through the lines of its slice, each through the caches, at the time at which it gets there.
+#include <utility>
+
 #include "models/engines/line/line_engine.hpp"
 
 namespace homenode {
@@ -6,41 +8,58 @@ namespace homenode {
 void LineEngine::run(RunningSlice& r) {
   while (true) {
     if (!r.kernel.empty()) {
-      RunningSlice::KernelLines& kernel = r.kernel.back();
-      if (kernel.lines == 0) {
-        r.kernel.pop_back();
-        continue;
-      }
-      const LineNumber number{--kernel.lines};
-      Miss miss;
-      miss.path = &routes_->non_temporal_write(r.asker, number, kernel.home);
-      miss.served = routes_->served(number, kernel.home);
-      miss.source = LineSource::non_temporal;
-      miss.writes_memory = true;
-      counts_.memory(r.asker.node, r.thread, kernel.home, 0, 1);
-      if (!issue(r, miss, static_cast<float>(machine_.prefetched_lines))) return;
+      if (!write_for_kernel(r)) return;
+      if (r.clock > horizon()) return later(r);
     } else {
-      const LineTouch* touch = nullptr;
-      LineNumber line;
-      if (!r.cursor.next(r.slice, touch, line)) return wait(r, RunningSlice::Waits::at_end);
-      const double computing = r.access_time * static_cast<double>(touch->accesses) / static_cast<double>(touch->lines.size());
-      r.computed += computing;
-      const auto whole = static_cast<Picoseconds>(r.computed);
-      r.computed -= static_cast<double>(whole);
-      r.clock += whole;
-      if (r.faults_per_access > 0) {
-        r.faults_due += r.faults_per_access * static_cast<double>(touch->accesses) / static_cast<double>(touch->lines.size());
-        while (r.faults_due >= 1) {  // nothing new begins meanwhile, what is in flight arrives
-          r.faults_due -= 1;
-          r.clock += r.fault_time;
+      if (r.reached == nullptr) {
+        if (!r.cursor.next(r.slice, r.reached, r.reached_line)) {
+          r.reached = nullptr;
+          return wait(r, RunningSlice::Waits::at_end);
         }
+        compute(r, *r.reached);
+        // What others ask for meanwhile takes its place on links and at controllers first.
+        if (r.clock > horizon()) return later(r);
       }
-      if (!access(r, *touch, line)) return;
+      if (!access(r, *std::exchange(r.reached, nullptr), r.reached_line)) return;
     }
-    if (r.clock > horizon()) {
-      r.wake = r.clock;
-      events_.push({r.clock, static_cast<std::uint32_t>(r.thread.index())});
-      return;
+  }
+}
+
+// Goes on when all events before its clock are done.
+void LineEngine::later(RunningSlice& r) {
+  r.wake = r.clock;
+  events_.push({r.clock, static_cast<std::uint32_t>(r.thread.index())});
+}
+
+// The next line of a page that the kernel zeroes. False if the core has to wait.
+bool LineEngine::write_for_kernel(RunningSlice& r) {
+  RunningSlice::KernelLines& kernel = r.kernel.back();
+  if (kernel.lines == 0) {
+    r.kernel.pop_back();
+    return true;
+  }
+  const LineNumber number{--kernel.lines};
+  Miss miss;
+  miss.path = &routes_->non_temporal_write(r.asker, number, kernel.home);
+  miss.served = routes_->served(number, kernel.home);
+  miss.source = LineSource::non_temporal;
+  miss.writes_memory = true;
+  counts_.memory(r.asker.node, r.thread, kernel.home, 0, 1);
+  return issue(r, miss, static_cast<float>(machine_.prefetched_lines));
+}
+
+// Up to the access to a line of `touch`.
+void LineEngine::compute(RunningSlice& r, const LineTouch& touch) {
+  const double accesses = static_cast<double>(touch.accesses) / static_cast<double>(touch.lines.size());
+  r.computed += r.access_time * accesses;
+  const auto whole = static_cast<Picoseconds>(r.computed);
+  r.computed -= static_cast<double>(whole);
+  r.clock += whole;
+  if (r.faults_per_access > 0) {
+    r.faults_due += r.faults_per_access * accesses;
+    while (r.faults_due >= 1) {  // nothing new begins meanwhile, what is in flight arrives
+      r.faults_due -= 1;
+      r.clock += r.fault_time;
     }
   }
 }

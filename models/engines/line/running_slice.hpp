@@ -53,6 +53,8 @@ struct RunningSlice {
   AddressSpace* addresses = nullptr;
   SliceTouches slice;
   LineCursor cursor;
+  const LineTouch* reached = nullptr;  // not accessed yet: others come first
+  LineNumber reached_line;
   std::vector<KernelLines> kernel;
   Picoseconds begin = 0, clock = 0, wake = never;
   double access_time = 0;               // picoseconds of computing an access

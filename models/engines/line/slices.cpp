@@ -79,6 +79,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.level_free.assign(machine_.caches.size(), 0);
   r.exchange_free = r.streaming_free = 0;
   r.cursor.restart();
+  r.reached = nullptr;
   r.put_off.reset();
   r.active = true;
   r.waits = RunningSlice::Waits::no;

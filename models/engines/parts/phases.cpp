@@ -6,12 +6,12 @@
 namespace homenode {
 namespace {
 
-constexpr double window_weight = 1;  // a window that reads memory is at least as long as its latency
+constexpr double window_weight = 1;  // a window that waits for lines is at least as long as its latency
 
 int bin_of(const SlicePhase& window, int bins) {
-  if (!(window.read_weight > 0)) return bins;
+  if (!(window.weight() > 0)) return bins;
   // Factors of four of memory latencies an access, from 4^-7 on.
-  const double power = std::floor(std::log2(window.read_weight / std::max(window.accesses, 1.0)) / 2);
+  const double power = std::floor(std::log2(window.weight() / std::max(window.accesses, 1.0)) / 2);
   return static_cast<int>(std::clamp(power + bins - 1, 0.0, bins - 1.0));
 }
 
@@ -21,6 +21,8 @@ void SlicePhase::add(const SlicePhase& other) {
   accesses += other.accesses;
   reads += other.reads;
   read_weight += other.read_weight;
+  transferred += other.transferred;
+  transfer_weight += other.transfer_weight;
   streamed += other.streamed;
   streamed_weight += other.streamed_weight;
   loads += other.loads;
@@ -39,6 +41,8 @@ double SlicePhase::streams_again() const {
 void PhaseRecorder::start(const CacheOutcome& outcome) {
   ranges_ = outcome.reads.size();
   last_lines_ = outcome.reads.empty() ? 0 : outcome.reads.back().lines.size();
+  transfers_ = outcome.transfers.size();
+  last_transferred_ = outcome.transfers.empty() ? 0 : outcome.transfers.back().lines.size();
   for (std::size_t level = 0; level < levels_; ++level) {
     hit_lines_[level] = outcome.hit_lines[level];
     if (level > 0) hit_weight_[level - 1] = outcome.hit_weight[level];
@@ -65,6 +69,15 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
   if (ranges_ > 0) read(outcome.reads[ranges_ - 1].lines.size() - last_lines_, outcome.reads[ranges_ - 1].parallelism);
   for (; ranges_ < outcome.reads.size(); ++ranges_) read(outcome.reads[ranges_].lines.size(), outcome.reads[ranges_].parallelism);
   last_lines_ = ranges_ > 0 ? outcome.reads[ranges_ - 1].lines.size() : 0;
+  const auto transfer = [&](std::uint64_t number, float parallelism) {
+    window_.transferred += static_cast<double>(number);
+    window_.transfer_weight += static_cast<double>(number) / static_cast<double>(parallelism);
+  };
+  if (transfers_ > 0)
+    transfer(outcome.transfers[transfers_ - 1].lines.size() - last_transferred_, outcome.transfers[transfers_ - 1].parallelism);
+  for (; transfers_ < outcome.transfers.size(); ++transfers_)
+    transfer(outcome.transfers[transfers_].lines.size(), outcome.transfers[transfers_].parallelism);
+  last_transferred_ = transfers_ > 0 ? outcome.transfers[transfers_ - 1].lines.size() : 0;
   window_.streamed += streamed;
   window_.loads += streamed - std::min(stores, streamed);
   window_.again += std::max(0.0, followed - streamed);
@@ -76,7 +89,7 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     window_.hit_weight[level - 1] += outcome.hit_weight[level] - hit_weight_[level - 1];
     hit_weight_[level - 1] = outcome.hit_weight[level];
   }
-  if (window_.accesses >= window_accesses_ && (window_.read_weight >= window_weight || !(window_.read_weight > 0))) close();
+  if (window_.accesses >= window_accesses_ && (window_.weight() >= window_weight || !(window_.weight() > 0))) close();
 }
 
 void PhaseRecorder::close() {
@@ -136,24 +149,59 @@ double reread_factor(std::span<const SlicePhase> phases, const Machine& machine)
   return weight > 0 ? slowed / weight : 1;
 }
 
-double busy_seconds(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine) {
-  const double together = spent.busy(machine.overlap);
-  if (machine.overlap == Overlap::none || phases.empty()) return together;
-  double accesses = 0, hits = 0, weight = 0;
+namespace {
+
+// `told`: a phase, and how many seconds it keeps the core busy.
+template <class Told>
+void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine, const Told& told) {
+  double accesses = 0, hits = 0, moved = 0, weight = 0;
   for (const SlicePhase& phase : phases) {
     accesses += phase.accesses;
     hits += hit_seconds_of(phase, machine);
+    moved += phase.transfer_weight;
     weight += slowed_weight(phase, machine);
   }
-  double seconds = 0;
   for (const SlicePhase& phase : phases) {
     const double computing = spent.core * share_of(phase.accesses, accesses);
     const double transfers = spent.hits * share_of(hit_seconds_of(phase, machine), hits) +
-                             spent.transfers * share_of(phase.accesses, accesses) +
+                             spent.transfers * share_of(phase.transfer_weight, moved) +
                              spent.reads * share_of(slowed_weight(phase, machine), weight);
-    seconds += std::max(computing, transfers) + serial_share(phase, machine) * std::min(computing, transfers);
+    told(phase, std::max(computing, transfers) + serial_share(phase, machine) * std::min(computing, transfers));
   }
+}
+
+bool in_phases(std::span<const SlicePhase> phases, const Machine& machine) { return machine.overlap != Overlap::none && !phases.empty(); }
+
+}  // namespace
+
+double busy_seconds(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine) {
+  const double together = spent.busy(machine.overlap);
+  if (!in_phases(phases, machine)) return together;
+  double seconds = 0;
+  each_phase(phases, spent, machine, [&](const SlicePhase&, double busy) { seconds += busy; });
   return std::max(seconds, together);
+}
+
+SliceParts parts_of(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine) {
+  constexpr double denser = 1.5;
+  SliceParts whole{.memory = busy_seconds(phases, spent, machine)};
+  if (!in_phases(phases, machine) || phases.size() < 2) return whole;
+  double lines = 0, seconds = 0;
+  each_phase(phases, spent, machine, [&](const SlicePhase& phase, double busy) {
+    seconds += busy;
+    lines += phase.lines();
+  });
+  SliceParts parts{.memory = 0, .computing = 0, .lines = 0};
+  each_phase(phases, spent, machine, [&](const SlicePhase& phase, double busy) {
+    if (!(phase.lines() * seconds > lines * busy)) return;
+    parts.memory += busy;
+    parts.lines += phase.lines();
+  });
+  if (!(parts.lines * seconds > denser * lines * parts.memory)) return whole;
+  parts.memory *= whole.memory / seconds;
+  parts.computing = whole.memory - parts.memory;
+  parts.lines /= lines;
+  return parts;
 }
 
 }  // namespace homenode

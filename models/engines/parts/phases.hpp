@@ -1,6 +1,6 @@
 // How far computing and transfers of a slice can overlap. They overlap inside what the core has in hand (its reorder buffer, the lines
 // in flight), not across a slice: a transform that first copies rows from memory and then computes on them takes the sum. So a slice is
-// followed in windows, and windows that ask memory alike, per access, are one phase.
+// followed in windows, and windows that ask memory and other caches alike, per access, are one phase.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,17 @@ namespace homenode {
 struct SlicePhase {
   static constexpr std::size_t most_levels = 4;  // behind the first
   double accesses = 0;
-  double reads = 0, read_weight = 0;         // lines from memory; the same / parallelism
-  double streamed = 0, streamed_weight = 0;  // of them, those that prefetchers follow
-  double loads = 0;                          // of `streamed`, without those that stores ask for
-  double again = 0;                          // lines of streams that are in a cache
+  double reads = 0, read_weight = 0;            // lines from memory; the same / parallelism
+  double transferred = 0, transfer_weight = 0;  // lines from other cores' caches; the same / parallelism
+  double streamed = 0, streamed_weight = 0;     // of them, those that prefetchers follow
+  double loads = 0;                             // of `streamed`, without those that stores ask for
+  double again = 0;                             // lines of streams that are in a cache
   std::array<double, most_levels> hit_lines{}, hit_weight{};
 
   void add(const SlicePhase&);
+  // Lines that come over shared resources, and their weight.
+  double lines() const { return reads + transferred; }
+  double weight() const { return read_weight + transfer_weight; }
   // Streams that the phase reads from a cache, for each that it reads from memory.
   double streams_again() const;
 };
@@ -41,7 +45,7 @@ public:
   void start(const CacheOutcome& outcome);
   // `outcome`: with what the caches made of the group.
   void add(std::span<const LineTouch> group, const CacheOutcome& outcome);
-  // Ascending by reads from memory per access; those without any come last. The recorder is then ready for the next slice.
+  // Ascending by lines from memory and other caches per access; those without any come last. The recorder is then ready for the next slice.
   void finish(std::vector<SlicePhase>& phases);
 
 private:
@@ -55,14 +59,24 @@ private:
   std::array<SlicePhase, bins + 1> phases_{};  // the last: nothing from memory
   std::size_t ranges_ = 0;                     // of outcome.reads, seen
   std::uint64_t last_lines_ = 0;               // of the last of them
+  std::size_t transfers_ = 0;                  // of outcome.transfers, seen
+  std::uint64_t last_transferred_ = 0;         // lines of the last of them
   std::array<std::uint64_t, SlicePhase::most_levels + 1> hit_lines_{};
   std::array<double, SlicePhase::most_levels> hit_weight_{};
 };
 
 // What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min of the two. Computing is spread over
-// the phases by their accesses, transfers between caches likewise, hits and reads by what each phase asked for. `serial`: 0, and more
+// the phases by their accesses, hits, transfers between caches and reads by what each phase asked for. `serial`: 0, and more
 // where streams are read again (machine.hpp, reread_serial). Never less than `spent.busy`.
 double busy_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&);
+
+// A slice in two parts, one after the other: the phases that ask for more lines from memory and other caches a second than the slice as a
+// whole, and the rest. Their sum is `busy_seconds`. One part (`computing` 0) unless the first asks for half as many again.
+struct SliceParts {
+  double memory = 0, computing = 0;  // seconds
+  double lines = 1;                  // share of these lines
+};
+SliceParts parts_of(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&);
 
 // `spent.reads` where a core's prefetchers follow streams that it reads again from a cache (machine.hpp, reread_slowdown) beside those
 // from memory: by this factor more. 1 where the machine does not say.

@@ -37,6 +37,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       causes_{machine, topology, workload.regions.size()},
       demand_{machine.nodes.size()},
       use_{causes_.shared()},
+      visited_links_(std::max<std::size_t>(topology.directed_links(), 1), 0.0),
       offered_(causes_.shared(), 0.0),
       load_(causes_.shared(), 0.0),
       counts_{machine, topology} {
@@ -88,16 +89,22 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const double overhead = work.overhead.seconds() + faults + walks + kernel_seconds;
   note_bound(work, outcome, spent, work.overhead.seconds() + walks, faulted, addresses);
 
+  const SliceParts parts = parts_of(phases, spent, machine_);
   Running running;
   running.thread = place.thread;
   running.region = workload_.executions[work.items.execution.index()].region;
   running.begin = place.now;
-  running.minimum = Time::from_seconds(busy_seconds(phases, spent, machine_) + overhead);
+  running.last_part = parts.computing > 0 ? 1 : 0;
+  const double memory_share = parts.memory / std::max(parts.memory + parts.computing, picosecond);
+  running.parts[0] = {Time::from_seconds(parts.memory + overhead), std::max(alone * memory_share + overhead, picosecond), parts.lines};
+  running.parts[1] = {Time::from_seconds(parts.computing), std::max(alone * (1 - memory_share), picosecond), 1 - parts.lines};
   running.private_cause = private_cause(spent, machine_.overlap, overhead);
   if (use_.seconds(lock()) > 0) running.faults_on = machine_.socket_of(place.node);
+  list_uses(work, outcome, running);
+  for (const ResourceUse& use : running.uses) offered_[use.resource.index()] -= offered_share(use.seconds, alone);
   counts_.events.tlb_misses += passed.walked_pages;
   count(outcome, place);
-  return {begin(std::move(running), alone, overhead), passed.slice.reached, page_work};
+  return {begin(std::move(running)), passed.slice.reached, page_work};
 }
 
 CacheStage::Passed StagedMemoryModel::pass_caches(const Work& work, AddressSpace& addresses, double& kernel_seconds) {
@@ -175,20 +182,26 @@ double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, s
 
 void StagedMemoryModel::use_resources(const Place& place, std::uint64_t upgrades) {
   const SocketId socket = machine_.socket_of(place.node);
+  visits_ = 0;
   for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
     const HomeDemand& demand = demand_.by_home()[home];
     const std::uint64_t writes = demand.writes();
     if (demand.reads + writes == 0) continue;
     const auto& controllers = controllers_of_[home];
+    double longest = 0;
+    std::fill(visited_links_.begin(), visited_links_.end(), 0);
     for (const std::size_t c : controllers) {  // lines are spread evenly over a node's controllers
-      const double seconds = static_cast<double>(demand.reads) * line_costs_[c].read + static_cast<double>(writes) * line_costs_[c].write;
-      use_.add(ResourceId{c}, seconds / static_cast<double>(controllers.size()));
+      const double all = static_cast<double>(demand.reads) * line_costs_[c].read + static_cast<double>(writes) * line_costs_[c].write;
+      const double seconds = all / static_cast<double>(controllers.size());
+      use_.add(ResourceId{c}, seconds);
+      longest = std::max(longest, seconds);
     }
     const SocketId there = machine_.socket_of(NodeId{home});
     if (demand.reads != 0) use_links(messages_.read(socket, there), demand.reads);
     const std::uint64_t non_temporal = demand.non_temporal + demand.zeroed;
     if (non_temporal != 0) use_links(messages_.non_temporal_write(socket, there), non_temporal);
     if (demand.writebacks != 0) use_links(messages_.writeback(socket, there), demand.writebacks);
+    visits_ += std::max(longest, *std::max_element(visited_links_.begin(), visited_links_.end()));
   }
   if (upgrades != 0) use_links(messages_.upgrade(socket), upgrades);
 }
@@ -199,6 +212,7 @@ void StagedMemoryModel::use_links(const std::vector<LinkBytes>& costs, std::uint
     const double bandwidth = machine_.links[cost.link.index() / 2].bandwidth.bytes_per_second();
     use_.add(ResourceId{machine_.controllers.size() + cost.link.index()}, bytes / bandwidth);
     counts_.events.link_bytes[cost.link.index()] += static_cast<std::uint64_t>(std::llround(bytes));
+    visited_links_[cost.link.index()] += bytes / bandwidth;
   }
 }
 
@@ -277,29 +291,58 @@ void StagedMemoryModel::count_latency(const char* source, Time latency, std::uin
   (*found->second)[static_cast<std::int64_t>(std::llround(latency.nanoseconds()))] += lines;
 }
 
-// Until its end it offers what it would draw at idle latency, overheads included: what the equilibrium asks for.
-WorkId StagedMemoryModel::begin(Running running, double alone, double overhead) {
-  if (running.faults_on) fault_lock_.enter(*running.faults_on);
-  running.share_of_second = 1 / std::max(alone + overhead, picosecond);
-  const std::vector<std::uint32_t>& used = use_.ascending();
-  running.uses.reserve(used.size());
-  running.load_before.reserve(used.size());
-  for (const std::uint32_t resource : used) {
+double StagedMemoryModel::customers(const Work& work, const CacheOutcome& outcome) const {
+  double lines = 0, streams = 0;
+  for (const MissRange& miss : outcome.reads) {
+    const auto number = static_cast<double>(miss.lines.size());
+    const bool scattered = miss.parallelism <= static_cast<float>(machine_.miss_buffers);
+    lines += number;
+    streams += scattered ? number / miss.parallelism : number;
+  }
+  const bool team = workload_.executions[work.items.execution.index()].parallel != 0;
+  const std::size_t threads = std::max(team ? options_.threads : 1, running_.size() + 1);
+  return static_cast<double>(threads) * (streams > 0 ? lines / streams : 1);
+}
+
+void StagedMemoryModel::list_uses(const Work& work, const CacheOutcome& outcome, Running& running) {
+  double most = 0;
+  for (const std::uint32_t resource : use_.ascending()) {
     const double seconds = use_.seconds(ResourceId{resource});
     running.uses.push_back({ResourceId{resource}, seconds});
-    offered_[resource] -= offered_share(seconds, alone);
-    offered_[resource] += seconds * running.share_of_second;
+    if (ResourceId{resource} != lock()) most = std::max(most, seconds);
+  }
+  if (visits_ > most && most > 0) running.crowding = 1 + (visits_ / most - 1) / (2 * customers(work, outcome));
+}
+
+// Until its end it offers what it would draw at idle latency, overheads included: what the equilibrium asks for.
+WorkId StagedMemoryModel::begin(Running running) {
+  if (running.faults_on) fault_lock_.enter(*running.faults_on);
+  running.work = WorkId{begun_++};
+  const WorkId work = running.work;
+  run(std::move(running));
+  return work;
+}
+
+void StagedMemoryModel::run(Running running) {
+  const Part& part = running.now();
+  running.load_before.clear();
+  for (const ResourceUse& use : running.uses) {
+    const std::size_t resource = use.resource.index();
+    offered_[resource] += offered_share(part.share * use.seconds, part.alone);
     running.load_before.push_back(load_[resource]);
   }
-  const ActivityId id = sharing_->start({running.minimum, running.uses});
-  running_.emplace(id, std::move(running));
-  return WorkId{id.index()};
+  Activity activity{part.minimum, {}};
+  for (const ResourceUse& use : running.uses) {
+    const double crowding = use.resource != lock() ? running.crowding : 1;
+    if (const double seconds = crowding * part.share * use.seconds; seconds > 0) activity.uses.push_back({use.resource, seconds});
+  }
+  running_.emplace(sharing_->start(activity), std::move(running));
 }
 
 // Stretched beyond what it needs alone: by the resource that was in most demand during its life.
 std::size_t StagedMemoryModel::cause_of(const Running& running, Time duration) const {
   std::size_t cause = causes_.number(running.private_cause);
-  if (duration <= running.minimum + Time::picoseconds(1 + running.minimum.count() / 1000)) return cause;
+  if (const Time minimum = running.now().minimum; duration <= minimum + Time::picoseconds(1 + minimum.count() / 1000)) return cause;
   double greatest = -1;
   for (std::size_t u = 0; u < running.uses.size(); ++u) {
     const std::size_t resource = running.uses[u].resource.index();
@@ -320,18 +363,25 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
   now_ = to;
   const std::size_t first = done.size();
   for (const ActivityEnd& end : ended_) {
-    auto found = running_.find(end.activity);
-    const Running& running = found->second;
-    done.push_back({WorkId{end.activity.index()}, running.thread, end.time});
+    auto node = running_.extract(end.activity);
+    Running& running = node.mapped();
     const Time duration = end.time - running.begin;
     causes_.add(running.region, cause_of(running, duration), duration.seconds());
+    const Part& part = running.now();
     for (const ResourceUse& use : running.uses) {
       const std::size_t resource = use.resource.index();
-      if (options_.timeline != nullptr) options_.timeline->used(resource, running.begin, end.time, use.seconds);
-      offered_[resource] = std::max(0.0, offered_[resource] - use.seconds * running.share_of_second);
+      const double seconds = part.share * use.seconds;
+      if (options_.timeline != nullptr) options_.timeline->used(resource, running.begin, end.time, seconds);
+      offered_[resource] = std::max(0.0, offered_[resource] - offered_share(seconds, part.alone));
     }
+    if (running.part < running.last_part) {
+      ++running.part;
+      running.begin = end.time;
+      run(std::move(running));
+      continue;
+    }
+    done.push_back({running.work, running.thread, end.time});
     if (running.faults_on) fault_lock_.leave(*running.faults_on);
-    running_.erase(found);
   }
   std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
             [](const Completion& a, const Completion& b) { return std::tie(a.time, a.thread) < std::tie(b.time, b.thread); });

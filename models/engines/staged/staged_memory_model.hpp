@@ -8,14 +8,22 @@
 //               + transferred lines / parallelism x core-to-core latency
 // Work on pages that a placement watches: hinting faults, scanned pages and migrations at the system's costs. A migrated page's lines
 // leave all caches, modified ones to the old home; the page is read there and written at its new home.
+// Where phases of the slice differ (phases.hpp), the activity has two parts, one after the other: the first has most of the traffic.
 // Shared: each controller for read bytes / B_read + write bytes / B_write, with B_write from 1/B_1:1 = (1/B_read + 1/B_write)/2;
 // each directed link for the bytes of its messages over its raw bandwidth.
+//
+// Pages that alternate among nodes: a core's stream is on one page at a time, and while one node serves it, the others do not. Threads and
+// nodes are a closed queueing network. T customers that each ask the resource in most demand for U seconds, and all nodes one after the
+// other for D, get at least T / (D + (T - 1) U) of it (balanced job bounds: Zahorjan et al., CACM 25(2), 1982), if times are exponential.
+// Pages are equally long, which halves the waiting (Pollaczek and Khinchine): a slice shares resources as if it asked for
+// 1 + (D / U - 1) / 2T times as much. A thread whose accesses are irregular is as many customers as it has misses in flight.
 //
 // Latency under load: the controllers' curves are taken at the equilibrium of a closed system. If the running activities would
 // use a share r0 of a controller at idle latency L0, they use r = r0 L0 / (L0 + extra(r)), at most 1 (a fixed point; extra
 // grows, so there is one). It is taken when an activity starts and holds for its life, which a quantum bounds.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 
@@ -53,15 +61,26 @@ public:
   void flush(AddressSpace&) override;
 
 private:
+  struct Part {
+    Time minimum;
+    double alone = 0;  // seconds at idle latency, for the offered load
+    double share = 1;  // of the slice's uses
+  };
   struct Running {
+    WorkId work;
     ThreadId thread;
     RegionId region;
-    Time begin, minimum;
+    Time begin;
+    std::array<Part, 2> parts;  // one after the other
+    std::size_t part = 0;       // that runs
+    std::size_t last_part = 0;
     PrivateCause private_cause = PrivateCause::core;
     std::optional<SocketId> faults_on;  // it holds up other threads' page faults from there
-    std::vector<ResourceUse> uses;
-    double share_of_second = 0;       // 1 / its time at idle latency, for the offered load
-    std::vector<double> load_before;  // by use: load_ when it began
+    std::vector<ResourceUse> uses;      // seconds that its lines and messages need
+    double crowding = 1;                // so many times these, for the sharing
+    std::vector<double> load_before;    // by use: load_ when the part began
+
+    const Part& now() const { return parts[part]; }
   };
 
   ResourceId lock() const { return ResourceId{causes_.page_faults()}; }
@@ -80,7 +99,10 @@ private:
   double loaded_read_time(NodeId reader);  // under the load that is offered now
   void note_bound(const Work&, const CacheOutcome&, CoreSeconds<double>, double around, std::uint64_t faults, const AddressSpace&);
   void count(const CacheOutcome&, const Place&);
-  WorkId begin(Running, double alone, double overhead);
+  void list_uses(const Work&, const CacheOutcome&, Running&);
+  double customers(const Work&, const CacheOutcome&) const;  // of the closed queueing network
+  WorkId begin(Running);
+  void run(Running);  // its part
 
   void use_links(const std::vector<LinkBytes>&, std::uint64_t lines);
   void count_latency(const char* source, Time latency, std::uint64_t lines);
@@ -105,10 +127,13 @@ private:
   // Of the slice that starts.
   SliceDemand demand_;
   ResourceDemand use_;
-  std::vector<HomeShare> shares_;  // scratch
-  CacheOutcome moved_;             // scratch: of pages that moved, or went
+  double visits_ = 0;                  // sum over homes: seconds of what serves its lines for the longest, a controller or a link
+  std::vector<double> visited_links_;  // of one home: seconds, by link
+  std::vector<HomeShare> shares_;      // scratch
+  CacheOutcome moved_;                 // scratch: of pages that moved, or went
 
   std::map<ActivityId, Running> running_;
+  std::uint64_t begun_ = 0;      // slices
   std::vector<double> offered_;  // by resource: seconds a second that running activities would use at idle latency
   std::vector<double> load_;     // by resource: the integral of offered_ over time
   Time now_;

@@ -65,6 +65,7 @@ TEST(MachineChanges, CoreTimeIsTheTimeOfInstructions) {
   EXPECT_DOUBLE_EQ(machine.core.issue, original.core.issue / 2);
   EXPECT_DOUBLE_EQ(machine.core.divide, 0.025);
   EXPECT_DOUBLE_EQ(machine.core.branch, original.core.branch / 2);
+  EXPECT_DOUBLE_EQ(machine.core.block_time, 2 * original.core.block_time);
   EXPECT_EQ(machine.miss_buffers, original.miss_buffers);
   EXPECT_EQ(machine.clock, original.clock);
 }

@@ -108,8 +108,9 @@ TEST(Machine, FindsTheNodeSocketAndCachesOfACore) {
   EXPECT_EQ(machine.cache_of(CoreId{5}, 1), CacheId{1});  // shared by four: 5 / 4
 }
 
-// Five threads meet in 3 steps, the first power of two that holds them: 30 ns a step within a socket, 70 ns between two.
-TEST(TeamCosts, AreStepsOfTheSlowestSignal) {
+// Five threads meet in 3 steps, the first power of two that holds them: 30 ns a step within a socket, 70 ns between two. Of a team whose
+// fifth thread is on another socket, only the step in which thread 0 tells thread 4 leaves the socket.
+TEST(TeamCosts, AreTheSlowestSignalOfEachLevelOfATree) {
   Machine machine = small_machine(2, 8, {{0, 1}});
   machine.fork_log_factor = 2;
   machine.barrier_log_factor = 3;
@@ -117,11 +118,11 @@ TEST(TeamCosts, AreStepsOfTheSlowestSignal) {
   const std::vector<CoreId> socket{CoreId{8u}, CoreId{9u}, CoreId{10u}, CoreId{11u}, CoreId{12u}};
   std::vector<CoreId> both = socket;
   both.back() = CoreId{0u};
-  for (const auto& [team, signal] : {std::pair{socket, 30}, std::pair{both, 70}}) {
+  for (const auto& [team, steps] : {std::pair{socket, 3 * 30}, std::pair{both, 30 + 30 + 70}}) {
     const TeamCosts costs = team_costs(machine, team);
-    EXPECT_EQ(costs.fork, Time::nanoseconds(500 + 2 * 3 * signal));
-    EXPECT_EQ(costs.barrier, Time::nanoseconds(500 + 3 * 3 * signal));
-    EXPECT_EQ(costs.reduction, Time::nanoseconds(4 * 3 * signal));
+    EXPECT_EQ(costs.fork, Time::nanoseconds(500 + 2 * steps));
+    EXPECT_EQ(costs.barrier, Time::nanoseconds(500 + 3 * steps));
+    EXPECT_EQ(costs.reduction, Time::nanoseconds(4 * steps));
   }
   EXPECT_EQ(team_costs(machine, std::vector<CoreId>{CoreId{0u}}).barrier, Time{});  // nobody to wait for
 }
