@@ -87,7 +87,9 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, placement:
     threads = case.team or machine.cores
     mapping = "scatter" if case.team else "compact"
     begin = time.perf_counter()
-    spec = hn.RunSpec(machine, threads=threads, placement=placement, mapping=mapping, distribution=distribution)
+    # An estimate has no heap.
+    options = {"placement": placement, "mapping": mapping, "distribution": distribution, "heap": "plain"}
+    spec = hn.RunSpec(machine, threads=threads, **options)
     replayed = hn.replay_grid(trace, [spec])[0]
     cost = time.perf_counter() - begin
     estimate = estimate_one(trace, spec)

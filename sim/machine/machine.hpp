@@ -137,7 +137,7 @@ struct Machine {
   Bytes data_message{72}, request_message{8}, snoop_message{8}, response_message{8};
   Time between_nodes_of_socket;                  // added when a core reaches another node of its own socket (sub-NUMA clusters)
   Time core_to_core_local, core_to_core_remote;  // coherence miss (dirty remote hit): same socket, one hop away
-  Time fork_base, barrier_base;                  // fork = base + b * ceil(log2 threads) * core-to-core latency; barrier likewise
+  Time fork_base, barrier_base;                  // fork = base + b x signals of a tree (team_costs.hpp); barrier likewise
   double fork_log_factor = 1, barrier_log_factor = 1, reduction_log_factor = 1;
   TlbDescription tlb;
   std::optional<OperatingSystem> system;  // what the one that runs on it costs, where that was measured
