@@ -88,8 +88,9 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, placement:
     mapping = "scatter" if case.team else "compact"
     begin = time.perf_counter()
     # An estimate has no heap.
-    options = {"placement": placement, "mapping": mapping, "distribution": distribution, "heap": "plain"}
-    spec = hn.RunSpec(machine, threads=threads, **options)
+    spec = hn.RunSpec(
+        machine, threads=threads, placement=placement, mapping=mapping, distribution=distribution, heap="plain"
+    )
     replayed = hn.replay_grid(trace, [spec])[0]
     cost = time.perf_counter() - begin
     estimate = estimate_one(trace, spec)
