@@ -91,5 +91,23 @@ TEST(ChooseCaches, ANameIsTakenAndAnotherRefused) {
   EXPECT_THROW(choose_caches("exact", workload, options), UsageError);
 }
 
+// With snoops the other socket's cache answers for memory; a directory knows of modified lines only.
+TEST(MakeCaches, LinesComeFromCachesThatHoldThemCleanWhereTheMachineSnoops) {
+  LineTouch touch;
+  touch.lines = LineRange::of(100, 101);
+  touch.reads = true;
+  for (const SnoopMode snoop : {SnoopMode::source, SnoopMode::directory}) {
+    Machine machine = two_sockets();
+    machine.snoop = snoop;
+    const auto caches = make_caches("lines", machine, 0);
+    CacheOutcome outcome;
+    outcome.hit_lines.resize(machine.caches.size());
+    outcome.hit_weight.resize(machine.caches.size());
+    for (const CoreId core : {CoreId{0u}, CoreId{machine.cores() - 1}}) caches->access(core, {&touch, 1}, outcome);
+    EXPECT_EQ(outcome.transfers.size(), snoop == SnoopMode::source ? 1u : 0u);
+    EXPECT_EQ(outcome.reads.size(), snoop == SnoopMode::source ? 1u : 2u);
+  }
+}
+
 }  // namespace
 }  // namespace homenode::test

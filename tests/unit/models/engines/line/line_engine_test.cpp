@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "models/placement/register.hpp"
@@ -405,6 +406,32 @@ TEST(LineEngine, refusesMachinesWhoseInnerLevelsAreShared) {
   Bench bench{machine};
   bench.loop(AccessKind::read, {0});
   EXPECT_THROW(bench.build(), UsageError);
+}
+
+// Thread 0 computes for 100 us before it asks the other socket for a line. Thread 1, over there, asks this socket at once; its data take
+// the direction of the link that thread 0's request will take, and find it idle.
+TEST(ManyThreads, whoComputesLongHoldsUpNobodyMeanwhile) {
+  Bench bench{two_sockets(), "interleave"};
+  const RegionId slow = bench.builder.loop("slow", 1), quick = bench.builder.loop("quick", 2);
+  bench.builder.stream(slow, AccessKind::write, bench.array, {page}, 0, 0);
+  WorkCounts counts;
+  counts.integer = 3 * 2e9 * 100e-6;
+  bench.builder.work(slow, counts);
+  const ExecutionId first = bench.builder.repeat(slow);
+  bench.builder.stream(quick, AccessKind::write, bench.array, {page}, 0, page);  // of thread 1: page 2
+  const ExecutionId second = bench.builder.repeat(quick);
+  bench.build();
+  bench.start(first, 0, 0);
+  bench.start(second, 1, 4);
+  std::map<std::size_t, Time> ends;
+  std::vector<Completion> done;
+  while (const auto next = bench.engine->next_event()) {
+    done.clear();
+    bench.engine->advance(*next, done);
+    for (const Completion& completion : done) ends[completion.thread.index()] = completion.time;
+  }
+  EXPECT_EQ(ends[1], Time::nanoseconds(100 + 50));
+  EXPECT_EQ(ends[0], Time::nanoseconds(100'000 + 100 + 50));
 }
 
 }  // namespace

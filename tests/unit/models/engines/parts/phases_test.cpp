@@ -13,7 +13,8 @@ struct Group {
   std::uint64_t accesses = 0, reads = 0;
   float parallelism = 16;
   bool stores = false;
-  std::uint64_t hits = 0;  // lines of further streams that hit
+  std::uint64_t hits = 0;       // lines of further streams that hit
+  std::uint64_t transfers = 0;  // lines that come from another core
 };
 
 std::vector<SlicePhase> phases_of(const std::vector<Group>& groups, const Machine& machine = one_node()) {
@@ -32,6 +33,7 @@ std::vector<SlicePhase> phases_of(const std::vector<Group>& groups, const Machin
       outcome.hit_lines[1] += group.hits;
       outcome.hit_weight[1] += static_cast<double>(group.hits) / static_cast<double>(group.parallelism);
     }
+    if (group.transfers > 0) outcome.transfers.push_back({LineRange::of(0, group.transfers), CoreId{1}, group.parallelism});
     if (group.reads > 0) outcome.reads.push_back({touches.front().lines, group.parallelism});
     at += group.reads + 1;
     recorder.add(touches, outcome);
@@ -58,6 +60,37 @@ TEST(Phases, CopyingFirstAndComputingThenIsASum) {
   const std::vector<SlicePhase> phases = phases_of({{4096, 512}, {4096, 0}});
   ASSERT_EQ(phases.size(), 2u);
   EXPECT_DOUBLE_EQ(busy_seconds(phases, spent(6, 4), one_node()), 4 + 3);
+}
+
+TEST(Phases, LinesFromAnotherCoreAreWaitedForAsThoseFromMemory) {
+  const std::vector<SlicePhase> phases = phases_of({{4096, 0, 16, false, 0, 512}, {4096, 0}});
+  ASSERT_EQ(phases.size(), 2u);
+  EXPECT_EQ(phases[0].transferred, 512);
+  EXPECT_EQ(phases[0].transfer_weight, 512 / 16.);
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, {6, 0, 4, 0}, one_node()), 4 + 3);
+}
+
+// 4 s with all lines, then 3 s without any: the first asks for 7/4 of the slice's lines a second.
+TEST(SliceParts, WhatAsksForMostLinesComesFirst) {
+  const SliceParts parts = parts_of(phases_of({{4096, 0}, {4096, 512}}), spent(6, 4), one_node());
+  EXPECT_DOUBLE_EQ(parts.memory, 4);
+  EXPECT_DOUBLE_EQ(parts.computing, 3);
+  EXPECT_DOUBLE_EQ(parts.lines, 1);
+  // 8 of 9 lines come from the part that waits for 32/36 of 4.5 s; the other computes for 3 and waits for the rest meanwhile
+  const SliceParts both = parts_of(phases_of({{4096, 512}, {4096, 64}}), spent(6, 4.5), one_node());
+  EXPECT_DOUBLE_EQ(both.memory, 4);
+  EXPECT_DOUBLE_EQ(both.computing, 3);
+  EXPECT_DOUBLE_EQ(both.lines, 8. / 9);
+}
+
+TEST(SliceParts, ThereIsOneWherePhasesAreAlikeOrTheFirstIsNearlyAll) {
+  for (const SliceParts& parts : {parts_of(phases_of({{512, 64}, {512, 64}}), spent(5, 3), one_node()),
+                                  parts_of(phases_of({{4096, 512}, {4096, 0}}), spent(2, 4), one_node()),  // 5/4
+                                  parts_of({}, spent(5, 3), one_node())}) {
+    EXPECT_DOUBLE_EQ(parts.memory, 5);
+    EXPECT_EQ(parts.computing, 0);
+    EXPECT_EQ(parts.lines, 1);
+  }
 }
 
 // Within what a core has in hand it cannot be told which came first.

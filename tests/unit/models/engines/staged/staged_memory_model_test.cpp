@@ -233,6 +233,13 @@ TEST(Bandwidth, interleavedReadsWithSourceSnoopsAreBoundByMessages) {
   EXPECT_THAT(bench.last_end(), about((1 + 3.0 / 44) * n * 56 / 12e9));
   EXPECT_THAT(bench.model->counts().link_bytes, testing::ElementsAre(lines * 56, lines * 56));
   EXPECT_THAT(bench.bound_by(), testing::StartsWith("link"));
+  // Single lines at random: each of a thread's 100 misses in flight is on a page of its own.
+  machine.miss_buffers = 100;
+  Bench scattered{machine, "interleave", 2};
+  scattered.caches_answer(reads(100));
+  scattered.start(0, 0);
+  scattered.start(1, 1);
+  EXPECT_THAT(scattered.last_end(), about((1 + 3.0 / 11 / 400) * n * 56 / 12e9));
 }
 
 TEST(Bandwidth, interleavingOnTheX5550IsBoundByTheLinkAsComputedByHand) {
