@@ -4,7 +4,6 @@ The engines share the caches' rules, the placements and the loop; what one line 
 have of their own.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -68,11 +67,15 @@ class Row(AnyRow):
 def kendall_tau(found: Sequence[float], reference: Sequence[float]) -> float | None:
     """Kendall's tau over the pairs that `reference` holds apart by more than `APART`; None where there is no such pair."""
     agreed = [
-        math.copysign(1, found[i] - found[j]) == math.copysign(1, reference[i] - reference[j])
+        _sign(found[i] - found[j]) * _sign(reference[i] - reference[j])
         for i, j in combinations(range(len(found)), 2)
         if abs(reference[i] - reference[j]) > APART * min(reference[i], reference[j])
     ]
-    return 2 * sum(agreed) / len(agreed) - 1 if agreed else None
+    return sum(agreed) / len(agreed) if agreed else None
+
+
+def _sign(number: float) -> int:
+    return (number > 0) - (number < 0)
 
 
 def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:

@@ -135,7 +135,7 @@ std::vector<UncertainValue> uncertain_values(const MachineFile& file) {
                    .high = "x2",
                    .low_factor = 1 / core_time_factor,
                    .high_factor = core_time_factor,
-                   .basis = "a model of what instructions take: off by 23 % on average"});
+                   .basis = "a model of what instructions take; assumed to be off by 23 % on average"});
   using Alike = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, std::string>;
   std::map<Alike, std::size_t> alike;
   for (const MachineParameter& parameter : file.parameters) {

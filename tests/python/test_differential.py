@@ -16,6 +16,8 @@ def test_kendall_tau() -> None:
     # six pairs, one of them in the other order: (5 - 1) / 6
     assert differential.kendall_tau([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 4.0, 3.0]) == pytest.approx(4 / 6)
     assert differential.kendall_tau([1.0, 2.0], [2.0, 1.0]) == -1
+    # who finds no difference agrees by half, whatever the order
+    assert differential.kendall_tau([1.0, 1.0], [1.0, 2.0]) == differential.kendall_tau([1.0, 1.0], [2.0, 1.0]) == 0
     # what the reference does not hold apart is no pair
     assert differential.kendall_tau([1.0, 2.0], [1.0, 1.01]) is None
     assert differential.kendall_tau([1.0, 2.0, 3.0], [1.0, 1.01, 5.0]) == 1

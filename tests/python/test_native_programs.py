@@ -111,7 +111,7 @@ def test_peaks_of_a_machine() -> None:
 
 
 def test_sampling_has_a_budget() -> None:
-    # 120 s: 20 machines at most, as many as fit, none if fewer than 5
+    # 40 s: 20 machines at most, as many as fit, none if fewer than 5
     assert [programs.samples_within(seconds) for seconds in (0, 0.1, 2, 4, 8, 8.1, 100)] == [20, 20, 20, 10, 5, 0, 0]
 
 

@@ -203,9 +203,11 @@ def replayed(case: Case, trace: Captured, machine: Path, further: Sequence[str] 
 
 def seconds_with(case: Case, trace: Captured, machine: Path, options: Sequence[Sequence[str]]) -> list[float]:
     """Predicted seconds with each of these lists of further options, in one process (variants.py)."""
+    if not options:
+        return []
     threads = 0 if trace.creates_threads else case.threads
     command = [sys.executable, "-m", "validation.native.variants", str(trace.path), str(machine), str(threads)]
     seconds: list[float] = json.loads(
-        _run(command, Path(__file__).parents[2], REPLAY_SECONDS, "replay", input=json.dumps(options))
+        _run(command, Path(__file__).parents[2], REPLAY_SECONDS * len(options), "replay", input=json.dumps(options))
     )
     return seconds

@@ -17,7 +17,7 @@ void LineEngine::run(RunningSlice& r) {
           return wait(r, RunningSlice::Waits::at_end);
         }
         compute(r, *r.reached);
-        // What others ask for meanwhile takes its place on links and at controllers first.
+        // What others ask for before this clock takes links and controllers first.
         if (r.clock > horizon()) return later(r);
       }
       if (!access(r, *std::exchange(r.reached, nullptr), r.reached_line)) return;
@@ -48,7 +48,7 @@ bool LineEngine::write_for_kernel(RunningSlice& r) {
   return issue(r, miss, static_cast<float>(machine_.prefetched_lines));
 }
 
-// Up to the access to a line of `touch`.
+// Moves the clock over computing and page faults in front of the next line of `touch`.
 void LineEngine::compute(RunningSlice& r, const LineTouch& touch) {
   const double accesses = static_cast<double>(touch.accesses) / static_cast<double>(touch.lines.size());
   r.computed += r.access_time * accesses;

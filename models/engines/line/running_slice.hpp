@@ -53,7 +53,7 @@ struct RunningSlice {
   AddressSpace* addresses = nullptr;
   SliceTouches slice;
   LineCursor cursor;
-  const LineTouch* reached = nullptr;  // not accessed yet: others come first
+  const LineTouch* reached = nullptr;  // computed up to, and not accessed yet; of `slice`
   LineNumber reached_line;
   std::vector<KernelLines> kernel;
   Picoseconds begin = 0, clock = 0, wake = never;

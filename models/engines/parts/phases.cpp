@@ -23,6 +23,7 @@ void SlicePhase::add(const SlicePhase& other) {
   read_weight += other.read_weight;
   transferred += other.transferred;
   transfer_weight += other.transfer_weight;
+  written += other.written;
   streamed += other.streamed;
   streamed_weight += other.streamed_weight;
   loads += other.loads;
@@ -38,11 +39,21 @@ double SlicePhase::streams_again() const {
   return loads > some * streamed ? again / loads : 0;
 }
 
+std::uint64_t PhaseRecorder::LinesSeen::further(const std::vector<LineRange>& lines) {
+  std::uint64_t more = ranges > 0 ? lines[ranges - 1].size() - last : 0;
+  for (; ranges < lines.size(); ++ranges) more += lines[ranges].size();
+  last = ranges > 0 ? lines[ranges - 1].size() : 0;
+  return more;
+}
+
 void PhaseRecorder::start(const CacheOutcome& outcome) {
   ranges_ = outcome.reads.size();
   last_lines_ = outcome.reads.empty() ? 0 : outcome.reads.back().lines.size();
   transfers_ = outcome.transfers.size();
   last_transferred_ = outcome.transfers.empty() ? 0 : outcome.transfers.back().lines.size();
+  writebacks_ = non_temporal_ = {};
+  writebacks_.further(outcome.writebacks);
+  non_temporal_.further(outcome.non_temporal_writes);
   for (std::size_t level = 0; level < levels_; ++level) {
     hit_lines_[level] = outcome.hit_lines[level];
     if (level > 0) hit_weight_[level - 1] = outcome.hit_weight[level];
@@ -78,6 +89,7 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
   for (; transfers_ < outcome.transfers.size(); ++transfers_)
     transfer(outcome.transfers[transfers_].lines.size(), outcome.transfers[transfers_].parallelism);
   last_transferred_ = transfers_ > 0 ? outcome.transfers[transfers_ - 1].lines.size() : 0;
+  window_.written += static_cast<double>(writebacks_.further(outcome.writebacks) + non_temporal_.further(outcome.non_temporal_writes));
   window_.streamed += streamed;
   window_.loads += streamed - std::min(stores, streamed);
   window_.again += std::max(0.0, followed - streamed);
@@ -151,7 +163,7 @@ double reread_factor(std::span<const SlicePhase> phases, const Machine& machine)
 
 namespace {
 
-// `told`: a phase, and how many seconds it keeps the core busy.
+// `told`: a phase, how many seconds it keeps the core busy, and of these how many it computes.
 template <class Told>
 void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine, const Told& told) {
   double accesses = 0, hits = 0, moved = 0, weight = 0;
@@ -166,7 +178,7 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
     const double transfers = spent.hits * share_of(hit_seconds_of(phase, machine), hits) +
                              spent.transfers * share_of(phase.transfer_weight, moved) +
                              spent.reads * share_of(slowed_weight(phase, machine), weight);
-    told(phase, std::max(computing, transfers) + serial_share(phase, machine) * std::min(computing, transfers));
+    told(phase, std::max(computing, transfers) + serial_share(phase, machine) * std::min(computing, transfers), computing);
   }
 }
 
@@ -178,29 +190,31 @@ double busy_seconds(std::span<const SlicePhase> phases, const CoreSeconds<double
   const double together = spent.busy(machine.overlap);
   if (!in_phases(phases, machine)) return together;
   double seconds = 0;
-  each_phase(phases, spent, machine, [&](const SlicePhase&, double busy) { seconds += busy; });
+  each_phase(phases, spent, machine, [&](const SlicePhase&, double busy, double) { seconds += busy; });
   return std::max(seconds, together);
 }
 
 SliceParts parts_of(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine) {
   constexpr double denser = 1.5;
-  SliceParts whole{.memory = busy_seconds(phases, spent, machine)};
-  if (!in_phases(phases, machine) || phases.size() < 2) return whole;
+  const double whole = busy_seconds(phases, spent, machine);
+  SliceParts parts{.dense = {whole, 1, spent.core >= spent.memory()}, .rest = {}};
+  if (!in_phases(phases, machine) || phases.size() < 2) return parts;
   double lines = 0, seconds = 0;
-  each_phase(phases, spent, machine, [&](const SlicePhase& phase, double busy) {
+  each_phase(phases, spent, machine, [&](const SlicePhase& phase, double busy, double) {
     seconds += busy;
     lines += phase.lines();
   });
-  SliceParts parts{.memory = 0, .computing = 0, .lines = 0};
-  each_phase(phases, spent, machine, [&](const SlicePhase& phase, double busy) {
+  SlicePart dense;
+  double computing = 0;
+  each_phase(phases, spent, machine, [&](const SlicePhase& phase, double busy, double computed) {
     if (!(phase.lines() * seconds > lines * busy)) return;
-    parts.memory += busy;
-    parts.lines += phase.lines();
+    dense.seconds += busy;
+    dense.lines += phase.lines();
+    computing += computed;
   });
-  if (!(parts.lines * seconds > denser * lines * parts.memory)) return whole;
-  parts.memory *= whole.memory / seconds;
-  parts.computing = whole.memory - parts.memory;
-  parts.lines /= lines;
+  if (!(dense.lines * seconds > denser * lines * dense.seconds)) return parts;
+  parts.rest = {whole * (1 - dense.seconds / seconds), 1 - dense.lines / lines, 2 * (spent.core - computing) >= seconds - dense.seconds};
+  parts.dense = {whole * dense.seconds / seconds, dense.lines / lines, 2 * computing >= dense.seconds};
   return parts;
 }
 

@@ -20,14 +20,16 @@ struct SlicePhase {
   double accesses = 0;
   double reads = 0, read_weight = 0;            // lines from memory; the same / parallelism
   double transferred = 0, transfer_weight = 0;  // lines from other cores' caches; the same / parallelism
-  double streamed = 0, streamed_weight = 0;     // of them, those that prefetchers follow
+  double written = 0;                           // lines written back, and written past the caches
+  double streamed = 0, streamed_weight = 0;     // of `reads`, those that prefetchers follow
   double loads = 0;                             // of `streamed`, without those that stores ask for
   double again = 0;                             // lines of streams that are in a cache
   std::array<double, most_levels> hit_lines{}, hit_weight{};
 
   void add(const SlicePhase&);
-  // Lines that come over shared resources, and their weight.
-  double lines() const { return reads + transferred; }
+  // Lines that go over shared resources.
+  double lines() const { return reads + transferred + written; }
+  // Latencies that the core waits for.
   double weight() const { return read_weight + transfer_weight; }
   // Streams that the phase reads from a cache, for each that it reads from memory.
   double streams_again() const;
@@ -45,36 +47,48 @@ public:
   void start(const CacheOutcome& outcome);
   // `outcome`: with what the caches made of the group.
   void add(std::span<const LineTouch> group, const CacheOutcome& outcome);
-  // Ascending by lines from memory and other caches per access; those without any come last. The recorder is then ready for the next slice.
+  // Ascending by latencies that the core waits for (lines from memory and other cores / parallelism) per access; those without any come
+  // last. The recorder is then ready for the next slice.
   void finish(std::vector<SlicePhase>& phases);
 
 private:
   static constexpr int bins = 8;
+  // Of a list that grows at its end, by ranges and by lines of the last one.
+  struct LinesSeen {
+    std::size_t ranges = 0;
+    std::uint64_t last = 0;
+    std::uint64_t further(const std::vector<LineRange>&);  // lines since the last call
+  };
   void close();
 
   std::size_t levels_;
   float miss_buffers_;
   double window_accesses_;
   SlicePhase window_;
-  std::array<SlicePhase, bins + 1> phases_{};  // the last: nothing from memory
+  std::array<SlicePhase, bins + 1> phases_{};  // the last: nothing from memory or other cores
   std::size_t ranges_ = 0;                     // of outcome.reads, seen
   std::uint64_t last_lines_ = 0;               // of the last of them
   std::size_t transfers_ = 0;                  // of outcome.transfers, seen
   std::uint64_t last_transferred_ = 0;         // lines of the last of them
+  LinesSeen writebacks_, non_temporal_;
   std::array<std::uint64_t, SlicePhase::most_levels + 1> hit_lines_{};
   std::array<double, SlicePhase::most_levels> hit_weight_{};
 };
 
 // What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min of the two. Computing is spread over
-// the phases by their accesses, hits, transfers between caches and reads by what each phase asked for. `serial`: 0, and more
+// the phases by their accesses; hits, transfers between caches and reads each by what the phase asked for. `serial`: 0, and more
 // where streams are read again (machine.hpp, reread_serial). Never less than `spent.busy`.
 double busy_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&);
 
-// A slice in two parts, one after the other: the phases that ask for more lines from memory and other caches a second than the slice as a
-// whole, and the rest. Their sum is `busy_seconds`. One part (`computing` 0) unless the first asks for half as many again.
+// A slice in two parts, whatever the order of its phases. Phases that move more lines over shared resources a second than the slice's
+// average are the first part. If its rate is not at least 1.5 times the average, the slice is one part.
+struct SlicePart {
+  double seconds = 0;
+  double lines = 0;      // share of the lines
+  bool by_core = false;  // computing takes longer than waiting for lines
+};
 struct SliceParts {
-  double memory = 0, computing = 0;  // seconds
-  double lines = 1;                  // share of these lines
+  SlicePart dense, rest;  // their seconds add up to `busy_seconds`; rest.seconds is 0 where there is one part
 };
 SliceParts parts_of(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&);
 

@@ -94,11 +94,15 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   running.thread = place.thread;
   running.region = workload_.executions[work.items.execution.index()].region;
   running.begin = place.now;
-  running.last_part = parts.computing > 0 ? 1 : 0;
-  const double memory_share = parts.memory / std::max(parts.memory + parts.computing, picosecond);
-  running.parts[0] = {Time::from_seconds(parts.memory + overhead), std::max(alone * memory_share + overhead, picosecond), parts.lines};
-  running.parts[1] = {Time::from_seconds(parts.computing), std::max(alone * (1 - memory_share), picosecond), 1 - parts.lines};
-  running.private_cause = private_cause(spent, machine_.overlap, overhead);
+  const double whole = parts.dense.seconds + parts.rest.seconds;
+  const auto part_of = [&](const SlicePart& part, double before) {
+    const double idle = whole > 0 ? alone * part.seconds / whole : 0;
+    const PrivateCause waiting = spent.hits > spent.reads + spent.transfers ? PrivateCause::cache : PrivateCause::latency;
+    const PrivateCause cause = before > part.seconds ? PrivateCause::overhead : part.by_core ? PrivateCause::core : waiting;
+    return Part{Time::from_seconds(part.seconds + before), std::max(idle + before, picosecond), part.lines, cause};
+  };
+  running.parts = {part_of(parts.dense, overhead), part_of(parts.rest, 0)};
+  running.last_part = parts.rest.seconds > 0 ? 1 : 0;
   if (use_.seconds(lock()) > 0) running.faults_on = machine_.socket_of(place.node);
   list_uses(work, outcome, running);
   for (const ResourceUse& use : running.uses) offered_[use.resource.index()] -= offered_share(use.seconds, alone);
@@ -299,8 +303,10 @@ double StagedMemoryModel::customers(const Work& work, const CacheOutcome& outcom
     lines += number;
     streams += scattered ? number / miss.parallelism : number;
   }
-  const bool team = workload_.executions[work.items.execution.index()].parallel != 0;
-  const std::size_t threads = std::max(team ? options_.threads : 1, running_.size() + 1);
+  const Execution& execution = workload_.executions[work.items.execution.index()];
+  const auto iterations = static_cast<std::size_t>(std::max<std::int64_t>(execution.iterations, 1));
+  const std::size_t team = execution.parallel != 0 ? std::min({options_.threads, iterations, std::size_t{machine_.cores()}}) : 1;
+  const std::size_t threads = std::max(team, running_.size() + 1);
   return static_cast<double>(threads) * (streams > 0 ? lines / streams : 1);
 }
 
@@ -314,7 +320,6 @@ void StagedMemoryModel::list_uses(const Work& work, const CacheOutcome& outcome,
   if (visits_ > most && most > 0) running.crowding = 1 + (visits_ / most - 1) / (2 * customers(work, outcome));
 }
 
-// Until its end it offers what it would draw at idle latency, overheads included: what the equilibrium asks for.
 WorkId StagedMemoryModel::begin(Running running) {
   if (running.faults_on) fault_lock_.enter(*running.faults_on);
   running.work = WorkId{begun_++};
@@ -323,25 +328,29 @@ WorkId StagedMemoryModel::begin(Running running) {
   return work;
 }
 
+// Faults come first.
+double StagedMemoryModel::seconds_now(const Running& running, const ResourceUse& use) const {
+  if (use.resource == lock()) return running.part == 0 ? use.seconds : 0;
+  return running.now().share * use.seconds;
+}
+
+// Until its end a part offers what it would draw at idle latency, overheads included: what the equilibrium asks for.
 void StagedMemoryModel::run(Running running) {
   const Part& part = running.now();
+  Activity activity{part.minimum, {}};
   running.load_before.clear();
   for (const ResourceUse& use : running.uses) {
-    const std::size_t resource = use.resource.index();
-    offered_[resource] += offered_share(part.share * use.seconds, part.alone);
-    running.load_before.push_back(load_[resource]);
-  }
-  Activity activity{part.minimum, {}};
-  for (const ResourceUse& use : running.uses) {
-    const double crowding = use.resource != lock() ? running.crowding : 1;
-    if (const double seconds = crowding * part.share * use.seconds; seconds > 0) activity.uses.push_back({use.resource, seconds});
+    const double seconds = seconds_now(running, use), crowding = use.resource != lock() ? running.crowding : 1;
+    offered_[use.resource.index()] += offered_share(seconds, part.alone);
+    running.load_before.push_back(load_[use.resource.index()]);
+    if (seconds > 0) activity.uses.push_back({use.resource, crowding * seconds});
   }
   running_.emplace(sharing_->start(activity), std::move(running));
 }
 
-// Stretched beyond what it needs alone: by the resource that was in most demand during its life.
+// Stretched beyond what it needs alone: by the resource that was in most demand while the part ran.
 std::size_t StagedMemoryModel::cause_of(const Running& running, Time duration) const {
-  std::size_t cause = causes_.number(running.private_cause);
+  std::size_t cause = causes_.number(running.now().private_cause);
   if (const Time minimum = running.now().minimum; duration <= minimum + Time::picoseconds(1 + minimum.count() / 1000)) return cause;
   double greatest = -1;
   for (std::size_t u = 0; u < running.uses.size(); ++u) {
@@ -370,7 +379,7 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
     const Part& part = running.now();
     for (const ResourceUse& use : running.uses) {
       const std::size_t resource = use.resource.index();
-      const double seconds = part.share * use.seconds;
+      const double seconds = seconds_now(running, use);
       if (options_.timeline != nullptr) options_.timeline->used(resource, running.begin, end.time, seconds);
       offered_[resource] = std::max(0.0, offered_[resource] - offered_share(seconds, part.alone));
     }

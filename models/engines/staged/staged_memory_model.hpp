@@ -1,4 +1,4 @@
-// Work in stages: accesses -> lines that leave the core (CacheModel) -> home nodes (AddressSpace) -> one Activity, whose
+// Work in stages: accesses -> lines that leave the core (CacheModel) -> home nodes (AddressSpace) -> an activity, or two, whose
 // progress the shared resources decide (BandwidthSharing). `flow` and `simgrid` differ in the last stage only.
 //
 // An activity's private minimum is what its core needs when nothing else runs:
@@ -8,19 +8,21 @@
 //               + transferred lines / parallelism x core-to-core latency
 // Work on pages that a placement watches: hinting faults, scanned pages and migrations at the system's costs. A migrated page's lines
 // leave all caches, modified ones to the old home; the page is read there and written at its new home.
-// Where phases of the slice differ (phases.hpp), the activity has two parts, one after the other: the first has most of the traffic.
+// Where phases of the slice differ (phases.hpp, SliceParts), it is two activities, one after the other: the denser part first, whatever the
+// program's order.
 // Shared: each controller for read bytes / B_read + write bytes / B_write, with B_write from 1/B_1:1 = (1/B_read + 1/B_write)/2;
 // each directed link for the bytes of its messages over its raw bandwidth.
 //
 // Pages that alternate among nodes: a core's stream is on one page at a time, and while one node serves it, the others do not. Threads and
-// nodes are a closed queueing network. T customers that each ask the resource in most demand for U seconds, and all nodes one after the
-// other for D, get at least T / (D + (T - 1) U) of it (balanced job bounds: Zahorjan et al., CACM 25(2), 1982), if times are exponential.
-// Pages are equally long, which halves the waiting (Pollaczek and Khinchine): a slice shares resources as if it asked for
-// 1 + (D / U - 1) / 2T times as much. A thread whose accesses are irregular is as many customers as it has misses in flight.
+// nodes are a closed queueing network. T threads, each U seconds at the busiest resource and D at all nodes together, make at least
+// T / (D + (T - 1) U) rounds a second (balanced job bounds: Zahorjan et al., CACM 25(2), 1982): a round takes the busiest resource
+// U + (D - U) / T. That is for exponential times. Pages are equally long, so half of the addition is taken, by analogy with a queue of
+// equal customers (M/D/1). So a slice shares its resources as if it asked for 1 + (D / U - 1) / 2T times as much. A thread whose accesses
+// are irregular is as many customers as it has misses in flight. A core's streams count as one; lines from other cores visit no node.
 //
 // Latency under load: the controllers' curves are taken at the equilibrium of a closed system. If the running activities would
 // use a share r0 of a controller at idle latency L0, they use r = r0 L0 / (L0 + extra(r)), at most 1 (a fixed point; extra
-// grows, so there is one). It is taken when an activity starts and holds for its life, which a quantum bounds.
+// grows, so there is one). It is taken when a slice starts and holds for both its parts; a quantum bounds them.
 #pragma once
 
 #include <array>
@@ -64,7 +66,8 @@ private:
   struct Part {
     Time minimum;
     double alone = 0;  // seconds at idle latency, for the offered load
-    double share = 1;  // of the slice's uses
+    double share = 1;  // of the slice's uses, but for the lock of page faults
+    PrivateCause private_cause = PrivateCause::core;
   };
   struct Running {
     WorkId work;
@@ -74,10 +77,9 @@ private:
     std::array<Part, 2> parts;  // one after the other
     std::size_t part = 0;       // that runs
     std::size_t last_part = 0;
-    PrivateCause private_cause = PrivateCause::core;
     std::optional<SocketId> faults_on;  // it holds up other threads' page faults from there
-    std::vector<ResourceUse> uses;      // seconds that its lines and messages need
-    double crowding = 1;                // so many times these, for the sharing
+    std::vector<ResourceUse> uses;      // seconds that its lines, messages and page faults need
+    double crowding = 1;                // lines and messages count so often in the sharing
     std::vector<double> load_before;    // by use: load_ when the part began
 
     const Part& now() const { return parts[part]; }
@@ -102,7 +104,8 @@ private:
   void list_uses(const Work&, const CacheOutcome&, Running&);
   double customers(const Work&, const CacheOutcome&) const;  // of the closed queueing network
   WorkId begin(Running);
-  void run(Running);  // its part
+  void run(Running);                                             // its part
+  double seconds_now(const Running&, const ResourceUse&) const;  // of a resource, that its part uses
 
   void use_links(const std::vector<LinkBytes>&, std::uint64_t lines);
   void count_latency(const char* source, Time latency, std::uint64_t lines);

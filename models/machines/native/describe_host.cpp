@@ -9,6 +9,8 @@
 #include "models/machines/native/described_fields.hpp"
 #include "models/machines/native/estimators.hpp"
 
+#include "sim/machine/team_costs.hpp"
+
 namespace homenode {
 namespace {
 
@@ -231,12 +233,14 @@ private:
     const Spread near = host_.of(figure::core_to_core_near), far = host_.of(figure::core_to_core_far);
     fields_.set("coherence.core_to_core_local", near, Fields::time_text, "half a round trip between the first two cores");
     fields_.set("coherence.core_to_core_remote", far, Fields::time_text, "half a round trip between the first and the last core");
-    // cost = base + factor x ceil(log2 threads) x core-to-core latency; the factor is the tree's two ways.
-    const double levels = std::ceil(std::log2(static_cast<double>(all)));
+    // cost = base + factor x the slowest signals of a tree's levels (team_costs.hpp); the factor is the tree's two ways.
+    std::vector<CoreId> team;
+    for (std::size_t core = 0; core < std::min<std::size_t>(all, machine_.cores()); ++core) team.emplace_back(core);
+    const double tree = 2 * tree_of_signals(machine_, team, near.value, far.value);
     const Spread widest = resting_on(host_.of(figure::barrier(all)), near);
     fields_.set("threads.barrier_log_factor", {2, 2, 2}, Fields::number_text, "a tree's way up and down");
-    fields_.set("threads.barrier_base", mapped(widest, [&](double total) { return total - 2 * levels * near.value; }), Fields::time_text,
-                "a spinning barrier of " + std::to_string(all) + " threads less 2 x levels x core-to-core latency");
+    fields_.set("threads.barrier_base", mapped(widest, [&](double total) { return total - tree; }), Fields::time_text,
+                "a spinning barrier of " + std::to_string(all) + " threads less 2 x the core-to-core latencies of a tree's levels");
   }
 
   // Noise must not make an outer level faster than an inner one, nor writes free.

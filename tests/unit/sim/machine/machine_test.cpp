@@ -124,6 +124,13 @@ TEST(TeamCosts, AreTheSlowestSignalOfEachLevelOfATree) {
     EXPECT_EQ(costs.barrier, Time::nanoseconds(500 + 3 * steps));
     EXPECT_EQ(costs.reduction, Time::nanoseconds(4 * steps));
   }
+  // Eight threads on two sockets in turn leave the socket in the first of three steps, packed ones in the last.
+  std::vector<CoreId> turns, packed;
+  for (unsigned thread = 0; thread < 8; ++thread) {
+    turns.emplace_back(thread % 2 * 8 + thread / 2);
+    packed.emplace_back(thread / 4 * 8 + thread % 4);
+  }
+  for (const auto& team : {turns, packed}) EXPECT_EQ(team_costs(machine, team).reduction, Time::nanoseconds(4 * (70 + 30 + 30)));
   EXPECT_EQ(team_costs(machine, std::vector<CoreId>{CoreId{0u}}).barrier, Time{});  // nobody to wait for
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/support/machines.hpp"
 
 namespace homenode::test {
@@ -70,26 +72,59 @@ TEST(Phases, LinesFromAnotherCoreAreWaitedForAsThoseFromMemory) {
   EXPECT_DOUBLE_EQ(busy_seconds(phases, {6, 0, 4, 0}, one_node()), 4 + 3);
 }
 
-// 4 s with all lines, then 3 s without any: the first asks for 7/4 of the slice's lines a second.
-TEST(SliceParts, WhatAsksForMostLinesComesFirst) {
+TEST(Phases, LinesAreCountedWhereTheyCome) {
+  Machine machine = one_node();
+  PhaseRecorder recorder{machine};
+  CacheOutcome outcome;
+  outcome.hit_lines.resize(machine.caches.size());
+  outcome.hit_weight.resize(machine.caches.size());
+  recorder.start(outcome);
+  LineTouch touch{.lines = LineRange::of(0, 1), .reads = true};
+  touch.accesses = 4096;
+  // a range of each kind that grows from 100 to 160 lines: the second window has 60
+  outcome.reads.push_back({LineRange::of(0, 100), 1});
+  outcome.transfers.push_back({LineRange::of(0, 100), CoreId{1}, 1});
+  outcome.writebacks.push_back(LineRange::of(0, 100));
+  outcome.non_temporal_writes.push_back(LineRange::of(0, 100));
+  recorder.add({&touch, 1}, outcome);
+  touch.accesses = 65536;
+  outcome.reads.back().lines.last += 60;
+  outcome.transfers.back().lines.last += 60;
+  outcome.writebacks.back().last += 60;
+  outcome.non_temporal_writes.back().last += 60;
+  recorder.add({&touch, 1}, outcome);
+  std::vector<SlicePhase> phases;
+  recorder.finish(phases);
+  ASSERT_EQ(phases.size(), 2u);
+  const auto lines = [](const SlicePhase& phase) { return std::array{phase.reads, phase.transferred, phase.written, phase.lines()}; };
+  EXPECT_EQ(lines(phases[0]), (std::array<double, 4>{60, 60, 120, 240}));
+  EXPECT_EQ(lines(phases[1]), (std::array<double, 4>{100, 100, 200, 400}));
+}
+
+// 4 s with all lines, then 3 s without any: the first moves 7/4 of the slice's lines a second.
+TEST(SliceParts, WhatMovesMostLinesComesFirst) {
   const SliceParts parts = parts_of(phases_of({{4096, 0}, {4096, 512}}), spent(6, 4), one_node());
-  EXPECT_DOUBLE_EQ(parts.memory, 4);
-  EXPECT_DOUBLE_EQ(parts.computing, 3);
-  EXPECT_DOUBLE_EQ(parts.lines, 1);
-  // 8 of 9 lines come from the part that waits for 32/36 of 4.5 s; the other computes for 3 and waits for the rest meanwhile
+  EXPECT_DOUBLE_EQ(parts.dense.seconds, 4);
+  EXPECT_DOUBLE_EQ(parts.rest.seconds, 3);
+  EXPECT_DOUBLE_EQ(parts.dense.lines, 1);
+  EXPECT_DOUBLE_EQ(parts.rest.lines, 0);
+  EXPECT_TRUE(parts.rest.by_core);
+  // 8 of 9 lines come in the part that waits for them, 4 of 4.5 s; the other computes for 3 s and waits for the rest meanwhile
   const SliceParts both = parts_of(phases_of({{4096, 512}, {4096, 64}}), spent(6, 4.5), one_node());
-  EXPECT_DOUBLE_EQ(both.memory, 4);
-  EXPECT_DOUBLE_EQ(both.computing, 3);
-  EXPECT_DOUBLE_EQ(both.lines, 8. / 9);
+  EXPECT_DOUBLE_EQ(both.dense.seconds, 4);
+  EXPECT_DOUBLE_EQ(both.rest.seconds, 3);
+  EXPECT_DOUBLE_EQ(both.dense.lines, 8. / 9);
+  EXPECT_DOUBLE_EQ(both.rest.lines, 1. / 9);
+  EXPECT_FALSE(parts_of(phases_of({{4096, 512}, {4096, 0}}), spent(2, 8), one_node()).dense.by_core);
 }
 
 TEST(SliceParts, ThereIsOneWherePhasesAreAlikeOrTheFirstIsNearlyAll) {
   for (const SliceParts& parts : {parts_of(phases_of({{512, 64}, {512, 64}}), spent(5, 3), one_node()),
                                   parts_of(phases_of({{4096, 512}, {4096, 0}}), spent(2, 4), one_node()),  // 5/4
                                   parts_of({}, spent(5, 3), one_node())}) {
-    EXPECT_DOUBLE_EQ(parts.memory, 5);
-    EXPECT_EQ(parts.computing, 0);
-    EXPECT_EQ(parts.lines, 1);
+    EXPECT_DOUBLE_EQ(parts.dense.seconds, 5);
+    EXPECT_EQ(parts.rest.seconds, 0);
+    EXPECT_EQ(parts.dense.lines, 1);
   }
 }
 

@@ -271,6 +271,16 @@ TEST(Bandwidth, interleavingOnTheX5550IsBoundByTheLinkAsComputedByHand) {
   EXPECT_LT(loss, 0.22);
 }
 
+TEST(Bandwidth, oneThreadMeetsHalfOfTheOtherNodesTimeWherePagesAlternate) {
+  // U = 72 n/2 / 12 GB/s = 3 n on the link, D = 64 n/2 / 24 + 3 n: with one customer 1 + (D / U - 1) / 2 times U, whatever else the team
+  // could do: the loop has one iteration.
+  Bench bench{two_sockets(), "interleave"};
+  bench.options.threads = 8;
+  EXPECT_THAT(bench.time(reads(100)), about(n * 3e-9 * (1 + (64. / 2 / 24 / 3) / 2)));
+  Bench local{two_sockets()};
+  EXPECT_THAT(local.time(reads(100)), about(n * 64 / 24e9));
+}
+
 TEST(LatencyUnderLoad, isTheEquilibriumOfTheCurve) {
   // 30 lines in flight at 100 ns would use r0 = 30 x 64 B / 100 ns / 24 GB/s = 0.8. From half use on, extra(r) = 200 (r - 0.5) ns:
   // r (100 + 200 (r - 0.5)) = 100 r0, so r = sqrt(r0 / 2) = 0.6325 and extra = 26.49 ns.
