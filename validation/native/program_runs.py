@@ -169,14 +169,22 @@ def captured(case: Case, folder: Path, traces: Path) -> Captured:
     seconds = time.perf_counter() - begin
     if done.returncode not in (0, *case.program.success):
         raise Unusable(f"capture: exit code {done.returncode}: {_last_words(done)}")
-    said = json.loads(_run([homenode, "inspect", trace, "--json"], folder, REPLAY_SECONDS, "inspect"))
+    return told_of(case, trace, seconds)
+
+
+def told_of(case: Case, trace: Path, seconds: float) -> Captured:
+    """What a trace says of itself; `seconds`: of its capture."""
+    said = json.loads(
+        _run([str(_COMMANDS / "homenode"), "inspect", str(trace), "--json"], trace.parent, REPLAY_SECONDS, "inspect")
+    )
     if not said["complete"]:
         raise Unusable(f"capture: truncated after {seconds:.0f} s: {said['truncated_by']}")
     if not said["work"]["instructions"]:
         raise Unusable("capture: no instruction counts (its twin did not link, or did not write them)")
     unseen = said["unseen"]
     instructions = said["work"]["instructions"] + unseen["instructions"]
-    created = any(thread["parent"] is not None for thread in said["threads"])
+    # A team of OpenMP has threads with parents, too.
+    created = case.program.threads == "own" and any(thread["parent"] is not None for thread in said["threads"])
     return Captured(trace, seconds, said["accesses"], instructions, unseen["share"], created)
 
 
