@@ -80,7 +80,7 @@ const Choices<std::function<std::unique_ptr<CacheModel>(const Machine&, std::uin
       {{"runs", "ranges of lines, an LRU stack a level: a row costs the same whatever its length",
         [](const Machine& machine, std::uint64_t) -> Made { return std::make_unique<RunLru>(machine); }},
        {"lines", "every set of every cache, line by line", [](const Machine& machine, std::uint64_t seed) -> Made {
-          return std::make_unique<SetCaches>(machine, seed, machine.snoop != SnoopMode::directory);
+          return std::make_unique<SetCaches>(machine, seed, SetCaches::forwards_clean(machine));
         }}}};
   return choices;
 }

@@ -39,6 +39,8 @@ public:
   // `forwards_clean`: a clean line comes from the outermost cache that got it last, if that still holds it (state Forward of MESIF,
   // Exclusive of MESI), and not from memory.
   explicit SetCaches(const Machine&, std::uint64_t seed = 0, bool forwards_clean = false);
+  // A directory knows of modified lines only.
+  static bool forwards_clean(const Machine& machine) { return machine.snoop != SnoopMode::directory; }
 
   // Accesses one line. Only write-backs and non-temporal stores go to the outcome.
   LineFate access_line(CoreId, LineNumber, const LineTouch&, CacheOutcome&);

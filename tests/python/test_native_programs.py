@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from validation.__main__ import main  # noqa: E402
-from validation.native import ablation, compare, programs, variants  # noqa: E402
+from validation.native import ablation, compare, programs  # noqa: E402
 from validation.native.cases import CASES, SMALLEST, Case  # noqa: E402
 from validation.native.measure import Measurement  # noqa: E402
 from validation.native.neighbours import Shared, machine_beside  # noqa: E402
@@ -247,16 +247,16 @@ def test_a_system_without_faults() -> None:
     assert {**before, "faults": 0} == {**after, "faults": 0}
 
 
-def test_switches_are_options_of_replay(tmp_path: Path) -> None:
-    options = {switch.name: switch.options(MACHINE, tmp_path) for switch in ablation.SWITCHES}
-    faults = options["page faults free"]
-    if "--system" in faults:  # the machine has no operating system of its own
-        assert hn.System.load(faults[1]).parameters
-    names = hn.Machine.load(MACHINE).changeable_names
-    for words in options.values():
-        assert all(
-            word.partition("=")[0] in names for at, word in enumerate(words) if at and words[at - 1] == "--change"
-        )
+def test_each_switch_is_a_run_without_its_mechanism(tmp_path: Path) -> None:
+    spec = hn.RunSpec(MACHINE, threads=1)
+    runs = {switch.name: switch.without(spec, tmp_path) for switch in ablation.SWITCHES}
+    assert all(run != spec for run in runs.values())
+    faults = runs["page faults free"]
+    assert faults is not None
+    assert hn.System.load(faults.system).parameters  # the machine has no operating system of its own
+    classes = runs["block model off (--core classes)"]
+    assert classes is not None
+    assert classes.core == "classes"
 
 
 def test_kernels_have_four_sizes_and_distributions_on_two_threads() -> None:
@@ -319,24 +319,11 @@ def test_a_measurement_between_unlike_neighbours_is_repeated(monkeypatch: pytest
     assert shared == pytest.approx(Shared(16e6, 40.0, 4e10, (5e10 * 6e10) ** 0.5))
 
 
-def test_variants_are_replays_with_other_options(trace_file: Path) -> None:
+def test_the_ablation_is_what_replays_without_each_mechanism_take(trace_file: Path, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "validation.native.ablation", trace_file, MACHINE, "1", tmp_path]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
+    found = json.loads(done.stdout)
     trace, machine = hn.Trace.open(trace_file), hn.Machine.load(MACHINE)
-    base = hn.RunSpec(machine, threads=1)
-    changed = variants.spec_of(
-        machine, base, ["--core", "classes", "--change", "memory_latency=x2", "--change", "core_time=x3"]
-    )
-    assert changed.core == "classes"
-    assert changed.machine.hash == machine.with_changes(memory_latency="x2", core_time="x3").hash
-    with pytest.raises(ValueError, match="option --threads; allowed"):
-        variants.spec_of(machine, base, ["--threads", "2"])
-    done = subprocess.run(
-        [sys.executable, "-m", "validation.native.variants", trace_file, MACHINE, "1"],
-        input='[[], ["--change", "memory_latency=x4"]]',
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    plain, slower = json.loads(done.stdout)
-    assert plain == hn.replay(trace, machine, threads=1, stores="regular").seconds
-    assert slower > plain
+    free = machine.with_changes({"core.misprediction": "0"})
+    assert found["mispredictions free"] == hn.replay(trace, free, threads=1, stores="regular").seconds
+    assert found["page faults free"] < hn.replay(trace, machine, threads=1, stores="regular").seconds

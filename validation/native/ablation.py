@@ -1,6 +1,8 @@
 """A mechanism of the model switched off, one at a time: what it is worth shows in how the errors change."""
 
+import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -11,10 +13,10 @@ _ZERO = re.compile(r"^(parallel|serial|zeroing|serial_transfers)( *= *\{ *value 
 
 
 class Switch(NamedTuple):
-    """A mechanism, and the options of `homenode replay` that leave it out; none: this machine does not have it."""
+    """A mechanism, and the run that leaves it out; None: this machine does not have it."""
 
     name: str
-    options: Callable[[Path, Path], list[str]]  # of machine and a folder to write to
+    without: Callable[[hn.RunSpec, Path], hn.RunSpec | None]  # Path: a folder to write to
 
 
 def without_faults(system: str) -> str:
@@ -37,47 +39,60 @@ def without_faults(system: str) -> str:
 _FAULTS = {"parallel": "0 ns", "serial": "0 ns", "serial_transfers": "0", "zeroing": "0"}
 
 
-def _no_faults(machine: Path, folder: Path) -> list[str]:
-    known = hn.Machine.load(machine).changeable_names
-    own = [f"system.faults.{name}={zero}" for name, zero in _FAULTS.items() if f"system.faults.{name}" in known]
-    if own:  # the machine's own operating system, as calibration measured it
-        return [word for change in own for word in ("--change", change)]
+def _no_faults(spec: hn.RunSpec, folder: Path) -> hn.RunSpec:
+    own = _changes(*((f"system.faults.{name}", zero) for name, zero in _FAULTS.items()))(spec, folder)
+    if own is not None:  # the machine's own operating system, as calibration measured it
+        return own
     system = folder / "no_faults.toml"
     folder.mkdir(parents=True, exist_ok=True)
     description = Path(hn.__file__).parent / "systems" / "default.toml"
     system.write_text(without_faults(description.read_text(encoding="utf-8")), encoding="utf-8")
-    return ["--system", str(system)]
+    return spec.with_(system=str(system))
 
 
-def _change(name: str, value: str) -> Callable[[Path, Path], list[str]]:
-    """Where the machine has such a number."""
-
-    def options(machine: Path, folder: Path) -> list[str]:
-        return ["--change", f"{name}={value}"] if name in hn.Machine.load(machine).changeable_names else []
-
-    return options
-
-
-def _classes(machine: Path, folder: Path) -> list[str]:
+def _classes(spec: hn.RunSpec, folder: Path) -> hn.RunSpec | None:
     """The class bound is all that there is on a core without a block model."""
-    has_blocks = any(one["path"] == "core.llvm_cpu" and one["value"] for one in hn.Machine.load(machine).parameters)
-    return ["--core", "classes"] if has_blocks else []
+    has_blocks = any(one["path"] == "core.llvm_cpu" and one["value"] for one in spec.machine.parameters)
+    return spec.with_(core="classes") if has_blocks else None
 
 
-def _changes(*changes: tuple[str, str]) -> Callable[[Path, Path], list[str]]:
+def _changes(*changes: tuple[str, str]) -> Callable[[hn.RunSpec, Path], hn.RunSpec | None]:
     """Those of them that the machine has."""
 
-    def options(machine: Path, folder: Path) -> list[str]:
-        return [word for name, value in changes for word in _change(name, value)(machine, folder)]
+    def without(spec: hn.RunSpec, folder: Path) -> hn.RunSpec | None:
+        known = {name: value for name, value in changes if name in spec.machine.changeable_names}
+        return spec.with_(machine=spec.machine.with_changes(known)) if known else None
 
-    return options
+    return without
 
 
 SWITCHES = (
     Switch("block model off (--core classes)", _classes),
-    Switch("mispredictions free", _change("core.misprediction", "0")),
+    Switch("mispredictions free", _changes(("core.misprediction", "0"))),
     Switch("page faults free", _no_faults),
     Switch("streams read again do not disturb", _changes(("core.reread_slowdown", "0"), ("core.reread_serial", "0"))),
-    Switch("prefetchers follow from the first line", _change("core.prefetch_trigger", "0")),
-    Switch("everything in a slice overlaps", _change("core.overlap_accesses", "1000000000")),
+    Switch("prefetchers follow from the first line", _changes(("core.prefetch_trigger", "0"))),
+    Switch("everything in a slice overlaps", _changes(("core.overlap_accesses", "1000000000"))),
 )
+
+
+def seconds_without(trace: hn.Trace, spec: hn.RunSpec, folder: Path) -> dict[str, float]:
+    """Predicted seconds by what is switched off. Runs that see the same caches share what the caches did."""
+    specs = {switch.name: found for switch in SWITCHES if (found := switch.without(spec, folder)) is not None}
+    results = hn.replay_grid(trace, list(specs.values()), workers=1) if specs else []
+    return {name: result.seconds for name, result in zip(specs, results, strict=True)}
+
+
+def main() -> None:
+    """Write them as JSON: `python -m validation.native.ablation TRACE MACHINE THREADS FOLDER`; 0 threads: the program's own."""
+    trace, machine, threads = hn.Trace.open(sys.argv[1]), hn.Machine.load(Path(sys.argv[2])), int(sys.argv[3])
+    own = trace.own_threads
+    if own and not threads:
+        spec = hn.RunSpec(machine, stores="regular", threads=own[0], oversubscribe=True)
+    else:
+        spec = hn.RunSpec(machine, stores="regular", threads=threads)
+    json.dump(seconds_without(trace, spec, Path(sys.argv[4])), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

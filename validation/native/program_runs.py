@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from validation.native.ablation import SWITCHES
 from validation.native.program_table import Case, Program
 
 _COMMANDS = Path(sys.executable).parent
@@ -209,13 +210,18 @@ def replayed(case: Case, trace: Captured, machine: Path, further: Sequence[str] 
     return run, time.perf_counter() - begin
 
 
-def seconds_with(case: Case, trace: Captured, machine: Path, options: Sequence[Sequence[str]]) -> list[float]:
-    """Predicted seconds with each of these lists of further options, in one process (variants.py)."""
-    if not options:
-        return []
+def seconds_without(case: Case, trace: Captured, machine: Path, folder: Path) -> dict[str, float]:
+    """Predicted seconds with each mechanism switched off (ablation.py)."""
     threads = 0 if trace.creates_threads else case.threads
-    command = [sys.executable, "-m", "validation.native.variants", str(trace.path), str(machine), str(threads)]
-    seconds: list[float] = json.loads(
-        _run(command, Path(__file__).parents[2], REPLAY_SECONDS * len(options), "replay", input=json.dumps(options))
-    )
+    words = [
+        sys.executable,
+        "-m",
+        "validation.native.ablation",
+        str(trace.path),
+        str(machine),
+        str(threads),
+        str(folder),
+    ]
+    limit = REPLAY_SECONDS * len(SWITCHES)
+    seconds: dict[str, float] = json.loads(_run(words, Path(__file__).parents[2], limit, "replay"))
     return seconds

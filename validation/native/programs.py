@@ -7,7 +7,6 @@ from typing import Any
 
 import homenode as hn
 from homenode.errors import UsageError
-from validation.native.ablation import SWITCHES
 from validation.native.null_models import Observed, Peaks, roofline_seconds, seconds_by_accesses
 from validation.native.program_page import ProgramRow, SkippedRow, document, line, page, summary_lines
 from validation.native.program_runs import (
@@ -19,7 +18,7 @@ from validation.native.program_runs import (
     captured,
     native_run,
     replayed,
-    seconds_with,
+    seconds_without,
     summarised,
 )
 from validation.native.program_table import Case, cases, programs
@@ -156,8 +155,6 @@ class _Study:
         if samples := samples_within(took):
             sampled, _ = replayed(case, trace, self.machine, [f"--confidence={samples}"])
             interval = sampled["seconds_interval"]
-        switched = {switch.name: options for switch in SWITCHES if (options := switch.options(self.machine, self.work))}
-        without = dict(zip(switched, seconds_with(case, trace, self.machine, list(switched.values())), strict=True))
         memory = sum(map(sum, run["traffic_bytes"]))
         return ProgramRow(
             program=case.program.name,
@@ -176,7 +173,7 @@ class _Study:
             bound_by=_bound_by(run),
             by_accesses_seconds=by_accesses,
             roofline_seconds=roofline_seconds(trace.instructions, memory, case.threads, self.peaks),
-            without=without,
+            without=seconds_without(case, trace, self.machine, self.work),
             accesses=trace.accesses,
             instructions=trace.instructions,
             unseen_share=trace.unseen_share,

@@ -18,7 +18,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       line_bytes_{line_bytes(machine)},
       system_{options.system},
       stage_{workload, machine, std::make_unique<SliceCollector>(collecting_), LineTouchOptions::of(machine, options.stores), options.page},
-      caches_{machine, options.seed, machine.snoop != SnoopMode::directory},
+      caches_{machine, options.seed, SetCaches::forwards_clean(machine)},
       core_times_{workload, machine, options.code},
       link_free_(topology.directed_links(), 0),
       counts_{machine, topology},

@@ -39,21 +39,29 @@ double SlicePhase::streams_again() const {
   return loads > some * streamed ? again / loads : 0;
 }
 
-std::uint64_t PhaseRecorder::LinesSeen::further(const std::vector<LineRange>& lines) {
-  std::uint64_t more = ranges > 0 ? lines[ranges - 1].size() - last : 0;
-  for (; ranges < lines.size(); ++ranges) more += lines[ranges].size();
-  last = ranges > 0 ? lines[ranges - 1].size() : 0;
-  return more;
+namespace {
+
+std::uint64_t lines_of(const LineRange& range) { return range.size(); }
+template <class Range>
+std::uint64_t lines_of(const Range& range) {
+  return range.lines.size();
+}
+
+}  // namespace
+
+template <class Range, class Told>
+void PhaseRecorder::Seen::further(const std::vector<Range>& list, const Told& told) {
+  if (ranges > 0) told(list[ranges - 1], static_cast<double>(lines_of(list[ranges - 1]) - last));
+  for (; ranges < list.size(); ++ranges) told(list[ranges], static_cast<double>(lines_of(list[ranges])));
+  last = list.empty() ? 0 : lines_of(list.back());
 }
 
 void PhaseRecorder::start(const CacheOutcome& outcome) {
-  ranges_ = outcome.reads.size();
-  last_lines_ = outcome.reads.empty() ? 0 : outcome.reads.back().lines.size();
-  transfers_ = outcome.transfers.size();
-  last_transferred_ = outcome.transfers.empty() ? 0 : outcome.transfers.back().lines.size();
-  writebacks_ = non_temporal_ = {};
-  writebacks_.further(outcome.writebacks);
-  non_temporal_.further(outcome.non_temporal_writes);
+  const auto at_end = [](const auto& list) { return Seen{list.size(), list.empty() ? 0 : lines_of(list.back())}; };
+  reads_ = at_end(outcome.reads);
+  transfers_ = at_end(outcome.transfers);
+  writebacks_ = at_end(outcome.writebacks);
+  non_temporal_ = at_end(outcome.non_temporal_writes);
   for (std::size_t level = 0; level < levels_; ++level) {
     hit_lines_[level] = outcome.hit_lines[level];
     if (level > 0) hit_weight_[level - 1] = outcome.hit_weight[level];
@@ -69,27 +77,21 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     followed += lines;
     if (touch.writes && !touch.reads) stores += lines;
   }
-  const auto read = [&](std::uint64_t number, float parallelism) {
-    const auto lines = static_cast<double>(number), weight = lines / static_cast<double>(parallelism);
+  reads_.further(outcome.reads, [&](const MissRange& miss, double lines) {
+    const double weight = lines / static_cast<double>(miss.parallelism);
     window_.reads += lines;
     window_.read_weight += weight;
-    if (!(parallelism > miss_buffers_)) return;
+    if (!(miss.parallelism > miss_buffers_)) return;
     streamed += lines;
     window_.streamed_weight += weight;
-  };
-  if (ranges_ > 0) read(outcome.reads[ranges_ - 1].lines.size() - last_lines_, outcome.reads[ranges_ - 1].parallelism);
-  for (; ranges_ < outcome.reads.size(); ++ranges_) read(outcome.reads[ranges_].lines.size(), outcome.reads[ranges_].parallelism);
-  last_lines_ = ranges_ > 0 ? outcome.reads[ranges_ - 1].lines.size() : 0;
-  const auto transfer = [&](std::uint64_t number, float parallelism) {
-    window_.transferred += static_cast<double>(number);
-    window_.transfer_weight += static_cast<double>(number) / static_cast<double>(parallelism);
-  };
-  if (transfers_ > 0)
-    transfer(outcome.transfers[transfers_ - 1].lines.size() - last_transferred_, outcome.transfers[transfers_ - 1].parallelism);
-  for (; transfers_ < outcome.transfers.size(); ++transfers_)
-    transfer(outcome.transfers[transfers_].lines.size(), outcome.transfers[transfers_].parallelism);
-  last_transferred_ = transfers_ > 0 ? outcome.transfers[transfers_ - 1].lines.size() : 0;
-  window_.written += static_cast<double>(writebacks_.further(outcome.writebacks) + non_temporal_.further(outcome.non_temporal_writes));
+  });
+  transfers_.further(outcome.transfers, [&](const TransferRange& transfer, double lines) {
+    window_.transferred += lines;
+    window_.transfer_weight += lines / static_cast<double>(transfer.parallelism);
+  });
+  const auto write = [&](const LineRange&, double lines) { window_.written += lines; };
+  writebacks_.further(outcome.writebacks, write);
+  non_temporal_.further(outcome.non_temporal_writes, write);
   window_.streamed += streamed;
   window_.loads += streamed - std::min(stores, streamed);
   window_.again += std::max(0.0, followed - streamed);
@@ -163,7 +165,7 @@ double reread_factor(std::span<const SlicePhase> phases, const Machine& machine)
 
 namespace {
 
-// `told`: a phase, how many seconds it keeps the core busy, and of these how many it computes.
+// `told`: a phase, what it spends, and how long that keeps the core busy.
 template <class Told>
 void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine, const Told& told) {
   double accesses = 0, hits = 0, moved = 0, weight = 0;
@@ -174,11 +176,14 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
     weight += slowed_weight(phase, machine);
   }
   for (const SlicePhase& phase : phases) {
-    const double computing = spent.core * share_of(phase.accesses, accesses);
-    const double transfers = spent.hits * share_of(hit_seconds_of(phase, machine), hits) +
-                             spent.transfers * share_of(phase.transfer_weight, moved) +
-                             spent.reads * share_of(slowed_weight(phase, machine), weight);
-    told(phase, std::max(computing, transfers) + serial_share(phase, machine) * std::min(computing, transfers), computing);
+    const CoreSeconds<double> of_phase{
+        .core = spent.core * share_of(phase.accesses, accesses),
+        .hits = spent.hits * share_of(hit_seconds_of(phase, machine), hits),
+        .transfers = spent.transfers * share_of(phase.transfer_weight, moved),
+        .reads = spent.reads * share_of(slowed_weight(phase, machine), weight),
+    };
+    const double computing = of_phase.core, waiting = of_phase.memory();
+    told(phase, of_phase, std::max(computing, waiting) + serial_share(phase, machine) * std::min(computing, waiting));
   }
 }
 
@@ -190,32 +195,29 @@ double busy_seconds(std::span<const SlicePhase> phases, const CoreSeconds<double
   const double together = spent.busy(machine.overlap);
   if (!in_phases(phases, machine)) return together;
   double seconds = 0;
-  each_phase(phases, spent, machine, [&](const SlicePhase&, double busy, double) { seconds += busy; });
+  each_phase(phases, spent, machine, [&](const SlicePhase&, const CoreSeconds<double>&, double busy) { seconds += busy; });
   return std::max(seconds, together);
 }
 
 SliceParts parts_of(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine) {
   constexpr double denser = 1.5;
   const double whole = busy_seconds(phases, spent, machine);
-  SliceParts parts{.dense = {whole, 1, spent.core >= spent.memory()}, .rest = {}};
-  if (!in_phases(phases, machine) || phases.size() < 2) return parts;
+  const SliceParts one{.dense = {whole, 1, spent}, .rest = {}};
+  if (!in_phases(phases, machine) || phases.size() < 2) return one;
   double lines = 0, seconds = 0;
-  each_phase(phases, spent, machine, [&](const SlicePhase& phase, double busy, double) {
+  each_phase(phases, spent, machine, [&](const SlicePhase& phase, const CoreSeconds<double>&, double busy) {
     seconds += busy;
     lines += phase.lines();
   });
-  SlicePart dense;
-  double computing = 0;
-  each_phase(phases, spent, machine, [&](const SlicePhase& phase, double busy, double computed) {
-    if (!(phase.lines() * seconds > lines * busy)) return;
-    dense.seconds += busy;
-    dense.lines += phase.lines();
-    computing += computed;
+  if (!(lines > 0)) return one;
+  SliceParts parts;
+  each_phase(phases, spent, machine, [&](const SlicePhase& phase, const CoreSeconds<double>& of_phase, double busy) {
+    SlicePart& part = phase.lines() * seconds > lines * busy ? parts.dense : parts.rest;
+    part.seconds += whole * busy / seconds;
+    part.lines += phase.lines() / lines;
+    part.spent += of_phase;
   });
-  if (!(dense.lines * seconds > denser * lines * dense.seconds)) return parts;
-  parts.rest = {whole * (1 - dense.seconds / seconds), 1 - dense.lines / lines, 2 * (spent.core - computing) >= seconds - dense.seconds};
-  parts.dense = {whole * dense.seconds / seconds, dense.lines / lines, 2 * computing >= dense.seconds};
-  return parts;
+  return parts.dense.lines * whole > denser * parts.dense.seconds ? parts : one;
 }
 
 }  // namespace homenode

@@ -53,11 +53,13 @@ public:
 
 private:
   static constexpr int bins = 8;
-  // Of a list that grows at its end, by ranges and by lines of the last one.
-  struct LinesSeen {
+  // How much of a list that grows at its end was seen: ranges, and lines of the last one.
+  struct Seen {
     std::size_t ranges = 0;
     std::uint64_t last = 0;
-    std::uint64_t further(const std::vector<LineRange>&);  // lines since the last call
+    // `told`: a range, and how many of its lines are new.
+    template <class Range, class Told>
+    void further(const std::vector<Range>& list, const Told& told);
   };
   void close();
 
@@ -66,11 +68,7 @@ private:
   double window_accesses_;
   SlicePhase window_;
   std::array<SlicePhase, bins + 1> phases_{};  // the last: nothing from memory or other cores
-  std::size_t ranges_ = 0;                     // of outcome.reads, seen
-  std::uint64_t last_lines_ = 0;               // of the last of them
-  std::size_t transfers_ = 0;                  // of outcome.transfers, seen
-  std::uint64_t last_transferred_ = 0;         // lines of the last of them
-  LinesSeen writebacks_, non_temporal_;
+  Seen reads_, transfers_, writebacks_, non_temporal_;
   std::array<std::uint64_t, SlicePhase::most_levels + 1> hit_lines_{};
   std::array<double, SlicePhase::most_levels> hit_weight_{};
 };
@@ -84,8 +82,8 @@ double busy_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spen
 // average are the first part. If its rate is not at least 1.5 times the average, the slice is one part.
 struct SlicePart {
   double seconds = 0;
-  double lines = 0;      // share of the lines
-  bool by_core = false;  // computing takes longer than waiting for lines
+  double lines = 0;  // share of the lines
+  CoreSeconds<double> spent{};
 };
 struct SliceParts {
   SlicePart dense, rest;  // their seconds add up to `busy_seconds`; rest.seconds is 0 where there is one part

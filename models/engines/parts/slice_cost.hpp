@@ -40,6 +40,13 @@ struct CoreSeconds {
   Value reads;      // from memory, at whatever latency its lines have
 
   Value memory() const { return hits + transfers + reads; }
+  CoreSeconds& operator+=(const CoreSeconds& other) {
+    core += other.core;
+    hits += other.hits;
+    transfers += other.transfers;
+    reads += other.reads;
+    return *this;
+  }
   Value busy(Overlap overlap) const { return overlap == Overlap::full ? larger<Value>(core, memory()) : Value(core + memory()); }
 };
 

@@ -97,9 +97,8 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const double whole = parts.dense.seconds + parts.rest.seconds;
   const auto part_of = [&](const SlicePart& part, double before) {
     const double idle = whole > 0 ? alone * part.seconds / whole : 0;
-    const PrivateCause waiting = spent.hits > spent.reads + spent.transfers ? PrivateCause::cache : PrivateCause::latency;
-    const PrivateCause cause = before > part.seconds ? PrivateCause::overhead : part.by_core ? PrivateCause::core : waiting;
-    return Part{Time::from_seconds(part.seconds + before), std::max(idle + before, picosecond), part.lines, cause};
+    return Part{Time::from_seconds(part.seconds + before), std::max(idle + before, picosecond), part.lines,
+                private_cause(part.spent, machine_.overlap, before)};
   };
   running.parts = {part_of(parts.dense, overhead), part_of(parts.rest, 0)};
   running.last_part = parts.rest.seconds > 0 ? 1 : 0;
@@ -295,6 +294,16 @@ void StagedMemoryModel::count_latency(const char* source, Time latency, std::uin
   (*found->second)[static_cast<std::int64_t>(std::llround(latency.nanoseconds()))] += lines;
 }
 
+// That run such work at a time.
+std::size_t StagedMemoryModel::threads_of(ExecutionId id) const {
+  const Execution& execution = workload_.executions[id.index()];
+  const RegionKind kind = workload_.regions[execution.region.index()].kind;
+  if (kind == RegionKind::serial) return running_.size() + 1;  // others may be at work beside it
+  const std::size_t team = std::min<std::size_t>(options_.threads, machine_.cores());
+  if (kind == RegionKind::thread || execution.binding == Binding::replicated) return team;
+  return std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(execution.iterations, 1)), 1, team);
+}
+
 double StagedMemoryModel::customers(const Work& work, const CacheOutcome& outcome) const {
   double lines = 0, streams = 0;
   for (const MissRange& miss : outcome.reads) {
@@ -303,11 +312,7 @@ double StagedMemoryModel::customers(const Work& work, const CacheOutcome& outcom
     lines += number;
     streams += scattered ? number / miss.parallelism : number;
   }
-  const Execution& execution = workload_.executions[work.items.execution.index()];
-  const auto iterations = static_cast<std::size_t>(std::max<std::int64_t>(execution.iterations, 1));
-  const std::size_t team = execution.parallel != 0 ? std::min({options_.threads, iterations, std::size_t{machine_.cores()}}) : 1;
-  const std::size_t threads = std::max(team, running_.size() + 1);
-  return static_cast<double>(threads) * (streams > 0 ? lines / streams : 1);
+  return static_cast<double>(threads_of(work.items.execution)) * (streams > 0 ? lines / streams : 1);
 }
 
 void StagedMemoryModel::list_uses(const Work& work, const CacheOutcome& outcome, Running& running) {

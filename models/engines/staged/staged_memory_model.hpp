@@ -102,6 +102,7 @@ private:
   void note_bound(const Work&, const CacheOutcome&, CoreSeconds<double>, double around, std::uint64_t faults, const AddressSpace&);
   void count(const CacheOutcome&, const Place&);
   void list_uses(const Work&, const CacheOutcome&, Running&);
+  std::size_t threads_of(ExecutionId) const;
   double customers(const Work&, const CacheOutcome&) const;  // of the closed queueing network
   WorkId begin(Running);
   void run(Running);                                             // its part

@@ -108,14 +108,15 @@ TEST(SliceParts, WhatMovesMostLinesComesFirst) {
   EXPECT_DOUBLE_EQ(parts.rest.seconds, 3);
   EXPECT_DOUBLE_EQ(parts.dense.lines, 1);
   EXPECT_DOUBLE_EQ(parts.rest.lines, 0);
-  EXPECT_TRUE(parts.rest.by_core);
+  EXPECT_EQ(parts.dense.spent.reads, 4);
+  EXPECT_EQ(parts.rest.spent.core, 3);
+  EXPECT_EQ(parts.rest.spent.reads, 0);
   // 8 of 9 lines come in the part that waits for them, 4 of 4.5 s; the other computes for 3 s and waits for the rest meanwhile
   const SliceParts both = parts_of(phases_of({{4096, 512}, {4096, 64}}), spent(6, 4.5), one_node());
   EXPECT_DOUBLE_EQ(both.dense.seconds, 4);
   EXPECT_DOUBLE_EQ(both.rest.seconds, 3);
   EXPECT_DOUBLE_EQ(both.dense.lines, 8. / 9);
   EXPECT_DOUBLE_EQ(both.rest.lines, 1. / 9);
-  EXPECT_FALSE(parts_of(phases_of({{4096, 512}, {4096, 0}}), spent(2, 8), one_node()).dense.by_core);
 }
 
 TEST(SliceParts, ThereIsOneWherePhasesAreAlikeOrTheFirstIsNearlyAll) {

@@ -1,0 +1,154 @@
+// What slices take beside their lines: page faults and their lock, page walks, the runtime's overhead; and where stretches end
+// (slice_bench.hpp).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/models/engines/staged/slice_bench.hpp"
+
+namespace homenode::test {
+namespace {
+
+TEST(Stretches, shareTheIterationsCoreTimeByTheirAccesses) {
+  // 8 accesses a line, 100 us of core time an iteration: access 0 to 512 of n * 8 takes its part, the end the rest.
+  WorkCounts counts;
+  counts.integer = 3 * 2e9 * 100e-6;
+  SliceBench bench{one_node(), "bind:0", 1, counts};
+  bench.caches_answer(hits_only);
+  const auto [begin, reached] = bench.stretch(0, 512, Bytes{1 << 20});
+  EXPECT_EQ(reached, 512u);
+  EXPECT_THAT(begin, about(100e-6 * 512 / (n * 8)));
+  const auto [rest, end] = bench.stretch(512, Stretch::to_the_end, Bytes{1 << 20});
+  EXPECT_EQ(end, Stretch::to_the_end);
+  EXPECT_THAT(begin + rest, about(100e-6));
+}
+
+TEST(Stretches, endAfterAQuantumOfTouchedLines) {
+  // A group is a quarter of the private caches' lines at most, 128 here. By quanta of 8 KiB = 128 lines that makes n / 128 stretches;
+  // their misses take what those of the whole take.
+  Machine machine = one_node();
+  machine.caches[0].size = Bytes{16 << 10};
+  machine.caches[1].size = Bytes{16 << 10};  // groups of 512 / 4 lines
+  SliceBench bench{machine};
+  bench.caches_answer(reads(1));
+  std::uint64_t reached = 0, stretches = 0;
+  for (; reached != Stretch::to_the_end; ++stretches) {
+    const std::uint64_t from = reached;
+    reached = bench.stretch(from, Stretch::to_the_end, Bytes{8 << 10}).second;
+    if (reached != Stretch::to_the_end) { EXPECT_EQ(reached, from + 128 * 8); }
+  }
+  EXPECT_EQ(stretches, lines / 128);
+  EXPECT_THAT(bench.now, about(n * 100e-9));
+}
+
+TEST(Stretches, endAfterSixteenTimesAQuantumThatStaysInPlace) {
+  // 64 lines (4 KiB), 100 times: never more than a quantum of 4 KiB + 1 line is touched, 16 of them are gone over in 17 passes.
+  WorkloadBuilder builder;
+  const ObjectId array = builder.object("array", 4096, ObjectKind::mapped);
+  const RegionId region = builder.serial("region");
+  builder.nest(region, {512, 100}, {read(array, 0, {8, 0})});
+  builder.repeat(region);
+  SliceBench bench{one_node()};
+  bench.workload = builder.build();
+  bench.addresses = std::make_unique<AddressSpace>(bench.machine, *bench.workload, *bench.policy, Bytes{4096});
+  bench.caches_answer(hits_only);
+  EXPECT_EQ(bench.stretch(0, Stretch::to_the_end, Bytes{65 * 64}).second, 17u * 512);
+}
+
+TEST(Stretches, followEachOther) {
+  SliceBench bench{one_node()};
+  bench.caches_answer(hits_only);
+  bench.stretch(0, 512, Bytes{1 << 20});
+  EXPECT_THROW(bench.stretch(1024, Stretch::to_the_end, Bytes{1 << 20}), std::logic_error);
+}
+
+TEST(Overhead, ofRuntimeFaultsAndPageWalksAddsUp) {
+  // 10 pages fault at 500 ns; the slice touches 40 KiB where 8 entries cover 32 KiB: 10 walks of 30 ns at the stores' 16 in flight.
+  Machine machine = one_node();
+  machine.tlb = {8, 0, Bytes{4096}, Time::nanoseconds(30)};
+  SliceBench bench{machine};
+  bench.options.system.fault.parallel = Time::nanoseconds(500);
+  EXPECT_THAT(bench.time(hits_only, 0, Time::nanoseconds(1000)), about(1000e-9 + 10 * 500e-9 + 10.0 / machine.prefetched_lines * 30e-9));
+  EXPECT_EQ(bench.bound_by(), "overhead");
+  EXPECT_EQ(bench.model->counts().tlb_misses, 10u);
+}
+
+TEST(PageFaults, ofOneThreadTakeBothPartsAndTheZeroing) {
+  // 10 pages x (500 ns + 200 ns) + 640 lines / 16 in flight x 100 ns = 7 us + 4 us; the controller writes 10 pages in 3.4 us meanwhile.
+  SliceBench bench{one_node()};
+  bench.options.system.fault = {Time::nanoseconds(500), Time::nanoseconds(200), 0, 1};
+  EXPECT_THAT(bench.time(hits_only), about(10 * (500e-9 + 200e-9) + n / 16 * 100e-9));
+  EXPECT_EQ(bench.bound_by(), "overhead");
+  const EventCounts counts = bench.model->counts();
+  EXPECT_EQ(counts.zeroed_bytes, 10u * 4096);
+  EXPECT_THAT(counts.write_bytes, testing::ElementsAre(10u * 4096));
+  EXPECT_EQ(counts.memory_lines, lines);
+}
+
+// What one core can exchange with memory at the most, per line of 64 B: reads / B_r, a written-back line with the read of it / B_w.
+TEST(PageFaults, elsewhereZeroOverTheLinksAtTheControllersOfTheirHomes) {
+  SliceBench bench{two_sockets(), "bind:1"};
+  bench.options.system.fault = {Time{}, Time{}, 0, 1};
+  EXPECT_THAT(bench.time(hits_only), about(n / 16 * 150e-9));
+  const EventCounts counts = bench.model->counts();
+  EXPECT_THAT(counts.write_bytes, testing::ElementsAre(0u, 10u * 4096));
+  EXPECT_GE(counts.link_bytes[0], 10u * 4096);
+}
+
+TEST(PageFaults, ofManyThreadsQueueForTheLock) {
+  // Each thread alone: 10 x (100 ns + 1 us) = 11 us. All four hold the lock for 4 x 10 x 1 us = 40 us, one after another.
+  SliceBench bench{one_node(), "bind:0", 4};
+  bench.options.system.fault = {Time::nanoseconds(100), Time::nanoseconds(1000), 0, 0};
+  bench.caches_answer(hits_only);
+  for (unsigned t = 0; t < 4; ++t) bench.start(t, t);
+  EXPECT_THAT(bench.last_end(), about(4 * 10 * 1e-6));
+  EXPECT_EQ(bench.bound_by(), "page faults");
+}
+
+TEST(PageFaults, waitForTheLockToTravelFromItsLastHolder) {
+  // Threads 0 and 1 share a socket, 40 ns apart; thread 2 is a hop, 100 ns, from both. Each finds the lock with any of the three:
+  // a fault of each takes 3 x 1 us and 10 x (40 + 100)/3 + 10 x (40 + 100)/3 + 10 x (100 + 100)/3 = 1600 ns, ten of each 46 us.
+  SliceBench bench{two_sockets(), "bind:0", 3};
+  bench.options.system.fault = {Time{}, Time::nanoseconds(1000), 10, 0};
+  bench.caches_answer(hits_only);
+  bench.start(0, 0);
+  bench.start(1, 1);
+  bench.start(2, 4);
+  EXPECT_THAT(bench.last_end(), about(10 * (3 * 1e-6 + 1600e-9)));
+}
+
+TEST(PageFaults, ofOneThreadFindTheLockWhereItLeftIt) {
+  // After the others have ended, the lock is handed to nobody: 10 x 1 us.
+  SliceBench bench{two_sockets(), "bind:0", 3};
+  bench.options.system.fault = {Time{}, Time::nanoseconds(1000), 10, 0};
+  bench.caches_answer(hits_only);
+  bench.start(0, 0);
+  bench.start(1, 4);
+  const Time others = bench.last_end();
+  bench.start(2, 1);
+  EXPECT_THAT(bench.last_end() - others, about(10e-6));
+}
+
+TEST(PageFaults, doNotHoldUpThreadsThatFindTheirPages) {
+  SliceBench bench{one_node(), "bind:0", 2};
+  bench.options.system.fault = {Time{}, Time::nanoseconds(1000), 0, 0};
+  bench.caches_answer(hits_only);
+  bench.start(1, 1);
+  bench.last_end();
+  bench.start(1, 1, Time::nanoseconds(50));  // its pages are there
+  EXPECT_THAT(bench.last_end() - Time::from_seconds(10e-6), about(50e-9));
+}
+
+TEST(Translations, ofHugePagesReachFurther) {
+  // 4 KiB: 10 walks, as above. In 2 MiB pages the 40 KiB are one: 1 walk.
+  Machine machine = one_node();
+  machine.tlb = {8, 4, Bytes{4096}, Time::nanoseconds(30)};
+  SliceBench bench{machine};
+  bench.addresses = std::make_unique<AddressSpace>(bench.machine, *bench.workload, *bench.policy, Bytes{2 << 20});
+  bench.options.page = Bytes{2 << 20};
+  bench.time(hits_only);
+  EXPECT_EQ(bench.model->counts().tlb_misses, 1u);
+  EXPECT_EQ(bench.addresses->page_faults(), 1u);
+}
+
+}  // namespace
+}  // namespace homenode::test
