@@ -1,17 +1,10 @@
 /* gather: the sum of x[index[i]] over random indices, independent irregular reads.
  * Source: the indirect read of sparse kernels, "gather" of J. J. Dongarra et al., Solving Linear Systems on Vector and Shared
- * Memory Computers (SIAM 1991); the indices are a mixed counter (S. Vigna's splitmix64 finaliser), so that they can be filled
- * in parallel and repeat exactly.
+ * Memory Computers (SIAM 1991); the indices are a mixed counter (mixed.h).
  * Self-check: the elements are small integers, so the sum is exact in any order, and equals the sum of the formula's values.
  */
 #include "kernel.h"
-
-static inline uint64_t mixed(uint64_t value) {
-  value = (value + 1) * 0x9e3779b97f4a7c15u;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
-}
+#include "mixed.h"
 
 static inline uint32_t index_of(int64_t i, int64_t n) { return (uint32_t)(mixed((uint64_t)i) % (uint64_t)n); }
 static inline double element(int64_t i) { return (double)(i % 1021); }
