@@ -56,6 +56,13 @@ std::string truncated_by(const Workload& workload) {
   return "";
 }
 
+// Regions by number, and the processor time of the program as it is that they took together on the host of the capture.
+py::list measured_times_of(const Workload& workload) {
+  return list_of(workload.executed.times, [](const MeasuredTime& time) {
+    return py::dict("regions"_a = list_of(time.regions, [](RegionId region) { return region.value(); }), "seconds"_a = time.seconds);
+  });
+}
+
 // The keys of homenode.inspect/1 (architecture.md); keys are only ever added.
 py::dict inspect(const Workload& workload) {
   const TraceSummary summary = without_gil([&] { return summarize(workload); });
@@ -87,6 +94,7 @@ py::dict inspect(const Workload& workload) {
                   "compiler"_a = workload.compiler, "accesses"_a = summary.sums.accesses, "reads"_a = summary.sums.reads,
                   "writes"_a = summary.sums.writes, "footprint_bytes"_a = summary.footprint_bytes, "work"_a = counts(summary.work),
                   "objects"_a = objects, "regions"_a = regions, "threads"_a = threads);
+  result["measured_times"] = measured_times_of(workload);
   result["losses"] = list_of(workload.losses, [&](const Loss& loss) {
     return py::dict("site"_a = place_of(workload, loss.site), "reason"_a = loss.reason, "count"_a = loss.count);
   });
@@ -201,6 +209,7 @@ void bind_trace(py::module_& module) {
       .def("own_threads", &own_threads_of)
       .def("is_serial", &is_serial)
       .def("code", &code_of)
+      .def("measured_times", &measured_times_of)
       .def(
           "is_timed_by_blocks", [](const Workload& workload, const std::string& llvm_cpu) { return has_core_model(workload, llvm_cpu); },
           "llvm_cpu"_a)

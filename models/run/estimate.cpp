@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "models/code/core_factors.hpp"
 #include "models/code/core_model.hpp"
 #include "models/mapping/register.hpp"
 #include "models/placement/register.hpp"
@@ -195,7 +196,7 @@ OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const 
   OracleOfRun made;
   made.topology = std::make_unique<Topology>(machine);
   made.table = std::make_unique<TrafficTable>(workload, machine, store_treatment(spec.stores, machine), page_sizes(spec.pages).page,
-                                              code_cycles(workload, machine, spec.core));
+                                              with_core_factors(code_cycles(workload, machine, spec.core), spec.core_factors));
   made.placement = page_placements().make(extras.own_placement ? RunSpec{}.placement : spec.placement);
   AccessSummary summary;
   if (made.placement->wants_summary()) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/code/core_factors.hpp"
 #include "models/code/core_model.hpp"
 #include "models/engines/engines.hpp"
 #include "models/mapping/register.hpp"
@@ -33,7 +34,7 @@ EngineOptions staged_options(const RunPlan& plan, PageDemand& demand) {
   staged.page = plan.pages.page;
   if (plan.only_bounds) staged.page_demand = &demand;
   staged.seed = plan.spec.seed;
-  staged.code = code_cycles(plan.workload, plan.machine, plan.spec.core);
+  staged.code = with_core_factors(code_cycles(plan.workload, plan.machine, plan.spec.core), plan.spec.core_factors);
   staged.timeline = plan.timeline.get();
   return staged;
 }
@@ -164,7 +165,7 @@ RunReport run(const Workload& workload, const Machine& machine, const RunSpec& s
   if (plan.only_bounds) report = bound_of(plan, demand, report, addresses);
   if (touches.pass) put_in_front(*touches.pass, report);
   report.caches = plan.caches.name;
-  report.core = staged.code ? "blocks" : "classes";
+  report.core = !staged.code ? "classes" : core_factors(plan.spec.core_factors).empty() ? "blocks" : "anchored";
   report.caches_region = plan.caches.region;
   report.caches_lines_per_touch = plan.caches.lines_per_touch;
   return report;

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "models/caches/choose_caches.hpp"
+#include "models/code/core_factors.hpp"
 #include "models/code/core_model.hpp"
 #include "models/engines/engines.hpp"
 #include "models/heap/register.hpp"
@@ -51,6 +52,8 @@ std::vector<RunField> make_fields() {
        .names = &store_treatments, .what = "treatment of stores", .report = 9, .seen_by_caches = yes, .closed_form = true},
       {.name = "core", .member = &RunSpec::core, .meaning = "Core time: blocks (LLVM-MCA on the code that ran), classes (the busiest class of instructions), auto (blocks where they are known)",
        .names = &core_model_names, .what = "core model", .closed_form = true},
+      {.name = "core_factors", .member = &RunSpec::core_factors, .sign = "F", .meaning = "Factors on core time where the program was timed: what 'homenode anchor' prints",
+       .check = [](const std::string& text) { core_factors(text); }, .closed_form = true},
       {.name = "caches", .member = &RunSpec::caches, .meaning = "Cache model: runs (ranges of lines), lines (set by set), auto (by the trace)",
        .names = &cache_model_names, .what = "cache model", .seen_by_caches = yes},
       {.name = "system", .member = &RunSpec::system, .sign = "S", .meaning = "Operating system, a name or TOML file: 'homenode systems'; auto: the machine's own if it has one, else default",

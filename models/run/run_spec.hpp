@@ -27,6 +27,7 @@ struct RunSpec {
   std::string engine = "flow";            // models/engines
   std::string stores = "machine";         // treatment of stores marked streamable
   std::string core = "auto";              // models/code
+  std::string core_factors;               // models/code/core_factors.hpp
   std::string caches = "auto";            // models/caches/choose_caches.hpp
   std::string system = "auto";            // a name or a file; RunExtras::system is what it says; auto: nothing
   std::string pages = "4KiB";             // models/systems/page_sizes.hpp

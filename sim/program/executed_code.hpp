@@ -37,11 +37,18 @@ struct CodeCount {
   double executions = 0, mispredictions = 0;
 };
 
+// Processor time of the program as it is, one thread at a time, on the host of the capture.
+struct MeasuredTime {
+  std::vector<RegionId> regions;  // those that it is the time of, together: clocks are read where parallel regions begin and end
+  double seconds = 0;
+};
+
 struct ExecutedCode {
   std::vector<CodeBlock> blocks;
   std::vector<CodeWindow> windows;
   std::vector<CodeCount> counts;
-  double host_hertz = 0;  // clock of the capture's host, to which nanoseconds belong; 0: not known
+  double host_hertz = 0;            // clock of the capture's host, to which nanoseconds belong; 0: not known
+  std::vector<MeasuredTime> times;  // no region is in two
 };
 
 }  // namespace homenode

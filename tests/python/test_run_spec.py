@@ -28,6 +28,7 @@ ANOTHER = {
     "energy": "default",
     "engine": "line",
     "caches": "lines",
+    "core_factors": "0@2",
 }
 
 
@@ -48,7 +49,7 @@ def everything() -> hn.RunSpec:
 def test_the_command_line_has_every_option(homenode: Callable[..., Any]) -> None:
     text = homenode("replay", "--help").stdout
     for field in FIELDS:
-        assert f"--{field.name} " in text
+        assert f"--{field.name.replace('_', '-')} " in text
 
 
 def test_a_replay_takes_every_option_and_its_report_names_those_that_the_table_says(

@@ -67,6 +67,7 @@ private:
     set(RecordType::code_window, &Taker::executed<format::CodeWindowCodec, &ExecutedCode::windows>);
     set(RecordType::code_count, &Taker::executed<format::CodeCountCodec, &ExecutedCode::counts>);
     set(RecordType::code_host, &Taker::host);
+    set(RecordType::measured_time, &Taker::executed<format::MeasuredTimeCodec, &ExecutedCode::times>);
     set(RecordType::segment, &Taker::rate);
     set(RecordType::index, &Taker::index);
     set(RecordType::footer, &Taker::footer);
@@ -272,6 +273,15 @@ void TraceFile::check_code() const {
       throw DecodeError{"executions of a block of a number that is none"};
   }
   if (!is_number(executed.host_hertz)) throw DecodeError{"a host's clock that is none"};
+  std::vector<bool> timed(regions.size(), false);
+  for (const MeasuredTime& time : executed.times) {
+    if (!is_number(time.seconds)) throw DecodeError{"a measured time that is none"};
+    for (const RegionId region : time.regions) {
+      if (region.index() >= regions.size()) throw DecodeError{"a measured time of an unknown region"};
+      if (timed[region.index()]) throw DecodeError{"two measured times of region " + std::to_string(region.value())};
+      timed[region.index()] = true;
+    }
+  }
 }
 
 void TraceFile::validate() const {

@@ -63,7 +63,7 @@ struct TraceWriter::State {
   std::vector<KnownPattern> known_patterns;
   std::vector<format::CanonicalPattern> canonical_patterns;
   std::vector<Body> bodies;
-  ByteWriter losses, edges, marks, calibrations, outside, code_blocks, code_windows, code_counts, code_host, rates;
+  ByteWriter losses, edges, marks, calibrations, outside, code_blocks, code_windows, code_counts, code_host, times, rates;
 
   const format::Intern intern = [this](const std::string& text) {
     const auto [entry, fresh] = string_ids.emplace(text, string_ids.size());
@@ -271,6 +271,7 @@ void TraceWriter::add(const ExecutedCode& executed) {
   for (const CodeWindow& window : executed.windows) format::CodeWindowCodec::append(state.code_windows, window, state.intern, false);
   for (const CodeCount& count : executed.counts) format::CodeCountCodec::append(state.code_counts, count, state.intern, false);
   if (executed.host_hertz > 0) format::CodeHostCodec::append(state.code_host, {executed.host_hertz}, state.intern, false);
+  for (const MeasuredTime& time : executed.times) format::MeasuredTimeCodec::append(state.times, time, state.intern, false);
 }
 void TraceWriter::work_rate(RegionId region, const WorkRate& rate) {
   format::RateCodec::append(state_->rates, {region, rate}, state_->intern);
@@ -321,6 +322,7 @@ std::string TraceWriter::finish(bool complete) {
   state.flush(state.code_windows, RecordType::code_window, false);
   state.flush(state.code_counts, RecordType::code_count, false);
   state.flush(state.code_host, RecordType::code_host, false);
+  state.flush(state.times, RecordType::measured_time, false);
   state.flush(state.rates, RecordType::segment);
   state.write_meta(complete);
   std::vector<format::FrameOffsets> index;

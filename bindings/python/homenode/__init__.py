@@ -25,6 +25,7 @@ else:
 
     use_core_model(str(core_model() or ""), str(cache_directory() / "core"))
     from homenode.advising import Advice, advise
+    from homenode.anchoring import Anchor, AnchoredPart, anchor
     from homenode.capturing import capture
     from homenode.classifying import classify
     from homenode.confidence import Ranking, rank
@@ -46,6 +47,8 @@ else:
 
 __all__ = [
     "Advice",
+    "Anchor",
+    "AnchoredPart",
     "Change",
     "EnergyModel",
     "Estimate",
@@ -62,6 +65,7 @@ __all__ = [
     "Trace",
     "__version__",
     "advise",
+    "anchor",
     "capture",
     "classify",
     "errors",

@@ -67,6 +67,9 @@ def capture(
     return captured(asked, words_of_kernel(kernel_name, parameters, progress), output, progress)[0]
 
 
+_TIMED_RUNS = 2  # the first one also warms the program's files
+
+
 @dataclass(frozen=True)
 class Asked:
     """How a program is to be captured: `capture` says what each means."""
@@ -266,6 +269,8 @@ class _Run:
                     )
                     if ending is not Ending.interrupted:
                         counting = self._count_work(environment, counts_to)
+                        if counting is ending is Ending.own and self._asked.alias_over is None:
+                            counting = self._time(environment, counts_to)
                         ending = Ending.interrupted if counting is Ending.interrupted else ending
                 finally:
                     stream_to.close()
@@ -309,15 +314,29 @@ class _Run:
 
     def _count_work(self, environment: dict[str, str], counts: BinaryIO) -> Ending:
         """Instructions by class, counted by the uninstrumented twin, into a pipe; nothing when the program has none."""
-        twin = Path(self._words.words[0] + ".twin").absolute()
-        if not twin.is_file():
-            return Ending.own
         self._progress(f"counting instructions of {self._words.name}")
-        words = [str(twin), *self._words.words[1:]]
-        environment = {**environment, "HOMENODE_WORK": f"/dev/fd/{counts.fileno()}"}
+        return self._again("twin", "HOMENODE_WORK", environment, counts)
+
+    def _time(self, environment: dict[str, str], counts: BinaryIO) -> Ending:
+        """Processor time by stretch, of the program as it is; of several runs the assembler keeps the least."""
+        self._progress(f"timing {self._words.name}")
+        ending = Ending.own
+        for _ in range(_TIMED_RUNS):
+            if ending is Ending.own:
+                ending = self._again("timed", "HOMENODE_TIMED", environment, counts)
+        return ending
+
+    def _again(self, kind: str, variable: str, environment: dict[str, str], counts: BinaryIO) -> Ending:
+        """Run the program of this kind that stands beside the traced one, if it does; it writes to the pipe, and is not heard."""
+        program = Path(f"{self._words.words[0]}.{kind}").absolute()
+        if not program.is_file():
+            return Ending.own
+        pipe_end = os.fdopen(os.dup(counts.fileno()), "wb")  # becomes the program's alone
+        words = [str(program), *self._words.words[1:]]
+        environment = {**environment, variable: f"/dev/fd/{pipe_end.fileno()}"}
         silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with self._source.opened() as stdin:
-            status, ending = run(words, environment, counts, self._asked.timeout, stdin=stdin, **silent)
+            status, ending = run(words, environment, pipe_end, self._asked.timeout, stdin=stdin, **silent)
         if status and self._words.kernel is not None and ending is Ending.own:
             raise self._failed(status)
         return ending

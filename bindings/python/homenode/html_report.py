@@ -180,7 +180,7 @@ def page_of(document: dict[str, Any]) -> Page:
     page.text(
         f"Trace {trace['hash']}, {trace['accesses']:,} accesses; made by homenode {document['homenode_version']}."
     )
-    by_blocks = all(run.get("core") == "blocks" for run in document["runs"])
+    by_blocks = all(run.get("core", "classes") != "classes" for run in document["runs"])
     if (told := unseen.sentence(trace.get("unseen", {}), by_blocks=by_blocks)) is not None:
         page.text(told)
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}

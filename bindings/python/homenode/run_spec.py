@@ -71,6 +71,7 @@ class RunSpec:
             "machine_changes": self.machine.changes,
             **self.options(_REPORTED),
             "system": self._system_name(),
+            **({"core_factors": self.core_factors} if self.core_factors else {}),
         }
 
     def _system_path(self) -> str:
@@ -219,7 +220,8 @@ def command(trace: Trace | str | Path, specs: Sequence[RunSpec]) -> str:
         if values == [field.default] and not field.required:
             continue
         for value in values:
-            words += [f"--{field.name}"] if isinstance(value, bool) else [f"--{field.name}", str(value)]
+            option = "--" + field.name.replace("_", "-")
+            words += [option] if isinstance(value, bool) else [option, str(value)]
     return shlex.join(words)
 
 

@@ -17,6 +17,7 @@ class _Same(TypedDict, total=False):
     engine: Engine
     stores: Stores
     core: Core
+    core_factors: str
     caches: Caches
     system: str | PathLike[str]
     pages: Pages
@@ -61,6 +62,7 @@ class AdviceOptions(TypedDict, total=False):
     mapping: str
     stores: Stores
     core: Core
+    core_factors: str
     system: str | PathLike[str]
     pages: Pages
     seed: int

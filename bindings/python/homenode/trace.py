@@ -168,6 +168,14 @@ class Trace:
         return self._core.executed_code(llvm_cpu)
 
     @property
+    def measured(self) -> list[tuple[tuple[int, ...], float]]:
+        """Regions by number, and the seconds that they took together: processor time of one thread, on the host of the capture.
+
+        Of the program without instrumentation. Regions between which no clock was read are together; empty if it was not timed.
+        """
+        return [(tuple(part["regions"]), part["seconds"]) for part in self._core.measured_times()]
+
+    @property
     def unseen(self) -> dict[str, Any]:
         """What ran outside of the instrumented code: calls and instructions of the whole program, by function, by region.
 

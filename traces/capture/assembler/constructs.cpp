@@ -228,7 +228,10 @@ void Assembler::end_parallel() {
     shares.emplace_back(phase.region, accesses);
     if (!code) regions_[phase.region.index()].nowait = phase.nowait;
   }
-  if (!cut_) work_.note("parallel", parallel_serial_, std::move(shares));
+  if (cut_)
+    work_.leave_out();
+  else
+    work_.note("parallel", parallel_serial_, std::move(shares));
   in_parallel_ = false;
   rank_ = 0;
   ++parallel_count_;
@@ -237,7 +240,10 @@ void Assembler::end_parallel() {
 
 void Assembler::note_serial_work() {
   // Of a stretch that was cut the twin would tell too much.
-  if (!cut_ && !serial_spun_) work_.note("serial", parallel_count_, serial_shares_);
+  if (cut_ || serial_spun_)
+    work_.leave_out();
+  else
+    work_.note("serial", parallel_count_, serial_shares_);
   if (serial_spun_) add_loss({SiteId{0}, "serial code that spins has no work counts", 1});
   serial_spun_ = false;
   serial_shares_.clear();

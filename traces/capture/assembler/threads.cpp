@@ -84,7 +84,10 @@ void Assembler::end_thread(std::uint64_t number) {
   write(phase, execution, number - 1);
   marks_ = std::move(of_serial_code);
   // Of a thread that was cut, or that spun in the twin for a while of its own, the twin would tell too much.
-  if (!cut_ && !body.spun) work_.note("thread", number, {{phase.region, share.accesses}});
+  if (cut_ || body.spun)
+    work_.leave_out();
+  else
+    work_.note("thread", number, {{phase.region, share.accesses}});
   if (body.spun) add_loss({SiteId{0}, "threads that spin have no work counts", 1});
   phase.by_rank.clear();
   body.rank = {};

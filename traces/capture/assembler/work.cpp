@@ -134,7 +134,9 @@ struct TwinWork::Counted {
   struct Stretch : Ran {
     bool placed = false;
   };
-  std::map<std::pair<std::string, std::uint64_t>, Stretch> stretches;
+  using Name = std::pair<std::string, std::uint64_t>;
+  std::map<Name, Stretch> stretches;
+  std::map<Name, double> seconds;  // the least of the runs of the timed program that came to their end
   std::map<std::uint64_t, Function> functions;
   ExecutedCode code;
   bool whole = false;
@@ -152,6 +154,7 @@ private:
   std::map<std::uint64_t, std::uint32_t> place_;                               // of a block in `code`, by the twin's number
   std::map<std::uint64_t, std::uint64_t> calls_;                               // function that a block calls
   std::vector<std::vector<std::pair<std::uint64_t, std::uint32_t>>> windows_;  // by the twin's numbers
+  std::map<Name, double> run_;                                                 // of the timed program, the one that is being read
 
   void take(const nlohmann::json& note) {
     const std::string kind = note.at("kind");
@@ -159,6 +162,13 @@ private:
       whole = true;
     } else if (kind == "host") {
       code.host_hertz = note.at("hertz");
+    } else if (kind == "timing") {
+      run_.clear();
+    } else if (kind == "time") {
+      run_[{note.at("of"), note.at("ordinal")}] = note.at("seconds");
+    } else if (kind == "timed") {
+      for (const auto& [name, each] : run_)
+        if (const auto [known, first] = seconds.try_emplace(name, each); !first) known->second = std::min(known->second, each);
     } else if (kind == "window") {
       windows_.push_back(note.at("blocks").get<std::vector<std::pair<std::uint64_t, std::uint32_t>>>());
     } else {
@@ -234,6 +244,33 @@ void TwinWork::note(const std::string& kind, std::uint64_t ordinal, Shares share
   if (!shares.empty()) stretches_.push_back({kind, ordinal, std::move(shares)});
 }
 
+// Regions that share a stretch share their time. Nothing where a stretch lacks its time: the program did something else when it was timed.
+std::vector<MeasuredTime> TwinWork::times(const Counted& counted) const {
+  if (!is_whole_) return {};
+  std::map<RegionId, RegionId> parent;
+  const auto first_of = [&](RegionId region) {
+    while (parent.at(region) != region) region = parent.at(region);
+    return region;
+  };
+  for (const Stretch& stretch : stretches_) {
+    for (const auto& [region, accesses] : stretch.shares) parent.try_emplace(region, region);
+    for (const auto& [region, accesses] : stretch.shares) {
+      const RegionId one = first_of(region), other = first_of(stretch.shares.front().first);
+      parent[std::max(one, other)] = std::min(one, other);
+    }
+  }
+  std::map<RegionId, MeasuredTime> groups;
+  for (const auto& [region, above] : parent) groups[first_of(region)].regions.push_back(region);
+  for (const Stretch& stretch : stretches_) {
+    const auto found = counted.seconds.find({stretch.kind, stretch.ordinal});
+    if (found == counted.seconds.end()) return {};
+    groups[first_of(stretch.shares.front().first)].seconds += found->second;
+  }
+  std::vector<MeasuredTime> result;
+  for (auto& [first, group] : groups) result.push_back(std::move(group));
+  return result;
+}
+
 TwinWork::Rates TwinWork::rates(const std::filesystem::path& path) const {
   Rates result;
   std::ifstream file{path};
@@ -274,6 +311,7 @@ TwinWork::Rates TwinWork::rates(const std::filesystem::path& path) const {
       result.executed.counts.push_back(
           {.region = region, .block = block, .executions = count.executions, .mispredictions = count.mispredictions});
   }
+  result.executed.times = times(counted);
   Sum elsewhere;
   for (const auto& [name, stretch] : counted.stretches)
     if (!stretch.placed) elsewhere.add(stretch, 1);

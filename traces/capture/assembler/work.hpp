@@ -1,6 +1,7 @@
 // Work counts and executed code of the twin, spread over the regions of the trace. The twin counts stretches of the program: each parallel
 // construct, each piece of serial code before one, each created thread. The counts of a stretch are split over its regions by their
-// accesses, and so are its calls of functions that have no counters; what they stand for is said by the twin at its end.
+// accesses, and so are its calls of functions that have no counters; what they stand for is said by the twin at its end. The timed program
+// tells the processor time of the same stretches.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,8 @@ public:
   using Shares = std::vector<std::pair<RegionId, std::uint64_t>>;  // accesses of each region in a stretch
   // `kind` is serial or parallel, as in the twin's file.
   void note(const std::string& kind, std::uint64_t ordinal, Shares);
+  // A stretch of which the twin would tell something else than the trace has: there are no times, which are not told apart by region.
+  void leave_out() { is_whole_ = false; }
 
   struct Rates {
     std::map<RegionId, WorkCounts> per_access;
@@ -32,12 +35,14 @@ public:
 
 private:
   struct Counted;
+  std::vector<MeasuredTime> times(const Counted&) const;
   struct Stretch {
     std::string kind;
     std::uint64_t ordinal;
     Shares shares;
   };
   std::vector<Stretch> stretches_;
+  bool is_whole_ = true;
 };
 
 }  // namespace homenode

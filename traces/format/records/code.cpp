@@ -1,4 +1,5 @@
-// CODE_BLOCK, CODE_WINDOW, CODE_COUNT, CODE_HOST: the machine code that ran (sim/program/executed_code.hpp).
+// CODE_BLOCK, CODE_WINDOW, CODE_COUNT, CODE_HOST, MEASURED_TIME: the machine code that ran, and how long it took
+// (sim/program/executed_code.hpp).
 #include "traces/format/records/fields.hpp"
 #include "traces/format/records/records.hpp"
 
@@ -35,5 +36,12 @@ template struct Codec<RecordType::code_count, CodeCount>;
 
 void describe(auto& fields, Of<CodeHost> auto& host) { fields.real(host.hertz); }
 template struct Codec<RecordType::code_host, CodeHost>;
+
+void describe(auto& fields, Of<MeasuredTime> auto& time) {
+  const std::size_t regions = fields.count("regions of a measured time", time.regions, 1);
+  for (std::size_t i = 0; i < regions; ++i) fields.id("a region that was timed", time.regions[i]);
+  fields.real(time.seconds);
+}
+template struct Codec<RecordType::measured_time, MeasuredTime>;
 
 }  // namespace homenode::format

@@ -99,6 +99,7 @@ using CodeBlockCodec = Codec<RecordType::code_block, CodeBlock>;
 using CodeWindowCodec = Codec<RecordType::code_window, CodeWindow>;
 using CodeCountCodec = Codec<RecordType::code_count, CodeCount>;
 using CodeHostCodec = Codec<RecordType::code_host, CodeHost>;
+using MeasuredTimeCodec = Codec<RecordType::measured_time, MeasuredTime>;
 using IndexCodec = Codec<RecordType::index, FrameOffsets>;
 using FooterCodec = Codec<RecordType::footer, StoredFooter>;
 using OriginCodec = Codec<RecordType::item, ItemOrigin>;         // inside ITEM

@@ -146,8 +146,8 @@ def command(
     """Record the memory accesses of a built-in kernel, or after `--` of a program compiled by `homenode cc`.
 
     The program reads and writes what it would without homenode, which itself writes to stderr; with --json the program's output
-    goes there too. It runs twice, the second time unheard, to count instructions. Ctrl-C stops the program; the trace up to then
-    is kept, marked truncated. Where the capture itself is killed the program ends, and OUTPUT.part is left: `homenode recover`
+    goes there too. It runs three times more, unheard, to count instructions and to be timed. Ctrl-C stops the program; the trace
+    up to then is kept, marked truncated. Where the capture itself is killed the program ends, and OUTPUT.part is left: `homenode recover`
     makes a trace of it.
 
     The exit code is that of homenode: 0 if the trace is written, also where the program's own is another one, which is then said

@@ -25,6 +25,7 @@ EXAMPLES = {
         "homenode replay hotspot.hnt --machine xeon-x7560-4s --threads 32 --change 'link_bandwidth=10 GB/s' "
         "--change 'link_bandwidth=25 GB/s'",
     ),
+    "anchor": ("homenode anchor hotspot.hnt --machine host.toml",),
     "map": ("homenode map hotspot.hnt --machine xeon-x5550-2s --threads 8 --as omp-places",),
     "advise": ("homenode advise hotspot.hnt --machine xeon-x5550-2s --threads 8 --all",),
     "report": ("homenode report report.json -o report.html",),

@@ -32,6 +32,7 @@ _GROUPS = {
         "replay": "simulate a trace on machines under policies, and rank them",
         "map": "suggest the cores of each thread, for use outside homenode",
         "advise": "tell whether unequal chunks pay off, and what else to change",
+        "anchor": "correct core times by the program's own time where it was captured",
         "report": "make an HTML page of a report of replay",
         "classify": "find from the sources which threads share data, and bind them",
     },

@@ -60,7 +60,7 @@ def print_ranking(
     Below it: how much of its machine is guessed, and what `first_places` say of it.
     """
     not_seen = results[0].trace.unseen
-    by_blocks = all(result.run["core"] == "blocks" for result in results)
+    by_blocks = all(result.run["core"] != "classes" for result in results)
     open_regions = unseen.open_regions(not_seen, by_blocks)
     groups: dict[tuple[Any, ...], list[int]] = {}
     for place, result in enumerate(results):
@@ -206,7 +206,7 @@ _OUTSIDE = {
 
 def print_explanation(screen: Console, results: list[Result]) -> None:
     """A table for each run: where its time went, what held up each region, and why caches were modelled as they were."""
-    by_blocks = all(result.run["core"] == "blocks" for result in results)
+    by_blocks = all(result.run["core"] != "classes" for result in results)
     open_regions = unseen.open_regions(results[0].trace.unseen, by_blocks)
     for result in results:
         run = result.run

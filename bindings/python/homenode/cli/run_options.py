@@ -59,7 +59,7 @@ def run_options(
 
 
 def _option(field: _core.RunField, several: bool, ask_trace: bool) -> Callable[[Command], Command]:
-    name = f"--{field.name}"
+    name = "--" + field.name.replace("_", "-")
     if isinstance(field.default, bool):
         return click.option(name, is_flag=True, help=f"{field.meaning}.")
     numbers = several and isinstance(field.default, int)

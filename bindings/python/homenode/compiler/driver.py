@@ -1,8 +1,9 @@
 """Compiling and linking as gcc, g++ or gfortran would be asked to, for tracing.
 
-Each source is preprocessed once. One object is made of the rewritten text with -fsanitize=thread; the twin of the original
-text, with counters, travels inside it in the section .homenode.twin. Linking puts the recording runtime in libtsan's place
-(-B) and links the twins into PROGRAM.twin beside PROGRAM. traces/capture/runtime/README.md lists sections and variables.
+Each source is preprocessed once. One object is made of the rewritten text with -fsanitize=thread; two more of the original text,
+the twin with counters and a plain one, travel inside it in the sections .homenode.twin and .homenode.plain. Linking puts the
+recording runtime in libtsan's place (-B) and links the others into PROGRAM.twin and PROGRAM.timed beside PROGRAM.
+traces/capture/runtime/README.md lists sections and variables.
 """
 
 import json
@@ -11,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,8 @@ _WRAPPED = (
     *("mmap", "mmap64", "munmap", "_exit", "_Exit"),
     "__libc_start_main",
 )
+# Objects that travel in a traced one.
+_TWIN, _PLAIN = ".homenode.twin", ".homenode.plain"
 _TRACED = ("-g", "-fsanitize=thread")
 # gfortran takes no such options; it is told to call what it would expand.
 _CALLS_COPIES = tuple(f"-fno-builtin-{name}" for name in ("memcpy", "memmove", "mempcpy", "memset"))
@@ -164,10 +168,11 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         words = [*compiler, "-x", language, "-c", *flags, *traced_flags, *dumps, traced_text, "-o", traced]
         _run_on(source.path, traced_text, *words)
         # The twin: original schedule, original optimisation, counters in the final assembly; -g1 for the lines of its blocks.
-        assembly, counted, twin = folder / "twin.s", folder / "counted.s", folder / "twin.o"
+        assembly, counted, twin, plain = (folder / file for file in ("twin.s", "counted.s", "twin.o", "plain.o"))
         _run(*compiler, "-x", language, "-S", *flags, "-w", "-g1", "-fno-lto", text, "-o", assembly)
         counted.write_text(with_counters(assembly.read_text("latin-1")), "latin-1")
         _run(*compiler, "-c", counted, "-o", twin)
+        _run(*compiler, "-c", assembly, "-o", plain)
         notes = folder / "notes"
         notes.write_text("".join(json.dumps(_as_named(note)) + "\n" for note in rewritten.notes))
         losses = folder / "losses"
@@ -178,13 +183,14 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
             )
         )
         sections: list[str | Path] = []
-        for section, content in ((".homenode.twin", twin), (".homenode.clauses", notes), (".homenode.loss", losses)):
+        contents = {_TWIN: twin, _PLAIN: plain, ".homenode.clauses": notes, ".homenode.loss": losses}
+        for section, content in contents.items():
             if content.stat().st_size:
                 sections += [
                     "--add-section",
                     f"{section}={content}",
                     "--set-section-flags",
-                    f"{section}=readonly,exclude" if content is twin else f"{section}=readonly",
+                    f"{section}=readonly,exclude" if section in (_TWIN, _PLAIN) else f"{section}=readonly",
                 ]
         if sections:
             _run("objcopy", *sections, traced)
@@ -202,17 +208,18 @@ def _as_named(note: dict[str, Any]) -> dict[str, Any]:
             "directory": readable(Path(note["directory"]))}  # fmt: skip
 
 
-def _twin_of(object_file: Path, folder: Path, number: int) -> Path | None:
-    twin = folder / f"twin{number}.o"
+def _inner(section: str, object_file: Path, folder: Path, number: int) -> Path | None:
+    """The object that travels in a section of this one."""
+    twin = folder / f"inner{number}.o"
     ended = subprocess.run(
-        ["objcopy", "-O", "binary", "--only-section=.homenode.twin", "--set-section-flags", ".homenode.twin=alloc",
+        ["objcopy", "-O", "binary", f"--only-section={section}", "--set-section-flags", f"{section}=alloc",
          str(object_file), str(twin)], capture_output=True, check=False,
     )  # fmt: skip
     return twin if ended.returncode == 0 and twin.exists() and twin.stat().st_size else None
 
 
-def _twin_inputs(words: list[str], folder: Path) -> tuple[list[str], bool]:
-    """The link line with each traced object, also those in archives, replaced by its twin; whether any had one."""
+def _inner_inputs(section: str, words: list[str], folder: Path) -> tuple[list[str], bool]:
+    """The link line with each traced object, also those in archives, replaced by the one in this section; whether any had one."""
     result: list[str] = []
     number, found = 0, False
     folders = [Path(word[2:]) for word in _joined(words, "-L") if word.startswith("-L")]
@@ -227,7 +234,7 @@ def _twin_inputs(words: list[str], folder: Path) -> tuple[list[str], bool]:
             continue
         number += 1
         if path.suffix == ".o":
-            twin = _twin_of(path, folder, number)
+            twin = _inner(section, path, folder, number)
             found |= twin is not None
             result.append(str(twin or path))
             continue
@@ -238,7 +245,7 @@ def _twin_inputs(words: list[str], folder: Path) -> tuple[list[str], bool]:
         twins = []
         for member in sorted(unpacked.iterdir()):
             number += 1
-            if (twin := _twin_of(member, folder, number)) is not None:
+            if (twin := _inner(section, member, folder, number)) is not None:
                 member.write_bytes(twin.read_bytes())
                 twins.append(member)
         if not twins:
@@ -309,33 +316,35 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
     if not target.is_file():  # a device: whether it links was the question
         return
     _add_losses(target, untraced(read, target))
+    said = _link_inner(_TWIN, "twin.o", Path(f"{target}.twin"), inputs, flags, compiler)
+    if said:  # the program itself is linked; a shared library that was traced, for one, has no twin
+        print(
+            f"homenode {driver}: {target} has no work counts, for its twin does not link:\n{said}",
+            file=sys.stderr,
+            end="",
+        )
+    else:
+        _link_inner(_PLAIN, "timed.o", Path(f"{target}.timed"), inputs, flags, compiler)
+
+
+def _link_inner(
+    section: str, runtime_part: str, target: Path, inputs: list[str], flags: list[str], compiler: Sequence[str]
+) -> str:
+    """Link the objects that travel in a section; what the linker said where it could not."""
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
-        folder = Path(name)
-        twins, found = _twin_inputs(inputs, folder)
+        words, found = _inner_inputs(section, inputs, Path(name))
         if not found:
-            return
-        # libgomp stays out: the empty archive of the runtime's folder stands for it, the shims come from twin.o.
+            return ""
+        # libgomp stays out: the empty archive of the runtime's folder stands for it, the shims come from the runtime's part.
         without_lto = [word for word in flags if word != "-flto"]
         # Resolved at the start: what the dynamic linker does at a first call is no part of the function that is called.
-        words = [
-            *compiler,
-            *without_lto,
-            f"-L{runtime}",
-            *twins,
-            runtime / "twin.o",
-            "-Wl,-z,now",
-            "-o",
-            f"{target}.twin",
-        ]
-        ended = subprocess.run([str(word) for word in words], capture_output=True, check=False)
-        if ended.returncode:
-            # the program itself is linked; a shared library that was traced, for one, has no twin
-            Path(f"{target}.twin").unlink(missing_ok=True)
-            print(
-                f"homenode {driver}: {target} has no work counts, for its twin does not link:\n{os.fsdecode(ended.stderr)}",
-                file=sys.stderr,
-                end="",
-            )
+        linked = subprocess.run(
+            [*compiler, *without_lto, f"-L{capture_runtime()}", *words, str(capture_runtime() / runtime_part), "-Wl,-z,now",
+             "-o", str(target)], capture_output=True, check=False,
+        )  # fmt: skip
+        if linked.returncode:
+            target.unlink(missing_ok=True)
+        return os.fsdecode(linked.stderr) if linked.returncode else ""
 
 
 def main(words: list[str], driver: str = "cc") -> int:

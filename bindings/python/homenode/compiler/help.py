@@ -12,8 +12,8 @@ every load and store recorded when the program runs under `homenode capture`.
   homenode {driver} -O2 -g -fopenmp {source} -o program
   homenode capture -o program.hnt -- ./program
 
-Keep the program's own flags, and -g for names and lines. Beside PROGRAM stands PROGRAM.twin, the same program
-without recording, which counts instructions. What gcc cannot record is listed by `homenode inspect`, "Not recorded".
+Keep the program's own flags, and -g for names and lines. Beside PROGRAM stand two more, without recording: PROGRAM.twin
+counts instructions, PROGRAM.timed tells processor times. What gcc cannot record is listed by `homenode inspect`, "Not recorded".
 
 {variable} names another {name} (a cross or numbered one), which may have arguments of its own.
 {name}'s own help: homenode {driver} --help=common (optimizers, warnings, target …). More: docs/guide.md."""

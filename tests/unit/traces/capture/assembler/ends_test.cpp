@@ -148,6 +148,43 @@ TEST_F(AssemblerEnds, CallsOutsideAreOfTheRegionsOfTheirStretch) {
   EXPECT_DOUBLE_EQ(heap_calls, 6);
 }
 
+// Serial code, a construct, serial code, the same construct again.
+TEST_F(AssemblerEnds, TimesAreTheLeastOfTheRunsThatCameToTheirEnd) {
+  StreamWriter stream;
+  begin_grids(stream, a_address, b_address);
+  jacobi(stream, 50, 0, a_address, b_address);
+  jacobi(stream, 50, 1, b_address, a_address);
+  stream.end();
+  work_ = folder_ / "work";
+  const auto times_of = [&](const std::vector<std::string>& runs) {
+    std::ofstream file{work_};
+    file << R"({"kind": "end"})"
+         << "\n";
+    for (const std::string& run : runs) file << run;
+    file.close();
+    assembled(stream);
+    return TraceFile{folder_ / "trace.hnt"}.executed.times;
+  };
+  const auto line = [](const std::string& of, unsigned ordinal, double seconds) {
+    return R"({"kind": "time", "of": ")" + of + R"(", "ordinal": )" + std::to_string(ordinal) + R"(, "seconds": )" +
+           std::to_string(seconds) + "}\n";
+  };
+  const std::string begin = "{\"kind\": \"timing\"}\n", end = "{\"kind\": \"timed\"}\n";
+  const auto run = [&](double first, double second) {
+    return begin + line("serial", 0, 9) + line("parallel", 0, first) + line("serial", 1, 9) + line("parallel", 1, second) +
+           line("serial", 2, 9);
+  };
+  const std::vector<MeasuredTime> times = times_of({run(0.5, 0.75) + end, run(0.25, 1) + end, run(0.0625, 0.0625)});
+  const TraceFile trace{folder_ / "trace.hnt"};
+  double of_loops = 0;
+  for (const MeasuredTime& time : times)
+    if (trace.regions[time.regions.front().index()].kind == RegionKind::loop) of_loops += time.seconds;
+  EXPECT_EQ(of_loops, 0.25 + 0.75);
+  EXPECT_TRUE(times_of({}).empty());
+  // A construct was not timed: the program did something else.
+  EXPECT_TRUE(times_of({begin + line("serial", 0, 9) + line("parallel", 0, 1) + line("serial", 1, 9) + end}).empty());
+}
+
 TEST_F(AssemblerEnds, AProgramThatWasAskedToEndIsTruncatedThoughItsStreamIsWhole) {
   StreamWriter stream;
   begin_grids(stream, a_address, b_address);
