@@ -84,7 +84,9 @@ MachineHandle changed(const MachineHandle& handle, const std::map<std::string, s
   result.file.machine = with_changes(handle.file.machine, changes);
   const std::vector<MachineField> fields = fields_of(result.file.machine);
   for (const auto& [name, text] : changes) {
-    const std::vector<std::string> paths = name == "core_time" ? core_time_names() : std::vector{full_parameter_name(name)};
+    const std::vector<std::string> paths = name == "core_time"     ? core_time_names()
+                                           : name == "memory_time" ? memory_time_names(result.file.machine)
+                                                                   : std::vector{full_parameter_name(name)};
     for (const std::string& path : paths) {
       const auto is_of = [&](const std::string& described) { return described == path || name_without_number(described) == path; };
       std::erase_if(result.file.parameters, [&](const MachineParameter& parameter) { return is_of(parameter.path); });

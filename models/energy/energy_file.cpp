@@ -2,6 +2,7 @@
 
 #include "models/machines/description_reader.hpp"
 #include "models/machines/machine_fields.hpp"
+#include "models/machines/parsed_once.hpp"
 
 namespace homenode {
 namespace {
@@ -50,7 +51,7 @@ EnergyModel with(EnergyModel model, const std::string& path, const std::string& 
 EnergyFile parse_energy_file(std::string_view text, const std::string& file_name) { return EnergyReader{text, file_name}.read(); }
 
 EnergyFile read_energy_file(const std::filesystem::path& path) {
-  return parse_energy_file(description_text(path, "an energy description"), path.string());
+  return parsed_once(description_text(path, "an energy description"), path.string(), &parse_energy_file);
 }
 
 std::vector<EnergySensitivity> energy_sensitivity(const EnergyFile& file, const Machine& machine, const RunReport& report) {

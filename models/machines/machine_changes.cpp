@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> short_na
     {"overlap", "core.overlap"},
 }};
 
-constexpr std::string_view core_time = "core_time", block_time = "core.block_time";
+constexpr std::string_view core_time = "core_time", memory_time = "memory_time", block_time = "core.block_time";
 constexpr std::array<std::string_view, 9> core_throughputs{"core.issue",  "core.integer", "core.fp_add", "core.fp_multiply", "core.fp_fma",
                                                            "core.divide", "core.load",    "core.store",  "core.branch"};
 
@@ -46,15 +46,34 @@ std::optional<double> factor_in(std::string_view text) {
   return factor;
 }
 
+void scale_core_time(const MachineField& field, double factor) {
+  if (std::find(core_throughputs.begin(), core_throughputs.end(), field.name) != core_throughputs.end()) scale(field, 1 / factor);
+  if (field.name == block_time) scale(field, factor);
+}
+
+bool is_bandwidth(const MachineField& field) {
+  return std::holds_alternative<Bandwidth*>(field.target) || std::holds_alternative<std::optional<Bandwidth>*>(field.target);
+}
+
+// DRAM behind a controller says how the controller's time comes about.
+bool is_of_memory_time(const MachineField& field) {
+  if (is_bandwidth(field)) return true;
+  const bool is_time = std::holds_alternative<Time*>(field.target) || std::holds_alternative<std::optional<Time>*>(field.target) ||
+                       std::holds_alternative<std::vector<LoadedLatencyPoint>*>(field.target);
+  static constexpr std::array<std::string_view, 7> parts{"nodes.", "controllers.", "caches.", "links.", "coherence.", "ring.", "tlb."};
+  return is_time && std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return field.name.starts_with(part); });
+}
+
+void scale_memory_time(const MachineField& field, double factor) {
+  if (is_of_memory_time(field)) scale(field, is_bandwidth(field) ? 1 / factor : factor);
+}
+
 // Whether it was a name of its own for several fields.
-bool change_core_time(const std::vector<MachineField>& fields, const std::string& name, const std::string& text) {
-  if (name != core_time) return false;
+bool change_times(const std::vector<MachineField>& fields, const std::string& name, const std::string& text) {
+  if (name != core_time && name != memory_time) return false;
   const std::optional<double> factor = factor_in(text);
   if (!factor) throw UnitError("'" + text + "' is no factor; allowed: x and a positive number, such as x2 for twice the time");
-  for (const MachineField& field : fields) {
-    if (std::find(core_throughputs.begin(), core_throughputs.end(), field.name) != core_throughputs.end()) scale(field, 1 / *factor);
-    if (field.name == block_time) scale(field, *factor);
-  }
+  for (const MachineField& field : fields) (name == core_time ? scale_core_time : scale_memory_time)(field, *factor);
   return true;
 }
 
@@ -93,6 +112,16 @@ std::vector<std::string> core_time_names() {
   return names;
 }
 
+std::vector<std::string> memory_time_names(const Machine& described) {
+  Machine machine = described;
+  std::vector<std::string> names;
+  for (const MachineField& field : fields_of(machine))
+    if (is_of_memory_time(field) && !is_zero(field)) names.push_back(name_without_number(field.name));
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 std::vector<std::string> changeable_names(const Machine& described) {
   Machine machine = described;
   std::vector<std::string> names, general, numbered;
@@ -104,6 +133,7 @@ std::vector<std::string> changeable_names(const Machine& described) {
   for (const auto& [brief, full] : short_names)  // a machine without links has no latency of them
     if (std::find(general.begin(), general.end(), full) != general.end()) names.emplace_back(brief);
   names.emplace_back(core_time);
+  names.emplace_back(memory_time);
   names.insert(names.end(), general.begin(), general.end());
   names.insert(names.end(), numbered.begin(), numbered.end());
   return names;
@@ -115,7 +145,7 @@ Machine with_changes(const Machine& original, const std::map<std::string, std::s
   for (const auto& [name, text] : changes) {
     bool known = false;
     try {
-      known = change_core_time(fields, name, text) || change_fields(fields, full_parameter_name(name), text, machine.clock);
+      known = change_times(fields, name, text) || change_fields(fields, full_parameter_name(name), text, machine.clock);
     } catch (const UnitError& error) { throw UsageError("parameter '" + name + "' of machine '" + machine.name + "': " + error.what()); }
     if (!known)
       throw UsageError(unknown_name("parameter of machine '" + machine.name + "'", name, changeable_names(original)) +

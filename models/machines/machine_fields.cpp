@@ -384,6 +384,11 @@ std::optional<double> magnitude_of(const MachineField& field) {
   return std::visit([](const auto* target) { return magnitude(*target); }, field.target);
 }
 
+bool is_zero(const MachineField& field) {
+  if (const auto* curve = std::get_if<std::vector<LoadedLatencyPoint>*>(&field.target)) return (*curve)->empty();
+  return magnitude_of(field).value_or(0) == 0;
+}
+
 void scale(const MachineField& field, double factor) {
   std::visit([&](auto* target) { multiply(*target, factor); }, field.target);
 }

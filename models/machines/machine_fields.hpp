@@ -51,6 +51,8 @@ void set_from_text(const MachineField&, std::string_view text, Frequency clock);
 std::string text_of(const MachineField&);
 // For comparing bounds; nothing for names and curves.
 std::optional<double> magnitude_of(const MachineField&);
+// Whether it is 0, not said, or a curve without points.
+bool is_zero(const MachineField&);
 // Multiplies the value, a curve's extra times; whole numbers are rounded and stay at least 1. Throws UnitError for what is no number.
 void scale(const MachineField&, double factor);
 

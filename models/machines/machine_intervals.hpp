@@ -9,7 +9,7 @@
 namespace homenode {
 
 struct UncertainValue {
-  std::string name;                // "nodes.latency"; "core_time" for all throughputs of a core and its block_time together
+  std::string name;                // "nodes.latency"; "core_time", "memory_time" for what with_changes takes by these names
   std::vector<std::string> paths;  // names for with_changes; several where alike parts are listed one by one
   std::string value, low, high;    // texts
   double low_factor = 1;           // low = low_factor x value; 0 where low is 0

@@ -1,6 +1,7 @@
 #include "models/systems/system_file.hpp"
 
 #include "models/machines/description_reader.hpp"
+#include "models/machines/parsed_once.hpp"
 
 namespace homenode {
 namespace {
@@ -44,7 +45,7 @@ private:
 SystemFile parse_system(std::string_view text, const std::string& file_name) { return SystemReader{text, file_name}.read(); }
 
 SystemFile read_system_file(const std::filesystem::path& path) {
-  return parse_system(description_text(path, "a system description"), path.string());
+  return parsed_once(description_text(path, "a system description"), path.string(), &parse_system);
 }
 
 }  // namespace homenode

@@ -78,6 +78,7 @@ def test_a_machine_lists_what_may_be_off() -> None:
     machine = hn.Machine.load(MACHINE)
     listed = {one["name"]: one for one in machine.uncertainties}
     assert listed["core_time"]["low_factor"] == 0.5
+    assert listed["memory_time"]["high_factor"] == 1.35
     # stated: 135 ns, low 135 ns, high 160 ns
     latency = listed["nodes.latency"]
     assert latency["low_factor"] == 1
@@ -87,13 +88,15 @@ def test_a_machine_lists_what_may_be_off() -> None:
     # what is asked for is not sampled
     asked = machine.with_changes(memory_latency="150 ns", core_time="x2")
     assert {"nodes.latency", "core_time"}.isdisjoint(one["name"] for one in asked.uncertainties)
+    left = {one["name"].split(".")[0] for one in machine.with_changes(core_time="x1", memory_time="x1").uncertainties}
+    assert left == {"core", "threads"}  # miss buffers, prefetched lines; forks and barriers
 
 
 @pytest.mark.parametrize("name", hn.Machine.names())
 def test_a_changed_machine_is_read_back_from_its_text(name: str) -> None:
     """Also where the change lies beyond the stated low and high, which hold no longer."""
     machine = hn.Machine.load(name)
-    changes = {"memory_latency": "x4", "core_time": "x2"}
+    changes = {"memory_latency": "x4", "core_time": "x2", "memory_time": "x1.1"}
     if machine.sockets > 1:
         changes["link_latency"] = "x3"
     changed = machine.with_changes(changes)
@@ -177,7 +180,7 @@ def test_one_known_number_decides(trace: hn.Trace, tmp_path: Path) -> None:
     file.write_text("\n".join(lines), encoding="utf-8")
     machine = hn.Machine.load(file).with_changes(core_time="x1", loaded_latency="x1", core_to_core_local="x1")
     open_names = {one["name"].split(" ")[0] for one in machine.uncertainties}
-    assert open_names == {"links.bandwidth"}
+    assert open_names == {"links.bandwidth", "memory_time"}  # the second is no number of the machine
     choices = hn.grid([machine], [24], placement=["interleave", "first-touch"], mapping=["compact", "scatter"])
     group = hn.rank(trace, choices, samples=12).confidence["rankings"][0]
     if any(0 < pair["probability"] < 1 for pair in group["pairs"]):

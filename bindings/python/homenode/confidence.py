@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 SAMPLES = 40
 LEVEL = 0.9  # of the intervals: from the 5th to the 95th percentile of the samples
+MODEL_OF_MEMORY = "memory_time"  # of the uncertainties the one that nobody can measure
 CORE_FACTORS = (0.5, 2.0)  # of the time of instructions, for the mark of rankings that depend on it
 
 
@@ -306,6 +307,6 @@ def _ranking(
         },
         "pairs": pairs,
         **({"first_place": _of_group(results, order, by_sample[order].tolist())} if len(order) > 1 else {}),
-        "measure_first": parameters[0] if parameters and parameters[0]["share"] > 0 else None,
+        "measure_first": next((one for one in parameters if one["share"] > 0 and one["name"] != MODEL_OF_MEMORY), None),
         "parameters": parameters,
     }

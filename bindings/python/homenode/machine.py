@@ -61,7 +61,8 @@ class Machine:
     def with_changes(self, changes: dict[str, str] | None = None, /, **by_name: object) -> Machine:
         """A machine with some values replaced: ``with_changes(link_bandwidth="25 GB/s")``, ``with_changes({"caches.3.size": "12 MiB"})``.
 
-        ``"x1.2"`` multiplies a number; ``core_time="x2"`` makes all instructions take twice the time.
+        ``"x1.2"`` multiplies a number; ``core_time="x2"`` makes all instructions take twice the time,
+        ``memory_time="x2"`` all that caches, memory and links take.
         `changeable_names` lists what can be changed. Unknown names, wrong units and machines that make no sense are refused.
         """
         merged = {key: str(value) for key, value in {**(changes or {}), **by_name}.items()}
@@ -138,7 +139,8 @@ class Machine:
     def uncertainties(self) -> list[dict[str, Any]]:
         """Every number that may be off: name, paths for `with_changes`, low and high, the factors they are, and on what basis.
 
-        ``core_time`` stands for all throughputs of a core together. What `with_changes` replaced is as asked for and not listed.
+        ``core_time`` stands for all throughputs of a core together, ``memory_time`` for all latencies and
+        bandwidths. What `with_changes` replaced is as asked for and not listed.
         """
         return self._core.uncertainties()
 

@@ -70,6 +70,19 @@ TEST(MachineChanges, CoreTimeIsTheTimeOfInstructions) {
   EXPECT_EQ(machine.clock, original.clock);
 }
 
+TEST(MachineChanges, MemoryTimeIsTheTimeOfCachesMemoryAndLinks) {
+  const Machine original = small(), machine = with_changes(original, {{"memory_time", "x2"}});
+  EXPECT_EQ(machine.nodes[0].latency, 2 * original.nodes[0].latency);
+  EXPECT_EQ(machine.caches[0].latency, 2 * original.caches[0].latency);
+  EXPECT_EQ(machine.links[0].latency, 2 * original.links[0].latency);
+  EXPECT_DOUBLE_EQ(machine.controllers[0].read_only.bytes_per_second(), original.controllers[0].read_only.bytes_per_second() / 2);
+  EXPECT_DOUBLE_EQ(machine.links[0].bandwidth.bytes_per_second(), original.links[0].bandwidth.bytes_per_second() / 2);
+  EXPECT_EQ(machine.core.issue, original.core.issue);
+  EXPECT_EQ(machine.barrier_base, original.barrier_base);
+  EXPECT_THAT(memory_time_names(original), testing::AllOf(testing::Contains("nodes.latency"), testing::Contains("links.bandwidth"),
+                                                          testing::Not(testing::Contains("core.issue"))));
+}
+
 TEST(MachineChanges, RefusesFactorsThatAreNone) {
   for (const char* text : {"x", "x0", "x-2", "xinf", "x2 ns"}) {
     EXPECT_THAT(

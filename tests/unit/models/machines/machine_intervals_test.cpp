@@ -77,6 +77,12 @@ TEST(MachineIntervals, CoreTimeIsOneValueUnlessAThroughputStatesItsOwn) {
   EXPECT_DOUBLE_EQ(found(small(divide, divide + ", low = 0.04"), "core.divide").low_factor, 0.8);
 }
 
+TEST(MachineIntervals, TheModelOfMemoryIsOneValueMore) {
+  const UncertainValue memory = found(small(), "memory_time");
+  EXPECT_DOUBLE_EQ(memory.low_factor, 1 / 1.35);
+  EXPECT_DOUBLE_EQ(memory.high_factor, 1.35);
+}
+
 TEST(MachineIntervals, AlikePartsAreOneValue) {
   // two entries of nodes with the same numbers and sources, listed one by one
   const std::size_t begin = described_machine.find("[[nodes]]");
