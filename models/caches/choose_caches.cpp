@@ -57,11 +57,9 @@ std::vector<RunLength> run_lengths(const Workload& workload, const LineTouchOpti
   return result;
 }
 
-CacheChoice choose_caches(const std::string& name, const Workload& workload, const LineTouchOptions& options) {
-  const std::vector<std::string> names = cache_model_names();
-  if (std::find(names.begin(), names.end(), name) == names.end()) throw UsageError(unknown_name("cache model", name, names));
-  if (name != automatic) return {name, "", 0};
-  const std::vector<RunLength> regions = run_lengths(workload, options);
+namespace {
+
+TouchLengths lengths_of(const std::vector<RunLength>& regions) {
   double touches = 0, lines = 0;
   const RunLength* most = nullptr;
   for (const RunLength& region : regions) {
@@ -69,8 +67,25 @@ CacheChoice choose_caches(const std::string& name, const Workload& workload, con
     lines += region.lines;
     if (!most || region.touches > most->touches) most = &region;
   }
-  if (!most || touches == 0) return {"runs", "", 0};
-  return {lines < short_run * touches ? "lines" : "runs", most->label, most->lines_per_touch()};
+  if (!most || touches == 0) return {};
+  return {lines / touches, most->label, most->lines_per_touch()};
+}
+
+// Of the options, what touches are cut by; outstanding misses are not.
+std::string what_cuts_touches(const LineTouchOptions& options) {
+  return std::to_string(options.line_bytes) + ' ' + std::to_string(options.group_lines) + ' ' +
+         std::to_string(static_cast<int>(options.stores));
+}
+
+}  // namespace
+
+CacheChoice choose_caches(const std::string& name, const Workload& workload, const LineTouchOptions& options) {
+  const std::vector<std::string> names = cache_model_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) throw UsageError(unknown_name("cache model", name, names));
+  if (name != automatic) return {name, "", 0};
+  const auto found = workload.touch_lengths.get(what_cuts_touches(options), [&] { return lengths_of(run_lengths(workload, options)); });
+  if (found->lines_per_touch == 0) return {"runs", "", 0};
+  return {found->lines_per_touch < short_run ? "lines" : "runs", found->region, found->lines_per_touch_of_region};
 }
 
 const Choices<std::function<std::unique_ptr<CacheModel>(const Machine&, std::uint64_t)>>& cache_models() {

@@ -2,11 +2,6 @@
 // the blocks that ran.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
 #include <vector>
 
 #include "sim/base/ids.hpp"
@@ -25,24 +20,6 @@ struct CodeCycles {
   const RegionCycles* of(RegionId region) const {
     return region.index() < regions.size() && regions[region.index()].cycles > 0 ? &regions[region.index()] : nullptr;
   }
-};
-
-// What was made of one program's code so far, by core. Copies share it. Safe to use from several threads: it is made once.
-class KnownCodeCycles {
-public:
-  std::shared_ptr<const CodeCycles> get(const std::string& core, const std::function<CodeCycles()>& make) const {
-    const std::lock_guard lock{known_->mutex};
-    std::shared_ptr<const CodeCycles>& found = known_->by_core[core];
-    if (!found) found = std::make_shared<const CodeCycles>(make());
-    return found;
-  }
-
-private:
-  struct Known {
-    std::mutex mutex;
-    std::map<std::string, std::shared_ptr<const CodeCycles>> by_core;
-  };
-  std::shared_ptr<Known> known_ = std::make_shared<Known>();
 };
 
 }  // namespace homenode

@@ -12,6 +12,8 @@
 #include "sim/base/ids.hpp"
 #include "sim/program/code_cycles.hpp"
 #include "sim/program/executed_code.hpp"
+#include "sim/program/known_by_name.hpp"
+#include "sim/program/touch_lengths.hpp"
 
 namespace homenode {
 
@@ -210,9 +212,10 @@ public:
   std::vector<Site> sites;
   std::vector<TracedThread> threads;
   std::vector<Loss> losses;
-  ExecutedCode executed;           // empty: nobody kept it
-  KnownCodeCycles code_cycles;     // of `executed`
-  std::vector<std::string> lacks;  // parts that the tool did not record: names of sim/program/recorded.hpp
+  ExecutedCode executed;                    // empty: nobody kept it
+  KnownByName<CodeCycles> code_cycles;      // of `executed`, by core
+  KnownByName<TouchLengths> touch_lengths;  // by what cuts touches
+  std::vector<std::string> lacks;           // parts that the tool did not record: names of sim/program/recorded.hpp
 
   // Shared and immutable; safe to call from several threads.
   virtual std::shared_ptr<const ExecutionBody> body(ExecutionId) const = 0;
