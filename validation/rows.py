@@ -56,6 +56,9 @@ class NativeRow(AnyRow):
     last_level_bytes: float  # that the neighbours left, beside the native run
     core_to_core_ns: float  # of the first two, likewise
     read_bandwidth: float  # of all cores together, likewise
+    anchored_seconds: float | None = (
+        None  # with core factors from the capture's own time on one thread; none: not tried
+    )
 
     @property
     def error(self) -> float:

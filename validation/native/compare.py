@@ -66,6 +66,7 @@ def compare(
     kernels = descriptions()
     for case in cases:
         labels = timed_regions(kernels[case.kernel])
+        factors = ""
         for team in threads:
             recorded = captured(
                 folder / "by-thread" / str(team) if case.by_thread else folder,
@@ -85,6 +86,11 @@ def compare(
                 predicted = predict(beside)
                 is_quick = team == 1 and time.process_time() - begin < SAMPLED_SECONDS
                 low, high = sampled_interval(beside, predict, predicted) if is_quick else (None, None)
+                if is_quick and distribution == "static" and recorded.measured:
+                    factors = hn.anchor(recorded, machine, stores="regular").core_factors
+                anchored = None
+                if factors and team > 1 and not case.by_thread:
+                    anchored = _predicted(recorded, labels, {**options, "core_factors": factors}, beside)
                 yield NativeRow(
                     case.kernel,
                     case.parameters,
@@ -99,6 +105,7 @@ def compare(
                     shared.last_level,
                     shared.core_to_core,
                     shared.read_bandwidth,
+                    anchored,
                 )
 
 
@@ -129,6 +136,17 @@ def figures_by_group(rows: Sequence[NativeRow]) -> dict[str, Figures]:
     return {name: figures(ratios) for name, ratios in groups.items()}
 
 
+def anchored_figures(rows: Sequence[NativeRow]) -> dict[str, Figures]:
+    """Of predicted / measured, over the rows that were predicted both ways."""
+    both = [row for row in rows if row.anchored_seconds is not None]
+    if not both:
+        return {}
+    return {
+        "by the core model": figures([1 + row.error for row in both]),
+        "anchored on one thread": figures([(row.anchored_seconds or 0) / row.measured_seconds for row in both]),
+    }
+
+
 def within(found: Sequence[NativeRow]) -> str:
     """How many of the rows with an interval were measured within it."""
     inside = [row.within_interval for row in found if row.within_interval is not None]
@@ -157,6 +175,7 @@ def page(found: Sequence[NativeRow]) -> str:
             f"{row.last_level_bytes / (1 << 20):.1f}",
             f"{row.core_to_core_ns:.0f}",
             f"{row.read_bandwidth / 1e9:.0f}",
+            f"{row.anchored_seconds:.4g}" if row.anchored_seconds is not None else "",
         )
         for row in found
     ]
@@ -174,6 +193,7 @@ def page(found: Sequence[NativeRow]) -> str:
         "last level MiB",
         "core to core ns",
         "read GB/s",
+        "anchored s",
     )
     summary = [(name, *cells(of)) for name, of in figures_by_group(found).items()]
     lines = [
@@ -189,9 +209,23 @@ def page(found: Sequence[NativeRow]) -> str:
         "",
         f"{within(found)}.",
         "",
+        *_anchored_lines(found),
         *markdown_table(head, rows),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _anchored_lines(found: Sequence[NativeRow]) -> list[str]:
+    summary = [(name, *cells(of)) for name, of in anchored_figures(found).items()]
+    if not summary:
+        return []
+    return [
+        "Two threads, with core factors from the time that the program took on one thread when it was captured (`homenode anchor`,",
+        "decision 0023). The same rows both ways; rows on one thread are those that were timed, and no prediction.",
+        "",
+        *markdown_table(("predicted / measured", *HEADS), summary),
+        "",
+    ]
 
 
 STUDY = Study(
@@ -209,6 +243,7 @@ STUDY = Study(
             "last_level_bytes",
             "core_to_core_ns",
             "read_bandwidth",
+            "anchored_seconds",
             "error",
         ),
     ),
