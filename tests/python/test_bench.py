@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import homenode as hn
-from homenode import bench
+from homenode import bench, bench_page
 
 
 def test_ratios_are_to_rows_of_the_same_run() -> None:
@@ -17,6 +17,24 @@ def test_ratios_are_to_rows_of_the_same_run() -> None:
     assert [row["ratio_to_cachegrind"] for row in rows] == pytest.approx([50, 1, 0.5])
     (alone,) = bench.with_ratios([bench._row("native", 1e9, 1.0)])
     assert alone["ratio_to_cachegrind"] is None
+
+
+def test_a_page_keeps_its_text_and_tells_what_became_slower(tmp_path: Path) -> None:
+    page = tmp_path / "performance.md"
+    page.write_text("# Performance\n\n<!-- rows -->\n<!-- end of rows -->\n\nNotes\n")
+    speeds = {"native": 3e9, "cachegrind": 6e7, "line": 3e7}
+
+    def renewed(line: float) -> str:
+        rows = bench.with_ratios([bench._row(name, speed, 1.0) for name, speed in {**speeds, "line": line}.items()])
+        return bench_page.renew(rows, page)
+
+    assert renewed(3e7).endswith("no row became slower")
+    assert renewed(2.5e7).endswith("no row became slower")
+    assert renewed(1.9e7).endswith("slower than 0.8 of the page's ratio to native: line")
+    text = page.read_text()
+    assert text.startswith("# Performance\n\n<!-- rows -->\n")
+    assert text.endswith("<!-- end of rows -->\n\nNotes\n")
+    assert "| line | 19 | 0.006333 | 0.3167 | 0.76 |" in text
 
 
 def test_raw_addresses_are_the_same_accesses(trace: hn.Trace) -> None:

@@ -1,7 +1,8 @@
 """Speed as ratios in one run: the native program, cachegrind, capture and the engines on the reference work.
 
 Reference work: two sweeps of the five-point Jacobi kernel on 2048 x 2048 doubles, 50.23 million accesses (`jacobi2d`).
-`python -m homenode.bench`, or `./dev bench`; `--json` for the rows alone.
+Irregular work: sparse products of a million rows (`spmv`), held against that program natively and under cachegrind.
+`python -m homenode.bench`, or `./dev bench`; `--json` for the rows alone, `--write` renews docs/performance.md.
 """
 
 import argparse
@@ -13,8 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from homenode import bench_page
 
 N, SWEEPS = 2048, 2
 ACCESSES_PER_SWEEP = 6 * (N - 2) ** 2
@@ -31,6 +35,7 @@ def _row(
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": name,
+        "work": "jacobi2d",
         "accesses_per_second": accesses / seconds,
         "ratio_to_native": None,
         "peak_rss_bytes": rss_bytes,
@@ -47,39 +52,59 @@ def _run(command: list[str], **variables: str) -> tuple[str, float]:
     return done.stdout, time.perf_counter() - begin
 
 
-def native(folder: Path) -> dict[str, Any]:
-    """The program itself on one thread: the fastest of several runs, by its own clock around each sweep."""
+@dataclass(frozen=True)
+class Work:
+    """A kernel whose program the engines are held against."""
+
+    kernel: str
+    settings: tuple[str, ...]
+    region: str
+    repeats: str  # the parameter by which the region runs several times
+    accesses: int  # of the region, once
+
+
+REFERENCE = Work("jacobi2d", (f"n={N}", "check=0"), "sweep", "sweeps", ACCESSES_PER_SWEEP)
+SPMV_ROWS, SPMV_WIDTH = 1_000_000, 8
+# An entry and its column, the element that it names; two ends and the sum of a row, of which one stays in a register.
+SPMV = Work(
+    "spmv",
+    (f"rows={SPMV_ROWS}", f"width={SPMV_WIDTH}", "check=0"),
+    "multiply",
+    "repeats",
+    SPMV_ROWS * (3 * SPMV_WIDTH + 2),
+)
+
+
+def native(folder: Path, work: Work) -> dict[str, Any]:
+    """The program itself on one thread: the fastest of several runs, by its own clock around the region."""
     from homenode.resources import KERNELS
 
-    program = folder / "jacobi2d"
-    source = KERNELS / "jacobi2d.c"
-    subprocess.run(["gcc", *NATIVE_FLAGS, str(source), "-o", str(program)], check=True)
+    program = folder / work.kernel
+    subprocess.run(["gcc", *NATIVE_FLAGS, str(KERNELS / f"{work.kernel}.c"), "-o", str(program), "-lm"], check=True)
+    command = [str(program), *work.settings, f"{work.repeats}=8"]
     fastest = float("inf")
     for _ in range(ROUNDS):
-        text, _ = _run([str(program), f"n={N}", "sweeps=8"], OMP_NUM_THREADS="1", HOMENODE_TIMES="1")
-        times = [float(line.split("time_seconds=")[1]) for line in text.splitlines() if line.startswith("region=sweep")]
-        fastest = min(fastest, *times)
-    return _row("native", ACCESSES_PER_SWEEP, fastest)
+        text, _ = _run(command, OMP_NUM_THREADS="1", HOMENODE_TIMES="1")
+        lines = [line for line in text.splitlines() if line.startswith(f"region={work.region}")]
+        fastest = min(fastest, *(float(line.split("time_seconds=")[1]) for line in lines))
+    return {**_row(f"native{_of(work)}", work.accesses, fastest), "work": work.kernel}
 
 
-def cachegrind(folder: Path) -> dict[str, Any] | None:
+def _of(work: Work) -> str:
+    return "" if work is REFERENCE else f", {work.kernel}"
+
+
+def cachegrind(folder: Path, work: Work) -> dict[str, Any] | None:
     """The same program under cachegrind, which keeps no time: the difference of two lengths, so that start-up drops out."""
     if shutil.which("valgrind") is None:
         return None
-    command = [
-        "valgrind",
-        "--tool=cachegrind",
-        "--cache-sim=yes",
-        "--cachegrind-out-file=/dev/null",
-        str(folder / "jacobi2d"),
-        f"n={N}",
-        "check=0",
-    ]
+    command = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"]
+    command += [str(folder / work.kernel), *work.settings]
     seconds = [
-        min(_run([*command, f"sweeps={sweeps}"], OMP_NUM_THREADS="1")[1] for _ in range(2))
-        for sweeps in (1, 1 + SWEEPS)
+        min(_run([*command, f"{work.repeats}={repeats}"], OMP_NUM_THREADS="1")[1] for _ in range(2))
+        for repeats in (1, 1 + SWEEPS)
     ]
-    return _row("cachegrind", ACCESSES_PER_SWEEP * SWEEPS, seconds[1] - seconds[0])
+    return {**_row(f"cachegrind{_of(work)}", work.accesses * SWEEPS, seconds[1] - seconds[0]), "work": work.kernel}
 
 
 def capture(folder: Path) -> tuple[dict[str, Any], Path]:
@@ -176,6 +201,24 @@ def short_runs(folder: Path) -> list[dict[str, Any]]:
     return result
 
 
+def irregular(folder: Path) -> list[dict[str, Any]]:
+    """Sparse products in compressed rows: natively, under cachegrind, captured (`seconds`, all of the program) and replayed."""
+    import homenode as hn
+
+    result = [native(folder, SPMV)]
+    if (under_cachegrind := cachegrind(folder, SPMV)) is not None:
+        result.append(under_cachegrind)
+    trace = folder / "spmv.hnt"
+    hn.capture("spmv", rows=64, output=folder / "compiled.hnt")
+    begin = time.perf_counter()
+    captured = hn.capture("spmv", rows=SPMV_ROWS, width=SPMV_WIDTH, check=0, output=trace)
+    seconds = time.perf_counter() - begin
+    stored = trace.stat().st_size / captured.accesses
+    result.append({**_row("capture, spmv", captured.accesses, seconds, 0, stored), "work": "spmv"})
+    result.append({**engine("flow", trace, work="spmv"), "name": "flow, spmv", "work": "spmv"})
+    return result
+
+
 def many_tasks(folder: Path) -> dict[str, Any]:
     """S4's problem (Wittmann and Hager 2010, section 1.3): a sweep of 14400 tasks and its initialisation; `seconds` of both."""
     import homenode as hn
@@ -194,8 +237,8 @@ def rows() -> list[dict[str, Any]]:
     """Every row, in one run, so that their ratios are of one machine in one state."""
     with tempfile.TemporaryDirectory(prefix="homenode-bench-") as name:
         folder = Path(name)
-        result = [native(folder)]
-        if (under_cachegrind := cachegrind(folder)) is not None:
+        result = [native(folder, REFERENCE)]
+        if (under_cachegrind := cachegrind(folder, REFERENCE)) is not None:
             result.append(under_cachegrind)
         captured, trace = capture(folder)
         result += [captured, engine("flow", trace)]
@@ -204,16 +247,17 @@ def rows() -> list[dict[str, Any]]:
         result += [engine("simgrid", trace), engine("line", trace)]
         result += [engine("line", trace, machine) for machine in OTHER_MACHINES]
         result.append({**engine("line", trace, raw=True), "name": "line-raw"})
-        result += short_runs(folder)
+        result += short_runs(folder) + irregular(folder)
     return with_ratios(result)
 
 
 def with_ratios(measured: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each row's speed over that of the rows `native` and `cachegrind`; none where those were not measured."""
-    speeds = {row["name"]: row["accesses_per_second"] for row in measured}
+    """Each row's speed over that of the rows `native` and `cachegrind` of its work; none where those were not measured."""
+    speeds = {(row["name"].partition(",")[0], row["work"]): row["accesses_per_second"] for row in measured}
     for row in measured:
         for other in ("native", "cachegrind"):
-            row[f"ratio_to_{other}"] = row["accesses_per_second"] / speeds[other] if other in speeds else None
+            speed = speeds.get((other, row["work"]))
+            row[f"ratio_to_{other}"] = row["accesses_per_second"] / speed if speed else None
     return measured
 
 
@@ -221,6 +265,7 @@ def main() -> None:
     """Print the rows as a table or as JSON."""
     parser = argparse.ArgumentParser(prog="homenode.bench", description=__doc__)
     parser.add_argument("--json", action="store_true", help="only the rows, as JSON")
+    parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
     parser.add_argument("--engine", help=argparse.SUPPRESS)
     parser.add_argument("--trace", help=argparse.SUPPRESS)
     parser.add_argument("--machine", default=MACHINE, help=argparse.SUPPRESS)
@@ -235,6 +280,9 @@ def main() -> None:
         )
         return
     measured = rows()
+    if arguments.write:
+        print(bench_page.renew(measured))
+        return
     if arguments.json:
         print(json.dumps({"rows": measured}, indent=2))
         return
