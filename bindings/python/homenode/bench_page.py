@@ -9,7 +9,7 @@ from typing import Any
 PAGE = Path("docs/performance.md")
 SLOWER = 0.8  # of the page's ratio to native: a row below it is told of
 _HEAD = ("row", "M accesses/s", "x native", "x cachegrind", "x the page before", "bytes/access", "peak MB")
-_LINE = re.compile(r"\| (?P<row>[^|]+?) \| [^|]* \| (?P<ratio>[\d.e+-]+) \|")
+_LINE = re.compile(r"\| (?P<row>[^|]+?) \| [^|]* \| (?P<ratio>\d[\d.e+-]*) \|")
 
 
 def ratios_of(text: str) -> dict[str, float]:
