@@ -142,7 +142,11 @@ std::vector<std::string> changeable_names(const Machine& described) {
 Machine with_changes(const Machine& original, const std::map<std::string, std::string>& changes) {
   Machine machine = original;
   const std::vector<MachineField> fields = fields_of(machine);
-  for (const auto& [name, text] : changes) {
+  // Those that stand for many fields come last: they scale what the others set.
+  std::vector<std::pair<std::string, std::string>> ordered{changes.begin(), changes.end()};
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [](const auto& change) { return change.first != core_time && change.first != memory_time; });
+  for (const auto& [name, text] : ordered) {
     bool known = false;
     try {
       known = change_times(fields, name, text) || change_fields(fields, full_parameter_name(name), text, machine.clock);

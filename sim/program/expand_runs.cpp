@@ -53,6 +53,7 @@ ItemPattern singles_of(const ItemPattern& pattern) {
 class ExpandRuns final : public Workload {
 public:
   explicit ExpandRuns(std::shared_ptr<const Workload> of) : Workload{*of}, of_{std::move(of)} {
+    touch_lengths = {};
     for (ItemPattern& pattern : patterns) pattern = singles_of(pattern);
   }
   std::shared_ptr<const ExecutionBody> body(ExecutionId execution) const override { return of_->body(execution); }

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import homenode as hn
 from homenode import compiler
-from homenode.anchoring import FACTORS, _factor
+from homenode.anchoring import FACTORS, _bracket
 from homenode.cli.main import command as homenode
 from homenode.errors import UsageError
 
@@ -43,12 +43,6 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> hn.Trace:
     return hn.capture(command=[program], output=folder / "program.hnt")
 
 
-def scaled(trace: hn.Trace, machine: hn.Machine, parts: dict[str, float]) -> float:
-    """Seconds of one thread on a machine, with factors by label."""
-    factors = " ".join(f"{trace.labels.index(label)}@{factor}" for label, factor in parts.items())
-    return hn.replay(trace, machine, threads=1, core="blocks", core_factors=factors).seconds
-
-
 def test_each_construct_and_the_serial_code_is_timed(trace: hn.Trace) -> None:
     kinds = [region["kind"] for region in trace.inspect()["regions"]]
     timed = [region for part, _ in trace.measured for region in part]
@@ -74,7 +68,7 @@ def test_the_timed_program_is_the_program(trace: hn.Trace, tmp_path: Path) -> No
     assert subprocess.run([timed], check=False).returncode == 0
     words = tmp_path / "times"
     assert subprocess.run([timed], env={"HOMENODE_TIMED": str(words)}, check=False).returncode == 0
-    lines = [json.loads(line) for line in words.read_text().splitlines()]
+    lines = [json.loads(line) for line in words.read_text().splitlines() if line]
     assert lines[0] == {"kind": "timing"}
     assert lines[-1] == {"kind": "timed"}
     assert [(line["of"], line["ordinal"]) for line in lines[1:-1]] == [
@@ -110,11 +104,26 @@ def test_factors_go_to_other_numbers_of_threads(trace: hn.Trace) -> None:
 
 def test_a_factor_is_where_the_curve_reaches_the_measured_time() -> None:
     rising = [1.0 + factor for factor in FACTORS]
-    assert _factor(rising, 2.5) == pytest.approx(1.5)
-    assert _factor(rising, rising[0]) == FACTORS[0]
-    assert _factor(rising, 1.1) is None
-    assert _factor(rising, 9.0) is None
-    assert _factor([1.0] * len(FACTORS), 1.0) is None  # memory binds, whatever the core takes
+    bracket = _bracket(rising, 2.5)
+    assert bracket is not None
+    assert bracket.factor(2.5) == pytest.approx(1.5)
+    assert _bracket(rising, 1.1) is None
+    assert _bracket(rising, 9.0) is None
+    # Memory binds, whatever the core takes; a tenth of a per cent is no evidence of the core's time.
+    assert _bracket([1.0] * len(FACTORS), 1.0) is None
+    assert _bracket([1.0 + 0.001 * factor for factor in FACTORS], 1.002) is None
+
+
+def test_a_corner_between_two_tried_factors_is_found() -> None:
+    def curve(factor: float) -> float:
+        return max(1.1, factor)
+
+    seconds = 1.2
+    bracket = _bracket([curve(factor) for factor in FACTORS], seconds)
+    assert bracket is not None
+    for _ in range(2):
+        bracket = bracket.narrowed(curve(bracket.factor(seconds)), seconds)
+    assert curve(bracket.factor(seconds)) == pytest.approx(seconds, rel=0.01)
 
 
 def test_the_command_says_what_it_found_and_what_replay_takes(trace: hn.Trace) -> None:
@@ -133,11 +142,42 @@ def test_the_command_says_what_it_found_and_what_replay_takes(trace: hn.Trace) -
 
 
 def test_what_cannot_be_anchored_is_refused(trace: hn.Trace, tmp_path: Path) -> None:
-    imported = tmp_path / "imported.csv"
-    imported.write_text("thread,address,bytes,kind\n0,4096,8,R\n")
     with pytest.raises(UsageError, match="allowed: REGION@FACTOR"):
         hn.replay(trace, MACHINE, threads=1, core_factors="sweep@2")
     with pytest.raises(UsageError, match="timed by classes"):
         hn.replay(trace, "knc-5110p", threads=1, core_factors="0@2")
     with pytest.raises(UsageError, match="has no model"):
         hn.anchor(trace, "knc-5110p")
+    untimed = hn.capture(command=[trace.path.with_suffix("")], output=tmp_path / "untimed.hnt", times=False)
+    assert untimed.measured == []
+    assert untimed.hash == trace.hash
+    with pytest.raises(UsageError, match="has no measured times"):
+        hn.anchor(untimed, MACHINE)
+    with pytest.raises(UsageError, match="creates its threads"):
+        hn.anchor(hn.capture("threads_autonomous", elements=64), MACHINE)
+
+
+ENDS = """
+#include <stdlib.h>
+#include <unistd.h>
+int main(int words, char** word) {
+  static double a[512];
+  for (int k = 0; k < 500; ++k) {
+#pragma omp parallel for
+    for (int i = 0; i < 512; ++i) a[i] += k;
+  }
+  if (word[1][0] == 'x') _exit(0);
+  if (word[1][0] == 'a') abort();
+  if (word[1][0] == 'f' && fork() == 0) exit(0);
+  return words < 2;
+}
+"""
+
+
+@pytest.mark.parametrize("end", ["x", "a", "f", "r"])
+def test_a_program_of_many_constructs_is_captured_however_it_ends(tmp_path: Path, end: str) -> None:
+    (tmp_path / "ends.c").write_text(ENDS)
+    assert compiler.main(["-O1", "-fopenmp", str(tmp_path / "ends.c"), "-o", str(tmp_path / "ends")], "cc") == 0
+    found = hn.capture(command=[tmp_path / "ends", end], output=tmp_path / "ends.hnt")
+    assert found.accesses > 500 * 512
+    assert bool(found.measured) == (end in "fr")

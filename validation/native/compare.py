@@ -34,6 +34,7 @@ def seconds_of(label: str, regions: Mapping[str, RegionFigures]) -> float:
 
 SAMPLES = 10  # machines, for the interval of a row
 SAMPLED_SECONDS = 0.5  # of a replay on one thread: longer ones, and those of more threads, get no interval
+ANCHORED_SECONDS = 0.4  # of a prediction: larger ones take long to replay so often
 TRIES = 3  # of a measurement, until what the neighbours leave was steady
 
 
@@ -86,7 +87,7 @@ def compare(
                 predicted = predict(beside)
                 is_quick = team == 1 and time.process_time() - begin < SAMPLED_SECONDS
                 low, high = sampled_interval(beside, predict, predicted) if is_quick else (None, None)
-                if is_quick and distribution == "static" and recorded.measured:
+                if team == 1 and predicted < ANCHORED_SECONDS and distribution == "static" and recorded.measured:
                     factors = hn.anchor(recorded, machine, stores="regular").core_factors
                 anchored = None
                 if factors and team > 1 and not case.by_thread:

@@ -7,8 +7,9 @@ models. A time so obtained is `anchored`, and no prediction of the run that was 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ from homenode.trace import Trace
 
 FACTORS = tuple(2 ** (step / 2) for step in range(-4, 5))
 """Core time is tried from a quarter to four times the model's: block models are seldom wrong by more (TACO 2025, section 5)."""
+
+_LEAST_SHARE = 0.25  # of a change of core time that must show in the part's time: below it memory binds
+_REFINEMENTS = 2  # between two neighbours of FACTORS the curve may have a corner
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,8 @@ def anchor(trace: Trace | str | Path, machine: Machine | str | Path, **options: 
     trace = Trace.of(trace)
     if not trace.measured:
         raise UsageError(
-            f"trace {trace.path} has no measured times; allowed: a whole capture, without aliased memory and threads that spin, "
-            "of this homenode"
+            f"trace {trace.path} has no measured times; allowed: a whole capture by this homenode of a program that ends with exit code "
+            "0, has a PROGRAM.timed beside it and no threads that spin, without --alias-over and --no-times"
         )
     if trace.own_threads:
         raise UsageError(f"trace {trace.path} is of a program that creates its threads; allowed: OpenMP, or one thread")
@@ -69,21 +73,40 @@ def anchor(trace: Trace | str | Path, machine: Machine | str | Path, **options: 
     regions = range(len(trace.labels))
     tried = [spec.with_(core_factors=_text(dict.fromkeys(regions, factor))) for factor in FACTORS]
     curves = [_seconds(result.run, trace) for result in replay_grid(trace, tried, workers=1)]
-    factors = [_factor([curve[part] for curve in curves], seconds) for part, (_, seconds) in enumerate(trace.measured)]
-    chosen = {
-        region: factor for (part, _), factor in zip(trace.measured, factors, strict=True) if factor for region in part
-    }
-    predicted, anchored = (
-        _seconds(result.run, trace)
-        for result in replay_grid(trace, [spec, spec.with_(core_factors=_text(chosen))], workers=1)
-    )
+    parts = range(len(trace.measured))
+    brackets = [_bracket([curve[part] for curve in curves], trace.measured[part][1]) for part in parts]
+    for _ in range(_REFINEMENTS):
+        found = _replayed(trace, spec, brackets)
+        brackets = [
+            bracket and bracket.narrowed(found[part], trace.measured[part][1]) for part, bracket in enumerate(brackets)
+        ]
+    predicted = _seconds(replay_grid(trace, [spec], workers=1)[0].run, trace)
+    anchored = _replayed(trace, spec, brackets)
     return Anchor(
         spec.machine.name,
         tuple(
-            AnchoredPart(part, tuple(trace.labels[region] for region in part), seconds, before, factor, after)
-            for (part, seconds), before, factor, after in zip(trace.measured, predicted, factors, anchored, strict=True)
+            AnchoredPart(
+                regions,
+                tuple(trace.labels[region] for region in regions),
+                seconds,
+                predicted[part],
+                bracket.factor(seconds) if (bracket := brackets[part]) else None,
+                anchored[part],
+            )
+            for part, (regions, seconds) in enumerate(trace.measured)
         ),
     )
+
+
+def _replayed(trace: Trace, spec: RunSpec, brackets: Sequence[_Bracket | None]) -> list[float]:
+    """Seconds of each part with the factors in hand."""
+    factors = {
+        region: bracket.factor(seconds)
+        for (regions, seconds), bracket in zip(trace.measured, brackets, strict=True)
+        if bracket
+        for region in regions
+    }
+    return _seconds(replay_grid(trace, [spec.with_(core_factors=_text(factors))], workers=1)[0].run, trace)
 
 
 def _text(factors: dict[int, float]) -> str:
@@ -95,9 +118,32 @@ def _seconds(run: dict[str, Any], trace: Trace) -> list[float]:
     return [sum(run["regions"][region]["seconds"] for region in part) for part, _ in trace.measured]
 
 
-def _factor(curve: Sequence[float], seconds: float) -> float | None:
-    """Where a curve over FACTORS, which never falls, reaches these seconds; None if it does not, or is flat."""
+@dataclass(frozen=True)
+class _Bracket:
+    """Two factors, and the seconds that they give: the measured ones lie between."""
+
+    left: float
+    below: float
+    right: float
+    above: float
+
+    def factor(self, seconds: float) -> float:
+        """Where the line between the two reaches these seconds."""
+        if self.above <= self.below:
+            return self.left
+        return self.left + (self.right - self.left) * (seconds - self.below) / (self.above - self.below)
+
+    def narrowed(self, found: float, seconds: float) -> _Bracket:
+        """The part of it that holds these seconds, after its factor gave `found`."""
+        factor = self.factor(seconds)
+        if found < seconds:
+            return replace(self, left=factor, below=min(found, self.above))
+        return replace(self, right=factor, above=max(found, self.below))
+
+
+def _bracket(curve: Sequence[float], seconds: float) -> _Bracket | None:
+    """Where a curve over FACTORS, which never falls, passes these seconds; None if it does not, or hardly rises there."""
     for (left, below), (right, above) in pairwise(zip(FACTORS, curve, strict=True)):
-        if below <= seconds <= above and above > below:
-            return left + (right - left) * (seconds - below) / (above - below)
+        if below <= seconds <= above and math.log(above / below) >= _LEAST_SHARE * math.log(right / left):
+            return _Bracket(left, below, right, above)
     return None

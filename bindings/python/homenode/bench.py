@@ -139,12 +139,18 @@ def engine(
     name: str, trace: Path, machine: str = MACHINE, caches: str = "auto", work: str = "", raw: bool = False
 ) -> dict[str, Any]:
     """A replay on all cores of a machine, in a process of its own so that its memory is its own; `raw`: access by access."""
-    command = [sys.executable, "-m", "homenode.bench", "--engine", name, "--trace", str(trace)]
-    command += ["--machine", machine, "--caches", caches, *(["--raw"] if raw else [])]
-    text, _ = _run(command)
-    measured = json.loads(text)
+    measured = _measured(name, trace, machine, caches, raw)
     row_name = " ".join([name, *([machine] if machine != MACHINE else []), *([f"{work}, {caches}"] if work else [])])
     return _row(row_name, measured["accesses"], measured["seconds"], measured["peak_rss_bytes"])
+
+
+def _measured(
+    name: str, trace: Path, machine: str = MACHINE, caches: str = "auto", raw: bool = False
+) -> dict[str, Any]:
+    command = [sys.executable, "-m", "homenode.bench", "--engine", name, "--trace", str(trace)]
+    text, _ = _run([*command, "--machine", machine, "--caches", caches, *(["--raw"] if raw else [])])
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def one_more_placement(trace: Path) -> dict[str, Any]:
@@ -202,21 +208,33 @@ def short_runs(folder: Path) -> list[dict[str, Any]]:
 
 
 def irregular(folder: Path) -> list[dict[str, Any]]:
-    """Sparse products in compressed rows: natively, under cachegrind, captured (`seconds`, all of the program) and replayed."""
+    """Sparse products in compressed rows, without what fills them: natively, under cachegrind, captured and replayed.
+
+    Of the last two the difference of two lengths.
+    """
     import homenode as hn
 
     result = [native(folder, SPMV)]
     if (under_cachegrind := cachegrind(folder, SPMV)) is not None:
         result.append(under_cachegrind)
-    trace = folder / "spmv.hnt"
     hn.capture("spmv", rows=64, output=folder / "compiled.hnt")
-    begin = time.perf_counter()
-    captured = hn.capture("spmv", rows=SPMV_ROWS, width=SPMV_WIDTH, check=0, output=trace)
-    seconds = time.perf_counter() - begin
-    stored = trace.stat().st_size / captured.accesses
-    result.append({**_row("capture, spmv", captured.accesses, seconds, 0, stored), "work": "spmv"})
-    result.append({**engine("flow", trace, work="spmv"), "name": "flow, spmv", "work": "spmv"})
-    return result
+    captures, replays, accesses, stored = [], [], [], []
+    for repeats in (1, 1 + SWEEPS):
+        trace = folder / f"spmv{repeats}.hnt"
+        begin = time.perf_counter()
+        hn.capture("spmv", rows=SPMV_ROWS, width=SPMV_WIDTH, repeats=repeats, check=0, output=trace)
+        captures.append(time.perf_counter() - begin)
+        measured = _measured("flow", trace)
+        replays.append(measured["seconds"])
+        accesses.append(measured["accesses"])
+        stored.append(trace.stat().st_size)
+        peak = measured["peak_rss_bytes"]
+    more = accesses[1] - accesses[0]
+    rows = [
+        _row("capture, spmv", more, captures[1] - captures[0], 0, (stored[1] - stored[0]) / more),
+        _row("flow, spmv", more, replays[1] - replays[0], peak),
+    ]
+    return result + [{**row, "work": SPMV.kernel} for row in rows]
 
 
 def many_tasks(folder: Path) -> dict[str, Any]:
@@ -279,6 +297,8 @@ def main() -> None:
             )
         )
         return
+    if arguments.write and not bench_page.PAGE.exists():
+        parser.error(f"no {bench_page.PAGE} here; allowed: --write in the project's own folder")
     measured = rows()
     if arguments.write:
         print(bench_page.renew(measured))

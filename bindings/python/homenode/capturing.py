@@ -38,6 +38,7 @@ def capture(
     alias_over: int | None = None,
     label: str | None = None,
     timeout: float | None = None,
+    times: bool = True,
     progress: Progress = lambda step: None,
     **parameters: Any,
 ) -> Trace:
@@ -47,7 +48,8 @@ def capture(
     bound to ranks; loops whose iterations are free are recorded the same whatever it is. With `alias_over`, blocks of at
     least so many bytes share one small window of memory: problems larger than this machine can be captured, if their
     addresses do not depend on their values; that is checked by capturing twice with different contents. Self-checks of
-    such a program must be off. `label` is kept in the trace as the program's name.
+    such a program must be off. `label` is kept in the trace as the program's name. The program runs four times: traced, counted,
+    and twice timed, for `Trace.measured`; not with `times=False`, nor where it ends with another exit code than 0.
 
     A command's output goes where this process's goes, that of a kernel to stderr; neither gets any input.
 
@@ -60,7 +62,7 @@ def capture(
         raise UsageError("capture wants either a kernel or a command")
     if command is not None and parameters:
         raise UsageError(f"parameters {', '.join(parameters)} without a kernel; a command has its arguments")
-    asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout)
+    asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout, times=times)
     if command is not None:
         return captured(asked, words_of_command(command), output, progress)[0]
     assert kernel_name is not None
@@ -82,6 +84,7 @@ class Asked:
         None  # what the program reads; None is empty. Its twin, which runs after it and is not heard, reads the same
     )
     stdout: File = None  # as subprocess takes it; None is this process's own
+    times: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -269,8 +272,8 @@ class _Run:
                     )
                     if ending is not Ending.interrupted:
                         counting = self._count_work(environment, counts_to)
-                        if counting is ending is Ending.own and self._asked.alias_over is None:
-                            counting = self._time(environment, counts_to)
+                        if counting is ending is Ending.own and status == 0 and self._is_timed():
+                            self._time(environment, counts_to)
                         ending = Ending.interrupted if counting is Ending.interrupted else ending
                 finally:
                     stream_to.close()
@@ -317,14 +320,18 @@ class _Run:
         self._progress(f"counting instructions of {self._words.name}")
         return self._again("twin", "HOMENODE_WORK", environment, counts)
 
-    def _time(self, environment: dict[str, str], counts: BinaryIO) -> Ending:
-        """Processor time by stretch, of the program as it is; of several runs the assembler keeps the least."""
+    def _is_timed(self) -> bool:
+        return self._asked.times and self._asked.alias_over is None
+
+    def _time(self, environment: dict[str, str], counts: BinaryIO) -> None:
+        """Processor time by stretch, of the program as it is; of several runs the assembler keeps the least.
+
+        A run that does not come to its end tells nothing, and spoils nothing.
+        """
         self._progress(f"timing {self._words.name}")
-        ending = Ending.own
         for _ in range(_TIMED_RUNS):
-            if ending is Ending.own:
-                ending = self._again("timed", "HOMENODE_TIMED", environment, counts)
-        return ending
+            if self._again("timed", "HOMENODE_TIMED", environment, counts) is not Ending.own:
+                return
 
     def _again(self, kind: str, variable: str, environment: dict[str, str], counts: BinaryIO) -> Ending:
         """Run the program of this kind that stands beside the traced one, if it does; it writes to the pipe, and is not heard."""

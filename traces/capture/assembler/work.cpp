@@ -142,10 +142,16 @@ struct TwinWork::Counted {
   bool whole = false;
 
   explicit Counted(std::istream& file) {
+    bool cut = false;  // a program that was killed left half a line before the next one's
     for (std::string line; std::getline(file, line);) {
       if (line.empty() || file.eof()) continue;  // a line without its end was cut
-      take(nlohmann::json::parse(line));
+      const nlohmann::json note = nlohmann::json::parse(line, nullptr, false);
+      if (note.is_discarded())
+        cut = true;
+      else
+        take(note);
     }
+    whole &= !cut;
     for (auto& [name, stretch] : stretches) count_calls(stretch);
     renumber();
   }
@@ -165,7 +171,7 @@ private:
     } else if (kind == "timing") {
       run_.clear();
     } else if (kind == "time") {
-      run_[{note.at("of"), note.at("ordinal")}] = note.at("seconds");
+      run_[{note.at("of"), note.at("ordinal")}] = 1e-9 * note.at("nanoseconds").get<double>();
     } else if (kind == "timed") {
       for (const auto& [name, each] : run_)
         if (const auto [known, first] = seconds.try_emplace(name, each); !first) known->second = std::min(known->second, each);

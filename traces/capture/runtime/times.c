@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime.h"
 
-static FILE* file;
+static bool open_for_times;
 static uint64_t serials;
 static uint64_t taken_at; /* processor time up to which somebody has it */
 static uint64_t stretch;  /* nanoseconds of the first thread since the last boundary */
@@ -28,13 +29,18 @@ static uint64_t since_taken(void) {
   taken_at = now;
   return passed;
 }
-static void say(const char* of, uint64_t ordinal, uint64_t nanoseconds) {
-  fprintf(file, "{\"kind\": \"time\", \"of\": \"%s\", \"ordinal\": %lu, \"seconds\": %.9f}\n", of, (unsigned long)ordinal,
-          1e-9 * (double)nanoseconds);
+/* A line at a time, which a pipe takes whole: a program that is killed leaves no part of one. */
+static void say(const char* line, int bytes) {
+  if (write(hn_descriptor, line, (size_t)bytes) != bytes) open_for_times = false;
+}
+static void say_time(const char* of, uint64_t ordinal, uint64_t nanoseconds) {
+  char line[160];
+  say(line, snprintf(line, sizeof line, "{\"kind\": \"time\", \"of\": \"%s\", \"ordinal\": %lu, \"nanoseconds\": %lu}\n", of,
+                     (unsigned long)ordinal, (unsigned long)nanoseconds));
 }
 /* What was done since the last call was done by this thread. */
 void hn_work_of_thread(unsigned number) {
-  if (!file) return;
+  if (!open_for_times) return;
   if (number == 0) {
     stretch += since_taken();
     return;
@@ -51,24 +57,30 @@ void hn_work_of_thread(unsigned number) {
   of_thread[number] += since_taken();
 }
 static void cut(const char* of, uint64_t ordinal) {
-  say(of, ordinal, stretch + since_taken());
+  say_time(of, ordinal, stretch + since_taken());
   stretch = 0;
   since_taken(); /* what the line took is nobody's */
 }
 void hn_work_parallel(uint64_t serial, bool begins) {
-  if (!file) return;
+  if (!open_for_times) return;
   if (begins)
     cut("serial", serials++);
   else
     cut("parallel", serial);
 }
 static void finish(void) {
-  if (!file) return;
+  if (!open_for_times) return;
   cut("serial", serials);
-  for (unsigned t = 1; t < threads; ++t) say("thread", t, of_thread[t]);
-  fprintf(file, "{\"kind\": \"timed\"}\n");
-  fclose(file);
-  file = 0;
+  for (unsigned t = 1; t < threads; ++t) say_time("thread", t, of_thread[t]);
+  static const char end[] = "{\"kind\": \"timed\"}\n";
+  say(end, sizeof end - 1);
+  open_for_times = false;
+}
+/* A child of the program's is not timed: its clock begins anew. */
+static void forget(void) {
+  open_for_times = false;
+  hn_close_descriptor();
+  hn_threads_close();
 }
 void hn_open(void) {
   static bool opened;
@@ -78,15 +90,16 @@ void hn_open(void) {
   if (!path || !*path) return;
   const int opened_here = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (opened_here >= 0) hn_descriptor = hn_out_of_the_way(opened_here);
-  file = hn_descriptor >= 0 ? fdopen(hn_descriptor, "w") : 0;
-  if (!file) {
+  if (hn_descriptor < 0) {
     perror(path);
     exit(1);
   }
+  open_for_times = true;
   atexit(finish);
-  fprintf(file, "{\"kind\": \"timing\"}\n");
+  static const char begin[] = "\n{\"kind\": \"timing\"}\n"; /* whatever a twin that was killed left before it */
+  say(begin, sizeof begin - 1);
   hn_threads_open();
-  pthread_atfork(0, 0, hn_threads_close);
+  pthread_atfork(0, 0, forget);
   taken_at = processor_time();
 }
 __attribute__((constructor)) static void start(void) { hn_open(); }

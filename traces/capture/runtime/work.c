@@ -149,6 +149,12 @@ static void finish(void) {
   fclose(file);
   file = 0;
 }
+/* A child of the program's counts nothing: what it did would be counted for its parent. */
+static void forget(void) {
+  file = 0;
+  hn_close_descriptor();
+  hn_threads_close();
+}
 void hn_open(void) {
   static bool opened;
   if (opened) return;
@@ -168,7 +174,7 @@ void hn_open(void) {
   hn_calls_open(true);
   atexit(finish);
   hn_threads_open();
-  pthread_atfork(0, 0, hn_threads_close);
+  pthread_atfork(0, 0, forget);
 }
 __attribute__((constructor)) static void start(void) { hn_open(); }
 void hn_leaving(const char* what, const char* name) {

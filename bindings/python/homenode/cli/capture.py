@@ -137,11 +137,12 @@ def _input() -> BinaryIO | None:
     metavar="SECONDS",
     help="Stop the program after this time; the trace up to then is kept, marked truncated.",
 )
+@click.option("--no-times", is_flag=True, help="Do not run the program twice more to time it ('homenode anchor').")
 @console.json_option
 @click.pass_context
 def command(
     context: click.Context, kernel_name: str | None, pairs: tuple[str, ...], output: Path | None, threads: int, label: str | None,
-    alias_over: int | None, timeout: float | None, as_json: bool,
+    alias_over: int | None, timeout: float | None, no_times: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Record the memory accesses of a built-in kernel, or after `--` of a program compiled by `homenode cc`.
 
@@ -169,7 +170,9 @@ def command(
     check_trace_output(output)
     if words:
         _note_own_options(context.command, words)
-    asked = Asked(threads, alias_over, label, timeout, _input() if words else None, 2 if as_json else None)
+    asked = Asked(
+        threads, alias_over, label, timeout, _input() if words else None, 2 if as_json else None, not no_times
+    )
     screen = console.diagnostics()
 
     def progress(step: str) -> None:

@@ -316,15 +316,23 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
     if not target.is_file():  # a device: whether it links was the question
         return
     _add_losses(target, untraced(read, target))
-    said = _link_inner(_TWIN, "twin.o", Path(f"{target}.twin"), inputs, flags, compiler)
-    if said:  # the program itself is linked; a shared library that was traced, for one, has no twin
+    # One that was linked here before is another program's.
+    twin, timed = Path(f"{target}.twin"), Path(f"{target}.timed")
+    for old in (twin, timed):
+        old.unlink(missing_ok=True)
+    if said := _link_inner(_TWIN, "twin.o", twin, inputs, flags, compiler):
+        # The program itself is linked; a shared library that was traced, for one, has no twin.
         print(
             f"homenode {driver}: {target} has no work counts, for its twin does not link:\n{said}",
             file=sys.stderr,
             end="",
         )
-    else:
-        _link_inner(_PLAIN, "timed.o", Path(f"{target}.timed"), inputs, flags, compiler)
+    elif said := _link_inner(_PLAIN, "timed.o", timed, inputs, flags, compiler):
+        print(
+            f"homenode {driver}: {target} will not be timed, for {timed.name} does not link:\n{said}",
+            file=sys.stderr,
+            end="",
+        )
 
 
 def _link_inner(

@@ -83,6 +83,11 @@ TEST(MachineChanges, MemoryTimeIsTheTimeOfCachesMemoryAndLinks) {
                                                           testing::Not(testing::Contains("core.issue"))));
 }
 
+TEST(MachineChanges, AllTimesScaleWhatOtherChangesSet) {
+  for (const char* name : {"memory_latency", "nodes.latency", "nodes.0.latency"})
+    EXPECT_EQ(with_changes(small(), {{name, "150 ns"}, {"memory_time", "x2"}}).nodes[0].latency, Time::nanoseconds(300)) << name;
+}
+
 TEST(MachineChanges, RefusesFactorsThatAreNone) {
   for (const char* text : {"x", "x0", "x-2", "xinf", "x2 ns"}) {
     EXPECT_THAT(

@@ -1,6 +1,8 @@
 // Streams that end early, and what the twin's work counts say of such a program.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -166,8 +168,8 @@ TEST_F(AssemblerEnds, TimesAreTheLeastOfTheRunsThatCameToTheirEnd) {
     return TraceFile{folder_ / "trace.hnt"}.executed.times;
   };
   const auto line = [](const std::string& of, unsigned ordinal, double seconds) {
-    return R"({"kind": "time", "of": ")" + of + R"(", "ordinal": )" + std::to_string(ordinal) + R"(, "seconds": )" +
-           std::to_string(seconds) + "}\n";
+    return R"({"kind": "time", "of": ")" + of + R"(", "ordinal": )" + std::to_string(ordinal) + R"(, "nanoseconds": )" +
+           std::to_string(std::llround(1e9 * seconds)) + "}\n";
   };
   const std::string begin = "{\"kind\": \"timing\"}\n", end = "{\"kind\": \"timed\"}\n";
   const auto run = [&](double first, double second) {
