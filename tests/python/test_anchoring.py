@@ -148,7 +148,9 @@ def test_what_cannot_be_anchored_is_refused(trace: hn.Trace, tmp_path: Path) -> 
         hn.replay(trace, "knc-5110p", threads=1, core_factors="0@2")
     with pytest.raises(UsageError, match="has no model"):
         hn.anchor(trace, "knc-5110p")
-    untimed = hn.capture(command=[trace.path.with_suffix("")], output=tmp_path / "untimed.hnt", times=False)
+    words = ["capture", "--no-times", "-o", str(tmp_path / "untimed.hnt"), "--", str(trace.path.with_suffix(""))]
+    assert CliRunner().invoke(homenode, words).exit_code == 0
+    untimed = hn.Trace.open(tmp_path / "untimed.hnt")
     assert untimed.measured == []
     assert untimed.hash == trace.hash
     with pytest.raises(UsageError, match="has no measured times"):

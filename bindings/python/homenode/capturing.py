@@ -38,7 +38,6 @@ def capture(
     alias_over: int | None = None,
     label: str | None = None,
     timeout: float | None = None,
-    times: bool = True,
     progress: Progress = lambda step: None,
     **parameters: Any,
 ) -> Trace:
@@ -49,7 +48,7 @@ def capture(
     least so many bytes share one small window of memory: problems larger than this machine can be captured, if their
     addresses do not depend on their values; that is checked by capturing twice with different contents. Self-checks of
     such a program must be off. `label` is kept in the trace as the program's name. The program runs four times: traced, counted,
-    and twice timed, for `Trace.measured`; not with `times=False`, nor where it ends with another exit code than 0.
+    and twice timed, for `Trace.measured`; not timed where it ends with another exit code than 0.
 
     A command's output goes where this process's goes, that of a kernel to stderr; neither gets any input.
 
@@ -62,7 +61,7 @@ def capture(
         raise UsageError("capture wants either a kernel or a command")
     if command is not None and parameters:
         raise UsageError(f"parameters {', '.join(parameters)} without a kernel; a command has its arguments")
-    asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout, times=times)
+    asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout)
     if command is not None:
         return captured(asked, words_of_command(command), output, progress)[0]
     assert kernel_name is not None
@@ -84,7 +83,7 @@ class Asked:
         None  # what the program reads; None is empty. Its twin, which runs after it and is not heard, reads the same
     )
     stdout: File = None  # as subprocess takes it; None is this process's own
-    times: bool = True
+    times: bool = True  # run it twice more to time it
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
