@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iomanip>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
 #include <variant>
 
@@ -28,8 +30,8 @@ constexpr std::array<SourceClass, 5> classes{{{"A", 1.03, "measured or printed f
 // 23 %. Assumed for both.
 constexpr double core_time_factor = 2;
 // What a memory system's model makes of exact figures. A simulator of cores and caches in far more detail, validated against the machine
-// it was made for, is usually within 10 % (zsim: Sanchez and Kozyrakis, ISCA 2013); the triangle from 1/1.35 to 1.35 has a mean error of
-// 10 %. Assumed for ours.
+// it was made for, is usually within 10 % (zsim: Sanchez and Kozyrakis, ISCA 2013, cited from memory); the triangle from 1/1.35 to 1.35 has
+// a mean error of 10 %. Assumed for ours.
 constexpr double memory_time_factor = 1.35;
 
 // No confidence given: as a value that nobody vouches for. A proxy is at best indirect.
@@ -119,6 +121,23 @@ std::string name_of(const std::vector<std::string>& paths) {
   return general + " (" + numbers + ")";
 }
 
+// What a model makes of exact numbers, whose times are off by `percent` on average.
+UncertainValue of_model(const std::string& name, double factor, const std::string& of_what, int percent) {
+  const auto text = [](double value) {
+    std::ostringstream out;
+    out << 'x' << std::setprecision(3) << value;
+    return out.str();
+  };
+  return {.name = name,
+          .paths = {name},
+          .value = "x1",
+          .low = text(1 / factor),
+          .high = text(factor),
+          .low_factor = 1 / factor,
+          .high_factor = factor,
+          .basis = "a model of what " + of_what + "; assumed to be off by " + std::to_string(percent) + " % on average"};
+}
+
 }  // namespace
 
 std::vector<UncertainValue> uncertain_values(const MachineFile& file) {
@@ -126,24 +145,9 @@ std::vector<UncertainValue> uncertain_values(const MachineFile& file) {
   const std::vector<MachineField> fields = fields_of(machine);
   const std::vector<std::string> throughputs = core_time_names();
   std::vector<UncertainValue> all;
-  if (!all_asked_for(file, throughputs))
-    all.push_back({.name = "core_time",
-                   .paths = {"core_time"},
-                   .value = "x1",
-                   .low = "x0.5",
-                   .high = "x2",
-                   .low_factor = 1 / core_time_factor,
-                   .high_factor = core_time_factor,
-                   .basis = "a model of what instructions take; assumed to be off by 23 % on average"});
+  if (!all_asked_for(file, throughputs)) all.push_back(of_model("core_time", core_time_factor, "instructions take", 23));
   if (!all_asked_for(file, memory_time_names(machine)))
-    all.push_back({.name = "memory_time",
-                   .paths = {"memory_time"},
-                   .value = "x1",
-                   .low = "x0.741",
-                   .high = "x1.35",
-                   .low_factor = 1 / memory_time_factor,
-                   .high_factor = memory_time_factor,
-                   .basis = "a model of what caches, memory and links take; assumed to be off by 10 % on average"});
+    all.push_back(of_model("memory_time", memory_time_factor, "caches, memory and links take", 10));
   using Alike = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, std::string>;
   std::map<Alike, std::size_t> alike;
   for (const MachineParameter& parameter : file.parameters) {

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-
-import pytest
 
 from support import ROOT
 
@@ -15,7 +12,6 @@ sys.path.insert(0, str(ROOT / "tests" / "golden"))
 import instructions
 
 
-@pytest.mark.skipif(shutil.which("valgrind") is None, reason="no valgrind")
 def test_instructions_an_access_stay_within_what_is_recorded() -> None:
     recorded = json.loads(instructions.RECORDED.read_text(encoding="utf-8"))
     assert list(recorded) == list(instructions.CASES)

@@ -1,6 +1,6 @@
 /* bfs: distances from vertex 0 in a random graph, level by level, bottom-up: each vertex without a distance looks among its
  * neighbours for one that was reached in the step before, and stops at the first.
- * Source: S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search (SC 2012), section 3.
+ * Source: the bottom-up step of S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search (SC 2012).
  * Graphs: vertex v has `degree` neighbours; uniform, or skewed, low vertices more often, with a density as 1 / sqrt(vertex).
  * Self-check: the distances equal those of a search with a queue, top-down along the same edges.
  */

@@ -1,5 +1,5 @@
 /* spmv: y = A x with a sparse matrix in compressed rows.
- * Source: the compressed row format and its product, Y. Saad, Iterative Methods for Sparse Linear Systems (2003), section 3.4.
+ * Source: the compressed row format and its product, Y. Saad, Iterative Methods for Sparse Linear Systems (2003).
  * Matrices: uniform, `width` entries a row in random columns; skewed, after the degrees of real graphs: row i has about
  * width / 2 x sqrt(rows / (i + 1)) entries (somewhat less than `width` on average), and low columns are drawn more often, with a density as
  * 1 / sqrt(column). Self-check: entries and elements are small integers, so each sum is exact, and equals the one made from the formulas

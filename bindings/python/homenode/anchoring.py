@@ -21,7 +21,7 @@ from homenode.run_spec import RunSpec
 from homenode.trace import Trace
 
 FACTORS = tuple(2 ** (step / 2) for step in range(-4, 5))
-"""Core time is tried from a quarter to four times the model's: block models are seldom wrong by more (TACO 2025, section 5)."""
+"""Core time is tried from a quarter to four times the model's. Assumed: beyond that the memory's part is likelier to be wrong."""
 
 _LEAST_SHARE = 0.25  # of a change of core time that must show in the part's time: below it memory binds
 _REFINEMENTS = 2  # between two neighbours of FACTORS the curve may have a corner

@@ -2,22 +2,20 @@
  * boundaries of parallel regions and where the token goes to another thread, so that it is the time of one thread at a time.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "by_stretch.h"
 #include "runtime.h"
 
 static bool open_for_times;
 static uint64_t serials;
 static uint64_t taken_at; /* processor time up to which somebody has it */
 static uint64_t stretch;  /* nanoseconds of the first thread since the last boundary */
-static uint64_t* of_thread;
-static unsigned threads, thread_room;
+static struct hn_rows of_thread;
 
 static uint64_t processor_time(void) {
   struct timespec t;
@@ -45,16 +43,7 @@ void hn_work_of_thread(unsigned number) {
     stretch += since_taken();
     return;
   }
-  if (number >= thread_room) {
-    const unsigned room = thread_room ? (number / thread_room + 1) * thread_room : 512;
-    uint64_t* larger = hn_pages(room * sizeof *larger);
-    if (!larger) abort();
-    hn_copy(larger, of_thread, threads * sizeof *larger);
-    if (of_thread) munmap(of_thread, thread_room * sizeof *larger);
-    of_thread = larger, thread_room = room;
-  }
-  if (number >= threads) threads = number + 1;
-  of_thread[number] += since_taken();
+  *(uint64_t*)hn_row(&of_thread, number, sizeof(uint64_t)) += since_taken();
 }
 static void cut(const char* of, uint64_t ordinal) {
   say_time(of, ordinal, stretch + since_taken());
@@ -71,7 +60,7 @@ void hn_work_parallel(uint64_t serial, bool begins) {
 static void finish(void) {
   if (!open_for_times) return;
   cut("serial", serials);
-  for (unsigned t = 1; t < threads; ++t) say_time("thread", t, of_thread[t]);
+  for (unsigned t = 1; t < of_thread.number; ++t) say_time("thread", t, *(const uint64_t*)hn_row(&of_thread, t, sizeof(uint64_t)));
   static const char end[] = "{\"kind\": \"timed\"}\n";
   say(end, sizeof end - 1);
   open_for_times = false;
@@ -86,14 +75,7 @@ void hn_open(void) {
   static bool opened;
   if (opened) return;
   opened = true;
-  const char* path = getenv("HOMENODE_TIMED");
-  if (!path || !*path) return;
-  const int opened_here = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (opened_here >= 0) hn_descriptor = hn_out_of_the_way(opened_here);
-  if (hn_descriptor < 0) {
-    perror(path);
-    exit(1);
-  }
+  if (!hn_tell_to("HOMENODE_TIMED")) return;
   open_for_times = true;
   atexit(finish);
   static const char begin[] = "\n{\"kind\": \"timing\"}\n"; /* whatever a twin that was killed left before it */

@@ -1,12 +1,12 @@
 /* The twin's side: the counts of the basic blocks are taken at the boundaries of parallel regions. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 
+#include "by_stretch.h"
 #include "calls.h"
 #include "code_log.h"
 #include "code_windows.h"
@@ -27,8 +27,7 @@ struct account {
   uint32_t number;
 };
 static struct account stretch; /* of the first thread */
-static struct account* of_thread;
-static unsigned threads, thread_room;
+static struct hn_rows of_thread;
 
 static void* columns(size_t bytes) {
   void* made = hn_pages(bytes);
@@ -75,15 +74,7 @@ void hn_work_of_thread(unsigned number) {
     hn_log_take(add_block, &stretch);
     return;
   }
-  if (number >= thread_room) {
-    const unsigned room = thread_room ? (number / thread_room + 1) * thread_room : 256;
-    struct account* larger = columns(room * sizeof *larger);
-    hn_copy(larger, of_thread, threads * sizeof *larger);
-    if (of_thread) munmap(of_thread, thread_room * sizeof *larger);
-    of_thread = larger, thread_room = room;
-  }
-  if (number >= threads) threads = number + 1;
-  hn_log_take(add_block, &of_thread[number]);
+  hn_log_take(add_block, hn_row(&of_thread, number, sizeof(struct account)));
 }
 static void cut(const char* kind, uint64_t ordinal) {
   hn_log_take(add_block, &stretch);
@@ -140,7 +131,7 @@ static double clock_hertz(void) {
 static void finish(void) {
   if (!file) return;
   cut("serial", serials);
-  for (unsigned t = 1; t < threads; ++t) say("thread", t, &of_thread[t]);
+  for (unsigned t = 1; t < of_thread.number; ++t) say("thread", t, hn_row(&of_thread, t, sizeof(struct account)));
   hn_calls_say(file);
   say_blocks();
   hn_windows_say(file);
@@ -159,18 +150,12 @@ void hn_open(void) {
   static bool opened;
   if (opened) return;
   opened = true;
-  const char* path = getenv("HOMENODE_WORK");
-  if (!path || !*path) {
+  if (!hn_tell_to("HOMENODE_WORK")) {
     hn_calls_open(false);
     return;
   }
-  const int opened_here = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (opened_here >= 0) hn_descriptor = hn_out_of_the_way(opened_here);
-  file = hn_descriptor >= 0 ? fdopen(hn_descriptor, "w") : 0;
-  if (!file) {
-    perror(path);
-    exit(1);
-  }
+  file = fdopen(hn_descriptor, "w");
+  if (!file) abort();
   hn_calls_open(true);
   atexit(finish);
   hn_threads_open();

@@ -104,12 +104,17 @@ TEST(PageFaults, ofManyThreadsQueueForTheLock) {
   EXPECT_EQ(bench.bound_by(), "page faults");
 }
 
+// 1 us a fault, under a lock that travels ten times.
+void take_a_lock_to_fault(SliceBench& bench) {
+  bench.options.system.fault = {Time{}, Time::nanoseconds(1000), 10, 0};
+  bench.caches_answer(hits_only);
+}
+
 TEST(PageFaults, waitForTheLockToTravelFromItsLastHolder) {
   // Threads 0 and 1 share a socket, 40 ns apart; thread 2 is a hop, 100 ns, from both. Each finds the lock with any of the three:
   // a fault of each takes 3 x 1 us and 10 x (40 + 100)/3 + 10 x (40 + 100)/3 + 10 x (100 + 100)/3 = 1600 ns, ten of each 46 us.
   SliceBench bench{two_sockets(), "bind:0", 3};
-  bench.options.system.fault = {Time{}, Time::nanoseconds(1000), 10, 0};
-  bench.caches_answer(hits_only);
+  take_a_lock_to_fault(bench);
   bench.start(0, 0);
   bench.start(1, 1);
   bench.start(2, 4);
@@ -119,8 +124,7 @@ TEST(PageFaults, waitForTheLockToTravelFromItsLastHolder) {
 TEST(PageFaults, ofOneThreadFindTheLockWhereItLeftIt) {
   // After the others have ended, the lock is handed to nobody: 10 x 1 us.
   SliceBench bench{two_sockets(), "bind:0", 3};
-  bench.options.system.fault = {Time{}, Time::nanoseconds(1000), 10, 0};
-  bench.caches_answer(hits_only);
+  take_a_lock_to_fault(bench);
   bench.start(0, 0);
   bench.start(1, 4);
   const Time others = bench.last_end();

@@ -39,14 +39,19 @@ protected:
     }
     return stream;
   }
+  // Serial code, a construct, serial code, the same construct again.
+  static StreamWriter two_sweeps() {
+    StreamWriter stream;
+    begin_grids(stream, a_address, b_address);
+    jacobi(stream, 50, 0, a_address, b_address);
+    jacobi(stream, 50, 1, b_address, a_address);
+    stream.end();
+    return stream;
+  }
 };
 
 TEST_F(AssemblerEnds, TheTwinsCountsAreSharedByAccesses) {
-  StreamWriter stream;
-  begin_grids(stream, a_address, b_address);
-  jacobi(stream, 50, 0, a_address, b_address);
-  jacobi(stream, 50, 1, b_address, a_address);
-  stream.end();
+  const StreamWriter stream = two_sweeps();
   work_ = folder_ / "work";
   std::ofstream file{work_};
   const auto line = [&](const std::string& kind, unsigned ordinal, unsigned instructions) {
@@ -72,11 +77,7 @@ TEST_F(AssemblerEnds, TheTwinsCountsAreSharedByAccesses) {
 
 // Serial code makes 4 calls of function 0; the first construct 10, and 6 of function 1, the second 30. Function 0 takes 52 instructions.
 TEST_F(AssemblerEnds, CallsOutsideAreOfTheRegionsOfTheirStretch) {
-  StreamWriter stream;
-  begin_grids(stream, a_address, b_address);
-  jacobi(stream, 50, 0, a_address, b_address);
-  jacobi(stream, 50, 1, b_address, a_address);
-  stream.end();
+  const StreamWriter stream = two_sweeps();
   work_ = folder_ / "work";
   std::ofstream file{work_};
   const auto line = [&](const std::string& kind, unsigned ordinal, unsigned instructions, const std::string& blocks) {
@@ -150,13 +151,8 @@ TEST_F(AssemblerEnds, CallsOutsideAreOfTheRegionsOfTheirStretch) {
   EXPECT_DOUBLE_EQ(heap_calls, 6);
 }
 
-// Serial code, a construct, serial code, the same construct again.
 TEST_F(AssemblerEnds, TimesAreTheLeastOfTheRunsThatCameToTheirEnd) {
-  StreamWriter stream;
-  begin_grids(stream, a_address, b_address);
-  jacobi(stream, 50, 0, a_address, b_address);
-  jacobi(stream, 50, 1, b_address, a_address);
-  stream.end();
+  const StreamWriter stream = two_sweeps();
   work_ = folder_ / "work";
   const auto times_of = [&](const std::vector<std::string>& runs) {
     std::ofstream file{work_};
