@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -43,8 +44,13 @@ LineTouches::LineTouches(LineTouchOptions options) : options_{options} {
 
 void LineTouches::start(const std::vector<ItemPattern>& patterns, const ExecutionBody& body, std::int64_t first, std::int64_t last,
                         AddressOf address_of) {
+  if (patterns_ != &patterns || pattern_touches_.size() != 2 * patterns.size()) {
+    pattern_touches_.assign(2 * patterns.size(), {});
+    known_touches_ = 0;
+  }
   patterns_ = &patterns;
   body_ = &body;
+  in_stretches_ = false;
   address_of_ = std::move(address_of);
   first_ = first;
   last_ = last;
@@ -60,6 +66,7 @@ void LineTouches::start(const std::vector<ItemPattern>& patterns, const Executio
 
 void LineTouches::go_on_until(std::uint64_t limit) {
   limit_ = limit;
+  in_stretches_ = true;
   ++epoch_;
 }
 
@@ -101,15 +108,32 @@ void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::
   moving_objects_.clear();
   for (const HeapEvent& event : pattern.heap_events) moving_objects_.push_back(block.slots[event.slot].object);
   std::sort(moving_objects_.begin(), moving_objects_.end());
-  bases_.resize(block.slots.size());
-  base_epochs_.resize(block.slots.size());
-  shifts_.resize(block.slots.size());
-  for (std::size_t slot = 0; slot < block.slots.size(); ++slot) {
-    shifts_[slot] = block.slots[slot].shift;
-    const bool moves = std::binary_search(moving_objects_.begin(), moving_objects_.end(), block.slots[slot].object);
+  find_bases(block, from);
+  open_iterations_ = static_cast<std::uint64_t>(to - from);
+  look_up_touches(pattern, block.pattern);
+  if (told_ == nullptr) open_cursors(pattern);
+}
+
+void LineTouches::find_bases(const ItemBlock& block, std::int64_t from) {
+  const std::size_t slots = block.slots.size();
+  bases_.resize(slots);
+  base_epochs_.resize(slots);
+  shifts_.resize(slots);
+  const SlotBinding* before = nullptr;  // neighbours are often of one object
+  std::uint64_t address = 0;
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const SlotBinding& binding = block.slots[slot];
+    shifts_[slot] = binding.shift;
+    const bool moves = !moving_objects_.empty() && std::binary_search(moving_objects_.begin(), moving_objects_.end(), binding.object);
     base_epochs_[slot] = moves ? 0 : never;
-    if (!moves) bases_[slot] = base_of(block, slot, from);
+    if (moves) continue;
+    if (before == nullptr || before->object != binding.object) address = address_of_(binding.object).value();
+    before = &binding;
+    bases_[slot] = address + static_cast<std::uint64_t>(binding.base + (from - block.first) * binding.shift);
   }
+}
+
+void LineTouches::open_cursors(const ItemPattern& pattern) {
   std::uint64_t span = pattern.accesses;
   for (const AccessRun& run : pattern.runs) {
     std::uint64_t end = run.sequence + 1;
@@ -119,20 +143,21 @@ void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::
   for (const IrregularStream& stream : pattern.streams)
     if (!stream.sequence.empty()) span = std::max(span, stream.sequence.back() + 1);
   iteration_span_ = span;
-  const auto iterations = static_cast<std::uint64_t>(to - from);
-  for (const AccessRun& run : pattern.runs) add_cursors(run, iterations);
+  for (const AccessRun& run : pattern.runs) add_cursors(run, open_iterations_);
   for (std::uint32_t cursor = 0; cursor < cursors_.size(); ++cursor) order_.push_back(cursor);
   const auto before = [this](std::uint32_t a, std::uint32_t b) { return cursors_[a].sequence < cursors_[b].sequence; };
   if (!std::is_sorted(order_.begin(), order_.end(), before)) std::stable_sort(order_.begin(), order_.end(), before);
   for (const IrregularStream& stream : pattern.streams) {
     const auto number = static_cast<std::uint32_t>(&stream - pattern.streams.data());
     if (!stream.offset.empty())
-      irregular_.push_back({.stream = &stream, .iterations = iterations, .sequence = stream.sequence.front(), .number = number});
+      irregular_.push_back({.stream = &stream, .iterations = open_iterations_, .sequence = stream.sequence.front(), .number = number});
   }
   std::make_heap(irregular_.begin(), irregular_.end(), [](const auto& a, const auto& b) { return a.later_than(b); });
 }
 
 void LineTouches::close_cursors() {
+  told_ = nullptr;
+  noted_ = nullptr;
   cursors_.clear();
   order_.clear();
   begun_ = 0;
@@ -153,37 +178,60 @@ bool LineTouches::interrupted(const AccessRun& run) const {
   return comes_between(open_pattern_->heap_events) || comes_between(open_pattern_->sync_events);
 }
 
-// How far apart the accesses of a run are decides what a prefetcher makes of it: the lines until it loses the stream.
-std::uint64_t LineTouches::followed_lines(std::uint64_t width, std::span<const Dimension> dimensions) const {
-  std::uint64_t extent = width, elements = 1;
-  for (const Dimension& dimension : dimensions) {
-    const std::uint64_t step = magnitude(dimension.stride);
-    if (step == 0 || step > std::max(options_.prefetch_stride_limit, extent + options_.line_bytes)) break;
-    extent += (dimension.count - 1) * step;
-    elements *= dimension.count;
-  }
-  const auto lines = [&](std::uint64_t bytes) { return (bytes + options_.line_bytes - 1) / options_.line_bytes; };
-  return std::min(lines(extent), elements * lines(width));
+void LineTouches::follow_on(Followed& followed, const Dimension& dimension) const {
+  const std::uint64_t step = magnitude(dimension.stride);
+  followed.lost = followed.lost || step == 0 || step > std::max(options_.prefetch_stride_limit, followed.extent + options_.line_bytes);
+  if (followed.lost) return;
+  followed.extent += (dimension.count - 1) * step;
+  followed.elements *= dimension.count;
 }
 
 // Of such a stream, on average: the first lines wait in the miss buffers, the rest is asked for ahead.
-double LineTouches::lines_in_flight(std::uint64_t lines) const {
+double LineTouches::lines_in_flight(const Followed& followed) const {
+  const auto lines_of = [&](std::uint64_t bytes) { return (bytes + options_.line_bytes - 1) / options_.line_bytes; };
+  const std::uint64_t lines = std::min(lines_of(followed.extent), followed.elements * lines_of(followed.width));
   if (lines <= 1) return options_.miss_buffers;  // no stream
   const auto all = static_cast<double>(lines), first = static_cast<double>(std::min<std::uint64_t>(lines, options_.prefetch_trigger));
   return all / (first / options_.miss_buffers + (all - first) / options_.prefetched_lines);
 }
 
-void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
-  std::array<Dimension, most_dimensions> dimensions{};
+// The loads that make the addresses: so many elements later at the earliest.
+double LineTouches::dependence_of(const AccessRun& run, std::span<const Dimension> loops) {
+  if (run.producer_distance == 0 || loops.empty() || run.producer_distance % loops[0].sequence_stride != 0)
+    return std::numeric_limits<double>::infinity();
+  return static_cast<double>(run.producer_distance) / static_cast<double>(loops[0].sequence_stride);
+}
+
+// The run's loops from the innermost on, the iterations among them; those that continue each other are one.
+unsigned LineTouches::loops_of(const AccessRun& run, std::uint64_t iterations, std::array<Dimension, most_dimensions>& loops) const {
   unsigned count = 0;
   for (unsigned d = 0; d < run.dimensions; ++d) {
     const RunDimension& dimension = run.dimension[d];
-    if (dimension.count == 0) return;
-    if (dimension.count > 1) dimensions[count++] = {dimension.count, dimension.stride, dimension.sequence_stride};
+    if (dimension.count > 1) loops[count++] = {dimension.count, dimension.stride, dimension.sequence_stride};
   }
-  if (iterations > 1) dimensions[count++] = {iterations, shifts_[run.slot], iteration_span_};
+  if (iterations > 1) loops[count++] = {iterations, shifts_[run.slot], iteration_span_};
+  for (unsigned d = 0; d + 1 < count;) {
+    Dimension &inner = loops[d], &outer = loops[d + 1];
+    if (outer.stride == static_cast<std::int64_t>(inner.count) * inner.stride &&
+        outer.sequence_stride == inner.count * inner.sequence_stride) {
+      inner.count *= outer.count;
+      std::copy(loops.begin() + d + 2, loops.begin() + count, loops.begin() + d + 1);
+      --count;
+    } else {
+      ++d;
+    }
+  }
+  return count;
+}
+
+void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
+  for (unsigned d = 0; d < run.dimensions; ++d)
+    if (run.dimension[d].count == 0) return;
+  std::array<Dimension, most_dimensions> dimensions{};
+  unsigned count = loops_of(run, iterations, dimensions);
 
   Cursor cursor;
+  cursor.run = &run;
   cursor.slot = run.slot;
   cursor.address = static_cast<std::uint64_t>(run.offset);
   cursor.sequence = run.sequence;
@@ -196,21 +244,9 @@ void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
     std::copy(dimensions.begin() + 1, dimensions.begin() + count, dimensions.begin());
     --count;
   };
-  // Loops that continue each other are one loop.
-  for (unsigned d = 0; d + 1 < count;) {
-    Dimension &inner = dimensions[d], &outer = dimensions[d + 1];
-    if (outer.stride == static_cast<std::int64_t>(inner.count) * inner.stride &&
-        outer.sequence_stride == inner.count * inner.sequence_stride) {
-      inner.count *= outer.count;
-      std::copy(dimensions.begin() + d + 2, dimensions.begin() + count, dimensions.begin() + d + 1);
-      --count;
-    } else {
-      ++d;
-    }
-  }
-  double in_flight = lines_in_flight(followed_lines(cursor.extent, {dimensions.data(), count}));
-  if (run.producer_distance > 0 && count > 0 && run.producer_distance % dimensions[0].sequence_stride == 0)
-    in_flight = std::min(in_flight, static_cast<double>(run.producer_distance) / static_cast<double>(dimensions[0].sequence_stride));
+  Followed followed{.width = cursor.extent, .extent = cursor.extent};
+  for (unsigned d = 0; d < count; ++d) follow_on(followed, dimensions[d]);
+  const double in_flight = std::min(lines_in_flight(followed), dependence_of(run, {dimensions.data(), count}));
   cursor.parallelism = static_cast<float>(std::max(in_flight, 1.0));
 
   // A short inner loop over neighbouring bytes is one wide element.

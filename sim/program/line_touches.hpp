@@ -51,7 +51,8 @@ public:
 
   explicit LineTouches(LineTouchOptions);
 
-  // Patterns, body and the targets of `AddressOf` must outlive the last group.
+  // Patterns, body and the targets of `AddressOf` must outlive the last group. Patterns at the same place are taken to be the same:
+  // what was found out about one holds for the next start.
   void start(const std::vector<ItemPattern>&, const ExecutionBody&, std::int64_t first, std::int64_t last, AddressOf);
   // The next group, in address order and without a line twice; false at the end (and the group is empty).
   bool next(std::vector<LineTouch>& group);
@@ -78,6 +79,7 @@ private:
   };
   // One access run, part way through its nest.
   struct Cursor {
+    const AccessRun* run = nullptr;
     std::uint64_t sequence = 0;  // of the next access; the largest number when finished
     std::uint64_t address = 0;   // of its first byte, from the slot's base on
     std::uint64_t left = 0;      // elements left in the innermost loop
@@ -111,14 +113,44 @@ private:
     LineNumber line;
     std::uint32_t depth = 0;
   };
-
+  // How far apart the accesses of a run are decides what a prefetcher makes of it: the lines until it loses the stream.
+  struct Followed {
+    std::uint64_t width = 0, extent = 0, elements = 1;  // bytes of an element and of all
+    bool lost = false;                                  // at a stride beyond its reach
+  };
+  // The touches of a block of few iterations, for whatever its slots are bound to: windows depend on sequence numbers only. Of one
+  // iteration; or of several, if each run is one element an iteration, and the slot's shift leads from one to the next.
+  struct PatternTouches {
+    struct Touch {
+      std::uint64_t offset = 0, bytes = 0;  // from the slot's base on, in the first iteration
+      std::uint64_t accesses = 0;           // of one iteration
+      SlotNumber slot = 0;
+      float parallelism = 1;  // of one iteration
+      double dependence = 0;  // of several: at most so many in flight
+      Followed followed;      // of several: within an iteration
+      bool reads = false, writes = false, non_temporal = false;
+    };
+    std::vector<Touch> touches;
+    std::vector<std::uint32_t> group_ends;
+    std::uint32_t uses = 0;  // of the pattern, until they are known
+    bool known = false, never = false;
+  };
   LineRange lines_at(std::uint64_t address, std::uint64_t bytes) const {
     return LineRange::of(address >> line_shift_, ((address + bytes - 1) >> line_shift_) + 1);
   }
 
+  bool retelling() const { return told_ != nullptr && told_group_ < told_->group_ends.size(); }
   bool following() const { return !live_.empty() || !waiting_.empty() || begun_ < order_.size() || !irregular_.empty(); }
   bool next_block();
   void open(const ItemPattern&, const ItemBlock&, std::int64_t from, std::int64_t to);
+  void find_bases(const ItemBlock&, std::int64_t from);
+  void open_cursors(const ItemPattern&);
+  // line_touches_known.cpp
+  void look_up_touches(const ItemPattern&, PatternId);
+  void note_touch(const Cursor&, std::uint64_t elements);
+  void note_group();
+  void retell_group();
+  void retell_shifted(const PatternTouches::Touch&, LineTouch);
   void close_cursors();
   bool scattered(const ItemBlock&) const;
   void gather_blocks();
@@ -132,8 +164,10 @@ private:
     return bases_[slot];
   }
   bool interrupted(const AccessRun&) const;
-  std::uint64_t followed_lines(std::uint64_t width, std::span<const Dimension>) const;
-  double lines_in_flight(std::uint64_t lines) const;
+  unsigned loops_of(const AccessRun&, std::uint64_t iterations, std::array<Dimension, most_dimensions>&) const;
+  void follow_on(Followed&, const Dimension&) const;
+  double lines_in_flight(const Followed&) const;
+  static double dependence_of(const AccessRun&, std::span<const Dimension>);
   void add_cursors(const AccessRun&, std::uint64_t iterations);
   void place(Cursor, std::span<const Dimension>);
   bool window();
@@ -176,6 +210,14 @@ private:
   std::int64_t open_from_ = 0;
   std::vector<ObjectId> moving_objects_;  // that the open iteration allocates or releases
   std::uint64_t iteration_span_ = 0;      // sequence numbers of one iteration
+
+  std::vector<PatternTouches> pattern_touches_;  // by pattern: of one iteration, of several
+  std::size_t known_touches_ = 0;                // in all of them
+  const PatternTouches* told_ = nullptr;         // of the open block, if they are known
+  std::size_t told_group_ = 0;                   // the next one
+  PatternTouches* noted_ = nullptr;              // of the open block, if they are being noted
+  std::uint64_t open_iterations_ = 0;
+  bool in_stretches_ = false;
 
   std::vector<LineTouch> touches_;  // of the group in hand
   TouchCombiner combiner_;

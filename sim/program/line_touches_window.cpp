@@ -17,8 +17,11 @@ bool LineTouches::next(std::vector<LineTouch>& group) {
   group.clear();
   touches_.clear();
   while (touches_.empty()) {
-    if (following()) {
+    if (retelling()) {
+      retell_group();
+    } else if (following()) {
       if (!window()) return false;
+      if (noted_ != nullptr) note_group();
     } else if (!next_block()) {
       return false;
     }
@@ -125,6 +128,7 @@ void LineTouches::advance_row(Cursor& cursor) {
 }
 
 void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
+  if (noted_ != nullptr) note_touch(cursor, elements);
   LineTouch touch;
   touch.reads = cursor.reads;
   touch.writes = cursor.writes;

@@ -1,0 +1,131 @@
+// Blocks of few iterations whose pattern came before: rows of a sparse matrix, particles, small tasks. Only their slots differ.
+#include <algorithm>
+
+#include "sim/program/line_touches.hpp"
+
+namespace homenode {
+
+namespace {
+
+constexpr std::uint64_t few_iterations = 32;              // more are a loop, whose cursors cost little
+constexpr std::uint64_t widest_step = 512;                // bytes between elements that are one touch, at most
+constexpr std::size_t most_of_a_pattern = 256;            // touches
+constexpr std::size_t most_known = std::size_t{1} << 18;  // touches of all patterns
+
+}  // namespace
+
+// Patterns that occur once are not worth the note.
+void LineTouches::look_up_touches(const ItemPattern& pattern, PatternId id) {
+  // A window takes all elements of so few iterations.
+  const std::uint64_t few = std::min(few_iterations, options_.group_lines * options_.line_bytes / widest_step);
+  if (open_iterations_ > few || in_stretches_) return;
+  PatternTouches& touches = pattern_touches_[2 * id.index() + (open_iterations_ > 1 ? 1 : 0)];
+  if (touches.never) return;
+  if (touches.known) {
+    told_ = &touches;
+    told_group_ = 0;
+    return;
+  }
+  if (++touches.uses < 2) return;
+  touches.never = !pattern.streams.empty() || !pattern.heap_events.empty() || known_touches_ >= most_known;
+  if (touches.never) return;
+  touches.touches.clear();
+  touches.group_ends.clear();
+  noted_ = &touches;
+}
+
+// What a window takes from a cursor.
+void LineTouches::note_touch(const Cursor& cursor, std::uint64_t elements) {
+  PatternTouches::Touch touch{.offset = cursor.address,
+                              .bytes = cursor.extent,
+                              .accesses = cursor.accesses,
+                              .slot = cursor.slot,
+                              .parallelism = cursor.parallelism,
+                              .followed = {},
+                              .reads = cursor.reads,
+                              .writes = cursor.writes,
+                              .non_temporal = cursor.non_temporal};
+  if (open_iterations_ > 1) {
+    // One element an iteration, and all in this window.
+    const bool shifted = cursor.outer_dimensions == 0 && cursor.inner.count == open_iterations_ && elements == open_iterations_ &&
+                         cursor.inner.sequence_stride == iteration_span_;
+    noted_->never |= !shifted;
+    std::array<Dimension, most_dimensions> loops{};
+    const unsigned count = loops_of(*cursor.run, 1, loops);
+    const std::uint64_t width = std::max<std::uint64_t>(cursor.run->width, 1);
+    touch.followed = {.width = width, .extent = width};
+    for (unsigned d = 0; d < count; ++d) follow_on(touch.followed, loops[d]);
+    if (count == 0) loops[0] = cursor.inner;
+    // With some shifts the iterations would continue the run's outermost loop.
+    noted_->never |= count > 0 && loops[count - 1].count * loops[count - 1].sequence_stride == iteration_span_;
+    touch.dependence = dependence_of(*cursor.run, {loops.data(), 1});
+    noted_->touches.push_back(touch);
+  } else if (cursor.separate) {
+    for (std::uint64_t i = 0; i < elements; ++i) {
+      noted_->touches.push_back(touch);
+      touch.offset += static_cast<std::uint64_t>(cursor.inner.stride);
+    }
+  } else {
+    const std::uint64_t travel = (elements - 1) * magnitude(cursor.inner.stride);
+    if (cursor.inner.stride < 0) touch.offset -= travel;
+    touch.bytes += travel;
+    touch.accesses *= elements;
+    noted_->touches.push_back(touch);
+  }
+}
+
+// After a window; a caller that stops between windows leaves the pattern to its next use.
+void LineTouches::note_group() {
+  const auto noted = static_cast<std::uint32_t>(noted_->touches.size());
+  if (noted > most_of_a_pattern || noted_->never) {
+    *noted_ = {};
+    noted_->never = true;
+    noted_ = nullptr;
+    return;
+  }
+  if (noted > (noted_->group_ends.empty() ? 0 : noted_->group_ends.back())) noted_->group_ends.push_back(noted);
+  if (following()) return;
+  noted_->known = true;
+  known_touches_ += noted;
+  noted_ = nullptr;
+}
+
+void LineTouches::retell_group() {
+  const std::size_t begin = told_group_ == 0 ? 0 : told_->group_ends[told_group_ - 1], end = told_->group_ends[told_group_];
+  ++told_group_;
+  for (std::size_t i = begin; i < end; ++i) {
+    const PatternTouches::Touch& known = told_->touches[i];
+    const LineTouch touch{.lines = lines_at(bases_[known.slot] + known.offset, known.bytes),
+                          .reads = known.reads,
+                          .writes = known.writes,
+                          .non_temporal = known.non_temporal,
+                          .parallelism = known.parallelism,
+                          .accesses = known.accesses};
+    if (open_iterations_ == 1)
+      touches_.push_back(touch);
+    else
+      retell_shifted(known, touch);
+  }
+}
+
+// As cursors of such a run do it: elements far apart are touches of their own.
+void LineTouches::retell_shifted(const PatternTouches::Touch& known, LineTouch touch) {
+  const std::int64_t shift = shifts_[known.slot];
+  const std::uint64_t step = magnitude(shift), begin = bases_[known.slot] + known.offset;
+  Followed followed = known.followed;
+  follow_on(followed, {open_iterations_, shift, iteration_span_});
+  touch.parallelism = static_cast<float>(std::max(std::min(lines_in_flight(followed), known.dependence), 1.0));
+  if (step >= known.bytes + options_.line_bytes) {
+    for (std::uint64_t i = 0; i < open_iterations_; ++i) {
+      touch.lines = lines_at(begin + i * static_cast<std::uint64_t>(shift), known.bytes);
+      touches_.push_back(touch);
+    }
+    return;
+  }
+  const std::uint64_t travel = (open_iterations_ - 1) * step;
+  touch.lines = lines_at(shift < 0 ? begin - travel : begin, travel + known.bytes);
+  touch.accesses *= open_iterations_;
+  touches_.push_back(touch);
+}
+
+}  // namespace homenode
