@@ -63,6 +63,7 @@ py::dict counts_of(const EventCounts& counts) {
   result["transfer_lines"] = counts.transfer_lines;
   result["upgrade_lines"] = counts.upgrade_lines;
   result["tlb_misses"] = counts.tlb_misses;
+  result["sampling_error"] = counts.sampling_error;
   result["zeroed_bytes"] = counts.zeroed_bytes;
   result["latency_ns"] = counts.latency_ns;
   return result;

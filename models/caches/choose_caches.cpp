@@ -1,6 +1,7 @@
 #include "models/caches/choose_caches.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "models/caches/run_lru.hpp"
 #include "models/caches/set_caches.hpp"
@@ -68,7 +69,7 @@ TouchLengths lengths_of(const std::vector<RunLength>& regions) {
     if (!most || region.touches > most->touches) most = &region;
   }
   if (!most || touches == 0) return {};
-  return {lines / touches, most->label, most->lines_per_touch()};
+  return {lines / touches, most->label, most->lines_per_touch(), lines};
 }
 
 // Of the options, what touches are cut by; outstanding misses are not.
@@ -79,35 +80,55 @@ std::string what_cuts_touches(const LineTouchOptions& options) {
 
 }  // namespace
 
-CacheChoice choose_caches(const std::string& name, const Workload& workload, const LineTouchOptions& options) {
-  const std::vector<std::string> names = cache_model_names();
-  if (std::find(names.begin(), names.end(), name) == names.end()) throw UsageError(unknown_name("cache model", name, names));
+CacheChoice choose_caches(const std::string& name, const Workload& workload, const Machine& machine, const LineTouchOptions& options) {
+  check_caches(name);
   if (name != automatic) return {name, "", 0};
   const auto found = workload.touch_lengths.get(what_cuts_touches(options), [&] { return lengths_of(run_lengths(workload, options)); });
   if (found->lines_per_touch == 0) return {"runs", "", 0};
-  return {found->lines_per_touch < short_run ? "lines" : "runs", found->region, found->lines_per_touch_of_region};
+  std::string choice = found->lines_per_touch < short_run ? "lines" : "runs";
+  if (choice == "lines" && found->lines > many_lines && LineSample::allows(machine, sample_of_many))
+    choice += ":sample=" + std::to_string(sample_of_many);
+  return {choice, found->region, found->lines_per_touch_of_region};
 }
 
-const Choices<std::function<std::unique_ptr<CacheModel>(const Machine&, std::uint64_t)>>& cache_models() {
-  using Made = std::unique_ptr<CacheModel>;
-  static const Choices<std::function<Made(const Machine&, std::uint64_t)>> choices{
-      "cache model",
-      {{"runs", "ranges of lines, an LRU stack a level: a row costs the same whatever its length",
-        [](const Machine& machine, std::uint64_t) -> Made { return std::make_unique<RunLru>(machine); }},
-       {"lines", "every set of every cache, line by line", [](const Machine& machine, std::uint64_t seed) -> Made {
-          return std::make_unique<SetCaches>(machine, seed, SetCaches::forwards_clean(machine));
-        }}}};
-  return choices;
+bool is_by_lines(const std::string& name) { return name != automatic && parse_policy_spec(name).name == "lines"; }
+
+const Registry<CacheMaker>& cache_models() {
+  static const Registry<CacheMaker> registry = [] {
+    using Made = std::unique_ptr<CacheModel>;
+    Registry<CacheMaker> models{"cache model"};
+    models.add({"runs", "ranges of lines, an LRU stack a level: a row costs the same whatever its length", {}, [](const Parameters&) {
+                  return std::make_unique<CacheMaker>(
+                      CacheMaker{[](const Machine& machine, std::uint64_t) -> Made { return std::make_unique<RunLru>(machine); }});
+                }});
+    models.add({"lines",
+                "every set of every cache, line by line",
+                {integer_parameter("sample", "", "follow one line in so many, with its sets; a power of two", 1, 1, 32)},
+                [](const Parameters& parameters) {
+                  const auto one_in = static_cast<unsigned>(parameters.get("sample"));
+                  if (!std::has_single_bit(one_in))
+                    throw UsageError("cache model 'lines': sample=" + std::to_string(one_in) + "; allowed: 1, 2, 4, 8, 16, 32");
+                  return std::make_unique<CacheMaker>(CacheMaker{[one_in](const Machine& machine, std::uint64_t seed) -> Made {
+                    return std::make_unique<SetCaches>(machine, seed, SetCaches::forwards_clean(machine), one_in);
+                  }});
+                },
+                {"lines:sample=8"}});
+    return models;
+  }();
+  return registry;
 }
 
-std::vector<std::string> cache_model_names() {
-  std::vector<std::string> names = cache_models().names();
-  names.insert(names.begin(), automatic);
-  return names;
+void check_caches(const std::string& name) {
+  if (name == automatic) return;
+  std::vector<std::string> names{automatic};
+  for (const auto& model : cache_models().entries()) names.push_back(model.name);
+  const std::string found = parse_policy_spec(name).name;
+  if (std::find(names.begin(), names.end(), found) == names.end()) throw UsageError(unknown_name("cache model", found, names));
+  cache_models().make(name);
 }
 
 std::unique_ptr<CacheModel> make_caches(const std::string& name, const Machine& machine, std::uint64_t seed) {
-  return cache_models().find(name)(machine, seed);
+  return cache_models().make(name)->make(machine, seed);
 }
 
 }  // namespace homenode

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/base/choices.hpp"
+#include "sim/base/registry.hpp"
 #include "sim/hardware/cache_model.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/program/line_touches.hpp"
@@ -27,21 +27,30 @@ struct RunLength {
 std::vector<RunLength> run_lengths(const Workload&, const LineTouchOptions&);
 
 struct CacheChoice {
-  std::string name;    // runs | lines
+  std::string name;    // runs, lines, lines:sample=N
   std::string region;  // that decided it: most touches; empty when it was asked for by name
   double lines_per_touch = 0;
 };
 
-// `name`: one of them. `auto` takes lines if touches of the whole trace cover fewer than `short_run` lines on average:
-// there a range costs as much as its lines one by one (bench_cache_benchmark), and the sets of the caches are exact besides.
+// `name`: a cache model, or `auto`. That takes lines if touches of the whole trace cover fewer than `short_run` lines on average:
+// there a range costs as much as its lines one by one (bench_cache_benchmark), and the sets of the caches are exact besides. Beyond
+// `many_lines` touched lines it takes one in `sample_of_many`, where the machine allows that (line_sample.hpp).
 // Throws UsageError for another name.
 inline constexpr double short_run = 4;
-CacheChoice choose_caches(const std::string& name, const Workload&, const LineTouchOptions&);
+inline constexpr double many_lines = 1 << 23;  // some seconds of a replay
+inline constexpr unsigned sample_of_many = 8;
+CacheChoice choose_caches(const std::string& name, const Workload&, const Machine&, const LineTouchOptions&);
+// Whether the choice follows single lines, all or a sample.
+bool is_by_lines(const std::string& name);
 
-// The cache models: runs, lines. `seed`: of page frames, where sets are modelled.
-const Choices<std::function<std::unique_ptr<CacheModel>(const Machine&, std::uint64_t seed)>>& cache_models();
-// What can be asked for: auto, and the cache models.
-std::vector<std::string> cache_model_names();
+// Makes the caches of a machine. `seed`: of page frames and of samples.
+struct CacheMaker {
+  std::function<std::unique_ptr<CacheModel>(const Machine&, std::uint64_t seed)> make;
+};
+// The cache models: runs, lines.
+const Registry<CacheMaker>& cache_models();
+// Throws UsageError for what is no cache model and not `auto`.
+void check_caches(const std::string& name);
 // Throws UsageError for a name that is no cache model.
 std::unique_ptr<CacheModel> make_caches(const std::string& name, const Machine&, std::uint64_t seed);
 

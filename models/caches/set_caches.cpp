@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <string>
 
 #include "models/caches/set_lookup.hpp"
@@ -12,33 +13,36 @@ namespace homenode {
 
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
 constexpr std::size_t batch = 64;  // lines whose tables are asked for ahead of use
 
 }  // namespace
 
-SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_clean)
-    : cores_(machine.cores()), seed_(mixed_bits(seed + 0x9e3779b97f4a7c15ULL)), forwards_clean_(forwards_clean) {
+SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_clean, unsigned one_in)
+    : cores_(machine.cores()),
+      sample_(machine, one_in, seed),
+      seed_(mixed_bits(seed + 0x9e3779b97f4a7c15ULL)),
+      forwards_clean_(forwards_clean) {
   if (machine.caches.size() > most_levels)
     throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.caches.size()) +
                      " cache levels; the caches by lines allow at most " + std::to_string(most_levels));
   for (const CacheDescription& description : machine.caches) {
     Level& level = levels_.emplace_back();
     const auto line = static_cast<std::uint64_t>(description.line.count());
-    page_shift_ = static_cast<unsigned>(std::countr_zero(std::max<std::uint64_t>(page_bytes / line, 1)));
-    page_mask_ = (std::uint32_t{1} << page_shift_) - 1;
     const std::uint64_t lines = static_cast<std::uint64_t>(description.size.count()) / line;
     level.ways = static_cast<unsigned>(std::min<std::uint64_t>(std::max(description.ways, 1U), lines));
     level.cores_per_cache = description.cores_per_cache;
     level.inclusion = description.inclusion;
     level.slices = std::max(description.slices, 1U);
     level.sets = static_cast<std::uint32_t>(std::max<std::uint64_t>(lines / level.ways / level.slices, 1));
+    level.scaled = !sample_.all() && level.sets % (LineSample::page_bytes / line) != 0;
+    if (level.scaled) level.sets = std::max((level.sets + one_in / 2) / one_in, 1U);
     level.set_mask = std::has_single_bit(level.sets) ? level.sets - 1 : 0;
     level.cache_entries = std::uint64_t{level.sets} * level.slices * level.ways;
     level.random_frames = levels_.size() > 1;
     domains_ = (machine.cores() + level.cores_per_cache - 1) / level.cores_per_cache;
     level.entries.assign(level.cache_entries * domains_, 0);
   }
+  missed_.resize(sample_.kept());
   domains_a_bit_ = (domains_ + 31) / 32;
   path_.resize(machine.cores() * most_levels);
   for (std::size_t core = 0; core < machine.cores(); ++core)
@@ -56,17 +60,24 @@ void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutco
   std::uint64_t longest = 0;
   for (const LineTouch& touch : group) {
     outcome.accesses += touch.accesses;
+    touched_lines_ += touch.lines.size();
     longest = std::max(longest, touch.lines.size());
   }
   ahead_.clear();
+  const auto go_on = [&](LineNumber line, const LineTouch& touch) {
+    if (!sample_.has(line)) return;
+    ahead_.push_back({line_of(line, numbered(line)), &touch});
+    if (ahead_.size() == batch) access_ahead(core);
+  };
   for (std::uint64_t step = 0; step < longest; ++step)
     for (const LineTouch& touch : group) {
       const std::uint64_t size = touch.lines.size();
-      const LineNumber end = touch.lines.first + (step + 1) * size / longest;
-      for (LineNumber line = touch.lines.first + step * size / longest; line < end; ++line) {
-        ahead_.push_back({line_of(line, numbered(line)), &touch});
-        if (ahead_.size() == batch) access_ahead(core);
+      if (size == 1) {  // of single accesses most are
+        if (step + 1 == longest) go_on(touch.lines.first, touch);
+        continue;
       }
+      const LineNumber end = touch.lines.first + (step + 1) * size / longest;
+      for (LineNumber line = touch.lines.first + step * size / longest; line < end; ++line) go_on(line, touch);
     }
   access_ahead(core);
 }
@@ -77,15 +88,17 @@ void SetCaches::access_ahead(CoreId core) {
   if (ahead_.size() > 1) {
     const std::size_t last = levels_.size() - 1;
     for (const Ahead& next : ahead_) {
-      for (std::size_t level = 1; level <= last; ++level) __builtin_prefetch(set_of(level, cache_of(core, level), next.line));
+      for (std::size_t level = 1; level <= last; ++level) prefetch_set(level, cache_of(core, level), next.line.set[level]);
       __builtin_prefetch(&states_[next.line.id]);
     }
-    for (const Ahead& next : ahead_) {
-      const Entry oldest = set_of(last, cache_of(core, last), next.line)[levels_[last].ways - 1];
-      if (oldest != 0) __builtin_prefetch(&states_[oldest >> 1]);
-    }
+    for (const Ahead& next : ahead_)
+      for (std::size_t level = 1; level <= last; ++level) {
+        const Entry oldest = set_of(level, cache_of(core, level), next.line)[levels_[level].ways - 1];
+        if (oldest != 0) __builtin_prefetch(&states_[oldest >> 1]);
+      }
   }
-  for (const Ahead& next : ahead_) note(pass_line(core, next.line, *next.touch), next.line.number, *next.touch);
+  for (const Ahead& next : ahead_) note(pass_line(core, next.line, *next.touch), next.line, *next.touch);
+  kept_lines_ += ahead_.size();
   ahead_.clear();
 }
 
@@ -96,16 +109,16 @@ LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch&
 
 void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, std::size_t before) const {
   const std::size_t last = outermost();
-  if (const Id id = numbers_.find(far); id != 0) {
+  if (const Id id = find_id(far); id != 0) {
     const std::uint32_t frame = frame_of(id);
     for (std::size_t level = 1; level <= last; ++level) prefetch_set(level, cache_of(core, level), set_in(levels_[level], far, frame));
     __builtin_prefetch(&states_[id]);
   }
-  const Id id = numbers_.find(near);
+  const Id id = find_id(near);
   if (id == 0) return;
   // What goes from level to level, each time the oldest of a set.
   const auto oldest = [&](std::size_t level, Id of, std::size_t younger = 0) {
-    const std::uint32_t set = set_in(levels_[level], numbers_.line(of), frame_of(of));
+    const std::uint32_t set = set_in(levels_[level], line_number(of), frame_of(of));
     const std::size_t way = levels_[level].ways - 1 - younger % levels_[level].ways;
     return levels_[level].entries[cache_of(core, level) * levels_[level].cache_entries + set + way];
   };
@@ -119,33 +132,37 @@ void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, st
     in = out >> 1;
   }
   __builtin_prefetch(&states_[in]);
-  if ((out & 1) != 0 || by_evictions(last))
-    prefetch_set(last, cache_of(core, last), set_in(levels_[last], numbers_.line(in), frame_of(in)));
+  if ((out & 1) != 0 || by_evictions(last)) prefetch_set(last, cache_of(core, last), set_in(levels_[last], line_number(in), frame_of(in)));
 }
 
-void SetCaches::note(const LineFate& fate, LineNumber number, const LineTouch& touch) {
-  outcome_->upgrades += fate.upgrade;
+void SetCaches::note(const LineFate& fate, const Line& line, const LineTouch& touch) {
+  const LineNumber number = line.number;
+  const std::uint64_t lines = sample_.one_in();
+  outcome_->upgrades += fate.upgrade ? lines : 0;
   switch (fate.from) {
     case LineFate::From::nowhere: return;
     case LineFate::From::cache:
-      ++outcome_->hit_lines[fate.level];
-      outcome_->hit_weight[fate.level] += 1.0 / static_cast<double>(touch.parallelism);
+      outcome_->hit_lines[fate.level] += lines;
+      outcome_->hit_weight[fate.level] += static_cast<double>(lines) / static_cast<double>(touch.parallelism);
       return;
     case LineFate::From::transfer: {
       auto& transfers = outcome_->transfers;
-      if (!transfers.empty() && transfers.back().lines.last == number && transfers.back().owner.index() == fate.owner &&
+      const LineRange moved = sample_.stands_for(number);
+      if (!transfers.empty() && transfers.back().lines.last == moved.first && transfers.back().owner.index() == fate.owner &&
           transfers.back().parallelism == touch.parallelism)
-        ++transfers.back().lines.last;
+        transfers.back().lines.last = moved.last;
       else
-        transfers.push_back({{number, number + 1}, CoreId{fate.owner}, touch.parallelism});
+        transfers.push_back({moved, CoreId{fate.owner}, touch.parallelism});
       return;
     }
     case LineFate::From::memory: {
+      if (!sample_.all()) ++missed_[sample_.place(line.id - 1)];
       auto& reads = outcome_->reads;
-      if (!reads.empty() && reads.back().lines.last == number && reads.back().parallelism == touch.parallelism)
-        ++reads.back().lines.last;
+      const LineRange read = sample_.stands_for(number);
+      if (!reads.empty() && reads.back().lines.last == read.first && reads.back().parallelism == touch.parallelism)
+        reads.back().lines.last = read.last;
       else
-        reads.push_back({{number, number + 1}, touch.parallelism});
+        reads.push_back({read, touch.parallelism});
       return;
     }
   }
@@ -153,7 +170,7 @@ void SetCaches::note(const LineFate& fate, LineNumber number, const LineTouch& t
 
 SetCaches::Held SetCaches::held(CoreId core, LineNumber number) {
   Held held;
-  const Id id = numbers_.find(number);
+  const Id id = find_id(number);
   if (id == 0) return held;
   const Line line = line_of(number, id);
   for (std::size_t level = 0; level < levels_.size(); ++level) {
@@ -174,28 +191,47 @@ SetCaches::Held SetCaches::held(CoreId core, LineNumber number) {
 void SetCaches::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
   outcome_ = &outcome;
   for (LineNumber number = lines.first; number < lines.last; ++number) {
-    const Id id = numbers_.find(number);
+    if (!sample_.has(number)) continue;
+    const Id id = find_id(number);
     if (id == 0) {  // nor does anything of its chunk
       number = LineNumber{number.value() | (LineNumbers::chunk_lines - 1)};
       continue;
     }
     if (id >= states_.size() || (states_[id].holders == 0 && states_[id].domains == 0)) continue;
-    if (remove_everywhere(line_of(number, id), states_[id]) && !discard) append(outcome.writebacks, number);
+    if (remove_everywhere(line_of(number, id), states_[id]) && !discard) append(outcome.writebacks, sample_.stands_for(number));
   }
 }
 
+// The kept lines of a page are a sample without replacement of its lines (W. G. Cochran, Sampling Techniques, 1977, chapter 2): the
+// standard error of their sum. Not below what the sample says wrongly of the touches, whose number is known: lines that many touch may all
+// have been left out.
+double SetCaches::sampling_error() const {
+  if (sample_.all() || kept_lines_ == 0) return 0;
+  const auto kept = static_cast<double>(missed_.size());
+  double sum = 0, squares = 0;
+  for (const std::uint64_t missed : missed_) {
+    sum += static_cast<double>(missed);
+    squares += static_cast<double>(missed) * static_cast<double>(missed);
+  }
+  const double variance = std::max(0.0, squares - sum * sum / kept) / (kept - 1);
+  const double spread = sum > 0 ? std::sqrt(variance * kept * (1 - 1.0 / sample_.one_in())) / sum : 0;
+  const double touches = static_cast<double>(kept_lines_) * sample_.one_in() / static_cast<double>(touched_lines_);
+  return std::max(spread, std::abs(touches - 1));
+}
+
 void SetCaches::flush(CacheOutcome& outcome) {
+  outcome.sampling_error = sampling_error();
   std::vector<LineNumber> dirty;
   for (Level& level : levels_)
     for (Entry& entry : level.entries) {
       if ((entry & 1) == 0) continue;
       entry &= ~Entry{1};
       states_[entry >> 1].writer = nobody;
-      dirty.push_back(numbers_.line(entry >> 1));
+      dirty.push_back(line_number(entry >> 1));
     }
   std::sort(dirty.begin(), dirty.end());
   dirty.erase(std::unique(dirty.begin(), dirty.end()), dirty.end());
-  for (const LineNumber line : dirty) append(outcome.writebacks, line);
+  for (const LineNumber line : dirty) append(outcome.writebacks, sample_.stands_for(line));
 }
 
 }  // namespace homenode

@@ -19,6 +19,7 @@
 #include "models/caches/core_bits.hpp"
 #include "models/caches/large_page_allocator.hpp"
 #include "models/caches/line_numbers.hpp"
+#include "models/caches/line_sample.hpp"
 #include "sim/hardware/cache_model.hpp"
 #include "sim/machine/machine.hpp"
 
@@ -36,9 +37,9 @@ struct LineFate {
 
 class SetCaches final : public CacheModel {
 public:
-  // `forwards_clean`: a clean line comes from the outermost cache that got it last, if that still holds it (state Forward of MESIF,
-  // Exclusive of MESI), and not from memory.
-  explicit SetCaches(const Machine&, std::uint64_t seed = 0, bool forwards_clean = false);
+  // `one_in`: only one line in so many is followed, and counts for all (line_sample.hpp). `forwards_clean`: a clean line comes from the
+  // outermost cache that got it last, if that still holds it (state Forward of MESIF, Exclusive of MESI), and not from memory.
+  explicit SetCaches(const Machine&, std::uint64_t seed = 0, bool forwards_clean = false, unsigned one_in = 1);
   // A directory knows of modified lines only.
   static bool forwards_clean(const Machine& machine) { return machine.snoop != SnoopMode::directory; }
 
@@ -58,6 +59,11 @@ public:
   void access(CoreId, std::span<const LineTouch> group, CacheOutcome&) override;
   void drop(LineRange, bool discard, CacheOutcome&) override;
   void flush(CacheOutcome&) override;
+  KeptLines kept_lines() const override { return sample_.kept_lines(); }
+  void touched_besides(std::uint64_t left_out, std::uint64_t combined) override {
+    touched_lines_ += left_out + combined;
+    kept_lines_ += combined;
+  }
   std::unique_ptr<CacheModel> clone() const override { return std::make_unique<SetCaches>(*this); }
 
 private:
@@ -69,6 +75,7 @@ private:
     unsigned ways = 0, cores_per_cache = 1;
     Inclusion inclusion = Inclusion::inclusive;
     bool random_frames = true;
+    bool scaled = false;                               // of a sample: it has fewer sets instead of some that stay empty
     std::uint32_t sets = 1, slices = 1, set_mask = 0;  // sets of a slice; their mask if they are a power of two
     std::uint64_t cache_entries = 0;                   // of one cache
     std::vector<Entry, LargePageAllocator<Entry>> entries;
@@ -93,8 +100,10 @@ private:
   };
 
   Line line_of(LineNumber number, Id id) const;
-  Line line_of(Id id) const { return line_of(numbers_.line(id), id); }
-  std::uint32_t frame_of(Id id) const { return frames_[(id - 1) >> page_shift_] | ((id - 1) & page_mask_); }
+  LineNumber line_number(Id id) const { return sample_.line(numbers_.line(id)); }
+  Line line_of(Id id) const { return line_of(line_number(id), id); }
+  std::uint32_t frame_of(Id id) const { return frames_[(id - 1) >> sample_.kept_shift()] | sample_.line_in_page(id - 1); }
+  Id find_id(LineNumber line) const { return sample_.has(line) ? numbers_.find(sample_.number(line)) : 0; }
   std::uint32_t set_in(const Level&, LineNumber, std::uint32_t frame) const;  // where it begins
   Id numbered(LineNumber);                                                    // the tables know it from then on
   void prefetch_set(std::size_t level, std::size_t cache, std::uint32_t set) const {
@@ -121,7 +130,8 @@ private:
 
   void access_ahead(CoreId);
   LineFate pass_line(CoreId, const Line&, const LineTouch&);
-  void note(const LineFate&, LineNumber, const LineTouch&);
+  void note(const LineFate&, const Line&, const LineTouch&);
+  double sampling_error() const;
   void forwarded(CoreId, const Line&, LineFate&);
   void removed_from(std::size_t domain) {
     if (std::find(invalidated_.begin(), invalidated_.end(), domain) == invalidated_.end())
@@ -150,15 +160,16 @@ private:
   template <class Each>
   void for_each_domain(std::uint32_t mask, Each&&) const;
 
-  LineNumbers numbers_;
+  LineNumbers numbers_;  // of the kept lines
   std::vector<LineState, LargePageAllocator<LineState>> states_;
   std::vector<Level> levels_;
   std::vector<std::uint32_t> path_;  // by core and level: which cache
   CoreBits cores_;
   std::size_t domains_ = 1, domains_a_bit_ = 1;
-  unsigned page_shift_ = 0;  // lines a page
-  std::uint32_t page_mask_ = 0;
-  std::vector<std::uint32_t> frames_;  // first line of the frame of each numbered page
+  LineSample sample_;
+  std::vector<std::uint64_t> missed_;                 // of a sample: by kept line of a page
+  std::uint64_t touched_lines_ = 0, kept_lines_ = 0;  // of a sample: touches, of all lines and of those kept
+  std::vector<std::uint32_t> frames_;                 // first line of the frame of each numbered page
   std::uint64_t seed_;
   bool forwards_clean_ = false;
   std::vector<std::uint32_t> invalidated_;  // by the last access

@@ -229,7 +229,7 @@ void SetCaches::evicted(CoreId core, std::size_t index, Entry entry) {
 
 // A full line goes to memory and replaces whatever the caches hold of it, dirty or not.
 void SetCaches::non_temporal(const Line& line) {
-  append(outcome_->non_temporal_writes, line.number);
+  append(outcome_->non_temporal_writes, sample_.stands_for(line.number));
   remove_everywhere(line, states_[line.id]);
 }
 

@@ -12,11 +12,11 @@
 
 namespace homenode {
 
-inline void append(std::vector<LineRange>& ranges, LineNumber line) {
-  if (!ranges.empty() && ranges.back().last == line)
-    ++ranges.back().last;
+inline void append(std::vector<LineRange>& ranges, LineRange lines) {
+  if (!ranges.empty() && ranges.back().last == lines.first)
+    ranges.back().last = lines.last;
   else
-    ranges.push_back({line, line + 1});
+    ranges.push_back(lines);
 }
 
 inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
@@ -36,7 +36,8 @@ inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
 }
 
 inline std::uint32_t SetCaches::set_in(const Level& level, LineNumber number, std::uint32_t frame) const {
-  const std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number.value());
+  std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number.value());
+  if (level.scaled) physical = sample_.number_in_frame(physical);
   std::uint32_t set = level.set_mask != 0 || level.sets == 1 ? physical & level.set_mask : physical % level.sets;
   if (level.slices > 1) set += static_cast<std::uint32_t>((mixed_bits(frame) >> 32) * level.slices >> 32) * level.sets;
   return set * level.ways;
@@ -52,11 +53,12 @@ inline SetCaches::Line SetCaches::line_of(LineNumber number, Id id) const {
 }
 
 inline SetCaches::Id SetCaches::numbered(LineNumber number) {
-  const Id id = numbers_.number(number);
-  if (id > frames_.size() << page_shift_) {
-    while (frames_.size() << page_shift_ < numbers_.size()) {
-      const LineNumber first = numbers_.line(static_cast<Id>((frames_.size() << page_shift_) + 1));
-      frames_.push_back(static_cast<std::uint32_t>(mixed_bits((first.value() >> page_shift_) ^ seed_) << page_shift_));
+  const Id id = numbers_.number(sample_.number(number));
+  const unsigned kept = sample_.kept_shift(), lines = sample_.page_shift();
+  if (id > frames_.size() << kept) {
+    while (frames_.size() << kept < numbers_.size()) {
+      const LineNumber first = numbers_.line(static_cast<Id>((frames_.size() << kept) + 1));
+      frames_.push_back(static_cast<std::uint32_t>(mixed_bits((first.value() >> kept) ^ seed_) << lines));
     }
     if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
   }
@@ -82,7 +84,7 @@ inline bool SetCaches::remove(std::size_t level, std::size_t cache, const Line& 
 }
 
 inline void SetCaches::write_back(const Line& line) {
-  append(outcome_->writebacks, line.number);
+  append(outcome_->writebacks, sample_.stands_for(line.number));
   states_[line.id].writer = nobody;
 }
 

@@ -57,9 +57,9 @@ void require_what_was_recorded(const RunPlan& plan) {
 
 CacheChoice caches_of(const RunPlan& plan) {
   const bool by_lines = plan.spec.engine == "line";
-  if (by_lines && plan.spec.caches == "runs")
-    throw UsageError("engine 'line' follows every line; found caches 'runs'; allowed: auto, lines");
-  return choose_caches(by_lines ? "lines" : plan.spec.caches, plan.workload, LineTouchOptions::of(plan.machine, plan.stores));
+  if (by_lines && plan.spec.caches != "auto" && plan.spec.caches != "lines")
+    throw UsageError("engine 'line' follows every line; found caches '" + plan.spec.caches + "'; allowed: auto, lines");
+  return choose_caches(by_lines ? "lines" : plan.spec.caches, plan.workload, plan.machine, LineTouchOptions::of(plan.machine, plan.stores));
 }
 
 // An event for each span and each execution that spans lie in, the rest for changes of counters.

@@ -12,6 +12,7 @@ void CacheOutcome::clear() {
   non_temporal_writes.clear();
   transfers.clear();
   upgrades = accesses = 0;
+  sampling_error = 0;
 }
 
 }  // namespace homenode

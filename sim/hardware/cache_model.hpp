@@ -33,6 +33,7 @@ struct CacheOutcome {
   std::vector<TransferRange> transfers;        // served cache to cache
   std::uint64_t upgrades = 0;                  // lines held shared and now written: ownership request, no data
   std::uint64_t accesses = 0;
+  double sampling_error = 0;  // told by `flush`: of the lines that were read, relative, where a model follows a sample; 0: follows all
   void clear();
 };
 
@@ -46,6 +47,10 @@ public:
   virtual void drop(LineRange, bool discard, CacheOutcome& outcome) = 0;
   // Writes all dirty lines back at the end of the run, so that all bytes written are counted.
   virtual void flush(CacheOutcome& outcome) = 0;
+  // Which lines it follows; of a sample each one comes with as many as it stands for.
+  virtual KeptLines kept_lines() const { return {}; }
+  // Single lines that were touched besides those of the groups: left out, as it does not follow them, and combined with others.
+  virtual void touched_besides(std::uint64_t /*left_out*/, std::uint64_t /*combined*/) {}
   // A copy: caches of the same machine with the same contents.
   virtual std::unique_ptr<CacheModel> clone() const = 0;
 };

@@ -64,6 +64,7 @@ struct EventCounts {
   std::vector<RingUse> rings;                          // of a machine that has one; engine line
   std::vector<std::uint64_t> hit_lines;                // by cache level
   std::uint64_t accesses = 0, memory_lines = 0, transfer_lines = 0, upgrade_lines = 0, tlb_misses = 0;
+  double sampling_error = 0;                                                // of memory_lines, as CacheOutcome's
   std::uint64_t zeroed_bytes = 0;                                           // zeroing of fresh pages, at controllers; part of write_bytes
   std::vector<std::uint64_t> local_bytes, remote_bytes;                     // by thread
   std::map<std::string, std::map<std::int64_t, std::uint64_t>> latency_ns;  // source -> latency -> lines

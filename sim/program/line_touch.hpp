@@ -16,4 +16,12 @@ struct LineTouch {
   std::uint64_t accesses = 0;  // words behind it, for hit rates
 };
 
+// Lines that are followed where a model of the caches takes a sample: of each 64 neighbours the same ones.
+struct KeptLines {
+  unsigned one_in = 1;
+  std::uint64_t of_64 = ~std::uint64_t{0};
+  bool all() const { return one_in == 1; }
+  bool has(LineNumber line) const { return (of_64 >> (line.value() & 63) & 1) != 0; }
+};
+
 }  // namespace homenode

@@ -40,6 +40,7 @@ LineTouches::LineTouches(LineTouchOptions options) : options_{options} {
   if (!std::has_single_bit(options_.line_bytes))
     throw UsageError("a cache line of " + std::to_string(options_.line_bytes) + " bytes; a power of two is allowed");
   line_shift_ = static_cast<unsigned>(std::countr_zero(options_.line_bytes));
+  for (std::size_t lines = 0; lines < short_streams_.size(); ++lines) short_streams_[lines] = lines_in_flight(lines);
 }
 
 void LineTouches::start(const std::vector<ItemPattern>& patterns, const ExecutionBody& body, std::int64_t first, std::int64_t last,
@@ -180,7 +181,7 @@ bool LineTouches::interrupted(const AccessRun& run) const {
 
 void LineTouches::follow_on(Followed& followed, const Dimension& dimension) const {
   const std::uint64_t step = magnitude(dimension.stride);
-  followed.lost = followed.lost || step == 0 || step > std::max(options_.prefetch_stride_limit, followed.extent + options_.line_bytes);
+  followed.lost = !follows(followed, step);
   if (followed.lost) return;
   followed.extent += (dimension.count - 1) * step;
   followed.elements *= dimension.count;
@@ -188,8 +189,12 @@ void LineTouches::follow_on(Followed& followed, const Dimension& dimension) cons
 
 // Of such a stream, on average: the first lines wait in the miss buffers, the rest is asked for ahead.
 double LineTouches::lines_in_flight(const Followed& followed) const {
-  const auto lines_of = [&](std::uint64_t bytes) { return (bytes + options_.line_bytes - 1) / options_.line_bytes; };
+  const auto lines_of = [&](std::uint64_t bytes) { return (bytes + options_.line_bytes - 1) >> line_shift_; };
   const std::uint64_t lines = std::min(lines_of(followed.extent), followed.elements * lines_of(followed.width));
+  return lines < short_streams_.size() ? short_streams_[lines] : lines_in_flight(lines);
+}
+
+double LineTouches::lines_in_flight(std::uint64_t lines) const {
   if (lines <= 1) return options_.miss_buffers;  // no stream
   const auto all = static_cast<double>(lines), first = static_cast<double>(std::min<std::uint64_t>(lines, options_.prefetch_trigger));
   return all / (first / options_.miss_buffers + (all - first) / options_.prefetched_lines);

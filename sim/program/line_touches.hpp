@@ -56,6 +56,12 @@ public:
   void start(const std::vector<ItemPattern>&, const ExecutionBody&, std::int64_t first, std::int64_t last, AddressOf);
   // The next group, in address order and without a line twice; false at the end (and the group is empty).
   bool next(std::vector<LineTouch>& group);
+  // From now on touches of one line that is not kept are no part of their group, which may be empty then, but left out.
+  void keep(KeptLines kept) { kept_ = kept; }
+  // Of the last group, in any order; a line may come twice.
+  const std::vector<LineTouch>& left_out() const { return left_out_; }
+  // Touches of one kept line that the last group has no more, because others touch the line, too.
+  std::uint64_t combined() const { return combined_; }
 
   // Follows a single iteration in stretches. `next` gives the groups before access number `limit`, then false; a further call
   // continues. Asks again for the addresses of objects that the iteration allocates or releases.
@@ -125,7 +131,7 @@ private:
       std::uint64_t offset = 0, bytes = 0;  // from the slot's base on, in the first iteration
       std::uint64_t accesses = 0;           // of one iteration
       SlotNumber slot = 0;
-      float parallelism = 1;  // of one iteration
+      float parallelism = 1;  // of one iteration; of several, whose shift no prefetcher follows
       double dependence = 0;  // of several: at most so many in flight
       Followed followed;      // of several: within an iteration
       bool reads = false, writes = false, non_temporal = false;
@@ -150,7 +156,9 @@ private:
   void note_touch(const Cursor&, std::uint64_t elements);
   void note_group();
   void retell_group();
-  void retell_shifted(const PatternTouches::Touch&, LineTouch);
+  void leave_out();
+  void retell(const PatternTouches::Touch&, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses, float parallelism);
+  void retell_shifted(const PatternTouches::Touch&);
   void close_cursors();
   bool scattered(const ItemBlock&) const;
   void gather_blocks();
@@ -165,8 +173,12 @@ private:
   }
   bool interrupted(const AccessRun&) const;
   unsigned loops_of(const AccessRun&, std::uint64_t iterations, std::array<Dimension, most_dimensions>&) const;
+  bool follows(const Followed& followed, std::uint64_t step) const {
+    return !followed.lost && step != 0 && step <= std::max(options_.prefetch_stride_limit, followed.extent + options_.line_bytes);
+  }
   void follow_on(Followed&, const Dimension&) const;
   double lines_in_flight(const Followed&) const;
+  double lines_in_flight(std::uint64_t lines) const;
   static double dependence_of(const AccessRun&, std::span<const Dimension>);
   void add_cursors(const AccessRun&, std::uint64_t iterations);
   void place(Cursor, std::span<const Dimension>);
@@ -187,6 +199,7 @@ private:
 
   LineTouchOptions options_;
   unsigned line_shift_ = 6;
+  std::array<double, 32> short_streams_{};  // lines_in_flight by lines
   const std::vector<ItemPattern>* patterns_ = nullptr;
   const ExecutionBody* body_ = nullptr;
   AddressOf address_of_;
@@ -219,7 +232,9 @@ private:
   std::uint64_t open_iterations_ = 0;
   bool in_stretches_ = false;
 
-  std::vector<LineTouch> touches_;  // of the group in hand
+  KeptLines kept_;
+  std::vector<LineTouch> touches_, left_out_;  // of the group in hand
+  std::uint64_t combined_ = 0;
   TouchCombiner combiner_;
   std::array<Irregular, 64> recent_{};  // the last irregular accesses
   std::uint64_t irregular_count_ = 0, chain_start_ = 0, irregular_lines_ = 0;

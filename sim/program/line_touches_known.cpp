@@ -59,6 +59,7 @@ void LineTouches::note_touch(const Cursor& cursor, std::uint64_t elements) {
     // With some shifts the iterations would continue the run's outermost loop.
     noted_->never |= count > 0 && loops[count - 1].count * loops[count - 1].sequence_stride == iteration_span_;
     touch.dependence = dependence_of(*cursor.run, {loops.data(), 1});
+    touch.parallelism = static_cast<float>(std::max(std::min(lines_in_flight(touch.followed), touch.dependence), 1.0));
     noted_->touches.push_back(touch);
   } else if (cursor.separate) {
     for (std::uint64_t i = 0; i < elements; ++i) {
@@ -95,37 +96,42 @@ void LineTouches::retell_group() {
   ++told_group_;
   for (std::size_t i = begin; i < end; ++i) {
     const PatternTouches::Touch& known = told_->touches[i];
-    const LineTouch touch{.lines = lines_at(bases_[known.slot] + known.offset, known.bytes),
-                          .reads = known.reads,
-                          .writes = known.writes,
-                          .non_temporal = known.non_temporal,
-                          .parallelism = known.parallelism,
-                          .accesses = known.accesses};
     if (open_iterations_ == 1)
-      touches_.push_back(touch);
+      retell(known, bases_[known.slot] + known.offset, known.bytes, known.accesses, known.parallelism);
     else
-      retell_shifted(known, touch);
+      retell_shifted(known);
   }
 }
 
+// Field by field where it stays: copies of what was just written in parts wait for it.
+void LineTouches::retell(const PatternTouches::Touch& known, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses,
+                         float parallelism) {
+  LineTouch& touch = touches_.emplace_back();
+  touch.lines = lines_at(address, bytes);
+  touch.reads = known.reads;
+  touch.writes = known.writes;
+  touch.non_temporal = known.non_temporal;
+  touch.parallelism = parallelism;
+  touch.accesses = accesses;
+}
+
 // As cursors of such a run do it: elements far apart are touches of their own.
-void LineTouches::retell_shifted(const PatternTouches::Touch& known, LineTouch touch) {
+void LineTouches::retell_shifted(const PatternTouches::Touch& known) {
   const std::int64_t shift = shifts_[known.slot];
   const std::uint64_t step = magnitude(shift), begin = bases_[known.slot] + known.offset;
-  Followed followed = known.followed;
-  follow_on(followed, {open_iterations_, shift, iteration_span_});
-  touch.parallelism = static_cast<float>(std::max(std::min(lines_in_flight(followed), known.dependence), 1.0));
+  float parallelism = known.parallelism;
+  if (follows(known.followed, step)) {
+    Followed followed = known.followed;
+    follow_on(followed, {open_iterations_, shift, iteration_span_});
+    parallelism = static_cast<float>(std::max(std::min(lines_in_flight(followed), known.dependence), 1.0));
+  }
   if (step >= known.bytes + options_.line_bytes) {
-    for (std::uint64_t i = 0; i < open_iterations_; ++i) {
-      touch.lines = lines_at(begin + i * static_cast<std::uint64_t>(shift), known.bytes);
-      touches_.push_back(touch);
-    }
+    for (std::uint64_t i = 0; i < open_iterations_; ++i)
+      retell(known, begin + i * static_cast<std::uint64_t>(shift), known.bytes, known.accesses, parallelism);
     return;
   }
   const std::uint64_t travel = (open_iterations_ - 1) * step;
-  touch.lines = lines_at(shift < 0 ? begin - travel : begin, travel + known.bytes);
-  touch.accesses *= open_iterations_;
-  touches_.push_back(touch);
+  retell(known, shift < 0 ? begin - travel : begin, travel + known.bytes, known.accesses * open_iterations_, parallelism);
 }
 
 }  // namespace homenode

@@ -15,6 +15,7 @@ constexpr std::uint64_t distant = 1024;           // so many accesses from here 
 
 bool LineTouches::next(std::vector<LineTouch>& group) {
   group.clear();
+  left_out_.clear();
   touches_.clear();
   while (touches_.empty()) {
     if (retelling()) {
@@ -26,8 +27,25 @@ bool LineTouches::next(std::vector<LineTouch>& group) {
       return false;
     }
   }
+  const auto single = [](const LineTouch& touch) { return touch.lines.size() == 1; };
+  std::ptrdiff_t before = 0;
+  if (!kept_.all()) {
+    leave_out();
+    before = std::count_if(touches_.begin(), touches_.end(), single);
+  }
   group.swap(combiner_.combine(touches_));
+  combined_ = 0;
+  if (before > 0)
+    combined_ = static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(0, before - std::count_if(group.begin(), group.end(), single)));
   return true;
+}
+
+void LineTouches::leave_out() {
+  std::erase_if(touches_, [this](const LineTouch& touch) {
+    if (touch.lines.size() != 1 || kept_.has(touch.lines.first)) return false;
+    left_out_.push_back(touch);
+    return true;
+  });
 }
 
 // A part of the sequence in which no loop ends and none begins; false if it would begin at the limit.

@@ -9,6 +9,7 @@ struct TouchLengths {
   double lines_per_touch = 0;            // of the whole program; 0: it touches nothing
   std::string region{};                  // with the most touches
   double lines_per_touch_of_region = 0;  // of that one
+  double lines = 0;                      // of all touches
 };
 
 }  // namespace homenode

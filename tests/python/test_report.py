@@ -29,7 +29,9 @@ KEY = {
 
 
 def raw(latency: dict[str, dict[int, int]], hit_lines: list[int], memory: int, transfers: int) -> dict[str, Any]:
-    counts: dict[str, Any] = dict.fromkeys(("accesses", "upgrade_lines", "tlb_misses", "zeroed_bytes"), 0)
+    counts: dict[str, Any] = dict.fromkeys(
+        ("accesses", "upgrade_lines", "tlb_misses", "sampling_error", "zeroed_bytes"), 0
+    )
     counts |= {"nodes": 1, "traffic_bytes": [64], "read_bytes": [64], "write_bytes": [0], "link_bytes": [], "rings": []}
     counts |= {"hit_lines": hit_lines, "memory_lines": memory, "transfer_lines": transfers, "latency_ns": latency}
     return {

@@ -135,6 +135,13 @@ def test_an_estimate_takes_only_what_the_closed_form_depends_on(trace: hn.Trace)
         ({"threads": 1, "engine": "flows"}, "unknown engine 'flows'; allowed: flow"),
         ({"threads": 1, "stores": "non-temporal"}, "unknown treatment of stores 'non-temporal'; allowed: nt"),
         ({"threads": 1, "caches": "line"}, "unknown cache model 'line'; allowed: lines"),
+        ({"threads": 1, "caches": "lines:sample=3"}, "cache model 'lines': sample=3; allowed: 1, 2, 4, 8, 16, 32"),
+        ({"threads": 1, "caches": "lines:sample=64"}, "sample = '64' is not an integer of at least 1 and at most 32"),
+        ({"threads": 1, "caches": "runs:sample=8"}, "cache model 'runs'"),
+        (
+            {"threads": 1, "engine": "line", "caches": "lines:sample=8"},
+            "engine 'line' follows every line; found caches",
+        ),
         ({"threads": 1, "placement": "firsttouch"}, "unknown placement 'firsttouch'; allowed: first-touch"),
         ({"threads": 1, "distribution": "nowhere@static"}, "unknown region label 'nowhere'; allowed: "),
         ({"threads": 1, "pages": "1GiB"}, "unknown page size '1GiB'; allowed: "),

@@ -94,7 +94,11 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "accesses": counts["accesses"],
         "caches": raw["caches"],
         "core": raw["core"],
-        "caches_reason": {"region": raw["caches_region"], "lines_per_touch": raw["caches_lines_per_touch"]},
+        "caches_reason": {
+            "region": raw["caches_region"],
+            "lines_per_touch": raw["caches_lines_per_touch"],
+            "sampling_error": counts["sampling_error"],
+        },
         "heap_detail": raw["heap"],
         "best_placement": raw["best_placement"],
         "energy_detail": _energy_detail(energy, raw["seconds"]) if energy else {},

@@ -6,7 +6,6 @@ from typing import Literal, Required, TypedDict
 
 Engine = Literal["flow", "simgrid", "line"]
 Stores = Literal["machine", "regular", "nt"]
-Caches = Literal["auto", "runs", "lines"]
 Core = Literal["auto", "blocks", "classes"]
 Pages = Literal["4KiB", "64KiB", "2MiB", "thp"]
 
@@ -18,7 +17,7 @@ class _Same(TypedDict, total=False):
     stores: Stores
     core: Core
     core_factors: str
-    caches: Caches
+    caches: str
     system: str | PathLike[str]
     pages: Pages
     energy: str | PathLike[str]

@@ -1,6 +1,7 @@
 #include "models/engines/parts/cache_stage.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <utility>
 
@@ -18,9 +19,8 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
     : workload_{workload},
       machine_{machine},
       line_bytes_{line_bytes(machine)},
-      caches_{std::move(caches)},
       touch_options_{options},
-      page_bytes_{static_cast<std::uint64_t>(page.count())},
+      page_shift_{static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(page.count())))},
       touches_{options},
       body_{workload},
       record_{std::move(record)},
@@ -30,10 +30,16 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
     const TranslationBuffer pages{page < large_page ? machine.tlb.entries : large}, huge{large};
     translations_.assign(machine.cores(), {pages, huge});
   }
+  if (caches) take_caches(std::move(caches));
   if (record_) {
     reading_ = record_->ready(what);
     recording_ = !reading_ && record_->claim(what);
   }
+}
+
+void CacheStage::take_caches(std::unique_ptr<CacheModel> caches) {
+  caches_ = std::move(caches);
+  phases_.follow_sample(caches_->kept_lines().one_in);
 }
 
 CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, const std::function<void()>& faulted) {
@@ -136,37 +142,47 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   const bool walks_now = !translations_.empty() && (faulted || addresses.pages_per_huge() == 0);
   std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
   phases_.start(slice.outcome);
+  // A stretch ends by the lines that it touches, and pages that are watched have to be touched in order.
+  touches.keep(work.stretch || faulted ? KeptLines{} : caches_->kept_lines());
   while (touches.next(group_)) {
     for (const LineTouch& touch : group_) {
-      const AddressRange range = bytes_of(touch.lines, line);
-      if (faulted) {
-        addresses.note_touch(range, touch.writes, work.place);
-      } else if (tells_news(touch, range, addresses)) {
-        slice.touches.push_back({range, touch.writes, touch.parallelism});
-      }
-      slice.accesses += touch.accesses;
-      if (work.stretch) {
-        touched += touched_.add(touch.lines.first.value(), touch.lines.last.value());
-        traversed += touch.lines.size();
-      }
-      if (!walks_now) continue;
-      const std::uint64_t missed = missed_pages(work.place.core, range, addresses);
-      slice.walked_pages += missed;
-      slice.walks += static_cast<double>(missed) / touch.parallelism;
+      if (faulted) addresses.note_touch(bytes_of(touch.lines, line), touch.writes, work.place);
+      note_pages(touch, work.place.core, addresses, slice, faulted != nullptr, walks_now);
+      if (!work.stretch) continue;
+      touched += touched_.add(touch.lines.first.value(), touch.lines.last.value());
+      traversed += touch.lines.size();
     }
     if (faulted && addresses.watch().faulted()) faulted();
     caches_->access(work.place.core, group_, slice.outcome);
     phases_.add(group_, slice.outcome);
+    for (const LineTouch& touch : touches.left_out()) {
+      note_pages(touch, work.place.core, addresses, slice, false, walks_now);
+      phases_.pass_over(touch.accesses);
+      slice.outcome.accesses += touch.accesses;
+    }
+    caches_->touched_besides(touches.left_out().size(), touches.combined());
     if (work.stretch && (touched >= quantum || traversed >= Stretch::passes * quantum)) break;
   }
   phases_.finish(slice.phases);
+}
+
+// Which pages the touch needs, and what finding them costs. `noted`: the address space knows already.
+void CacheStage::note_pages(const LineTouch& touch, CoreId core, const AddressSpace& addresses, FilteredSlice& slice, bool noted,
+                            bool walks_now) {
+  const AddressRange range = bytes_of(touch.lines, line_bytes_);
+  if (!noted && tells_news(touch, range, addresses)) slice.touches.push_back({range, touch.writes, touch.parallelism});
+  slice.accesses += touch.accesses;
+  if (!walks_now) return;
+  const std::uint64_t missed = missed_pages(core, range, addresses);
+  slice.walked_pages += missed;
+  slice.walks += static_cast<double>(missed) / touch.parallelism;
 }
 
 // Of pages that the slice has touched in the same way already nothing is to be learned, but which translations are used.
 bool CacheStage::tells_news(const LineTouch& touch, AddressRange range, const AddressSpace& addresses) {
   if (range.last <= range.first) return false;
   if (addresses.pages_per_huge() != 0) return true;
-  const std::uint64_t first = range.first.value() / page_bytes_, last = (range.last - 1).value() / page_bytes_ + 1;
+  const std::uint64_t first = range.first.value() >> page_shift_, last = ((range.last - 1).value() >> page_shift_) + 1;
   const bool touched = touched_pages_.add(first, last) != 0;
   return touch.writes ? written_pages_.add(first, last) != 0 : touched;
 }
@@ -229,7 +245,7 @@ std::uint64_t CacheStage::missed_pages(CoreId core, AddressRange range, const Ad
 // Behind its last slice the caches go on from where the recorded run's were.
 bool CacheStage::reads_record() {
   if (!reading_ || read_ < record_->slices().size() || record_->whole()) return reading_;
-  caches_ = record_->caches().clone();
+  take_caches(record_->caches().clone());
   translations_ = record_->translations();
   reading_ = false;
   return false;

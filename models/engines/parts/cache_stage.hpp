@@ -58,11 +58,13 @@ private:
   double share(Opened&, std::uint64_t accesses) const;
   void filter(const Work&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
   void access(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
+  void note_pages(const LineTouch&, CoreId, const AddressSpace&, FilteredSlice&, bool noted, bool walks_now);
   bool tells_news(const LineTouch&, AddressRange, const AddressSpace&);
   Opened& opened(const Work&, AddressSpace&, FilteredSlice&);
   Opened& open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on);
   LineTouches::AddressOf addresses_for(AddressSpace&, ThreadId, FilteredSlice&) const;
   std::uint64_t missed_pages(CoreId, AddressRange, const AddressSpace&);
+  void take_caches(std::unique_ptr<CacheModel>);
   bool reads_record();
   void end_recording();
 
@@ -71,7 +73,7 @@ private:
   std::uint64_t line_bytes_;
   std::unique_ptr<CacheModel> caches_;
   LineTouchOptions touch_options_;
-  std::uint64_t page_bytes_;
+  unsigned page_shift_;                                       // pages are powers of two
   LineTouches touches_;                                       // of whole iterations
   std::vector<std::vector<std::unique_ptr<Opened>>> opened_;  // by thread
   std::size_t open_ = 0;                                      // of them, now

@@ -6,7 +6,8 @@
 namespace homenode {
 namespace {
 
-constexpr double window_weight = 1;  // a window that waits for lines is at least as long as its latency
+constexpr double window_weight = 1;        // a window that waits for lines is at least as long as its latency
+constexpr double windows_of_nothing = 16;  // rows of a block may all lie at one place of their pages: kept together, or left out
 
 int bin_of(const SlicePhase& window, int bins) {
   if (!(window.weight() > 0)) return bins;
@@ -103,7 +104,11 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     window_.hit_weight[level - 1] += outcome.hit_weight[level] - hit_weight_[level - 1];
     hit_weight_[level - 1] = outcome.hit_weight[level];
   }
-  if (window_.accesses >= window_accesses_ && (window_.weight() >= window_weight || !(window_.weight() > 0))) close();
+  // Of a sample, a window without a line that memory gave may have some among those left out.
+  const double until_nothing = sample_ > 1 ? windows_of_nothing : 1;
+  if (window_.accesses < sample_ * window_accesses_) return;
+  if (window_.weight() > 0 ? window_.weight() >= sample_ * window_weight : window_.accesses >= until_nothing * sample_ * window_accesses_)
+    close();
 }
 
 void PhaseRecorder::close() {

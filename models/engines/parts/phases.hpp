@@ -43,10 +43,14 @@ public:
       : levels_{std::min(machine.caches.size(), SlicePhase::most_levels + 1)},
         miss_buffers_{static_cast<float>(machine.miss_buffers)},
         window_accesses_{static_cast<double>(machine.overlap_accesses)} {}
+  // Where caches follow one line in so many, windows are as many times longer: the sample has as many lines in each.
+  void follow_sample(unsigned one_in) { sample_ = one_in; }
   // `outcome`: of the slice, before its first group.
   void start(const CacheOutcome& outcome);
   // `outcome`: with what the caches made of the group.
   void add(std::span<const LineTouch> group, const CacheOutcome& outcome);
+  // Accesses of the group that the caches were not asked for.
+  void pass_over(std::uint64_t accesses) { window_.accesses += static_cast<double>(accesses); }
   // Ascending by latencies that the core waits for (lines from memory and other cores / parallelism) per access; those without any come
   // last. The recorder is then ready for the next slice.
   void finish(std::vector<SlicePhase>& phases);
@@ -65,7 +69,7 @@ private:
 
   std::size_t levels_;
   float miss_buffers_;
-  double window_accesses_;
+  double window_accesses_, sample_ = 1;
   SlicePhase window_;
   std::array<SlicePhase, bins + 1> phases_{};  // the last: nothing from memory or other cores
   Seen reads_, transfers_, writebacks_, non_temporal_;

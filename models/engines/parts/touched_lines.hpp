@@ -42,9 +42,10 @@ inline std::uint64_t TouchedLines::add(std::uint64_t first, std::uint64_t last) 
     const std::uint64_t number = line / chunk, end = std::min(last, (number + 1) * chunk);
     const std::uint64_t mask = ~std::uint64_t{0} >> (chunk - (end - line)) << line % chunk;
     Entry& known = entry(number);
+    line = end;
+    if ((known.lines & mask) == mask) continue;
     added += static_cast<std::uint64_t>(std::popcount(mask & ~known.lines));
     known.lines |= mask;
-    line = end;
   }
   return added;
 }

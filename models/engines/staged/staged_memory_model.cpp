@@ -409,6 +409,7 @@ void StagedMemoryModel::drop(AddressRange bytes, bool discard) {
 void StagedMemoryModel::flush(AddressSpace& addresses) {
   moved_.clear();
   caches_.flush(moved_);
+  counts_.events.sampling_error = moved_.sampling_error;
   shares_.clear();
   for (const LineRange& lines : moved_.writebacks) addresses.homes(lines, NodeId{0}, shares_);
   for (const HomeShare& share : shares_) counts_.at_end(share.home, share.lines);

@@ -23,6 +23,13 @@ def _axes(run: dict[str, Any]) -> list[str]:
     return [*_VARYING, "heap"] if run["heap"] not in ("plain", "glibc") else [*_VARYING]
 
 
+def _caches(run: dict[str, Any]) -> str:
+    model, _, sample = run["caches"].partition(":sample=")
+    if not sample:
+        return f"caches by {model}"
+    return f"caches by one line in {sample} (lines read ±{100 * run['caches_reason']['sampling_error']:.1g} %)"
+
+
 def _names(run: dict[str, Any]) -> str:
     return visible(" · ".join([run["machine"], *(str(run[key]) for key in _axes(run))]))
 
@@ -73,7 +80,9 @@ def print_ranking(
         first = runs[0]
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
         threads = console.number_of(first["threads"], "thread")
-        title = f"{visible(first['machine'])}{visible(changed)} · {threads} · {first['engine']} engine, caches by {first['caches']}"
+        title = (
+            f"{visible(first['machine'])}{visible(changed)} · {threads} · {first['engine']} engine, {_caches(first)}"
+        )
         if first["system"] != "default":
             title += f" · {visible(first['system'])}"
         sampled = [f"{100 * LEVEL:.0f} % interval"] if "seconds_interval" in first else []

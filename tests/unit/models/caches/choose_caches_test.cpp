@@ -38,7 +38,8 @@ private:
   std::vector<std::shared_ptr<const ExecutionBody>> bodies_;
 };
 
-const LineTouchOptions options = LineTouchOptions::of(one_node(), StoreTreatment::regular);
+const Machine machine = one_node();
+const LineTouchOptions options = LineTouchOptions::of(machine, StoreTreatment::regular);
 
 TEST(ChooseCaches, LongRowsGoByRuns) {
   // A row of 1024 doubles is 128 lines: operands touch 128 or 129 at a time.
@@ -46,13 +47,13 @@ TEST(ChooseCaches, LongRowsGoByRuns) {
   const auto lengths = run_lengths(workload, options);
   ASSERT_EQ(lengths.size(), 1U);
   EXPECT_NEAR(lengths[0].lines_per_touch(), 128, 2);
-  EXPECT_EQ(choose_caches("auto", workload, options).name, "runs");
+  EXPECT_EQ(choose_caches("auto", workload, machine, options).name, "runs");
 }
 
 TEST(ChooseCaches, SmallBlocksGoByLines) {
   // Rows of 16 floats that begin one float behind a line: one line for most operands, 2 or 3 with their neighbours.
   const Programs workload{{blocked_stencil(1026, 4, 16, 0, 1)}};
-  const CacheChoice choice = choose_caches("auto", workload, options);
+  const CacheChoice choice = choose_caches("auto", workload, machine, options);
   EXPECT_EQ(choice.name, "lines");
   EXPECT_EQ(choice.region, "region0");
   EXPECT_GT(choice.lines_per_touch, 1);
@@ -66,7 +67,7 @@ TEST(ChooseCaches, TheRegionWithMostTouchesDecides) {
   EXPECT_EQ(lengths[0].accesses, 6U * 1024 * 1024);
   EXPECT_EQ(lengths[1].accesses, 7U * 2048 * 2048);
   EXPECT_GT(lengths[1].touches, lengths[0].touches);
-  EXPECT_EQ(choose_caches("auto", workload, options).region, "region1");
+  EXPECT_EQ(choose_caches("auto", workload, machine, options).region, "region1");
 }
 
 TEST(ChooseCaches, OfFewIterationsEachIsLookedAt) {
@@ -84,11 +85,31 @@ TEST(ChooseCaches, OfFewIterationsEachIsLookedAt) {
   EXPECT_NEAR(run_lengths(*builder.build(), options).at(0).lines_per_touch(), 3072.0 / 2048, 0.02);
 }
 
+// So many blocks of 16 x 16, each in lines of its own.
+Programs blocks_of(std::int64_t count) {
+  Program program = blocked_stencil(2050, 4, 16, 0, 1);
+  for (ItemBlock& block : program.body.blocks) block.last = block.first;
+  program.body.blocks.resize(1);
+  program.body.blocks[0].last = count;
+  return Programs{{std::move(program)}};
+}
+
+TEST(ChooseCaches, ManySingleLinesAreSampled) {
+  EXPECT_EQ(choose_caches("auto", blocks_of(1000), machine, options).name, "lines");
+  EXPECT_EQ(choose_caches("auto", blocks_of(1'000'000), machine, options).name, "lines:sample=8");
+  Machine few_sets = machine;
+  few_sets.caches[0].size = Bytes{16 * 64};
+  EXPECT_EQ(choose_caches("auto", blocks_of(1'000'000), few_sets, options).name, "lines");
+  EXPECT_TRUE(is_by_lines("lines") && is_by_lines("lines:sample=8") && !is_by_lines("runs"));
+}
+
 TEST(ChooseCaches, ANameIsTakenAndAnotherRefused) {
   const Programs workload{{stencil(66, 8, false, 0, 1)}};
-  EXPECT_EQ(choose_caches("lines", workload, options).name, "lines");
-  EXPECT_EQ(choose_caches("runs", workload, options).region, "");
-  EXPECT_THROW(choose_caches("exact", workload, options), UsageError);
+  EXPECT_EQ(choose_caches("lines", workload, machine, options).name, "lines");
+  EXPECT_EQ(choose_caches("runs", workload, machine, options).region, "");
+  EXPECT_EQ(choose_caches("lines:sample=4", workload, machine, options).name, "lines:sample=4");
+  for (const char* refused : {"exact", "lines:sample=3", "lines:samples=4", "lines:sample=64", "runs:sample=2"})
+    EXPECT_THROW(choose_caches(refused, workload, machine, options), UsageError) << refused;
 }
 
 // With snoops the other socket's cache answers for memory; a directory knows of modified lines only.
