@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
+#include <sstream>
 #include <utility>
 
 #include "models/code/core_factors.hpp"
@@ -190,13 +192,46 @@ private:
   Estimate result_;
 };
 
+// Of a machine and a run, all that a table depends on: how touches are cut, what private caches hold, core time.
+std::string what_a_table_sees(const Machine& machine, const RunSpec& spec) {
+  const LineTouchOptions touches = LineTouchOptions::of(machine, store_treatment(spec.stores, machine));
+  std::ostringstream text;
+  text << std::hexfloat << touches.line_bytes << ' ' << touches.miss_buffers << ' ' << touches.prefetched_lines << ' '
+       << touches.prefetch_stride_limit << ' ' << touches.prefetch_trigger << ' ' << static_cast<int>(touches.stores) << ' '
+       << touches.group_lines << "; pages " << spec.pages << "; nodes";
+  for (const NodeId node : machine.core_node) text << ' ' << node.value();
+  for (const CacheDescription& cache : machine.caches)
+    text << "; cache " << cache.size.count() << ' ' << cache.line.count() << ' ' << cache.ways << ' ' << cache.cores_per_cache << ' '
+         << static_cast<int>(cache.inclusion);
+  const auto& [issue, integer, add, multiply, fma, divide, load, store, branch, cpu, block_time, misprediction] = machine.core;
+  text << "; core " << machine.clock.hertz();
+  for (const double each : {issue, integer, add, multiply, fma, divide, load, store, branch, block_time, misprediction})
+    text << ' ' << each;
+  text << ' ' << cpu << ' ' << spec.core << ' ' << spec.core_factors;
+  return text.str();
+}
+
+// Estimates of one program mostly differ in latencies and policies, which its table does not see.
+std::shared_ptr<const TrafficTable> table_of(const Workload& workload, const Machine& machine, const RunSpec& spec) {
+  struct OfMachine {
+    Machine machine;  // that the table refers to
+    TrafficTable table;
+    OfMachine(const Workload& program, const Machine& of, const RunSpec& run)
+        : machine{of},
+          table{program, machine, store_treatment(run.stores, machine), page_sizes(run.pages).page,
+                with_core_factors(code_cycles(program, machine, run.core), run.core_factors)} {}
+  };
+  const auto made = workload.traffic_table.get<OfMachine>(what_a_table_sees(machine, spec),
+                                                          [&] { return std::make_shared<const OfMachine>(workload, machine, spec); });
+  return {made, &made->table};
+}
+
 }  // namespace
 
 OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
   OracleOfRun made;
   made.topology = std::make_unique<Topology>(machine);
-  made.table = std::make_unique<TrafficTable>(workload, machine, store_treatment(spec.stores, machine), page_sizes(spec.pages).page,
-                                              with_core_factors(code_cycles(workload, machine, spec.core), spec.core_factors));
+  made.table = table_of(workload, machine, spec);
   made.placement = page_placements().make(extras.own_placement ? RunSpec{}.placement : spec.placement);
   AccessSummary summary;
   if (made.placement->wants_summary()) {

@@ -14,7 +14,7 @@ namespace homenode {
 struct OracleOfRun {
   std::shared_ptr<PagePlacement> placement;
   std::unique_ptr<Topology> topology;
-  std::unique_ptr<TrafficTable> table;
+  std::shared_ptr<const TrafficTable> table;
   std::unique_ptr<ProgramOracle> oracle;
   std::vector<double> touched_seconds;  // by thread, of the placement's pass in front of the program; none without one
 };

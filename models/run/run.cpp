@@ -17,6 +17,7 @@
 #include "models/run/run_fields.hpp"
 #include "models/run/run_plan.hpp"
 #include "sim/loop/simulation.hpp"
+#include "sim/machine/mixed_bits.hpp"
 
 namespace homenode {
 namespace {
@@ -115,18 +116,30 @@ std::string what_caches_see(const Machine& machine) {
   return text.str();
 }
 
+// 128 bits of the hand-outs, if they are given.
+std::string what_is_followed(const std::vector<HandOut>& log) {
+  std::uint64_t one = log.size(), other = ~one;
+  for (const HandOut& out : log)
+    for (const std::int64_t number : {std::int64_t{out.items.execution.value()}, out.items.first, out.items.last,
+                                      std::int64_t{out.thread.value()}, std::int64_t{out.overhead.count()}}) {
+      one = mixed_bits(one ^ static_cast<std::uint64_t>(number)) + 1;
+      other = mixed_bits(other + static_cast<std::uint64_t>(number)) ^ one;
+    }
+  return log.empty() ? std::string{} : "; follows " + std::to_string(one) + ' ' + std::to_string(other);
+}
+
 // Runs share what their slices did to the caches. Where pages move, objects were given their addresses before, or chunks depend on the
 // machine, the caches see something else.
 void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOptions& staged) {
-  if (!plan.extras.record || plan.wants_estimates || !plan.extras.follow.empty() || !touches.pages.empty() ||
-      plan.pages.huge.count() != 0 || plan.placement->watches() != Watch::nothing)
+  if (!plan.extras.record || plan.wants_estimates || !touches.pages.empty() || plan.pages.huge.count() != 0 ||
+      plan.placement->watches() != Watch::nothing)
     return;
   RunSpec seen = plan.spec;
   seen.caches = plan.caches.name;
   seen.heap = plan.heap_name;
   staged.record = plan.extras.record;
-  staged.recorded = what_caches_see(seen, seen.caches == "lines") + "quantum " + std::to_string(plan.quantum.count()) + "; " +
-                    what_caches_see(plan.machine);
+  staged.recorded = what_caches_see(seen, is_by_lines(seen.caches)) + "quantum " + std::to_string(plan.quantum.count()) + "; " +
+                    what_caches_see(plan.machine) + what_is_followed(plan.extras.follow);
 }
 
 // Third phase.

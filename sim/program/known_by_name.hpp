@@ -1,7 +1,9 @@
 // What was found out about one program, so that a second run need not find it out again.
 #pragma once
 
+#include <exception>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,6 +28,41 @@ private:
     std::map<std::string, std::shared_ptr<const Value>> by_name;
   };
   std::shared_ptr<Known> known_ = std::make_shared<Known>();
+};
+
+// Of such values the one that was asked for last, where each takes much memory. A type that this room does not know: what makes a value
+// knows what it is. Safe to use from several threads; who asks for what another one is making waits for it.
+class LastKnown {
+public:
+  template <class Value>
+  std::shared_ptr<const Value> get(const std::string& name, const std::function<std::shared_ptr<const Value>()>& make) const {
+    std::promise<std::shared_ptr<const void>> promise;
+    std::shared_future<std::shared_ptr<const void>> found;
+    bool makes = false;
+    {
+      const std::lock_guard lock{last_->mutex};
+      makes = !last_->value.valid() || last_->name != name;
+      if (makes) {
+        last_->name = name;
+        last_->value = promise.get_future().share();
+      }
+      found = last_->value;
+    }
+    if (makes) {
+      try {
+        promise.set_value(make());
+      } catch (...) { promise.set_exception(std::current_exception()); }
+    }
+    return std::static_pointer_cast<const Value>(found.get());
+  }
+
+private:
+  struct Last {
+    std::mutex mutex;
+    std::string name;
+    std::shared_future<std::shared_ptr<const void>> value;
+  };
+  std::shared_ptr<Last> last_ = std::make_shared<Last>();
 };
 
 }  // namespace homenode

@@ -215,6 +215,7 @@ public:
   ExecutedCode executed;                    // empty: nobody kept it
   KnownByName<CodeCycles> code_cycles;      // of `executed`, by core
   KnownByName<TouchLengths> touch_lengths;  // by what cuts touches
+  LastKnown traffic_table;                  // of the closed form, by what its machine looks like to it
   std::vector<std::string> lacks;           // parts that the tool did not record: names of sim/program/recorded.hpp
 
   // Shared and immutable; safe to call from several threads.

@@ -13,8 +13,11 @@ import pytest
 import homenode as hn
 from homenode.advice_words import snippet
 from homenode.advising import dynamic_chunks, plain_distributions
+from homenode.cli import console
 from homenode.gain_map import GainModel, near, remote_ratio, with_hops
 from homenode.gain_map_page import map_page
+from homenode.grids import follow_seconds
+from homenode.replaying import replay_one
 from support import SCRIPTS, Ended
 
 Run = Callable[..., Ended]
@@ -81,6 +84,18 @@ def test_gains_are_those_of_replays(stencil: hn.Trace, advice: hn.Advice) -> Non
         distribution = advice.plain_distributions[schedule]
         assert hn.replay(stencil, MACHINE, threads=8, distribution=distribution).seconds == seconds
     assert hn.replay(stencil, MACHINE, threads=8, distribution="latency-weighted").seconds == advice.weighted_seconds
+
+
+def test_runs_that_follow_a_log_share_what_caches_saw_and_nothing_else(stencil: hn.Trace) -> None:
+    machine = hn.Machine.load("xeon-x5550-2s")
+    log = replay_one(stencil, hn.RunSpec(machine, threads=4, distribution="latency-weighted"), keep_log=True).log
+    assert log is not None
+    machines = [machine.with_changes(link_latency=f"x{1 + i}") for i in range(3)]
+    machines.append(machine.with_changes({"caches.2.size": "64 KiB"}))
+    specs = [hn.RunSpec(each, threads=4, placement="interleave") for each in machines]
+    alone = [replay_one(stencil, spec, follow=log).seconds for spec in specs]
+    assert follow_seconds(stencil, specs, log, workers=2) == alone
+    assert len(set(alone)) == len(alone)
 
 
 def test_the_number_of_workers_changes_nothing(stencil: hn.Trace, advice: hn.Advice) -> None:
@@ -277,6 +292,19 @@ int main(void) {
   free(written);
 }
 """
+
+
+def test_a_log_tells_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 0.0)
+    with console.progress("weighing", 6) as advance:
+        advance(2)
+        advance(3)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" after ")[0] for line in lines] == ["weighing: 2 of 6", "weighing: 5 of 6"]
+    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 1e9)
+    with console.progress("weighing") as advance:
+        advance(1)
+    assert capsys.readouterr().err == ""
 
 
 def test_dynamic_takes_chunks_that_someone_would_ask_for(serial: hn.Trace, stencil: hn.Trace) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -16,7 +15,7 @@ from homenode.confidence import LEVEL, changed, interval, sampled_factors
 from homenode.errors import UsageError
 from homenode.estimating import Estimate, estimate_one
 from homenode.gain_map import WORTH, GainModel, remote_ratio
-from homenode.grids import replay_seconds
+from homenode.grids import follow_seconds, replay_seconds
 from homenode.machine import Machine
 from homenode.replaying import replay_one
 from homenode.result import Result
@@ -255,13 +254,10 @@ class _Replays:
         specs = [self._of(machine, self.distributions[schedule]) for machine in machines for schedule in near]
         seconds = replay_seconds(self._trace, specs, workers=self._workers, advance=advance)
 
-        def weighted(machine: Machine) -> float:
-            time = float(self._one(machine, WEIGHTED, follow=self._weighted.log).seconds)
-            advance(1)
-            return time
-
-        with ThreadPoolExecutor(self._workers) as pool:
-            times = list(pool.map(weighted, machines))
+        advance(len(machines) * (len(self.plain) - len(near)))
+        assert self._weighted.log is not None
+        weighted = [self._of(machine, WEIGHTED) for machine in machines]
+        times = follow_seconds(self._trace, weighted, self._weighted.log, workers=self._workers, advance=advance)
         return [min(seconds[place * len(near) : (place + 1) * len(near)]) / time for place, time in enumerate(times)]
 
 

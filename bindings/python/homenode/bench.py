@@ -65,6 +65,7 @@ class Work:
 
 REFERENCE = Work("jacobi2d", (f"n={N}", "check=0"), "sweep", "sweeps", ACCESSES_PER_SWEEP)
 SPMV_ROWS, SPMV_WIDTH = 1_000_000, 8
+SAMPLE = 16
 # An entry and its column, the element that it names; two ends and the sum of a row, of which one stays in a register.
 SPMV = Work(
     "spmv",
@@ -218,21 +219,24 @@ def irregular(folder: Path) -> list[dict[str, Any]]:
     if (under_cachegrind := cachegrind(folder, SPMV)) is not None:
         result.append(under_cachegrind)
     hn.capture("spmv", rows=64, output=folder / "compiled.hnt")
-    captures, replays, accesses, stored = [], [], [], []
+    models = {"lines": "flow, spmv", f"lines:sample={SAMPLE}": f"flow, spmv, one line in {SAMPLE}"}
+    captures, accesses, stored, peaks = [], [], [], {}
+    replays: dict[str, list[float]] = {caches: [] for caches in models}
     for repeats in (1, 1 + SWEEPS):
         trace = folder / f"spmv{repeats}.hnt"
         begin = time.perf_counter()
         hn.capture("spmv", rows=SPMV_ROWS, width=SPMV_WIDTH, repeats=repeats, check=0, output=trace)
         captures.append(time.perf_counter() - begin)
-        measured = _measured("flow", trace)
-        replays.append(measured["seconds"])
+        for caches in models:
+            measured = _measured("flow", trace, caches=caches)
+            replays[caches].append(measured["seconds"])
+            peaks[caches] = measured["peak_rss_bytes"]
         accesses.append(measured["accesses"])
         stored.append(trace.stat().st_size)
-        peak = measured["peak_rss_bytes"]
     more = accesses[1] - accesses[0]
     rows = [
         _row("capture, spmv", more, captures[1] - captures[0], 0, (stored[1] - stored[0]) / more),
-        _row("flow, spmv", more, replays[1] - replays[0], peak),
+        *(_row(row, more, replays[caches][1] - replays[caches][0], peaks[caches]) for caches, row in models.items()),
     ]
     return result + [{**row, "work": SPMV.kernel} for row in rows]
 

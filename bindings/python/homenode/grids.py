@@ -1,15 +1,22 @@
 """Replaying a grid of runs, with the same bytes whatever the number of workers."""
 
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
-from homenode import report
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homenode import _core, report
 from homenode.errors import UsageError
 from homenode.result import Result
 from homenode.run_spec import RunSpec, check, several
 from homenode.trace import Trace
-from homenode.workers import replay_all
+from homenode.workers import RECORD_BYTES, replay_all, replay_here
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def replay_grid(
@@ -42,3 +49,26 @@ def replay_seconds(
 ) -> list[float]:
     """Replay each run and keep its time only: for samples, of which there are many. They are not checked again."""
     return replay_all(trace, specs, workers, advance, lambda spec, raw, seconds: float(raw["seconds"]))
+
+
+def follow_seconds(
+    trace: Trace,
+    specs: Sequence[RunSpec],
+    log: NDArray[np.int64],
+    *,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> list[float]:
+    """Replay each run with the hand-outs of `log`, and keep its time only.
+
+    Specs that differ in nothing the caches see but their machines' latencies share what they did to the caches.
+    """
+    record = _core.CacheRecord(RECORD_BYTES)
+
+    def one(spec: RunSpec) -> float:
+        seconds = float(replay_here(trace, spec, follow=log, record=record)["seconds"])
+        advance(1)
+        return seconds
+
+    with ThreadPoolExecutor(workers) as pool:
+        return [*map(one, specs[:1]), *pool.map(one, specs[1:])]  # the first one records

@@ -2,8 +2,11 @@
 // 9(2), 1970) of a program whose iterations run one after the other. Lines with one past are kept as one range.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/hardware/cache_model.hpp"
@@ -56,14 +59,26 @@ private:
     LinePast past;         // before `execution`
   };
   using Ranges = std::map<LineNumber, Range>;
+  static constexpr unsigned chunk_shift = 9;
+  using Chunk = std::array<Ranges::value_type*, 1 << chunk_shift>;
 
   void grow();
   void add(std::uint64_t group, std::int64_t lines);
   std::int64_t up_to(std::uint64_t group) const;  // lines whose last touch lies in a group before `group`
   float since(std::uint64_t group) const { return static_cast<float>(all_ - up_to(group)); }
-  void split(LineNumber at);
+  template <class Map>
+  static auto first_behind(Map&, LineNumber);
+  Ranges::iterator cut_out(LineRange);
+  LineReuse reuse_of(LineRange, const Range&) const;
+  Range touched(const LineReuse&, std::uint32_t cell, bool writes) const;
+  void pass_on(LineNumber first, const Range& old, Range& next);
+  Ranges::value_type* single(LineNumber) const;
+  void enter(Ranges::iterator);
+  void leave(Ranges::iterator);
 
-  Ranges ranges_;                   // by first line
+  Ranges ranges_;  // by first line
+  // Those of one line, by its number: programs that read single lines have millions, and a search for each would take most of the time.
+  std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> singles_;
   std::vector<std::int64_t> live_;  // by group: lines touched in it last
   std::vector<std::int64_t> tree_;  // Fenwick tree over live_
   std::int64_t all_ = 0;

@@ -195,7 +195,8 @@ def command(
         else:
             _print_of_created_threads(console.output(), told, described, trace.is_timed_by_blocks(described))
         return
-    with console.progress("weighing", None) as advance:
+    # Two estimates; then three plain schedules and the weighted one, on the stated machine and on each sampled one.
+    with console.progress("weighing", None if everything else 2 + 4 * (1 + samples)) as advance:
         advice = advise(
             trace,
             described,

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from homenode.visible import visible
+
+SECONDS_BETWEEN_LINES = 10.0  # of progress, where there is no terminal
 
 
 class SafeConsole(Console):
@@ -106,9 +109,28 @@ def parameters(values: list[dict[str, Any]], sources: dict[str, str]) -> Table:
     return rows
 
 
+def _progress_lines(description: str, total: int | None) -> Callable[[int], None]:
+    """For logs: a line on stderr now and then, none from work that is soon done."""
+    begin = said = time.monotonic()
+    done = 0
+
+    def advance(steps: int) -> None:
+        nonlocal said, done
+        done += steps
+        now = time.monotonic()
+        if now - said >= SECONDS_BETWEEN_LINES:
+            said = now
+            click.echo(f"{description}: {done}{f' of {total}' if total else ''} after {now - begin:.0f} s", err=True)
+
+    return advance
+
+
 @contextmanager
 def progress(description: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on stderr that appears only on a terminal; yields the function that advances it."""
+    """A progress bar on stderr, or lines where that is no terminal; yields the function that advances it."""
+    if not sys.stderr.isatty():
+        yield _progress_lines(description, total)
+        return
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -117,7 +139,6 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
         TimeElapsedColumn(),
         console=diagnostics(),
         transient=True,
-        disable=not sys.stderr.isatty(),
     )
     with bar:
         task = bar.add_task(description, total=total)
