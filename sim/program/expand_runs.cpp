@@ -55,7 +55,6 @@ public:
   explicit ExpandRuns(std::shared_ptr<const Workload> of) : Workload{*of}, of_{std::move(of)} {
     touch_lengths = {};
     traffic_table = {};
-    traffic_table = {};
     for (ItemPattern& pattern : patterns) pattern = singles_of(pattern);
   }
   std::shared_ptr<const ExecutionBody> body(ExecutionId execution) const override { return of_->body(execution); }
