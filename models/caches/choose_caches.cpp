@@ -80,9 +80,21 @@ std::string what_cuts_touches(const LineTouchOptions& options) {
 
 }  // namespace
 
+namespace {
+
+// lines:8 is lines:sample=8, and a sample of all is none.
+std::string canonical(const std::string& name) {
+  const PolicySpec spec = parse_policy_spec(name);
+  if (spec.settings.empty()) return spec.name;
+  const std::string& one_in = spec.settings.front().second;
+  return one_in == "1" ? spec.name : spec.name + ":sample=" + one_in;
+}
+
+}  // namespace
+
 CacheChoice choose_caches(const std::string& name, const Workload& workload, const Machine& machine, const LineTouchOptions& options) {
   check_caches(name);
-  if (name != automatic) return {name, "", 0};
+  if (name != automatic) return {canonical(name), "", 0};
   const auto found = workload.touch_lengths.get(what_cuts_touches(options), [&] { return lengths_of(run_lengths(workload, options)); });
   if (found->lines_per_touch == 0) return {"runs", "", 0};
   std::string choice = found->lines_per_touch < short_run ? "lines" : "runs";

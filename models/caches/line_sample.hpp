@@ -25,7 +25,8 @@ public:
   static constexpr std::uint64_t page_bytes = 4096;
   static constexpr std::uint8_t none = 0xff;
 
-  // 1: all lines. Throws UsageError where a page has fewer than 2 * one_in lines or a level fewer sets than that.
+  // 1: all lines. Throws UsageError where a page has fewer than 2 * one_in lines or a level fewer than one_in sets, and for lines of less
+  // than 64 bytes.
   LineSample(const Machine& machine, unsigned one_in, std::uint64_t seed) : one_in_{one_in} {
     const std::uint64_t line = machine.caches.empty() ? 64 : static_cast<std::uint64_t>(machine.caches.front().line.count());
     const auto lines = static_cast<unsigned>(std::max<std::uint64_t>(page_bytes / line, 1));

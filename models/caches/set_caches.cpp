@@ -60,7 +60,7 @@ void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutco
   std::uint64_t longest = 0;
   for (const LineTouch& touch : group) {
     outcome.accesses += touch.accesses;
-    touched_lines_ += touch.lines.size();
+    all_touches_ += touch.lines.size();
     longest = std::max(longest, touch.lines.size());
   }
   ahead_.clear();
@@ -98,7 +98,7 @@ void SetCaches::access_ahead(CoreId core) {
       }
   }
   for (const Ahead& next : ahead_) note(pass_line(core, next.line, *next.touch), next.line, *next.touch);
-  kept_lines_ += ahead_.size();
+  kept_touches_ += ahead_.size();
   ahead_.clear();
 }
 
@@ -206,7 +206,7 @@ void SetCaches::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
 // standard error of their sum. Not below what the sample says wrongly of the touches, whose number is known: lines that many touch may all
 // have been left out.
 double SetCaches::sampling_error() const {
-  if (sample_.all() || kept_lines_ == 0) return 0;
+  if (sample_.all() || all_touches_ == 0) return 0;
   const auto kept = static_cast<double>(missed_.size());
   double sum = 0, squares = 0;
   for (const std::uint64_t missed : missed_) {
@@ -215,7 +215,7 @@ double SetCaches::sampling_error() const {
   }
   const double variance = std::max(0.0, squares - sum * sum / kept) / (kept - 1);
   const double spread = sum > 0 ? std::sqrt(variance * kept * (1 - 1.0 / sample_.one_in())) / sum : 0;
-  const double touches = static_cast<double>(kept_lines_) * sample_.one_in() / static_cast<double>(touched_lines_);
+  const double touches = static_cast<double>(kept_touches_) * sample_.one_in() / static_cast<double>(all_touches_);
   return std::max(spread, std::abs(touches - 1));
 }
 

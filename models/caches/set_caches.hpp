@@ -43,7 +43,7 @@ public:
   // A directory knows of modified lines only.
   static bool forwards_clean(const Machine& machine) { return machine.snoop != SnoopMode::directory; }
 
-  // Accesses one line. Only write-backs and non-temporal stores go to the outcome.
+  // Accesses one line, which must be a kept one of a sample. Only write-backs and non-temporal stores go to the outcome.
   LineFate access_line(CoreId, LineNumber, const LineTouch&, CacheOutcome&);
   // Prefetches the simulator's own tables for lines that are accessed soon: `far` some accesses ahead, `near` a few. Also for the victim
   // of `near`, if `before` lines are evicted from its set of the first level until then.
@@ -61,8 +61,8 @@ public:
   void flush(CacheOutcome&) override;
   KeptLines kept_lines() const override { return sample_.kept_lines(); }
   void touched_besides(std::uint64_t left_out, std::uint64_t combined) override {
-    touched_lines_ += left_out + combined;
-    kept_lines_ += combined;
+    all_touches_ += left_out + combined;
+    kept_touches_ += combined;
   }
   std::unique_ptr<CacheModel> clone() const override { return std::make_unique<SetCaches>(*this); }
 
@@ -168,7 +168,7 @@ private:
   std::size_t domains_ = 1, domains_a_bit_ = 1;
   LineSample sample_;
   std::vector<std::uint64_t> missed_;                 // of a sample: by kept line of a page
-  std::uint64_t touched_lines_ = 0, kept_lines_ = 0;  // of a sample: touches, of all lines and of those kept
+  std::uint64_t all_touches_ = 0, kept_touches_ = 0;  // of a sample: touches, of all lines and of those kept
   std::vector<std::uint32_t> frames_;                 // first line of the frame of each numbered page
   std::uint64_t seed_;
   bool forwards_clean_ = false;

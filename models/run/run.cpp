@@ -112,7 +112,17 @@ std::string what_caches_see(const Machine& machine) {
   }
   text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count() << ' '
        << machine.prefetch_trigger << ' ' << machine.overlap_accesses << "; translations " << machine.tlb.entries << ' '
-       << machine.tlb.large_entries;
+       << machine.tlb.large_entries << "; snoop " << static_cast<int>(machine.snoop) << " overlap " << static_cast<int>(machine.overlap);
+  return text.str();
+}
+
+// A mapping by who talks to whom also looks at how far apart cores are.
+std::string what_maps_threads(const RunPlan& plan) {
+  if (!plan.mapping->wants_graph()) return {};
+  std::ostringstream text;
+  text << "; between cores " << plan.machine.core_to_core_local.count() << ' ' << plan.machine.core_to_core_remote.count() << ' '
+       << plan.machine.between_nodes_of_socket.count();
+  for (const LinkDescription& link : plan.machine.links) text << ' ' << link.latency.count();
   return text.str();
 }
 
@@ -139,7 +149,7 @@ void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOption
   seen.heap = plan.heap_name;
   staged.record = plan.extras.record;
   staged.recorded = what_caches_see(seen, is_by_lines(seen.caches)) + "quantum " + std::to_string(plan.quantum.count()) + "; " +
-                    what_caches_see(plan.machine) + what_is_followed(plan.extras.follow);
+                    what_caches_see(plan.machine) + what_is_followed(plan.extras.follow) + what_maps_threads(plan);
 }
 
 // Third phase.

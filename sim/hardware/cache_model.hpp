@@ -33,7 +33,7 @@ struct CacheOutcome {
   std::vector<TransferRange> transfers;        // served cache to cache
   std::uint64_t upgrades = 0;                  // lines held shared and now written: ownership request, no data
   std::uint64_t accesses = 0;
-  double sampling_error = 0;  // told by `flush`: of the lines that were read, relative, where a model follows a sample; 0: follows all
+  double sampling_error = 0;  // told by `flush` where a model follows a sample: of the lines that were read, relative
   void clear();
 };
 

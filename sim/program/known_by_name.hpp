@@ -51,7 +51,11 @@ public:
     if (makes) {
       try {
         promise.set_value(make());
-      } catch (...) { promise.set_exception(std::current_exception()); }
+      } catch (...) {
+        promise.set_exception(std::current_exception());  // for those who wait; the next one tries again
+        const std::lock_guard lock{last_->mutex};
+        if (last_->name == name) last_->value = {};
+      }
     }
     return std::static_pointer_cast<const Value>(found.get());
   }

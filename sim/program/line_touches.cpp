@@ -45,8 +45,8 @@ LineTouches::LineTouches(LineTouchOptions options) : options_{options} {
 
 void LineTouches::start(const std::vector<ItemPattern>& patterns, const ExecutionBody& body, std::int64_t first, std::int64_t last,
                         AddressOf address_of) {
-  if (patterns_ != &patterns || pattern_touches_.size() != 2 * patterns.size()) {
-    pattern_touches_.assign(2 * patterns.size(), {});
+  if (patterns_ != &patterns || pattern_touches_.size() > 2 * patterns.size()) {
+    pattern_touches_.clear();
     known_touches_ = 0;
   }
   patterns_ = &patterns;
@@ -179,18 +179,18 @@ bool LineTouches::interrupted(const AccessRun& run) const {
   return comes_between(open_pattern_->heap_events) || comes_between(open_pattern_->sync_events);
 }
 
-void LineTouches::follow_on(Followed& followed, const Dimension& dimension) const {
+void LineTouches::prefetch_on(Prefetched& prefetched, const Dimension& dimension) const {
   const std::uint64_t step = magnitude(dimension.stride);
-  followed.lost = !follows(followed, step);
-  if (followed.lost) return;
-  followed.extent += (dimension.count - 1) * step;
-  followed.elements *= dimension.count;
+  prefetched.lost = !is_prefetched(prefetched, step);
+  if (prefetched.lost) return;
+  prefetched.extent += (dimension.count - 1) * step;
+  prefetched.elements *= dimension.count;
 }
 
 // Of such a stream, on average: the first lines wait in the miss buffers, the rest is asked for ahead.
-double LineTouches::lines_in_flight(const Followed& followed) const {
+double LineTouches::lines_in_flight(const Prefetched& prefetched) const {
   const auto lines_of = [&](std::uint64_t bytes) { return (bytes + options_.line_bytes - 1) >> line_shift_; };
-  const std::uint64_t lines = std::min(lines_of(followed.extent), followed.elements * lines_of(followed.width));
+  const std::uint64_t lines = std::min(lines_of(prefetched.extent), prefetched.elements * lines_of(prefetched.width));
   return lines < short_streams_.size() ? short_streams_[lines] : lines_in_flight(lines);
 }
 
@@ -249,9 +249,9 @@ void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
     std::copy(dimensions.begin() + 1, dimensions.begin() + count, dimensions.begin());
     --count;
   };
-  Followed followed{.width = cursor.extent, .extent = cursor.extent};
-  for (unsigned d = 0; d < count; ++d) follow_on(followed, dimensions[d]);
-  const double in_flight = std::min(lines_in_flight(followed), dependence_of(run, {dimensions.data(), count}));
+  Prefetched prefetched{.width = cursor.extent, .extent = cursor.extent};
+  for (unsigned d = 0; d < count; ++d) prefetch_on(prefetched, dimensions[d]);
+  const double in_flight = std::min(lines_in_flight(prefetched), dependence_of(run, {dimensions.data(), count}));
   cursor.parallelism = static_cast<float>(std::max(in_flight, 1.0));
 
   // A short inner loop over neighbouring bytes is one wide element.

@@ -20,6 +20,7 @@
 // the group's whole number: two streams of n lines at 16 take 2n / 16 latencies, which is the same as 8 for each side by side.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -51,7 +52,7 @@ public:
 
   explicit LineTouches(LineTouchOptions);
 
-  // Patterns, body and the targets of `AddressOf` must outlive the last group. Patterns at the same place are taken to be the same:
+  // Patterns, body and the targets of `AddressOf` must outlive the last group. Patterns at the same address are taken to be the same:
   // what was found out about one holds for the next start.
   void start(const std::vector<ItemPattern>&, const ExecutionBody&, std::int64_t first, std::int64_t last, AddressOf);
   // The next group, in address order and without a line twice; false at the end (and the group is empty).
@@ -120,7 +121,7 @@ private:
     std::uint32_t depth = 0;
   };
   // How far apart the accesses of a run are decides what a prefetcher makes of it: the lines until it loses the stream.
-  struct Followed {
+  struct Prefetched {
     std::uint64_t width = 0, extent = 0, elements = 1;  // bytes of an element and of all
     bool lost = false;                                  // at a stride beyond its reach
   };
@@ -133,7 +134,7 @@ private:
       SlotNumber slot = 0;
       float parallelism = 1;  // of one iteration; of several, whose shift no prefetcher follows
       double dependence = 0;  // of several: at most so many in flight
-      Followed followed;      // of several: within an iteration
+      Prefetched prefetched;  // of several: within an iteration
       bool reads = false, writes = false, non_temporal = false;
     };
     std::vector<Touch> touches;
@@ -173,11 +174,11 @@ private:
   }
   bool interrupted(const AccessRun&) const;
   unsigned loops_of(const AccessRun&, std::uint64_t iterations, std::array<Dimension, most_dimensions>&) const;
-  bool follows(const Followed& followed, std::uint64_t step) const {
-    return !followed.lost && step != 0 && step <= std::max(options_.prefetch_stride_limit, followed.extent + options_.line_bytes);
+  bool is_prefetched(const Prefetched& prefetched, std::uint64_t step) const {
+    return !prefetched.lost && step != 0 && step <= std::max(options_.prefetch_stride_limit, prefetched.extent + options_.line_bytes);
   }
-  void follow_on(Followed&, const Dimension&) const;
-  double lines_in_flight(const Followed&) const;
+  void prefetch_on(Prefetched&, const Dimension&) const;
+  double lines_in_flight(const Prefetched&) const;
   double lines_in_flight(std::uint64_t lines) const;
   static double dependence_of(const AccessRun&, std::span<const Dimension>);
   void add_cursors(const AccessRun&, std::uint64_t iterations);

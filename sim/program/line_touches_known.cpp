@@ -19,6 +19,7 @@ void LineTouches::look_up_touches(const ItemPattern& pattern, PatternId id) {
   // A window takes all elements of so few iterations.
   const std::uint64_t few = std::min(few_iterations, options_.group_lines * options_.line_bytes / widest_step);
   if (open_iterations_ > few || in_stretches_) return;
+  if (pattern_touches_.size() < 2 * patterns_->size()) pattern_touches_.resize(2 * patterns_->size());
   PatternTouches& touches = pattern_touches_[2 * id.index() + (open_iterations_ > 1 ? 1 : 0)];
   if (touches.never) return;
   if (touches.known) {
@@ -41,7 +42,7 @@ void LineTouches::note_touch(const Cursor& cursor, std::uint64_t elements) {
                               .accesses = cursor.accesses,
                               .slot = cursor.slot,
                               .parallelism = cursor.parallelism,
-                              .followed = {},
+                              .prefetched = {},
                               .reads = cursor.reads,
                               .writes = cursor.writes,
                               .non_temporal = cursor.non_temporal};
@@ -49,17 +50,17 @@ void LineTouches::note_touch(const Cursor& cursor, std::uint64_t elements) {
     // One element an iteration, and all in this window.
     const bool shifted = cursor.outer_dimensions == 0 && cursor.inner.count == open_iterations_ && elements == open_iterations_ &&
                          cursor.inner.sequence_stride == iteration_span_;
-    noted_->never |= !shifted;
+    noted_->never |= !shifted || cursor.extent + options_.line_bytes > widest_step;
     std::array<Dimension, most_dimensions> loops{};
     const unsigned count = loops_of(*cursor.run, 1, loops);
     const std::uint64_t width = std::max<std::uint64_t>(cursor.run->width, 1);
-    touch.followed = {.width = width, .extent = width};
-    for (unsigned d = 0; d < count; ++d) follow_on(touch.followed, loops[d]);
+    touch.prefetched = {.width = width, .extent = width};
+    for (unsigned d = 0; d < count; ++d) prefetch_on(touch.prefetched, loops[d]);
     if (count == 0) loops[0] = cursor.inner;
     // With some shifts the iterations would continue the run's outermost loop.
     noted_->never |= count > 0 && loops[count - 1].count * loops[count - 1].sequence_stride == iteration_span_;
     touch.dependence = dependence_of(*cursor.run, {loops.data(), 1});
-    touch.parallelism = static_cast<float>(std::max(std::min(lines_in_flight(touch.followed), touch.dependence), 1.0));
+    touch.parallelism = static_cast<float>(std::max(std::min(lines_in_flight(touch.prefetched), touch.dependence), 1.0));
     noted_->touches.push_back(touch);
   } else if (cursor.separate) {
     for (std::uint64_t i = 0; i < elements; ++i) {
@@ -120,10 +121,10 @@ void LineTouches::retell_shifted(const PatternTouches::Touch& known) {
   const std::int64_t shift = shifts_[known.slot];
   const std::uint64_t step = magnitude(shift), begin = bases_[known.slot] + known.offset;
   float parallelism = known.parallelism;
-  if (follows(known.followed, step)) {
-    Followed followed = known.followed;
-    follow_on(followed, {open_iterations_, shift, iteration_span_});
-    parallelism = static_cast<float>(std::max(std::min(lines_in_flight(followed), known.dependence), 1.0));
+  if (is_prefetched(known.prefetched, step)) {
+    Prefetched prefetched = known.prefetched;
+    prefetch_on(prefetched, {open_iterations_, shift, iteration_span_});
+    parallelism = static_cast<float>(std::max(std::min(lines_in_flight(prefetched), known.dependence), 1.0));
   }
   if (step >= known.bytes + options_.line_bytes) {
     for (std::uint64_t i = 0; i < open_iterations_; ++i)

@@ -1,5 +1,6 @@
 // The loop nests of a block's access runs, followed window by window.
 #include <algorithm>
+#include <cstddef>
 
 #include "sim/program/line_touches.hpp"
 

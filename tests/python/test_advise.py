@@ -91,8 +91,13 @@ def test_runs_that_follow_a_log_share_what_caches_saw_and_nothing_else(stencil: 
     log = replay_one(stencil, hn.RunSpec(machine, threads=4, distribution="latency-weighted"), keep_log=True).log
     assert log is not None
     machines = [machine.with_changes(link_latency=f"x{1 + i}") for i in range(3)]
-    machines.append(machine.with_changes({"caches.2.size": "64 KiB"}))
-    specs = [hn.RunSpec(each, threads=4, placement="interleave") for each in machines]
+    others: list[dict[str, str]] = [
+        {"caches.2.size": "64 KiB"},
+        {"coherence.snoop": "directory"},
+        {"core.overlap": "none"},
+    ]
+    machines += [machine.with_changes(changes) for changes in others]
+    specs = [hn.RunSpec(each, threads=4, placement="interleave", caches="lines") for each in machines]
     alone = [replay_one(stencil, spec, follow=log).seconds for spec in specs]
     assert follow_seconds(stencil, specs, log, workers=2) == alone
     assert len(set(alone)) > 1

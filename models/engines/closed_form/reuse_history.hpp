@@ -59,7 +59,7 @@ private:
     LinePast past;         // before `execution`
   };
   using Ranges = std::map<LineNumber, Range>;
-  static constexpr unsigned chunk_shift = 9;
+  static constexpr unsigned chunk_shift = 6;
   using Chunk = std::array<Ranges::value_type*, 1 << chunk_shift>;
 
   void grow();

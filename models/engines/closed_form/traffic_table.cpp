@@ -123,6 +123,12 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
   for (const RegionTraffic& traffic : traffic_)
     for (const TrafficPart& part : traffic.parts)
       for (const LineRange& lines : part.ranges) pages_ = std::max(pages_, page_of(lines.last).value() + 1);
+  // A table is kept for the next estimate; what it was made with is not.
+  history_ = {};
+  written_pages_ = {};
+  fresh_ = {};
+  loop_of_ = {};
+  touches_ = LineTouches{LineTouchOptions::of(machine, stores)};
 }
 
 Address TrafficTable::address_of(ObjectId object) {

@@ -141,9 +141,10 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) / line : 0;
   const bool walks_now = !translations_.empty() && (faulted || addresses.pages_per_huge() == 0);
   std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
-  phases_.start(slice.outcome);
   // A stretch ends by the lines that it touches, and pages that are watched have to be touched in order.
-  touches.keep(work.stretch || faulted ? KeptLines{} : caches_->kept_lines());
+  const KeptLines kept = work.stretch || faulted ? KeptLines{} : caches_->kept_lines();
+  touches.keep(kept);
+  phases_.start(slice.outcome, kept.one_in);
   while (touches.next(group_)) {
     for (const LineTouch& touch : group_) {
       if (faulted) addresses.note_touch(bytes_of(touch.lines, line), touch.writes, work.place);

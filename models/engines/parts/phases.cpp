@@ -57,7 +57,8 @@ void PhaseRecorder::Seen::further(const std::vector<Range>& list, const Told& to
   last = list.empty() ? 0 : lines_of(list.back());
 }
 
-void PhaseRecorder::start(const CacheOutcome& outcome) {
+void PhaseRecorder::start(const CacheOutcome& outcome, double single) {
+  single_ = single;
   const auto at_end = [](const auto& list) { return Seen{list.size(), list.empty() ? 0 : lines_of(list.back())}; };
   reads_ = at_end(outcome.reads);
   transfers_ = at_end(outcome.transfers);
@@ -70,20 +71,19 @@ void PhaseRecorder::start(const CacheOutcome& outcome) {
 }
 
 void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& outcome) {
-  double stores = 0, followed = 0, streamed = 0;  // lines of streams
   for (const LineTouch& touch : group) {
     window_.accesses += static_cast<double>(touch.accesses);
     if (!(touch.parallelism > miss_buffers_) || touch.non_temporal) continue;
-    const auto lines = static_cast<double>(touch.lines.size());
-    followed += lines;
-    if (touch.writes && !touch.reads) stores += lines;
+    const double lines = touch.lines.size() == 1 ? single_ : static_cast<double>(touch.lines.size());
+    followed_ += lines;
+    if (touch.writes && !touch.reads) stores_ += lines;
   }
   reads_.further(outcome.reads, [&](const MissRange& miss, double lines) {
     const double weight = lines / static_cast<double>(miss.parallelism);
     window_.reads += lines;
     window_.read_weight += weight;
     if (!(miss.parallelism > miss_buffers_)) return;
-    streamed += lines;
+    streamed_ += lines;
     window_.streamed_weight += weight;
   });
   transfers_.further(outcome.transfers, [&](const TransferRange& transfer, double lines) {
@@ -93,9 +93,7 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
   const auto write = [&](const LineRange&, double lines) { window_.written += lines; };
   writebacks_.further(outcome.writebacks, write);
   non_temporal_.further(outcome.non_temporal_writes, write);
-  window_.streamed += streamed;
-  window_.loads += streamed - std::min(stores, streamed);
-  window_.again += std::max(0.0, followed - streamed);
+  if (!(sample_ > 1)) settle_streams();  // a sample tells of a group nothing or several times as much
   for (std::size_t level = 0; level < levels_; ++level) {
     const auto lines = static_cast<double>(outcome.hit_lines[level] - hit_lines_[level]);
     hit_lines_[level] = outcome.hit_lines[level];
@@ -111,7 +109,15 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     close();
 }
 
+void PhaseRecorder::settle_streams() {
+  window_.streamed += streamed_;
+  window_.loads += streamed_ - std::min(stores_, streamed_);
+  window_.again += std::max(0.0, followed_ - streamed_);
+  followed_ = stores_ = streamed_ = 0;
+}
+
 void PhaseRecorder::close() {
+  settle_streams();
   phases_[static_cast<std::size_t>(bin_of(window_, bins))].add(window_);
   window_ = {};
 }

@@ -45,8 +45,8 @@ public:
         window_accesses_{static_cast<double>(machine.overlap_accesses)} {}
   // Where caches follow one line in so many, windows are as many times longer: the sample has as many lines in each.
   void follow_sample(unsigned one_in) { sample_ = one_in; }
-  // `outcome`: of the slice, before its first group.
-  void start(const CacheOutcome& outcome);
+  // `outcome`: of the slice, before its first group. `single`: lines that a touch of one line stands for, where others are left out.
+  void start(const CacheOutcome& outcome, double single = 1);
   // `outcome`: with what the caches made of the group.
   void add(std::span<const LineTouch> group, const CacheOutcome& outcome);
   // Accesses of the group that the caches were not asked for.
@@ -65,11 +65,13 @@ private:
     template <class Range, class Told>
     void further(const std::vector<Range>& list, const Told& told);
   };
+  void settle_streams();
   void close();
 
   std::size_t levels_;
   float miss_buffers_;
-  double window_accesses_, sample_ = 1;
+  double window_accesses_, sample_ = 1, single_ = 1;
+  double followed_ = 0, stores_ = 0, streamed_ = 0;  // lines of streams: all that were touched, by stores alone, from memory
   SlicePhase window_;
   std::array<SlicePhase, bins + 1> phases_{};  // the last: nothing from memory or other cores
   Seen reads_, transfers_, writebacks_, non_temporal_;

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -113,14 +114,18 @@ def _progress_lines(description: str, total: int | None) -> Callable[[int], None
     """For logs: a line on stderr now and then, none from work that is soon done."""
     begin = said = time.monotonic()
     done = 0
+    lock = threading.Lock()  # workers advance it
 
     def advance(steps: int) -> None:
         nonlocal said, done
-        done += steps
-        now = time.monotonic()
-        if now - said >= SECONDS_BETWEEN_LINES:
-            said = now
-            click.echo(f"{description}: {done}{f' of {total}' if total else ''} after {now - begin:.0f} s", err=True)
+        with lock:
+            done += steps
+            now = time.monotonic()
+            if now - said >= SECONDS_BETWEEN_LINES:
+                said = now
+                click.echo(
+                    f"{description}: {done}{f' of {total}' if total else ''} after {now - begin:.0f} s", err=True
+                )
 
     return advance
 

@@ -27,7 +27,8 @@ def _caches(run: dict[str, Any]) -> str:
     model, _, sample = run["caches"].partition(":sample=")
     if not sample:
         return f"caches by {model}"
-    return f"caches by one line in {sample} (lines read ±{100 * run['caches_reason']['sampling_error']:.1g} %)"
+    error = run["caches_reason"]["sampling_error"]
+    return f"caches by one line in {sample} (lines read ±{100 * error:.{2 if error < 0.01 else 0}f} %)"
 
 
 def _names(run: dict[str, Any]) -> str:

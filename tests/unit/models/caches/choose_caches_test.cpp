@@ -108,6 +108,8 @@ TEST(ChooseCaches, ANameIsTakenAndAnotherRefused) {
   EXPECT_EQ(choose_caches("lines", workload, machine, options).name, "lines");
   EXPECT_EQ(choose_caches("runs", workload, machine, options).region, "");
   EXPECT_EQ(choose_caches("lines:sample=4", workload, machine, options).name, "lines:sample=4");
+  EXPECT_EQ(choose_caches("lines:4", workload, machine, options).name, "lines:sample=4");
+  EXPECT_EQ(choose_caches("lines:sample=1", workload, machine, options).name, "lines");
   for (const char* refused : {"exact", "lines:sample=3", "lines:samples=4", "lines:sample=64", "runs:sample=2"})
     EXPECT_THROW(choose_caches(refused, workload, machine, options), UsageError) << refused;
 }

@@ -155,6 +155,17 @@ TEST(LineSample, ALineThatAllTouchIsNotLeftOutUnseen) {
   EXPECT_GT(end.sampling_error, 0.3);
 }
 
+TEST(LineSample, WhereNothingIsKeptTheErrorIsAll) {
+  SetCaches sampled{nehalem(), 1, false, 8};
+  CacheOutcome outcome;
+  LineNumber line{base_address >> 6};
+  while (sampled.kept_lines().has(line)) ++line;
+  const LineTouch touch{.lines = {line, line + 1}, .reads = true, .accesses = 1};
+  sampled.access(CoreId{0}, {&touch, 1}, outcome);
+  sampled.flush(outcome);
+  EXPECT_EQ(outcome.sampling_error, 1);
+}
+
 TEST(LineSample, DroppedLinesReachMemoryOnce) {
   SetCaches sampled{nehalem(), 1, false, 8};
   CacheOutcome outcome;

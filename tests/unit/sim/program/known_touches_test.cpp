@@ -52,7 +52,7 @@ ItemPattern random_pattern(std::mt19937_64& random) {
       if (count > 1) dimensions.push_back({count, one_of({0, 8, -8, 4, 64, 200, 1000, -4096}), operands});
       if (outer > 1) dimensions.push_back({outer, one_of({8, 800, -640, 5000}), count * operands});
       AccessRun made = run(static_cast<SlotNumber>(below(6)), below(3) == 0 ? AccessKind::write : AccessKind::read, one_of({0, 8, 60, 512}),
-                           sequence + operand, dimensions, below(2) == 0);
+                           sequence + operand, dimensions, below(2) == 0, static_cast<std::uint16_t>(one_of({8, 8, 8, 4, 64, 512, 4096})));
       if (below(3) == 0) made.producer_distance = static_cast<std::uint32_t>(1 + below(2 * operands));
       pattern.runs.push_back(made);
     }

@@ -101,6 +101,47 @@ TEST(Phases, LinesAreCountedWhereTheyCome) {
   EXPECT_EQ(lines(phases[1]), (std::array<double, 4>{100, 100, 200, 400}));
 }
 
+// Lines of streams one at a time: two of three are in a cache, and a store alone misses. A sample that keeps one in 8 tells the same.
+TEST(Phases, ASampleSeesAsManyStreamsReadAgain) {
+  const Machine machine = one_node(1);
+  const float ahead = static_cast<float>(machine.miss_buffers) + 2;
+  const auto told = [&](unsigned one_in) {
+    PhaseRecorder recorder{machine};
+    recorder.follow_sample(one_in);
+    CacheOutcome outcome;
+    outcome.hit_lines.resize(machine.caches.size());
+    outcome.hit_weight.resize(machine.caches.size());
+    recorder.start(outcome, one_in);
+    for (std::uint64_t step = 0; step < 8000; ++step) {
+      // Of the four streams the first two hit; their lines lie at different places of their pages.
+      std::vector<LineTouch> group;
+      for (std::uint64_t stream = 0; stream < 4; ++stream) {
+        LineTouch touch{.lines = LineRange::of(100'000 * stream + step, 100'000 * stream + step + 1), .parallelism = ahead, .accesses = 8};
+        (stream == 3 ? touch.writes : touch.reads) = true;
+        if ((step + 3 * stream) % one_in != 0) {
+          recorder.pass_over(touch.accesses);
+          continue;
+        }
+        group.push_back(touch);
+        const std::uint64_t first = 100'000 * stream + step;
+        if (stream >= 2) outcome.reads.push_back({LineRange::of(first, first + one_in), ahead});
+      }
+      recorder.add(group, outcome);
+    }
+    std::vector<SlicePhase> phases;
+    recorder.finish(phases);
+    SlicePhase all;
+    for (const SlicePhase& phase : phases) all.add(phase);
+    return all;
+  };
+  const SlicePhase whole = told(1), sampled = told(8);
+  EXPECT_DOUBLE_EQ(sampled.accesses, whole.accesses);
+  EXPECT_DOUBLE_EQ(sampled.streamed, whole.streamed);
+  EXPECT_NEAR(sampled.again / whole.again, 1, 0.02);
+  EXPECT_NEAR(sampled.loads / whole.loads, 1, 0.02);
+  EXPECT_NEAR(sampled.streams_again(), 2, 0.05);
+}
+
 // 4 s with all lines, then 3 s without any: the first moves 7/4 of the slice's lines a second.
 TEST(SliceParts, WhatMovesMostLinesComesFirst) {
   const SliceParts parts = parts_of(phases_of({{4096, 0}, {4096, 512}}), spent(6, 4), one_node());
