@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from validation import capture_costs, classification, closed_form, differential, fuzz, mappings, placements
+from validation import capture_costs, classification, closed_form, differential, fuzz, mappings, placements, sampling
 from validation.advisor import line_engine
 from validation.advisor import study as advisor
 from validation.linux_guest import run as linux_guest
@@ -31,6 +31,7 @@ STUDIES: dict[str, Study[Any]] = {
         native_programs.STUDY,
         linux_guest.STUDY,
         capture_costs.STUDY,
+        sampling.STUDY,
         fuzz.STUDY,
     )
 }

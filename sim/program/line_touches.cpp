@@ -112,7 +112,7 @@ void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::
   find_bases(block, from);
   open_iterations_ = static_cast<std::uint64_t>(to - from);
   look_up_touches(pattern, block.pattern);
-  if (told_ == nullptr) open_cursors(pattern);
+  if (known_block_ == nullptr) open_cursors(pattern);
 }
 
 void LineTouches::find_bases(const ItemBlock& block, std::int64_t from) {
@@ -157,7 +157,7 @@ void LineTouches::open_cursors(const ItemPattern& pattern) {
 }
 
 void LineTouches::close_cursors() {
-  told_ = nullptr;
+  known_block_ = nullptr;
   noted_ = nullptr;
   cursors_.clear();
   order_.clear();

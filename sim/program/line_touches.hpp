@@ -146,7 +146,7 @@ private:
     return LineRange::of(address >> line_shift_, ((address + bytes - 1) >> line_shift_) + 1);
   }
 
-  bool retelling() const { return told_ != nullptr && told_group_ < told_->group_ends.size(); }
+  bool has_known_groups() const { return known_block_ != nullptr && known_group_ < known_block_->group_ends.size(); }
   bool following() const { return !live_.empty() || !waiting_.empty() || begun_ < order_.size() || !irregular_.empty(); }
   bool next_block();
   void open(const ItemPattern&, const ItemBlock&, std::int64_t from, std::int64_t to);
@@ -156,10 +156,10 @@ private:
   void look_up_touches(const ItemPattern&, PatternId);
   void note_touch(const Cursor&, std::uint64_t elements);
   void note_group();
-  void retell_group();
+  void next_known_group();
   void leave_out();
-  void retell(const PatternTouches::Touch&, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses, float parallelism);
-  void retell_shifted(const PatternTouches::Touch&);
+  void add_touch(const PatternTouches::Touch&, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses, float parallelism);
+  void add_shifted(const PatternTouches::Touch&);
   void close_cursors();
   bool scattered(const ItemBlock&) const;
   void gather_blocks();
@@ -227,8 +227,8 @@ private:
 
   std::vector<PatternTouches> pattern_touches_;  // by pattern: of one iteration, of several
   std::size_t known_touches_ = 0;                // in all of them
-  const PatternTouches* told_ = nullptr;         // of the open block, if they are known
-  std::size_t told_group_ = 0;                   // the next one
+  const PatternTouches* known_block_ = nullptr;  // of the open block, if they are known
+  std::size_t known_group_ = 0;                  // the next one
   PatternTouches* noted_ = nullptr;              // of the open block, if they are being noted
   std::uint64_t open_iterations_ = 0;
   bool in_stretches_ = false;

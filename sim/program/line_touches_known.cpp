@@ -23,8 +23,8 @@ void LineTouches::look_up_touches(const ItemPattern& pattern, PatternId id) {
   PatternTouches& touches = pattern_touches_[2 * id.index() + (open_iterations_ > 1 ? 1 : 0)];
   if (touches.never) return;
   if (touches.known) {
-    told_ = &touches;
-    told_group_ = 0;
+    known_block_ = &touches;
+    known_group_ = 0;
     return;
   }
   if (++touches.uses < 2) return;
@@ -92,21 +92,22 @@ void LineTouches::note_group() {
   noted_ = nullptr;
 }
 
-void LineTouches::retell_group() {
-  const std::size_t begin = told_group_ == 0 ? 0 : told_->group_ends[told_group_ - 1], end = told_->group_ends[told_group_];
-  ++told_group_;
+void LineTouches::next_known_group() {
+  const std::size_t begin = known_group_ == 0 ? 0 : known_block_->group_ends[known_group_ - 1],
+                    end = known_block_->group_ends[known_group_];
+  ++known_group_;
   for (std::size_t i = begin; i < end; ++i) {
-    const PatternTouches::Touch& known = told_->touches[i];
+    const PatternTouches::Touch& known = known_block_->touches[i];
     if (open_iterations_ == 1)
-      retell(known, bases_[known.slot] + known.offset, known.bytes, known.accesses, known.parallelism);
+      add_touch(known, bases_[known.slot] + known.offset, known.bytes, known.accesses, known.parallelism);
     else
-      retell_shifted(known);
+      add_shifted(known);
   }
 }
 
 // Field by field where it stays: copies of what was just written in parts wait for it.
-void LineTouches::retell(const PatternTouches::Touch& known, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses,
-                         float parallelism) {
+void LineTouches::add_touch(const PatternTouches::Touch& known, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses,
+                            float parallelism) {
   LineTouch& touch = touches_.emplace_back();
   touch.lines = lines_at(address, bytes);
   touch.reads = known.reads;
@@ -117,7 +118,7 @@ void LineTouches::retell(const PatternTouches::Touch& known, std::uint64_t addre
 }
 
 // As cursors of such a run do it: elements far apart are touches of their own.
-void LineTouches::retell_shifted(const PatternTouches::Touch& known) {
+void LineTouches::add_shifted(const PatternTouches::Touch& known) {
   const std::int64_t shift = shifts_[known.slot];
   const std::uint64_t step = magnitude(shift), begin = bases_[known.slot] + known.offset;
   float parallelism = known.parallelism;
@@ -128,11 +129,11 @@ void LineTouches::retell_shifted(const PatternTouches::Touch& known) {
   }
   if (step >= known.bytes + options_.line_bytes) {
     for (std::uint64_t i = 0; i < open_iterations_; ++i)
-      retell(known, begin + i * static_cast<std::uint64_t>(shift), known.bytes, known.accesses, parallelism);
+      add_touch(known, begin + i * static_cast<std::uint64_t>(shift), known.bytes, known.accesses, parallelism);
     return;
   }
   const std::uint64_t travel = (open_iterations_ - 1) * step;
-  retell(known, shift < 0 ? begin - travel : begin, travel + known.bytes, known.accesses * open_iterations_, parallelism);
+  add_touch(known, shift < 0 ? begin - travel : begin, travel + known.bytes, known.accesses * open_iterations_, parallelism);
 }
 
 }  // namespace homenode

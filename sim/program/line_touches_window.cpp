@@ -19,8 +19,8 @@ bool LineTouches::next(std::vector<LineTouch>& group) {
   left_out_.clear();
   touches_.clear();
   while (touches_.empty()) {
-    if (retelling()) {
-      retell_group();
+    if (has_known_groups()) {
+      next_known_group();
     } else if (following()) {
       if (!window()) return false;
       if (noted_ != nullptr) note_group();

@@ -25,7 +25,7 @@ from validation.study import Options, Study  # noqa: E402
 from homenode.cli.validate import command as validate  # noqa: E402
 
 # What takes seconds on its smallest form; the others' columns are held against the rows of their own tests.
-CHEAP = ("placements", "mappings", "closed-form", "differential", "advisor", "classification")
+CHEAP = ("placements", "mappings", "closed-form", "differential", "advisor", "classification", "sampling")
 
 
 def table_of_the_readme() -> dict[str, str]:
