@@ -3,18 +3,23 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
 
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
 #include "models/machines/machine_changes.hpp"
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/machine_intervals.hpp"
+#include "models/machines/machine_shape.hpp"
 #include "models/machines/machine_writer.hpp"
 #include "models/machines/topology_tables.hpp"
 #include "models/microbenchmarks/latency_map.hpp"
 #include "models/microbenchmarks/loaded_latency.hpp"
 #include "models/run/run_spec.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/base/units.hpp"
 #include "sim/machine/topology.hpp"
 
 namespace homenode::python {
@@ -82,8 +87,12 @@ py::list caches_of(const MachineHandle& handle) {
 MachineHandle changed(const MachineHandle& handle, const std::map<std::string, std::string>& changes) {
   MachineHandle result = handle;
   result.file.machine = with_changes(handle.file.machine, changes);
+  const auto reshapes = [](const std::string& name) { return name == sockets_name || name == topology_name; };
+  if (std::any_of(changes.begin(), changes.end(), [&](const auto& change) { return reshapes(change.first); }))
+    reshape_parameters(result.file.parameters, result.file.machine);
   const std::vector<MachineField> fields = fields_of(result.file.machine);
   for (const auto& [name, text] : changes) {
+    if (reshapes(name)) continue;
     const std::vector<std::string> paths = name == "core_time"     ? core_time_names()
                                            : name == "memory_time" ? memory_time_names(result.file.machine)
                                                                    : std::vector{full_parameter_name(name)};
@@ -100,6 +109,26 @@ MachineHandle changed(const MachineHandle& handle, const std::map<std::string, s
     }
   }
   return result;
+}
+
+// A change's value as one number in SI units, so that values can be ordered: "25 GB/s" -> 25e9, "x1.2" -> 1.2, "8" -> 8; None for the
+// others.
+std::optional<double> number_in(const std::string& text) {
+  static const std::array<double (*)(const std::string&), 4> readers{
+      [](const std::string& quantity) { return parse_bandwidth(quantity).bytes_per_second(); },
+      [](const std::string& quantity) { return parse_time(quantity).seconds(); },
+      [](const std::string& quantity) { return static_cast<double>(parse_bytes(quantity).count()); },
+      [](const std::string& quantity) { return parse_frequency(quantity).hertz(); }};
+  const std::size_t begin = text.starts_with('x') ? 1 : 0;
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data() + begin, text.data() + text.size(), number);
+  if (status == std::errc{} && end == text.data() + text.size()) return number;
+  for (const auto read : readers) {
+    try {
+      return read(text);
+    } catch (const UnitError&) { continue; }
+  }
+  return std::nullopt;
 }
 
 // The handle with one value that somebody vouches for.
@@ -143,6 +172,7 @@ void bind_machine(py::module_& module) {
       .def("to_toml", [](const MachineHandle& handle) {
         return write_machine_toml(handle.file.machine, handle.file.parameters, handle.file.sources);
       });
+  module.def("quantity", &number_in, "text"_a);
   module.def(
       "read_machine", [](const std::filesystem::path& path) { return MachineHandle{read_machine_file(path)}; }, "path"_a);
   module.def(

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "models/machines/machine_fields.hpp"
+#include "models/machines/machine_shape.hpp"
 #include "sim/base/errors.hpp"
 
 namespace homenode {
@@ -134,6 +135,10 @@ std::vector<std::string> changeable_names(const Machine& described) {
     if (std::find(general.begin(), general.end(), full) != general.end()) names.emplace_back(brief);
   names.emplace_back(core_time);
   names.emplace_back(memory_time);
+  if (can_be_reshaped(machine)) {
+    names.emplace_back(sockets_name);
+    names.emplace_back(topology_name);
+  }
   names.insert(names.end(), general.begin(), general.end());
   names.insert(names.end(), numbered.begin(), numbered.end());
   return names;
@@ -141,9 +146,11 @@ std::vector<std::string> changeable_names(const Machine& described) {
 
 Machine with_changes(const Machine& original, const std::map<std::string, std::string>& changes) {
   Machine machine = original;
+  reshape(machine, changes);
   const std::vector<MachineField> fields = fields_of(machine);
   // Those that stand for many fields come last: they scale what the others set.
   std::vector<std::pair<std::string, std::string>> ordered{changes.begin(), changes.end()};
+  std::erase_if(ordered, [](const auto& change) { return change.first == sockets_name || change.first == topology_name; });
   std::stable_partition(ordered.begin(), ordered.end(),
                         [](const auto& change) { return change.first != core_time && change.first != memory_time; });
   for (const auto& [name, text] : ordered) {

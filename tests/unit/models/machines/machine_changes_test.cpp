@@ -121,7 +121,7 @@ TEST(MachineChanges, RefusesUnknownNamesAndTellsTheNearest) {
         with_changes(small(), {{"links.1.bandwidth", "25 GB/s"}});
       },
       ThrowsMessage<UsageError>(HasSubstr("'links.1.bandwidth'")));
-  EXPECT_THAT([] { with_changes(small(), {{"sockets", "4"}}); }, ThrowsMessage<UsageError>(HasSubstr("unknown parameter")));
+  EXPECT_THAT([] { with_changes(small(), {{"hubs", "4"}}); }, ThrowsMessage<UsageError>(HasSubstr("unknown parameter")));
 }
 
 TEST(MachineChanges, RefusesValuesThatAreNone) {
