@@ -91,22 +91,28 @@ MachineHandle changed(const MachineHandle& handle, const std::map<std::string, s
   if (std::any_of(changes.begin(), changes.end(), [&](const auto& change) { return reshapes(change.first); }))
     reshape_parameters(result.file.parameters, result.file.machine);
   const std::vector<MachineField> fields = fields_of(result.file.machine);
+  std::vector<std::string> paths;
   for (const auto& [name, text] : changes) {
     if (reshapes(name)) continue;
-    const std::vector<std::string> paths = name == "core_time"     ? core_time_names()
-                                           : name == "memory_time" ? memory_time_names(result.file.machine)
-                                                                   : std::vector{full_parameter_name(name)};
-    for (const std::string& path : paths) {
-      const auto is_of = [&](const std::string& described) { return described == path || name_without_number(described) == path; };
-      std::erase_if(result.file.parameters, [&](const MachineParameter& parameter) { return is_of(parameter.path); });
-      const auto field = std::find_if(fields.begin(), fields.end(), [&](const MachineField& one) { return is_of(one.name); });
-      MachineParameter parameter;
-      parameter.path = path;
-      parameter.value = text_of(*field);
-      parameter.source = what_if_source;
-      parameter.assumed = true;
-      result.file.parameters.push_back(std::move(parameter));
-    }
+    if (name == "core_time")
+      for (std::string& path : core_time_names()) paths.push_back(std::move(path));
+    else if (name == "memory_time")
+      for (std::string& path : memory_time_names(result.file.machine)) paths.push_back(std::move(path));
+    else
+      paths.push_back(full_parameter_name(name));
+  }
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  const auto asked_for = [&](const std::string& described) {
+    return std::binary_search(paths.begin(), paths.end(), described) ||
+           std::binary_search(paths.begin(), paths.end(), name_without_number(described));
+  };
+  std::erase_if(result.file.parameters, [&](const MachineParameter& parameter) { return asked_for(parameter.path); });
+  for (const std::string& path : paths) {
+    const auto field = std::find_if(fields.begin(), fields.end(), [&](const MachineField& one) {
+      return one.name == path || (one.name.ends_with(path.substr(path.find('.') + 1)) && name_without_number(one.name) == path);
+    });
+    result.file.parameters.push_back({.path = path, .value = text_of(*field), .source = what_if_source, .assumed = true});
   }
   return result;
 }

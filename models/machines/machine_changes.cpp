@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "models/machines/machine_fields.hpp"
@@ -78,18 +79,28 @@ bool change_times(const std::vector<MachineField>& fields, const std::string& na
   return true;
 }
 
-bool change_fields(const std::vector<MachineField>& fields, const std::string& path, const std::string& text, Frequency clock) {
-  const std::optional<double> factor = factor_in(text);
-  bool known = false;
+// Fields by their own names and by those without a number.
+std::unordered_multimap<std::string, const MachineField*> fields_by_name(const std::vector<MachineField>& fields) {
+  std::unordered_multimap<std::string, const MachineField*> found;
   for (const MachineField& field : fields) {
-    if (field.name != path && name_without_number(field.name) != path) continue;
-    known = true;
-    if (factor)
-      scale(field, *factor);
-    else
-      set_from_text(field, text, clock);
+    found.emplace(field.name, &field);
+    const std::string all_alike = name_without_number(field.name);
+    if (all_alike != field.name) found.emplace(all_alike, &field);
   }
-  return known;
+  return found;
+}
+
+bool change_fields(const std::unordered_multimap<std::string, const MachineField*>& by_name, const std::string& path,
+                   const std::string& text, Frequency clock) {
+  const std::optional<double> factor = factor_in(text);
+  const auto [begin, end] = by_name.equal_range(path);
+  for (auto entry = begin; entry != end; ++entry) {
+    if (factor)
+      scale(*entry->second, *factor);
+    else
+      set_from_text(*entry->second, text, clock);
+  }
+  return begin != end;
 }
 
 }  // namespace
@@ -148,6 +159,7 @@ Machine with_changes(const Machine& original, const std::map<std::string, std::s
   Machine machine = original;
   reshape(machine, changes);
   const std::vector<MachineField> fields = fields_of(machine);
+  const auto by_name = fields_by_name(fields);
   // Those that stand for many fields come last: they scale what the others set.
   std::vector<std::pair<std::string, std::string>> ordered{changes.begin(), changes.end()};
   std::erase_if(ordered, [](const auto& change) { return change.first == sockets_name || change.first == topology_name; });
@@ -156,7 +168,7 @@ Machine with_changes(const Machine& original, const std::map<std::string, std::s
   for (const auto& [name, text] : ordered) {
     bool known = false;
     try {
-      known = change_times(fields, name, text) || change_fields(fields, full_parameter_name(name), text, machine.clock);
+      known = change_times(fields, name, text) || change_fields(by_name, full_parameter_name(name), text, machine.clock);
     } catch (const UnitError& error) { throw UsageError("parameter '" + name + "' of machine '" + machine.name + "': " + error.what()); }
     if (!known)
       throw UsageError(unknown_name("parameter of machine '" + machine.name + "'", name, changeable_names(original)) +

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import homenode as hn
-from homenode.confidence import changed, explained, probability, quantile, sampled_factors
+from homenode.confidence import explained, probability
+from homenode.sampling import changed, quantile, sampled_factors
 from support import Ended
 
 Run = Callable[..., Ended]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from homenode.confidence import changed, interval, sampled_factors
+from homenode.confidence import interval
+from homenode.sampling import changed, sampled_factors
 from validation.native.cases import CASES, SMALLEST, Case
 from validation.native.measure import Measurement, build, descriptions, measure, timed_regions
 from validation.native.neighbours import Shared, machine_beside, shared_now

@@ -41,6 +41,7 @@ else:
     from homenode.replaying import replay
     from homenode.result import Result
     from homenode.run_spec import RunSpec, grid
+    from homenode.study import Store, Study, StudyResults
     from homenode.system import System
     from homenode.thread_map import MappedThread
     from homenode.trace import Trace
@@ -61,6 +62,9 @@ __all__ = [
     "RegionEstimate",
     "Result",
     "RunSpec",
+    "Store",
+    "Study",
+    "StudyResults",
     "System",
     "Trace",
     "__version__",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from homenode import _core
 from homenode.advice_words import snippet, why
 from homenode.arguments import whole_number
-from homenode.confidence import LEVEL, changed, interval, sampled_factors
+from homenode.confidence import LEVEL, interval
 from homenode.errors import UsageError
 from homenode.estimating import Estimate, estimate_one
 from homenode.gain_map import WORTH, GainModel, remote_ratio
@@ -21,6 +21,7 @@ from homenode.replaying import replay_one
 from homenode.result import Result
 from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options
 from homenode.run_types import AdviceOptions
+from homenode.sampling import changed, sampled_factors
 from homenode.trace import Trace
 from homenode.unseen import open_regions
 

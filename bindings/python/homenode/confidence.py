@@ -1,8 +1,6 @@
 """How sure a ranking is: machines sampled within what is known of their numbers, the same samples for all that is compared.
 
-Each sample takes every uncertain value of the machine (`Machine.uncertainties`) once, by a Latin hypercube (McKay, Beckman,
-Conover, Technometrics 21, 1979), from a triangular density between low and high whose mode is the stated value (JCGM 100:2008,
-4.3.9: values near the bounds are less likely than near the estimate), on the logarithm of the value unless low is zero.
+Each sample takes every uncertain value of the machine once, by a Latin hypercube (`sampling`).
 All choices of a comparison are replayed on the same sampled machine and with the same seed, so that what they have in common
 cancels. What a parameter's measurement would settle is its share of the variance of log(time A / time B): the squared
 correlation over the samples, which is the first-order sensitivity index as far as the effect is linear (Saltelli et al.,
@@ -12,7 +10,6 @@ weighted by how contested it is, min(P, 1 - P).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +23,7 @@ from homenode.grids import replay_grid, replay_seconds
 from homenode.machine import Machine
 from homenode.result import Result
 from homenode.run_spec import RunSpec, check, several
+from homenode.sampling import changed, sampled_factors
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -37,52 +35,6 @@ SAMPLES = 40
 LEVEL = 0.9  # of the intervals: from the 5th to the 95th percentile of the samples
 MODEL_OF_MEMORY = "memory_time"  # of the uncertainties the one that nobody can measure
 CORE_FACTORS = (0.5, 2.0)  # of the time of instructions, for the mark of rankings that depend on it
-
-
-def quantile(uncertain: dict[str, Any], probability: float) -> float:
-    """The factor on the stated value below which the value lies with this probability."""
-    low, high = uncertain["low_factor"], uncertain["high_factor"]
-    if low <= 0:  # no logarithm: the triangle stands on the value itself
-        return _triangular(low, 1.0, high, probability)
-    return math.exp(_triangular(math.log(low), 0.0, math.log(high), probability))
-
-
-def _triangular(low: float, mode: float, high: float, probability: float) -> float:
-    """Inverse of the triangular distribution's F: F(mode) = (mode - low) / (high - low), a parabola on each side."""
-    if probability * (high - low) < mode - low:
-        return low + math.sqrt(probability * (high - low) * (mode - low))
-    return high - math.sqrt((1 - probability) * (high - low) * (high - mode))
-
-
-def sampled_factors(uncertainties: Sequence[dict[str, Any]], samples: int, seed: int) -> NDArray[np.float64]:
-    """Factors by sample and value: each value's strata of equal probability are hit once each, in a random order of its own."""
-    import numpy
-
-    generator = numpy.random.Generator(numpy.random.PCG64(seed))
-    columns = []
-    for uncertain in uncertainties:
-        strata = (generator.permutation(samples) + generator.random(samples)) / samples
-        columns.append([quantile(uncertain, float(probability)) for probability in strata])
-    return numpy.asarray(columns, dtype=numpy.float64).reshape(len(uncertainties), samples).T
-
-
-def changed(machine: Machine, uncertainties: Sequence[dict[str, Any]], factors: Sequence[float]) -> Machine:
-    """The machine with each uncertain value multiplied by its factor.
-
-    Values are drawn one by one, so that together they may be no machine (lines of another socket nearer than the own's): then all
-    factors are drawn to 1 by halves, on the logarithm, until they are one. The stated machine is.
-    """
-    closeness = 1.0
-    while True:
-        changes = {}
-        for uncertain, factor in zip(uncertainties, factors, strict=True):
-            changes.update(dict.fromkeys(uncertain["paths"], f"x{factor**closeness:.9g}"))
-        try:
-            return machine.with_changes(changes)
-        except UsageError:
-            if closeness < 1e-3:
-                raise
-            closeness /= 2
 
 
 def probability(faster: NDArray[np.float64], slower: NDArray[np.float64]) -> float:

@@ -42,6 +42,10 @@ class Described:
         text = str(name)
         return cls(Path(text) if text.endswith(".toml") or "/" in text else Path(cls._find(text, [cls._folder])))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as its path, or its name if it came with the package."""
+        return type(self).load, (self.name if self.path.parent == self._folder else self.path.absolute(),)
+
     def __repr__(self) -> str:
         """Name and description."""
         return f"{type(self).__name__}({self.name!r}: {self.description})"

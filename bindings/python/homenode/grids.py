@@ -32,8 +32,8 @@ def replay_grid(
         raise UsageError("argument 'specs' is empty; allowed: at least one run, as hn.grid gives them")
     check(trace, specs)
 
-    def keep(spec: RunSpec, raw: dict[str, Any], seconds: float) -> Result:
-        return Result(trace, report.run_entry(spec.keys(), raw), seconds)
+    def keep(place: int, raw: dict[str, Any], seconds: float) -> Result:
+        return Result(trace, report.run_entry(specs[place].keys(), raw), seconds)
 
     results = replay_all(trace, specs, workers, advance, keep)
     report.fill_regrets(result.run for result in results)
@@ -48,7 +48,7 @@ def replay_seconds(
     advance: Callable[[int], None] = lambda steps: None,
 ) -> list[float]:
     """Replay each run and keep its time only: for samples, of which there are many. They are not checked again."""
-    return replay_all(trace, specs, workers, advance, lambda spec, raw, seconds: float(raw["seconds"]))
+    return replay_all(trace, specs, workers, advance, lambda place, raw, seconds: float(raw["seconds"]))
 
 
 def follow_seconds(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode import _core, arguments
+from homenode import _core, arguments, sampling
 from homenode.arguments import is_path, whole_number
 from homenode.errors import UsageError
 from homenode.resources import MACHINES
@@ -144,6 +145,18 @@ class Machine:
         """
         return self._core.uncertainties()
 
+    def sample(
+        self, count: int, *, seed: int = 0, method: str = "latin-hypercube", parameters: Iterable[str] | None = None
+    ) -> list[Machine]:
+        """`count` machines that may be the real one, within `uncertainties`; of `parameters` alone if they are named.
+
+        `method`: ``"latin-hypercube"``, or ``"sobol"`` (needs SciPy; most even for powers of two). The same seed gives the same
+        machines. ``changes`` of each holds its factors. Combinations that are no machine are drawn towards this one.
+        """
+        uncertain = sampling.uncertain_among(self, parameters)
+        points = sampling.probabilities(method, whole_number("count", count, 1), len(uncertain), seed)
+        return [sampling.changed(self, uncertain, row) for row in sampling.factors_at(uncertain, points)]
+
     @property
     def sources(self) -> dict[str, str]:
         """What the keys in `parameters`' sources stand for."""
@@ -200,6 +213,10 @@ class Machine:
         """Its description; reading it gives the same hash."""
         return self._core.to_toml()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as its description: whoever unpickles it need not have the file."""
+        return _restored, (self.to_toml(), self._changes, self._source)
+
     def __eq__(self, other: object) -> bool:
         """Whether name, behaviour and what was changed are the same."""
         return isinstance(other, Machine) and self._identity() == other._identity()
@@ -215,3 +232,8 @@ class Machine:
         """Name, size and changes."""
         changed = "".join(f", {key}={value!r}" for key, value in self._changes.items())
         return f"Machine({self.name!r}: {self.sockets} sockets, {self.nodes} nodes, {self.cores} cores{changed})"
+
+
+def _restored(toml: str, changes: dict[str, str], source: str) -> Machine:
+    """A pickled machine."""
+    return Machine(_core.parse_machine(toml, "a pickled machine"), changes, source)

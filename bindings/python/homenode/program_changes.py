@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from homenode.advising import dynamic_chunks
 from homenode.arguments import whole_number
-from homenode.confidence import changed, interval, sampled_factors
+from homenode.confidence import interval
 from homenode.machine import Machine
 from homenode.policies import PageFaults, forget_placement, register_placement
 from homenode.replaying import replay_one
 from homenode.result import Result
 from homenode.run_spec import RunSpec, asked, lists_options
+from homenode.sampling import changed, sampled_factors
 from homenode.trace import Trace
 
 if TYPE_CHECKING:

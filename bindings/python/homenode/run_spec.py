@@ -127,12 +127,21 @@ class RunSpec:
         told = _core.RunExtras(system=self._system_path())
         return _core.estimate(trace._core, self.machine._core, self._options, told)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as its machine and its options."""
+        return _restored, (self._machine, self.options())
+
     def __repr__(self) -> str:
         """The machine, and the options that are not the default's."""
         chosen = [
             f"{field.name}={value!r}" for field in FIELDS if (value := getattr(self, field.name)) != field.default
         ]
         return f"RunSpec({', '.join([repr(self._machine), *chosen])})"
+
+
+def _restored(machine: Machine | None, options: dict[str, Any]) -> RunSpec:
+    """A pickled run."""
+    return RunSpec(machine, **options)
 
 
 def threads_of(trace: Trace) -> dict[str, int]:

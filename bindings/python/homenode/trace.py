@@ -214,6 +214,18 @@ class Trace:
 
         return pandas.DataFrame(self.inspect()["objects"])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as the path and the hash of its file, which must be there when it is unpickled; its content may be large."""
+        return _opened_again, (self._path.absolute(), self.hash)
+
     def __repr__(self) -> str:
         """Program, accesses, hash."""
         return f"Trace({self.program!r} {self.arguments!r}, {self.accesses:,} accesses, hash {self.hash})"
+
+
+def _opened_again(path: Path, content: str) -> Trace:
+    """A pickled trace; InputError if its file is gone or another one."""
+    trace = Trace.open(path)
+    if trace.hash != content:
+        raise InputError(f"'{path}' is another trace (hash {trace.hash}) than the pickled one ({content})")
+    return trace

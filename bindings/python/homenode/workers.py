@@ -56,9 +56,13 @@ def replay_all(
     specs: Sequence[RunSpec],
     workers: int | None,
     advance: Callable[[int], None],
-    keep: Callable[[RunSpec, dict[str, Any], float], Kept],
+    keep: Callable[[int, dict[str, Any], float], Kept],
+    failed: Callable[[int, Error], Kept] | None = None,
 ) -> list[Kept]:
-    """What `keep` makes of each run, the extension's answer and its cost in seconds, in the order of `specs`."""
+    """What `keep` makes of each run, its place in `specs`, the extension's answer and its cost in seconds; in the order of `specs`.
+
+    A run that fails ends all others, unless `failed` makes something of it.
+    """
     asked_for = (os.cpu_count() or 1) if workers is None else whole_number("workers", workers, 1)
     workers = max(1, min(asked_for, len(specs)))
     processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
@@ -66,11 +70,17 @@ def replay_all(
     here = Counter(spec.what_caches_see() for spec in specs if not _needs_process(spec))
     shared = {what: _Shared(runs) for what, runs in here.items()}
 
-    def run(spec: RunSpec) -> Kept:
+    def run(place: int) -> Kept:
+        spec = specs[place]
         with nullcontext() if _needs_process(spec) else shared[spec.what_caches_see()] as record:
             begin = time.perf_counter()
-            raw = _run_in_worker(spec) if _needs_process(spec) else replay_here(trace, spec, record=record)
-            kept = keep(spec, raw, time.perf_counter() - begin)
+            try:
+                raw = _run_in_worker(spec) if _needs_process(spec) else replay_here(trace, spec, record=record)
+                kept = keep(place, raw, time.perf_counter() - begin)
+            except Error as error:
+                if failed is None:
+                    raise
+                kept = failed(place, error)
         advance(1)
         return kept
 
@@ -86,7 +96,7 @@ def replay_all(
 
     try:
         with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(run, spec) for spec in specs]
+            futures = [pool.submit(run, place) for place in range(len(specs))]
             try:
                 return [future.result() for future in futures]
             except BaseException:

@@ -1,0 +1,161 @@
+"""Where along an axis two choices change places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from homenode import _core
+from homenode.errors import UsageError
+from homenode.study.axes import CHANGE, Point, column
+from homenode.study.numbers import Scale, between, si_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from homenode.study.results import StudyResults
+    from homenode.study.study import Study
+
+
+@dataclass(frozen=True, eq=False)
+class BreakEven:
+    """What `Study.break_even` finds."""
+
+    axis: str
+    compare: str
+    values: tuple[Any, Any]
+    table: pd.DataFrame
+    """For each combination of the other axes and each crossing a row: ``below`` and ``above`` (which of the two is better on that side),
+    ``low`` and ``high`` (neighbouring values between which they change places), ``at`` (interpolated). One row without these three
+    where one is better everywhere."""
+    gains: pd.DataFrame
+    """By point: how many times as much the second of the two takes as the first."""
+
+    def plot(self) -> Any:
+        """Plotly figure: the gain along the axis, a line for each combination of the other axes."""
+        import plotly.graph_objects as go
+
+        figure = go.Figure()
+        others = [name for name in self.gains.columns if name not in (self.axis, "position", "gain")]
+        groups = self.gains.groupby(others, sort=False) if others else [((), self.gains)]
+        for chosen, part in groups:
+            name = ", ".join(str(value) for value in chosen) if others else "gain"
+            figure.add_trace(
+                go.Scatter(x=list(part["position"]), y=list(part["gain"]), mode="lines+markers", name=name)
+            )
+        figure.add_hline(y=1.0, line_dash="dot")
+        first, second = self.values
+        figure.update_layout(
+            xaxis_title=self.axis,
+            yaxis_title=f"{second} over {first}",
+            title=f"Above 1 {first} is better, below it {second}",
+        )
+        return figure
+
+
+def break_even_of(
+    study: Study, axis: str, compare: str, values: Sequence[Any] | None, of: str, refine: int, how: Mapping[str, Any]
+) -> BreakEven:
+    """What `Study.break_even` does."""
+    import pandas
+
+    plan = study.plan
+    axis, compare = _axis(plan.axes(), axis), _axis(plan.axes(), compare)
+    two = tuple(plan.values(compare) if values is None else values)
+    if len(two) != 2 or any(value not in plan.values(compare) for value in two):
+        raise UsageError(f"'{column(compare)}' is compared at {list(two)}; allowed: two of {plan.values(compare)}")
+    if len(plan.values(axis)) < 2:
+        raise UsageError(f"axis '{column(axis)}' has one value; allowed: two at least")
+    for value in plan.values(axis):
+        si_of(column(axis), value)
+    others = [name for name in plan.varying() if name not in (axis, compare)]
+    gains = _gains(study.run(**how), axis, compare, two, others, of)
+    for _ in range(refine):
+        further = _halved(gains, axis, compare, two, others, plan.points())
+        if not further:
+            break
+        gains = _merged(gains, _gains(study.at(further).run(**how), axis, compare, two, others, of))
+    rows, places = [], []
+    for chosen, along in gains.items():
+        labels = {column(name): value for name, value in zip(others, chosen, strict=True)}
+        rows += [{**labels, **row} for row in _crossings(along, two)]
+        places += [
+            {**labels, column(axis): value, "position": position, "gain": math.exp(gain)}
+            for position, (value, gain) in sorted(along.items())
+        ]
+    names = [*(column(name) for name in others), "below", "above", "low", "high", "at"]
+    return BreakEven(
+        column(axis), column(compare), (two[0], two[1]), pandas.DataFrame(rows, columns=names), pandas.DataFrame(places)
+    )
+
+
+Gains = dict[tuple[Any, ...], dict[float, tuple[Any, float]]]
+"""By values of the other axes: by number of the axis its value, and the logarithm of second over first."""
+
+
+def _axis(axes: Sequence[str], name: str) -> str:
+    for one in (name, CHANGE + name):
+        if one in axes:
+            return one
+    raise UsageError(_core.unknown_name("axis", name, [column(one) for one in axes]))
+
+
+def _gains(results: StudyResults, axis: str, compare: str, two: Sequence[Any], others: Sequence[str], of: str) -> Gains:
+    frame = results.frame
+    if of not in frame:
+        raise UsageError(_core.unknown_name("column", of, [str(name) for name in frame.columns]))
+    found: dict[tuple[Any, ...], dict[float, tuple[Any, dict[Any, float]]]] = {}
+    for row in frame.dropna(subset=[of]).to_dict("records"):
+        value = row[column(axis)]
+        group = found.setdefault(tuple(row[column(name)] for name in others), {})
+        group.setdefault(si_of(column(axis), value), (value, {}))[1][row[column(compare)]] = float(row[of])
+    return {
+        chosen: {
+            position: (value, math.log(times[two[1]] / times[two[0]]))
+            for position, (value, times) in along.items()
+            if all(one in times for one in two)
+        }
+        for chosen, along in found.items()
+    }
+
+
+def _merged(gains: Gains, more: Gains) -> Gains:
+    return {chosen: {**along, **more.get(chosen, {})} for chosen, along in gains.items()}
+
+
+def _crossings(along: Mapping[float, tuple[Any, float]], two: Sequence[Any]) -> list[dict[str, Any]]:
+    places = sorted(along.items())
+    rows = []
+    for (low, (low_value, left)), (high, (high_value, right)) in pairwise(places):
+        if left * right < 0:
+            at = between(low, high, left / (left - right))
+            better = (two[0], two[1]) if left > 0 else (two[1], two[0])
+            rows.append({"below": better[0], "above": better[1], "low": low_value, "high": high_value, "at": at})
+    if not rows and places:
+        total = sum(gain for _, (_, gain) in places)
+        better_everywhere = two[0] if total > 0 else two[1] if total < 0 else None
+        rows.append({"below": better_everywhere, "above": better_everywhere, "low": None, "high": None, "at": math.nan})
+    return rows
+
+
+def _halved(
+    gains: Gains, axis: str, compare: str, two: Sequence[Any], others: Sequence[str], points: Sequence[Point]
+) -> list[Point]:
+    """Points in the middle of every stretch in which the two change places."""
+    found = []
+    for chosen, along in gains.items():
+        of_group = [
+            point for point in points if tuple(point[name] for name in others) == chosen and point[compare] in two
+        ]
+        for (low, (low_value, left)), (high, (_, right)) in pairwise(sorted(along.items())):
+            if left * right >= 0:
+                continue
+            scale = Scale.of(column(axis), low_value)
+            middle = scale.text(scale.of_si(between(low, high)))
+            if low < si_of(column(axis), middle) < high:  # there is no count between two neighbouring ones
+                found += [{**point, axis: middle} for point in of_group]
+    unique = {tuple(sorted((name, str(value)) for name, value in point.items())): point for point in found}
+    return list(unique.values())

@@ -1,0 +1,59 @@
+"""Values of axes as numbers, to go between them: counts, factors, and quantities with their units."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from homenode import _core
+from homenode.errors import UsageError
+
+_NUMBER = re.compile(r"(x?)\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(.*)")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the values of an axis are written in: ``GB/s``, factors (``x``), or nothing for counts."""
+
+    prefix: str
+    unit: str
+    whole: bool
+
+    @staticmethod
+    def of(name: str, value: Any) -> Scale:
+        """The scale of a value; UsageError for one that is no number."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            return Scale("", "", True)
+        found = _NUMBER.fullmatch(str(value).strip())
+        if found is None or _core.quantity(str(value)) is None:
+            raise UsageError(
+                f"axis '{name}' has the value {value!r}; allowed here: numbers, such as 8, x1.2 or 25 GB/s"
+            )
+        return Scale(found[1], found[3], found[2].isdigit() and not found[1] and not found[3])
+
+    def text(self, number: float) -> Any:
+        """A number in this scale's unit, as a value of the axis."""
+        if self.whole:
+            return round(number)
+        return f"{self.prefix}{number:.6g}{f' {self.unit}' if self.unit else ''}"
+
+    def of_si(self, number: float) -> float:
+        """A number in SI units, in this scale's unit."""
+        return number / si_of(self.unit, f"1 {self.unit}") if self.unit else number
+
+
+def si_of(name: str, value: Any) -> float:
+    """A value in SI units; UsageError for one that is no number."""
+    found = _core.quantity(str(value))
+    if found is None:
+        raise UsageError(f"axis '{name}' has the value {value!r}; allowed here: numbers, such as 8, x1.2 or 25 GB/s")
+    return found
+
+
+def between(low: float, high: float, share: float = 0.5) -> float:
+    """A number between two, on the logarithm where both are positive."""
+    if low > 0 and high > 0:
+        return math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
+    return low + share * (high - low)

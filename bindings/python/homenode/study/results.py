@@ -1,0 +1,143 @@
+"""What the runs of a study yielded: tables, files, and the questions that need no further run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homenode.errors import UsageError
+from homenode.outputs import written_whole
+from homenode.result import Result
+from homenode.study import tables
+from homenode.study.axes import MACHINE, SAMPLE, TRACE, column
+from homenode.study.pareto import Pareto
+from homenode.study.store import Store
+from homenode.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray
+
+
+class StudyResults:
+    """The results of a study's runs. The table of runs is in memory; what else is known of a run is read from the store when asked for."""
+
+    def __init__(
+        self,
+        identities: Sequence[Mapping[str, Any]],
+        measured: Sequence[Mapping[str, Any]],
+        sources: Sequence[tuple[Store, str] | None],
+        traces: Mapping[str, Trace],
+        axes: Sequence[str],
+        provenance: Mapping[str, Any],
+    ) -> None:
+        """By run, in the order of the study: what was asked for, its numbers (or ``error``), and where it is kept."""
+        self._identities, self._measured, self._sources = identities, measured, sources
+        self._traces = dict(traces)
+        self.axes = [column(name) for name in axes]
+        """The columns of the axes that vary."""
+        self.provenance = dict(provenance)
+        self._frame: pd.DataFrame | None = None
+
+    def __len__(self) -> int:
+        """Number of runs, failed ones included."""
+        return len(self._identities)
+
+    def __getitem__(self, index: int) -> Result:
+        """One run whole, by its number in the table; UsageError for one that failed, or that the closed form answered."""
+        entry = self._entry(index)
+        if "traffic_bytes" not in entry:
+            raise UsageError(f"run {index} is an estimate of the closed form; allowed: runs that were replayed")
+        return Result(self._traces[self._identities[index][TRACE]], entry, 0.0)
+
+    def _entry(self, index: int) -> dict[str, Any]:
+        source = self._sources[index]
+        if source is None:
+            raise UsageError(f"run {index} failed: {self._measured[index]['error']}")
+        kept = source[0].get(source[1])
+        if kept is None:
+            raise UsageError(f"run {index} is no longer in the store {source[0].path}")
+        return kept.entry_values()
+
+    def entries(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Number and report entry of every run that did not fail, one at a time."""
+        for index, source in enumerate(self._sources):
+            if source is not None:
+                yield index, self._entry(index)
+
+    @property
+    def failed(self) -> int:
+        """How many runs failed; the column ``error`` says why."""
+        return sum("error" in numbers for numbers in self._measured)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row a run: what was asked for, ``seconds``, ``joules``, ``bound_by`` and other numbers, and ``error``.
+
+        A change's column holds its text, ``NAME_si`` its number in SI units (of ``x1.2`` the factor). Bytes and lines are of the
+        whole run; ``remote_share`` is of the bytes at memory controllers, ``idle_share`` of the threads' time.
+        """
+        if self._frame is None:
+            self._frame = tables.runs(self._identities, self._measured)
+        return self._frame.copy()
+
+    @property
+    def regions(self) -> pd.DataFrame:
+        """A row for each run and region: ``run``, ``label``, ``seconds``, ``executions``, ``binding_resource``, ``exclusive_seconds``."""
+        return tables.regions(self.entries())
+
+    @property
+    def threads(self) -> pd.DataFrame:
+        """A row for each run and thread: ``run``, ``thread``, ``core``, ``node``, seconds busy and idle, bytes local and remote."""
+        return tables.threads(self.entries())
+
+    @property
+    def traffic(self) -> pd.DataFrame:
+        """A row for each run and pair of nodes: ``run``, ``node`` that asked, ``home``, ``bytes`` at the home's controllers."""
+        return tables.traffic(self.entries())
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The numbers as a Dataset, a dimension an axis that varies; NaN where no run is. The provenance is in ``attrs["homenode"]``."""
+        return tables.dataset(self.frame, self.axes, self.provenance)
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write `frame` with its provenance (the schema's metadata, key ``homenode``); the same results give the same bytes."""
+        with written_whole(Path(path)) as part:
+            tables.write_parquet(self.frame, part, self.provenance)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write `frame` below a line ``# {provenance}``: ``pandas.read_csv(path, comment="#")``."""
+        with written_whole(Path(path)) as part, part.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(f"# {json.dumps(self.provenance)}\n")
+            self.frame.to_csv(file, index=False, lineterminator="\n")
+
+    def to_json(self) -> str:
+        """The table of runs as a document: ``{"schema", "provenance", "runs": [...]}``."""
+        rows = [{**identity, **numbers} for identity, numbers in zip(self._identities, self._measured, strict=True)]
+        document = {"schema": "homenode.study/1", "provenance": self.provenance, "runs": rows}
+        return json.dumps(document, indent=1, allow_nan=False)
+
+    def best(self, by: str = "seconds", each: str | Sequence[str] = (TRACE, MACHINE)) -> pd.DataFrame:
+        """The row with the least of a column, for each trace and machine, or for each value of other columns."""
+        frame = self.frame.dropna(subset=[by])
+        if frame.empty:
+            return frame
+        names = [each] if isinstance(each, str) else list(each)
+        return frame.loc[frame.groupby(names, sort=False)[by].idxmin()] if names else frame.loc[[frame[by].idxmin()]]
+
+    def pareto(self, objectives: Sequence[str] = ("seconds", "joules")) -> Pareto:
+        """The runs that no other one beats in all objectives (columns, the less the better)."""
+        return Pareto.of(self.frame, list(objectives), self.axes)
+
+    def __repr__(self) -> str:
+        """How many runs of what."""
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"StudyResults({len(self)} runs over {', '.join(self.axes) or 'no axis'}{failed})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, and the first rows."""
+        frame = self.frame
+        shown = [name for name in self.axes if name != SAMPLE] + ["seconds", "joules", "bound_by", "error"]
+        return f"<p>{self!r}</p>" + frame[[name for name in shown if name in frame]].head(20).to_html(index=False)

@@ -1,0 +1,229 @@
+"""The runs of a study: its points, with the trace, the machine and the options that they ask for."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from homenode import _core, sampling
+from homenode.energy import EnergyModel
+from homenode.errors import Error, UsageError
+from homenode.machine import Machine
+from homenode.policies import python_placement
+from homenode.run_spec import CLOSED_FORM as OPTIONS_OF_ESTIMATES
+from homenode.run_spec import NAMES, RunSpec, threads_of
+from homenode.study.axes import CHANGE, CLOSED_FORM, MACHINE, SAMPLE, TRACE, Factor, Point, column, product
+from homenode.study.conditions import Condition
+from homenode.study.store import key_of
+from homenode.trace import Trace
+
+_DESCRIPTIONS = ("system", "energy")  # options whose content decides, not their name
+# Options that tell runs apart which share nothing: runs go in an order in which those that share stand together.
+_SHARED_BY = tuple(name for name in NAMES if name not in ("placement", "engine", *_DESCRIPTIONS))
+
+
+def words_of(error: Error) -> str:
+    """Why a run failed, as its row says it."""
+    return f"{type(error).__name__}: {error}"
+
+
+Where = Callable[[Mapping[str, Any]], bool]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Machines drawn within the intervals of each machine of the study, as `Machine.sample` does; the same draw for each."""
+
+    count: int
+    seed: int = 0
+    method: str = "latin-hypercube"
+    parameters: tuple[str, ...] | None = None
+
+    def probabilities(self, values: int) -> Any:
+        """Of each sample and uncertain value."""
+        return sampling.probabilities(self.method, self.count, values, self.seed)
+
+    def factor(self) -> Factor:
+        """As an axis."""
+        return Factor((SAMPLE,), tuple({SAMPLE: number} for number in range(1, self.count + 1)))
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """One run. Of one that cannot be asked for, `spec` is None and `refused` says why."""
+
+    index: int
+    point: Point
+    trace: Trace
+    machine: Machine
+    spec: RunSpec | None
+    refused: str = ""
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether the closed form answers."""
+        return self.point.get("engine") == CLOSED_FORM
+
+    def key(self) -> str | None:
+        """Hash of everything that decides the result; None where that cannot be told: a policy in Python may do anything."""
+        if self.spec is None or python_placement(self.spec.placement, self.spec.machine) is not None:
+            return None
+        names = OPTIONS_OF_ESTIMATES if self.is_estimate else NAMES
+        options = self.spec.options(name for name in names if name not in _DESCRIPTIONS)
+        described = [_content(self.spec._system_path())]
+        if not self.is_estimate:
+            described.append(_content(str(EnergyModel.load(self.spec.energy).path)))
+        return key_of([self.is_estimate, self.trace.hash, self.machine.hash, options, described])
+
+    def identity(self) -> dict[str, Any]:
+        """What was asked for, as columns: labels and hashes, options, changes as text and (``_si``) as numbers."""
+        found: dict[str, Any] = {
+            TRACE: self.point[TRACE],
+            "trace_hash": self.trace.hash,
+            MACHINE: self.point[MACHINE],
+            "machine_hash": self.machine.hash,
+        }
+        if SAMPLE in self.point:
+            found[SAMPLE] = self.point[SAMPLE]
+        for name, value in self.point.items():
+            if name.startswith(CHANGE):
+                found[column(name)] = value
+                found[column(name) + "_si"] = _core.quantity(value)
+        options = self.spec.options() if self.spec else {name: self.point.get(name) for name in NAMES}
+        found.update(options)
+        found["engine"] = self.point.get("engine", found["engine"])
+        return found
+
+
+@lru_cache(maxsize=256)
+def _hash_of(path: Path, changed: int) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def _content(path: str) -> str:
+    """Hash of a description; empty for the machine's own one, which its hash covers."""
+    if not path:
+        return ""
+    try:
+        return _hash_of(Path(path), Path(path).stat().st_mtime_ns)
+    except OSError as error:
+        raise UsageError(f"'{path}': {error.strerror}") from None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a study asks for: labelled traces and machines, axes, conditions. Its runs are made as they are needed."""
+
+    traces: Mapping[str, Trace]
+    machines: Mapping[str, Machine]
+    factors: tuple[Factor, ...]
+    conditions: tuple[Where | Condition, ...] = ()
+    sampling: Sampling | None = None
+    _drawn: dict[tuple[Any, ...], Any] = field(default_factory=dict, compare=False)
+
+    def points(self) -> list[Point]:
+        """The points that no condition leaves out, in the order of the axes."""
+        factors = [*self.factors, *([self.sampling.factor()] if self.sampling else [])]
+        return [point for point in product(factors) if all(self._holds(one, point) for one in self.conditions)]
+
+    def axes(self) -> list[str]:
+        """Names of axes, whether they vary or not."""
+        names = [name for factor in self.factors for name in factor.names]
+        return [*names, SAMPLE] if self.sampling else names
+
+    def values(self, name: str) -> list[Any]:
+        """What an axis takes, in order."""
+        factors = [*self.factors, *([self.sampling.factor()] if self.sampling else [])]
+        found = [point[name] for factor in factors if name in factor.names for point in factor.points]
+        return list(dict.fromkeys(found))
+
+    def varying(self) -> list[str]:
+        """Names of the axes with several values."""
+        return [name for name in self.axes() if len(self.values(name)) > 1]
+
+    def _holds(self, condition: Where | Condition, point: Point) -> bool:
+        values = _Known(self, point)
+        return condition(values)
+
+    def machine_of(self, point: Point) -> Machine:
+        """The machine with the point's changes, sampled or not. UsageError where there is none such."""
+        changes = {name.removeprefix(CHANGE): value for name, value in point.items() if name.startswith(CHANGE)}
+        machine = self.machines[point[MACHINE]]
+        machine = machine.with_changes(changes) if changes else machine
+        if self.sampling is None or SAMPLE not in point:
+            return machine
+        uncertain, factors = self._factors(machine)
+        return sampling.changed(machine, uncertain, factors[point[SAMPLE] - 1])
+
+    def _factors(self, machine: Machine) -> Any:
+        """What is uncertain of a machine, and the factors by sample: drawn once."""
+        assert self.sampling is not None
+        known = (machine.hash, machine.name)
+        if known not in self._drawn:
+            drawn = self.sampling
+            uncertain = sampling.uncertain_among(machine, drawn.parameters)
+            self._drawn[known] = uncertain, sampling.factors_at(uncertain, drawn.probabilities(len(uncertain)))
+        return self._drawn[known]
+
+    def run(self, index: int, point: Point) -> StudyRun:
+        """The run of a point."""
+        trace = self.traces[point[TRACE]]
+        options = {name: value for name, value in point.items() if name in NAMES}
+        if options.get("engine") == CLOSED_FORM:
+            del options["engine"]
+        machine = self.machines[point[MACHINE]]
+        try:
+            machine = self.machine_of(point)
+            options = {**threads_of(trace), **options}
+            if "threads" not in options:
+                raise UsageError("axis 'threads' is missing; allowed: threads=N, one number or several")
+            return StudyRun(index, point, trace, machine, RunSpec(machine, **options))
+        except Error as error:
+            return StudyRun(index, point, trace, machine, None, words_of(error))
+
+    def batches(self, points: Sequence[Point], size: int) -> Iterator[list[StudyRun]]:
+        """All runs, some at a time, so that not all of their machines are in memory; those that may share work stand together."""
+        order = sorted(range(len(points)), key=lambda index: _together(points[index]))
+        for begin in range(0, len(order), size):
+            yield [self.run(index, points[index]) for index in order[begin : begin + size]]
+
+
+def _together(point: Point) -> tuple[str, ...]:
+    names = (TRACE, *_SHARED_BY, MACHINE)
+    return tuple(str(point.get(name, "")) for name in names)
+
+
+class _Known(Mapping[str, Any]):
+    """What a condition may ask of a point: its axes, changes as numbers, and the cores, nodes and sockets of its machine."""
+
+    _of_machine = ("cores", "nodes", "sockets")
+
+    def __init__(self, plan: Plan, point: Point) -> None:
+        self._plan = plan
+        self._values = {column(name): _comparable(name, value) for name, value in point.items()}
+        self._point = point
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._values:
+            return self._values[name]
+        if name in self._of_machine:
+            return getattr(self._plan.machine_of(self._point), name)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return itertools.chain(self._values, (name for name in self._of_machine if name not in self._values))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _comparable(name: str, value: Any) -> Any:
+    if not name.startswith(CHANGE):
+        return value
+    number = _core.quantity(value)
+    return value if number is None else number

@@ -1,0 +1,131 @@
+"""Which of a machine's uncertain numbers a result depends on: variance-based indices."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from homenode import _core, sampling
+from homenode.arguments import whole_number
+from homenode.errors import UsageError
+from homenode.study.axes import MACHINE, column
+from homenode.study.runs import Sampling
+from homenode.study.tables import needs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from homenode.study.study import Study
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """What `Study.sensitivity` finds."""
+
+    of: str
+    table: pd.DataFrame
+    """For each point of the study and each parameter: ``first_order`` (share of the variance of log `of` that the parameter explains by
+    itself), ``total`` (with all that it interacts in), and their 95 % confidence intervals' half widths ``first_order_confidence`` and
+    ``total_confidence``; largest total first."""
+    samples: int
+
+    def plot(self) -> Any:
+        """Plotly figure: total indices as bars, by point."""
+        import plotly.graph_objects as go
+
+        names = ("parameter", "first_order", "first_order_confidence", "total", "total_confidence")
+        others = [name for name in self.table.columns if name not in names]
+        groups = self.table.groupby(others, sort=False) if others else [((), self.table)]
+        figure = go.Figure()
+        for chosen, part in groups:
+            part = part[part["total"] > 0.01]
+            name = ", ".join(str(value) for value in chosen) if others else self.of
+            errors = {"type": "data", "array": list(part["total_confidence"])}
+            figure.add_trace(go.Bar(x=list(part["parameter"]), y=list(part["total"]), error_y=errors, name=name))
+        figure.update_layout(yaxis_title=f"share of the variance of {self.of}", title="What the result depends on")
+        return figure
+
+
+def sensitivity_of(
+    study: Study, samples: int, of: str, parameters: Sequence[str] | None, seed: int, how: Mapping[str, Any]
+) -> Sensitivity:
+    """What `Study.sensitivity` does."""
+    needs("SALib", "sensitivity")
+    import numpy
+    import pandas
+
+    plan = study.plan
+    if plan.sampling is not None:
+        raise UsageError("sensitivity of a study with samples; allowed: of one without 'sample', as it draws its own")
+    samples = whole_number("samples", samples, 2)
+    names = [column(name) for name in plan.varying()]
+    rows = []
+    for label, machine in plan.machines.items():
+        uncertain = [one["name"] for one in sampling.uncertain_among(machine, parameters)]
+        points = [point for point in plan.points() if point[MACHINE] == label]
+        if not points:
+            continue
+        drawn = _Saltelli(samples * (len(uncertain) + 2), seed, "saltelli", tuple(uncertain))
+        frame = _complete(study.at(points).drawn_as(drawn).run(**how).frame, of)
+        for _, part in frame.groupby(names or ["machine"], sort=False):
+            values = numpy.log(part.sort_values("sample")[of].to_numpy(dtype=float))
+            labels = {name: part.iloc[0][name] for name in names}
+            rows += [{**labels, **row} for row in _indices(uncertain, values, seed)]
+    table = pandas.DataFrame(rows)
+    table = table.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
+    return Sensitivity(of, table, samples)
+
+
+class _Saltelli(Sampling):
+    """A. Saltelli's radial design over a Sobol sequence, ``N (D + 2)`` points for D values."""
+
+    def probabilities(self, values: int) -> Any:
+        """Points from which first-order and total indices are estimated."""
+        from SALib.sample import sobol
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of numbers that are no power of two
+            return sobol.sample(
+                _problem(values), self.count // (values + 2), calc_second_order=False, seed=self.seed % 2**32
+            )
+
+
+def _complete(frame: pd.DataFrame, of: str) -> pd.DataFrame:
+    """A table without failed runs: the indices need all."""
+    if of not in frame:
+        raise UsageError(_core.unknown_name("column", of, [str(name) for name in frame.columns]))
+    failed = frame[frame["error"].notna()]
+    if len(failed):
+        raise UsageError(
+            f"run {failed.iloc[0]['run']} failed, and the indices need all of them: {failed.iloc[0]['error']}"
+        )
+    return frame
+
+
+def _indices(names: Sequence[str], values: Any, seed: int) -> list[dict[str, Any]]:
+    """Of values at the points of SALib's sample."""
+    import numpy
+    from SALib.analyze import sobol
+
+    # The estimates are of a centred output: a constant moves no variance, and without it they scatter less.
+    centred = values - numpy.mean(values)
+    if numpy.ptp(values) < 1e-12:
+        zero = {"first_order": 0.0, "first_order_confidence": 0.0, "total": 0.0, "total_confidence": 0.0}
+        return [{"parameter": name, **zero} for name in names]
+    found = sobol.analyze(_problem(len(names)), centred, calc_second_order=False, seed=seed % 2**32)
+    return [
+        {
+            "parameter": name,
+            "first_order": float(found["S1"][place]),
+            "first_order_confidence": float(found["S1_conf"][place]),
+            "total": float(found["ST"][place]),
+            "total_confidence": float(found["ST_conf"][place]),
+        }
+        for place, name in enumerate(names)
+    ]
+
+
+def _problem(values: int) -> dict[str, Any]:
+    return {"num_vars": values, "names": [f"p{place}" for place in range(values)], "bounds": [[0.0, 1.0]] * values}

@@ -1,0 +1,141 @@
+"""Runs on disk, by their content: what was asked for once is not run again, in whatever study it comes up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import weakref
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homenode import _core
+from homenode.errors import InputError
+from homenode.resources import cache_directory, core_model
+
+if TYPE_CHECKING:
+    pass
+
+_SCHEMA = 1
+_APPLICATION = 0x686E6F64  # "hnod", in SQLite's header
+_SECONDS_TO_WAIT = 60.0  # for another process that writes
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """What is kept of a run: `measured` are its numbers for the table of runs, `entry` is its entry of a report, compressed."""
+
+    measured: str
+    entry: bytes
+
+    @staticmethod
+    def of(measured: dict[str, Any], entry: dict[str, Any]) -> StoredRun:
+        """Both as JSON."""
+        return StoredRun(json.dumps(measured), zlib.compress(json.dumps(entry).encode(), 1))
+
+    def measured_values(self) -> dict[str, Any]:
+        """The numbers by name."""
+        values: dict[str, Any] = json.loads(self.measured)
+        return values
+
+    def entry_values(self) -> dict[str, Any]:
+        """The report's entry."""
+        values: dict[str, Any] = json.loads(zlib.decompress(self.entry))
+        return values
+
+
+class Store:
+    """A file of runs (SQLite), for several processes and threads at a time. Every run is written when it ends: a kill loses none."""
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        """Open or make the file; without one, memory. InputError for a file that is no store of this version."""
+        import sqlite3
+
+        self.path = None if path is None else Path(path)
+        self._lock = threading.Lock()
+        try:
+            self._file = sqlite3.connect(
+                ":memory:" if self.path is None else self.path,
+                timeout=_SECONDS_TO_WAIT,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            weakref.finalize(self, self._file.close)
+            self._prepare()
+        except sqlite3.Error as error:
+            raise InputError(
+                f"'{self.path}' is no store of runs: {error}; allowed: a new name, or such a file"
+            ) from None
+
+    def _prepare(self) -> None:
+        found = self._file.execute("PRAGMA application_id").fetchone()[0]
+        version = self._file.execute("PRAGMA user_version").fetchone()[0]
+        tables = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if tables and (found, version) != (_APPLICATION, _SCHEMA):
+            raise InputError(f"'{self.path}' is no store of runs of this version; allowed: a new name, or such a file")
+        self._file.execute("PRAGMA journal_mode = WAL")
+        self._file.execute("PRAGMA synchronous = NORMAL")  # a crash of the host may lose the last runs, never the file
+        if not tables:
+            self._file.execute(f"PRAGMA application_id = {_APPLICATION}")
+            self._file.execute(f"PRAGMA user_version = {_SCHEMA}")
+        self._file.execute(
+            "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, measured TEXT NOT NULL, entry BLOB NOT NULL)"
+        )
+
+    @staticmethod
+    def default() -> Store:
+        """The user's own, beside compiled kernels."""
+        folder = cache_directory()
+        folder.mkdir(parents=True, exist_ok=True)
+        return Store(folder / "runs.sqlite")
+
+    def __len__(self) -> int:
+        """Runs in it."""
+        with self._lock:
+            return int(self._file.execute("SELECT count(*) FROM runs").fetchone()[0])
+
+    def put(self, key: str, run: StoredRun) -> None:
+        """Keep a run; the first one under a key stays."""
+        with self._lock:
+            self._file.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?)", (key, run.measured, run.entry))
+
+    def measured(self, keys: Sequence[str]) -> dict[str, str]:
+        """`StoredRun.measured` of those that are there."""
+        found: dict[str, str] = {}
+        with self._lock:
+            for begin in range(0, len(keys), 500):
+                part = list(keys[begin : begin + 500])
+                marks = ",".join("?" * len(part))
+                found.update(self._file.execute(f"SELECT key, measured FROM runs WHERE key IN ({marks})", part))
+        return found
+
+    def get(self, key: str) -> StoredRun | None:
+        """One run."""
+        with self._lock:
+            row = self._file.execute("SELECT measured, entry FROM runs WHERE key = ?", (key,)).fetchone()
+        return None if row is None else StoredRun(*row)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._file.close()
+
+
+@cache
+def build() -> str:
+    """Hash of the code that decides results: another version's runs are others."""
+    found = hashlib.blake2b(digest_size=16)
+    found.update(Path(_core.__file__).read_bytes())
+    model = core_model()
+    found.update(model.read_bytes() if model else b"")
+    return found.hexdigest()
+
+
+def key_of(parts: Sequence[Any]) -> str:
+    """Hash of what decides a run, with that of the code."""
+    text = json.dumps([_SCHEMA, build(), *parts], sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()

@@ -1,0 +1,90 @@
+"""Studies in TOML: what `homenode sweep` reads. docs/studies.md lists the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from homenode import _core
+from homenode.errors import UsageError
+from homenode.study.axes import MACHINE, TRACE
+from homenode.study.study import Study
+
+_KEYS = ("trace", "machine", "grid", "zip", "points", "sample", "where")
+_OF_SAMPLES = ("count", "seed", "method", "parameters")
+
+
+def study_of(described: Mapping[str, Any], folder: Path) -> Study:
+    """The study that a file describes; files that it names lie in `folder`. UsageError says which key is wrong."""
+    for key in described:
+        if key not in _KEYS:
+            raise UsageError(_core.unknown_name("key", key, list(_KEYS)))
+    for key in (TRACE, MACHINE):
+        if key not in described:
+            raise UsageError(f"key '{key}' is missing; allowed: {key} = \"...\", a list, or a table of labels")
+    grid = _axes("grid", described.get("grid", {}), folder)
+    for key in (TRACE, MACHINE):
+        if key in grid:
+            raise UsageError(f"key 'grid.{key}' is none; allowed: '{key}' at the top, or in 'zip' and 'points'")
+    study = Study(_files(TRACE, described[TRACE], folder), _files(MACHINE, described[MACHINE], folder), **grid)
+    for axes in _tables("zip", described.get("zip", [])):
+        study = study.zip(**_axes("zip", axes, folder))
+    if "points" in described:
+        study = study.points([_axes("points", point, folder) for point in _tables("points", described["points"])])
+    if "sample" in described:
+        study = _sampled(study, _table("sample", described["sample"]))
+    conditions = described.get("where", [])
+    for condition in [conditions] if isinstance(conditions, str) else conditions:
+        study = study.where(condition)
+    return study
+
+
+def _sampled(study: Study, sample: Mapping[str, Any]) -> Study:
+    for key in sample:
+        if key not in _OF_SAMPLES:
+            raise UsageError(_core.unknown_name("key", f"sample.{key}", [f"sample.{one}" for one in _OF_SAMPLES]))
+    if "count" not in sample:
+        raise UsageError("key 'sample.count' is missing; allowed: count = 64")
+    return study.sample(sample["count"], **{key: value for key, value in sample.items() if key != "count"})
+
+
+def _table(key: str, found: Any) -> Mapping[str, Any]:
+    if not isinstance(found, Mapping):
+        raise UsageError(f"key '{key}' is {_kind(found)}; allowed: a table [{key}]")
+    return found
+
+
+def _tables(key: str, found: Any) -> list[Mapping[str, Any]]:
+    """One table or several."""
+    if isinstance(found, Mapping):
+        return [found]
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+        raise UsageError(f"key '{key}' is {_kind(found)}; allowed: tables [[{key}]]")
+    return found
+
+
+def _kind(found: Any) -> str:
+    return {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list"}.get(
+        type(found), "none"
+    )
+
+
+def _axes(key: str, found: Any, folder: Path) -> dict[str, Any]:
+    """Axes, with what they name by path as the file means it."""
+    axes = dict(_table(key, found))
+    for name in (TRACE, MACHINE, "system", "energy"):
+        if name in axes:
+            axes[name] = _files(name, axes[name], folder)
+    return axes
+
+
+def _files(name: str, found: Any, folder: Path) -> Any:
+    if isinstance(found, Mapping):
+        return {label: _files(name, one, folder) for label, one in found.items()}
+    if isinstance(found, list):
+        return [_files(name, one, folder) for one in found]
+    if not isinstance(found, str):
+        raise UsageError(f"key '{name}' is {_kind(found)}; allowed: names and paths")
+    is_path = name == TRACE or found.endswith(".toml") or "/" in found
+    return str(folder / found) if is_path else found
