@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode import report
+from homenode import notebook, report
 from homenode.arguments import whole_number
 from homenode.errors import UsageError
 from homenode.first_place import contenders, first_place, samples_that_fit
@@ -93,6 +93,20 @@ class Ranking:
             for parameter in ranking["parameters"]
         ]
         return pandas.DataFrame(rows, columns=["machine", "name", "value", "low", "high", "basis", "share"])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the runs of each ranking by time, with their intervals."""
+        names = ("machine", "threads", "placement", "mapping", "distribution", "heap")
+        shown = [place for ranking in self.confidence["rankings"] for place in ranking["runs"]]
+        rows = [
+            (
+                *(self.results[place].run[name] for name in names),
+                self.results[place].seconds,
+                *(self.results[place].interval or ()),
+            )
+            for place in shown
+        ]
+        return notebook.table((*names, "seconds", "from", "to"), rows)
 
     def to_json(self) -> str:
         """The report document of all runs."""

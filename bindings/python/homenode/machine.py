@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode import _core, arguments, sampling
+from homenode import _core, arguments, notebook, sampling
 from homenode.arguments import is_path, whole_number
 from homenode.errors import UsageError
 from homenode.resources import MACHINES
@@ -212,6 +212,19 @@ class Machine:
     def to_toml(self) -> str:
         """Its description; reading it gives the same hash."""
         return self._core.to_toml()
+
+    def _repr_html_(self) -> str:
+        """For notebooks: its size, its caches, and how much of it is guessed."""
+        assumed, numbers = self.assumed
+        caches = ", ".join(f"L{cache['level']} {cache['size']}" for cache in self.caches)
+        found = {
+            "description": self.description,
+            "sockets, nodes, cores": f"{self.sockets}, {self.nodes}, {self.cores}",
+            "caches": caches,
+            "assumed": f"{assumed} of {numbers} numbers",
+            **{f"changed: {name}": value for name, value in self.changes.items()},
+        }
+        return notebook.facts(f"Machine {self.name}", found)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as its description: whoever unpickles it need not have the file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from homenode import report
+from homenode import notebook, report
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
@@ -106,6 +106,19 @@ class Result:
     def to_json(self) -> str:
         """The report document with this one run."""
         return report.to_text(report.document(self._trace, [self.run]))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the choice, the time, and where it goes."""
+        names = ("machine", "threads", "placement", "mapping", "distribution", "heap", "engine")
+        bound = self.run["bound_by"]
+        found = {
+            **{name: self.run[name] for name in names},
+            "seconds": self.seconds,
+            "joules": self.run["energy_joules"].get("total", float("nan")),
+            "bottleneck": f"{bound['resource']} in {bound['region']}" if bound["region"] else bound["resource"],
+        }
+        rows = [(one["label"], float(one["seconds"]), one["binding_resource"]) for one in self.run["regions"]]
+        return notebook.facts("Result", found) + notebook.table(("region", "seconds", "bottleneck"), rows)
 
     def __repr__(self) -> str:
         """The choice and the time."""

@@ -7,7 +7,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode import _core, unseen
+from homenode import _core, notebook, unseen
 from homenode.arguments import is_path, whole_number
 from homenode.errors import InputError, TruncatedTrace, UsageError
 from homenode.losses import by_reason, unrecorded_share
@@ -213,6 +213,17 @@ class Trace:
         import pandas
 
         return pandas.DataFrame(self.inspect()["objects"])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what was traced."""
+        found = {
+            "program": f"{self.program} {self.arguments}",
+            "accesses": f"{self.accesses:,}",
+            "regions": ", ".join(self.labels[:12]) + (" …" if len(self.labels) > 12 else ""),
+            "complete": "yes" if self.complete else f"no: {self.truncated_by}",
+            "hash": self.hash,
+        }
+        return notebook.facts("Trace", found)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as the path and the hash of its file, which must be there when it is unpickled; its content may be large."""

@@ -25,6 +25,10 @@ EXAMPLES = {
         "homenode replay hotspot.hnt --machine xeon-x7560-4s --threads 32 --change 'link_bandwidth=10 GB/s' "
         "--change 'link_bandwidth=25 GB/s'",
     ),
+    "sweep": (
+        "homenode sweep links.toml -o links.parquet",
+        "homenode sweep links.toml --break-even link_bandwidth --compare placement --refine 4",
+    ),
     "anchor": ("homenode anchor hotspot.hnt --machine host.toml",),
     "map": ("homenode map hotspot.hnt --machine xeon-x5550-2s --threads 8 --as omp-places",),
     "advise": ("homenode advise hotspot.hnt --machine xeon-x5550-2s --threads 8 --all",),

@@ -30,6 +30,7 @@ _GROUPS = {
     },
     "Ask": {
         "replay": "simulate a trace on machines under policies, and rank them",
+        "sweep": "run a study: machines, their parameters and policies, many runs by one file",
         "map": "suggest the cores of each thread, for use outside homenode",
         "advise": "tell whether unequal chunks pay off, and what else to change",
         "anchor": "correct core times by the program's own time where it was captured",

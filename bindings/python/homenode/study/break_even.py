@@ -29,8 +29,8 @@ class BreakEven:
     values: tuple[Any, Any]
     table: pd.DataFrame
     """For each combination of the other axes and each crossing a row: ``below`` and ``above`` (which of the two is better on that side),
-    ``low`` and ``high`` (neighbouring values between which they change places), ``at`` (interpolated). One row without these three
-    where one is better everywhere."""
+    ``low`` and ``high`` (neighbouring values between which they change places), ``at`` (interpolated; ``at_si`` as a number in SI
+    units). One row without these four where one is better everywhere."""
     gains: pd.DataFrame
     """By point: how many times as much the second of the two takes as the first."""
 
@@ -81,12 +81,12 @@ def break_even_of(
     rows, places = [], []
     for chosen, along in gains.items():
         labels = {column(name): value for name, value in zip(others, chosen, strict=True)}
-        rows += [{**labels, **row} for row in _crossings(along, two)]
+        rows += [{**labels, **row} for row in _crossings(column(axis), along, two)]
         places += [
             {**labels, column(axis): value, "position": position, "gain": math.exp(gain)}
             for position, (value, gain) in sorted(along.items())
         ]
-    names = [*(column(name) for name in others), "below", "above", "low", "high", "at"]
+    names = [*(column(name) for name in others), "below", "above", "low", "high", "at", "at_si"]
     return BreakEven(
         column(axis), column(compare), (two[0], two[1]), pandas.DataFrame(rows, columns=names), pandas.DataFrame(places)
     )
@@ -126,18 +126,29 @@ def _merged(gains: Gains, more: Gains) -> Gains:
     return {chosen: {**along, **more.get(chosen, {})} for chosen, along in gains.items()}
 
 
-def _crossings(along: Mapping[float, tuple[Any, float]], two: Sequence[Any]) -> list[dict[str, Any]]:
+def _crossings(axis: str, along: Mapping[float, tuple[Any, float]], two: Sequence[Any]) -> list[dict[str, Any]]:
     places = sorted(along.items())
     rows = []
     for (low, (low_value, left)), (high, (high_value, right)) in pairwise(places):
         if left * right < 0:
             at = between(low, high, left / (left - right))
             better = (two[0], two[1]) if left > 0 else (two[1], two[0])
-            rows.append({"below": better[0], "above": better[1], "low": low_value, "high": high_value, "at": at})
+            scale = Scale.of(axis, low_value)
+            place = {"low": low_value, "high": high_value, "at": scale.text(scale.of_si(at), exact=True), "at_si": at}
+            rows.append({"below": better[0], "above": better[1], **place})
     if not rows and places:
         total = sum(gain for _, (_, gain) in places)
         better_everywhere = two[0] if total > 0 else two[1] if total < 0 else None
-        rows.append({"below": better_everywhere, "above": better_everywhere, "low": None, "high": None, "at": math.nan})
+        rows.append(
+            {
+                "below": better_everywhere,
+                "above": better_everywhere,
+                "low": None,
+                "high": None,
+                "at": None,
+                "at_si": math.nan,
+            }
+        )
     return rows
 
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from homenode import _core
 from homenode.energy import EnergyModel
 from homenode.errors import Error, UsageError
 from homenode.machine import Machine
 from homenode.run_spec import RunSpec
 from homenode.study.executing import Done, run_here
 from homenode.study.runs import StudyRun
-from homenode.study.store import StoredRun
+from homenode.study.store import StoredRun, build
 from homenode.study.tables import needs
 from homenode.trace import Trace
 
@@ -57,10 +56,10 @@ class DaskCluster:
             raise UsageError(
                 f"no Dask scheduler at '{self._address}': {error}; allowed: tcp://HOST:PORT of one"
             ) from None
-        for version in self._client.run(_version).values():
-            if version != _core.version:
+        for address, code in self._client.run(build).items():
+            if code != build():
                 self._client.close()
-                raise UsageError(f"a worker has homenode {version}, this is {_core.version}; allowed: the same")
+                raise UsageError(f"the worker {address} has another build of homenode; allowed: the same everywhere")
         for content, path in self._traces.items():
             self._client.register_plugin(_trace_file(content, path.read_bytes()))
         return self
@@ -82,18 +81,25 @@ class DaskCluster:
                 jobs.append(_job(run, run.spec))
         parts = [jobs[begin : begin + _TOGETHER] for begin in range(0, len(jobs), _TOGETHER)]
         futures = [self._client.submit(run_jobs, part, pure=False) for part in parts]
+        place_of = {future.key: place for place, future in enumerate(futures)}
         try:
-            for future in distributed.as_completed(futures):
-                for index, found in future.result():
+            for future in distributed.as_completed(futures, loop=self._client.loop):
+                for index, found in self._result(parts[place_of[future.key]], future):
                     done(by_index[index], found)
                 future.release()
         except BaseException:
             self._client.cancel(futures)
             raise
 
+    def _result(self, jobs: Sequence[_Job], future: Any) -> list[tuple[int, StoredRun | str]]:
+        """What the jobs yielded; a run that ends worker after worker fails, it ends nothing else."""
+        from distributed import KilledWorker
 
-def _version() -> str:
-    return _core.version
+        try:
+            found: list[tuple[int, StoredRun | str]] = future.result()
+        except KilledWorker as error:
+            return [(job.index, f"KilledWorker: {error}") for job in jobs]
+        return found
 
 
 def _trace_file(content: str, data: bytes) -> Any:

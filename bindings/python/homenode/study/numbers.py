@@ -33,10 +33,10 @@ class Scale:
             )
         return Scale(found[1], found[3], found[2].isdigit() and not found[1] and not found[3])
 
-    def text(self, number: float) -> Any:
-        """A number in this scale's unit, as a value of the axis."""
+    def text(self, number: float, *, exact: bool = False) -> Any:
+        """A number in this scale's unit, as a value of the axis; a count is a whole number, unless it has to be `exact`."""
         if self.whole:
-            return round(number)
+            return f"{number:.4g}" if exact else round(number)
         return f"{self.prefix}{number:.6g}{f' {self.unit}' if self.unit else ''}"
 
     def of_si(self, number: float) -> float:

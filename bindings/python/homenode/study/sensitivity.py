@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from homenode import _core, sampling
 from homenode.arguments import whole_number
 from homenode.errors import UsageError
-from homenode.study.axes import MACHINE, column
-from homenode.study.runs import Sampling
+from homenode.study.axes import CHANGE, MACHINE, Point, column
+from homenode.study.runs import Plan, Sampling
 from homenode.study.tables import needs
 
 if TYPE_CHECKING:
@@ -62,11 +62,9 @@ def sensitivity_of(
     samples = whole_number("samples", samples, 2)
     names = [column(name) for name in plan.varying()]
     rows = []
-    for label, machine in plan.machines.items():
-        uncertain = [one["name"] for one in sampling.uncertain_among(machine, parameters)]
-        points = [point for point in plan.points() if point[MACHINE] == label]
-        if not points:
-            continue
+    for points in _by_machine(plan):
+        # What an axis sets is not uncertain any more.
+        uncertain = [one["name"] for one in sampling.uncertain_among(plan.machine_of(points[0]), parameters)]
         drawn = _Saltelli(samples * (len(uncertain) + 2), seed, "saltelli", tuple(uncertain))
         frame = _complete(study.at(points).drawn_as(drawn).run(**how).frame, of)
         for _, part in frame.groupby(names or ["machine"], sort=False):
@@ -76,6 +74,15 @@ def sensitivity_of(
     table = pandas.DataFrame(rows)
     table = table.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
     return Sensitivity(of, table, samples)
+
+
+def _by_machine(plan: Plan) -> list[list[Point]]:
+    """Points by machine and what is changed of it."""
+    groups: dict[tuple[Any, ...], list[Point]] = {}
+    for point in plan.points():
+        changes = tuple((name, value) for name, value in point.items() if name.startswith(CHANGE))
+        groups.setdefault((point[MACHINE], *changes), []).append(point)
+    return list(groups.values())
 
 
 class _Saltelli(Sampling):
@@ -88,7 +95,7 @@ class _Saltelli(Sampling):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of numbers that are no power of two
             return sobol.sample(
-                _problem(values), self.count // (values + 2), calc_second_order=False, seed=self.seed % 2**32
+                _problem(values), self.count // (values + 2), calc_second_order=False, seed=self.seed % 2**32 + 1
             )
 
 
@@ -114,7 +121,7 @@ def _indices(names: Sequence[str], values: Any, seed: int) -> list[dict[str, Any
     if numpy.ptp(values) < 1e-12:
         zero = {"first_order": 0.0, "first_order_confidence": 0.0, "total": 0.0, "total_confidence": 0.0}
         return [{"parameter": name, **zero} for name in names]
-    found = sobol.analyze(_problem(len(names)), centred, calc_second_order=False, seed=seed % 2**32)
+    found = sobol.analyze(_problem(len(names)), centred, calc_second_order=False, seed=seed % 2**32 + 1)
     return [
         {
             "parameter": name,

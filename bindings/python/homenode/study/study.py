@@ -120,8 +120,14 @@ class Study:
         return self._copy(replace(self._plan, sampling=drawn, _drawn={}), asked)
 
     def _with(self, factor: axes_of.Factor, how: str, asked: Any) -> Study:
-        """With one more factor; an axis that has one value so far gives way."""
-        kept = tuple(one for one in self._plan.factors if len(one.points) > 1 or not set(one.names) & set(factor.names))
+        """With one more factor; the study's own traces and machines give way, and so does an axis that has one value so far."""
+
+        def gives_way(one: axes_of.Factor) -> bool:
+            return bool(set(one.names) & set(factor.names)) and (
+                len(one.points) == 1 or one.names in ((TRACE,), (MACHINE,))
+            )
+
+        kept = tuple(one for one in self._plan.factors if not gives_way(one))
         traces, machines = dict(self._plan.traces), dict(self._plan.machines)
         points = []
         for point in factor.points:

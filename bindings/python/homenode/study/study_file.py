@@ -23,10 +23,10 @@ def study_of(described: Mapping[str, Any], folder: Path) -> Study:
     for key in (TRACE, MACHINE):
         if key not in described:
             raise UsageError(f"key '{key}' is missing; allowed: {key} = \"...\", a list, or a table of labels")
-    grid = _axes("grid", described.get("grid", {}), folder)
     for key in (TRACE, MACHINE):
-        if key in grid:
+        if key in _table("grid", described.get("grid", {})):
             raise UsageError(f"key 'grid.{key}' is none; allowed: '{key}' at the top, or in 'zip' and 'points'")
+    grid = _axes("grid", described.get("grid", {}), folder)
     study = Study(_files(TRACE, described[TRACE], folder), _files(MACHINE, described[MACHINE], folder), **grid)
     for axes in _tables("zip", described.get("zip", [])):
         study = study.zip(**_axes("zip", axes, folder))
