@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from homenode import _core
 from homenode.arguments import whole_number
@@ -20,7 +20,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from homenode.machine import Machine
+
+class Described(Protocol):
+    """What is sampled: an hn.Machine."""
+
+    @property
+    def uncertainties(self) -> list[dict[str, Any]]:
+        """As of hn.Machine."""
+        ...
+
+    def with_changes(self, changes: dict[str, str], /) -> Self:
+        """As of hn.Machine."""
+        ...
+
+
+Sampled = TypeVar("Sampled", bound=Described)
 
 METHODS = ("latin-hypercube", "sobol")
 
@@ -76,7 +90,7 @@ def sampled_factors(uncertainties: Sequence[dict[str, Any]], samples: int, seed:
     return factors_at(uncertainties, latin_hypercube(samples, len(uncertainties), seed))
 
 
-def changed(machine: Machine, uncertainties: Sequence[dict[str, Any]], factors: Sequence[float]) -> Machine:
+def changed(machine: Sampled, uncertainties: Sequence[dict[str, Any]], factors: Sequence[float]) -> Sampled:
     """The machine with each uncertain value multiplied by its factor.
 
     Values are drawn one by one, so that together they may be no machine (lines of another socket nearer than the own's): then all
@@ -95,7 +109,7 @@ def changed(machine: Machine, uncertainties: Sequence[dict[str, Any]], factors: 
             closeness /= 2
 
 
-def uncertain_among(machine: Machine, names: Iterable[str] | None) -> list[dict[str, Any]]:
+def uncertain_among(machine: Described, names: Iterable[str] | None) -> list[dict[str, Any]]:
     """The machine's uncertainties, or those that are named; UsageError for a name that has no interval."""
     found = machine.uncertainties
     if names is None:

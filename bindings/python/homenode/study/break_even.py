@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from homenode import _core
 from homenode.errors import UsageError
+from homenode.study.asked import AskedStudy
 from homenode.study.axes import CHANGE, Point, column
 from homenode.study.numbers import Scale, between, si_of
+from homenode.study.results import StudyResults
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from homenode.study.results import StudyResults
-    from homenode.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +56,13 @@ class BreakEven:
 
 
 def break_even_of(
-    study: Study, axis: str, compare: str, values: Sequence[Any] | None, of: str, refine: int, how: Mapping[str, Any]
+    study: AskedStudy,
+    axis: str,
+    compare: str,
+    values: Sequence[Any] | None,
+    of: str,
+    refine: int,
+    how: Mapping[str, Any],
 ) -> BreakEven:
     """What `Study.break_even` does."""
     import pandas

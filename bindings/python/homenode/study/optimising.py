@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode import _core
 from homenode.errors import UsageError
+from homenode.study.asked import AskedStudy
 from homenode.study.axes import ALLOWED, CHANGE, SAMPLE, Point, column
 from homenode.study.numbers import Scale, si_of
 from homenode.study.tables import needs
@@ -16,7 +17,6 @@ from homenode.study.tables import needs
 if TYPE_CHECKING:
     import pandas as pd
 
-    from homenode.study.study import Study
 
 Objective = Callable[[Any], float]
 
@@ -48,7 +48,7 @@ class Optimum:
 
 
 def optimise(
-    study: Study,
+    study: AskedStudy,
     objective: str | Objective,
     budget: int,
     each: Sequence[str],
@@ -73,7 +73,7 @@ class _Search:
 
     def __init__(
         self,
-        study: Study,
+        study: AskedStudy,
         objective: str | Objective,
         each: Sequence[str],
         between: Mapping[str, tuple[str, str]],

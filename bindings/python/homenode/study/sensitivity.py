@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from homenode import _core, sampling
 from homenode.arguments import whole_number
 from homenode.errors import UsageError
+from homenode.study.asked import AskedStudy
 from homenode.study.axes import CHANGE, MACHINE, Point, column
 from homenode.study.runs import Plan, Sampling
 from homenode.study.tables import needs
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from homenode.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ class Sensitivity:
 
 
 def sensitivity_of(
-    study: Study, samples: int, of: str, parameters: Sequence[str] | None, seed: int, how: Mapping[str, Any]
+    study: AskedStudy, samples: int, of: str, parameters: Sequence[str] | None, seed: int, how: Mapping[str, Any]
 ) -> Sensitivity:
     """What `Study.sensitivity` does."""
     needs("SALib", "sensitivity")

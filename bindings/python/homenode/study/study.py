@@ -62,9 +62,10 @@ class Study:
         from homenode.study.study_file import study_of
 
         try:
-            return study_of(described, path.parent)
+            study: Study = study_of(Study, described, path.parent)
         except UsageError as error:
             raise InputError(f"{path}: {error}") from None
+        return study
 
     def zip(self, **axes: Any) -> Study:
         """Axes that go along with each other, as many values of each: ``zip(threads=[8, 16], mapping=["compact", "scatter"])``."""

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from homenode import _core
 from homenode.errors import UsageError
 from homenode.study.axes import MACHINE, TRACE
-from homenode.study.study import Study
 
 _KEYS = ("trace", "machine", "grid", "zip", "points", "sample", "where")
 _OF_SAMPLES = ("count", "seed", "method", "parameters")
 
 
-def study_of(described: Mapping[str, Any], folder: Path) -> Study:
-    """The study that a file describes; files that it names lie in `folder`. UsageError says which key is wrong."""
+def study_of(make: Callable[..., Any], described: Mapping[str, Any], folder: Path) -> Any:
+    """The hn.Study (`make`) that a file describes; files that it names lie in `folder`. UsageError says which key is wrong."""
     for key in described:
         if key not in _KEYS:
             raise UsageError(_core.unknown_name("key", key, list(_KEYS)))
@@ -27,7 +26,7 @@ def study_of(described: Mapping[str, Any], folder: Path) -> Study:
         if key in _table("grid", described.get("grid", {})):
             raise UsageError(f"key 'grid.{key}' is none; allowed: '{key}' at the top, or in 'zip' and 'points'")
     grid = _axes("grid", described.get("grid", {}), folder)
-    study = Study(_files(TRACE, described[TRACE], folder), _files(MACHINE, described[MACHINE], folder), **grid)
+    study = make(_files(TRACE, described[TRACE], folder), _files(MACHINE, described[MACHINE], folder), **grid)
     for axes in _tables("zip", described.get("zip", [])):
         study = study.zip(**_axes("zip", axes, folder))
     if "points" in described:
@@ -40,7 +39,7 @@ def study_of(described: Mapping[str, Any], folder: Path) -> Study:
     return study
 
 
-def _sampled(study: Study, sample: Mapping[str, Any]) -> Study:
+def _sampled(study: Any, sample: Mapping[str, Any]) -> Any:
     for key in sample:
         if key not in _OF_SAMPLES:
             raise UsageError(_core.unknown_name("key", f"sample.{key}", [f"sample.{one}" for one in _OF_SAMPLES]))
