@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from homenode import bench_page
+from homenode import bench_page, bench_study
 
 N, SWEEPS = 2048, 2
 ACCESSES_PER_SWEEP = 6 * (N - 2) ** 2
@@ -255,6 +255,21 @@ def many_tasks(folder: Path) -> dict[str, Any]:
     return {**_row("flow, 14400 tasks", accesses, fastest), "seconds": fastest}
 
 
+def study(folder: Path) -> dict[str, Any]:
+    """Many small runs as one study; `note` says what they cost beyond the engine."""
+    import homenode as hn
+
+    trace = folder / "stream.hnt"
+    hn.capture("stream", n=1000, check=0, output=trace)
+    found = []
+    for runs in (bench_study.RUNS, bench_study.FEW):
+        text, _ = _run([sys.executable, "-m", "homenode.bench_study", str(runs), str(trace)])
+        found.append(json.loads(text))
+    many, few = found
+    row = _row(f"study, {many['runs']} runs", many["accesses"] * many["runs"], many["seconds"], many["peak_rss_bytes"])
+    return {**row, "note": bench_study.note(many, few, bench_study.parquet_seconds(folder))}
+
+
 def rows() -> list[dict[str, Any]]:
     """Every row, in one run, so that their ratios are of one machine in one state."""
     with tempfile.TemporaryDirectory(prefix="homenode-bench-") as name:
@@ -269,7 +284,7 @@ def rows() -> list[dict[str, Any]]:
         result += [engine("simgrid", trace), engine("line", trace)]
         result += [engine("line", trace, machine) for machine in OTHER_MACHINES]
         result.append({**engine("line", trace, raw=True), "name": "line-raw"})
-        result += short_runs(folder) + irregular(folder)
+        result += [*short_runs(folder), *irregular(folder), study(folder)]
     return with_ratios(result)
 
 
@@ -328,6 +343,9 @@ def main() -> None:
             memory,
         )
     Console().print(table)
+    for row in measured:
+        if "note" in row:
+            print(row["note"])
 
 
 if __name__ == "__main__":

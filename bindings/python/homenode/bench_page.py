@@ -3,6 +3,7 @@
 import datetime
 import platform
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,8 @@ def renew(rows: list[dict[str, Any]], page: Path = PAGE) -> str:
     own, _, notes = text.partition("<!-- rows -->")
     _, _, notes = notes.partition("<!-- end of rows -->")
     when = f"{datetime.date.today().isoformat()}, {platform.machine()}, {_processor()}."
-    body = "\n".join(["", when, "", *table(rows, before), ""])
+    notes_of_rows = [textwrap.fill(row["note"], 100) for row in rows if "note" in row]
+    body = "\n".join(["", when, "", *table(rows, before), "", *(f"{one}\n" for one in notes_of_rows)])
     page.write_text(f"{own}<!-- rows -->\n{body}\n<!-- end of rows -->{notes}", encoding="utf-8")
     lost = slower(rows, before)
     said = f"slower than {SLOWER} of the page's ratio to native: {', '.join(lost)}" if lost else "no row became slower"

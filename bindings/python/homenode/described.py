@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,6 +16,7 @@ class Described:
     """Something read from a description; its class says where they lie, and which functions of the extension know them."""
 
     _folder: ClassVar[Path]
+    _variable: ClassVar[str]  # of the environment: further folders
     _names: ClassVar[staticmethod[[list[Path]], list[str]]]
     _find: ClassVar[staticmethod[[str, list[Path]], Path]]
     _describe: ClassVar[staticmethod[[Path], dict[str, Any]]]
@@ -32,6 +36,14 @@ class Described:
         return cls._names([cls._folder])
 
     @classmethod
+    def path_of(cls, name: str | Path) -> str:
+        """Where a description lies that is named or given by its path; it is not read."""
+        text = str(name)
+        if text.endswith(".toml") or "/" in text:
+            return text
+        return _found(cls._find, cls._folder, text, os.environ.get(cls._variable, ""))
+
+    @classmethod
     def load(cls, name: str | Path) -> Self:
         """Load a description by its name, or by the path of its TOML file (anything with a slash or ending in .toml)."""
         if not is_path(name):
@@ -39,8 +51,7 @@ class Described:
             raise UsageError(
                 f"argument of {kind}.load is {type(name).__name__}; allowed: a name or the path of a TOML file"
             )
-        text = str(name)
-        return cls(Path(text) if text.endswith(".toml") or "/" in text else Path(cls._find(text, [cls._folder])))
+        return cls(Path(cls.path_of(name)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as its path, or its name if it came with the package."""
@@ -49,3 +60,9 @@ class Described:
     def __repr__(self) -> str:
         """Name and description."""
         return f"{type(self).__name__}({self.name!r}: {self.description})"
+
+
+@lru_cache(maxsize=256)
+def _found(find: Callable[[str, list[Path]], Path], folder: Path, name: str, folders: str) -> str:
+    """Runs of a grid ask for the same few descriptions over and over; `folders` is what the environment adds."""
+    return str(find(name, [folder]))

@@ -9,6 +9,7 @@ class EnergyModel(Described):
     """Powers and energies that a run's joules are computed from."""
 
     _folder = ENERGY
+    _variable = "HOMENODE_ENERGY_PATH"
     _names = staticmethod(_core.energy_names)
     _find = staticmethod(_core.find_energy)
     _describe = staticmethod(_core.describe_energy)

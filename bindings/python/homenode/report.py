@@ -39,7 +39,7 @@ def _histogram(by_source: dict[str, dict[int, int]]) -> dict[str, Any]:
         for latency, number in lines.items():
             column[latency // width] += number
         columns[source] = column
-    totals = [sum(column[index] for column in columns.values()) for index in range(bins)]
+    totals = [sum(row) for row in zip(*columns.values(), strict=True)]
     return {"edges": [width * index for index in range(bins + 1)], "counts": totals, "by_source": columns}
 
 

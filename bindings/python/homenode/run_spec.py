@@ -76,7 +76,7 @@ class RunSpec:
 
     def _system_path(self) -> str:
         """The description of the system that was asked for; empty for the machine's own, or the default one."""
-        return "" if self.system == _OWN_SYSTEM else str(System.load(self.system).path)
+        return "" if self.system == _OWN_SYSTEM else System.path_of(self.system)
 
     def _system_name(self) -> str:
         """The system that the run is on, by its name."""
@@ -109,7 +109,8 @@ class RunSpec:
         return self._options.with_(placement="first-touch" + "".join(self.placement.partition("+")[1:]))
 
     def _check_descriptions(self) -> None:
-        self._system_path()
+        if self.system != _OWN_SYSTEM:
+            System.load(self.system)
         EnergyModel.load(self.energy)
 
     def replay(self, trace: Trace, **extras: Any) -> dict[str, Any]:
@@ -118,9 +119,7 @@ class RunSpec:
         if place is not None:
             extras["place"] = _core.PythonPlacement(self.placement, place)
         told = _core.RunExtras(system=self._system_path(), **extras)
-        return _core.replay(
-            trace._core, self.machine._core, self._options, told, str(EnergyModel.load(self.energy).path)
-        )
+        return _core.replay(trace._core, self.machine._core, self._options, told, EnergyModel.path_of(self.energy))
 
     def estimate(self, trace: Trace) -> dict[str, Any]:
         """What the extension's closed form says of it."""

@@ -9,6 +9,7 @@ class System(Described):
     """An operating system to replay on."""
 
     _folder = SYSTEMS
+    _variable = "HOMENODE_SYSTEM_PATH"
     _names = staticmethod(_core.system_names)
     _find = staticmethod(_core.find_system)
     _describe = staticmethod(_core.describe_system)

@@ -48,12 +48,22 @@ def measured(entry: dict[str, Any]) -> dict[str, Any]:
 def estimated(run: StudyRun) -> StoredRun:
     """What the closed form makes of a run."""
     assert run.spec is not None
-    found = estimate_one(run.trace, run.spec).to_dict()
-    slowest = max(found["regions"], key=lambda region: float(region["seconds"]), default=None)
-    numbers = {"seconds": found["seconds"]}
+    found = estimate_one(run.trace, run.spec)
+    regions = [
+        {
+            "label": region.label,
+            "seconds": region.seconds,
+            "executions": region.executions,
+            "binding_resource": region.binding_resource,
+            "thread_busy_seconds": region.thread_seconds.tolist(),
+        }
+        for region in found.regions
+    ]
+    numbers: dict[str, Any] = {"seconds": found.seconds}
+    slowest = max(found.regions, key=lambda region: region.seconds, default=None)
     if slowest is not None:
-        numbers |= {"bound_by": slowest["binding_resource"], "bound_region": slowest["label"]}
-    return StoredRun.of(numbers, found)
+        numbers |= {"bound_by": slowest.binding_resource, "bound_region": slowest.label}
+    return StoredRun.of(numbers, {**found.choice, "seconds": found.seconds, "regions": regions})
 
 
 def run_here(runs: Sequence[StudyRun], workers: int | None, done: Done) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -77,7 +78,7 @@ class StudyRun:
         options = self.spec.options(name for name in names if name not in _DESCRIPTIONS)
         described = [_content(self.spec._system_path())]
         if not self.is_estimate:
-            described.append(_content(str(EnergyModel.load(self.spec.energy).path)))
+            described.append(_content(EnergyModel.path_of(self.spec.energy)))
         return key_of([self.is_estimate, self.trace.hash, self.machine.hash, options, described])
 
     def identity(self) -> dict[str, Any]:
@@ -101,8 +102,8 @@ class StudyRun:
 
 
 @lru_cache(maxsize=256)
-def _hash_of(path: Path, changed: int) -> str:
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+def _hash_of(path: str, changed: int) -> str:
+    return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
 
 
 def _content(path: str) -> str:
@@ -110,7 +111,7 @@ def _content(path: str) -> str:
     if not path:
         return ""
     try:
-        return _hash_of(Path(path), Path(path).stat().st_mtime_ns)
+        return _hash_of(path, os.stat(path).st_mtime_ns)  # noqa: PTH116 (once a run: a Path costs ten times as much)
     except OSError as error:
         raise UsageError(f"'{path}': {error.strerror}") from None
 
