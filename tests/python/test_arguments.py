@@ -47,6 +47,7 @@ def test_a_number_of_samples_is_a_whole_one(trace: hn.Trace, found: Any) -> None
     [
         (lambda trace: hn.Trace.open(3), "a trace is int"),
         (lambda trace: hn.Machine.load(3), "a machine is int"),
+        (lambda trace: hn.Machine("xeon-x5550-2s"), "allowed: Machine.load"),  # type: ignore[arg-type]
         (lambda trace: hn.Machine.from_toml(3), "argument 'text' is int"),
         (lambda trace: hn.System.load(3), "System.load is int"),
         (lambda trace: hn.EnergyModel.load(3), "EnergyModel.load is int"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import pickle
 import signal
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -336,6 +339,14 @@ def test_values_pickle(trace: hn.Trace, tmp_path: Path) -> None:
     gone.unlink()
     with pytest.raises(errors.InputError, match="no trace"):
         pickle.loads(pickled)
+
+
+def test_replays_in_processes_of_a_pool(trace: hn.Trace) -> None:
+    """What joblib, Ray and the pool of Python's own need: arguments and results go through pickle."""
+    machines = hn.Machine.load(SMALL).sample(2)
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        there = pool.map(partial(hn.replay, trace, threads=4), machines)
+        assert [result.run for result in there] == [hn.replay(trace, machine, threads=4).run for machine in machines]
 
 
 def test_import_loads_nothing_heavy() -> None:

@@ -26,6 +26,8 @@ class Machine:
 
     def __init__(self, core: _core.Machine, changes: dict[str, str] | None = None, source: str = "") -> None:
         """Use `Machine.load`."""
+        if not isinstance(core, _core.Machine):
+            raise UsageError(f"Machine({core!r}); allowed: Machine.load with a name or the path of a TOML file")
         self._core = core
         self._source = source
         self._changes = dict(changes or {})
