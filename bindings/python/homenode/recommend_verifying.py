@@ -104,7 +104,7 @@ def obstacle_of_program(program: str, machine: Machine, folder: Path) -> str:
     """Why a program cannot be run in this folder for a prediction on this machine; empty if it can."""
     if not is_this_host(machine):
         return f"'{machine.name}' is not this host as 'homenode machine detect' or 'calibrate' describes it"
-    found = shutil.which(str(folder / program) if "/" in program else program)
+    found = shutil.which(str(folder.absolute() / program) if "/" in program else program)
     if found is None:
         return f"no program '{program}' that can be run"
     if is_traced(Path(found)):
@@ -172,7 +172,9 @@ def _run(line: str, source: Input, folder: str | Path) -> tuple[float, int]:
     """Seconds on the clock and the status of a line for a shell; what it started ends with this process."""
     with source.opened() as stdin:
         begin = time.perf_counter()
-        process = Supervised(["/bin/sh", "-c", line], stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        words = ["/bin/sh", "-c", line]
+        silent: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = Supervised(words, cwd=folder, stdin=stdin, **silent)
         try:
             status = process.wait()
         except BaseException:

@@ -25,7 +25,7 @@ from homenode.recommended_commands import Commands, SourceChange
 from homenode.run_spec import lists_options
 from homenode.trace import Trace
 from homenode.way_search import WORTH, WaySearch
-from homenode.ways import OPTIONS, Way, Ways
+from homenode.ways import OPTIONS, Way, Ways, check_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -226,6 +226,7 @@ def recommend(
     samples = whole_number("samples", samples, 2)
     replays = whole_number("replays", replays, 1)
     described = detected_host() if machine is None else Machine.of(machine)
+    check_options(described, options)
     if not isinstance(program, Trace | str | Path):
         words = words or [str(word) for word in program]
         with stage("capturing"):

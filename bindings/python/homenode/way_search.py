@@ -84,7 +84,7 @@ class WaySearch:
 
     def _typical(self) -> Result:
         """The present way with the seed that gives the median of its times; all that follows has this seed."""
-        specs = self._ways.seeds(SEEDS)
+        specs = self._ways.seeds(min(SEEDS, self._limit))
         results = replay_grid(self._ways.trace, specs, workers=self._workers, advance=self._advance)
         self.replays += len(specs)
         order = sorted(range(len(specs)), key=lambda place: results[place].seconds)
@@ -99,7 +99,9 @@ class WaySearch:
         A heap that gives nothing back leaves that to the end of the process, which no replay has.
         """
         way = move.of(self._ways.present)
-        if not self._is_possible(way):
+        if self.replays >= self._limit:
+            self.is_cut_short = True
+        if self.is_cut_short or not self._is_possible(way):
             return False
         try:
             result = replay_one(self._ways.trace, self._ways.spec(way))

@@ -106,6 +106,14 @@ class Move:
         return dataclasses.replace(way, schedules=found)
 
 
+def check_options(machine: Machine, options: Mapping[str, Any]) -> None:
+    """Refuse what no trace is needed for: TypeError for unknown names of options, UsageError for their values."""
+    for name in options:
+        if name not in OPTIONS:
+            raise TypeError(_core.unknown_name("option", name, OPTIONS))
+    RunSpec(machine, **options).check_values()
+
+
 class Ways:
     """The ways to run one program on one machine."""
 
@@ -114,9 +122,7 @@ class Ways:
 
         UsageError where that cannot be, or is no way that a program can be run.
         """
-        for name in options:
-            if name not in OPTIONS:
-                raise TypeError(_core.unknown_name("option", name, OPTIONS))
+        check_options(machine, options)
         self.trace, self.machine = trace, machine
         self.remarks: list[str] = []
         self.own_threads = trace.own_threads

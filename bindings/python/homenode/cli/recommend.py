@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -22,13 +23,13 @@ from homenode.cli.recommend_tables import print_measured, print_recommendation
 from homenode.cli.run_options import machine_option, machine_with
 from homenode.kernel_sources import kernel, kernels
 from homenode.outputs import check_json_output, check_trace_output, written_whole
-from homenode.program_hints import compile_first, is_source, program_here
+from homenode.program_hints import compile_first, is_source, meant_instead_of, program_here
 from homenode.run_spec import FIELDS
 from homenode.trace import Trace
 
 # As in recommending.py and recommend_verifying.py, which load NumPy and are imported only when the command runs.
 _CHOICES, _SAMPLES, _REPLAYS, _RUNS = 5, 20, 200, 5
-_PRESENT = ("threads", "placement", "mapping", "distribution", "heap", "system", "pages", "seed")
+_PRESENT = ("threads", "placement", "mapping", "distribution", "heap", "system", "pages", "seed", "oversubscribe")
 """Options that tell the present way; those that are not given are what the system does by itself."""
 _BY_ITSELF = {
     "threads": "as captured, or one a core",
@@ -57,6 +58,9 @@ class _Recommend(click.Command):
 def _present_options(command: Any) -> Any:
     """Declare the options of the present way; what is not given is None."""
     for field in reversed([field for field in FIELDS if field.name in _PRESENT]):
+        if isinstance(field.default, bool):
+            command = click.option(f"--{field.name}", is_flag=True, help=f"{field.meaning}.")(command)
+            continue
         told = _BY_ITSELF.get(field.name, str(field.default))
         more: dict[str, Any] = {}
         if field.names:
@@ -164,12 +168,17 @@ def command(
     from homenode.host import detected_host
     from homenode.recommend_verifying import native_kernel, verify
     from homenode.recommending import recommend, words_of
+    from homenode.ways import check_options
 
     words: list[str] | None = click.get_current_context().meta["after_dashes"]
     _check(name, words, pairs, kept)
     if output is not None:
         check_json_output(output)
     described = machine_with(machine if machine is not None else detected_host(), changes)
+    present = {key: value for key, value in options.items() if value is not None}
+    check_options(described, present)
+    if native is not None and shutil.which(native) is None:
+        raise click.UsageError(f"--native '{native}': no program that can be run{meant_instead_of(native)}")
     settings = kernel(name).settings(settings_of(pairs)) if name is not None and name in kernels() else {}
     stdin = input_of_program() if words else None
     with ExitStack() as stack:
@@ -185,7 +194,6 @@ def command(
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="homenode-"))
             native_kernel(kernel(str(name)), Path(folder))
             started = _native_words(str(name), settings)
-        present = {key: value for key, value in options.items() if value is not None}
         found = recommend(
             trace if kept is None and (name is None or name in kernels()) else trace.path,
             described,
