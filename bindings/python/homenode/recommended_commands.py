@@ -170,7 +170,7 @@ class Commands:
         if way.placement == PARALLEL_TOUCH != present.placement:
             found += self._first_touch()
         if way.heap == OWNER_HEAP != present.heap:
-            change = "psm_alloc(bytes, owner) and psm_free in place of malloc and free (traces/psm)"
+            change = "psm_alloc(bytes, owner) and psm_free of homenode's traces/psm in place of malloc and free"
             found += self._allocations(change)
         if way.mapping != present.mapping and self._binds_each(way):
             found.append(self._bound(way))
@@ -193,29 +193,30 @@ class Commands:
         first = sorted(
             (one for one in serial if one["writes"] > _LEAST_SHARE * written), key=lambda one: -int(one["writes"])
         )
-        team = (
-            "the threads that use them later"
+        change = (
+            "let each thread touch first what it will use"
             if self._ways.own_threads
-            else "a parallel loop with the schedule of those that use them"
+            else "initialise in a parallel loop with the schedule of the loops that use the data, so that each thread touches "
+            "its own pages first"
         )
-        change = f"let {team} touch the pages first"
-        found = [SourceChange(one["site"], f"{one['label']} writes {one['writes']:,} times", change) for one in first]
+        found = [
+            SourceChange(one["site"], f"serial code '{one['label']}', {one['writes']:,} writes", change)
+            for one in first
+        ]
         return found[:_NAMED] or self._allocations(change)
 
     def _allocations(self, change: str) -> list[SourceChange]:
+        """Lines that allocate much, largest first."""
         inspected = self._ways.trace.inspect()
-        large = [
-            one
-            for one in inspected["objects"]
-            if not one["private"]
-            and one["kind"] in ("heap", "global", "mmap", "unknown")
-            and one["bytes"] >= _LEAST_SHARE * inspected["footprint_bytes"]
-        ]
         sites: dict[str, list[dict[str, Any]]] = {}
-        for one in sorted(large, key=lambda one: (-int(one["bytes"]), int(one["id"]))):
-            sites.setdefault(one["site"] or one["symbol"] or one["kind"], []).append(one)
-        found = [SourceChange(ones[0]["site"], _listed(ones), change) for ones in sites.values()]
-        return found[:_NAMED] or [SourceChange("", "all allocations", change)]
+        for one in inspected["objects"]:
+            if not one["private"] and one["kind"] in ("heap", "global", "mmap", "unknown"):
+                sites.setdefault(one["site"] or one["symbol"] or one["kind"], []).append(one)
+        sizes = {site: sum(int(one["bytes"]) for one in ones) for site, ones in sites.items()}
+        large = [site for site, size in sizes.items() if size >= _LEAST_SHARE * inspected["footprint_bytes"]]
+        large.sort(key=lambda site: (-sizes[site], site))
+        found = [SourceChange(sites[site][0]["site"], _listed(sites[site]), change) for site in large[:_NAMED]]
+        return found or [SourceChange("", "all allocations", change)]
 
     def _bound(self, way: Way) -> SourceChange:
         created = next((one for one in self._ways.regions if one["kind"] == "thread"), None)
@@ -239,10 +240,13 @@ class Commands:
             found.append("threads not pinned" if way.mapping == "unpinned" else f"threads pinned {way.mapping}")
         if way.placement != present.placement:
             found.append(_PLACEMENTS.get(way.placement, f"pages by {way.placement}"))
+        by_schedule: dict[str, list[str]] = {}
+        for label, schedule in way.schedules:
+            if schedule != dict(present.schedules)[label]:
+                by_schedule.setdefault(schedule, []).append(label)
         found += [
-            f"schedule({_as_clause(schedule) or schedule}) of {label}"
-            for label, schedule in way.schedules
-            if schedule != dict(present.schedules)[label]
+            f"schedule({_as_clause(schedule) or schedule}) of {', '.join(labels)}"
+            for schedule, labels in by_schedule.items()
         ]
         if way.heap != present.heap:
             found.append(_HEAPS.get(way.heap, f"heap {way.heap}"))

@@ -58,6 +58,7 @@ class WaySearch:
         moves = [move for move in ways.moves(now) if move.axis != "heap" or self._gains_before_the_end(move, now)]
         singles = [move.of(present) for move in moves]
         self._try(singles)
+        moves = [move for move in moves if self.of(move.of(present)) < math.inf]
         helpful = self._helpful(moves)
         pairs = [second.of(first.of(present)) for first, second in itertools.combinations(helpful[:PAIRED], 2)]
         self._try(pairs)
@@ -110,8 +111,10 @@ class WaySearch:
             return False
         self.replays += 1
         self._advance(1)
+        if self._ways.before_the_end(result) * WORTH > self._ways.before_the_end(now):
+            return False
         self._seconds[self._key(way)] = result.seconds
-        return self._ways.before_the_end(result) * WORTH <= self._ways.before_the_end(now)
+        return True
 
     def _key(self, way: Way) -> Any:
         return tuple(self._ways.spec(way).options().values())

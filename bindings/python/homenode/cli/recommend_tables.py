@@ -64,7 +64,8 @@ def print_recommendation(screen: Console, found: Recommendation, machine: Machin
         _line(screen, "In the source, each alone, in the present way:")
     for change in found.allocations:
         interval = f"{_percent(change.gain_low)} … {_percent(change.gain_high)}"
-        _line(screen, f"   {change.site or '–'}: {change.what}: {change.change}: {_percent(change.gain)} ({interval})")
+        what = change.what.removeprefix(change.site).strip()
+        _line(screen, f"   {change.site or '–'}: {what}: {change.change}: {_percent(change.gain)} ({interval})")
     sampled = found.replays["sampled"] + found.replays["allocations"]
     screen.print()
     _line(
