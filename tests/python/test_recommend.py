@@ -26,7 +26,7 @@ from homenode.recommend_verifying import verify
 from homenode.recommended_commands import Commands, command_line, places, ranges
 from homenode.recommending import Choice, Recommendation
 from homenode.way_search import WORTH
-from homenode.ways import KEEPING_HEAP, Ways
+from homenode.ways import KEEPING_HEAP, PARALLEL_TOUCH, Ways
 from support import SCRIPTS, Ended
 
 Run = Callable[..., Ended]
@@ -96,6 +96,32 @@ def test_serial_initialisation_is_found(serial: Recommendation) -> None:
         "--interleave=all" in one.commands[-1] or site in [change.site for change in one.source]
         for one in serial.choices
     )
+
+
+@pytest.mark.capture
+def test_serial_code_is_told_by_its_busiest_line(tmp_path: Path) -> None:
+    # main's own first access, to its arguments, is three lines above the loop that writes
+    text = """#include <stdlib.h>
+static void fill(double* a, int n) {
+  for (int i = 0; i < n; ++i)
+    a[i] = i * 0.5;
+}
+int main(int argc, char** argv) {
+  int n = atoi(argv[1]);
+  double* a = malloc(n * sizeof *a);
+  fill(a, n);
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) a[i] *= 2;
+  return a[1] != 1;
+}
+"""
+    (tmp_path / "argument.c").write_text(text)
+    trace = hn.capture(command=[compiled(tmp_path / "argument.c", tmp_path), "50000"])
+    ways = Ways(trace, hn.Machine.load(MACHINE), {})
+    way = dataclasses.replace(ways.present, placement=PARALLEL_TOUCH)
+    change = Commands(ways, ["./argument"]).source(way)[0]
+    assert change.site in ("argument.c:3", "argument.c:4")
+    assert "50,0" in change.what
 
 
 @pytest.mark.capture
@@ -461,6 +487,44 @@ def test_a_kernel_is_run_natively_without_its_self_check(homenode: Run) -> None:
     assert present["predicted_seconds"] > 0
     assert present["least"] > 0
     assert document["present"]["commands"][0].endswith("./stream n=20000 repeats=2 check=0")
+
+
+@pytest.mark.capture
+def test_a_program_that_reads_a_pipe_is_verified_on_the_same_input(tmp_path: Path) -> None:
+    text = """#include <stdio.h>
+int main(void) { int n = 0; static int a[1000]; if (scanf("%d", &n) != 1) return 1; for (int i = 0; i < n; ++i) a[i] = i; return 0; }
+"""
+    source = tmp_path / "reader.c"
+    source.write_text(text)
+    compiled(source, tmp_path)
+    subprocess.run(["gcc", "-O2", source, "-o", tmp_path / "plain"], check=True)
+    words = [
+        SCRIPTS / "homenode",
+        "recommend",
+        "--samples",
+        "2",
+        "--verify",
+        "--runs",
+        "2",
+        "--native",
+        "./plain",
+        "--json",
+    ]
+    done = subprocess.run(
+        [*words, "--", "./reader"], cwd=tmp_path, input="700", capture_output=True, text=True, check=True
+    )
+    present = json.loads(done.stdout)["verification"]["rows"][0]
+    assert (len(present["measured_seconds"]), present["reason"]) == (2, "")
+
+
+@pytest.mark.capture
+def test_an_imported_trace_is_recommended_for_as_far_as_it_tells(tmp_path: Path, homenode: Run) -> None:
+    rows = [f"{thread},write,{0x100000 + 4096 * (4 * page + thread):#x},8" for page in range(8) for thread in range(4)]
+    (tmp_path / "accesses.csv").write_text("thread,kind,address,size\n" + "\n".join(rows) + "\n")
+    assert homenode("import", "csv", "accesses.csv", "-o", "accesses.hnt").status == 0
+    done = homenode("recommend", "accesses.hnt", "--machine", MACHINE, "--samples", 2)
+    assert done.status == 0, done.stderr
+    assert done.stdout.startswith("Run it ")
 
 
 @pytest.mark.capture

@@ -17,6 +17,7 @@ TCMALLOC_LIBRARY = "libtcmalloc_minimal.so.4"
 _TUNABLES = "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824"  # KEEPING_HEAP
 _HUGE_PAGES = {"thp": "always", "4KiB": "never"}
 _NAMED = 4  # lines of the source that one change names, the most important ones
+_STORES = 8  # numbers of 8 B in the widest store, which is one instruction
 _LEAST_SHARE = 0.1  # of what serial code writes, or of the data, below which a line is not named
 # A name without a slash that a shell takes for its own, or for a variable.
 _RESERVED = re.compile(
@@ -188,7 +189,8 @@ class Commands:
         """Where the data are first written: serial code in front of all teams, by its writes; else where they are allocated."""
         kinds = [one["kind"] for one in self._ways.regions]
         before = next((at for at, kind in enumerate(kinds) if kind not in ("serial", "single")), len(kinds))
-        serial = self._ways.regions[:before]
+        serial = self._ways.regions[: None if self._ways.own_threads else before]
+        serial = [one for one in serial if one["kind"] == "serial"]
         written = sum(one["writes"] for one in serial)
         first = sorted(
             (one for one in serial if one["writes"] > _LEAST_SHARE * written), key=lambda one: -int(one["writes"])
@@ -200,10 +202,21 @@ class Commands:
             "its own pages first"
         )
         found = [
-            SourceChange(one["site"], f"serial code '{one['label']}', {one['writes']:,} writes", change)
+            SourceChange(self._busiest_line(one), f"serial code '{one['label']}', {one['writes']:,} writes", change)
             for one in first
         ]
         return found[:_NAMED] or self._allocations(change)
+
+    def _busiest_line(self, region: Mapping[str, Any]) -> str:
+        """Of a region's code the line that most instructions are of, if they can be its writes; else where the region begins."""
+        by_line: dict[str, float] = {}
+        for block in self._ways.trace.executed_code():
+            for part in block["regions"]:
+                if part["region"] == region["label"] and block["line"] and not block["library"]:
+                    line = f"{block['file']}:{block['line']}"
+                    by_line[line] = by_line.get(line, 0.0) + block["instructions"] * part["executions"]
+        line = max(by_line, key=by_line.__getitem__, default="")
+        return line if line and by_line[line] * _STORES >= region["writes"] else str(region["site"])
 
     def _allocations(self, change: str) -> list[SourceChange]:
         """Lines that allocate much, largest first."""

@@ -18,6 +18,7 @@ from homenode import _core, unseen
 from homenode.arguments import whole_number
 from homenode.capturing import capture, is_traced
 from homenode.confidence import LEVEL, interval, probability, sampled_seconds
+from homenode.errors import Error
 from homenode.host import detected_host, is_this_host
 from homenode.machine import Machine
 from homenode.program_changes import Change, program_changes
@@ -243,7 +244,7 @@ def recommend(
     with stage("ranking") as advance:
         chosen = telling.ranked(found, samples, workers, advance)
     with stage("trying allocations") as advance:
-        allocations, took = _allocations(ways, samples, workers, advance)
+        allocations, took = _allocations(ways, samples, workers, search.refused, advance)
     return Recommendation(
         trace=trace,
         machine=described,
@@ -266,7 +267,7 @@ def recommend(
 
 
 def _allocations(
-    ways: Ways, samples: int, workers: int | None, advance: Callable[[int], None]
+    ways: Ways, samples: int, workers: int | None, refused: dict[str, str], advance: Callable[[int], None]
 ) -> tuple[list[Change], int]:
     """Changes of single allocations that gain for certain, best first, and how many replays they took."""
     took = 0
@@ -278,15 +279,19 @@ def _allocations(
 
     if ways.machine.nodes == 1:
         return [], 0
-    found = program_changes(
-        ways.trace,
-        ways.machine,
-        samples=samples,
-        kinds=("allocation",),
-        workers=workers,
-        advance=counted,
-        **ways.spec(ways.present).options(),
-    )
+    try:
+        found = program_changes(
+            ways.trace,
+            ways.machine,
+            samples=samples,
+            kinds=("allocation",),
+            workers=workers,
+            advance=counted,
+            **ways.spec(ways.present).options(),
+        )
+    except Error as error:  # an imported trace may not tell what a placement by use needs
+        refused["single allocations"] = str(error)
+        return [], took
     return [change for change in found if change.gain >= WORTH and change.gain_low > 1], took
 
 

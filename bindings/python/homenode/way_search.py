@@ -17,7 +17,7 @@ from homenode.grids import replay_grid, replay_seconds
 from homenode.recommended_commands import Commands
 from homenode.replaying import replay_one
 from homenode.result import Result
-from homenode.ways import Move, Way, Ways
+from homenode.ways import BY_COMMUNICATION, Move, Way, Ways
 
 WORTH = 1.01
 """What a change must gain: times within a hundredth are told apart by no model here."""
@@ -58,11 +58,11 @@ class WaySearch:
         moves = [move for move in ways.moves(now) if move.axis != "heap" or self._gains_before_the_end(move, now)]
         singles = [move.of(present) for move in moves]
         self._try(singles)
-        moves = [move for move in moves if self.of(move.of(present)) < math.inf]
+        moves = [move for move in moves if self.of(move.of(present)) < math.inf and self._is_worth_a_list(move)]
         helpful = self._helpful(moves)
         pairs = [second.of(first.of(present)) for first, second in itertools.combinations(helpful[:PAIRED], 2)]
         self._try(pairs)
-        tried = [present, *singles, *pairs]
+        tried = [present, *(move.of(present) for move in moves), *pairs]
         every = [*moves, *ways.back_to_present()]
         reached = [present]
         for allowed in (self._is_of_user, self._is_of_commands, lambda way: True):
@@ -170,6 +170,15 @@ class WaySearch:
             if self.of(move.of(present)) * WORTH <= self.of(present):
                 best.setdefault(move.group, move)
         return list(best.values())
+
+    def _is_worth_a_list(self, move: Move) -> bool:
+        """Not a mapping by communication, which is told core by core, where a simple one is as fast."""
+        if move.value not in BY_COMMUNICATION:
+            return True
+        simple = [Move("mapping", name).of(self._ways.present) for name in ("compact", "scatter")]
+        return self.of(move.of(self._ways.present)) * WORTH <= min(
+            self.of(way) for way in (*simple, self._ways.present)
+        )
 
     def _descend(self, starts: Sequence[Way], moves: Sequence[Move], allowed: Callable[[Way], bool]) -> Way:
         """From the best start by the single change that gains most, until none gains; then without what is not needed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import tempfile
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
@@ -180,8 +181,8 @@ def command(
     if native is not None and shutil.which(native) is None:
         raise click.UsageError(f"--native '{native}': no program that can be run{meant_instead_of(native)}")
     settings = kernel(name).settings(settings_of(pairs)) if name is not None and name in kernels() else {}
-    stdin = input_of_program() if words else None
     with ExitStack() as stack:
+        stdin = _input(stack, verified) if words else None
         if name is None or name in kernels():
             team = options["threads"] or min(described.cores, _LARGEST_TEAM)
             trace = _captured(name, settings, words, Asked(threads=team, stdin=stdin, stdout=2, times=False), kept)
@@ -207,6 +208,8 @@ def command(
         )
         measured = None
         if verified:
+            if stdin is not None:
+                os.lseek(stdin.fileno(), 0, os.SEEK_SET)
             with console.progress("running", runs * (1 + len(found.choices))) as advance:
                 measured = verify(
                     found, (started or words_of(trace))[0], runs=runs, stdin=stdin, folder=folder, advance=advance
@@ -222,6 +225,18 @@ def command(
     print_recommendation(screen, found, described)
     if measured is not None:
         print_measured(screen, measured)
+
+
+def _input(stack: ExitStack, again: bool) -> BinaryIO | None:
+    """What the program may read; where it is to be read `again` after the capture, a copy from its begin."""
+    stdin = input_of_program()
+    if stdin is None or not again:
+        return stdin
+    kept: BinaryIO = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+    shutil.copyfileobj(stdin, kept)
+    kept.flush()
+    os.lseek(kept.fileno(), 0, os.SEEK_SET)
+    return kept
 
 
 def _captured(
