@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import homenode as hn
+from homenode import host as host_module
 from homenode.errors import UsageError
 from homenode.host import NAME, cpus_of_cores, detected_host, is_this_host
 from homenode.recommend_verifying import verify
@@ -395,6 +396,36 @@ def test_this_host_is_known() -> None:
     cpus = cpus_of_cores(host.cores)
     assert cpus is None or (len(set(cpus)) == host.cores and min(cpus) >= 0)
     assert cpus_of_cores(host.cores + 1) is None
+
+
+def test_cpus_are_those_of_the_cores_socket_by_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two sockets of two cores with two hardware threads each, numbered as Linux often does: round the sockets, then again.
+    def write(file: Path, text: str) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n")
+
+    for cpu in range(8):
+        socket, first = cpu % 2, cpu % 4
+        topology = tmp_path / "cpu" / f"cpu{cpu}" / "topology"
+        write(topology / "package_cpus_list", ",".join(str(one) for one in range(8) if one % 2 == socket))
+        write(topology / "thread_siblings_list", f"{first},{first + 4}")
+    for node in range(2):
+        write(tmp_path / "node" / f"node{node}" / "cpulist", ",".join(str(one) for one in range(8) if one % 2 == node))
+    monkeypatch.setattr(host_module, "_CPUS", tmp_path / "cpu")
+    monkeypatch.setattr(host_module, "_NODES", tmp_path / "node")
+    assert cpus_of_cores(4) == [0, 2, 1, 3]
+    assert cpus_of_cores(8) is None  # its hardware threads are no cores
+
+
+def test_the_kernels_settings_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HUGE_PAGES", "BALANCING"):
+        monkeypatch.setattr(host_module, name, tmp_path / name)
+    assert (host_module.huge_pages(), host_module.balances_pages()) == ("never", False)
+    (tmp_path / "HUGE_PAGES").write_text("[always] madvise never\n")
+    (tmp_path / "BALANCING").write_text("1\n")
+    assert (host_module.huge_pages(), host_module.balances_pages()) == ("always", True)
+    (tmp_path / "BALANCING").write_text("0\n")
+    assert not host_module.balances_pages()
 
 
 @pytest.mark.capture

@@ -21,6 +21,7 @@ from homenode.confidence import LEVEL, interval, probability, sampled_seconds
 from homenode.errors import Error
 from homenode.host import detected_host, is_this_host
 from homenode.machine import Machine
+from homenode.program_changes import SAMPLES as ALLOCATION_SAMPLES
 from homenode.program_changes import Change, program_changes
 from homenode.recommended_commands import Commands, SourceChange
 from homenode.run_spec import lists_options
@@ -102,7 +103,7 @@ class Recommendation:
     mentioned: list[Choice]
     """Faster on the machine as described, but not for certain."""
     allocations: list[Change]
-    """Of single allocations: what their pages gain elsewhere, each change by itself, at present."""
+    """Of single allocations: what their pages gain elsewhere, each change by itself, at present; from at most 10 sampled machines."""
     best_gain: float
     """The largest gain of all ways that were replayed."""
     replays: dict[str, int]
@@ -283,7 +284,7 @@ def _allocations(
         found = program_changes(
             ways.trace,
             ways.machine,
-            samples=samples,
+            samples=min(samples, ALLOCATION_SAMPLES),
             kinds=("allocation",),
             workers=workers,
             advance=counted,
