@@ -138,6 +138,13 @@ std::string what_is_followed(const std::vector<HandOut>& log) {
   return log.empty() ? std::string{} : "; follows " + std::to_string(one) + ' ' + std::to_string(other);
 }
 
+// Where threads may run on several cores the seed decides on which one each begins. Mappings by a graph give each thread one core.
+bool are_pinned(const RunPlan& plan) {
+  if (plan.mapping->wants_graph()) return true;
+  plan.mapping->prepare(nullptr, plan.machine, plan.spec.threads);  // the main run does so again
+  return plan.mapping->affinity(ThreadId{0}, Time{}).size() == 1;
+}
+
 // Runs share what their slices did to the caches. Where pages move, objects were given their addresses before, or chunks depend on the
 // machine, the caches see something else.
 void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOptions& staged) {
@@ -148,7 +155,8 @@ void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOption
   seen.caches = plan.caches.name;
   seen.heap = plan.heap_name;
   staged.record = plan.extras.record;
-  staged.recorded = what_caches_see(seen, is_by_lines(seen.caches)) + "quantum " + std::to_string(plan.quantum.count()) + "; " +
+  const bool sees_seed = is_by_lines(seen.caches) || !are_pinned(plan);
+  staged.recorded = what_caches_see(seen, sees_seed) + "quantum " + std::to_string(plan.quantum.count()) + "; " +
                     what_caches_see(plan.machine) + what_is_followed(plan.extras.follow) + what_maps_threads(plan);
 }
 

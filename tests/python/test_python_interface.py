@@ -63,6 +63,14 @@ def test_a_grid_gives_what_each_run_gives_alone(trace: hn.Trace) -> None:
         assert {**together.run, "regret": 0} == {**alone.run, "regret": 0}
 
 
+def test_runs_of_several_seeds_give_what_each_gives_alone(trace: hn.Trace) -> None:
+    # where nothing pins the threads, the seed decides on which core each begins, and so what the caches of that core see
+    machine = hn.Machine.load("xeon-x7560-4s")
+    choices = [hn.RunSpec(machine, threads=16, mapping="unpinned", caches="runs", seed=seed) for seed in range(6)]
+    together = [result.seconds for result in hn.replay_grid(trace, choices, workers=2)]
+    assert together == [hn.replay_grid(trace, [choice])[0].seconds for choice in choices]
+
+
 def test_machine_changes() -> None:
     machine = hn.Machine.load("xeon-x7560-4s")
     faster = machine.with_changes(link_bandwidth="25 GB/s")

@@ -38,6 +38,8 @@ else:
     from homenode.map_suggestion import MapSuggestion, suggest_mapping, thread_map
     from homenode.policies import PageFaults, page_placement, policies
     from homenode.program_changes import Change, program_changes
+    from homenode.recommended_commands import SourceChange
+    from homenode.recommending import Choice, Recommendation, recommend
     from homenode.replaying import replay
     from homenode.result import Result
     from homenode.run_spec import RunSpec, grid
@@ -51,6 +53,7 @@ __all__ = [
     "Anchor",
     "AnchoredPart",
     "Change",
+    "Choice",
     "EnergyModel",
     "Estimate",
     "Kernel",
@@ -59,9 +62,11 @@ __all__ = [
     "MappedThread",
     "PageFaults",
     "Ranking",
+    "Recommendation",
     "RegionEstimate",
     "Result",
     "RunSpec",
+    "SourceChange",
     "Store",
     "Study",
     "StudyResults",
@@ -81,6 +86,7 @@ __all__ = [
     "policies",
     "program_changes",
     "rank",
+    "recommend",
     "replay",
     "replay_grid",
     "suggest_mapping",

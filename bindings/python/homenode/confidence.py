@@ -167,6 +167,25 @@ def _variants(choice: RunSpec, machines: Sequence[Machine]) -> list[RunSpec]:
     ]
 
 
+def sampled_seconds(
+    trace: Trace,
+    choices: Sequence[RunSpec],
+    samples: int,
+    *,
+    workers: int | None = None,
+    advance: Callable[[int], None] = lambda steps: None,
+) -> NDArray[np.float64]:
+    """Seconds by choice and sampled machine, the same machines for all choices, which are of one machine; they are not checked again."""
+    import numpy
+
+    machine = choices[0].machine
+    factors = sampled_factors(machine.uncertainties, samples, choices[0].seed)
+    machines = [changed(machine, machine.uncertainties, row) for row in factors]
+    specs = [variant for choice in choices for variant in _variants(choice, machines)]
+    seconds = replay_seconds(trace, specs, workers=workers, advance=advance)
+    return numpy.asarray(seconds, dtype=numpy.float64).reshape(len(choices), samples)
+
+
 def _orders(results: Sequence[Result]) -> list[list[int]]:
     """The runs of each set of comparable ones that have a rank, fastest first: bounds are compared with nothing."""
     groups: dict[tuple[Any, ...], list[int]] = {}

@@ -75,7 +75,7 @@ def _remarks(
     return found
 
 
-def _threads_of(trace: Trace, machine: Machine, threads: int | None) -> list[dict[str, Any]]:
+def threads_to_map(trace: Trace, machine: Machine, threads: int | None) -> list[dict[str, Any]]:
     """The threads to map: those that the program creates, or a team as asked for, as captured, or, after a capture by one, one a core."""
     if threads is not None:
         threads = whole_number("threads", threads, 1)
@@ -121,7 +121,7 @@ def suggest_mapping(
     for name in options:
         if name not in OPTIONS:
             raise TypeError(_core.unknown_name("option", name, OPTIONS))
-    team = _threads_of(trace, machine, threads)
+    team = threads_to_map(trace, machine, threads)
     at_once = trace.own_threads[1] if trace.own_threads else len(team)
     base = RunSpec(machine, threads=len(team), oversubscribe=at_once > machine.cores, **options)
     maps, refused = {}, {}
@@ -158,4 +158,4 @@ def thread_map(
         return suggest_mapping(trace, machine, threads=threads).threads
     trace, machine = Trace.of(trace), Machine.of(machine)
     trace.check_usable()
-    return _mapped(trace, machine, _threads_of(trace, machine, threads), mapping)
+    return _mapped(trace, machine, threads_to_map(trace, machine, threads), mapping)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from homenode import _core
 from homenode.advising import dynamic_chunks
 from homenode.arguments import whole_number
 from homenode.confidence import interval
+from homenode.errors import UsageError
 from homenode.machine import Machine
 from homenode.policies import PageFaults, forget_placement, register_placement
 from homenode.replaying import replay_one
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SAMPLES = 10
+KINDS = ("threads", "program", "loop", "allocation")
+"""Of changes: pinning, all pages, a loop's schedule, the pages of one allocation."""
 LEAST = 1.005  # gains below it are not listed
 LOOPS = 3  # the longest ones are tried
 ALLOCATIONS = 4  # the largest ones are tried
@@ -90,6 +94,7 @@ def program_changes(
     machine: Machine | str | Path,
     *,
     samples: int = SAMPLES,
+    kinds: Sequence[str] = KINDS,
     workers: int | None = None,
     advance: Callable[[int], None] = lambda steps: None,
     **options: Any,
@@ -98,15 +103,25 @@ def program_changes(
 
     Pages of one allocation are interleaved, or put where `stencil-aware` puts them, which is what its parallel first touch or an
     allocation by owner would do (the shorter initialisation of a parallel first touch is not in the gain); all other pages stay as
-    they are. Each gain is that of the one change by itself. Intervals come from `samples` machines (`hn.rank`).
+    they are. Each gain is that of the one change by itself. Intervals come from `samples` machines (`hn.rank`). Only changes of `kinds`
+    are tried.
     """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError(_core.unknown_name("kind of change", kind, list(KINDS)))
     trace, base = Trace.of(trace), asked(machine, options)
     samples = whole_number("samples", samples, 2)
     base.check(trace)
     replays = _Replays(trace, base, workers, advance)
     now = replays.run(base)
-    candidates = [*replays.threads(), *replays.program(), *replays.loops(now), *replays.allocations(now)]
+    sources: dict[str, Callable[[Result], list[_Candidate]]] = {
+        "threads": lambda now: replays.threads(),
+        "program": lambda now: replays.program(),
+        "loop": replays.loops,
+        "allocation": replays.allocations,
+    }
     try:
+        candidates = [one for kind in KINDS if kind in kinds for one in sources[kind](now)]
         times = replays.many([replays.choice(candidate) for candidate in candidates])
         gaining = [
             (candidate, seconds)

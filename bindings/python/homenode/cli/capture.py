@@ -21,7 +21,8 @@ from homenode.program_hints import compile_first, is_source, program_here
 from homenode.trace import Trace
 
 
-def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
+def settings_of(pairs: tuple[str, ...]) -> dict[str, str]:
+    """What --set asks for."""
     settings = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -32,7 +33,7 @@ def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
 
 
 @contextmanager
-def _ended_like_by_keyboard() -> Iterator[None]:
+def ended_like_by_keyboard() -> Iterator[None]:
     """A capture that is asked to end, or whose terminal goes, keeps what it has as at Ctrl-C."""
 
     def interrupt(number: int, frame: object) -> NoReturn:
@@ -102,7 +103,7 @@ def _output_of(kernel_name: str | None, words: list[str] | None) -> Path:
     return output
 
 
-def _input() -> BinaryIO | None:
+def input_of_program() -> BinaryIO | None:
     """What the program may read: not from a terminal, of which a program in the background gets nothing."""
     try:
         return None if os.isatty(0) else open(0, "rb", closefd=False)
@@ -161,7 +162,7 @@ def command(
         raise click.UsageError(
             f"nothing to capture; allowed: a kernel ({', '.join(kernels())}) or '-- ./program arguments'"
         )
-    settings: dict[str, Any] = _settings(pairs)
+    settings: dict[str, Any] = settings_of(pairs)
     if kernel_name is not None:
         settings = kernel(kernel_name).settings(settings)
     elif pairs:
@@ -171,14 +172,14 @@ def command(
     if words:
         _note_own_options(context.command, words)
     asked = Asked(
-        threads, alias_over, label, timeout, _input() if words else None, 2 if as_json else None, not no_times
+        threads, alias_over, label, timeout, input_of_program() if words else None, 2 if as_json else None, not no_times
     )
     screen = console.diagnostics()
 
     def progress(step: str) -> None:
         screen.print(f"[dim]{console.plain(step)} …[/dim]")
 
-    with _ended_like_by_keyboard():
+    with ended_like_by_keyboard():
         found = words_of_kernel(kernel_name, settings, progress) if kernel_name else words_of_command(words or [])
         trace, status = captured(asked, found, output, progress)
     if as_json:

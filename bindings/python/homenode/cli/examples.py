@@ -20,6 +20,11 @@ EXAMPLES = {
     "machine loaded-latency": ("homenode machine loaded-latency xeon-x5550-2s -o curve.html",),
     "machine latency-map": ("homenode machine latency-map knc-5110p --first 0x125000 --blocks 64 -o map.html",),
     "policies": ("homenode policies placement", "homenode policies bind"),
+    "recommend": (
+        "homenode recommend -- ./fill 1000",
+        "homenode recommend hotspot.hnt --machine xeon-x7560-4s",
+        "homenode recommend hotspot --set size=512 --machine xeon-x7560-4s",
+    ),
     "replay": (
         "homenode replay hotspot.hnt --machine xeon-x7560-4s --threads 8,32 --placement first-touch --placement interleave",
         "homenode replay hotspot.hnt --machine xeon-x7560-4s --threads 32 --change 'link_bandwidth=10 GB/s' "

@@ -29,6 +29,7 @@ _GROUPS = {
         "recover": "turn what a killed capture left into a trace",
     },
     "Ask": {
+        "recommend": "tell how to run a program faster, as commands and source lines",
         "replay": "simulate a trace on machines under policies, and rank them",
         "sweep": "run a study: machines, their parameters and policies, many runs by one file",
         "map": "suggest the cores of each thread, for use outside homenode",

@@ -91,7 +91,7 @@ def machine_option(**more: Any) -> Callable[[Command], Command]:
     return click.option("--machine", shell_complete=completion.machines, **words)
 
 
-def machines_with(name: str, changes: Iterable[str]) -> list[Machine]:
+def machines_with(name: str | Machine, changes: Iterable[str]) -> list[Machine]:
     """A machine with the changes that --change asks for: with several values for a name, one machine for each."""
     replaced: dict[str, list[str]] = {}
     for change in changes:
@@ -101,7 +101,7 @@ def machines_with(name: str, changes: Iterable[str]) -> list[Machine]:
         values = replaced.setdefault(key.strip(), [])
         if value.strip() not in values:
             values.append(value.strip())
-    machine = Machine.load(name)
+    machine = Machine.of(name)
     if not replaced:
         return [machine]
     return [
@@ -110,7 +110,7 @@ def machines_with(name: str, changes: Iterable[str]) -> list[Machine]:
     ]
 
 
-def machine_with(name: str, changes: Iterable[str]) -> Machine:
+def machine_with(name: str | Machine, changes: Iterable[str]) -> Machine:
     """The same for a command that looks at one machine."""
     machines = machines_with(name, changes)
     if len(machines) > 1:
