@@ -31,37 +31,47 @@ else:
     from homenode.confidence import Ranking, rank
     from homenode.energy import EnergyModel
     from homenode.estimating import Estimate, RegionEstimate, estimate
+    from homenode.extensions import load_extension
     from homenode.extrapolating import extrapolate
     from homenode.grids import replay_grid
+    from homenode.heap_to_manage import Allocation, Heap, Release
     from homenode.kernel_sources import Kernel, kernels
+    from homenode.loop_to_share import Loop
     from homenode.machine import Machine
     from homenode.map_suggestion import MapSuggestion, suggest_mapping, thread_map
-    from homenode.policies import PageFaults, page_placement, policies
+    from homenode.page_faults import PageFaults
+    from homenode.policies import heap_manager, page_placement, policies, thread_mapping, work_distribution
     from homenode.program_changes import Change, program_changes
     from homenode.replaying import replay
     from homenode.result import Result
     from homenode.run_spec import RunSpec, grid
     from homenode.system import System
     from homenode.thread_map import MappedThread
+    from homenode.threads_to_map import ThreadsToMap
     from homenode.trace import Trace
 
 __all__ = [
     "Advice",
+    "Allocation",
     "Anchor",
     "AnchoredPart",
     "Change",
     "EnergyModel",
     "Estimate",
+    "Heap",
     "Kernel",
+    "Loop",
     "Machine",
     "MapSuggestion",
     "MappedThread",
     "PageFaults",
     "Ranking",
     "RegionEstimate",
+    "Release",
     "Result",
     "RunSpec",
     "System",
+    "ThreadsToMap",
     "Trace",
     "__version__",
     "advise",
@@ -72,7 +82,9 @@ __all__ = [
     "estimate",
     "extrapolate",
     "grid",
+    "heap_manager",
     "kernels",
+    "load_extension",
     "page_placement",
     "policies",
     "program_changes",
@@ -81,4 +93,6 @@ __all__ = [
     "replay_grid",
     "suggest_mapping",
     "thread_map",
+    "thread_mapping",
+    "work_distribution",
 ]

@@ -13,7 +13,9 @@ from homenode.advising import dynamic_chunks
 from homenode.arguments import whole_number
 from homenode.confidence import changed, interval, sampled_factors
 from homenode.machine import Machine
-from homenode.policies import PageFaults, forget_placement, register_placement
+from homenode.page_faults import PageFaults
+from homenode.policies import page_placement
+from homenode.registering import forget_placement
 from homenode.replaying import replay_one
 from homenode.result import Result
 from homenode.run_spec import RunSpec, asked, lists_options
@@ -80,7 +82,7 @@ def _placed(number: int, how: str, homes: dict[int, int], faults: PageFaults) ->
 
 
 def _register(name: str, number: int, how: str, homes: dict[int, int]) -> None:
-    register_placement(name, lambda faults: _placed(number, how, homes, faults))
+    page_placement(name)(lambda faults: _placed(number, how, homes, faults))
 
 
 @lists_options()
@@ -274,7 +276,7 @@ class _Replays:
             seen.extend(zip(faults.object.tolist(), faults.page.tolist(), strict=True))
             return faults.node.copy()
 
-        register_placement("advice-watch", watch)
+        page_placement("advice-watch")(watch)
         try:
             pages = self.run(self._base.with_(placement="advice-watch"), keep_log=True).pages
         finally:
