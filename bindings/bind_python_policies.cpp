@@ -47,11 +47,13 @@ void add(Registry<Interface>& registry, const PolicyDescription& described, cons
   registry.add(python_entry<Interface, Adapter>(registry.kind(), described, KeptObject{make}, more...));
 }
 
-void check_name(const std::string& kind, const std::string& name) {
-  if (kind == page_placements().kind()) page_placements().check_new_name(name);
-  if (kind == thread_mappings().kind()) thread_mappings().check_new_name(name);
-  if (kind == work_distributions().kind()) work_distributions().check_new_name(name);
-  if (kind == heap_managers().kind()) heap_managers().check_new_name(name);
+// Calls `work` with the registry of a kind.
+template <class Work>
+void with_registry(const std::string& kind, const Work& work) {
+  if (kind == page_placements().kind()) work(page_placements());
+  if (kind == thread_mappings().kind()) work(thread_mappings());
+  if (kind == work_distributions().kind()) work(work_distributions());
+  if (kind == heap_managers().kind()) work(heap_managers());
 }
 
 // Calls `look` of Python for a name that no registry has.
@@ -93,8 +95,15 @@ void bind_python_policies(py::module_& module) {
       "add_heap", [](const PolicyDescription& described, const py::object& make) { add<PythonHeap>(heap_managers(), described, make); },
       "described"_a, "make"_a);
   module.def(
-      "remove_placement", [](const std::string& name) { page_placements().remove(name); }, "name"_a);
-  module.def("check_policy_name", &check_name, "kind"_a, "name"_a);
+      "remove_policy",
+      [](const std::string& kind, const std::string& name) { with_registry(kind, [&](auto& registry) { registry.remove(name); }); },
+      "kind"_a, "name"_a);
+  module.def(
+      "check_policy_name",
+      [](const std::string& kind, const std::string& name) {
+        with_registry(kind, [&](const auto& registry) { registry.check_new_name(name); });
+      },
+      "kind"_a, "name"_a);
   module.def("when_unknown", &when_unknown, "look"_a);
 }
 

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 import homenode as hn
 from homenode import errors
+from homenode.registering import forget
 from homenode.run_spec import command
-from support import ROOT, SCRIPTS, Ended
+from support import BUILD, ROOT, SCRIPTS, Ended, build_release
 
 Run = Callable[..., Ended]
 MACHINE = "xeon-x5550-2s"
 EXAMPLES = ROOT / "tests/contract/extensions/python_policies.py"
-BUILD = ROOT / "build/release"
 # What is written again there, under the names of what it equals.
 WRITTEN_AGAIN = {
     "placement": {"python-interleave": "interleave"},
@@ -31,9 +31,15 @@ WRITTEN_AGAIN = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def examples() -> None:
+@pytest.fixture(autouse=True)
+def examples() -> Iterator[None]:
+    """The examples are there; what a test registers is gone behind it."""
+    before = {(policy["kind"], policy["name"]) for policy in hn.policies()}
     hn.load_extension(EXAMPLES)
+    yield
+    for policy in hn.policies():
+        if (policy["kind"], policy["name"]) not in before:
+            forget(policy["kind"], policy["name"])
 
 
 @pytest.fixture(scope="module")
@@ -606,11 +612,7 @@ def test_a_package_that_fails_is_named(homenode: Run, installed: Path) -> None:
 @pytest.fixture(scope="module")
 def contracts() -> Path:
     """The library of the contract suites, which `./dev test` has built."""
-    if not (BUILD / "build.ninja").exists():
-        subprocess.run(
-            ["cmake", "--preset", "release", "-DHOMENODE_BENCHMARKS=OFF"], cwd=ROOT, check=True, capture_output=True
-        )
-    subprocess.run(["ninja", "-C", BUILD, "contracts_of_extensions"], check=True, capture_output=True)
+    build_release("contracts_of_extensions")
     return BUILD / "tests/libcontracts_of_extensions.so"
 
 
@@ -640,7 +642,7 @@ def test_policies_in_python_have_all_tests_of_the_built_in_ones(
     contracts: Path, kind: str, built_in: str, name: str
 ) -> None:
     mine = names_of_tests(suites_on(contracts, EXAMPLES, listing=True).stdout, name)
-    subprocess.run(["ninja", "-C", BUILD, "test_contract"], check=True, capture_output=True)
+    build_release("test_contract")
     command = [BUILD / "tests/test_contract", "--gtest_list_tests", f"--gtest_filter=*{kind}.*/{built_in}"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert mine == names_of_tests(listed, built_in) != set()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
 import threading
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from homenode import _core
 from homenode.arguments import is_path
 from homenode.errors import PolicyError, UsageError
 from homenode.registering import add_source, reproducible
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "homenode.policies"
 """Entry points of this group name modules of installed packages whose import registers policies."""
@@ -72,14 +75,16 @@ def load_installed() -> None:
     global _looked
     with _installed:
         if not _looked:
+            from importlib.metadata import entry_points
+
             _looked = True
-            for entry in importlib.metadata.entry_points(group=GROUP):
+            for entry in entry_points(group=GROUP):
                 _load_entry(entry)
         if _failed:
             raise _failed[0]
 
 
-def _load_entry(entry: importlib.metadata.EntryPoint) -> None:
+def _load_entry(entry: EntryPoint) -> None:
     try:
         with reproducible():
             entry.load()

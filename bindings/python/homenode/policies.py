@@ -95,11 +95,6 @@ def heap_manager(
     return Registration("heap", name, examples, deviations, add)
 
 
-def forget_placement(name: str) -> None:
-    """Take a placement back."""
-    _core.remove_placement(name)
-
-
 def policies(kind: str | None = None) -> list[dict[str, Any]]:
     """Every policy with its parameters, units and defaults; of one kind if asked. Those of installed packages are there, too.
 

@@ -15,7 +15,7 @@ from homenode.confidence import changed, interval, sampled_factors
 from homenode.machine import Machine
 from homenode.page_faults import PageFaults
 from homenode.policies import page_placement
-from homenode.registering import forget_placement
+from homenode.registering import forget
 from homenode.replaying import replay_one
 from homenode.result import Result
 from homenode.run_spec import RunSpec, asked, lists_options
@@ -138,7 +138,7 @@ class _Replays:
 
     def forget(self) -> None:
         for name in self._registered:
-            forget_placement(name)
+            forget("placement", name)
 
     def choice(self, candidate: _Candidate, machine: Machine | None = None) -> RunSpec:
         return self._base.with_(machine=machine or self._base.machine, **candidate.options)
@@ -280,7 +280,7 @@ class _Replays:
         try:
             pages = self.run(self._base.with_(placement="advice-watch"), keep_log=True).pages
         finally:
-            forget_placement("advice-watch")
+            forget("placement", "advice-watch")
         assert pages is not None
         least: dict[int, int] = {}
         for number, page in seen:

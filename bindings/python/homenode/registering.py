@@ -45,10 +45,10 @@ class Registration:
         return policy
 
 
-def forget_placement(name: str) -> None:
-    """Take a placement back."""
-    _core.remove_placement(name)
-    _from_here.discard(("placement", name))
+def forget(kind: str, name: str) -> None:
+    """Take a policy of an extension back."""
+    _core.remove_policy(kind, name)
+    _from_here.discard((kind, name))
 
 
 def is_from_here(spec: _core.RunSpec) -> bool:
