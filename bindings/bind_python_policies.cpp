@@ -10,6 +10,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/heap_pages.hpp"
 #include "bindings/loop_view.hpp"
+#include "bindings/mapped_pages.hpp"
 #include "bindings/python_distribution.hpp"
 #include "bindings/python_heap.hpp"
 #include "bindings/python_mapping.hpp"
@@ -40,6 +41,13 @@ PolicyDescription describe(const std::string& name, const std::string& descripti
   for (const auto& [parameter, value] : settings) described.parameters.push_back(parameter_from(parameter, value));
   for (const auto& [clause, reason] : deviations) described.deviations.push_back({clause, reason});
   return described;
+}
+
+Watch watch_from(const std::string& text) {
+  if (text == "nothing") return Watch::nothing;
+  if (text == "hinting-faults") return Watch::hinting_faults;
+  if (text == "traffic") return Watch::traffic;
+  throw UsageError(unknown_name("what a placement watches", text, std::vector<std::string>{"nothing", "hinting-faults", "traffic"}));
 }
 
 template <class Adapter, class Interface, class... More>
@@ -73,12 +81,15 @@ void when_unknown(const py::object& look) {
 void bind_python_policies(py::module_& module) {
   bind_loop_view(module);
   bind_heap_pages(module);
+  bind_mapped_pages(module);
   py::class_<PolicyDescription>(module, "PolicyDescription")
       .def(py::init(&describe), "name"_a, "description"_a, "settings"_a, "examples"_a, "deviations"_a);
   module.def(
       "add_placement",
-      [](const PolicyDescription& described, const py::object& make) { add<PythonPlacement>(page_placements(), described, make); },
-      "described"_a, "make"_a);
+      [](const PolicyDescription& described, const py::object& make, const std::string& watches, bool wakes) {
+        add<PythonPlacement>(page_placements(), described, make, Watching{watch_from(watches), wakes});
+      },
+      "described"_a, "make"_a, "watches"_a, "wakes"_a);
   module.def(
       "add_mapping",
       [](const PolicyDescription& described, const py::object& make, bool graph) {
@@ -87,10 +98,10 @@ void bind_python_policies(py::module_& module) {
       "described"_a, "make"_a, "graph"_a);
   module.def(
       "add_distribution",
-      [](const PolicyDescription& described, const py::object& make, bool estimates) {
-        add<PythonDistribution>(work_distributions(), described, make, estimates);
+      [](const PolicyDescription& described, const py::object& make, bool estimates, bool tasks) {
+        add<PythonDistribution>(work_distributions(), described, make, PythonDistribution::Asks{estimates, tasks});
       },
-      "described"_a, "make"_a, "estimates"_a);
+      "described"_a, "make"_a, "estimates"_a, "tasks"_a);
   module.def(
       "add_heap", [](const PolicyDescription& described, const py::object& make) { add<PythonHeap>(heap_managers(), described, make); },
       "described"_a, "make"_a);

@@ -71,6 +71,7 @@ void bind_loop_view(py::module_& module) {
       .def_property_readonly("execution", [](const LoopView& loop) { return loop.execution().value(); })
       .def_property_readonly("iterations", &LoopView::iterations)
       .def_property_readonly("seed", &LoopView::seed)
+      .def_property_readonly("tasks", &LoopView::tasks)
       .def_property_readonly("label", &LoopView::label)
       .def_property_readonly("cores", &cores_of)
       .def("homes", &homes_of, "first"_a, "last"_a)

@@ -20,6 +20,7 @@ public:
   ExecutionId execution() const { return region_.execution; }
   std::int64_t iterations() const { return region_.iterations; }
   std::uint64_t seed() const { return region_.seed; }
+  bool tasks() const { return region_.region != nullptr && region_.region->kind == RegionKind::task; }
   const std::string& label() const { return label_; }
   const std::vector<CoreId>& cores() const { return cores_; }  // by thread
 

@@ -119,10 +119,10 @@ void PythonDistribution::prepare(const RegionView& region, const Team& team, con
   const py::object decide = decider(region.memory, *team.machine).get();
   const py::object answer = call_user(
       who, [&] { return decide(loop_); }, MayRefuse::yes);
-  if (is_plan(answer)) {
+  if (is_plan(answer) && !loop_->tasks()) {
     chunks_ = std::make_unique<PlannedChunks>(chunks_of(who, plan_from(who, answer), *loop_));
   } else if (py::hasattr(answer, "next")) {
-    chunks_ = std::make_unique<AskedChunks>(who, answer, region.execution, region.iterations);
+    chunks_ = std::make_unique<AskedChunks>(who, answer, region);
   } else {
     throw PolicyError(who + " returned " + std::string(py::str(py::type::of(answer).attr("__name__"))) + "; allowed: " + allowed_answers);
   }

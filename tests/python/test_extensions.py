@@ -248,6 +248,124 @@ def test_a_heap_sees_each_call(heap_trace: hn.Trace) -> None:
     assert [call.time_ps for call in calls] == sorted(call.time_ps for call in calls)
 
 
+def test_a_placement_that_watches_migrates_pages(trace: hn.Trace) -> None:
+    seen: list[tuple[int, int]] = []
+
+    @hn.page_placement("to-the-reader", watches="traffic")
+    class ToTheReader:
+        def __call__(self, faults: hn.PageFaults) -> Any:
+            return [0] * len(faults)
+
+        def observe(self, uses: hn.PageUses, pages: hn.MappedPages) -> None:
+            mapped = uses.home >= 0
+            assert (pages.homes(uses.page)[mapped] == uses.home[mapped]).all()
+            assert (np.diff(uses.page.astype(np.int64)) > 0).all()
+            assert (uses.read_bytes + uses.written_bytes > 0).all()
+            seen.append((uses.place.thread, uses.place.node))
+            pages.migrate(uses.page[mapped], uses.place.node)
+
+    run = hn.replay(trace, MACHINE, threads=8, placement="to-the-reader").run
+    assert run["migrated_pages"] > 0
+    assert {node for _, node in seen} == {0, 1}
+    with pytest.raises(errors.UsageError, match="a modifier that migrates pages on a placement that migrates pages"):
+        hn.replay(trace, MACHINE, threads=8, placement="to-the-reader+autonuma")
+
+
+def test_a_placement_that_wakes_unmaps_pages(trace: hn.Trace) -> None:
+    woken: list[int] = []
+
+    @hn.page_placement("waking", watches="hinting-faults")
+    class Waking:
+        wakeup_ps: int | None = 0
+
+        def __call__(self, faults: hn.PageFaults) -> Any:
+            return faults.node
+
+        def observe(self, uses: hn.PageUses, pages: hn.MappedPages) -> None:
+            assert (uses.read_bytes == 0).all()
+
+        def wake(self, place: hn.Place, pages: hn.MappedPages) -> None:
+            assert self.wakeup_ps is not None and place.time_ps >= self.wakeup_ps
+            woken.append(pages.unmap(np.arange(len(pages))))
+            self.wakeup_ps = place.time_ps + 1 if len(woken) < 3 else None
+
+    run = hn.replay(trace, MACHINE, threads=8, placement="waking").run
+    assert len(woken) == 3
+    assert run["hinting_faults"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "act", "message"),
+    [
+        ("migrate", lambda pages: pages.migrate([len(pages)], 0), "asks for page"),
+        ("migrate", lambda pages: pages.migrate(np.arange(len(pages)), 9), "to node 9; allowed: nodes 0 to 1"),
+        ("migrate", lambda pages: pages.migrate([0.5], 0), "allowed: integers, the numbers of pages"),
+        ("observe", lambda pages: 1 / 0, "raised ZeroDivisionError"),
+    ],
+)
+def test_wrong_acts_of_a_watching_placement(trace: hn.Trace, name: str, act: Any, message: str) -> None:
+    @hn.page_placement("wrong", watches="traffic")
+    class Wrong:
+        def __call__(self, faults: hn.PageFaults) -> Any:
+            return faults.node
+
+        def observe(self, uses: hn.PageUses, pages: hn.MappedPages) -> None:
+            act(pages)
+
+    with pytest.raises(errors.PolicyError, match=re.escape(message)):
+        hn.replay(trace, MACHINE, threads=2, placement="wrong")
+
+
+def test_pages_are_there_during_the_call_only(trace: hn.Trace) -> None:
+    kept: list[hn.MappedPages] = []
+
+    @hn.page_placement("keeping-pages", watches="traffic")
+    class Keeping:
+        def __call__(self, faults: hn.PageFaults) -> Any:
+            return faults.node
+
+        def observe(self, uses: hn.PageUses, pages: hn.MappedPages) -> None:
+            kept.append(pages)
+
+    hn.replay(trace, MACHINE, threads=2, placement="keeping-pages")
+    with pytest.raises(errors.UsageError, match="after the call that gave them"):
+        len(kept[0])
+
+
+@pytest.fixture(scope="module")
+def task_trace(own_cache: None) -> hn.Trace:
+    """A program of tasks."""
+    return hn.capture("jacobi3d_tasks", ni=16, nj=16, nk=16, bk=16)
+
+
+def test_a_distribution_runs_tasks(task_trace: hn.Trace) -> None:
+    log = hn.replay(task_trace, MACHINE, threads=4, distribution="python-task-stack", keep_log=True).log
+    theirs = hn.replay(task_trace, MACHINE, threads=4, distribution="tasks", keep_log=True).log
+    assert log is not None and theirs is not None
+    handed_out = [sorted(map(tuple, rows[:, :3].tolist())) for rows in (log, theirs)]
+    assert handed_out[0] == handed_out[1]
+    with pytest.raises(errors.UsageError, match="consists of tasks, which distribution 'python-static' does not run"):
+        label = next(one for one in task_trace.labels if one.endswith(":task"))
+        hn.replay(task_trace, MACHINE, threads=4, distribution=f"{label}@python-static")
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({}, "for a region of tasks; allowed: an object with methods next, submit, queue and withdraw"),
+        ({"submit": lambda *_: "yes"}, "returned 'yes' for a task; allowed: True, False, or None for True"),
+        ({"submit": lambda *_: (True, -3)}, "says that a call takes -3"),
+        ({"next": lambda *_: (0, 2)}, "allowed: one task that was queued"),
+    ],
+)
+def test_wrong_answers_about_tasks(task_trace: hn.Trace, methods: dict[str, Any], message: str) -> None:
+    usual = {"next": lambda *_: None, "submit": lambda *_: None, "queue": lambda *_: None, "withdraw": lambda *_: None}
+    answer = type("Answer", (), {**usual, **methods} if methods else {"next": usual["next"]})
+    hn.work_distribution("wrong", tasks=True)(lambda loop: answer() if loop.tasks else ([0], [loop.iterations], [0]))
+    with pytest.raises(errors.PolicyError, match=re.escape(message)):
+        hn.replay(task_trace, MACHINE, threads=2, distribution="wrong static")
+
+
 # ---- settings
 
 
@@ -284,6 +402,9 @@ def test_a_setting_without_a_default_is_required(trace: hn.Trace) -> None:
 def test_what_can_be_no_policy_is_refused_when_it_is_registered() -> None:
     def words(faults: hn.PageFaults, *, how: str = "round") -> Any: ...
 
+    class Seeing:
+        def observe(self, uses: hn.PageUses, pages: hn.MappedPages) -> None: ...
+
     class NoHeap:
         def allocate(self, call: hn.Allocation) -> int: ...  # type: ignore[empty-body]
 
@@ -291,6 +412,18 @@ def test_what_can_be_no_policy_is_refused_when_it_is_registered() -> None:
         (lambda: hn.page_placement("worded")(words), "setting 'how' has the default 'round'; allowed: whole numbers"),
         (lambda: hn.heap_manager("no-heap")(NoHeap), "a class without prepare, release; allowed: "),
         (lambda: hn.heap_manager("no-heap")(lambda: 0), "no class; allowed: "),
+        (
+            lambda: hn.page_placement("seeing", watches="all")(Seeing),
+            "unknown what a placement watches 'all'; allowed: ",
+        ),
+        (
+            lambda: hn.page_placement("seeing", watches="traffic")(len),
+            "watches pages; allowed: a class with a method observe",
+        ),
+        (
+            lambda: hn.page_placement("asleep")(type("A", (), {"wake": words})),
+            "has a method wake and watches nothing; allowed: ",
+        ),
         (lambda: hn.thread_mapping("no-mapping")(3), "mapping 'no-mapping' is int; allowed: a function or a class"),  # type: ignore[type-var]
         (lambda: hn.thread_mapping("compact"), "mapping 'compact' is built in; allowed: any other name"),
         (lambda: hn.work_distribution("No"), "distribution name 'No'; allowed: a small letter"),

@@ -40,6 +40,7 @@ else:
     from homenode.machine import Machine
     from homenode.map_suggestion import MapSuggestion, suggest_mapping, thread_map
     from homenode.page_faults import PageFaults
+    from homenode.page_uses import MappedPages, PageUses, Place
     from homenode.policies import heap_manager, page_placement, policies, thread_mapping, work_distribution
     from homenode.program_changes import Change, program_changes
     from homenode.replaying import replay
@@ -63,8 +64,11 @@ __all__ = [
     "Loop",
     "Machine",
     "MapSuggestion",
+    "MappedPages",
     "MappedThread",
     "PageFaults",
+    "PageUses",
+    "Place",
     "Ranking",
     "RegionEstimate",
     "Release",

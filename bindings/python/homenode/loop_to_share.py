@@ -1,4 +1,4 @@
-"""What a distribution in Python sees: one execution of a parallel loop."""
+"""What a distribution in Python sees: one execution of a parallel loop, or of a region of tasks."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ class Loop:
     def label(self) -> str:
         """The region's label."""
         return self._loop.label
+
+    @property
+    def tasks(self) -> bool:
+        """Whether it is a region of tasks: its iterations become ready one by one."""
+        return self._loop.tasks
 
     @property
     def execution(self) -> int:

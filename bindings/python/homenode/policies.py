@@ -19,12 +19,21 @@ Policy = Callable[..., Any]
 
 
 def page_placement(
-    name: str, *, examples: Sequence[str] = (), deviations: Mapping[str, str] | None = None
+    name: str,
+    *,
+    watches: str = "nothing",
+    examples: Sequence[str] = (),
+    deviations: Mapping[str, str] | None = None,
 ) -> Registration:
     """Register a function as the placement `name`: it gets `PageFaults` and returns one node for each of them.
 
     It is called once a batch, never once an access. A class may stand in place of the function: it is created anew for each
     run and its instance called, so that it may keep state. Registering a name again replaces it.
+
+    `watches`: a class may also look at pages that are mapped, and migrate or unmap them. With ``"traffic"`` its
+    ``observe(uses, pages)`` gets `PageUses` of each slice of work and `MappedPages`; with ``"hinting-faults"`` only the first touches of
+    pages that it unmapped. If it has ``wake(place, pages)``, that is called at the first slice that starts at its attribute
+    ``wakeup_ps`` or later, simulated picoseconds, None for never.
 
     What holds for policies of every kind: arguments of the class, or keyword-only arguments of the function, that are whole numbers
     are settings (``name:key=value``). An exception becomes an `errors.PolicyError` whose cause it is. `examples` are texts with
@@ -32,7 +41,14 @@ def page_placement(
     """
 
     def add(described: Described, policy: Policy) -> None:
-        _core.add_placement(described, partial(policy_adapters.placement, policy))
+        wakes = inspect.isclass(policy) and hasattr(policy, "wake")
+        if watches == "nothing" and wakes:
+            raise UsageError(
+                f"placement '{name}' has a method wake and watches nothing; allowed: watches='traffic' or 'hinting-faults'"
+            )
+        if watches != "nothing" and not (inspect.isclass(policy) and hasattr(policy, "observe")):
+            raise UsageError(f"placement '{name}' watches pages; allowed: a class with a method observe")
+        _core.add_placement(described, partial(policy_adapters.PlacingPages, policy), watches, wakes)
 
     return Registration("placement", name, examples, deviations, add)
 
@@ -54,7 +70,12 @@ def thread_mapping(
 
 
 def work_distribution(
-    name: str, *, estimates: bool = False, examples: Sequence[str] = (), deviations: Mapping[str, str] | None = None
+    name: str,
+    *,
+    estimates: bool = False,
+    tasks: bool = False,
+    examples: Sequence[str] = (),
+    deviations: Mapping[str, str] | None = None,
 ) -> Registration:
     """Register a function or class as the distribution `name`: it is called once for each execution of a loop, with `Loop`.
 
@@ -65,11 +86,16 @@ def work_distribution(
     loop may overlap (`nowait`): what belongs to an execution belongs to that object.
 
     A class is created once a run and called for all loops of it, so that it may learn from one to the next. `estimates`: it asks
-    `Loop.seconds`. Tasks are not distributed by it. The rest is as for `page_placement`.
+    `Loop.seconds`. The rest is as for `page_placement`.
+
+    `tasks`: it also runs regions of tasks (`Loop.tasks`), one iteration each. The object is told of tasks that are ready:
+    ``submit(task, thread, time_ps)`` returns None or True if it takes the task, False if the thread that creates it must run it, or
+    ``(True, overhead_ns)``; ``queue(task, thread, time_ps)`` is one that it must take. ``withdraw(task, thread)`` takes one out that
+    the thread waits for and runs itself; False if that thread may not. ``next`` returns ``(task, task + 1)``, or None if none is ready.
     """
 
     def add(described: Described, policy: Policy) -> None:
-        _core.add_distribution(described, partial(policy_adapters.distribution, policy), estimates)
+        _core.add_distribution(described, partial(policy_adapters.distribution, policy), estimates, tasks)
 
     return Registration("distribution", name, examples, deviations, add)
 

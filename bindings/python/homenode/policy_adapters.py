@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from homenode.heap_to_manage import Allocation, Heap, Release
 from homenode.loop_to_share import Loop
 from homenode.page_faults import PageFaults
+from homenode.page_uses import MappedPages, PageUses, Place
 from homenode.running_machine import machine_of
 from homenode.threads_to_map import ThreadsToMap
 
@@ -20,10 +21,29 @@ Policy = Callable[..., Any]
 Settings = dict[str, int]
 
 
-def placement(policy: Policy, core: _core.Machine, settings: Settings) -> Callable[[Any], Any]:
-    """A function of a batch of faults."""
-    machine, place = machine_of(core), _decider(policy, settings)
-    return lambda faults: place(PageFaults(faults, machine))
+class PlacingPages:
+    """A function of a batch of faults; what watches pages is an instance of the user's class."""
+
+    def __init__(self, policy: Policy, core: _core.Machine, settings: Settings) -> None:
+        """For a run on a machine."""
+        self._machine = machine_of(core)
+        self._place: Any = _decider(policy, settings)
+
+    def __call__(self, faults: Any) -> Any:
+        """A node for each."""
+        return self._place(PageFaults(faults, self._machine))
+
+    def observe(self, uses: Any, place: Any, pages: _core.MappedPages) -> None:
+        """What one slice did with pages."""
+        self._place.observe(PageUses(uses, Place(*place), self._machine), MappedPages(pages))
+
+    def wakeup_ps(self) -> Any:
+        """When `wake` is to be called; None: never."""
+        return self._place.wakeup_ps
+
+    def wake(self, place: Any, pages: _core.MappedPages) -> None:
+        """It is time."""
+        self._place.wake(Place(*place), MappedPages(pages))
 
 
 def mapping(policy: Policy, core: _core.Machine, settings: Settings) -> Callable[[int, Any], Any]:

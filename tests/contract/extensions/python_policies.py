@@ -28,6 +28,46 @@ class InTurn:
         return turn // self.run % faults.machine.nodes
 
 
+@hn.page_placement("python-follow", watches="traffic")
+class Follow:
+    """Each page to the node that has exchanged 16 KiB more with it than its home."""
+
+    def __init__(self) -> None:
+        self.bytes: dict[int, np.ndarray] = {}
+
+    def __call__(self, faults: hn.PageFaults) -> np.ndarray:
+        return faults.node
+
+    def observe(self, uses: hn.PageUses, pages: hn.MappedPages) -> None:
+        moved = uses.read_bytes + uses.written_bytes
+        for page, home, more in zip(uses.page.tolist(), uses.home.tolist(), moved.tolist(), strict=True):
+            counts = self.bytes.setdefault(page, np.zeros(uses.machine.nodes))
+            counts[uses.place.node] += more
+            if home >= 0 and counts[uses.place.node] > counts[home] + 16384:
+                pages.migrate([page], uses.place.node)
+                counts[:] = 0
+
+
+@hn.page_placement("python-balancing", watches="hinting-faults")
+class Balancing:
+    """First touch; every millisecond the pages of a window are unmapped and go to the node that touches them next."""
+
+    def __init__(self, window: int = 64) -> None:
+        self.window, self.at, self.wakeup_ps = window, 0, 0
+
+    def __call__(self, faults: hn.PageFaults) -> np.ndarray:
+        return faults.node
+
+    def observe(self, uses: hn.PageUses, pages: hn.MappedPages) -> None:
+        pages.migrate(uses.page, uses.place.node)
+
+    def wake(self, place: hn.Place, pages: hn.MappedPages) -> None:
+        last = min(self.at + self.window, len(pages))
+        pages.unmap(np.arange(self.at, last))
+        self.at = last % max(len(pages), 1)
+        self.wakeup_ps = place.time_ps + 10**9
+
+
 # ---- mappings
 
 
@@ -132,6 +172,44 @@ class Weighted:
         speed = (last - first + 1) / (loop.seconds(first, last, thread) + 1e-12)
         bounds = np.rint(np.cumsum(speed) / speed.sum() * loop.iterations).astype(int)
         return np.concatenate([[0], bounds[:-1]]), bounds, thread
+
+
+@hn.work_distribution("python-task-stack", tasks=True)
+class TaskStack:
+    """Tasks from a stack of limited size, youngest first; loops on demand."""
+
+    def __init__(self, most: int = 40) -> None:
+        self.most = most
+
+    def __call__(self, loop: hn.Loop) -> Remaining | Stack:
+        return Stack(self.most) if loop.tasks else Remaining(loop.iterations, 1)
+
+
+class Stack:
+    """The tasks that are ready, in the order in which they came."""
+
+    def __init__(self, most: int) -> None:
+        self.ready: dict[int, int] = {}
+        self.most = most
+
+    def submit(self, task: int, thread: int, time_ps: int) -> tuple[bool, float]:
+        if len(self.ready) >= self.most:
+            return False, 0.0
+        self.ready[task] = thread
+        return True, 15.0
+
+    def queue(self, task: int, thread: int, time_ps: int) -> None:
+        self.ready[task] = thread
+
+    def withdraw(self, task: int, thread: int) -> bool:
+        del self.ready[task]
+        return True
+
+    def next(self, thread: int, time_ps: int) -> tuple[int, int, float] | None:
+        if not self.ready:
+            return None
+        task, _ = self.ready.popitem()
+        return task, task + 1, 15.0
 
 
 # ---- heaps
