@@ -21,7 +21,7 @@ std::vector<std::int64_t> page_numbers(const MappedPages& mapped, const py::obje
   const auto end = static_cast<std::int64_t>(mapped.actions().pages());
   for (const std::int64_t page : numbers)
     if (page < 0 || page >= end)
-      throw PolicyError("a placement asks for page " + std::to_string(page) + "; allowed: 0 to " + std::to_string(end - 1));
+      throw PolicyError("it asks for page " + std::to_string(page) + "; allowed: 0 to " + std::to_string(end - 1));
   return numbers;
 }
 

@@ -23,7 +23,7 @@ constexpr const char* allowed_answers =
 
 // What decides in one replay, by registration and settings.
 struct Deciders {
-  std::map<std::pair<const void*, std::map<std::string, std::int64_t>>, KeptObject> made;
+  std::map<std::pair<KeptObject, std::map<std::string, std::int64_t>>, KeptObject> made;
 };
 
 std::string range_text(std::int64_t first, std::int64_t last) { return std::to_string(first) + " to " + std::to_string(last); }
@@ -102,7 +102,7 @@ bool is_plan(const py::object& answer) {
 }  // namespace
 
 KeptObject PythonDistribution::decider(LoopMemory* memory, const Machine& machine) {
-  KeptObject& made = memory != nullptr ? memory->of<Deciders>().made[policy_.identity()] : own_;
+  KeptObject& made = memory != nullptr ? memory->of<Deciders>().made[{policy_.registration(), policy_.settings()}] : own_;
   if (!made) made = policy_.made_for(machine);
   return made;
 }

@@ -1,8 +1,11 @@
 // What a policy written in Python was registered with, and what it makes for a run.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bindings/user_code.hpp"
 #include "sim/base/parameters.hpp"
@@ -26,8 +29,9 @@ public:
   const std::string& who() const { return who_; }  // in errors
   // The object that decides in one run, made anew. With the GIL.
   KeptObject made_for(const Machine&) const;
-  // Equal for what the same registration makes with the same settings.
-  std::pair<const void*, std::map<std::string, std::int64_t>> identity() const { return {make_.identity(), settings_.values()}; }
+  // Both equal for what the same registration makes with the same settings.
+  const KeptObject& registration() const { return make_; }
+  const std::map<std::string, std::int64_t>& settings() const { return settings_.values(); }
 
 private:
   std::string who_;

@@ -1,6 +1,7 @@
 // Code of the user's, in Python, that C++ calls: objects kept by threads that do not hold the GIL, exceptions as errors of ours.
 #pragma once
 
+#include <compare>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,7 @@ public:
   explicit KeptObject(pybind11::object object) : object_{object.release().ptr(), &drop} {}
   explicit operator bool() const { return object_ != nullptr; }
   pybind11::object get() const { return pybind11::reinterpret_borrow<pybind11::object>(object_.get()); }  // with the GIL
-  const void* identity() const { return object_.get(); }
+  auto operator<=>(const KeptObject&) const = default;                                                    // by identity
 
 private:
   static void drop(PyObject* object);

@@ -729,14 +729,16 @@ def test_packages_are_loaded_for_an_unknown_name_alone(installed: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_package_that_fails_is_named(homenode: Run, installed: Path) -> None:
+def test_a_package_that_fails_is_named(homenode: Run, installed: Path, trace_file: Path) -> None:
     (installed / "their_policies.py").write_text("1 / 0\n")
-    ended = homenode("policies")
-    assert ended.status == 2
-    assert ended.stderr.startswith(
-        "homenode: policies of the installed package 'their-policies' (their_policies) ended with ZeroDivisionError"
-    )
-    assert "their_policies.py" in ended.stderr
+    for words in (["policies"], ["replay", trace_file, *ON_X5550, "--placement", "theirs"]):
+        ended = homenode(*words)
+        assert ended.status == 2
+        assert ended.stderr.startswith(
+            "homenode: policies of the installed package 'their-policies' (their_policies) ended with ZeroDivisionError"
+        )
+        assert "their_policies.py" in ended.stderr
+    assert homenode("replay", trace_file, *ON_X5550, "--placement", "interleave").status == 0
 
 
 # ---- the contracts, and libraries of C++

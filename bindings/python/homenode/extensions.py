@@ -37,7 +37,7 @@ def load_extension(path: str | Path) -> None:
             f"an extension is {type(path).__name__}; allowed: the path of a Python file or of a library (.so)"
         )
     file = Path(path)
-    is_library = ".so" in file.suffixes
+    is_library = file.suffix != ".py" and ".so" in file.suffixes  # libmine.so.1, too
     if not file.is_file():
         raise UsageError(f"no {'library' if is_library else 'Python file'} '{path}'")
     with reproducible():

@@ -59,7 +59,8 @@ def thread_mapping(
     """Register a function or class as the mapping `name`: it gets `ThreadsToMap` and returns the cores of all threads at once.
 
     That is one core for each thread (integers, a thread each), or a table of truth values: a row a thread, a column a core that it
-    may run on. `graph`: it looks at who creates and who feeds whom. To refuse a machine, raise `errors.UsageError`.
+    may run on. `graph`: it looks at who creates and who feeds whom. To refuse a machine, raise `errors.UsageError`: without a graph it
+    is also asked, anew, when a run is checked before anything runs.
     The rest is as for `page_placement`.
     """
 
