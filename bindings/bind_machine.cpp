@@ -164,6 +164,8 @@ void bind_machine(py::module_& module) {
       .def_property_readonly("sockets", [](const MachineHandle& handle) { return handle.file.machine.sockets; })
       .def_property_readonly("nodes", [](const MachineHandle& handle) { return handle.file.machine.nodes.size(); })
       .def_property_readonly("cores", [](const MachineHandle& handle) { return handle.file.machine.cores(); })
+      .def("node_of_core",
+           [](const MachineHandle& handle) { return list_of(handle.file.machine.core_node, [](NodeId node) { return node.value(); }); })
       .def_property_readonly("clock", [](const MachineHandle& handle) { return to_string(handle.file.machine.clock); })
       .def_property_readonly("sources", [](const MachineHandle& handle) { return handle.file.sources; })
       .def("topology", &topology_of)

@@ -6,7 +6,6 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
-#include "bindings/python_placement.hpp"
 #include "bindings/timeline_values.hpp"
 #include "models/energy/energy_file.hpp"
 #include "models/engines/parts/cache_record.hpp"
@@ -146,11 +145,10 @@ py::dict energy_entry(const EnergyFile& file, const Machine& machine, const RunR
 }
 
 // `system`: path of a description, empty for what OperatingSystem says by itself.
-RunExtras extras_from(const std::string& system, std::shared_ptr<PythonPlacement> place, bool keep_log, const std::optional<Log>& follow,
-                      std::shared_ptr<CacheRecord> record, std::size_t timeline_events) {
+RunExtras extras_from(const std::string& system, bool keep_log, const std::optional<Log>& follow, std::shared_ptr<CacheRecord> record,
+                      std::size_t timeline_events) {
   RunExtras extras;
   if (!system.empty()) extras.system = read_system_file(system).system;
-  extras.own_placement = std::move(place);
   extras.keep_log = keep_log;
   if (follow) extras.follow = log_from(*follow);
   extras.record = std::move(record);
@@ -193,11 +191,9 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
 void bind_replay(py::module_& module) {
   py::class_<CacheRecord, std::shared_ptr<CacheRecord>>(module, "CacheRecord")
       .def(py::init([](std::int64_t limit_bytes) { return std::make_shared<CacheRecord>(Bytes{limit_bytes}); }), "limit_bytes"_a);
-  py::class_<PythonPlacement, std::shared_ptr<PythonPlacement>>(module, "PythonPlacement")
-      .def(py::init<std::string, py::object>(), "name"_a, "place"_a);
   py::class_<RunExtras>(module, "RunExtras")
-      .def(py::init(&extras_from), py::kw_only(), "system"_a = "", "place"_a = py::none(), "keep_log"_a = false, "follow"_a = py::none(),
-           "record"_a = py::none(), "timeline_events"_a = 0);
+      .def(py::init(&extras_from), py::kw_only(), "system"_a = "", "keep_log"_a = false, "follow"_a = py::none(), "record"_a = py::none(),
+           "timeline_events"_a = 0);
   module.def("replay", &replay, "trace"_a, "machine"_a, "spec"_a, "extras"_a = RunExtras{}, "energy"_a = "");
 }
 

@@ -5,6 +5,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
 #include "models/run/run_fields.hpp"
+#include "models/run/used_policies.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -98,6 +99,12 @@ void bind_run_spec(py::module_& module) {
       },
       "spec"_a, "machine"_a, "labels"_a, "threads_at_once"_a = 0, "has_tasks"_a = true);
   module.def("check_values", &check_values, "spec"_a);
+  module.def(
+      "used_policies",
+      [](const RunSpec& one) {
+        return list_of(used_policies(one), [](const UsedPolicy& used) { return py::make_tuple(used.kind, used.name, used.built_in); });
+      },
+      "spec"_a);
   module.def("what_caches_see", &what_caches_see, "spec"_a, "by_lines"_a = false);
 }
 

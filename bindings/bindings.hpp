@@ -47,10 +47,12 @@ void bind_machine(pybind11::module_&);
 void bind_mapping(pybind11::module_&);
 void bind_native(pybind11::module_&);
 void bind_policies(pybind11::module_&);
+void bind_python_policies(pybind11::module_&);
 void bind_trace(pybind11::module_&);
 void bind_import(pybind11::module_&);
 void bind_extrapolate(pybind11::module_&);
 void bind_estimate(pybind11::module_&);
+void bind_extensions(pybind11::module_&);
 void bind_replay(pybind11::module_&);
 void bind_run_spec(pybind11::module_&);
 

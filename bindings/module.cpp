@@ -26,6 +26,8 @@ PYBIND11_MODULE(_core, module) {
   bind_machine(module);
   bind_native(module);
   bind_policies(module);
+  bind_python_policies(module);
+  bind_extensions(module);
   bind_trace(module);
   bind_import(module);
   bind_extrapolate(module);

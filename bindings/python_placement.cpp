@@ -3,72 +3,133 @@
 #include <pybind11/numpy.h>
 
 #include <cstddef>
+#include <memory>
+
+#include "bindings/mapped_pages.hpp"
+#include "bindings/returned_arrays.hpp"
+#include "bindings/returned_numbers.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
 
 namespace {
 
-// The layout of sim's PageFault as NumPy sees it. Ids are 32-bit numbers, a page 64-bit, a Time 64-bit picoseconds.
+// Fields of a struct as NumPy sees them. Ids are 32-bit numbers, a page and bytes 64-bit, a Time 64-bit picoseconds.
+class Layout {
+public:
+  Layout& field(const char* name, const char* format, std::size_t offset) {
+    names_.append(name);
+    formats_.append(py::dtype(format));
+    offsets_.append(offset);
+    return *this;
+  }
+  py::dtype of(std::size_t size) const { return {names_, formats_, offsets_, static_cast<py::ssize_t>(size)}; }
+
+private:
+  py::list names_, formats_, offsets_;
+};
+
 py::dtype fault_layout() {
   static_assert(sizeof(ThreadId) == 4 && sizeof(Time) == 8 && sizeof(PageNumber) == 8 && sizeof(bool) == 1);
   constexpr auto place = offsetof(PageFault, place);
-  py::list names, formats, offsets;
-  const auto field = [&](const char* name, const char* format, std::size_t offset) {
-    names.append(name);
-    formats.append(py::dtype(format));
-    offsets.append(offset);
-  };
-  field("page", "u8", offsetof(PageFault, page));
-  field("object", "u4", offsetof(PageFault, object));
-  field("thread", "u4", place + offsetof(Place, thread));
-  field("core", "u4", place + offsetof(Place, core));
-  field("node", "u4", place + offsetof(Place, node));
-  field("time_ps", "i8", place + offsetof(Place, now));
-  field("write", "?", offsetof(PageFault, write));
-  return py::dtype(names, formats, offsets, sizeof(PageFault));
+  return Layout{}
+      .field("page", "u8", offsetof(PageFault, page))
+      .field("object", "u4", offsetof(PageFault, object))
+      .field("thread", "u4", place + offsetof(Place, thread))
+      .field("core", "u4", place + offsetof(Place, core))
+      .field("node", "u4", place + offsetof(Place, node))
+      .field("time_ps", "i8", place + offsetof(Place, now))
+      .field("write", "?", offsetof(PageFault, write))
+      .field("pages", "u8", offsetof(PageFault, pages))
+      .of(sizeof(PageFault));
+}
+
+py::dtype use_layout() {
+  static_assert(sizeof(NodeId) == 4);
+  return Layout{}
+      .field("page", "u8", offsetof(PageUse, page))
+      .field("home", "u4", offsetof(PageUse, home))
+      .field("read_bytes", "u8", offsetof(PageUse, read_bytes))
+      .field("written_bytes", "u8", offsetof(PageUse, written_bytes))
+      .of(sizeof(PageUse));
+}
+
+// A copy, so that a policy that keeps the array keeps something valid.
+template <class Row>
+py::array array_of(const py::dtype& layout, std::span<const Row> rows) {
+  return py::array(layout, {static_cast<py::ssize_t>(rows.size())}, {}, rows.data());
+}
+
+py::tuple tuple_of(const Place& place) {
+  return py::make_tuple(place.thread.value(), place.core.value(), place.node.value(), place.now.count());
 }
 
 }  // namespace
 
 void PythonPlacement::prepare(const AccessSummary*, const Machine& machine) {
-  has_memory_.clear();
-  for (const NodeDescription& node : machine.nodes) has_memory_.push_back(node.memory > Bytes{0});
+  machine_ = machine;
+  place_ = {};
+  wakeup_ = std::nullopt;
 }
 
 void PythonPlacement::fault(std::span<const PageFault> faults, std::span<NodeId> home) {
   const py::gil_scoped_acquire gil;
-  const std::string where = "placement '" + name_ + "' ";
-  py::array result;
-  try {
-    // A copy, so that a policy that keeps the array keeps something valid.
-    const py::array batch(fault_layout(), {static_cast<py::ssize_t>(faults.size())}, {}, faults.data());
-    result = py::array::ensure(place_(batch));
-    if (!result) throw py::error_already_set();
-  } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_Exception)) throw;  // KeyboardInterrupt, SystemExit: no fault of the policy
-    throw PythonPolicyError(
-        where + "raised " + std::string(py::str(error.type().attr("__name__"))) + ": " + std::string(py::str(error.value())), error);
-  }
-  if (result.ndim() != 1 || result.shape(0) != static_cast<py::ssize_t>(faults.size())) {
-    throw PolicyError(where + "returned an array of shape " + std::string(py::str(result.attr("shape"))) + " for a batch of " +
-                      std::to_string(faults.size()) + " page faults; allowed: one node for each");
-  }
-  const char kind = result.dtype().kind();
-  if (kind != 'i' && kind != 'u') {
-    throw PolicyError(where + "returned values of type " + std::string(py::str(result.dtype())) +
-                      "; allowed: integers, the numbers of nodes");
-  }
-  const auto nodes = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(result);
-  const auto values = nodes.unchecked<1>();
+  const std::string& who = policy_.who();
+  if (!place_) place_ = policy_.made_for(machine_);
+  const py::object result = call_user(who, [&] { return place_.get()(array_of(fault_layout(), faults)); });
+  const std::vector<std::int64_t> nodes = integers_from(result, {.who = who,
+                                                                 .of = "a batch of " + std::to_string(faults.size()) + " page faults",
+                                                                 .allowed = "one node for each",
+                                                                 .meaning = "the numbers of nodes",
+                                                                 .count = faults.size()});
+  const std::vector<NodeDescription>& described = machine_.nodes;
   for (std::size_t i = 0; i < faults.size(); ++i) {
-    const std::int64_t node = values(static_cast<py::ssize_t>(i));
-    if (node < 0 || node >= static_cast<std::int64_t>(has_memory_.size()) || !has_memory_[static_cast<std::size_t>(node)]) {
-      throw PolicyError(where + "placed page " + std::to_string(faults[i].page.value()) + " on node " + std::to_string(node) +
-                        "; allowed: nodes with memory, of 0 to " + std::to_string(has_memory_.size() - 1));
-    }
-    home[i] = NodeId{static_cast<std::size_t>(node)};
+    const auto node = static_cast<std::size_t>(nodes[i]);
+    if (nodes[i] < 0 || node >= described.size() || described[node].memory <= Bytes{0})
+      throw PolicyError(who + " placed page " + std::to_string(faults[i].page.value()) + " on node " + std::to_string(nodes[i]) +
+                        "; allowed: nodes with memory, of 0 to " + std::to_string(described.size() - 1));
+    home[i] = NodeId{node};
   }
+  note_wakeup();
+}
+
+void PythonPlacement::observe(const Place& place, std::span<const PageUse> uses, PageActions& actions) {
+  const py::gil_scoped_acquire gil;
+  with_pages(actions, [&](const py::object& pages) { place_.get().attr("observe")(array_of(use_layout(), uses), tuple_of(place), pages); });
+}
+
+void PythonPlacement::wake(const Place& place, PageActions& actions) {
+  const py::gil_scoped_acquire gil;
+  wakeup_ = std::nullopt;
+  with_pages(actions, [&](const py::object& pages) { place_.get().attr("wake")(tuple_of(place), pages); });
+}
+
+template <class Work>
+void PythonPlacement::with_pages(PageActions& actions, const Work& work) {
+  if (!place_) place_ = policy_.made_for(machine_);
+  const auto pages = std::make_shared<MappedPages>(actions);
+  const py::object held = py::cast(pages);
+  try {
+    call_user(policy_.who(), [&] { work(held); });
+  } catch (...) {
+    pages->end();
+    throw;
+  }
+  pages->end();
+  note_wakeup();
+}
+
+void PythonPlacement::note_wakeup() {
+  if (!watching_.wakes) return;
+  const py::object time = call_user(policy_.who(), [&] { return py::object(place_.get().attr("wakeup_ps")()); });
+  if (time.is_none()) {
+    wakeup_ = std::nullopt;
+    return;
+  }
+  const std::optional<std::int64_t> number = whole_number_from(time);
+  if (!number || *number < 0)
+    throw PolicyError(policy_.who() + " wakes at " + std::string(py::repr(time)) + "; allowed: None, or simulated picoseconds");
+  wakeup_ = Time::picoseconds(*number);
 }
 
 }  // namespace homenode::python

@@ -16,6 +16,29 @@ constexpr int sampled_groups = 64;  // of each
 
 // Any addresses do: objects apart from each other, each at the start of a page.
 Address address_of(ObjectId object) { return Address{(std::uint64_t{object.index()} + 1) << 40}; }
+PolicyEntry<CacheMaker> run_caches() {
+  return {"runs", "ranges of lines, an LRU stack a level: a row costs the same whatever its length", {}, [](const Parameters&) {
+            return std::make_unique<CacheMaker>(CacheMaker{
+                [](const Machine& machine, std::uint64_t) -> std::unique_ptr<CacheModel> { return std::make_unique<RunLru>(machine); }});
+          }};
+}
+
+PolicyEntry<CacheMaker> line_caches() {
+  return {
+      "lines",
+      "every set of every cache, line by line",
+      {integer_parameter("sample", "", "follow one line in so many, with its sets; a power of two", 1, 1, 32)},
+      [](const Parameters& parameters) {
+        const auto one_in = static_cast<unsigned>(parameters.get("sample"));
+        if (!std::has_single_bit(one_in))
+          throw UsageError("cache model 'lines': sample=" + std::to_string(one_in) + "; allowed: 1, 2, 4, 8, 16, 32");
+        return std::make_unique<CacheMaker>(CacheMaker{[one_in](const Machine& machine, std::uint64_t seed) -> std::unique_ptr<CacheModel> {
+          return std::make_unique<SetCaches>(machine, seed, SetCaches::forwards_clean(machine), one_in);
+        }});
+      },
+      {"lines:sample=8"}};
+}
+
 }  // namespace
 
 std::vector<RunLength> run_lengths(const Workload& workload, const LineTouchOptions& options) {
@@ -106,27 +129,7 @@ CacheChoice choose_caches(const std::string& name, const Workload& workload, con
 bool is_by_lines(const std::string& name) { return name != automatic && parse_policy_spec(name).name == "lines"; }
 
 const Registry<CacheMaker>& cache_models() {
-  static const Registry<CacheMaker> registry = [] {
-    using Made = std::unique_ptr<CacheModel>;
-    Registry<CacheMaker> models{"cache model"};
-    models.add({"runs", "ranges of lines, an LRU stack a level: a row costs the same whatever its length", {}, [](const Parameters&) {
-                  return std::make_unique<CacheMaker>(
-                      CacheMaker{[](const Machine& machine, std::uint64_t) -> Made { return std::make_unique<RunLru>(machine); }});
-                }});
-    models.add({"lines",
-                "every set of every cache, line by line",
-                {integer_parameter("sample", "", "follow one line in so many, with its sets; a power of two", 1, 1, 32)},
-                [](const Parameters& parameters) {
-                  const auto one_in = static_cast<unsigned>(parameters.get("sample"));
-                  if (!std::has_single_bit(one_in))
-                    throw UsageError("cache model 'lines': sample=" + std::to_string(one_in) + "; allowed: 1, 2, 4, 8, 16, 32");
-                  return std::make_unique<CacheMaker>(CacheMaker{[one_in](const Machine& machine, std::uint64_t seed) -> Made {
-                    return std::make_unique<SetCaches>(machine, seed, SetCaches::forwards_clean(machine), one_in);
-                  }});
-                },
-                {"lines:sample=8"}});
-    return models;
-  }();
+  static const Registry<CacheMaker> registry{"cache model", {run_caches(), line_caches()}};
   return registry;
 }
 

@@ -6,14 +6,13 @@ namespace homenode {
 #include "models/distribution/policies.def"
 #undef POLICY
 
-const Registry<WorkDistribution>& work_distributions() {
-  static const Registry<WorkDistribution> registry = [] {
-    Registry<WorkDistribution> r{"distribution"};
-#define POLICY(name) r.add(name());
+Registry<WorkDistribution>& work_distributions() {
+  static Registry<WorkDistribution> registry{"distribution",
+                                             {
+#define POLICY(name) name(),
 #include "models/distribution/policies.def"
 #undef POLICY
-    return r;
-  }();
+                                             }};
   return registry;
 }
 

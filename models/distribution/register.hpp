@@ -6,6 +6,6 @@
 
 namespace homenode {
 
-const Registry<WorkDistribution>& work_distributions();
+Registry<WorkDistribution>& work_distributions();
 
 }  // namespace homenode

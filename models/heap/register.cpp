@@ -6,14 +6,13 @@ namespace homenode {
 #include "models/heap/policies.def"
 #undef POLICY
 
-const Registry<HeapManager>& heap_managers() {
-  static const Registry<HeapManager> registry = [] {
-    Registry<HeapManager> r{"heap"};
-#define POLICY(name) r.add(name());
+Registry<HeapManager>& heap_managers() {
+  static Registry<HeapManager> registry{"heap",
+                                        {
+#define POLICY(name) name(),
 #include "models/heap/policies.def"
 #undef POLICY
-    return r;
-  }();
+                                        }};
   return registry;
 }
 

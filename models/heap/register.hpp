@@ -6,6 +6,6 @@
 
 namespace homenode {
 
-const Registry<HeapManager>& heap_managers();
+Registry<HeapManager>& heap_managers();
 
 }  // namespace homenode

@@ -6,14 +6,13 @@ namespace homenode {
 #include "models/mapping/policies.def"
 #undef POLICY
 
-const Registry<ThreadMapping>& thread_mappings() {
-  static const Registry<ThreadMapping> registry = [] {
-    Registry<ThreadMapping> r{"mapping"};
-#define POLICY(name) r.add(name());
+Registry<ThreadMapping>& thread_mappings() {
+  static Registry<ThreadMapping> registry{"mapping",
+                                          {
+#define POLICY(name) name(),
 #include "models/mapping/policies.def"
 #undef POLICY
-    return r;
-  }();
+                                          }};
   return registry;
 }
 

@@ -7,7 +7,7 @@
 
 namespace homenode {
 
-const Registry<ThreadMapping>& thread_mappings();
+Registry<ThreadMapping>& thread_mappings();
 
 // Of the threads that will run, for a mapping that wants it; null for others. Throws UsageError if the trace does not tell.
 std::shared_ptr<const ThreadGraph> graph_for(const ThreadMapping&, const Workload&, const std::string& name, unsigned threads);

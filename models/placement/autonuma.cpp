@@ -35,7 +35,8 @@ class Autonuma final : public PlacementModifier {
 public:
   Autonuma(const Parameters& parameters, std::shared_ptr<PagePlacement> placement)
       : PlacementModifier{std::move(placement)}, parameters_{parameters}, settings_{settings_from(parameters)} {
-    if (modified().watches() != Watch::nothing) throw UsageError("two modifiers that migrate pages on one placement; allowed: one of them");
+    if (modified().watches() != Watch::nothing)
+      throw UsageError("a modifier that migrates pages on a placement that migrates pages; allowed: one of them");
   }
   void run_on(const OperatingSystem& system) override {
     modified().run_on(system);

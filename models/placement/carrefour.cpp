@@ -28,7 +28,8 @@ class Carrefour final : public PlacementModifier {
 public:
   Carrefour(const Thresholds& thresholds, std::shared_ptr<PagePlacement> placement)
       : PlacementModifier{std::move(placement)}, thresholds_{thresholds}, next_{thresholds.period} {
-    if (modified().watches() != Watch::nothing) throw UsageError("two modifiers that migrate pages on one placement; allowed: one of them");
+    if (modified().watches() != Watch::nothing)
+      throw UsageError("a modifier that migrates pages on a placement that migrates pages; allowed: one of them");
   }
   void prepare(const AccessSummary* summary, const Machine& machine) override {
     modified().prepare(summary, machine);

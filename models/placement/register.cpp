@@ -6,14 +6,13 @@ namespace homenode {
 #include "models/placement/policies.def"
 #undef POLICY
 
-const Registry<PagePlacement>& page_placements() {
-  static const Registry<PagePlacement> registry = [] {
-    Registry<PagePlacement> r{"placement"};
-#define POLICY(name) r.add(name());
+Registry<PagePlacement>& page_placements() {
+  static Registry<PagePlacement> registry{"placement",
+                                          {
+#define POLICY(name) name(),
 #include "models/placement/policies.def"
 #undef POLICY
-    return r;
-  }();
+                                          }};
   return registry;
 }
 

@@ -6,6 +6,6 @@
 
 namespace homenode {
 
-const Registry<PagePlacement>& page_placements();
+Registry<PagePlacement>& page_placements();
 
 }  // namespace homenode

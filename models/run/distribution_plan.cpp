@@ -51,6 +51,12 @@ void DistributionPlan::check_without_tasks() const {
                    rest_of_tasks_ + ", which makes each iteration of that loop a task");
 }
 
+std::vector<std::string> DistributionPlan::texts() const {
+  std::vector<std::string> found{rest_, rest_of_tasks_};
+  for (const auto& [label, spec] : by_label_) found.push_back(spec);
+  return found;
+}
+
 const std::string* DistributionPlan::find(const std::string& label) const {
   for (const auto& [other, spec] : by_label_) {
     if (other == label) return &spec;

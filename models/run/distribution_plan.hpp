@@ -22,6 +22,8 @@ public:
   void check_labels(const std::vector<std::string>& labels) const;
   // Of a program without tasks: throws UsageError if a part without @ is for the regions of tasks.
   void check_without_tasks() const;
+  // Every distribution as it is written, without its label.
+  std::vector<std::string> texts() const;
   std::unique_ptr<WorkDistribution> make(const std::string& label) const;
   // Throws UsageError if the label's distribution does not run tasks.
   std::unique_ptr<WorkDistribution> make_for_tasks(const std::string& label) const;

@@ -1,5 +1,6 @@
 #include "models/run/run.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -10,12 +11,14 @@
 #include "models/code/core_model.hpp"
 #include "models/engines/engines.hpp"
 #include "models/mapping/register.hpp"
+#include "models/placement/register.hpp"
 #include "models/run/best_placement.hpp"
 #include "models/run/estimate.hpp"
 #include "models/run/pilot.hpp"
 #include "models/run/placement_pass.hpp"
 #include "models/run/run_fields.hpp"
 #include "models/run/run_plan.hpp"
+#include "models/run/used_policies.hpp"
 #include "sim/loop/simulation.hpp"
 #include "sim/machine/mixed_bits.hpp"
 
@@ -145,11 +148,17 @@ bool are_pinned(const RunPlan& plan) {
   return plan.mapping->affinity(ThreadId{0}, Time{}).size() == 1;
 }
 
+// An extension's policy may look at all of the machine to decide where threads, chunks and blocks go.
+bool decides_by_what_nobody_knows(const RunSpec& spec) {
+  const std::vector<UsedPolicy> used = used_policies(spec);
+  return std::any_of(used.begin(), used.end(), [](const UsedPolicy& one) { return !one.built_in && one.kind != page_placements().kind(); });
+}
+
 // Runs share what their slices did to the caches. Where pages move, objects were given their addresses before, or chunks depend on the
 // machine, the caches see something else.
 void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOptions& staged) {
   if (!plan.extras.record || plan.wants_estimates || !touches.pages.empty() || plan.pages.huge.count() != 0 ||
-      plan.placement->watches() != Watch::nothing)
+      plan.placement->watches() != Watch::nothing || decides_by_what_nobody_knows(plan.spec))
     return;
   RunSpec seen = plan.spec;
   seen.caches = plan.caches.name;

@@ -41,7 +41,7 @@ struct RunExtras {
   std::optional<OperatingSystem> system{};       // none: the machine's own, or OperatingSystem{} (system_of)
   bool keep_log = false;                         // fill RunReport::log and RunReport::pages
   std::vector<HandOut> follow;                   // when not empty: hand out exactly this instead of `distribution`
-  std::shared_ptr<PagePlacement> own_placement;  // a placement object instead of a name (Python policies)
+  std::shared_ptr<PagePlacement> own_placement;  // a placement object instead of a name
   Bytes quantum{0};                              // 0: default_quantum(machine)
   // Runs of the same workload may share one: the first leaves in it what its slices did to the caches, and those of which the caches see
   // the same (what_caches_see) need not work it out again. It changes no report.

@@ -106,6 +106,12 @@ std::string parameter_text(const ParameterSpec& parameter, std::int64_t value) {
   return std::to_string(value);
 }
 
+bool is_policy_name(std::string_view name) {
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !name.empty() && small(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return small(c) || (c >= '0' && c <= '9') || c == '-'; });
+}
+
 std::vector<PolicySpec> parse_policy_specs(std::string_view text) {
   std::vector<PolicySpec> specs;
   while (true) {

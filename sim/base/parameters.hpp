@@ -52,6 +52,9 @@ private:
   std::map<std::string, std::vector<std::int64_t>> lists_;
 };
 
+// A small letter, then small letters, digits and hyphens: what an extension may call a policy.
+bool is_policy_name(std::string_view);
+
 struct PolicySpec {  // parsed, not yet looked up
   std::string name;
   std::vector<std::pair<std::string, std::string>> settings;  // key empty: positional

@@ -241,6 +241,7 @@ TEST_P(EveryPlacement, asAModifierChangesNothingWhereItIsNotAskedTo) {
   for (const auto& entry : page_placements().entries()) {
     if (entry.modify) continue;
     for (const std::string& text : texts(entry, page_placements())) {
+      if (page_placements().make(text)->watches() != Watch::nothing) continue;  // it migrates pages itself: no modifier takes it
       for (const Machine& machine : machines()) {
         const Placed modified{text + modifier, machine}, plain{text, machine};
         ASSERT_EQ(bool{modified}, bool{plain}) << text;

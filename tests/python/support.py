@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +21,26 @@ class Ended:
     status: int
     stdout: str
     stderr: str
+
+
+BUILD = ROOT / "build/release"
+
+
+def build_release(*targets: str) -> None:
+    """Builds what is missing of the tests in C++; tests that run at the same time wait for each other."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "CCACHE_BASEDIR": str(ROOT)}
+    with (BUILD / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (BUILD / "build.ninja").exists():
+            subprocess.run(
+                ["cmake", "--preset", "release", "-DHOMENODE_BENCHMARKS=OFF"],
+                cwd=ROOT,
+                env=environment,
+                check=True,
+                capture_output=True,
+            )
+        subprocess.run(["ninja", "-C", BUILD, *targets], env=environment, check=True, capture_output=True)
 
 
 def heed_signals() -> None:

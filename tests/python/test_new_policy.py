@@ -18,9 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from support import ROOT
-
-BUILD = ROOT / "build/release"
+from support import BUILD, ROOT, build_release
 
 POLICY = """
 #include "models/KIND/register.hpp"
@@ -141,13 +139,6 @@ def checked(command: Sequence[str | Path], folder: Path) -> str:
     return ended.stdout
 
 
-def built_suites() -> None:
-    """Builds what is missing of the contract suites in build/release."""
-    if not (BUILD / "build.ninja").exists():
-        checked(["cmake", "--preset", "release", "-DHOMENODE_BENCHMARKS=OFF"], ROOT)
-    checked(["ninja", "-C", BUILD, "test_contract"], ROOT)
-
-
 def compile_in(copy: Path, kind: str, source: Path) -> Path:
     """Compiles a file of the copy as the tree compiles register.cpp of its folder; headers of the copy go first."""
     commands = json.loads((BUILD / "compile_commands.json").read_text())
@@ -164,7 +155,7 @@ def compile_in(copy: Path, kind: str, source: Path) -> Path:
 @pytest.fixture(scope="module")
 def suites(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The contract suites with all of the new policies."""
-    built_suites()
+    build_release("test_contract")
     copy = tmp_path_factory.mktemp("tree")
     files = []
     for kind in {policy.kind for policy in GOOD}:

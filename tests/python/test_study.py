@@ -181,6 +181,22 @@ def _never(*_: Any) -> None:
     raise AssertionError("a run that is kept was run again")
 
 
+def test_runs_with_policies_of_extensions_are_not_kept(trace: hn.Trace, tmp_path: Path) -> None:
+    ran = []
+
+    @hn.page_placement("study-odd")
+    def odd(faults: hn.PageFaults) -> Any:
+        ran.append(len(faults))
+        return (faults.page // 3) % faults.machine.nodes
+
+    study = hn.Study(trace, SMALL, threads=4, placement=["first-touch", "study-odd"])
+    first, again = (study.run(store=tmp_path / "runs", workers=1) for _ in range(2))
+    assert len(hn.Store(tmp_path / "runs")) == 1
+    assert first.to_json() == again.to_json()
+    assert sum(ran) == 2 * first.frame["page_faults"][1] > 0
+    assert again[1].run == hn.replay(trace, SMALL, threads=4, placement="study-odd").run
+
+
 def test_what_decides_a_run_is_in_its_key(trace: hn.Trace, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     text = hn.System.load("default").path.read_text(encoding="utf-8")

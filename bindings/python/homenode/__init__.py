@@ -31,12 +31,17 @@ else:
     from homenode.confidence import Ranking, rank
     from homenode.energy import EnergyModel
     from homenode.estimating import Estimate, RegionEstimate, estimate
+    from homenode.extensions import load_extension
     from homenode.extrapolating import extrapolate
     from homenode.grids import replay_grid
+    from homenode.heap_to_manage import Allocation, Heap, Release
     from homenode.kernel_sources import Kernel, kernels
+    from homenode.loop_to_share import Loop
     from homenode.machine import Machine
     from homenode.map_suggestion import MapSuggestion, suggest_mapping, thread_map
-    from homenode.policies import PageFaults, page_placement, policies
+    from homenode.page_faults import PageFaults
+    from homenode.page_uses import MappedPages, PageUses, Place
+    from homenode.policies import heap_manager, page_placement, policies, thread_mapping, work_distribution
     from homenode.program_changes import Change, program_changes
     from homenode.recommended_commands import SourceChange
     from homenode.recommending import Choice, Recommendation, recommend
@@ -46,24 +51,32 @@ else:
     from homenode.study import Store, Study, StudyResults
     from homenode.system import System
     from homenode.thread_map import MappedThread
+    from homenode.threads_to_map import ThreadsToMap
     from homenode.trace import Trace
 
 __all__ = [
     "Advice",
+    "Allocation",
     "Anchor",
     "AnchoredPart",
     "Change",
     "Choice",
     "EnergyModel",
     "Estimate",
+    "Heap",
     "Kernel",
+    "Loop",
     "Machine",
     "MapSuggestion",
+    "MappedPages",
     "MappedThread",
     "PageFaults",
+    "PageUses",
+    "Place",
     "Ranking",
     "Recommendation",
     "RegionEstimate",
+    "Release",
     "Result",
     "RunSpec",
     "SourceChange",
@@ -71,6 +84,7 @@ __all__ = [
     "Study",
     "StudyResults",
     "System",
+    "ThreadsToMap",
     "Trace",
     "__version__",
     "advise",
@@ -81,7 +95,9 @@ __all__ = [
     "estimate",
     "extrapolate",
     "grid",
+    "heap_manager",
     "kernels",
+    "load_extension",
     "page_placement",
     "policies",
     "program_changes",
@@ -91,4 +107,6 @@ __all__ = [
     "replay_grid",
     "suggest_mapping",
     "thread_map",
+    "thread_mapping",
+    "work_distribution",
 ]

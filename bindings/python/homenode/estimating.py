@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from homenode.errors import UsageError
 from homenode.machine import Machine
-from homenode.policies import python_placement
 from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options
 from homenode.run_types import EstimateOptions
 from homenode.trace import Trace
@@ -99,8 +97,6 @@ def estimate(trace: Trace | str | Path, machine: Machine | str | Path, **options
 
 def estimate_one(trace: Trace, spec: RunSpec) -> Estimate:
     """What `estimate` does, for a run as one value; of its options only those that the closed form depends on count."""
-    if python_placement(spec.placement, spec.machine) is not None:
-        raise UsageError(f"placement '{spec.placement}' is written in Python; allowed: built-in ones")
     spec = RunSpec(spec.machine, **spec.options(CLOSED_FORM))
     spec.check(trace)
     raw = spec.estimate(trace)

@@ -117,6 +117,13 @@ class Machine:
         return self._core.cores
 
     @property
+    def node_of_core(self) -> NDArray[np.int64]:
+        """The NUMA node of each core; cores are numbered socket by socket."""
+        import numpy
+
+        return numpy.asarray(self._core.node_of_core(), dtype=numpy.int64)
+
+    @property
     def changeable_names(self) -> list[str]:
         """The names that `with_changes` takes, short ones first."""
         return self._core.changeable_names()

@@ -15,6 +15,7 @@ from homenode.machine import Machine
 from homenode.policies import policies
 from homenode.result import Result
 from homenode.run_spec import NAMES, RunSpec, lists_options
+from homenode.running_machine import running_on
 from homenode.thread_map import MappedThread
 from homenode.trace import Trace
 
@@ -92,7 +93,8 @@ def threads_to_map(trace: Trace, machine: Machine, threads: int | None) -> list[
 
 
 def _mapped(trace: Trace, machine: Machine, threads: Sequence[dict[str, Any]], mapping: str) -> list[MappedThread]:
-    affinities = _core.affinities(trace._core, machine._core, mapping, len(threads))
+    with running_on(machine):
+        affinities = _core.affinities(trace._core, machine._core, mapping, len(threads))
     return [
         MappedThread(entry["thread"], entry["type"], tuple(cores), entry["routine"])
         for entry, cores in zip(threads, affinities, strict=True)

@@ -15,7 +15,9 @@ from homenode.arguments import whole_number
 from homenode.confidence import interval
 from homenode.errors import UsageError
 from homenode.machine import Machine
-from homenode.policies import PageFaults, forget_placement, register_placement
+from homenode.page_faults import PageFaults
+from homenode.policies import page_placement
+from homenode.registering import forget
 from homenode.replaying import replay_one
 from homenode.result import Result
 from homenode.run_spec import RunSpec, asked, lists_options
@@ -85,7 +87,7 @@ def _placed(number: int, how: str, homes: dict[int, int], faults: PageFaults) ->
 
 
 def _register(name: str, number: int, how: str, homes: dict[int, int]) -> None:
-    register_placement(name, lambda faults: _placed(number, how, homes, faults))
+    page_placement(name)(lambda faults: _placed(number, how, homes, faults))
 
 
 @lists_options()
@@ -152,7 +154,7 @@ class _Replays:
 
     def forget(self) -> None:
         for name in self._registered:
-            forget_placement(name)
+            forget("placement", name)
 
     def choice(self, candidate: _Candidate, machine: Machine | None = None) -> RunSpec:
         return self._base.with_(machine=machine or self._base.machine, **candidate.options)
@@ -290,11 +292,11 @@ class _Replays:
             seen.extend(zip(faults.object.tolist(), faults.page.tolist(), strict=True))
             return faults.node.copy()
 
-        register_placement("advice-watch", watch)
+        page_placement("advice-watch")(watch)
         try:
             pages = self.run(self._base.with_(placement="advice-watch"), keep_log=True).pages
         finally:
-            forget_placement("advice-watch")
+            forget("placement", "advice-watch")
         assert pages is not None
         least: dict[int, int] = {}
         for number, page in seen:

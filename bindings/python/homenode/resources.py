@@ -11,6 +11,7 @@ KERNELS = _PACKAGE / "kernels"
 CAPTURE_RUNTIME = _PACKAGE / "capture_runtime"
 PROGRAMS = _PACKAGE / "programs"
 ANALYSIS = _PACKAGE / "analysis"
+CMAKE = _PACKAGE / "cmake"
 
 
 def core_model() -> Path | None:

@@ -12,9 +12,11 @@ from typing import Any, TypeVar, Unpack
 from homenode import _core
 from homenode.energy import EnergyModel
 from homenode.errors import UsageError
+from homenode.extensions import loaded_extensions
 from homenode.machine import Machine
-from homenode.policies import python_placement
+from homenode.registering import is_from_here
 from homenode.run_types import GridOptions, Options
+from homenode.running_machine import running_on
 from homenode.system import System
 from homenode.trace import Trace
 
@@ -94,19 +96,22 @@ class RunSpec:
         """Refuse what can be refused before anything runs: unknown names, parameters and labels, threads that do not fit, empty traces."""
         trace.check_usable()
         own = trace.own_threads
-        _core.check_run(self._known_to_core(), self.machine._core, trace.labels, own[1] if own else 0, trace.has_tasks)
+        with running_on(self.machine):
+            _core.check_run(self._options, self.machine._core, trace.labels, own[1] if own else 0, trace.has_tasks)
         self._check_descriptions()
 
     def check_values(self) -> None:
         """Of `check`, what needs no trace: names, parameters, numbers."""
-        _core.check_values(self._known_to_core())
+        _core.check_values(self._options)
         self._check_descriptions()
 
-    def _known_to_core(self) -> _core.RunSpec:
-        """The options with a placement of the extension's where it is one of Python's."""
-        if python_placement(self.placement, self.machine) is None:
-            return self._options
-        return self._options.with_(placement="first-touch" + "".join(self.placement.partition("+")[1:]))
+    def needs_this_process(self) -> bool:
+        """Whether another process cannot do it: of its policies one was registered by code that is in no file or package to load."""
+        return is_from_here(self._options)
+
+    def has_extensions(self) -> bool:
+        """Whether one of its policies is not built in. UsageError on a malformed text."""
+        return not all(built_in for _, _, built_in in _core.used_policies(self._options))
 
     def _check_descriptions(self) -> None:
         if self.system != _OWN_SYSTEM:
@@ -115,16 +120,15 @@ class RunSpec:
 
     def replay(self, trace: Trace, **extras: Any) -> dict[str, Any]:
         """What the extension says of the run, in this process; `extras`: of `_core.RunExtras`."""
-        place = python_placement(self.placement, self.machine)
-        if place is not None:
-            extras["place"] = _core.PythonPlacement(self.placement, place)
         told = _core.RunExtras(system=self._system_path(), **extras)
-        return _core.replay(trace._core, self.machine._core, self._options, told, EnergyModel.path_of(self.energy))
+        with running_on(self.machine):
+            return _core.replay(trace._core, self.machine._core, self._options, told, EnergyModel.path_of(self.energy))
 
     def estimate(self, trace: Trace) -> dict[str, Any]:
         """What the extension's closed form says of it."""
         told = _core.RunExtras(system=self._system_path())
-        return _core.estimate(trace._core, self.machine._core, self._options, told)
+        with running_on(self.machine):
+            return _core.estimate(trace._core, self.machine._core, self._options, told)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as its machine and its options."""
@@ -223,6 +227,8 @@ def command(trace: Trace | str | Path, specs: Sequence[RunSpec]) -> str:
     changes = [change for spec in specs for change in spec.machine.changes.items()]
     for name, text in dict.fromkeys(changes):
         words += ["--change", f"{name}={text}"]
+    if any(spec.has_extensions() for spec in specs):
+        words += [word for file in loaded_extensions() for word in ("--extension", str(file))]
     for field in FIELDS:
         values = list(dict.fromkeys(getattr(spec, field.name) for spec in specs))
         if values == [field.default] and not field.required:

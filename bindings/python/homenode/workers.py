@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from homenode import _core, errors
 from homenode.arguments import whole_number
 from homenode.errors import Error
-from homenode.policies import python_placement
+from homenode.extensions import loaded_extensions
 from homenode.run_spec import RunSpec
 from homenode.trace import Trace
 
@@ -108,8 +108,8 @@ def replay_all(
 
 
 def _needs_process(spec: RunSpec) -> bool:
-    """SimGrid has one engine a process and aborts on its own errors: it runs in processes of its own, unless Python decides."""
-    return spec.engine == "simgrid" and python_placement(spec.placement, spec.machine) is None
+    """SimGrid has one engine a process and aborts on its own errors: it runs in processes of its own, if they can know its policies."""
+    return spec.engine == "simgrid" and not spec.needs_this_process()
 
 
 _simgrid_lock = threading.Lock()
@@ -126,7 +126,7 @@ class _Worker:
 
     def __init__(self, trace: Path) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "homenode.worker", str(trace)],
+            [sys.executable, "-m", "homenode.worker", str(trace), *map(str, loaded_extensions())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -152,7 +152,10 @@ class _Worker:
             )
         answer = json.loads(line)
         if "error" in answer:
-            raise getattr(errors, answer["error"])(answer["message"])
+            error = getattr(errors, answer["error"])(answer["message"])
+            if "cause" in answer:
+                error.add_note(answer["cause"])
+            raise error
         raw: dict[str, Any] = answer["raw"]
         by_source = raw["counts"]["latency_ns"]
         raw["counts"]["latency_ns"] = {

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from homenode import unseen
 from homenode.cli import completion, console
-from homenode.cli.run_options import machine_option, machine_with, run_options
+from homenode.cli.run_options import extension_option, machine_option, machine_with, run_options
 from homenode.machine import Machine
 from homenode.outputs import check_output, written_whole
 from homenode.ranking_words import guessed
@@ -140,6 +140,7 @@ def _print_of_created_threads(screen: Console, advice: CreatedThreadsAdvice, mac
     help="What-if: replace a number of the machine; NAME=xFACTOR multiplies it.",
 )
 @run_options(tuple(name for name in CLOSED_FORM if name != "distribution"), ask_trace=True)
+@extension_option()
 @click.option(
     "--engine",
     default="flow",

@@ -149,6 +149,8 @@ def main(arguments: list[str] | None = None) -> int:
         status = _say(str(error))
         if error.__cause__ is not None and error.__cause__.__traceback__ is not None:  # the user's own code
             _print_cause(error.__cause__)
+        for note in getattr(error, "__notes__", ()):  # the same, of a worker's
+            click.echo(note, err=True, nl=False)
     except MemoryError:
         status = _say("this takes more memory than there is")
     except click.Abort:  # what click makes of Ctrl-C; homenode_command says it

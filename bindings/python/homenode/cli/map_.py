@@ -8,7 +8,7 @@ from rich.console import Console
 
 from homenode import unseen
 from homenode.cli import completion, console
-from homenode.cli.run_options import Number, machine_option, machine_with, run_options
+from homenode.cli.run_options import Number, extension_option, machine_option, machine_with, run_options
 from homenode.machine import Machine
 from homenode.map_suggestion import OPTIONS, MapSuggestion, creates_its_threads, suggest_mapping
 from homenode.ranking_words import guessed
@@ -89,6 +89,7 @@ def _document(suggestion: MapSuggestion, trace: Trace) -> dict[str, Any]:
     help="Threads of an OpenMP program; default: as captured, or one a core after a capture by one thread.",
 )
 @run_options(OPTIONS)
+@extension_option()
 @click.option("--workers", type=click.IntRange(min=1), help="Number of parallel replays; results do not depend on it.")
 @click.option(
     "--as", "form", type=click.Choice(["text", *FORMATS]), default="text", help="Output format; text is a table."

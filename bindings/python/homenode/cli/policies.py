@@ -6,6 +6,7 @@ import click
 
 from homenode import _core
 from homenode.cli import completion, console
+from homenode.cli.run_options import extension_option
 from homenode.policies import KINDS, policies
 
 
@@ -22,6 +23,7 @@ def _parameter(parameter: dict[str, Any]) -> str:
 
 @click.command("policies")
 @click.argument("which", metavar="[KIND | NAME]", required=False, shell_complete=completion.policies_or_kinds)
+@extension_option()
 @console.json_option
 def command(which: str | None, as_json: bool) -> None:
     """List every policy with its parameters, units and defaults, those of a kind, or the one of a name.

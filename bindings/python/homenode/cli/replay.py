@@ -12,10 +12,9 @@ import click
 from homenode import report
 from homenode.cli import console
 from homenode.cli.replay_tables import print_confidence, print_explanation, print_idle, print_ranking
-from homenode.cli.run_options import machine_option, machines_with, run_options
+from homenode.cli.run_options import extension_option, machine_option, machines_with, run_options
 from homenode.confidence import SAMPLES, settle
 from homenode.confidence import rank as rank_with_confidence
-from homenode.errors import PolicyError
 from homenode.grids import replay_grid
 from homenode.outputs import check_json_output, written_whole
 from homenode.ranking_words import guesses
@@ -69,20 +68,6 @@ def _own_threads(trace: Trace) -> tuple[int]:
     return (own["threads"],)
 
 
-def _register(python_file: Path) -> None:
-    """Run a file that registers placements."""
-    if not python_file.is_file():
-        raise click.UsageError(f"no Python file '{python_file}'")
-    try:
-        code = compile(python_file.read_bytes(), str(python_file), "exec")
-    except (SyntaxError, ValueError) as error:
-        raise click.UsageError(f"'{python_file}' is no Python file: {error}") from None
-    try:
-        exec(code, {"__name__": "<run_path>", "__file__": str(python_file)})
-    except Exception as error:
-        raise PolicyError(f"'{python_file}' ended with {type(error).__name__}: {error}") from error
-
-
 @click.command("replay")
 @click.argument("file", type=click.Path(path_type=Path))
 @machine_option(multiple=True, help="Name or TOML file; repeat for a grid.")
@@ -94,13 +79,8 @@ def _register(python_file: Path) -> None:
     help="What-if: replace a number of every machine; NAME=xFACTOR multiplies it. Several values for a NAME: a machine for each.",
 )
 @run_options(grid=True, ask_trace=True)
-@click.option(
-    "--python",
-    "python_files",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Python file that registers placements.",
-)
+@extension_option()
+@extension_option("--python", hidden=True)  # as it was called when it took placements alone
 @click.option("--workers", type=click.IntRange(min=1), help="Number of parallel replays; results do not depend on it.")
 @click.option("--explain", is_flag=True, help="Show the bottlenecks of each region.")
 @click.option(
@@ -132,7 +112,6 @@ def command(
     file: Path,
     machine: tuple[str, ...],
     changes: tuple[str, ...],
-    python_files: tuple[Path, ...],
     workers: int | None,
     explain: bool,
     confidence: int | None,
@@ -144,8 +123,6 @@ def command(
     **options: Any,
 ) -> None:
     """Replay a trace under every combination of the given choices and rank them."""
-    for python_file in python_files:
-        _register(python_file)
     if output is not None:
         check_json_output(output)
     begin = time.perf_counter()

@@ -2,12 +2,14 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from homenode import _core
 from homenode.cli import completion
+from homenode.extensions import load_extension
 from homenode.machine import Machine
 from homenode.run_spec import FIELDS, NAMES
 
@@ -82,6 +84,27 @@ def _option(field: _core.RunField, several: bool, ask_trace: bool) -> Callable[[
         metavar=field.sign or "|".join(field.names),
         help=f"{field.meaning}{repeat}.{own}",
         **value,
+    )
+
+
+def _load(context: click.Context, parameter: click.Parameter, files: tuple[Path, ...]) -> None:
+    if not context.resilient_parsing:
+        for file in files:
+            load_extension(file)
+
+
+def extension_option(name: str = "--extension", **more: Any) -> Callable[[Command], Command]:
+    """`--extension`: the file is loaded before anything else is looked at."""
+    return click.option(
+        name,
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="F",
+        is_eager=True,
+        expose_value=False,
+        callback=_load,
+        help="Load policies of your own: a Python file, or a library (.so). Repeat for several.",
+        **more,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from homenode.cli import console
+from homenode.cli.run_options import extension_option
 from homenode.errors import UsageError
 from homenode.outputs import check_output
 
@@ -46,6 +47,7 @@ _DIGITS = 4
     metavar="N",
     help="Show Sobol indices of the machine's numbers; N (D + 2) runs.",
 )
+@extension_option()
 @console.json_option
 def command(
     study: Path,

@@ -10,6 +10,7 @@ from typing import Any
 
 from homenode.energy import EnergyModel
 from homenode.errors import Error, UsageError
+from homenode.extensions import loaded_extensions
 from homenode.machine import Machine
 from homenode.run_spec import RunSpec
 from homenode.study.executing import Done, run_here
@@ -60,6 +61,8 @@ class DaskCluster:
             if code != build():
                 self._client.close()
                 raise UsageError(f"the worker {address} has another build of homenode; allowed: the same everywhere")
+        for extension in loaded_extensions():
+            self._client.register_plugin(_extension_file(extension))
         for content, path in self._traces.items():
             self._client.register_plugin(_trace_file(content, path.read_bytes()))
         return self
@@ -77,6 +80,11 @@ class DaskCluster:
         for run in runs:
             if run.spec is None:
                 done(run, run.refused)
+            elif _is_from_here(run.spec):
+                done(
+                    run,
+                    "UsageError: its policy was registered by this process; allowed: one of a file, by load_extension",
+                )
             else:
                 jobs.append(_job(run, run.spec))
         parts = [jobs[begin : begin + _TOGETHER] for begin in range(0, len(jobs), _TOGETHER)]
@@ -102,11 +110,25 @@ class DaskCluster:
         return found
 
 
+def _extension_file(path: Path) -> Any:
+    """A plugin that loads a file of policies in each worker."""
+    from homenode.study.dask_plugin import ExtensionFile
+
+    return ExtensionFile(path)
+
+
 def _trace_file(content: str, data: bytes) -> Any:
     """A plugin that writes a trace beside each worker, also beside those that come later."""
     from homenode.study.dask_plugin import TraceFile
 
     return TraceFile(content, data)
+
+
+def _is_from_here(spec: RunSpec) -> bool:
+    try:
+        return spec.needs_this_process()
+    except UsageError:  # the worker says what is wrong
+        return False
 
 
 def _job(run: StudyRun, spec: RunSpec) -> _Job:

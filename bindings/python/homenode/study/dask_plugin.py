@@ -9,6 +9,7 @@ from typing import Any
 from distributed import WorkerPlugin
 
 from homenode.errors import InputError
+from homenode.extensions import load_extension
 
 _files: dict[str, Path] = {}  # of this worker, by hash
 
@@ -35,3 +36,19 @@ class TraceFile(WorkerPlugin):
         part.write_bytes(self._data)
         part.replace(path)
         _files[self._content] = path
+
+
+class ExtensionFile(WorkerPlugin):
+    """Loads a file of policies in each worker."""
+
+    def __init__(self, path: Path) -> None:
+        """The file lies on the host of the study; its content goes to the workers."""
+        self.name = f"homenode-extension-{path}"
+        self._file, self._data = path.name, path.read_bytes()
+
+    def setup(self, worker: Any) -> None:
+        """Write it, and load it."""
+        folder = Path(worker.local_directory) / f"extensions-{os.getpid()}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / self._file).write_bytes(self._data)
+        load_extension(folder / self._file)

@@ -15,7 +15,6 @@ from homenode import _core, sampling
 from homenode.energy import EnergyModel
 from homenode.errors import Error, UsageError
 from homenode.machine import Machine
-from homenode.policies import python_placement
 from homenode.run_spec import CLOSED_FORM as OPTIONS_OF_ESTIMATES
 from homenode.run_spec import NAMES, RunSpec, threads_of
 from homenode.study.axes import CHANGE, CLOSED_FORM, MACHINE, SAMPLE, TRACE, Factor, Point, column, product
@@ -71,8 +70,8 @@ class StudyRun:
         return self.point.get("engine") == CLOSED_FORM
 
     def key(self) -> str | None:
-        """Hash of everything that decides the result; None where that cannot be told: a policy in Python may do anything."""
-        if self.spec is None or python_placement(self.spec.placement, self.spec.machine) is not None:
+        """Hash of everything that decides the result; None where that cannot be told: a policy of an extension may do anything."""
+        if self.spec is None or _may_do_anything(self.spec):
             return None
         names = OPTIONS_OF_ESTIMATES if self.is_estimate else NAMES
         options = self.spec.options(name for name in names if name not in _DESCRIPTIONS)
@@ -99,6 +98,13 @@ class StudyRun:
         found.update(options)
         found["engine"] = self.point.get("engine", found["engine"])
         return found
+
+
+def _may_do_anything(spec: RunSpec) -> bool:
+    try:
+        return spec.has_extensions()
+    except UsageError:  # the run will say what is wrong
+        return True
 
 
 @lru_cache(maxsize=256)

@@ -15,18 +15,15 @@ struct Greeting {
 };
 
 Registry<Greeting> greetings() {
-  Registry<Greeting> registry{"greeting"};
-  registry.add({.name = "hello", .description = "", .parameters = {}, .make = [](const Parameters&) {
-                  return std::make_unique<Greeting>("hello");
-                }});
+  PolicyEntry<Greeting> hello{
+      .name = "hello", .description = "", .parameters = {}, .make = [](const Parameters&) { return std::make_unique<Greeting>("hello"); }};
   PolicyEntry<Greeting> late{
       "late", "", {time_parameter("by", "", Time::from_seconds(1)), bytes_parameter("size", "", Bytes{4096}, Bytes{2})}, nullptr};
   late.modify = [](const Parameters& parameters, const std::shared_ptr<Greeting>& greeting) {
     return std::make_unique<Greeting>(greeting->text + " after " + to_string(parameters.time("by")) + " and " +
                                       to_string(parameters.bytes("size")));
   };
-  registry.add(late);
-  return registry;
+  return {"greeting", {std::move(hello), std::move(late)}};
 }
 
 std::string made(std::string_view text) {

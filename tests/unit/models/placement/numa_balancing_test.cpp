@@ -390,7 +390,7 @@ TEST(Autonuma, isAModifierWithTimesAndSizes) {
   EXPECT_NO_THROW(page_placements().make("first-touch+autonuma:kernel=310"));
   EXPECT_THAT(error("first-touch+autonuma:kernel=206"),
               HasSubstr("Linux 2.6 (kernel=206) has no automatic NUMA balancing; allowed: since 3.8, kernel=308"));
-  EXPECT_THAT(error("first-touch+autonuma+autonuma"), HasSubstr("two modifiers that migrate pages"));
+  EXPECT_THAT(error("first-touch+autonuma+autonuma"), HasSubstr("a modifier that migrates pages on a placement that migrates pages"));
 }
 
 }  // namespace
