@@ -25,6 +25,7 @@ from homenode import errors
 from homenode.study.conditions import Condition
 from homenode.study.store import StoredRun
 from homenode.study.tables import METADATA
+from support import SCRIPTS
 
 SMALL, LARGE = "xeon-x5550-2s", "xeon-x7560-4s"
 
@@ -101,6 +102,8 @@ def test_conditions_leave_points_out(trace: hn.Trace) -> None:
         "f'{threads}' == '8'",
         "nonsense == 1",
         "threads < 'many'",
+        "-" * 990 + "1",
+        "9" * 400 + " / 1.5 > 1",
     ],
 )
 def test_conditions_run_nothing(text: str) -> None:
@@ -206,13 +209,13 @@ def test_what_decides_a_run_is_in_its_key(trace: hn.Trace, tmp_path: Path) -> No
     others = [{"seed": 1}, {"placement": "interleave"}, {"engine": "line"}, {"energy": "default"}, {"pages": "2MiB"}]
     for more in ({}, *others):
         plan = hn.Study(trace, SMALL, **{**base, **more}).plan
-        keys.add(plan.run(0, plan.points()[0]).key())
+        keys.add(plan.run(0, plan.points()[0]).key)
     assert len(keys) == 1 + len(others) - 1  # the energy model is the default's
     plan = hn.Study(trace, SMALL, **base).plan
-    before = plan.run(0, plan.points()[0]).key()
+    before = plan.run(0, plan.points()[0]).key
     own.write_text(text + "\n# another text\n", encoding="utf-8")
     os.utime(own, ns=(1, 1))
-    assert plan.run(0, plan.points()[0]).key() != before
+    assert plan.run(0, plan.points()[0]).key != before
 
 
 def test_a_killed_study_goes_on(study: hn.Study, trace_file: Path, tmp_path: Path) -> None:
@@ -249,11 +252,11 @@ def test_files_carry_what_they_were_made_from(study: hn.Study, trace: hn.Trace, 
     results.to_csv(tmp_path / "a.csv")
     told = json.loads(pyarrow.parquet.read_schema(tmp_path / "a.parquet").metadata[METADATA])
     assert told == results.provenance == json.loads((tmp_path / "a.csv").read_text().splitlines()[0][2:])
-    assert told["traces"] == {"hotspot": trace.hash}
+    assert told["traces"] == {"hotspot": {"hash": trace.hash, "digest": trace.digest}}
     assert told["command"] == "homenode sweep here.toml"
     assert told["machines"][SMALL]["hash"] == hn.Machine.load(SMALL).hash
     assert told["homenode"] == hn.__version__
-    for frame in (pd.read_parquet(tmp_path / "a.parquet"), pd.read_csv(tmp_path / "a.csv", comment="#")):
+    for frame in (pd.read_parquet(tmp_path / "a.parquet"), pd.read_csv(tmp_path / "a.csv", skiprows=1)):
         assert list(frame["seconds"]) == list(results.frame["seconds"])
         assert list(frame["placement"]) == list(results.frame["placement"])
 
@@ -298,7 +301,13 @@ def test_the_first_run_under_a_key_stays() -> None:
     [
         ({"thread": 8}, r"unknown axis 'thread'; .*did you mean 'threads'"),
         ({"threads": []}, r"axis 'threads' is empty"),
-        ({"threads": "many"}, r"axis 'threads' has the value 'many'; allowed: int"),
+        ({"threads": "many"}, r"argument 'threads' is 'many'; allowed: a whole number"),
+        ({"threads": True}, r"argument 'threads' is True"),
+        ({"threads": 10**30}, r"argument 'threads' is 1000"),
+        ({"seed": -1}, r"argument 'seed' is -1"),
+        ({"oversubscribe": "false"}, r"axis 'oversubscribe' has the value 'false'"),
+        ({"heap": 3}, r"axis 'heap' has the value 3; allowed: texts"),
+        ({"change": {"link_bandwidth": ["1 GB/s", "x2"]}}, r"has factors and quantities"),
         ({"change": 3}, r"axis 'change' is int"),
     ],
 )
@@ -325,6 +334,117 @@ def test_studies_that_are_none(trace: hn.Trace, trace_file: Path) -> None:
         hn.Study(trace, SMALL).points([{"mapping": "compact"}, {"threads": 8}])
     with pytest.raises(errors.UsageError, match="workers and a scheduler"):
         study.run(store=False, workers=1, scheduler="tcp://127.0.0.1:1")
+
+
+def test_more_points_than_anybody_can_run_are_refused(trace: hn.Trace) -> None:
+    study = hn.Study(
+        trace, SMALL, threads=list(range(1, 1001)), seed=list(range(1000)), change={"clock": ["x1"] * 1000}
+    )
+    with pytest.raises(errors.UsageError, match="a study of 1,000,000,000 points"):
+        len(study)
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Two programs with the same loads and stores, so with one content hash; one of them divides."""
+    folder = tmp_path_factory.mktemp("twins")
+    found = {}
+    for name, value in (("light", "a[i] + 1"), ("heavy", "1 / (1 + 1 / (2 + 1 / (3 + 1 / (4 + a[i]))))")):
+        text = f"static double a[100000];\nint main(void) {{ for (int i = 0; i < 100000; i++) a[i] = {value}; return 0; }}\n"
+        (folder / name).mkdir()
+        (folder / name / "program.c").write_text(text)
+        words = [str(SCRIPTS / "homenode"), "cc", "-O2", "program.c", "-o", "program"]
+        subprocess.run(words, cwd=folder / name, check=True)
+        hn.capture(command=[folder / name / "program"], output=folder / f"{name}.hnt")
+        found[name] = folder / f"{name}.hnt"
+    return found
+
+
+@pytest.mark.capture
+def test_traces_of_one_hash_are_not_taken_for_each_other(twins: dict[str, Path], tmp_path: Path) -> None:
+    traces = {name: hn.Trace.open(path) for name, path in twins.items()}
+    assert traces["light"].hash == traces["heavy"].hash
+    assert traces["light"].digest != traces["heavy"].digest
+    alone = {name: hn.replay(trace, SMALL, threads=1).seconds for name, trace in traces.items()}
+    assert alone["heavy"] > 2 * alone["light"]
+    for store in (tmp_path / "runs", tmp_path / "runs", False):
+        frame = hn.Study(traces, SMALL, threads=1).run(store=store).frame
+        assert dict(zip(frame["trace"], frame["seconds"], strict=True)) == alone
+
+
+@pytest.mark.capture
+def test_a_trace_that_was_replaced_is_refused(twins: dict[str, Path], tmp_path: Path) -> None:
+    path = tmp_path / "current.hnt"
+    path.write_bytes(twins["light"].read_bytes())
+    trace = hn.Trace.open(path)
+    (tmp_path / "new.hnt").write_bytes(twins["heavy"].read_bytes())
+    (tmp_path / "new.hnt").replace(path)
+    with pytest.raises(errors.InputError, match="was replaced after it was opened"):
+        hn.Study(trace, SMALL, threads=1, engine="simgrid").run(store=False)
+
+
+def test_one_wrong_description_or_machine_is_one_row(trace: hn.Trace) -> None:
+    frame = hn.Study(trace, SMALL, threads=4, system=["default", "/nope.toml", "nope"]).run(store=False).frame
+    assert list(frame["error"].isna()) == [True, False, False]
+    links = hn.Study(trace, SMALL, threads=4, change={"link_bandwidth": ["much", "1 GB/s"]}).where("threads <= cores")
+    frame = links.run(store=False).frame
+    assert list(frame["error"].isna()) == [False, True]
+    assert frame["error"].str.contains("'much'")[0]
+    # types of columns do not depend on which runs failed
+    whole = links.where("link_bandwidth == 1e9").run(store=False).frame
+    assert list(frame.dtypes) == list(whole.dtypes)
+
+
+def test_samples_of_a_machine_do_not_depend_on_others(trace: hn.Trace) -> None:
+    machine = hn.Machine.load(SMALL)
+    fixed = machine.with_changes(link_bandwidth="12.8 GB/s")  # its own value, but asked for: not drawn
+    alone = hn.Study(trace, {"b": fixed}, threads=4).sample(3).run(store=False).frame
+    both = hn.Study(trace, {"a": machine, "b": fixed}, threads=4).sample(3).run(store=False).frame
+    assert list(both[both["machine"] == "b"]["machine_hash"]) == list(alone["machine_hash"])
+
+
+def test_what_is_kept_comes_back_under_the_names_that_ask(trace: hn.Trace, tmp_path: Path) -> None:
+    hn.Study(trace, SMALL, threads=4, change={"link_bandwidth": "12.8 GB/s"}).run(store=tmp_path / "runs")
+    again = hn.Study(trace, SMALL, threads=4, change={"link_bandwidth": "12800 MB/s"}).run(store=tmp_path / "runs")
+    assert again[0].run["machine_changes"] == {"link_bandwidth": "12800 MB/s"}
+    twin = hn.Machine.from_toml(hn.Machine.load(SMALL).to_toml().replace(f'name = "{SMALL}"', 'name = "twin"', 1))
+    hn.Study(trace, SMALL, threads=4).run(store=tmp_path / "runs")
+    assert hn.Study(trace, twin, threads=4).run(store=tmp_path / "runs")[0].run["machine"] == "twin"
+
+
+def test_zip_takes_machines_and_traces_as_they_are_given(trace: hn.Trace, trace_file: Path) -> None:
+    machine = hn.Machine.load(SMALL)
+    two = [machine.with_changes(link_bandwidth=text) for text in ("1 GB/s", "2 GB/s")]
+    frame = hn.Study(trace, machine).zip(machine=two, threads=[4, 8]).run(store=False).frame
+    assert list(frame["machine_hash"]) == [one.hash for one in two]
+    assert frame["machine"].nunique() == 2
+    again = hn.Study([trace_file], SMALL).zip(trace=[trace_file, trace_file], threads=[4, 8])
+    assert list(again.run(store=False).frame["trace"]) == ["hotspot", "hotspot"]
+    # of a factor with one point only the axes that are set anew give way
+    points = hn.Study(trace, SMALL).zip(threads=[8], mapping=["scatter"]).points([{"threads": 4}])
+    assert list(points.run(store=False).frame["mapping"]) == ["scatter"]
+
+
+def test_stores_are_opened_by_several_processes_at_a_time(tmp_path: Path) -> None:
+    script = "import homenode as hn, sys\nfor n in range(40): hn.Store(f'{n}.store')"
+    running = [subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path, stderr=subprocess.PIPE) for _ in range(3)]
+    for one in running:
+        _, err = one.communicate()
+        assert one.returncode == 0, err.decode()
+
+
+def test_a_closed_store_is_said(study: hn.Study) -> None:
+    store = hn.Store()
+    results = study.run(store=store)
+    store.close()
+    with pytest.raises(errors.InputError, match="the store of runs"):
+        results[0]
+
+
+def test_names_of_axes_run_nothing_in_a_page(trace: hn.Trace) -> None:
+    name = "<img src=x onerror=alert(1)>"
+    results = hn.Study(trace, SMALL, threads=4, change={name: ["1", "2"]}).run(store=False)
+    assert "<img" not in results._repr_html_()
 
 
 def test_labels_tell_alike_machines_apart(trace: hn.Trace) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import homenode as hn
 from homenode import errors
+from homenode.study.break_even import _crossings
 from homenode.study.pareto import Pareto
 
 MACHINE = "xeon-x7560-4s"
@@ -75,6 +76,33 @@ def test_refining_halves_the_stretch(stream: hn.Trace) -> None:
     assert widths == pytest.approx([math.log(64), math.log(8), math.log(64) / 4], rel=1e-5)
 
 
+def test_axes_that_go_along_do_not_split_the_axis(stream: hn.Trace) -> None:
+    """Of 8, 16 and 32 threads with a mapping each: one line, not one for each mapping."""
+    study = hn.Study(stream, MACHINE, placement=["first-touch", "interleave"], change={"link_bandwidth": "25 GB/s"})
+    study = study.zip(threads=[2, 8, 16, 32], mapping=["compact", "compact", "scatter", "scatter"])
+    found = study.break_even("threads", compare="placement", store=False)
+    assert list(found.gains["threads"]) == [2, 8, 16, 32]
+    with pytest.raises(errors.UsageError, match="goes along with other axes"):
+        study.break_even("threads", compare="placement", refine=1, store=False)
+    heaps = hn.Study(stream, MACHINE, threads=[2, 8]).zip(
+        placement=["first-touch", "interleave"], heap=["plain", "glibc"]
+    )
+    assert len(heaps.break_even("threads", compare="placement", store=False).table) == 1
+
+
+def test_break_even_along_the_number_of_sockets(stream: hn.Trace) -> None:
+    changes = {"sockets": ["1", "2", "8"], "topology": "ring"}
+    study = hn.Study(stream, MACHINE, threads=8, placement=["first-touch", "interleave"], change=changes)
+    found = study.break_even("sockets", compare="placement", refine=2, store=False)
+    assert set(found.gains["sockets"]) >= {"1", "2", "8"}
+    assert found.plot().data
+
+
+def test_ties_are_on_neither_side() -> None:
+    found = _crossings("threads", {2.0: (2, 0.5), 4.0: (4, 0.0), 8.0: (8, -0.6)}, ["a", "b"])
+    assert [(row["below"], row["above"], row["low"], row["high"]) for row in found] == [("a", "b", 2, 8)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -112,6 +140,42 @@ def test_sensitivity_needs_all_runs(trace: hn.Trace) -> None:
         hn.Study(trace, MACHINE, threads=8, placement="nonsense").sensitivity(2, store=False)
     with pytest.raises(errors.UsageError, match="as it draws its own"):
         hn.Study(trace, MACHINE, threads=8).sample(2).sensitivity(2, store=False)
+
+
+def test_sensitivity_says_where_it_has_no_numbers(trace: hn.Trace) -> None:
+    estimates = hn.Study(trace, MACHINE, threads=8, engine="closed-form")
+    with pytest.raises(errors.UsageError, match="column 'joules' has no number"):
+        estimates.sensitivity(2, of="joules", parameters="core_time", store=False)
+    with pytest.raises(errors.UsageError, match="no uncertain parameter"):
+        estimates.sensitivity(2, parameters=[], store=False)
+    with pytest.raises(errors.UsageError, match="a study without points"):
+        estimates.where("threads > 8").sensitivity(2, store=False)
+
+
+def test_trials_that_lack_runs_do_not_win(stream: hn.Trace, trace: hn.Trace) -> None:
+    """hotspot, which is small, alone: its mean with the stream would be larger."""
+    both = hn.Study({"small": trace, "large": stream}, MACHINE, threads=[4, 32])
+    found = both.where("trace == 'small' or threads < 32").optimise(store=False)
+    assert found.best == {"threads": 4}
+    assert list(found.trials["objective"] == math.inf) == [False, True]
+    with pytest.raises(errors.UsageError, match="no trial ran for all values of 'trace'"):
+        hn.Study({"small": trace, "large": stream}, MACHINE).zip(trace=["small", "large"], threads=[4, 8]).optimise(
+            store=False
+        )
+
+
+def test_conditions_hold_in_trials(stream: hn.Trace) -> None:
+    seen: list[Any] = []
+
+    def objective(frame: Any) -> float:
+        seen.append((list(frame["sample"]), frame["link_bandwidth_si"].iloc[0]))
+        return float(frame["seconds"].max())
+
+    study = hn.Study(stream, MACHINE, threads=8).sample(3, parameters=["core_time"])
+    study = study.where("sample > 1").where("link_bandwidth > '4 GB/s'")
+    study.optimise(objective, budget=8, between={"link_bandwidth": ("1 GB/s", "16 GB/s")}, store=False)
+    assert 0 < len(seen) < 8
+    assert all(samples == [2, 3] and bandwidth > 4e9 for samples, bandwidth in seen)
 
 
 def test_search_finds_the_least(links: hn.Study) -> None:

@@ -111,6 +111,12 @@ def test_samples_in_toml(folder: Path, homenode: Run) -> None:
         ("trace = 'hotspot.hnt'\nmachine = 'xeon-x5550-2s'\nsample.number = 4", "unknown key 'sample.number'"),
         ("trace = 'hotspot.hnt'\nmachine = 'xeon-x5550-2s'\nwhere = 'threads('", "condition 'threads('"),
         ("trace = 'hotspot.hnt'\nmachine = 'xeon-x5550-2s'\nwhere = [3]", "a condition is int"),
+        ("trace = 'hotspot.hnt'\nmachine = 'xeon-x5550-2s'\nwhere = 3", "key 'where' is a number"),
+        (
+            "trace = 'hotspot.hnt'\nmachine = 'xeon-x5550-2s'\nsample = {count = 2, parameters = 3}",
+            "argument 'parameters' has 3",
+        ),
+        ("trace = " + "[" * 3000, "study.toml"),
         ("trace = 'hotspot.hnt'\nmachine = 'xeon-x5550-2s'\npoints = 3", "key 'points' is a number"),
     ],
 )
@@ -129,6 +135,11 @@ def test_studies_that_are_refused(text: str, words: str, folder: Path, homenode:
         (["-o", "runs.txt"], "allowed: a name that ends in .parquet, .csv, .json"),
         (["--store", "kept", "--no-store"], "--store and --no-store"),
         (["--break-even", "threads"], "--break-even without --compare"),
+        (["--break-even", "thread", "--compare", "machine"], "unknown axis 'thread'"),
+        (
+            ["--break-even", "threads", "--compare", "placement=first-touch,none", "--no-store"],
+            "unknown value of axis 'placement' 'none'",
+        ),
         (["--workers", "0"], "argument 'workers' is 0"),
         (["--pareto", "price", "--no-store"], "unknown objective 'price'"),
     ],
@@ -136,6 +147,30 @@ def test_studies_that_are_refused(text: str, words: str, folder: Path, homenode:
 def test_options_that_are_refused(arguments: list[str], words: str, folder: Path, homenode: Run) -> None:
     shown = homenode("sweep", "study.toml", *arguments)
     assert (shown.status, words in shown.stderr) == (2, True), shown.stderr
+
+
+def test_labels_and_dotted_changes_in_toml(folder: Path, homenode: Run) -> None:
+    (folder / "sub").mkdir()
+    (folder / "hotspot.hnt").rename(folder / "sub" / "hotspot.hnt")
+    text = 'machine = "xeon-x5550-2s"\n[trace]\na = "hotspot.hnt"\nb = "hotspot.hnt"\n'
+    text += '[grid]\nchange.links.bandwidth = ["1 GB/s", "2 GB/s"]\n'
+    (folder / "sub" / "study.toml").write_text(text + '[[zip]]\ntrace = ["a", "b"]\nthreads = [2, 4]\n')
+    shown = homenode(
+        "sweep", "sub/study.toml", "--no-store", "--json", "--break-even", "links.bandwidth", "--compare", "threads"
+    )
+    assert shown.status == 0, shown.stderr
+    document = json.loads(shown.stdout)
+    assert [(run["trace"], run["links.bandwidth"]) for run in document["runs"]] == [
+        (trace, bandwidth) for bandwidth in ("1 GB/s", "2 GB/s") for trace in ("a", "b")
+    ]
+    assert len(document["answers"]) == 1
+
+
+def test_a_sweep_of_which_nothing_ran_failed(folder: Path, homenode: Run) -> None:
+    (folder / "study.toml").write_text('trace = "hotspot.hnt"\nmachine = "xeon-x5550-2s"\n')
+    shown = homenode("sweep", "study.toml", "--no-store")
+    assert shown.status == 2
+    assert "all 1 run failed; the first: UsageError: axis 'threads' is missing" in shown.stderr
 
 
 def test_failures_are_counted(folder: Path, homenode: Run) -> None:

@@ -61,11 +61,12 @@ def parquet_seconds(folder: Path) -> float:
 
     with tempfile.TemporaryDirectory() as store:
         trace = hn.capture("stream", n=1000, output=folder / "stream.hnt")
-        few = hn.Study(trace, "xeon-x5550-2s", threads=[1, 2, 4, 8]).run(store=Path(store) / "runs")
+        study = hn.Study(trace, "xeon-x5550-2s", threads=[1, 2, 4, 8])
+        few = study.run(store=Path(store) / "runs")
         rows: list[dict[str, Any]] = json.loads(few.to_json())["runs"]
         many = [rows[place % len(rows)] for place in range(PARQUET_ROWS)]
         sources: list[Any] = [None] * len(many)
-        StudyResults(many, many, sources, {}, [], {}).to_parquet(folder / "many.parquet")
+        StudyResults(many, many, sources, study.plan, {}).to_parquet(folder / "many.parquet")
     import pandas
 
     begin = time.perf_counter()

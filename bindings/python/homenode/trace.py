@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 import weakref
 from pathlib import Path
@@ -40,7 +41,9 @@ class Trace:
     def __init__(self, path: Path, *, temporary: bool = False) -> None:
         """Use `Trace.open` or `hn.capture`."""
         self._path = path
+        self._opened = _state(path)
         self._core = _core.Trace.open(path)
+        self._digest = ""
         self._inspection: dict[str, Any] | None = None
         self._own_threads: list[tuple[int, int] | None] = []  # once it is known
         self._unseen: dict[str, Any] | None = None
@@ -68,6 +71,19 @@ class Trace:
     def hash(self) -> str:
         """Hash of its content: capturing the same program twice gives the same one."""
         return self._core.hash
+
+    @property
+    def digest(self) -> str:
+        """Hash of the whole file: of all that a replay depends on. Two captures of a program have one `hash` and two digests.
+
+        InputError if the file was replaced since it was opened.
+        """
+        if not self._digest:
+            content = _digest_of(self._path)
+            if _state(self._path) != self._opened:
+                raise InputError(f"'{self._path}' was replaced after it was opened; allowed: open it again")
+            self._digest = content
+        return self._digest
 
     @property
     def complete(self) -> bool:
@@ -226,17 +242,31 @@ class Trace:
         return notebook.facts("Trace", found)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles as the path and the hash of its file, which must be there when it is unpickled; its content may be large."""
-        return _opened_again, (self._path.absolute(), self.hash)
+        """Pickles as the path and the digest of its file, which must be there when it is unpickled; its content may be large."""
+        return opened_again, (self._path.absolute(), self.digest)
 
     def __repr__(self) -> str:
         """Program, accesses, hash."""
         return f"Trace({self.program!r} {self.arguments!r}, {self.accesses:,} accesses, hash {self.hash})"
 
 
-def _opened_again(path: Path, content: str) -> Trace:
-    """A pickled trace; InputError if its file is gone or another one."""
+def opened_again(path: Path, digest: str) -> Trace:
+    """A trace in another process; InputError if its file is gone or another one."""
     trace = Trace.open(path)
-    if trace.hash != content:
-        raise InputError(f"'{path}' is another trace (hash {trace.hash}) than the pickled one ({content})")
+    if trace.digest != digest:
+        raise InputError(f"'{path}' is another trace than the one that was opened before; allowed: the same file")
     return trace
+
+
+def _digest_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """What changes when a file is replaced or written."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

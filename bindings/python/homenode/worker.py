@@ -4,13 +4,14 @@ import json
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 from homenode.errors import Error
 from homenode.extensions import load_extension
 from homenode.machine import Machine
 from homenode.run_spec import RunSpec
-from homenode.trace import Trace
+from homenode.trace import opened_again
 
 
 def main() -> None:
@@ -18,9 +19,9 @@ def main() -> None:
     # SimGrid logs to stdout or stderr as it likes: answers get a descriptor of their own.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    for extension in sys.argv[2:]:
+    for extension in sys.argv[3:]:
         load_extension(extension)
-    trace = Trace.open(sys.argv[1])
+    trace = opened_again(Path(sys.argv[1]), sys.argv[2])
     for line in sys.stdin:
         job = json.loads(line)
         try:

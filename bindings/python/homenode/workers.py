@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any, TypeVar
 
 from homenode import _core, errors
@@ -88,7 +87,7 @@ def replay_all(
         try:
             worker = processes.get_nowait()
         except queue.Empty:
-            worker = _Worker(trace.path)
+            worker = _Worker(trace)
             started.append(worker)
         raw = worker.run(spec)
         processes.put(worker)
@@ -124,9 +123,9 @@ def replay_here(trace: Trace, spec: RunSpec, **extras: Any) -> dict[str, Any]:
 class _Worker:
     """A process that replays runs of one trace, one JSON line each way."""
 
-    def __init__(self, trace: Path) -> None:
+    def __init__(self, trace: Trace) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "homenode.worker", str(trace), *map(str, loaded_extensions())],
+            [sys.executable, "-m", "homenode.worker", str(trace.path), trace.digest, *map(str, loaded_extensions())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

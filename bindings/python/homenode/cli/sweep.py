@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -37,7 +38,7 @@ _DIGITS = 4
 @click.option("--best", type=click.IntRange(1), default=5, metavar="N", help="Rows to show of each trace and machine.")
 @click.option("--pareto", metavar="COLUMNS", help="Show the runs that no other one beats, such as seconds,joules.")
 @click.option("--break-even", metavar="AXIS", help="Show where along this axis the values of --compare change places.")
-@click.option("--compare", metavar="AXIS", help="The axis whose two values --break-even compares.")
+@click.option("--compare", metavar="AXIS", help="The axis whose two values --break-even compares; NAME=A,B of more.")
 @click.option(
     "--refine", type=click.IntRange(0), default=0, metavar="N", help="Halvings of the stretch of --break-even."
 )
@@ -64,25 +65,31 @@ def command(
 
     What was run before is not run again; a study that was killed goes on where it was. A run that fails is a row with its error.
     """
-    from homenode.study import Study
+    from homenode.study import Store, Study
 
     if output is not None:
         _check(output)
     if no_store and store is not None:
         raise UsageError("--store and --no-store; allowed: one or the other")
     asked = Study.from_toml(study)
-    how: dict[str, Any] = {"store": False if no_store else store, "workers": workers, "scheduler": scheduler}
+    kept = Store() if no_store else Store(store) if store is not None else Store.default()
+    how: dict[str, Any] = {"store": kept, "workers": workers, "scheduler": scheduler}
     how |= {"progress": True, "command": shlex.join(["homenode", "sweep", str(study)])}
     tables = _Questions(asked, how, **questions)
     results = asked.run(**how)
     if output is not None:
         _write(results, output)
+    answers = tables.answers(results)
     if as_json:
-        click.echo(results.to_json())
+        document = json.loads(results.to_json())
+        found = {title: json.loads(table.to_json(orient="records")) for title, table in answers}
+        console.print_json({**document, **({"answers": found} if found else {})})
         return
+    if results.failed == len(results):
+        raise UsageError(f"all {console.number_of(len(results), 'run')} failed; the first: {results.frame['error'][0]}")
     screen = console.output()
     screen.print(console.plain(_heading(asked, results)), soft_wrap=True)
-    for title, frame in [("Fastest, by trace and machine", _fastest(results, best)), *tables.answers(results)]:
+    for title, frame in [("Fastest, by trace and machine", _fastest(results, best)), *answers]:
         screen.print(_table(title, frame))
     for line in _failures(results):
         console.note(line)
@@ -105,6 +112,9 @@ class _Questions:
     ) -> None:
         if (break_even is None) != (compare is None):
             raise UsageError("--break-even without --compare, or the other way round; allowed: both")
+        for axis in (break_even, compare.partition("=")[0] if compare else None):  # before anything runs
+            if axis is not None:
+                study.plan.named(axis)
         self._study, self._how = study, how
         self._pareto, self._break_even, self._compare = pareto, break_even, compare
         self._refine, self._sensitivity = refine, sensitivity
@@ -119,7 +129,9 @@ class _Questions:
             found.append((f"Runs that no other one beats in {' and '.join(names)}", front.table[shown]))
         if self._break_even is not None:
             assert self._compare is not None
-            ends = self._study.break_even(self._break_even, compare=self._compare, refine=self._refine, **self._how)
+            axis, _, values = self._compare.partition("=")
+            two = self._study.plan.read(axis, values.split(",")) if values else None
+            ends = self._study.break_even(self._break_even, compare=axis, values=two, refine=self._refine, **self._how)
             title = f"Where along {ends.axis} the values of {ends.compare} change places"
             found.append((title, ends.table))
         if self._sensitivity is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from homenode.study.axes import Point
@@ -25,6 +25,10 @@ class AskedStudy(Protocol):
 
     def at(self, points: Sequence[Point]) -> AskedStudy:
         """The study at these points instead of its own."""
+        ...
+
+    def without_conditions_on(self, names: Iterable[str]) -> AskedStudy:
+        """The study without the conditions that name one of these."""
         ...
 
     def drawn_as(self, drawn: Sampling) -> AskedStudy:

@@ -6,11 +6,13 @@ The name of an axis is `trace`, `machine`, an option of `hn.replay`, or ``change
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from homenode import _core
+from homenode.arguments import is_path, whole_number
 from homenode.errors import UsageError
 from homenode.run_spec import FIELDS, NAMES, one_or_many
 
@@ -41,15 +43,31 @@ def named(values: Mapping[str, Any]) -> dict[str, list[Any]]:
                 raise UsageError(
                     f"axis 'change' is {type(given).__name__}; allowed: a table, {{'link_bandwidth': [...]}}"
                 )
-            for parameter, texts in given.items():
-                found[CHANGE + str(parameter)] = [str(text) for text in _several(f"change.{parameter}", texts)]
+            for parameter, texts in _flat(given):
+                found[CHANGE + parameter] = _texts(CHANGE + parameter, texts)
         elif name.startswith(CHANGE):
-            found[name] = [str(text) for text in _several(name, given)]
+            found[name] = _texts(name, given)
         elif name in ALLOWED:
             found[name] = [_value(name, value) for value in _several(name, given)]
         else:
             raise UsageError(_core.unknown_name("axis", name, [*ALLOWED, "change"]))
     return found
+
+
+def _flat(changes: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Changes by name: TOML makes tables of ``change.links.bandwidth``."""
+    for name, found in changes.items():
+        if isinstance(found, Mapping):
+            yield from _flat(found, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", found
+
+
+def _texts(name: str, values: Any) -> list[str]:
+    texts = [str(text) for text in _several(name, values)]
+    if len({text.startswith("x") for text in texts if _core.quantity(text) is not None}) > 1:
+        raise UsageError(f"axis '{name}' has factors and quantities, {', '.join(texts)}; allowed: one or the other")
+    return texts
 
 
 def _several(name: str, values: Any) -> list[Any]:
@@ -59,6 +77,8 @@ def _several(name: str, values: Any) -> list[Any]:
     return found
 
 
+MOST_POINTS = 10_000_000
+_MOST = {"seed": 2**64 - 1}
 _DEFAULTS = {field.name: field.default for field in FIELDS}
 
 
@@ -67,12 +87,15 @@ def _value(name: str, value: Any) -> Any:
     if name in (TRACE, MACHINE):
         return value
     default = _DEFAULTS[name]
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise UsageError(f"axis '{name}' has the value {value!r}; allowed: True or False")
+        return value
     if isinstance(default, str):
+        if not is_path(value):
+            raise UsageError(f"axis '{name}' has the value {value!r}; allowed: texts")
         return str(value)
-    try:
-        return type(default)(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"axis '{name}' has the value {value!r}; allowed: {type(default).__name__}") from None
+    return whole_number(name, value, 0, _MOST[name] if name in _MOST else 2**63 - 1)
 
 
 def combined(values: Mapping[str, Sequence[Any]]) -> list[Factor]:
@@ -124,7 +147,10 @@ def check_apart(factors: Sequence[Factor]) -> None:
 
 
 def product(factors: Sequence[Factor]) -> Iterator[Point]:
-    """Every combination; the last factor varies fastest."""
+    """Every combination; the last factor varies fastest. UsageError for more than MOST_POINTS."""
+    number = math.prod(len(factor.points) for factor in factors)
+    if number > MOST_POINTS:
+        raise UsageError(f"a study of {number:,} points; allowed: at most {MOST_POINTS:,} before conditions")
     for chosen in itertools.product(*(factor.points for factor in factors)):
         point: Point = {}
         for part in chosen:

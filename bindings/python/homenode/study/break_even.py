@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from homenode import _core
 from homenode.errors import UsageError
 from homenode.study.asked import AskedStudy
 from homenode.study.axes import CHANGE, Point, column
-from homenode.study.numbers import Scale, between, si_of
+from homenode.study.numbers import Scale, between, check_positive, si_of
 from homenode.study.results import StudyResults
 
 if TYPE_CHECKING:
@@ -68,15 +67,23 @@ def break_even_of(
     import pandas
 
     plan = study.plan
-    axis, compare = _axis(plan.axes(), axis), _axis(plan.axes(), compare)
-    two = tuple(plan.values(compare) if values is None else values)
+    axis, compare = plan.named(axis), plan.named(compare)
+    if axis == compare:
+        raise UsageError(f"'{column(axis)}' along itself; allowed: another axis to compare")
+    asked = plan.values(compare) if values is None else [_as_value(compare, value) for value in values]
+    two = tuple(asked)
     if len(two) != 2 or any(value not in plan.values(compare) for value in two):
         raise UsageError(f"'{column(compare)}' is compared at {list(two)}; allowed: two of {plan.values(compare)}")
     if len(plan.values(axis)) < 2:
         raise UsageError(f"axis '{column(axis)}' has one value; allowed: two at least")
     for value in plan.values(axis):
         si_of(column(axis), value)
-    others = [name for name in plan.varying() if name not in (axis, compare)]
+    along_with = {name for factor in plan.factors if {axis, compare} & set(factor.names) for name in factor.names}
+    if refine and any(axis in factor.names and len(factor.names) > 1 for factor in plan.factors):
+        raise UsageError(
+            f"refine along '{column(axis)}', which goes along with other axes; allowed: an axis of its own"
+        )
+    others = [name for name in plan.varying() if name not in along_with]
     gains = _gains(study.run(**how), axis, compare, two, others, of)
     for _ in range(refine):
         further = _halved(gains, axis, compare, two, others, plan.points())
@@ -91,9 +98,14 @@ def break_even_of(
             {**labels, column(axis): value, "position": position, "gain": math.exp(gain)}
             for position, (value, gain) in sorted(along.items())
         ]
-    names = [*(column(name) for name in others), "below", "above", "low", "high", "at", "at_si"]
+    labels_of = [column(name) for name in others]
+    names = [*labels_of, "below", "above", "low", "high", "at", "at_si"]
     return BreakEven(
-        column(axis), column(compare), (two[0], two[1]), pandas.DataFrame(rows, columns=names), pandas.DataFrame(places)
+        column(axis),
+        column(compare),
+        (two[0], two[1]),
+        pandas.DataFrame(rows, columns=names),
+        pandas.DataFrame(places, columns=[*labels_of, column(axis), "position", "gain"]),
     )
 
 
@@ -101,22 +113,25 @@ Gains = dict[tuple[Any, ...], dict[float, tuple[Any, float]]]
 """By values of the other axes: by number of the axis its value, and the logarithm of second over first."""
 
 
-def _axis(axes: Sequence[str], name: str) -> str:
-    for one in (name, CHANGE + name):
-        if one in axes:
-            return one
-    raise UsageError(_core.unknown_name("axis", name, [column(one) for one in axes]))
+def _as_value(axis: str, value: Any) -> Any:
+    """A value as points have it: changes are texts."""
+    return str(value) if axis.startswith(CHANGE) else value
 
 
 def _gains(results: StudyResults, axis: str, compare: str, two: Sequence[Any], others: Sequence[str], of: str) -> Gains:
     frame = results.frame
-    if of not in frame:
-        raise UsageError(_core.unknown_name("column", of, [str(name) for name in frame.columns]))
+    numbers = check_positive(frame, of)
     found: dict[tuple[Any, ...], dict[float, tuple[Any, dict[Any, float]]]] = {}
-    for row in frame.dropna(subset=[of]).to_dict("records"):
+    for row, number in zip(frame.to_dict("records"), numbers, strict=True):
+        if math.isnan(number):
+            continue
         value = row[column(axis)]
         group = found.setdefault(tuple(row[column(name)] for name in others), {})
-        group.setdefault(si_of(column(axis), value), (value, {}))[1][row[column(compare)]] = float(row[of])
+        times = group.setdefault(si_of(column(axis), value), (value, {}))[1]
+        if times.setdefault(row[column(compare)], number) != number:
+            raise UsageError(
+                f"several runs at {column(axis)} {value} and {column(compare)} {row[column(compare)]}; allowed: one of each"
+            )
     return {
         chosen: {
             position: (value, math.log(times[two[1]] / times[two[0]]))
@@ -132,7 +147,7 @@ def _merged(gains: Gains, more: Gains) -> Gains:
 
 
 def _crossings(axis: str, along: Mapping[float, tuple[Any, float]], two: Sequence[Any]) -> list[dict[str, Any]]:
-    places = sorted(along.items())
+    places = sorted((position, found) for position, found in along.items() if found[1] != 0)  # a tie is on neither side
     rows = []
     for (low, (low_value, left)), (high, (high_value, right)) in pairwise(places):
         if left * right < 0:
@@ -170,7 +185,7 @@ def _halved(
             if left * right >= 0:
                 continue
             scale = Scale.of(column(axis), low_value)
-            middle = scale.text(scale.of_si(between(low, high)))
+            middle = _as_value(axis, scale.text(scale.of_si(between(low, high))))
             if low < si_of(column(axis), middle) < high:  # there is no count between two neighbouring ones
                 found += [{**point, axis: middle} for point in of_group]
     unique = {tuple(sorted((name, str(value)) for name, value in point.items())): point for point in found}

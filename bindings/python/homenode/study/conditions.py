@@ -48,7 +48,10 @@ class Condition:
             self._tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise self._refused("it is no expression") from None
-        self._check(self._tree)
+        try:
+            self._check(self._tree)
+        except RecursionError:
+            raise self._refused("it is nested too deeply") from None
         self.names = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
 
     def __call__(self, values: Mapping[str, Any]) -> bool:
@@ -59,7 +62,7 @@ class Condition:
             raise UsageError(
                 f"condition '{self.text}': " + _core.unknown_name("name", str(error.args[0]), list(values))
             ) from None
-        except (TypeError, ZeroDivisionError) as error:
+        except (TypeError, ArithmeticError, RecursionError) as error:
             raise self._refused(str(error)) from None
 
     def _refused(self, why: str) -> UsageError:

@@ -12,12 +12,13 @@ from homenode.energy import EnergyModel
 from homenode.errors import Error, UsageError
 from homenode.extensions import loaded_extensions
 from homenode.machine import Machine
+from homenode.resources import ENERGY, SYSTEMS
 from homenode.run_spec import RunSpec
 from homenode.study.executing import Done, run_here
 from homenode.study.runs import StudyRun
 from homenode.study.store import StoredRun, build
 from homenode.study.tables import needs
-from homenode.trace import Trace
+from homenode.trace import Trace, opened_again
 
 _TOGETHER = 16  # runs a task: those that share what the caches saw stand together
 _BATCH = 4096
@@ -44,7 +45,7 @@ class DaskCluster:
         """UsageError if no scheduler answers at the address, or its workers have another homenode."""
         needs("distributed", "a scheduler")
         self._address = address
-        self._traces = {trace.hash: trace.path for trace in traces}
+        self._traces = {trace.digest: trace for trace in traces}
         self._client: Any = None
 
     def __enter__(self) -> DaskCluster:
@@ -57,14 +58,17 @@ class DaskCluster:
             raise UsageError(
                 f"no Dask scheduler at '{self._address}': {error}; allowed: tcp://HOST:PORT of one"
             ) from None
+        if not self._client.scheduler_info()["workers"]:
+            self._client.close()
+            raise UsageError(f"the scheduler '{self._address}' has no workers; allowed: one at least")
         for address, code in self._client.run(build).items():
             if code != build():
                 self._client.close()
                 raise UsageError(f"the worker {address} has another build of homenode; allowed: the same everywhere")
         for extension in loaded_extensions():
             self._client.register_plugin(_extension_file(extension))
-        for content, path in self._traces.items():
-            self._client.register_plugin(_trace_file(content, path.read_bytes()))
+        for digest, trace in self._traces.items():
+            self._client.register_plugin(_trace_file(digest, trace.path.read_bytes()))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -134,12 +138,12 @@ def _is_from_here(spec: RunSpec) -> bool:
 def _job(run: StudyRun, spec: RunSpec) -> _Job:
     described = {}
     for name, path in (("system", spec._system_path()), ("energy", str(EnergyModel.load(spec.energy).path))):
-        if path and ("/" in str(getattr(spec, name)) or str(getattr(spec, name)).endswith(".toml")):
+        if path and Path(path).parent not in (SYSTEMS, ENERGY):  # the environment of a worker may name other folders
             described[name] = Path(path).read_text(encoding="utf-8")
-    return _Job(run.index, run.point, run.trace.hash, run.machine, spec.options(), described)
+    return _Job(run.index, run.point, run.trace.digest, run.machine, spec.options(), described)
 
 
-_open: dict[str, Trace] = {}  # of this worker, by hash
+_open: dict[str, Trace] = {}  # of this worker, by digest
 
 
 def run_jobs(jobs: Sequence[_Job]) -> list[tuple[int, StoredRun | str]]:
@@ -158,7 +162,7 @@ def _run(job: _Job, folder: Path) -> StudyRun:
     from homenode.study.dask_plugin import file_of
 
     if job.trace not in _open:
-        _open[job.trace] = Trace.open(file_of(job.trace))
+        _open[job.trace] = opened_again(file_of(job.trace), job.trace)
     options = dict(job.options)
     for name, text in job.described.items():
         path = folder / f"{job.index}-{name}.toml"

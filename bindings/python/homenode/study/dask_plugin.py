@@ -11,7 +11,7 @@ from distributed import WorkerPlugin
 from homenode.errors import InputError
 from homenode.extensions import load_extension
 
-_files: dict[str, Path] = {}  # of this worker, by hash
+_files: dict[str, Path] = {}  # of this worker, by digest
 
 
 def file_of(content: str) -> Path:
@@ -25,7 +25,7 @@ class TraceFile(WorkerPlugin):
     """Writes one trace into a worker's own folder."""
 
     def __init__(self, content: str, data: bytes) -> None:
-        """`content`: the trace's hash."""
+        """`content`: the trace's digest."""
         self.name = f"homenode-trace-{content}"
         self._content, self._data = content, data
 

@@ -76,7 +76,7 @@ def run_here(runs: Sequence[StudyRun], workers: int | None, done: Done) -> None:
         else:
             done(run, reason)
     _estimate([run for run in ready if run.is_estimate], workers, done)
-    for _, of_trace in groupby((run for run in ready if not run.is_estimate), key=lambda run: run.trace.hash):
+    for _, of_trace in groupby((run for run in ready if not run.is_estimate), key=lambda run: run.trace.digest):
         _replay(list(of_trace), workers, done)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from homenode import _core
 from homenode.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NUMBER = re.compile(r"(x?)\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(.*)")
 
@@ -42,6 +45,22 @@ class Scale:
     def of_si(self, number: float) -> float:
         """A number in SI units, in this scale's unit."""
         return number / si_of(self.unit, f"1 {self.unit}") if self.unit else number
+
+
+def check_positive(frame: pd.DataFrame, name: str) -> list[float]:
+    """A column whose ratios are asked for, NaN where a run has none; UsageError if it is no column of positive numbers."""
+    if name not in frame:
+        raise UsageError(_core.unknown_name("column", name, [str(one) for one in frame.columns]))
+    try:
+        numbers = [float(number) for number in frame[name].astype("float64")]
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"column '{name}' is no number; allowed: columns of positive numbers, such as seconds"
+        ) from None
+    for number in numbers:
+        if number <= 0 or math.isinf(number):
+            raise UsageError(f"column '{name}' has {number:g}; allowed: columns of positive numbers, such as seconds")
+    return numbers
 
 
 def si_of(name: str, value: Any) -> float:

@@ -89,7 +89,11 @@ class _Search:
                     f"'{name}' cannot vary continuously; allowed: parameters of the machine that are no axis"
                 )
         self._study, self._objective, self._how = study, objective, how
-        self._points = plan.points()
+        self._points = study.without_conditions_on(between).plan.points() if between else plan.points()
+        if not self._points:
+            raise UsageError("a study without points; allowed: one at least")
+        self._each = [name for name in each if name in self._points[0]]
+        self._wanted = {self._of_each(point) for point in self._points}
         self.searched = [name for name in plan.varying() if name not in each]
         self.between = {name: _range(name, ends) for name, ends in between.items()}
         self.rows: list[dict[str, Any]] = []
@@ -107,11 +111,24 @@ class _Search:
             for point in self._points
             if all(point[name] == value for name, value in chosen.items())
         ]
-        value = self._of(self._study.at(points).run(**self._how).frame) if points else math.inf
+        value = self._value(points)
         least = min([value, *(row["best"] for row in self.rows[-1:])])
         labels = {column(name): one for name, one in {**chosen, **(changes or {})}.items()}
         self.rows.append({**labels, "objective": value, "best": least})
         return value
+
+    def _of_each(self, point: Point) -> tuple[Any, ...]:
+        return tuple(point[name] for name in self._each)
+
+    def _value(self, points: Sequence[Point]) -> float:
+        """The objective of these points' runs; `inf` where a condition leaves some out, for they could not be compared with others."""
+        if {self._of_each(point) for point in points} != self._wanted:
+            return math.inf
+        asked = self._study.at(points)
+        if len(asked.plan.points()) < len(points):
+            return math.inf
+        value = self._of(asked.run(**self._how).frame)
+        return math.inf if math.isnan(value) else value
 
     def _of(self, frame: pd.DataFrame) -> float:
         import numpy
@@ -129,6 +146,9 @@ class _Search:
         """The best of all trials; of equal ones the first."""
         import pandas
 
+        if all(math.isinf(row["objective"]) for row in self.rows) and not callable(self._objective):
+            lacking = ", ".join(f"'{column(name)}'" for name in self._each)
+            raise UsageError(f"no trial ran for all values of {lacking}; allowed: axes that are combined with them")
         best = min(self.rows, key=lambda row: float(row["objective"]))
         names = [name for name in best if name not in ("objective", "best")]
         return Optimum(

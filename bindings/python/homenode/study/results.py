@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from homenode import _core
 from homenode.errors import UsageError
 from homenode.outputs import written_whole
 from homenode.result import Result
 from homenode.study import tables
 from homenode.study.axes import MACHINE, SAMPLE, TRACE, column
 from homenode.study.pareto import Pareto
+from homenode.study.runs import Plan
 from homenode.study.store import Store
-from homenode.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,14 +31,13 @@ class StudyResults:
         identities: Sequence[Mapping[str, Any]],
         measured: Sequence[Mapping[str, Any]],
         sources: Sequence[tuple[Store, str] | None],
-        traces: Mapping[str, Trace],
-        axes: Sequence[str],
+        plan: Plan,
         provenance: Mapping[str, Any],
     ) -> None:
         """By run, in the order of the study: what was asked for, its numbers (or ``error``), and where it is kept."""
         self._identities, self._measured, self._sources = identities, measured, sources
-        self._traces = dict(traces)
-        self.axes = [column(name) for name in axes]
+        self._plan = plan
+        self.axes = [column(name) for name in plan.varying()]
         """The columns of the axes that vary."""
         self.provenance = dict(provenance)
         self._frame: pd.DataFrame | None = None
@@ -47,10 +48,16 @@ class StudyResults:
 
     def __getitem__(self, index: int) -> Result:
         """One run whole, by its number in the table; UsageError for one that failed, or that the closed form answered."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"run {index} of {len(self)}")
         entry = self._entry(index)
         if "traffic_bytes" not in entry:
             raise UsageError(f"run {index} is an estimate of the closed form; allowed: runs that were replayed")
-        return Result(self._traces[self._identities[index][TRACE]], entry, 0.0)
+        run = self._plan.run(index, self._plan.points()[index])
+        assert run.spec is not None
+        # Kept under what decides the result, which names do not: the first to ask may have called it otherwise.
+        asked = {name: value for name, value in run.spec.keys().items() if name != "heap"}
+        return Result(run.trace, {**entry, **asked}, 0.0)
 
     def _entry(self, index: int) -> dict[str, Any]:
         source = self._sources[index]
@@ -100,6 +107,8 @@ class StudyResults:
 
     def to_xarray(self) -> xarray.Dataset:
         """The numbers as a Dataset, a dimension an axis that varies; NaN where no run is. The provenance is in ``attrs["homenode"]``."""
+        if not len(self):
+            raise UsageError("a Dataset of no runs; allowed: one run at least")
         return tables.dataset(self.frame, self.axes, self.provenance)
 
     def to_parquet(self, path: str | Path) -> None:
@@ -108,7 +117,7 @@ class StudyResults:
             tables.write_parquet(self.frame, part, self.provenance)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write `frame` below a line ``# {provenance}``: ``pandas.read_csv(path, comment="#")``."""
+        """Write `frame` below a line ``# {provenance}``: ``pandas.read_csv(path, skiprows=1)``."""
         with written_whole(Path(path)) as part, part.open("w", encoding="utf-8", newline="\n") as file:
             file.write(f"# {json.dumps(self.provenance)}\n")
             self.frame.to_csv(file, index=False, lineterminator="\n")
@@ -121,7 +130,11 @@ class StudyResults:
 
     def best(self, by: str = "seconds", each: str | Sequence[str] = (TRACE, MACHINE)) -> pd.DataFrame:
         """The row with the least of a column, for each trace and machine, or for each value of other columns."""
-        frame = self.frame.dropna(subset=[by])
+        frame = self.frame
+        for name in (by, *([each] if isinstance(each, str) else each)):
+            if name not in frame:
+                raise UsageError(_core.unknown_name("column", name, [str(one) for one in frame.columns]))
+        frame = frame.dropna(subset=[by])
         if frame.empty:
             return frame
         names = [each] if isinstance(each, str) else list(each)
@@ -140,4 +153,6 @@ class StudyResults:
         """For notebooks: what it is, and the first rows."""
         frame = self.frame
         shown = [name for name in self.axes if name != SAMPLE] + ["seconds", "joules", "bound_by", "error"]
-        return f"<p>{self!r}</p>" + frame[[name for name in shown if name in frame]].head(20).to_html(index=False)
+        return f"<p>{escape(repr(self))}</p>" + frame[[name for name in shown if name in frame]].head(20).to_html(
+            index=False
+        )

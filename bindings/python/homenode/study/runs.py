@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,14 @@ from homenode.energy import EnergyModel
 from homenode.errors import Error, UsageError
 from homenode.machine import Machine
 from homenode.run_spec import CLOSED_FORM as OPTIONS_OF_ESTIMATES
-from homenode.run_spec import NAMES, RunSpec, threads_of
+from homenode.run_spec import FIELDS, NAMES, RunSpec, threads_of
 from homenode.study.axes import CHANGE, CLOSED_FORM, MACHINE, SAMPLE, TRACE, Factor, Point, column, product
 from homenode.study.conditions import Condition
 from homenode.study.store import key_of
 from homenode.trace import Trace
 
 _DESCRIPTIONS = ("system", "energy")  # options whose content decides, not their name
+_DEFAULTS = {field.name: None if field.required else field.default for field in FIELDS}
 # Options that tell runs apart which share nothing: runs go in an order in which those that share stand together.
 _SHARED_BY = tuple(name for name in NAMES if name not in ("placement", "engine", *_DESCRIPTIONS))
 
@@ -63,22 +65,13 @@ class StudyRun:
     machine: Machine
     spec: RunSpec | None
     refused: str = ""
+    key: str | None = None
+    """Hash of everything that decides the result; None where that cannot be told: a policy of an extension may do anything."""
 
     @property
     def is_estimate(self) -> bool:
         """Whether the closed form answers."""
         return self.point.get("engine") == CLOSED_FORM
-
-    def key(self) -> str | None:
-        """Hash of everything that decides the result; None where that cannot be told: a policy of an extension may do anything."""
-        if self.spec is None or _may_do_anything(self.spec):
-            return None
-        names = OPTIONS_OF_ESTIMATES if self.is_estimate else NAMES
-        options = self.spec.options(name for name in names if name not in _DESCRIPTIONS)
-        described = [_content(self.spec._system_path())]
-        if not self.is_estimate:
-            described.append(_content(EnergyModel.path_of(self.spec.energy)))
-        return key_of([self.is_estimate, self.trace.hash, self.machine.hash, options, described])
 
     def identity(self) -> dict[str, Any]:
         """What was asked for, as columns: labels and hashes, options, changes as text and (``_si``) as numbers."""
@@ -93,11 +86,35 @@ class StudyRun:
         for name, value in self.point.items():
             if name.startswith(CHANGE):
                 found[column(name)] = value
-                found[column(name) + "_si"] = _core.quantity(value)
-        options = self.spec.options() if self.spec else {name: self.point.get(name) for name in NAMES}
+                number = _core.quantity(value)
+                found[column(name) + "_si"] = number if number is not None and math.isfinite(number) else None
+        options = self.spec.options() if self.spec else {**_DEFAULTS, **self._asked()}
         found.update(options)
         found["engine"] = self.point.get("engine", found["engine"])
         return found
+
+    def _asked(self) -> dict[str, Any]:
+        return {name: value for name, value in self.point.items() if name in NAMES}
+
+
+def described_content(value: Any) -> dict[str, str]:
+    """Path and hash of a description of the user's own, as an option names it; nothing of one by name."""
+    path = str(value)
+    is_own = "/" in path or path.endswith(".toml")
+    return {path: _content(path)} if is_own and Path(path).is_file() else {}
+
+
+def _key(run: StudyRun) -> str | None:
+    """UsageError for a description that is not there."""
+    assert run.spec is not None
+    if _may_do_anything(run.spec):
+        return None
+    names = OPTIONS_OF_ESTIMATES if run.is_estimate else NAMES
+    options = run.spec.options(name for name in names if name not in _DESCRIPTIONS)
+    described = [_content(run.spec._system_path())]
+    if not run.is_estimate:
+        described.append(_content(EnergyModel.path_of(run.spec.energy)))
+    return key_of([run.is_estimate, run.trace.digest, run.machine.hash, options, described])
 
 
 def _may_do_anything(spec: RunSpec) -> bool:
@@ -108,7 +125,7 @@ def _may_do_anything(spec: RunSpec) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _hash_of(path: str, changed: int) -> str:
+def _hash_of(path: str, changed: int, size: int) -> str:
     return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
 
 
@@ -117,7 +134,8 @@ def _content(path: str) -> str:
     if not path:
         return ""
     try:
-        return _hash_of(path, os.stat(path).st_mtime_ns)  # noqa: PTH116 (once a run: a Path costs ten times as much)
+        state = os.stat(path)  # noqa: PTH116 (once a run: a Path costs ten times as much)
+        return _hash_of(path, state.st_mtime_ns, state.st_size)
     except OSError as error:
         raise UsageError(f"'{path}': {error.strerror}") from None
 
@@ -134,7 +152,7 @@ class Plan:
     _drawn: dict[tuple[Any, ...], Any] = field(default_factory=dict, compare=False)
 
     def points(self) -> list[Point]:
-        """The points that no condition leaves out, in the order of the axes."""
+        """The points that no condition leaves out, in the order of the axes. UsageError for more than anybody can run."""
         factors = [*self.factors, *([self.sampling.factor()] if self.sampling else [])]
         return [point for point in product(factors) if all(self._holds(one, point) for one in self.conditions)]
 
@@ -149,13 +167,30 @@ class Plan:
         found = [point[name] for factor in factors if name in factor.names for point in factor.points]
         return list(dict.fromkeys(found))
 
+    def named(self, name: str) -> str:
+        """An axis by its name or its column; UsageError for another."""
+        for one in (name, CHANGE + name):
+            if one in self.axes():
+                return one
+        raise UsageError(_core.unknown_name("axis", name, [column(one) for one in self.axes()]))
+
+    def read(self, name: str, texts: Sequence[str]) -> list[Any]:
+        """Values of an axis from texts; UsageError for one that it does not take."""
+        by_text = {str(value): value for value in self.values(self.named(name))}
+        for text in texts:
+            if text not in by_text:
+                raise UsageError(_core.unknown_name(f"value of axis '{name}'", text, list(by_text)))
+        return [by_text[text] for text in texts]
+
     def varying(self) -> list[str]:
         """Names of the axes with several values."""
         return [name for name in self.axes() if len(self.values(name)) > 1]
 
     def _holds(self, condition: Where | Condition, point: Point) -> bool:
-        values = _Known(self, point)
-        return condition(values)
+        try:
+            return condition(_Known(self, point))
+        except _NoMachineError:
+            return True  # there is no such machine: the row of the run says so
 
     def machine_of(self, point: Point) -> Machine:
         """The machine with the point's changes, sampled or not. UsageError where there is none such."""
@@ -170,7 +205,7 @@ class Plan:
     def _factors(self, machine: Machine) -> Any:
         """What is uncertain of a machine, and the factors by sample: drawn once."""
         assert self.sampling is not None
-        known = (machine.hash, machine.name)
+        known = (machine.hash, *machine.changes.items())  # what was asked for is not drawn
         if known not in self._drawn:
             drawn = self.sampling
             uncertain = sampling.uncertain_among(machine, drawn.parameters)
@@ -189,7 +224,8 @@ class Plan:
             options = {**threads_of(trace), **options}
             if "threads" not in options:
                 raise UsageError("axis 'threads' is missing; allowed: threads=N, one number or several")
-            return StudyRun(index, point, trace, machine, RunSpec(machine, **options))
+            run = StudyRun(index, point, trace, machine, RunSpec(machine, **options))
+            return replace(run, key=_key(run))
         except Error as error:
             return StudyRun(index, point, trace, machine, None, words_of(error))
 
@@ -203,6 +239,10 @@ class Plan:
 def _together(point: Point) -> tuple[str, ...]:
     names = (TRACE, *_SHARED_BY, MACHINE)
     return tuple(str(point.get(name, "")) for name in names)
+
+
+class _NoMachineError(Exception):
+    """What a condition asks for cannot be told."""
 
 
 class _Known(Mapping[str, Any]):
@@ -219,7 +259,11 @@ class _Known(Mapping[str, Any]):
         if name in self._values:
             return self._values[name]
         if name in self._of_machine:
-            return getattr(self._plan.machine_of(self._point), name)
+            try:
+                machine = self._plan.machine_of(self._point)
+            except Error as error:
+                raise _NoMachineError from error
+            return getattr(machine, name)
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from homenode import _core, sampling
+from homenode import sampling
 from homenode.arguments import whole_number
 from homenode.errors import UsageError
 from homenode.study.asked import AskedStudy
 from homenode.study.axes import CHANGE, MACHINE, Point, column
+from homenode.study.numbers import check_positive
 from homenode.study.runs import Plan, Sampling
 from homenode.study.tables import needs
 
@@ -27,7 +29,7 @@ class Sensitivity:
     table: pd.DataFrame
     """For each point of the study and each parameter: ``first_order`` (share of the variance of log `of` that the parameter explains by
     itself), ``total`` (with all that it interacts in), and their 95 % confidence intervals' half widths ``first_order_confidence`` and
-    ``total_confidence``; largest total first."""
+    ``total_confidence``; largest total first, point by point."""
     samples: int
 
     def plot(self) -> Any:
@@ -64,14 +66,22 @@ def sensitivity_of(
     for points in _by_machine(plan):
         # What an axis sets is not uncertain any more.
         uncertain = [one["name"] for one in sampling.uncertain_among(plan.machine_of(points[0]), parameters)]
+        if not uncertain:
+            raise UsageError("no uncertain parameter; allowed: one at least, or None for all")
         drawn = _Saltelli(samples * (len(uncertain) + 2), seed, "saltelli", tuple(uncertain))
         frame = _complete(study.at(points).drawn_as(drawn).run(**how).frame, of)
         for _, part in frame.groupby(names or ["machine"], sort=False):
             values = numpy.log(part.sort_values("sample")[of].to_numpy(dtype=float))
             labels = {name: part.iloc[0][name] for name in names}
             rows += [{**labels, **row} for row in _indices(uncertain, values, seed)]
+    if not rows:
+        raise UsageError("a study without points; allowed: one at least")
     table = pandas.DataFrame(rows)
-    table = table.sort_values("total", ascending=False, kind="stable").reset_index(drop=True)
+    table = table.sort_values("total", ascending=False, kind="stable")
+    if names:  # a point's parameters stay together
+        place = pandas.DataFrame(rows).groupby(names, sort=False).ngroup()
+        table = table.loc[place.loc[table.index].sort_values(kind="stable").index]
+    table = table.reset_index(drop=True)
     return Sensitivity(of, table, samples)
 
 
@@ -100,12 +110,14 @@ class _Saltelli(Sampling):
 
 def _complete(frame: pd.DataFrame, of: str) -> pd.DataFrame:
     """A table without failed runs: the indices need all."""
-    if of not in frame:
-        raise UsageError(_core.unknown_name("column", of, [str(name) for name in frame.columns]))
     failed = frame[frame["error"].notna()]
     if len(failed):
         raise UsageError(
             f"run {failed.iloc[0]['run']} failed, and the indices need all of them: {failed.iloc[0]['error']}"
+        )
+    if any(math.isnan(number) for number in check_positive(frame, of)):
+        raise UsageError(
+            f"column '{of}' has no number of some runs, and the indices need all; allowed: seconds, for one"
         )
     return frame
 

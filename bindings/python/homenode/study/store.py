@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
 import threading
 import weakref
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,9 +21,10 @@ from homenode.errors import InputError
 from homenode.resources import cache_directory, core_model
 
 if TYPE_CHECKING:
-    pass
+    from sqlite3 import Connection
 
 _SCHEMA = 1
+_MAKE_ENTRIES = ("report.py", "estimating.py", "run_spec.py", "study/executing.py")
 _APPLICATION = 0x686E6F64  # "hnod", in SQLite's header
 _SECONDS_TO_WAIT = 60.0  # for another process that writes
 
@@ -53,23 +57,21 @@ class Store:
 
     def __init__(self, path: str | Path | None = None) -> None:
         """Open or make the file; without one, memory. InputError for a file that is no store of this version."""
-        import sqlite3
+        from sqlite3 import Error, connect
 
         self.path = None if path is None else Path(path)
         self._lock = threading.Lock()
+        refused = f"'{self.path}' is no store of runs"
         try:
-            self._file = sqlite3.connect(
-                ":memory:" if self.path is None else self.path,
-                timeout=_SECONDS_TO_WAIT,
-                isolation_level=None,
-                check_same_thread=False,
-            )
-            weakref.finalize(self, self._file.close)
-            self._prepare()
-        except sqlite3.Error as error:
-            raise InputError(
-                f"'{self.path}' is no store of runs: {error}; allowed: a new name, or such a file"
-            ) from None
+            with _alone_in(self.path.absolute().parent) if self.path else nullcontext():
+                file = ":memory:" if self.path is None else self.path
+                self._file = connect(file, timeout=_SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False)
+                weakref.finalize(self, self._file.close)
+                self._prepare()
+        except Error as error:
+            raise InputError(f"{refused}: {error}; allowed: a new name, or such a file") from None
+        except OSError as error:
+            raise InputError(f"{refused}: {error.strerror}; allowed: a new name, or such a file") from None
 
     def _prepare(self) -> None:
         found = self._file.execute("PRAGMA application_id").fetchone()[0]
@@ -79,44 +81,60 @@ class Store:
             raise InputError(f"'{self.path}' is no store of runs of this version; allowed: a new name, or such a file")
         self._file.execute("PRAGMA journal_mode = WAL")
         self._file.execute("PRAGMA synchronous = NORMAL")  # a crash of the host may lose the last runs, never the file
-        if not tables:
-            self._file.execute(f"PRAGMA application_id = {_APPLICATION}")
-            self._file.execute(f"PRAGMA user_version = {_SCHEMA}")
-        self._file.execute(
-            "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, measured TEXT NOT NULL, entry BLOB NOT NULL)"
-        )
+        if tables:
+            return
+        self._file.execute("BEGIN IMMEDIATE")  # killed here, it is a new file still
+        self._file.execute(f"PRAGMA application_id = {_APPLICATION}")
+        self._file.execute(f"PRAGMA user_version = {_SCHEMA}")
+        self._file.execute("CREATE TABLE runs (key TEXT PRIMARY KEY, measured TEXT NOT NULL, entry BLOB NOT NULL)")
+        self._file.execute("COMMIT")
 
     @staticmethod
     def default() -> Store:
         """The user's own, beside compiled kernels."""
         folder = cache_directory()
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"cannot keep runs in '{folder}': {error.strerror}; allowed: store=FILE or store=False"
+            ) from None
         return Store(folder / "runs.sqlite")
 
     def __len__(self) -> int:
         """Runs in it."""
+        with self._using() as file:
+            return int(file.execute("SELECT count(*) FROM runs").fetchone()[0])
+
+    @contextmanager
+    def _using(self) -> Iterator[Connection]:
+        from sqlite3 import Error
+
         with self._lock:
-            return int(self._file.execute("SELECT count(*) FROM runs").fetchone()[0])
+            try:
+                yield self._file
+            except Error as error:
+                raise InputError(f"the store of runs '{self.path or 'in memory'}': {error}") from None
 
     def put(self, key: str, run: StoredRun) -> None:
         """Keep a run; the first one under a key stays."""
-        with self._lock:
-            self._file.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?)", (key, run.measured, run.entry))
+        with self._using() as file:
+            file.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?)", (key, run.measured, run.entry))
 
     def measured(self, keys: Sequence[str]) -> dict[str, str]:
         """`StoredRun.measured` of those that are there."""
         found: dict[str, str] = {}
-        with self._lock:
+        with self._using() as file:
             for begin in range(0, len(keys), 500):
                 part = list(keys[begin : begin + 500])
                 marks = ",".join("?" * len(part))
-                found.update(self._file.execute(f"SELECT key, measured FROM runs WHERE key IN ({marks})", part))
+                found.update(file.execute(f"SELECT key, measured FROM runs WHERE key IN ({marks})", part))
         return found
 
     def get(self, key: str) -> StoredRun | None:
         """One run."""
-        with self._lock:
-            row = self._file.execute("SELECT measured, entry FROM runs WHERE key = ?", (key,)).fetchone()
+        with self._using() as file:
+            row = file.execute("SELECT measured, entry FROM runs WHERE key = ?", (key,)).fetchone()
         return None if row is None else StoredRun(*row)
 
     def close(self) -> None:
@@ -125,11 +143,24 @@ class Store:
             self._file.close()
 
 
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Nobody else opens a store in the folder meanwhile: two that make one file at a time would see each other's halves."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 @cache
 def build() -> str:
     """Hash of the code that decides results: another version's runs are others."""
     found = hashlib.blake2b(digest_size=16)
     found.update(Path(_core.__file__).read_bytes())
+    for name in _MAKE_ENTRIES:
+        found.update((Path(__file__).parents[1] / name).read_bytes())
     model = core_model()
     found.update(model.read_bytes() if model else b"")
     return found.hexdigest()

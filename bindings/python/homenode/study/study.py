@@ -20,7 +20,7 @@ from homenode.study.conditions import Condition
 from homenode.study.executing import run_here
 from homenode.study.progress import Progress
 from homenode.study.results import StudyResults
-from homenode.study.runs import Plan, Sampling, StudyRun
+from homenode.study.runs import Plan, Sampling, StudyRun, described_content
 from homenode.study.store import Store, StoredRun
 from homenode.trace import Trace
 
@@ -59,6 +59,8 @@ class Study:
             raise InputError(f"no study '{path}': {error.strerror}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: {error}") from None
+        except RecursionError:
+            raise InputError(f"{path}: tables or lists in each other by the hundreds; allowed: a few") from None
         from homenode.study.study_file import study_of
 
         try:
@@ -87,8 +89,13 @@ class Study:
             raise UsageError("samples of samples; allowed: 'sample' once")
         if method not in sampling.METHODS:
             raise UsageError(_core.unknown_name("method", method, list(sampling.METHODS)))
-        names = None if parameters is None else tuple(parameters)
-        drawn = Sampling(whole_number("count", count, 1), whole_number("seed", seed, 0, 2**64 - 1), method, names)
+        names = None if parameters is None else tuple(_names("parameters", parameters))
+        drawn = Sampling(
+            whole_number("count", count, 1, axes_of.MOST_POINTS),
+            whole_number("seed", seed, 0, 2**64 - 1),
+            method,
+            names,
+        )
         for machine in self._plan.machines.values():
             sampling.uncertain_among(machine, names)
         return self.drawn_as(drawn)
@@ -111,7 +118,13 @@ class Study:
         rows = tuple({name: point[name] for name in names} for point in points)
         unique = {json.dumps(row, sort_keys=True, default=str): row for row in rows}
         factors = (axes_of.Factor(names, tuple(unique.values())),)
-        return self._copy(replace(self._plan, factors=factors, conditions=()), {"points": list(unique.values())})
+        return self._copy(replace(self._plan, factors=factors), {"points": list(unique.values())})
+
+    def without_conditions_on(self, names: Iterable[str]) -> Study:
+        """The study without the conditions in words that name one of these."""
+        left_out = set(names)
+        kept = tuple(one for one in self._plan.conditions if not isinstance(one, Condition) or not one.names & left_out)
+        return self._copy(replace(self._plan, conditions=kept), {"without conditions on": sorted(left_out)})
 
     def drawn_as(self, drawn: Sampling) -> Study:
         """The study on machines that are drawn in this way."""
@@ -121,31 +134,24 @@ class Study:
         return self._copy(replace(self._plan, sampling=drawn, _drawn={}), asked)
 
     def _with(self, factor: axes_of.Factor, how: str, asked: Any) -> Study:
-        """With one more factor; the study's own traces and machines give way, and so does an axis that has one value so far."""
-
-        def gives_way(one: axes_of.Factor) -> bool:
-            return bool(set(one.names) & set(factor.names)) and (
-                len(one.points) == 1 or one.names in ((TRACE,), (MACHINE,))
-            )
-
-        kept = tuple(one for one in self._plan.factors if not gives_way(one))
-        traces, machines = dict(self._plan.traces), dict(self._plan.machines)
-        points = []
-        for point in factor.points:
-            if TRACE in point:
-                point = {**point, TRACE: _label(traces, point[TRACE], _labelled_traces)}
-            if MACHINE in point:
-                point = {**point, MACHINE: _label(machines, point[MACHINE], _labelled_machines)}
-            points.append(point)
+        """With one more factor; the study's own traces and machines give way, and axes that have one value so far."""
+        kept = [left for one in self._plan.factors if (left := _left_of(one, factor.names)) is not None]
+        axes_of.check_apart([*kept, factor])
+        points = list(factor.points)
+        held: dict[str, dict[str, Any]] = {}
+        for name, known, labelled in (
+            (TRACE, self._plan.traces, _labelled_traces),
+            (MACHINE, self._plan.machines, _labelled_machines),
+        ):
+            stay = {point[name] for one in kept if name in one.names for point in one.points}
+            things = {label: thing for label, thing in known.items() if label in stay}
+            if name in factor.names:
+                labels, things = _relabelled([point[name] for point in points], known, things, labelled)
+                points = [{**point, name: label} for point, label in zip(points, labels, strict=True)]
+            held[name] = things
         factors = (*kept, axes_of.Factor(factor.names, tuple(points)))
-        axes_of.check_apart(factors)
-        used = {
-            name: {point[name] for one in factors if name in one.names for point in one.points}
-            for name in (TRACE, MACHINE)
-        }
-        traces = {label: trace for label, trace in traces.items() if label in used[TRACE]}
-        machines = {label: machine for label, machine in machines.items() if label in used[MACHINE]}
-        return self._copy(replace(self._plan, traces=traces, machines=machines, factors=factors), {how: asked})
+        plan = replace(self._plan, traces=held[TRACE], machines=held[MACHINE], factors=factors)
+        return self._copy(plan, {how: asked})
 
     def _copy(self, plan: Plan, asked: dict[str, Any]) -> Study:
         study = object.__new__(Study)
@@ -199,7 +205,7 @@ class Study:
         with Progress(len(points), progress) as shown, _executor(scheduler, workers, self._plan) as execute:
             for batch in self._plan.batches(points, execute.batch):
                 keys.clear()
-                keys.update({run.index: run.key() for run in batch})
+                keys.update({run.index: run.key for run in batch})
                 known = {key: json.loads(text) for key, text in kept.measured([k for k in keys.values() if k]).items()}
                 missing = []
                 for run in batch:
@@ -211,9 +217,7 @@ class Study:
                     measured[run.index], sources[run.index] = known[key], (kept, key)
                     shown.advance()
                 execute(missing, done)
-        return StudyResults(
-            identities, measured, sources, self._plan.traces, self._plan.varying(), self._provenance(command)
-        )
+        return StudyResults(identities, measured, sources, self._plan, self._provenance(command))
 
     def _provenance(self, command: str) -> dict[str, Any]:
         """What the results were made from and by."""
@@ -221,12 +225,17 @@ class Study:
             label: {"name": machine.name, "hash": machine.hash, "changes": machine.changes}
             for label, machine in self._plan.machines.items()
         }
+        described: dict[str, str] = {}
+        for name in ("system", "energy"):
+            for value in self._plan.values(name):
+                described |= described_content(value)
         return {
             "schema": "homenode.study/1",
             "homenode": _core.version,
             "command": command,
-            "traces": {label: trace.hash for label, trace in self._plan.traces.items()},
+            "traces": {label: {"hash": one.hash, "digest": one.digest} for label, one in self._plan.traces.items()},
             "machines": machines,
+            "descriptions": described,
             "asked": json.loads(json.dumps(self._asked, default=str)),
         }
 
@@ -250,7 +259,7 @@ class Study:
         """
         from homenode.study.sensitivity import sensitivity_of
 
-        names = None if parameters is None else list(parameters)
+        names = None if parameters is None else _names("parameters", parameters)
         return sensitivity_of(self, samples, of, names, seed, how)
 
     def break_even(
@@ -314,6 +323,15 @@ def _some(values: Sequence[Any]) -> str:
     return words if len(values) <= 8 else f"{words}, … ({len(values)})"
 
 
+def _names(argument: str, given: Any) -> list[str]:
+    """One name or several."""
+    found: list[str] = one_or_many(given)
+    for name in found:
+        if not isinstance(name, str):
+            raise UsageError(f"argument '{argument}' has {name!r}; allowed: names")
+    return found
+
+
 def _executor(scheduler: str | None, workers: int | None, plan: Plan) -> Any:
     """What runs batches: this process, or a cluster."""
     if scheduler is None:
@@ -353,15 +371,38 @@ def _store(store: Store | str | Path | bool | None) -> Store:
     return Store.default() if store is None or store is True else Store(store)
 
 
-def _label(known: dict[str, Any], value: Any, labelled: Callable[[Any], dict[str, Any]]) -> str:
-    """The label of a trace or a machine; one that is not known is opened."""
-    for label, thing in known.items():
-        if value is thing or value == label:
-            return label
-    ((label, thing),) = labelled(value).items()
-    if known.setdefault(label, thing) is not thing and known[label] != thing:
-        raise UsageError(f"'{label}' is another one already; allowed: labels of your own, {{'label': …}}")
-    return label
+def _left_of(one: axes_of.Factor, names: Sequence[str]) -> axes_of.Factor | None:
+    """What stays of a factor when others set these axes anew: its other axes, if it has one point; it as a whole, if it has several."""
+    if not set(one.names) & set(names):
+        return one
+    if one.names in ((TRACE,), (MACHINE,)):
+        return None
+    if len(one.points) > 1:
+        return one  # an axis comes twice then, which is refused
+    others = tuple(name for name in one.names if name not in names)
+    points = tuple({name: point[name] for name in others} for point in one.points)
+    return axes_of.Factor(others, points) if others else None
+
+
+def _relabelled(
+    values: Sequence[Any], known: Mapping[str, Any], stay: Mapping[str, Any], labelled: Callable[[Any], dict[str, Any]]
+) -> tuple[list[str], dict[str, Any]]:
+    """A label for each value, and what the labels stand for: known ones as before, others by names of their own."""
+    things = dict(stay)
+    unknown: list[Any] = []
+    for value in values:
+        label = next((one for one, thing in known.items() if value is thing or value == one), None)
+        if label is not None:
+            things[label] = known[label]
+        elif not any(value is one or value == one for one in unknown):
+            unknown.append(value)
+    new = labelled(unknown) if unknown else {}
+    for label, thing in new.items():
+        if things.setdefault(label, thing) is not thing:
+            raise UsageError(f"'{label}' is another one already; allowed: labels of your own, {{'label': …}}")
+    pairs = [*((thing, label) for label, thing in known.items()), *((label, label) for label in known)]
+    pairs += zip(unknown, new, strict=True)
+    return [next(label for one, label in pairs if value is one or value == one) for value in values], things
 
 
 def _labelled_traces(given: Any) -> dict[str, Trace]:

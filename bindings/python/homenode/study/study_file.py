@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,19 @@ def study_of(make: Callable[..., Any], described: Mapping[str, Any], folder: Pat
         if key in _table("grid", described.get("grid", {})):
             raise UsageError(f"key 'grid.{key}' is none; allowed: '{key}' at the top, or in 'zip' and 'points'")
     grid = _axes("grid", described.get("grid", {}), folder)
+    labels = {key: set(described[key]) for key in (TRACE, MACHINE) if isinstance(described[key], Mapping)}
     study = make(_files(TRACE, described[TRACE], folder), _files(MACHINE, described[MACHINE], folder), **grid)
     for axes in _tables("zip", described.get("zip", [])):
-        study = study.zip(**_axes("zip", axes, folder))
+        study = study.zip(**_axes("zip", axes, folder, labels))
     if "points" in described:
-        study = study.points([_axes("points", point, folder) for point in _tables("points", described["points"])])
+        study = study.points(
+            [_axes("points", point, folder, labels) for point in _tables("points", described["points"])]
+        )
     if "sample" in described:
         study = _sampled(study, _table("sample", described["sample"]))
     conditions = described.get("where", [])
+    if not isinstance(conditions, str | list):
+        raise UsageError(f"key 'where' is {_kind(conditions)}; allowed: a condition, or a list of them")
     for condition in [conditions] if isinstance(conditions, str) else conditions:
         study = study.where(condition)
     return study
@@ -69,21 +74,23 @@ def _kind(found: Any) -> str:
     )
 
 
-def _axes(key: str, found: Any, folder: Path) -> dict[str, Any]:
-    """Axes, with what they name by path as the file means it."""
+def _axes(key: str, found: Any, folder: Path, labels: Mapping[str, set[str]] | None = None) -> dict[str, Any]:
+    """Axes, with what they name by path as the file means it; `labels` of traces and machines are no paths."""
     axes = dict(_table(key, found))
     for name in (TRACE, MACHINE, "system", "energy"):
         if name in axes:
-            axes[name] = _files(name, axes[name], folder)
+            axes[name] = _files(name, axes[name], folder, (labels or {}).get(name, set()))
     return axes
 
 
-def _files(name: str, found: Any, folder: Path) -> Any:
+def _files(name: str, found: Any, folder: Path, labels: Collection[str] = ()) -> Any:
     if isinstance(found, Mapping):
-        return {label: _files(name, one, folder) for label, one in found.items()}
+        return {label: _files(name, one, folder, labels) for label, one in found.items()}
     if isinstance(found, list):
-        return [_files(name, one, folder) for one in found]
+        return [_files(name, one, folder, labels) for one in found]
     if not isinstance(found, str):
         raise UsageError(f"key '{name}' is {_kind(found)}; allowed: names and paths")
+    if found in labels:
+        return found
     is_path = name == TRACE or found.endswith(".toml") or "/" in found
     return str(folder / found) if is_path else found

@@ -36,6 +36,8 @@ def runs(identities: Sequence[Mapping[str, Any]], measured: Sequence[Mapping[str
             frame[name] = pandas.Series(values, dtype="str")
         elif name.endswith("_si"):
             frame[name] = pandas.Series(values, dtype="float64")
+        elif name == "threads":
+            frame[name] = pandas.Series(values, dtype="Int64")
         elif name == "seed":
             frame[name] = pandas.Series([value or 0 for value in values], dtype="uint64")
         else:
