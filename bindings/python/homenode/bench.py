@@ -186,7 +186,7 @@ def _measure_engine(name: str, trace: str, machine_name: str, caches: str, raw_a
     return {
         "accesses": accesses,
         "seconds": fastest,
-        "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_rss_bytes": bench_study.peak_bytes(),
     }
 
 

@@ -44,6 +44,17 @@ class Described:
         return _found(cls._find, cls._folder, text, os.environ.get(cls._variable, ""))
 
     @classmethod
+    def check(cls, name: str | Path) -> None:
+        """Refuse what `load` refuses; a file that did not change is read once."""
+        path = Path(cls.path_of(name))
+        try:
+            state = path.stat()
+        except OSError:
+            cls.load(name)
+            return
+        _read_once(cls.load, str(path), state.st_mtime_ns, state.st_size)
+
+    @classmethod
     def load(cls, name: str | Path) -> Self:
         """Load a description by its name, or by the path of its TOML file (anything with a slash or ending in .toml)."""
         if not is_path(name):
@@ -66,3 +77,8 @@ class Described:
 def _found(find: Callable[[str, list[Path]], Path], folder: Path, name: str, folders: str) -> str:
     """Runs of a grid ask for the same few descriptions over and over; `folders` is what the environment adds."""
     return str(find(name, [folder]))
+
+
+@lru_cache(maxsize=256)
+def _read_once(load: Callable[[str | Path], object], path: str, changed: int, size: int) -> None:
+    load(path if "/" in path else f"./{path}")

@@ -115,8 +115,8 @@ class RunSpec:
 
     def _check_descriptions(self) -> None:
         if self.system != _OWN_SYSTEM:
-            System.load(self.system)
-        EnergyModel.load(self.energy)
+            System.check(self.system)
+        EnergyModel.check(self.energy)
 
     def replay(self, trace: Trace, **extras: Any) -> dict[str, Any]:
         """What the extension says of the run, in this process; `extras`: of `_core.RunExtras`."""

@@ -150,6 +150,9 @@ class Plan:
     conditions: tuple[Where | Condition, ...] = ()
     sampling: Sampling | None = None
     _drawn: dict[tuple[Any, ...], Any] = field(default_factory=dict, compare=False)
+    _last: dict[str, Any] = field(
+        default_factory=dict, compare=False
+    )  # the machine that was made last: points in turn ask for one
 
     def points(self) -> list[Point]:
         """The points that no condition leaves out, in the order of the axes. UsageError for more than anybody can run."""
@@ -194,6 +197,14 @@ class Plan:
 
     def machine_of(self, point: Point) -> Machine:
         """The machine with the point's changes, sampled or not. UsageError where there is none such."""
+        asked = _of_machine(point)
+        if self._last.get("asked") != asked:
+            self._last.clear()
+            self._last.update(machine=self._made(point), asked=asked)
+        machine: Machine = self._last["machine"]
+        return machine
+
+    def _made(self, point: Point) -> Machine:
         changes = {name.removeprefix(CHANGE): value for name, value in point.items() if name.startswith(CHANGE)}
         machine = self.machines[point[MACHINE]]
         machine = machine.with_changes(changes) if changes else machine
@@ -237,8 +248,14 @@ class Plan:
 
 
 def _together(point: Point) -> tuple[str, ...]:
-    names = (TRACE, *_SHARED_BY, MACHINE)
-    return tuple(str(point.get(name, "")) for name in names)
+    """By what caches see, then by machine: making one takes longer than finding out what it yields."""
+    names = (TRACE, *_SHARED_BY)
+    return (*(str(point.get(name, "")) for name in names), *(str(value) for _, value in _of_machine(point)))
+
+
+def _of_machine(point: Point) -> tuple[tuple[str, Any], ...]:
+    """What of a point decides its machine."""
+    return tuple((name, value) for name, value in point.items() if name in (MACHINE, SAMPLE) or name.startswith(CHANGE))
 
 
 class _NoMachineError(Exception):

@@ -39,7 +39,7 @@ class StoredRun:
     @staticmethod
     def of(measured: dict[str, Any], entry: dict[str, Any]) -> StoredRun:
         """Both as JSON."""
-        return StoredRun(json.dumps(measured), zlib.compress(json.dumps(entry).encode(), 1))
+        return StoredRun(json.dumps(measured), zlib.compress(json.dumps(entry, separators=(",", ":")).encode(), 1))
 
     def measured_values(self) -> dict[str, Any]:
         """The numbers by name."""
