@@ -59,3 +59,26 @@ def processes_with(mark: str) -> list[int]:
         except OSError:  # has ended, or is somebody else's
             continue
     return found
+
+
+# A heap manager in C++ that gives each block pages of its own.
+PAGES_APART = """\
+class PagesApart final : public HeapManager {
+  void prepare(const HeapSetting& setting) override { addresses_ = &setting.addresses; }
+  HeapEffect allocate(const AllocationRequest& request, const Place&) override {
+    const AddressRange pages = addresses_->reserve(request.bytes, request.alignment);
+    pages_[pages.first] = pages;
+    reserved_ += pages.size();
+    return {{pages.first, pages.first + request.bytes}, Time{}, Time{}};
+  }
+  HeapEffect release(ObjectId, Address address, const Place&) override {
+    const AddressRange pages = pages_.extract(address).mapped();
+    reserved_ -= pages.size();
+    return {{}, Time{}, Time{}, {{PageOperation::Kind::unmap, pages}}};
+  }
+  std::uint64_t reserved_bytes() const override { return reserved_; }
+  AddressSpace* addresses_ = nullptr;
+  std::map<Address, AddressRange> pages_;
+  std::uint64_t reserved_ = 0;
+};
+"""

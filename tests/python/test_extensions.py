@@ -18,7 +18,7 @@ import homenode as hn
 from homenode import errors
 from homenode.registering import forget
 from homenode.run_spec import command
-from support import BUILD, ROOT, SCRIPTS, Ended, build_release
+from support import BUILD, PAGES_APART, ROOT, SCRIPTS, Ended, build_release
 
 Run = Callable[..., Ended]
 MACHINE = "xeon-x5550-2s"
@@ -802,7 +802,8 @@ def test_the_contracts_catch_a_faulty_policy_in_python(contracts: Path, tmp_path
     assert "givesEqualCallsEqualHomesInBatchesOfAnySize/forgetful" in ended.stdout
 
 
-POLICIES = """
+POLICIES = (
+    """
 #include "sim/memory/address_space.hpp"
 #include "sim/policy/extension.hpp"
 
@@ -836,25 +837,9 @@ private:
   std::int64_t next_ = 0;
 };
 
-class PagesApart final : public HeapManager {
-  void prepare(const HeapSetting& setting) override { addresses_ = &setting.addresses; }
-  HeapEffect allocate(const AllocationRequest& request, const Place&) override {
-    const AddressRange pages = addresses_->reserve(request.bytes, request.alignment);
-    pages_[pages.first] = pages;
-    reserved_ += pages.size();
-    return {{pages.first, pages.first + request.bytes}, Time{}, Time{}};
-  }
-  HeapEffect release(ObjectId, Address address, const Place&) override {
-    const AddressRange pages = pages_.extract(address).mapped();
-    reserved_ -= pages.size();
-    return {{}, Time{}, Time{}, {{PageOperation::Kind::unmap, pages}}};
-  }
-  std::uint64_t reserved_bytes() const override { return reserved_; }
-  AddressSpace* addresses_ = nullptr;
-  std::map<Address, AddressRange> pages_;
-  std::uint64_t reserved_ = 0;
-};
-
+"""
+    + PAGES_APART
+    + """
 class Picky final : public PagePlacement {
   void prepare(const AccessSummary*, const Machine& machine) override {
     if (machine.nodes.size() > 2) throw UsageError("placement 'picky': " + std::to_string(machine.nodes.size()) + " nodes; allowed: 2");
@@ -874,6 +859,7 @@ HOMENODE_EXTENSION(registries) {
   registries.placements.add({"cpp-picky", "", {}, [](const Parameters&) { return std::make_unique<Picky>(); }});
 }
 """
+)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from support import BUILD, ROOT, build_release
+from support import BUILD, PAGES_APART, ROOT, build_release
 
 POLICY = """
 #include "models/KIND/register.hpp"
@@ -69,27 +69,6 @@ class Policy final : public WorkDistribution {
 };
 """
 
-PAGES_APART = """
-class Policy final : public HeapManager {
-  void prepare(const HeapSetting& setting) override { addresses_ = &setting.addresses; }
-  HeapEffect allocate(const AllocationRequest& request, const Place&) override {
-    const AddressRange pages = addresses_->reserve(request.bytes, request.alignment);
-    pages_[pages.first] = pages;
-    reserved_ += pages.size();
-    return {{pages.first, pages.first + request.bytes}, Time{}, Time{}};
-  }
-  HeapEffect release(ObjectId, Address address, const Place&) override {
-    const AddressRange pages = pages_.extract(address).mapped();
-    reserved_ -= pages.size();
-    return {{}, Time{}, Time{}, {{PageOperation::Kind::unmap, pages}}};
-  }
-  std::uint64_t reserved_bytes() const override { return reserved_; }
-  AddressSpace* addresses_ = nullptr;
-  std::map<Address, AddressRange> pages_;
-  std::uint64_t reserved_ = 0;
-};
-"""
-
 
 @dataclass(frozen=True)
 class NewPolicy:
@@ -121,7 +100,7 @@ GOOD = (
     NewPolicy("placement", "PagePlacement", "EveryPlacement", "last-node", None),
     NewPolicy("mapping", "ThreadMapping", "EveryMapping", "backwards", BACKWARDS),
     NewPolicy("distribution", "WorkDistribution", "EveryDistribution", "one-by-one", ONE_BY_ONE.replace("LOST", "0")),
-    NewPolicy("heap", "HeapManager", "EveryHeap", "pages-apart", PAGES_APART),
+    NewPolicy("heap", "HeapManager", "EveryHeap", "pages-apart", PAGES_APART.replace("PagesApart", "Policy")),
 )
 FAULTY = (
     NewPolicy("placement", "PagePlacement", "EveryPlacement", "no-such-node", NO_SUCH_NODE),

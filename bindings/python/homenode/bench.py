@@ -257,17 +257,9 @@ def many_tasks(folder: Path) -> dict[str, Any]:
 
 def study(folder: Path) -> dict[str, Any]:
     """Many small runs as one study; `note` says what they cost beyond the engine."""
-    import homenode as hn
-
-    trace = folder / "stream.hnt"
-    hn.capture("stream", n=1000, check=0, output=trace)
-    found = []
-    for runs in (bench_study.RUNS, bench_study.FEW):
-        text, _ = _run([sys.executable, "-m", "homenode.bench_study", str(runs), str(trace)])
-        found.append(json.loads(text))
-    many, few = found
+    many, note = bench_study.studies(folder)
     row = _row(f"study, {many['runs']} runs", many["accesses"] * many["runs"], many["seconds"], many["peak_rss_bytes"])
-    return {**row, "note": bench_study.note(many, few, bench_study.parquet_seconds(folder))}
+    return {**row, "note": note}
 
 
 def rows() -> list[dict[str, Any]]:

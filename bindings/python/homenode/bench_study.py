@@ -1,11 +1,12 @@
 """A study of many small runs, in a process of its own so that its memory is its own: what it costs beyond the engine.
 
-`python -m homenode.bench_study RUNS TRACE` prints one JSON document.
+`python -m homenode.bench_study` says it by itself; with RUNS and TRACE it prints one study's numbers as JSON.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -94,5 +95,23 @@ def note(many: dict[str, Any], few: dict[str, Any], parquet: float) -> str:
     )
 
 
+def studies(folder: Path) -> tuple[dict[str, Any], str]:
+    """What RUNS runs take, and what a page says of them."""
+    import homenode as hn
+
+    trace = folder / "stream.hnt"
+    hn.capture("stream", n=1000, check=0, output=trace)
+    found: list[dict[str, Any]] = []
+    for runs in (RUNS, FEW):
+        command = [sys.executable, "-m", "homenode.bench_study", str(runs), str(trace)]
+        found.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    many, few = found
+    return many, note(many, few, parquet_seconds(folder))
+
+
 if __name__ == "__main__":
-    print(json.dumps(measured(int(sys.argv[1]), sys.argv[2])))
+    if len(sys.argv) > 1:
+        print(json.dumps(measured(int(sys.argv[1]), sys.argv[2])))
+    else:
+        with tempfile.TemporaryDirectory() as name:
+            print(studies(Path(name))[1])

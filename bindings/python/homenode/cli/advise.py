@@ -11,7 +11,7 @@ from rich.console import Console
 
 from homenode import unseen
 from homenode.cli import completion, console
-from homenode.cli.run_options import extension_option, machine_option, machine_with, run_options
+from homenode.cli.run_options import change_option, extension_option, machine_option, machine_with, run_options
 from homenode.machine import Machine
 from homenode.outputs import check_output, written_whole
 from homenode.ranking_words import guessed
@@ -132,13 +132,7 @@ def _print_of_created_threads(screen: Console, advice: CreatedThreadsAdvice, mac
 @click.command("advise")
 @click.argument("file", type=click.Path(path_type=Path))
 @machine_option()
-@click.option(
-    "--change",
-    "changes",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="What-if: replace a number of the machine; NAME=xFACTOR multiplies it.",
-)
+@change_option
 @run_options(tuple(name for name in CLOSED_FORM if name != "distribution"), ask_trace=True)
 @extension_option()
 @click.option(

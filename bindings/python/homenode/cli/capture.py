@@ -15,6 +15,7 @@ import click
 from homenode.capture_processes import how_it_ended
 from homenode.capturing import Asked, captured, words_of_command, words_of_kernel
 from homenode.cli import completion, console
+from homenode.cli.dashes import DashedCommand
 from homenode.kernel_sources import kernel, kernels
 from homenode.outputs import check_trace_output
 from homenode.program_hints import compile_first, is_source, program_here
@@ -51,18 +52,11 @@ def ended_like_by_keyboard() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class _Capture(click.Command):
-    """Knows whether `--` stood before the program: KERNEL without it, a command after it."""
+class _Capture(DashedCommand):
+    """KERNEL without `--`, a command behind it."""
 
-    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        context.meta["after_dashes"] = None
-        if "--" in args:
-            where = args.index("--")
-            context.meta["after_dashes"] = args[where + 1 :]
-            args = args[:where]
-        else:
-            _hint_at_dashes(args)
-        return super().parse_args(context, args)
+    def without_dashes(self, args: list[str]) -> None:
+        _hint_at_dashes(args)
 
 
 def _hint_at_dashes(args: list[str]) -> None:

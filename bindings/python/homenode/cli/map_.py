@@ -8,7 +8,7 @@ from rich.console import Console
 
 from homenode import unseen
 from homenode.cli import completion, console
-from homenode.cli.run_options import Number, extension_option, machine_option, machine_with, run_options
+from homenode.cli.run_options import Number, change_option, extension_option, machine_option, machine_with, run_options
 from homenode.machine import Machine
 from homenode.map_suggestion import OPTIONS, MapSuggestion, creates_its_threads, suggest_mapping
 from homenode.ranking_words import guessed
@@ -69,13 +69,7 @@ def _document(suggestion: MapSuggestion, trace: Trace) -> dict[str, Any]:
 @click.command("map")
 @click.argument("file", type=click.Path(path_type=Path))
 @machine_option()
-@click.option(
-    "--change",
-    "changes",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="What-if: replace a number of the machine; NAME=xFACTOR multiplies it.",
-)
+@change_option
 @click.option(
     "--mapping",
     metavar="A",

@@ -20,8 +20,9 @@ from homenode.capture_processes import how_it_ended
 from homenode.capturing import Asked, captured, words_of_command, words_of_kernel
 from homenode.cli import completion, console
 from homenode.cli.capture import ended_like_by_keyboard, input_of_program, settings_of
+from homenode.cli.dashes import DashedCommand
 from homenode.cli.recommend_tables import print_measured, print_recommendation
-from homenode.cli.run_options import machine_option, machine_with
+from homenode.cli.run_options import change_option, machine_option, machine_with
 from homenode.kernel_sources import kernel, kernels
 from homenode.outputs import check_json_output, check_trace_output, written_whole
 from homenode.program_hints import compile_first, is_source, meant_instead_of, program_here
@@ -42,18 +43,6 @@ _BY_ITSELF = {
 }
 _LARGEST_TEAM = 1024  # of a capture
 _TRACE = b"\x89HNT"
-
-
-class _Recommend(click.Command):
-    """Knows what stood behind `--`: the program."""
-
-    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        context.meta["after_dashes"] = None
-        if "--" in args:
-            where = args.index("--")
-            context.meta["after_dashes"] = args[where + 1 :]
-            args = args[:where]
-        return super().parse_args(context, args)
 
 
 def _present_options(command: Any) -> Any:
@@ -122,7 +111,7 @@ def _check(name: str | None, words: list[str] | None, pairs: Sequence[str], kept
         check_trace_output(kept)
 
 
-@click.command("recommend", cls=_Recommend)
+@click.command("recommend", cls=DashedCommand)
 @click.argument(
     "name",
     metavar="[F.hnt | KERNEL] [-- PROGRAM ARGUMENTS…]",
@@ -133,13 +122,7 @@ def _check(name: str | None, words: list[str] | None, pairs: Sequence[str], kept
 @machine_option(
     required=False, help="Name or TOML file; default: this host, as 'homenode machine detect' describes it."
 )
-@click.option(
-    "--change",
-    "changes",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="What-if: replace a number of the machine; NAME=xFACTOR multiplies it.",
-)
+@change_option
 @_present_options
 @click.option("--choices", default=_CHOICES, type=click.IntRange(min=1), help="Choices to tell, at the most.")
 @click.option("--samples", default=_SAMPLES, type=click.IntRange(min=2), help="Machines that give the intervals.")

@@ -114,6 +114,17 @@ def machine_option(**more: Any) -> Callable[[Command], Command]:
     return click.option("--machine", shell_complete=completion.machines, **words)
 
 
+def change_option(command: Command) -> Command:
+    """`--change` of a command that looks at one machine."""
+    return click.option(
+        "--change",
+        "changes",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="What-if: replace a number of the machine; NAME=xFACTOR multiplies it.",
+    )(command)
+
+
 def machines_with(name: str | Machine, changes: Iterable[str]) -> list[Machine]:
     """A machine with the changes that --change asks for: with several values for a name, one machine for each."""
     replaced: dict[str, list[str]] = {}
