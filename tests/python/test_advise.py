@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import homenode as hn
+from homenode import progress
 from homenode.advice_words import snippet
 from homenode.advising import dynamic_chunks, plain_distributions
 from homenode.cli import console
@@ -300,13 +301,13 @@ int main(void) {
 
 
 def test_a_log_tells_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     with console.progress("weighing", 6) as advance:
         advance(2)
         advance(3)
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(" after ")[0] for line in lines] == ["weighing: 2 of 6", "weighing: 5 of 6"]
-    monkeypatch.setattr(console, "SECONDS_BETWEEN_LINES", 1e9)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 1e9)
     with console.progress("weighing") as advance:
         advance(1)
     assert capsys.readouterr().err == ""

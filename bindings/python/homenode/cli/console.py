@@ -3,8 +3,6 @@
 import json
 import re
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,14 +10,12 @@ from typing import Any
 import click
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from homenode.progress import Progress
 from homenode.visible import visible
-
-SECONDS_BETWEEN_LINES = 10.0  # of progress, where there is no terminal
 
 
 class SafeConsole(Console):
@@ -110,44 +106,11 @@ def parameters(values: list[dict[str, Any]], sources: dict[str, str]) -> Table:
     return rows
 
 
-def _progress_lines(description: str, total: int | None) -> Callable[[int], None]:
-    """For logs: a line on stderr now and then, none from work that is soon done."""
-    begin = said = time.monotonic()
-    done = 0
-    lock = threading.Lock()  # workers advance it
-
-    def advance(steps: int) -> None:
-        nonlocal said, done
-        with lock:
-            done += steps
-            now = time.monotonic()
-            if now - said >= SECONDS_BETWEEN_LINES:
-                said = now
-                click.echo(
-                    f"{description}: {done}{f' of {total}' if total else ''} after {now - begin:.0f} s", err=True
-                )
-
-    return advance
-
-
 @contextmanager
 def progress(description: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on stderr, or lines where that is no terminal; yields the function that advances it."""
-    if not sys.stderr.isatty():
-        yield _progress_lines(description, total)
-        return
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=diagnostics(),
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task(description, total=total)
-        yield lambda steps: bar.advance(task, steps)
+    """Progress of a command on stderr; yields the function that advances it."""
+    with Progress(description, total, console=diagnostics) as shown:
+        yield shown.advance
 
 
 def quantity(value: float, unit: str, digits: int = 3) -> str:

@@ -13,12 +13,12 @@ from homenode import _core, sampling
 from homenode.arguments import whole_number
 from homenode.errors import InputError, UsageError
 from homenode.machine import Machine
+from homenode.progress import Progress
 from homenode.run_spec import one_or_many
 from homenode.study import axes as axes_of
 from homenode.study.axes import MACHINE, TRACE
 from homenode.study.conditions import Condition
 from homenode.study.executing import run_here
-from homenode.study.progress import Progress
 from homenode.study.results import StudyResults
 from homenode.study.runs import Plan, Sampling, StudyRun, described_content
 from homenode.study.store import Store, StoredRun
@@ -202,7 +202,7 @@ class Study:
             shown.advance()
 
         keys: dict[int, str | None] = {}
-        with Progress(len(points), progress) as shown, _executor(scheduler, workers, self._plan) as execute:
+        with Progress("runs", len(points), progress) as shown, _executor(scheduler, workers, self._plan) as execute:
             for batch in self._plan.batches(points, execute.batch):
                 keys.clear()
                 keys.update({run.index: run.key for run in batch})
