@@ -111,6 +111,17 @@ def test_the_schedule_clause_is_kept(build: Callable[..., Path]) -> None:
     assert clauses == ["static,1", "dynamic,3"]
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_loops_that_are_passed_nothing_keep_their_line_and_clause(build: Callable[..., Path], level: str) -> None:
+    """gcc gives the call of such a loop the line of the statement before it."""
+    trace = captured(build("global_loops", level))
+    loops = [entry for entry in trace.inspect()["regions"] if entry["kind"] == "loop"]
+    source = (PROGRAMS / "global_loops.c").read_text().splitlines()
+    pragmas = [number for number, line in enumerate(source, 1) if line.startswith("#pragma omp")]
+    assert [entry["site"] for entry in loops] == [f"global_loops.c:{number}" for number in pragmas]
+    assert [entry["schedule"].replace(" ", "") for entry in loops] == ["static,100", "dynamic,50"]
+
+
 def test_chains_of_loads_cost_their_latency(build: Callable[..., Path]) -> None:
     """A chain waits for each of its loads; four chains in step overlap four of them; a gather's are independent."""
     trace = captured(build("chase"))

@@ -52,7 +52,7 @@ public:
   }
   void parallel_begin(std::uint64_t serial, unsigned team = 1, std::uint64_t site = 0x2000) {
     opcode(HN_PARALLEL_BEGIN);
-    u(serial), u(team), u(0), u(site);
+    u(serial), u(team), u(0), u(site), u(0), u(site);
   }
   void parallel_end(std::uint64_t serial) { opcode(HN_PARALLEL_END), u(serial); }
   void loop_begin(std::uint64_t site, std::int64_t iterations) {

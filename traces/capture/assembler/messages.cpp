@@ -146,7 +146,9 @@ void Assembler::add_heap_event(Rank& rank, HeapOperation operation, ObjectId obj
 void Assembler::take_parallel_begin() {
   const std::uint64_t serial = in_.u64();
   const auto team = static_cast<std::uint32_t>(in_.u64());
-  begin_parallel(serial, team, read_site());
+  const CallSite call = read_site();
+  program_.note_body(call, read_site());
+  begin_parallel(serial, team, call);
 }
 
 void Assembler::take_parallel_end() {

@@ -84,8 +84,10 @@ void ProgramText::look_up_lines() {
     std::vector<std::uint64_t> offsets;
     std::vector<SiteId> ids;
     for (const auto& [site, id] : site_ids_) {
-      if (site.module != module) continue;
-      offsets.push_back(site.offset);
+      const auto body = bodies_.find(site);
+      const CallSite& place = body == bodies_.end() ? site : body->second;
+      if (place.module != module) continue;
+      offsets.push_back(place.offset);
       ids.push_back(id);
     }
     if (offsets.empty()) continue;

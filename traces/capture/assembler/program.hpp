@@ -26,6 +26,9 @@ public:
   const ModuleSymbols& add(std::uint64_t id, const std::string& path);
   std::string function_of(const CallSite&) const;  // "" if unknown
   SiteId site_id(const CallSite&);
+  // Where the body of the parallel construct at `call` begins. It gives the construct's line: gcc keeps the line of the statement before
+  // for a call that passes no data. The first body of a call counts.
+  void note_body(const CallSite& call, const CallSite& body) { bodies_.try_emplace(call, body); }
   // function#ordinal, by the first appearance of the place in its function.
   std::string numbered(const CallSite&);
   // function:serial#ordinal of serial code that begins at this place, by first appearance: a name until `serial_names` tells better ones.
@@ -45,6 +48,7 @@ private:
   std::string function_of_serial(SiteId first) const;
   std::vector<std::unique_ptr<ModuleSymbols>> modules_;
   std::map<CallSite, SiteId> site_ids_;
+  std::map<CallSite, CallSite> bodies_;  // by the call
   std::map<CallSite, std::uint32_t> ordinals_;
   std::map<std::string, std::uint32_t> constructs_in_, serial_code_in_;
   std::map<SiteId, std::string> serial_labels_;

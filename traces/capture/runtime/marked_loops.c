@@ -51,7 +51,7 @@ void homenode_loop_begin(int64_t iterations) {
   hn_work_parallel(loop.serial, true);
 #endif
   if (hn_on) {
-    hn_control(HN_PARALLEL_BEGIN), hn_u(loop.serial), hn_u(1), hn_site(RA), hn_new_item();
+    hn_control(HN_PARALLEL_BEGIN), hn_u(loop.serial), hn_u(1), hn_site(RA), hn_site(RA), hn_new_item();
     hn_control(HN_LOOP_BEGIN), hn_site(RA), hn_z(0), hn_z(iterations), hn_z(1), hn_u(HN_LOOP_COMBINED), hn_u((uint64_t)iterations);
     hn_new_item();
   }

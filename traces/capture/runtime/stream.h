@@ -49,7 +49,7 @@
 #ifndef HOMENODE_STREAM_H
 #define HOMENODE_STREAM_H
 
-enum { HN_STREAM_VERSION = 3 };
+enum { HN_STREAM_VERSION = 4 };
 
 enum hn_opcode {
   HN_HELLO = 1, /* version, page_size, team, main_stack_low, main_stack_high; first message */
@@ -64,7 +64,7 @@ enum hn_opcode {
   HN_FRAME, /* rank, low address, high address, site of the function; replaces every frame it overlaps; sent when a run first touches it */
   HN_TLS,   /* rank, low address, high address of the thread's static TLS block */
   HN_STACK, /* rank, low address, high address of a thread's stack */
-  HN_PARALLEL_BEGIN, /* serial number, team size, site of the call (new item) */
+  HN_PARALLEL_BEGIN, /* serial number, team size, site of the call, site of the body (new item) */
   HN_PARALLEL_END,   /* serial number (new item: serial code) */
   HN_RANK,           /* rank: what follows is done by this rank of the current team; each rank goes on with its own item */
   HN_LOOP_BEGIN,     /* site, z low, z high, z step, flags (hn_loop), iterations (new item: none until HN_ITEM) */

@@ -245,7 +245,7 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
     for (int i = 1; i < t.ranks; ++i)
       if (!ranks[i]) hn_on = false, start_rank(i, was_on), hn_on = was_on;
     hn_control(HN_PARALLEL_BEGIN);
-    hn_u(parallels++), hn_u((uint64_t)t.ranks), hn_site(site);
+    hn_u(parallels++), hn_u((uint64_t)t.ranks), hn_site(site), hn_site((const char*)function + 1);
     hn_new_item();
   }
   for (int i = 1; i < t.ranks; ++i) {

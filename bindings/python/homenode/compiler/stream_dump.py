@@ -20,7 +20,7 @@ _MESSAGES: tuple[tuple[str, str], ...] = (
     ("frame", "uuut"),
     ("tls", "uuu"),
     ("stack", "uuu"),
-    ("parallel_begin", "uut"),
+    ("parallel_begin", "uutt"),
     ("parallel_end", "u"),
     ("rank", "u"),
     ("loop_begin", "tzzzuu"),

@@ -59,7 +59,9 @@ public:
     previous_[pc] = base;
     return u(distance);
   }
-  Messages& parallel(std::uint64_t serial, unsigned team) { return opcode(HN_PARALLEL_BEGIN).u(serial).u(team).site(0x400 + serial); }
+  Messages& parallel(std::uint64_t serial, unsigned team) {
+    return opcode(HN_PARALLEL_BEGIN).u(serial).u(team).site(0x400 + serial).site(0x400 + serial);
+  }
   Messages& parallel_end(std::uint64_t serial) { return opcode(HN_PARALLEL_END).u(serial); }
   Messages& rank(unsigned number) { return opcode(HN_RANK).u(number); }
   Messages& loop(std::int64_t iterations) {
