@@ -24,7 +24,7 @@ bool overlap(LineRange a, LineRange b) { return a.first < b.last && b.first < a.
 
 }  // namespace
 
-RunLru::RunLru(const Machine& machine) : directory_(machine.cores()), levels_(machine.caches.size()) {
+RunLru::RunLru(const Machine& machine) : directory_(machine.cores()), domains_(machine), levels_(machine.caches.size()) {
   std::vector<StackLevel> levels;
   const auto finish_tier = [&] {
     Tier& tier = tiers_.back();
@@ -147,7 +147,7 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
     if (piece.level < tier.levels) {
       outcome.hit_lines[piece.level] += piece.lines.size();
       outcome.hit_weight[piece.level] += static_cast<double>(piece.lines.size()) / static_cast<double>(touch.parallelism);
-      if (writes && !piece.dirty) upgrade(core, piece.lines, outcome);
+      if (writes && !piece.dirty) upgrade(core, piece.lines, piece.level, touch.parallelism, outcome);
     } else {
       if (tiers_.size() == 1 && piece.present && piece.dirty) {  // evicted and written back before this access
         stack.clean(piece.lines, [&](LineRange part, std::uint16_t) { outcome.writebacks.push_back(part); });
@@ -184,10 +184,12 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
   const std::size_t own = stack_of(t, core);
   RecencyStack& stack = tier.stacks[own];
   const bool last = t + 1 == tiers_.size(), filled_by_victims = victim(t);
-  const auto hit = [&](const Demand& demand, std::uint64_t lines, unsigned level) {
+  const auto hit = [&](const Demand& demand, LineRange lines, unsigned level) {
     if (demand.served) return;
-    outcome.hit_lines[tier.first_level + level] += lines;
-    outcome.hit_weight[tier.first_level + level] += static_cast<double>(lines) / static_cast<double>(group[demand.touch].parallelism);
+    const float parallelism = group[demand.touch].parallelism;
+    outcome.hit_lines[tier.first_level + level] += lines.size();
+    outcome.hit_weight[tier.first_level + level] += static_cast<double>(lines.size()) / static_cast<double>(parallelism);
+    if (demand.invalidated != 0) outcome.upgraded.push_back({lines, demand.invalidated, tier.first_level + level, parallelism});
   };
 
   tier.pieces.clear();
@@ -198,7 +200,7 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
       continue;
     }
     if (demands_[i].spilled && filled_by_victims) {
-      hit(demands_[i], demands_[i].lines.size(), 0);
+      hit(demands_[i], demands_[i].lines, 0);
       continue;
     }
     lines += demands_[i].lines.size();
@@ -218,7 +220,7 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
     const Demand& demand = demands_[piece.touch];
     tier.absent[piece.touch] = !piece.present && piece.lines.size() == demand.lines.size();
     const bool held = piece.level < tier.levels;
-    if (held) hit(demand, piece.lines.size(), piece.level);
+    if (held) hit(demand, piece.lines, piece.level);
     if (filled_by_victims && piece.present) {
       const bool stays = held && !group[demand.touch].writes && stays_for_others(t, core, piece);
       if (stays) {
@@ -241,7 +243,7 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
     if (held) continue;
     if (last && !filled_by_victims && piece.present && piece.dirty)
       stack.clean(piece.lines, [&](LineRange part, std::uint16_t) { outcome.writebacks.push_back(part); });
-    missed_.push_back({piece.lines, demand.touch, demand.served, piece.present && !last});
+    missed_.push_back({piece.lines, demand.touch, demand.served, piece.present && !last, demand.invalidated});
   }
   if (!filled_by_victims)
     for (std::size_t i = 0; i < demands_.size(); ++i) stack.touch(demands_[i].lines, false, 0, tier.absent[i] != 0);

@@ -26,6 +26,7 @@
 #include "models/caches/recency_stack.hpp"
 #include "models/caches/sharing_directory.hpp"
 #include "sim/hardware/cache_model.hpp"
+#include "sim/machine/cache_domains.hpp"
 #include "sim/machine/machine.hpp"
 
 namespace homenode {
@@ -44,6 +45,11 @@ private:
     LineRange lines;
     std::uint16_t writer = 0;
   };
+  // Lines that others have, or had: outermost caches below which they are.
+  struct SharedCopies {
+    LineRange lines;
+    std::uint64_t domains = 0;
+  };
   struct Tier {
     unsigned cores_per_cache = 1, first_level = 0, levels = 0;
     Inclusion inclusion = Inclusion::inclusive;
@@ -57,8 +63,9 @@ private:
   struct Demand {  // lines that an inner tier did not hold
     LineRange lines;
     unsigned touch = 0;
-    bool served = false;   // already served by a transfer; this tier only records it
-    bool spilled = false;  // still in the stack of the inner tier, beyond its capacity
+    bool served = false;            // already served by a transfer; this tier only records it
+    bool spilled = false;           // still in the stack of the inner tier, beyond its capacity
+    std::uint64_t invalidated = 0;  // domains below which a store invalidated clean copies
   };
 
   std::size_t stack_of(std::size_t tier, CoreId core) const { return core.index() / tiers_[tier].cores_per_cache; }
@@ -73,27 +80,32 @@ private:
   // run_lru_coherence.cpp
   bool stays_for_others(std::size_t tier, CoreId, const StackPiece&);
   void fetch(CoreId, LineRange, unsigned touch, bool writes, bool spilled, float parallelism, CacheOutcome&);
-  void upgrade(CoreId, LineRange, CacheOutcome&);
+  void upgrade(CoreId, LineRange, unsigned level, float parallelism, CacheOutcome&);
+  void demand(LineRange, unsigned touch, bool spilled, bool writes);
   void non_temporal(LineRange, CacheOutcome&);
   // The cores that may hold (or hold newer data of) lines in the range, with the part of it where that is so; notes `core`.
   CoreMask contenders(CoreId core, LineRange&, bool writes);
   // Caches of the cores in the mask that `core` does not use.
   template <class Each>
   void for_each_foreign_stack(CoreId core, CoreMask, Each&&);
-  void invalidate_others(CoreId, LineRange, CoreMask);               // invalidates all other copies; fills held_ and newest_
+  void invalidate_others(CoreId, LineRange, CoreMask);               // invalidates all other copies; fills shared_ and newest_
   void downgrade_owner(CoreId, LineRange, CoreMask, CacheOutcome&);  // makes the dirty copy clean; fills newest_
   void prune_directory(CoreId, LineRange, CoreMask);
   void keep_only_union(std::vector<DirtyCopy>&);
+  void join_copies(std::vector<SharedCopies>&);
   void merge_dirty(std::size_t tier, std::size_t stack, LineRange, std::uint16_t writer, CacheOutcome&);
   void evict(std::size_t tier, std::size_t stack, CacheOutcome&);
 
   SharingDirectory directory_;
+  CacheDomains domains_;
   std::vector<Tier> tiers_;
   std::size_t levels_;
   std::vector<std::uint64_t> capacities_;  // by level, in lines
   std::uint64_t group_limit_;              // larger groups are processed in steps
   std::vector<Demand> demands_, missed_;
   std::vector<DirtyCopy> newest_, held_;
+  std::vector<SharedCopies> shared_, joined_;
+  std::vector<LineNumber> cuts_;  // scratch
   std::vector<LineRange> absent_;
 };
 

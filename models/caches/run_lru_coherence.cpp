@@ -32,7 +32,7 @@ void RunLru::fetch(CoreId core, LineRange lines, unsigned touch, bool writes, bo
   LineRange contested = lines;
   const CoreMask mask = contenders(core, contested, writes);
   if (mask == 0) {
-    demands_.push_back({lines, touch, false, spilled});
+    demands_.push_back({.lines = lines, .touch = touch, .spilled = spilled});
     return;
   }
   if (writes)
@@ -41,23 +41,41 @@ void RunLru::fetch(CoreId core, LineRange lines, unsigned touch, bool writes, bo
     downgrade_owner(core, contested, mask, outcome);
   LineNumber at = lines.first;
   for (const DirtyCopy& part : newest_) {
-    if (part.lines.first > at) demands_.push_back({{at, part.lines.first}, touch, false, spilled});
-    demands_.push_back({part.lines, touch, true, spilled});
+    if (part.lines.first > at) demand({at, part.lines.first}, touch, spilled, writes);
+    demands_.push_back({.lines = part.lines, .touch = touch, .served = true, .spilled = spilled});
     outcome.transfers.push_back({part.lines, CoreId{part.writer}, parallelism});
     at = part.lines.last;
   }
-  if (at < lines.last) demands_.push_back({{at, lines.last}, touch, false, spilled});
+  if (at < lines.last) demand({at, lines.last}, touch, spilled, writes);
   prune_directory(core, contested, mask);
 }
 
+// Lines whose newest copy is not another core's. A store has just invalidated the clean copies in shared_.
+void RunLru::demand(LineRange lines, unsigned touch, bool spilled, bool writes) {
+  LineNumber at = lines.first;
+  const auto ask = [&](LineNumber to, std::uint64_t invalidated) {
+    if (at < to) demands_.push_back({.lines = {at, to}, .touch = touch, .spilled = spilled, .invalidated = invalidated});
+    at = std::max(at, to);
+  };
+  if (writes)
+    for (const SharedCopies& part : shared_) {
+      ask(std::min(lines.last, part.lines.first), 0);
+      ask(std::min(lines.last, part.lines.last), part.domains);
+    }
+  ask(lines.last, 0);
+}
+
 // A store to lines that the core holds clean: an older copy in a tier of victims is of no more use, other cores' go.
-void RunLru::upgrade(CoreId core, LineRange lines, CacheOutcome& outcome) {
+void RunLru::upgrade(CoreId core, LineRange lines, unsigned level, float parallelism, CacheOutcome& outcome) {
   for (std::size_t t = 1; t < tiers_.size(); ++t)
     if (victim(t)) tiers_[t].stacks[stack_of(t, core)].remove(lines, [](LineRange, bool, std::uint16_t) {});
   const CoreMask mask = contenders(core, lines, true);
   if (mask == 0) return;
   invalidate_others(core, lines, mask);
-  for (const DirtyCopy& part : held_) outcome.upgrades += part.lines.size();
+  for (const SharedCopies& part : shared_) {
+    outcome.upgrades += part.lines.size();
+    outcome.upgraded.push_back({part.lines, part.domains, level, parallelism});
+  }
   prune_directory(core, lines, mask);
 }
 
@@ -107,15 +125,15 @@ void RunLru::for_each_foreign_stack(CoreId core, CoreMask mask, Each&& each) {
 
 void RunLru::invalidate_others(CoreId core, LineRange lines, CoreMask mask) {
   newest_.clear();
-  held_.clear();
-  for_each_foreign_stack(core, mask, [&](RecencyStack& stack, CoreId) {
+  shared_.clear();
+  for_each_foreign_stack(core, mask, [&](RecencyStack& stack, CoreId other) {
     stack.remove(lines, [&](LineRange part, bool dirty, std::uint16_t writer) {
-      held_.push_back({part, writer});
+      shared_.push_back({part, domains_.bit_of(other)});
       if (dirty) newest_.push_back({part, writer});
     });
   });
   keep_only_union(newest_);
-  keep_only_union(held_);
+  join_copies(shared_);
 }
 
 void RunLru::downgrade_owner(CoreId core, LineRange lines, CoreMask mask, CacheOutcome& outcome) {
@@ -183,6 +201,30 @@ void RunLru::keep_only_union(std::vector<DirtyCopy>& parts) {
     if (part.lines.first < part.lines.last) parts[++kept] = part;
   }
   parts.resize(kept + 1);
+}
+
+// Sorted, disjoint; parts that overlap are of the domains of both.
+void RunLru::join_copies(std::vector<SharedCopies>& parts) {
+  if (parts.size() < 2) return;
+  std::sort(parts.begin(), parts.end(), [](const SharedCopies& a, const SharedCopies& b) { return a.lines.first < b.lines.first; });
+  cuts_.clear();
+  for (const SharedCopies& part : parts) cuts_.insert(cuts_.end(), {part.lines.first, part.lines.last});
+  std::sort(cuts_.begin(), cuts_.end());
+  cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+  joined_.clear();
+  std::size_t first = 0;  // of the parts, the first that does not end before the cut
+  for (std::size_t cut = 0; cut + 1 < cuts_.size(); ++cut) {
+    while (first < parts.size() && parts[first].lines.last <= cuts_[cut]) ++first;
+    std::uint64_t domains = 0;
+    for (std::size_t i = first; i < parts.size() && parts[i].lines.first <= cuts_[cut]; ++i)
+      if (parts[i].lines.last > cuts_[cut]) domains |= parts[i].domains;
+    if (domains == 0) continue;
+    if (!joined_.empty() && joined_.back().lines.last == cuts_[cut] && joined_.back().domains == domains)
+      joined_.back().lines.last = cuts_[cut + 1];
+    else
+      joined_.push_back({{cuts_[cut], cuts_[cut + 1]}, domains});
+  }
+  parts.swap(joined_);
 }
 
 void RunLru::merge_dirty(std::size_t t, std::size_t index, LineRange lines, std::uint16_t writer, CacheOutcome& outcome) {

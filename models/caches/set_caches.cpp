@@ -19,6 +19,7 @@ constexpr std::size_t batch = 64;  // lines whose tables are asked for ahead of 
 
 SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_clean, unsigned one_in)
     : cores_(machine.cores()),
+      domain_bits_(machine),
       sample_(machine, one_in, seed),
       seed_(mixed_bits(seed + 0x9e3779b97f4a7c15ULL)),
       forwards_clean_(forwards_clean) {
@@ -144,6 +145,7 @@ void SetCaches::note(const LineFate& fate, const Line& line, const LineTouch& to
     case LineFate::From::cache:
       outcome_->hit_lines[fate.level] += lines;
       outcome_->hit_weight[fate.level] += static_cast<double>(lines) / static_cast<double>(touch.parallelism);
+      if (!invalidated_.empty()) note_upgrade(fate, line, touch);
       return;
     case LineFate::From::transfer: {
       auto& transfers = outcome_->transfers;
@@ -166,6 +168,19 @@ void SetCaches::note(const LineFate& fate, const Line& line, const LineTouch& to
       return;
     }
   }
+}
+
+// Of a line that others lost.
+void SetCaches::note_upgrade(const LineFate& fate, const Line& line, const LineTouch& touch) {
+  std::uint64_t domains = 0;
+  for (const std::uint32_t cache : invalidated_) domains |= domain_bits_.bit_of_cache(cache);
+  const LineRange lines = sample_.stands_for(line.number);
+  auto& upgraded = outcome_->upgraded;
+  if (!upgraded.empty() && upgraded.back().lines.last == lines.first && upgraded.back().domains == domains &&
+      upgraded.back().level == fate.level && upgraded.back().parallelism == touch.parallelism)
+    upgraded.back().lines.last = lines.last;
+  else
+    upgraded.push_back({lines, domains, fate.level, touch.parallelism});
 }
 
 SetCaches::Held SetCaches::held(CoreId core, LineNumber number) {

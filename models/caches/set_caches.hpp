@@ -21,6 +21,7 @@
 #include "models/caches/line_numbers.hpp"
 #include "models/caches/line_sample.hpp"
 #include "sim/hardware/cache_model.hpp"
+#include "sim/machine/cache_domains.hpp"
 #include "sim/machine/machine.hpp"
 
 namespace homenode {
@@ -131,6 +132,7 @@ private:
   void access_ahead(CoreId);
   LineFate pass_line(CoreId, const Line&, const LineTouch&);
   void note(const LineFate&, const Line&, const LineTouch&);
+  void note_upgrade(const LineFate&, const Line&, const LineTouch&);
   double sampling_error() const;
   void forwarded(CoreId, const Line&, LineFate&);
   void removed_from(std::size_t domain) {
@@ -165,6 +167,7 @@ private:
   std::vector<Level> levels_;
   std::vector<std::uint32_t> path_;  // by core and level: which cache
   CoreBits cores_;
+  CacheDomains domain_bits_;
   std::size_t domains_ = 1, domains_a_bit_ = 1;
   LineSample sample_;
   std::vector<std::uint64_t> missed_;                 // of a sample: by kept line of a page

@@ -11,6 +11,7 @@ void CacheOutcome::clear() {
   writebacks.clear();
   non_temporal_writes.clear();
   transfers.clear();
+  upgraded.clear();
   upgrades = accesses = 0;
   sampling_error = 0;
 }

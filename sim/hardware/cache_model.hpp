@@ -23,6 +23,14 @@ struct TransferRange {
   CoreId owner;
   float parallelism = 1;
 };
+// Lines that the core found in a cache of its path and now owns, though others had copies: these go, no data move. `level`: where it found
+// them; `domains`: outermost caches below which copies went, the core's own among them (sim/machine/cache_domains.hpp).
+struct UpgradeRange {
+  LineRange lines;
+  std::uint64_t domains = 0;
+  unsigned level = 0;
+  float parallelism = 1;
+};
 
 struct CacheOutcome {
   std::vector<std::uint64_t> hit_lines;        // by cache level: lines served there
@@ -31,7 +39,8 @@ struct CacheOutcome {
   std::vector<LineRange> writebacks;           // dirty lines written to memory
   std::vector<LineRange> non_temporal_writes;  // non-temporal stores, full lines to memory
   std::vector<TransferRange> transfers;        // served cache to cache
-  std::uint64_t upgrades = 0;                  // lines held shared and now written: ownership request, no data
+  std::vector<UpgradeRange> upgraded;          // ownership without data, from whatever level
+  std::uint64_t upgrades = 0;                  // of them, lines that the core's private caches had
   std::uint64_t accesses = 0;
   double sampling_error = 0;  // told by `flush` where a model follows a sample: of the lines that were read, relative
   void clear();

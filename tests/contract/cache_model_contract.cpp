@@ -62,6 +62,9 @@ std::string text_of(const CacheOutcome& outcome) {
   for (const LineRange& lines : outcome.non_temporal_writes) text << " non-temporal " << lines.first.value() << ' ' << lines.last.value();
   for (const TransferRange& transfer : outcome.transfers)
     text << " transfer " << transfer.lines.first.value() << ' ' << transfer.lines.last.value() << ' ' << transfer.owner.value();
+  for (const UpgradeRange& upgrade : outcome.upgraded)
+    text << " upgrade " << upgrade.lines.first.value() << ' ' << upgrade.lines.last.value() << ' ' << upgrade.domains << ' '
+         << upgrade.level << ' ' << upgrade.parallelism;
   return text.str();
 }
 

@@ -62,6 +62,7 @@ void PhaseRecorder::start(const CacheOutcome& outcome, double single) {
   const auto at_end = [](const auto& list) { return Seen{list.size(), list.empty() ? 0 : lines_of(list.back())}; };
   reads_ = at_end(outcome.reads);
   transfers_ = at_end(outcome.transfers);
+  upgraded_ = at_end(outcome.upgraded);
   writebacks_ = at_end(outcome.writebacks);
   non_temporal_ = at_end(outcome.non_temporal_writes);
   for (std::size_t level = 0; level < levels_; ++level) {
@@ -89,6 +90,9 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
   transfers_.further(outcome.transfers, [&](const TransferRange& transfer, double lines) {
     window_.transferred += lines;
     window_.transfer_weight += lines / static_cast<double>(transfer.parallelism);
+  });
+  upgraded_.further(outcome.upgraded, [&](const UpgradeRange& upgrade, double lines) {
+    window_.transfer_weight += lines / static_cast<double>(upgrade.parallelism);
   });
   const auto write = [&](const LineRange&, double lines) { window_.written += lines; };
   writebacks_.further(outcome.writebacks, write);

@@ -19,7 +19,7 @@ struct SlicePhase {
   static constexpr std::size_t most_levels = 4;  // behind the first
   double accesses = 0;
   double reads = 0, read_weight = 0;            // lines from memory; the same / parallelism
-  double transferred = 0, transfer_weight = 0;  // lines from other cores' caches; the same / parallelism
+  double transferred = 0, transfer_weight = 0;  // lines from other cores' caches; the same / parallelism, and lines to own without data
   double written = 0;                           // lines written back, and written past the caches
   double streamed = 0, streamed_weight = 0;     // of `reads`, those that prefetchers follow
   double loads = 0;                             // of `streamed`, without those that stores ask for
@@ -74,7 +74,7 @@ private:
   double followed_ = 0, stores_ = 0, streamed_ = 0;  // lines of streams: all that were touched, by stores alone, from memory
   SlicePhase window_;
   std::array<SlicePhase, bins + 1> phases_{};  // the last: nothing from memory or other cores
-  Seen reads_, transfers_, writebacks_, non_temporal_;
+  Seen reads_, transfers_, upgraded_, writebacks_, non_temporal_;
   std::array<std::uint64_t, SlicePhase::most_levels + 1> hit_lines_{};
   std::array<double, SlicePhase::most_levels> hit_weight_{};
 };

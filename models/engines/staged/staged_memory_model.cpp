@@ -30,6 +30,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       sharing_{std::move(sharing)},
       options_{std::move(options)},
       messages_{machine, topology},
+      domains_{machine},
       bound_{workload, machine},
       fault_lock_{machine, topology, options_.system.fault},
       controllers_of_(machine.nodes.size()),
@@ -70,10 +71,11 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const std::uint64_t faulted = addresses.settle();  // the placement is asked once for the whole slice
   demand_.add(outcome, place.node, addresses);
   tell_traffic(outcome, place, addresses);
-  CoreSeconds<double> spent{core_times_.seconds(passed.slice), hit_time(outcome), transfer_time(outcome, place, addresses), 0};
+  CoreSeconds<double> spent{core_times_.seconds(passed.slice), hit_time(outcome),
+                            transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0};
   const double faults = fault_time(place, faulted, addresses.huge_pages() - huge_before, addresses);
   const double exchange = exchange_time();
-  use_resources(place, outcome.upgrades);
+  use_resources(place);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
   const std::span<const SlicePhase> phases{passed.slice.phases};
@@ -170,6 +172,24 @@ double StagedMemoryModel::transfer_time(const CacheOutcome& outcome, const Place
   return seconds;
 }
 
+// A store waits for the farthest copy, as long as for its data: beyond what it waits for the level that has the line.
+double StagedMemoryModel::ownership_time(const CacheOutcome& outcome, const Place& place) {
+  double seconds = 0;
+  const SocketId socket = machine_.socket_of(place.node);
+  for (const UpgradeRange& upgrade : outcome.upgraded) {
+    Time farthest;
+    domains_.for_each(upgrade.domains, [&](CoreId other) {
+      farthest = std::max(farthest, transfer_latency(machine_, topology_, socket, machine_.socket_of(other)));
+    });
+    const Time found = upgrade.level > 0 ? machine_.caches[upgrade.level].latency : Time{};
+    const std::uint64_t lines = upgrade.lines.size();
+    seconds += static_cast<double>(lines) / upgrade.parallelism * std::max(Time{}, farthest - found).seconds();
+    use_links(messages_.upgrade(socket), lines);
+    count_latency("upgrade", std::max(farthest, found), lines);
+  }
+  return seconds;
+}
+
 double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, std::uint64_t huge, const AddressSpace& addresses) {
   if (faults == 0) return 0;
   const auto number = static_cast<double>(faults);
@@ -183,7 +203,7 @@ double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, s
   return seconds;
 }
 
-void StagedMemoryModel::use_resources(const Place& place, std::uint64_t upgrades) {
+void StagedMemoryModel::use_resources(const Place& place) {
   const SocketId socket = machine_.socket_of(place.node);
   visits_ = 0;
   for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
@@ -206,7 +226,6 @@ void StagedMemoryModel::use_resources(const Place& place, std::uint64_t upgrades
     if (demand.writebacks != 0) use_links(messages_.writeback(socket, there), demand.writebacks);
     visits_ += std::max(longest, *std::max_element(visited_links_.begin(), visited_links_.end()));
   }
-  if (upgrades != 0) use_links(messages_.upgrade(socket), upgrades);
 }
 
 void StagedMemoryModel::use_links(const std::vector<LinkBytes>& costs, std::uint64_t lines) {
@@ -278,9 +297,11 @@ void StagedMemoryModel::count(const CacheOutcome& outcome, const Place& place) {
   }
   for (std::size_t level = 0; level < outcome.hit_lines.size(); ++level) {
     counts_.events.hit_lines[level] += outcome.hit_lines[level];
-    if (level > 0)
-      count_latency(level + 1 == outcome.hit_lines.size() && level >= 2 ? "L3" : "L2", machine_.caches[level].latency,
-                    outcome.hit_lines[level]);
+    if (level == 0) continue;
+    std::uint64_t lines = outcome.hit_lines[level];
+    for (const UpgradeRange& upgrade : outcome.upgraded)
+      if (upgrade.level == level) lines -= upgrade.lines.size();
+    count_latency(level + 1 == outcome.hit_lines.size() && level >= 2 ? "L3" : "L2", machine_.caches[level].latency, lines);
   }
   counts_.events.accesses += outcome.accesses;
   counts_.events.upgrade_lines += outcome.upgrades;

@@ -6,6 +6,7 @@
 //   memory time = sum over levels of max(hit lines / parallelism x latency, hit bytes / the level's bandwidth to one core)
 //               + sum over homes of lines / parallelism x latency(node, home) under load     (Little's law, line by line)
 //               + transferred lines / parallelism x core-to-core latency
+//               + lines to own / parallelism x (latency to the farthest copy - that of the level which has the line, 0 of the first)
 // Work on pages that a placement watches: hinting faults, scanned pages and migrations at the system's costs. A migrated page's lines
 // leave all caches, modified ones to the old home; the page is read there and written at its new home.
 // Where phases of the slice differ (phases.hpp, SliceParts), it is two activities, one after the other: the denser part first, whatever the
@@ -41,6 +42,7 @@
 #include "models/engines/staged/fault_lock.hpp"
 #include "models/engines/staged/slice_demand.hpp"
 #include "models/optimum/lower_bound.hpp"
+#include "sim/machine/cache_domains.hpp"
 
 namespace homenode {
 
@@ -93,9 +95,10 @@ private:
   void tell_traffic(const CacheOutcome&, const Place&, AddressSpace&);
   double hit_time(const CacheOutcome&) const;
   double transfer_time(const CacheOutcome&, const Place&, const AddressSpace&);
+  double ownership_time(const CacheOutcome&, const Place&);
   // Kernel seconds; adds the zeroed lines to the demand and the lock to the resources.
   double fault_time(const Place&, std::uint64_t faults, std::uint64_t huge, const AddressSpace&);
-  void use_resources(const Place&, std::uint64_t upgrades);
+  void use_resources(const Place&);
   double exchange_time() const;  // of the lines that the core exchanges with all memory
   double idle_read_time(NodeId reader) const;
   double loaded_read_time(NodeId reader);  // under the load that is offered now
@@ -120,6 +123,7 @@ private:
   std::unique_ptr<BandwidthSharing> sharing_;
   EngineOptions options_;
   MessageCosts messages_;
+  CacheDomains domains_;
   LowerBound bound_;
   FaultLock fault_lock_;
   std::vector<double> nearest_;                           // by node: seconds to the nearest memory

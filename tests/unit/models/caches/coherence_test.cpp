@@ -2,8 +2,10 @@
 // against the exact hierarchy, whose caches are fully associative here, so that nothing but the bookkeeping can differ.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include "models/caches/run_lru.hpp"
 #include "models/caches/set_caches.hpp"
@@ -99,6 +101,47 @@ TEST_P(Coherence, AWriteToSharedLinesCountsUpgradesOnlyWhereOthersHoldThem) {
   EXPECT_EQ(written.transfers + written.reads, 0U);
   EXPECT_EQ(touch(model, 0, 0, 64, true).upgrades, 0U);
   EXPECT_EQ(touch(model, 3, 32, 64, false).transfers, 32U);
+}
+
+// By line: where it was found and below which last levels copies went.
+std::map<std::uint64_t, std::pair<unsigned, std::uint64_t>> upgraded(CacheModel& model, unsigned core, std::uint64_t first,
+                                                                     std::uint64_t last) {
+  const LineTouch stores{.lines = {first_line + first, first_line + last}, .writes = true, .parallelism = 4, .accesses = last - first};
+  CacheOutcome outcome;
+  model.access(CoreId{core}, {&stores, 1}, outcome);
+  std::map<std::uint64_t, std::pair<unsigned, std::uint64_t>> found;
+  for (const UpgradeRange& range : outcome.upgraded) {
+    EXPECT_EQ(range.parallelism, 4);
+    for (LineNumber line = range.lines.first; line < range.lines.last; ++line)
+      EXPECT_TRUE(found.try_emplace(line.value() - first_line.value(), range.level, range.domains).second) << "twice";
+  }
+  return found;
+}
+
+TEST_P(Coherence, AnUpgradeKnowsWhereCopiesWere) {
+  const auto owned = caches(GetParam(), two_sockets(2));  // cores 0 and 1 share a last level, 2 and 3 the other
+  CacheModel& model = *owned;
+  touch(model, 0, 0, 64, false);
+  touch(model, 1, 16, 48, false);
+  touch(model, 3, 32, 64, false);
+  const auto found = upgraded(model, 0, 0, 64);
+  EXPECT_EQ(found.size(), 48U);
+  for (const auto& [line, what] : found) {
+    EXPECT_EQ(what.first, 0U) << line;
+    EXPECT_EQ(what.second, line < 32 ? 1U : line < 48 ? 3U : 2U) << line;
+  }
+}
+
+TEST_P(Coherence, AStoreThatFindsASharedLineInTheLastLevelOwnsItToo) {
+  const auto owned = caches(GetParam(), two_sockets(2));
+  CacheModel& model = *owned;
+  touch(model, 3, 100, 120, false);
+  const auto found = upgraded(model, 2, 90, 110);  // 90 to 99 come from memory, 100 to 109 were core 3's, too
+  EXPECT_EQ(found.size(), 10U);
+  for (const auto& [line, what] : found) {
+    EXPECT_GE(line, 100U);
+    EXPECT_EQ(what, (std::pair{2U, std::uint64_t{2}})) << line;
+  }
 }
 
 TEST_P(Coherence, ABypassingStoreRemovesEveryCopy) {

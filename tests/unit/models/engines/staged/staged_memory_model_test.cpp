@@ -54,6 +54,39 @@ TEST(OneMiss, ofALineThatACoreAcrossTheDiagonalWroteTakesTwoHops) {
   EXPECT_THAT(bench.time(transfers(CoreId{12})), about(n * 2 * 100e-9));
 }
 
+// Upgrades of all lines, found at `level`, one at a time.
+Script upgrades(unsigned level, std::uint64_t domains, float parallelism = 1) {
+  return [=](const LineRange& touched, CacheOutcome& outcome) {
+    outcome.hit_lines[level] += touched.size();
+    outcome.hit_weight[level] += static_cast<double>(touched.size()) / static_cast<double>(parallelism);
+    outcome.upgraded.push_back({touched, domains, level, parallelism});
+  };
+}
+
+TEST(OneUpgrade, takesTheWayToTheFarthestCopy) {
+  constexpr std::uint64_t own = 1, next = 2, diagonal = 8;  // sockets 0, 1 and 3, each with one last level
+  SliceBench bench{four_socket_square()};
+  EXPECT_THAT(bench.time(upgrades(0, own)), about(n * 40e-9));
+  EXPECT_THAT(bench.time(upgrades(0, own | next)), about(n * 100e-9));
+  EXPECT_THAT(bench.time(upgrades(0, own | diagonal)), about(n * 2 * 100e-9));
+  const EventCounts counts = bench.model->counts();
+  EXPECT_EQ(counts.latency_ns.at("upgrade").at(200), lines);
+}
+
+TEST(OneUpgrade, ofALineInTheThirdLevelTakesNoMoreThanOfOneInTheFirst) {
+  // The wait for the line, 20 ns, is a part of the wait for its copies: 20 + (100 - 20).
+  SliceBench bench{two_sockets()};
+  EXPECT_THAT(bench.time(upgrades(2, 2)), about(n * 100e-9));
+  const EventCounts counts = bench.model->counts();
+  EXPECT_EQ(counts.hit_lines[2], lines);
+  EXPECT_FALSE(counts.latency_ns.contains("L3"));
+}
+
+TEST(OneUpgrade, waitsBesideOthersInTheMissBuffers) {
+  SliceBench bench{two_sockets()};
+  EXPECT_THAT(bench.time(upgrades(0, 2, 10)), about(n / 10 * 100e-9));
+}
+
 TEST(OneMiss, servedByTheThirdLevelTakesItsLatency) {
   SliceBench bench{one_node()};
   const Time end = bench.time([](const LineRange& touched, CacheOutcome& outcome) {
