@@ -125,6 +125,9 @@ struct Machine {
   unsigned prefetched_lines = 16;     // outstanding lines of one core when a hardware prefetcher follows its streams
   Bytes prefetch_stride_limit{2048};  // largest stride a prefetcher follows
   unsigned prefetch_trigger = 2;      // lines of a stream that the core asks for before a prefetcher runs ahead
+  // Lines of non-temporal stores that a core has under way until memory has taken them, beside its outstanding misses. 0: as many as miss
+  // buffers, which hold them on Intel's cores.
+  unsigned write_combining_buffers = 0;
   // A loop may read streams again from a cache, as a stencil its earlier rows. Prefetchers follow these, too, and gain nothing. Beside two
   // or more of them, a line that a load gets from memory takes 1 + reread_slowdown times as long, and reread_serial of the shorter of
   // computing and transfers (0 to 1) comes on top of the longer.
@@ -142,6 +145,7 @@ struct Machine {
   TlbDescription tlb;
   std::optional<OperatingSystem> system;  // what the one that runs on it costs, where that was measured
 
+  unsigned streaming_lines() const { return write_combining_buffers > 0 ? write_combining_buffers : miss_buffers; }
   unsigned link_ends() const { return sockets + hubs; }
   std::string link_end_name(SocketId end) const;  // "2", or "hub 0" for the first hub
   unsigned cores() const { return static_cast<unsigned>(core_node.size()); }

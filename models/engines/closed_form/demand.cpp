@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "models/engines/closed_form/model.hpp"
+#include "models/engines/parts/transfer_latency.hpp"
 #include "models/engines/staged/flow_sharing.hpp"
 
 namespace homenode {
@@ -265,7 +266,7 @@ bool ClosedForm::of_one_thread(const Known& known, std::uint32_t cell, std::uint
 ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assignment& assignment) const {
   const Eigen::Index threads = at(team_.size()), nodes = at(machine_.nodes.size());
   Demand asked;
-  asked.core = asked.walks = asked.transfers = asked.faults = asked.taken_in = Eigen::ArrayXd::Zero(threads);
+  asked.core = asked.walks = asked.transfers = asked.faults = asked.taken_in = asked.streaming = Eigen::ArrayXd::Zero(threads);
   asked.hit_lines = asked.hit_weight = Matrix::Zero(threads, at(levels_));
   asked.read_lines = asked.read_weight = asked.writebacks = asked.non_temporal = Matrix::Zero(threads, nodes);
   asked.link_bytes = Matrix::Zero(threads, at(topology_.directed_links()));
@@ -311,7 +312,9 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
     for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
       asked.read_lines(at(t), at(home)) += sum[rows.read_lines(home)];
       asked.read_weight(at(t), at(home)) += sum[rows.read_weight(home)];
-      asked.non_temporal(at(t), at(home)) += sum[rows.non_temporal(home)];
+      const double non_temporal = sum[rows.non_temporal(home)];
+      asked.non_temporal(at(t), at(home)) += non_temporal;
+      asked.streaming(at(t)) += non_temporal * streaming_latency(machine_, topology_, node_[t], NodeId{home}).seconds();
       asked.dirtied(at(domain_of_[t]), at(home)) += sum[rows.dirtied(home)];
     }
   }

@@ -55,6 +55,7 @@ private:
     Matrix hit_lines, hit_weight;                              // thread x level
     Matrix read_lines, read_weight, writebacks, non_temporal;  // thread x home
     Matrix link_bytes;                                         // thread x directed link, of transfers
+    Eigen::ArrayXd streaming;                                  // seconds of latency of all non-temporal stores, by thread
     Eigen::ArrayXd taken_in;                                   // lines that came into its domain's caches, by thread
     Matrix dropped;                                            // domain x home: lines that stores past the caches made worthless
     Matrix dirtied;                                            // domain x home: lines newly modified

@@ -3,7 +3,8 @@
 // and controller (line_routes.hpp, memory_controller.hpp) in the order in which the misses get there.
 //
 // A core runs through the lines of its slice, streams of one inner loop side by side. It computes for its share of the slice's
-// core time before each line; page walks come first, all together, page faults at equal distances. A line beyond the first level takes a
+// core time before each line; page walks come first, all together, page faults at equal distances. Non-temporal stores have places of their
+// own (Machine::streaming_lines), until memory has taken them. Any other line beyond the first level takes a
 // place among those in flight, as many as the touch's `parallelism` says (dependences, miss buffers, prefetcher: line_touches.hpp); when
 // all are taken the core waits for the first one to return. So independent misses overlap with computing and with each other, a chase runs
 // at the pace of its latencies. A core that blocks (Overlap::none) waits for every line that no prefetcher or buffer runs ahead for. A
@@ -79,7 +80,7 @@ private:
   bool issue(RunningSlice&, const Miss&, float parallelism);
   void begin(RunningSlice&, const Miss&);
   void step(Transaction&, std::uint32_t index, Picoseconds now);
-  void returned(RunningSlice&, Picoseconds at);
+  void returned(RunningSlice&, const LinesInFlight& others, Picoseconds at);
   void wake(RunningSlice&, Picoseconds now, std::vector<Completion>& done);
   void wait(RunningSlice&, RunningSlice::Waits);
   Picoseconds hold(std::uint32_t link, Picoseconds from, Picoseconds held);

@@ -82,7 +82,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
     miss.source = LineSource::non_temporal;
     miss.writes_memory = true;
     miss.not_before = exchange(r.streaming_free, exchange_.non_temporal, r.clock);
-    if (!touch.reads) return issue(r, miss, static_cast<float>(machine_.miss_buffers));
+    if (!touch.reads) return issue(r, miss, static_cast<float>(machine_.streaming_lines()));
     // Nobody waits for what leaves after a read.
     controllers_[miss.served.controller].write(miss.served.line, r.clock);
     send_beside(*miss.path, r.clock);

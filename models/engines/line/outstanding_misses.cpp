@@ -8,16 +8,17 @@
 namespace homenode {
 
 bool LineEngine::issue(RunningSlice& r, const Miss& miss, float parallelism) {
-  r.returns.drop_until(r.clock);
+  LinesInFlight& others = r.in_flight(miss);
+  others.returns.drop_until(r.clock);
   const auto whole = static_cast<std::uint32_t>(parallelism);
-  const double owed = r.places + (static_cast<double>(parallelism) - whole);
-  if (r.under_way + r.returns.size() >= std::max(owed >= 1 ? whole + 1 : whole, 1U)) {
+  const double owed = others.owed + (static_cast<double>(parallelism) - whole);
+  if (others.size() >= std::max(owed >= 1 ? whole + 1 : whole, 1U)) {
     r.put_off = miss;
     r.put_off_parallelism = parallelism;
     wait(r, RunningSlice::Waits::for_place);
     return false;
   }
-  r.places = owed >= 1 ? owed - 1 : owed;
+  others.owed = owed >= 1 ? owed - 1 : owed;
   begin(r, miss);
   return true;
 }
@@ -32,7 +33,7 @@ void LineEngine::begin(RunningSlice& r, const Miss& miss) {
     }
     r.latency += at - r.clock;
     counts_.latency(miss.source, at - r.clock);
-    r.returns.add(at);
+    r.misses.returns.add(at);
     return;
   }
   send_beside(*miss.path, r.clock);
@@ -45,7 +46,7 @@ void LineEngine::begin(RunningSlice& r, const Miss& miss) {
     free_transactions_.pop_back();
   }
   transactions_[index] = {miss, static_cast<std::uint32_t>(r.thread.index()), 0, r.clock};
-  ++r.under_way;
+  ++r.in_flight(miss).under_way;
   const auto& stages = miss.path->stages;
   if (stages.empty() || stages.front().before == 0)
     step(transactions_[index], index, r.clock);
@@ -90,17 +91,19 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
   const Picoseconds at = std::max(now + miss.path->after, miss.not_before);
   counts_.latency(miss.source, at - transaction.issued);
   r.latency += at - transaction.issued;
-  --r.under_way;
+  LinesInFlight& others = r.in_flight(miss);
+  --others.under_way;
+  others.returns.add(at);
   free_transactions_.push_back(index);
-  returned(r, at);
+  returned(r, others, at);
 }
 
-void LineEngine::returned(RunningSlice& r, Picoseconds at) {
-  r.returns.add(at);
+// `others`: the line's kind.
+void LineEngine::returned(RunningSlice& r, const LinesInFlight& others, Picoseconds at) {
   if (r.waits == RunningSlice::Waits::no) return;
   const bool all = r.waits != RunningSlice::Waits::for_place;
-  if (all && r.under_way != 0) return;
-  const Picoseconds wake = all ? r.returns.last() : std::min(r.wake, at);
+  if (all ? r.misses.under_way + r.streams.under_way != 0 : &r.in_flight(*r.put_off) != &others) return;
+  const Picoseconds wake = all ? r.last_return() : std::min(r.wake, at);
   if (wake == r.wake) return;
   r.wake = wake;
   events_.push({wake, static_cast<std::uint32_t>(r.thread.index())});
@@ -111,9 +114,10 @@ void LineEngine::wait(RunningSlice& r, RunningSlice::Waits waits) {
   r.wake = RunningSlice::never;
   Picoseconds wake = RunningSlice::never;
   if (waits == RunningSlice::Waits::for_place) {
-    if (!r.returns.empty()) wake = r.returns.first();
-  } else if (r.under_way == 0) {
-    wake = r.returns.empty() ? r.clock : std::max(r.clock, r.returns.last());
+    const ReturnTimes& returns = r.in_flight(*r.put_off).returns;
+    if (!returns.empty()) wake = returns.first();
+  } else if (r.misses.under_way + r.streams.under_way == 0) {
+    wake = std::max(r.clock, r.last_return());
   }
   if (wake == RunningSlice::never) return;
   r.wake = wake;

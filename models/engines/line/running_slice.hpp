@@ -1,6 +1,7 @@
 // What a core of the engine line runs, and what it has in flight.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -35,6 +36,19 @@ struct Transaction {
   Picoseconds issued = 0;
 };
 
+// Of one kind, in places of a number.
+struct LinesInFlight {
+  double owed = 0;              // of a place
+  std::uint32_t under_way = 0;  // transactions
+  ReturnTimes returns;          // of lines that are known
+
+  std::size_t size() const { return under_way + returns.size(); }
+  void clear() {
+    owed = 0;
+    returns.clear();
+  }
+};
+
 struct RunningSlice {
   static constexpr Picoseconds never = INT64_MAX;
   enum class Waits : std::uint8_t { no, for_place, for_all, at_end };
@@ -59,14 +73,17 @@ struct RunningSlice {
   Picoseconds begin = 0, clock = 0, wake = never;
   double access_time = 0;               // picoseconds of computing an access
   double computed = 0;                  // picoseconds, not yet on the clock
-  double places = 0;                    // in flight, the fraction that is owed
-  std::uint32_t under_way = 0;          // transactions
-  ReturnTimes returns;                  // of lines in flight that are known
+  LinesInFlight misses, streams;        // streams: non-temporal stores, and what the kernel writes
   std::vector<Picoseconds> level_free;  // when a level can deliver the next line
   Picoseconds exchange_free = 0;        // when the core can exchange the next line with memory
   Picoseconds streaming_free = 0;       // the next line of a non-temporal store
   std::optional<Miss> put_off;          // it waits for a place
   float put_off_parallelism = 1;
+  // Of the lines that are known; 0 if there are none.
+  Picoseconds last_return() const {
+    return std::max(misses.returns.empty() ? 0 : misses.returns.last(), streams.returns.empty() ? 0 : streams.returns.last());
+  }
+  LinesInFlight& in_flight(const Miss& miss) { return miss.writes_memory ? streams : misses; }
   // With memory since the placement was last told, where it watches traffic: one line behind the other.
   struct Exchanged {
     LineRange lines;

@@ -74,8 +74,8 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   const double golden = 0.6180339887498949 * static_cast<double>(thread);
   r.faults_due = golden - std::floor(golden);
   if (passed.slice.accesses == 0) r.clock += r.fault_time * static_cast<Picoseconds>(faulted);
-  r.places = 0;
-  r.returns.clear();
+  r.misses.clear();
+  r.streams.clear();
   r.level_free.assign(machine_.caches.size(), 0);
   r.exchange_free = r.streaming_free = 0;
   r.cursor.restart();

@@ -70,6 +70,13 @@ Value exchange_seconds(const Machine& machine, double line_bytes, const Exchange
   return larger<Value>(cached, lines.non_temporal * pace(machine.nontemporal_bandwidth));
 }
 
+// Non-temporal stores by their latency: so many lines wait at once until memory has taken them. `latency`: seconds of all lines, each at
+// its home's.
+template <class Value>
+Value streaming_seconds(const Machine& machine, const Value& latency) {
+  return latency / static_cast<double>(machine.streaming_lines());
+}
+
 inline bool limits_exchange(const Machine& machine) {
   return machine.read_bandwidth || machine.write_bandwidth || machine.nontemporal_bandwidth;
 }

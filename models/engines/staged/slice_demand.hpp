@@ -15,8 +15,10 @@ namespace homenode {
 struct HomeDemand {
   double read_weight = 0;  // sum of lines / parallelism
   std::uint64_t reads = 0, writebacks = 0, non_temporal = 0;
+  std::uint64_t copied = 0;  // of non_temporal, pages that the kernel moved
   std::uint64_t zeroed = 0;  // written by the kernel
   std::uint64_t writes() const { return writebacks + non_temporal + zeroed; }
+  std::uint64_t streamed() const { return non_temporal - copied; }
 };
 
 class SliceDemand {

@@ -74,7 +74,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   CoreSeconds<double> spent{core_times_.seconds(passed.slice), hit_time(outcome),
                             transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0};
   const double faults = fault_time(place, faulted, addresses.huge_pages() - huge_before, addresses);
-  const double exchange = exchange_time();
+  const double exchange = std::max(exchange_time(), streaming_time(place.node));
   use_resources(place);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
@@ -134,6 +134,7 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
     for (const LineRange& modified : moved_.writebacks) demand_.of(move.from).writebacks += modified.size();
     demand_.of(move.from).reads += lines;
     demand_.of(move.to).non_temporal += lines;
+    demand_.of(move.to).copied += lines;
   }
 }
 
@@ -247,6 +248,14 @@ double StagedMemoryModel::exchange_time() const {
     lines.non_temporal += static_cast<double>(demand.non_temporal);
   }
   return exchange_seconds(machine_, static_cast<double>(line_bytes_), lines, std::min(lines.reads, lines.writebacks));
+}
+
+double StagedMemoryModel::streaming_time(NodeId writer) const {
+  double seconds = 0;
+  for (std::size_t home = 0; home < machine_.nodes.size(); ++home)
+    seconds +=
+        static_cast<double>(demand_.by_home()[home].streamed()) * streaming_latency(machine_, topology_, writer, NodeId{home}).seconds();
+  return streaming_seconds(machine_, seconds);
 }
 
 double StagedMemoryModel::idle_read_time(NodeId reader) const {

@@ -192,6 +192,38 @@ TEST(OneLine, thatIsStoredPastTheCachesIsTakenByTheControllerAtOnce) {
   EXPECT_EQ(bench.time(second), ns(100) - of_controller);
 }
 
+// 504 doubles of 63 lines past the caches, on machines whose memory and links take them at once.
+Time stored_past_the_caches(unsigned buffers, bool reads) {
+  Machine machine = one_node();
+  machine.controllers[0].read_only = machine.controllers[0].one_to_one = Bandwidth::bytes_per_second(1e12);
+  machine.write_combining_buffers = buffers;
+  Bench bench{machine};
+  const RegionId touch = bench.builder.serial("touch"), loop = bench.builder.serial("loop");
+  bench.builder.nest(touch, {1}, {write(bench.array, 0, {page})});
+  bench.builder.nest(touch, {1}, {write(bench.array, 4 * page, {page})});
+  const ExecutionId first = bench.builder.repeat(touch);
+  std::vector<Reference> references{streamed_write(bench.array, line, {8})};
+  if (reads) references.push_back(read(bench.array, 4 * page + line, {8}));
+  bench.builder.nest(loop, {504}, references);
+  const ExecutionId second = bench.builder.repeat(loop);
+  bench.build();
+  bench.options.stores = StoreTreatment::nontemporal;
+  bench.engine = std::make_unique<LineEngine>(*bench.workload, bench.machine, *bench.topology, bench.options);
+  bench.time(first);
+  return bench.time(second);
+}
+
+TEST(ManyLines, thatAreStoredPastTheCachesWaitInPlacesOfTheirOwn) {
+  // 63 lines of 73 ns each, so many at a time: rounds of that length, and nothing but the last one is cut short.
+  EXPECT_EQ(stored_past_the_caches(10, false), 7 * ns(73));
+  EXPECT_EQ(stored_past_the_caches(0, false), 7 * ns(73));  // as many as miss buffers
+  EXPECT_EQ(stored_past_the_caches(9, false), 7 * ns(73));
+  EXPECT_EQ(stored_past_the_caches(3, false), 21 * ns(73));
+  // 63 reads, 16 in flight, take 4 x 100 ns; beside them the stores take what they take alone, and the last read comes behind them.
+  EXPECT_GE(stored_past_the_caches(10, true), 7 * ns(73));
+  EXPECT_LE(stored_past_the_caches(10, true), 7 * ns(73) + ns(100));
+}
+
 TEST(ManyLines, eachOfAChaseWaitsForTheOneBefore) {
   Bench bench{one_node()};
   std::vector<std::int64_t> offsets(1000);
