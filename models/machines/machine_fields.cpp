@@ -265,6 +265,7 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                          {"prefetched_lines", &machine.prefetched_lines, true},
                                          {"prefetch_stride_limit", &machine.prefetch_stride_limit},
                                          {"prefetch_trigger", &machine.prefetch_trigger},
+                                         {"prefetch_streams", &machine.prefetch_streams},
                                          {"write_combining_buffers", &machine.write_combining_buffers},
                                          {"reread_slowdown", &machine.reread_slowdown},
                                          {"reread_serial", &machine.reread_serial},

@@ -125,6 +125,9 @@ struct Machine {
   unsigned prefetched_lines = 16;     // outstanding lines of one core when a hardware prefetcher follows its streams
   Bytes prefetch_stride_limit{2048};  // largest stride a prefetcher follows
   unsigned prefetch_trigger = 2;      // lines of a stream that the core asks for before a prefetcher runs ahead
+  // Streams of one core that its prefetchers follow at a time: of n more streams each is followed prefetch_streams / n of the time, and the
+  // core asks for its lines otherwise. 0: not known; all are followed.
+  unsigned prefetch_streams = 0;
   // Lines of non-temporal stores that a core has under way until memory has taken them, beside its outstanding misses. 0: as many as miss
   // buffers, which hold them on Intel's cores.
   unsigned write_combining_buffers = 0;

@@ -32,6 +32,7 @@ LineTouchOptions LineTouchOptions::of(const Machine& machine, StoreTreatment sto
   options.prefetched_lines = machine.prefetched_lines;
   options.prefetch_stride_limit = static_cast<std::uint64_t>(machine.prefetch_stride_limit.count());
   options.prefetch_trigger = machine.prefetch_trigger;
+  options.prefetch_streams = machine.prefetch_streams;
   options.stores = stores;
   return options;
 }

@@ -16,6 +16,9 @@
 //     "Data Prefetching": the streamer follows ascending and descending accesses within a page). The first
 //     machine.prefetch_trigger lines of a stream are asked for by the core itself, so a stream of few lines (a row of a
 //     block) has a number between the two.
+//   - of more streams side by side than machine.prefetch_streams, each takes its turn in the prefetchers' table: it is followed for that
+//     share of its lines, and waits in the miss buffers for the others. Streams: touches of a group that cover two lines and more, apart
+//     from one another. Calibrations show the share; LRU would lose them all (docs/decisions/0029-a-cores-limits.md).
 // All misses of one group share these resources. Time is the sum of lines / parallelism x latency, so every touch carries
 // the group's whole number: two streams of n lines at 16 take 2n / 16 latencies, which is the same as 8 for each side by side.
 #pragma once
@@ -40,6 +43,7 @@ struct LineTouchOptions {
   unsigned miss_buffers = 10, prefetched_lines = 16;
   std::uint64_t prefetch_stride_limit = 2048;       // bytes
   unsigned prefetch_trigger = 0;                    // lines
+  unsigned prefetch_streams = 0;                    // 0: all
   StoreTreatment stores = StoreTreatment::regular;  // nontemporal: streamable stores are non-temporal
   std::uint64_t group_lines = 1024;                 // a stream of one group covers at most so many
 
@@ -158,6 +162,7 @@ private:
   void note_group();
   void next_known_group();
   void leave_out();
+  void take_turns(std::vector<LineTouch>& group) const;
   void add_touch(const PatternTouches::Touch&, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses, float parallelism);
   void add_shifted(const PatternTouches::Touch&);
   void close_cursors();

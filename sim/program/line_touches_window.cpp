@@ -35,10 +35,24 @@ bool LineTouches::next(std::vector<LineTouch>& group) {
     before = std::count_if(touches_.begin(), touches_.end(), single);
   }
   group.swap(combiner_.combine(touches_));
+  if (options_.prefetch_streams != 0 && group.size() > options_.prefetch_streams) take_turns(group);
   combined_ = 0;
   if (before > 0)
     combined_ = static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(0, before - std::count_if(group.begin(), group.end(), single)));
   return true;
+}
+
+// Streams that are more than prefetchers follow at a time.
+void LineTouches::take_turns(std::vector<LineTouch>& group) const {
+  const auto buffers = static_cast<float>(options_.miss_buffers);
+  const auto followed = [&](const LineTouch& touch) {
+    return touch.lines.size() > 1 && touch.parallelism > buffers && (touch.reads || !touch.non_temporal);
+  };
+  const auto streams = static_cast<float>(std::count_if(group.begin(), group.end(), followed));
+  const float share = static_cast<float>(options_.prefetch_streams) / streams;
+  if (!(share < 1)) return;
+  for (LineTouch& touch : group)
+    if (followed(touch)) touch.parallelism = 1 / (share / touch.parallelism + (1 - share) / buffers);
 }
 
 void LineTouches::leave_out() {

@@ -316,6 +316,44 @@ TEST(LineTouches, ParallelismFollowsDependenceBuffersAndPrefetch) {
   EXPECT_NEAR(in_flight(expand(columns, 0, 1)), 1.0, 1e-9);
 }
 
+// `streams` rows of 4096 doubles, 1 MiB apart, side by side.
+double in_flight_of_streams(std::uint32_t streams, unsigned followed, std::uint32_t elements = 4096) {
+  Program rows;
+  ItemPattern pattern;
+  for (std::uint32_t stream = 0; stream < streams; ++stream)
+    pattern.runs.push_back(run(0, AccessKind::read, std::int64_t{stream} << 20, stream, {{elements, 8, streams}}));
+  pattern.accesses = streams * elements;
+  pattern.slots = 1;
+  rows.patterns.push_back(pattern);
+  rows.body.blocks.push_back({0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}}});
+  return in_flight(expand(rows, 0, 1, {.prefetch_streams = followed}, std::uint64_t{1} << 30));
+}
+
+TEST(LineTouches, MoreStreamsThanPrefetchersFollowTakeTurns) {
+  // Of 20 streams five are followed at a time: a quarter of the lines is prefetched, the core asks for the others.
+  EXPECT_NEAR(in_flight_of_streams(20, 5), 1 / (0.25 / 16 + 0.75 / 10), 1e-4);
+  EXPECT_NEAR(in_flight_of_streams(5, 5), 16, 1e-5);
+  EXPECT_NEAR(in_flight_of_streams(20, 0), 16, 1e-5);  // not known
+  double before = 16;
+  for (std::uint32_t streams = 1; streams <= 64; ++streams) {  // never more with more streams, never less than by miss buffers alone
+    const double now = in_flight_of_streams(streams, 8, 64);
+    EXPECT_LE(now, before + 1e-5) << streams;
+    EXPECT_GE(now, 10) << streams;
+    before = now;
+  }
+}
+
+TEST(LineTouches, ElementsFarApartAreOneStreamHoweverManyInAGroup) {
+  Program program;
+  ItemPattern pattern;
+  pattern.runs.push_back(run(0, AccessKind::read, 0, 0, {{1000, 1024, 1}}));
+  pattern.accesses = 1000;
+  pattern.slots = 1;
+  program.patterns.push_back(pattern);
+  program.body.blocks.push_back({0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}}});
+  EXPECT_NEAR(in_flight(expand(program, 0, 1, {.prefetch_streams = 2})), 16, 1e-5);
+}
+
 // Rows of `lines` lines, 8 KiB apart: the core asks for the first two of each by itself, ten at a time.
 double in_flight_of_rows(std::uint32_t lines) {
   Program rows;
