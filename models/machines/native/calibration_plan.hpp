@@ -26,7 +26,7 @@ struct CalibrationPlan {
   std::size_t memory_set = 0;             // one that no cache serves
   std::size_t array = 0;
   std::vector<std::size_t> threads;  // 1, 2, 4 ... all
-  std::array<unsigned, 6> streams{1, 2, 4, 8, 16, 32};
+  std::array<unsigned, 10> streams{1, 2, 4, 8, 16, 24, 32, 40, 48, 64};
   std::array<unsigned, 7> composed_cycles{0, 4, 8, 16, 32, 64, 128};
   std::array<unsigned, 4> reread_streams{0, 1, 2, 4};
   std::array<unsigned, 3> reread_additions{0, 8, 20};

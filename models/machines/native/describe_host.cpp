@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "models/machines/machine_fields.hpp"
+#include "models/machines/native/core_limits.hpp"
 #include "models/machines/native/describe_system.hpp"
 #include "models/machines/native/described_fields.hpp"
 #include "models/machines/native/estimators.hpp"
@@ -34,6 +35,7 @@ public:
     cache_sizes();
     translation();
     bandwidths();
+    describe_core_limits(fields_, file_, host_);
     composition();
     streams_read_again();
     synchronisation();

@@ -107,6 +107,23 @@ TEST(DescribeHost, OneCoresOwnLimitsAreItsBestStreamsAndStores) {
   EXPECT_EQ(file.machine.nontemporal_bandwidth, Bandwidth::bytes_per_second(18e9));
 }
 
+TEST(DescribeHost, StreamsAndStoresUnderWayAreToldByTheirTimes) {
+  const MachineFile all = Host{}.describe();
+  EXPECT_EQ(all.machine.prefetch_streams, 0u);
+  EXPECT_THAT(parameter(all, "core.prefetch_streams").note, HasSubstr("all are followed"));
+  // 18 GB/s x (113.375 - 27) ns / 64 B
+  EXPECT_EQ(all.machine.write_combining_buffers, 24u);
+  // 16 of n are followed: a line takes 2.56 ns, as at 25 GB/s, or 120 ns / 16 buffers less what the last level serves, 7.09 ns.
+  Host host;
+  for (const unsigned streams : host.plan.streams) {
+    const double share = std::min(1.0, 16.0 / streams), followed = 64 / 25e9 * 1e9, demand = 113.375 / 16;
+    host.values[figure::streams(streams)] = 64 / (share * followed + (1 - share) * demand) * 1e9;
+  }
+  const MachineFile some = host.describe();
+  EXPECT_EQ(some.machine.prefetch_streams, 16u);
+  EXPECT_EQ(parameter(some, "core.prefetch_streams").confidence, "A");
+}
+
 TEST(DescribeHost, DisturbedFiguresAreNeverOfConfidenceA) {
   const MachineFile file = Host{}.describe(figure::fault);
   EXPECT_EQ(parameter(file, "system.faults.parallel").confidence, "C");
