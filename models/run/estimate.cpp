@@ -197,8 +197,8 @@ std::string what_a_table_sees(const Machine& machine, const RunSpec& spec) {
   const LineTouchOptions touches = LineTouchOptions::of(machine, store_treatment(spec.stores, machine));
   std::ostringstream text;
   text << std::hexfloat << touches.line_bytes << ' ' << touches.miss_buffers << ' ' << touches.prefetched_lines << ' '
-       << touches.prefetch_stride_limit << ' ' << touches.prefetch_trigger << ' ' << static_cast<int>(touches.stores) << ' '
-       << touches.group_lines << "; pages " << spec.pages << "; nodes";
+       << touches.prefetch_stride_limit << ' ' << touches.prefetch_trigger << ' ' << touches.prefetch_streams << ' '
+       << static_cast<int>(touches.stores) << ' ' << touches.group_lines << "; pages " << spec.pages << "; nodes";
   for (const NodeId node : machine.core_node) text << ' ' << node.value();
   for (const CacheDescription& cache : machine.caches)
     text << "; cache " << cache.size.count() << ' ' << cache.line.count() << ' ' << cache.ways << ' ' << cache.cores_per_cache << ' '

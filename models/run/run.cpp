@@ -114,8 +114,9 @@ std::string what_caches_see(const Machine& machine) {
          << cache.cores_per_cache << ' ' << static_cast<int>(cache.inclusion) << ' ' << cache.slices;
   }
   text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count() << ' '
-       << machine.prefetch_trigger << ' ' << machine.overlap_accesses << "; translations " << machine.tlb.entries << ' '
-       << machine.tlb.large_entries << "; snoop " << static_cast<int>(machine.snoop) << " overlap " << static_cast<int>(machine.overlap);
+       << machine.prefetch_trigger << ' ' << machine.prefetch_streams << ' ' << machine.overlap_accesses << "; translations "
+       << machine.tlb.entries << ' ' << machine.tlb.large_entries << "; snoop " << static_cast<int>(machine.snoop) << " overlap "
+       << static_cast<int>(machine.overlap);
   return text.str();
 }
 
