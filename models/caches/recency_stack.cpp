@@ -28,12 +28,13 @@ double chance_of_a_hit(double d, double sets, unsigned ways) {
   return std::min(sum, 1.0);
 }
 
-// The distance at which the chance has fallen to `bound`.
-double distance_at(double bound, double sets, unsigned ways) {
-  double low = 0, high = 8.0 * sets * ways + 64;
+// The distance at which the chance has fallen to `bound`, below `most`.
+template <class Chance>
+double distance_at(double bound, double most, Chance&& chance) {
+  double low = 0, high = most;
   while (high - low > 0.5) {
     const double middle = (low + high) / 2;
-    (chance_of_a_hit(middle, sets, ways) > bound ? low : high) = middle;
+    (chance(middle) > bound ? low : high) = middle;
   }
   return (low + high) / 2;
 }
@@ -54,27 +55,42 @@ StackBounds::StackBounds(const std::vector<StackLevel>& descriptions) {
   for (const StackLevel& description : descriptions) {
     Level& level = levels.emplace_back();
     level.near = level.far = distances.size();
+    if (description.victim == Victim::random) {
+      const RandomVictims victims{description.lines, description.ways};
+      farthest = add_chances(level, 32.0 * static_cast<double>(description.lines) + 64, static_cast<double>(farthest),
+                             [&](double distance) { return victims.sweep_hits(distance); });
+      continue;
+    }
     if (description.ways == 0 || description.ways >= description.lines) {
       farthest = std::max(farthest, description.lines);
       distances.push_back(farthest);
       continue;
     }
     const double sets = static_cast<double>(description.lines) / description.ways;
-    const double near = distance_at(1 - certain, sets, description.ways);
-    const double far = std::max(distance_at(certain, sets, description.ways), static_cast<double>(farthest));
-    for (std::size_t i = 0; i <= chance_steps; ++i)
-      level.chance.push_back(static_cast<float>(
-          chance_of_a_hit(near + (far - near) * static_cast<double>(i) / static_cast<double>(chance_steps), sets, description.ways)));
-    farthest = static_cast<std::uint64_t>(far);
-    distances.push_back(static_cast<std::uint64_t>(near));
-    level.far = distances.size();
-    distances.push_back(farthest);
+    const auto chance = [&](double distance) { return chance_of_a_hit(distance, sets, description.ways); };
+    farthest = add_chances(level, 8.0 * sets * description.ways + 64, static_cast<double>(farthest), chance);
   }
+  if (descriptions.size() == 1 && descriptions[0].victim == Victim::random) random.emplace(descriptions[0].lines, descriptions[0].ways);
+}
+
+// From the distance of which all is certain to that of which nothing is, at least `farthest`; returns the latter.
+template <class Chance>
+std::uint64_t StackBounds::add_chances(Level& level, double most, double farthest, Chance&& chance) {
+  const double near = distance_at(1 - certain, most, chance), far = std::max(distance_at(certain, most, chance), farthest);
+  for (std::size_t i = 0; i <= chance_steps; ++i)
+    level.chance.push_back(static_cast<float>(chance(near + (far - near) * static_cast<double>(i) / static_cast<double>(chance_steps))));
+  distances.push_back(static_cast<std::uint64_t>(near));
+  level.far = distances.size();
+  distances.push_back(static_cast<std::uint64_t>(far));
+  return distances.back();
 }
 
 RecencyStack::RecencyStack(std::shared_ptr<const StackBounds> bounds)
     : bounds_(std::move(bounds)), live_(initial_groups, 0), blocks_(initial_groups / block_groups, 0) {
-  for (const std::uint64_t distance : bounds_->distances) cursors_.push_back({distance, 0, 0});
+  random_ = bounds_->random;
+  if (random_) clocks_.resize(initial_groups);
+  if (!random_)
+    for (const std::uint64_t distance : bounds_->distances) cursors_.push_back({distance, 0, 0});
 }
 
 void RecencyStack::look_up(LineRange range, unsigned touch, std::vector<StackPiece>& pieces) const {
@@ -168,6 +184,10 @@ RecencyStack::Fate RecencyStack::fate_by_chance(const StackPiece& piece, const L
 // Whether a level holds the first lines of the piece, and how many lines share that fate.
 RecencyStack::Fate RecencyStack::fate(const StackPiece& piece, const Level& level, std::span<const StackPiece> pieces,
                                       std::uint64_t group_lines) const {
+  if (random_) {
+    const RandomVictims::Fate fate = random_->fate(piece.lines, since(piece.group));
+    return {fate.held, fate.lines};
+  }
   if (level.near != level.far) return fate_by_chance(piece, level, pieces, group_lines);
   const Cursor& cursor = cursors_[level.far];
   const std::uint64_t all = piece.lines.size();
@@ -220,10 +240,16 @@ void RecencyStack::classify(std::vector<StackPiece>& pieces, std::uint64_t group
   }
 }
 
+std::uint64_t RecencyStack::oldest_group() const {
+  if (!random_) return cursors_.back().group;
+  return oldest_ == no_segment ? current_ : segments_[oldest_].group;
+}
+
 void RecencyStack::begin_group() {
-  if (current_ + 1 + block_groups - cursors_.back().group >= live_.size()) make_room_for_group();
+  if (current_ + 1 + block_groups - oldest_group() >= live_.size()) make_room_for_group();
   ++current_;
   live(current_) = 0;
+  if (random_) clocks_[current_ & (clocks_.size() - 1)] = random_->now();
 }
 
 // The ring is full: groups without lines lose their numbers, unless a cursor stands there; if few have none, the ring grows.
@@ -232,12 +258,14 @@ void RecencyStack::make_room_for_group() {
   for (std::size_t c = 0; c < order.size(); ++c) order[c] = c;
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cursors_[a].group < cursors_[b].group; });
   std::vector<std::uint64_t> counts(1, 0);
+  std::vector<RandomVictims::Clock> clocks(random_ ? 1 : 0, RandomVictims::Clock{});
   std::vector<std::uint64_t> moved(cursors_.size(), 0);
   std::uint64_t previous = ~std::uint64_t{0};  // the old number of the last group that got a new one
   const auto renumber = [&](std::uint64_t group) {
     if (group == previous) return;
     previous = group;
     counts.push_back(live(group));
+    if (random_) clocks.push_back(since(group));
   };
   auto cursor = order.begin();
   const auto place_cursors = [&](std::uint64_t up_to) {
@@ -262,6 +290,10 @@ void RecencyStack::make_room_for_group() {
   blocks_.assign(size / block_groups, 0);
   for (std::size_t group = 0; group < counts.size(); ++group) blocks_[group >> block_shift] += counts[group];
   for (std::size_t c = 0; c < cursors_.size(); ++c) cursors_[c].group = moved[c];
+  if (random_) {
+    clocks.resize(size);
+    clocks_ = std::move(clocks);
+  }
   current_ = counts.size() - 1;
 }
 
@@ -275,6 +307,7 @@ void RecencyStack::forget(std::uint64_t group, std::uint64_t lines) {
 
 void RecencyStack::unlink(SegmentIndex index) {
   const LineSegment& segment = segments_[index];
+  if (random_) std::replace(unthinned_.begin(), unthinned_.end(), index, segment.newer);
   (segment.newer != no_segment ? segments_[segment.newer].older : newest_) = segment.older;
   (segment.older != no_segment ? segments_[segment.older].newer : oldest_) = segment.newer;
 }
@@ -293,6 +326,9 @@ void RecencyStack::enter(SegmentIndex index, LineRange touched) {
   blocks_[(current_ >> block_shift) & (blocks_.size() - 1)] += size;
   lines_ += size;
   for (auto& cursor : cursors_) cursor.newer += size;
+  if (!random_) return;
+  random_->filled({segment.first, segment.last});
+  std::replace(unthinned_.begin(), unthinned_.end(), no_segment, index);
 }
 
 void RecencyStack::touch(LineRange range, bool writes, std::uint16_t writer, bool absent) {
@@ -342,6 +378,7 @@ void RecencyStack::touch(LineRange range, bool writes, std::uint16_t writer, boo
 }
 
 void RecencyStack::end_group() {
+  if (random_) return random_->settle();
   for (auto& cursor : cursors_)
     while (cursor.newer > cursor.capacity) cursor.newer -= live(++cursor.group);
 }
@@ -382,6 +419,7 @@ void RecencyStack::remove_part(SegmentIndex index, LineRange part) {
     segments_.erase(index);
     return;
   }
+  if (random_) random_->left(part, since(segment.group));
   forget(segment.group, part.size());
   if (segment.first == part.first) {
     segments_.trim(index, part.last, segment.last);

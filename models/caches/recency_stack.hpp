@@ -6,16 +6,21 @@
 //   - With S sets of W ways and lines spread over the sets at random (page frames, hashed slices) it holds it when fewer than W
 //     of the d lines fell into its set: with the chance P(Binomial(d, 1/S) < W) (A. J. Smith, IEEE TSE 4(2), 1978; M. D. Hill
 //     and A. J. Smith, IEEE TC 38(12), 1989, equation 1). Of a range that share of the lines is held.
+//   - Where victims are random, recency says nothing: the stack is of one level then, and what it still holds, random_victims.hpp says.
 // Cursors mark the groups where d passes the bounds of certainty; distances are worked out only between them.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "models/caches/line_segments.hpp"
+#include "models/caches/random_victims.hpp"
+#include "sim/machine/machine.hpp"
 
 namespace homenode {
 
@@ -34,9 +39,11 @@ struct StackPiece {
 struct StackLevel {
   std::uint64_t lines = 0;
   unsigned ways = 0;  // 0 = fully associative
+  Victim victim = Victim::oldest;
 };
 
-// Stack distances at which each level still holds a line, computed once for all stacks with the same levels.
+// Stack distances at which each level still holds a line, computed once for all stacks with the same levels. Of a level whose victims are
+// random: as if all lines were touched again at this distance.
 struct StackBounds {
   explicit StackBounds(const std::vector<StackLevel>&);  // increasing
 
@@ -47,6 +54,11 @@ struct StackBounds {
   };
   std::vector<Level> levels;
   std::vector<std::uint64_t> distances;  // in lines, increasing
+  std::optional<RandomVictims> random;   // of a single level whose victims are random
+
+private:
+  template <class Chance>
+  std::uint64_t add_chances(Level&, double most, double farthest, Chance&&);
 };
 
 class RecencyStack {
@@ -60,9 +72,11 @@ public:
   // `absent`: look_up found nothing, and nothing was put there since.
   void touch(LineRange, bool writes, std::uint16_t writer, bool absent = false);
   void end_group();
-  // Evicts segments that lie wholly beyond the last level: evicted(const LineSegment&).
+  // Evicts segments that lie wholly beyond the last level: evicted(const LineSegment&). Of random victims, parts of segments, some time
+  // after the line left: at the ages of `thinning`.
   template <class Evicted>
   void evict(Evicted&& evicted) {
+    if (random_) return evict_lost(evicted);
     const Cursor& last = cursors_.back();
     const std::uint64_t kept = last.newer >= last.capacity ? last.group + 1 : last.group;  // the oldest group in reach
     while (oldest_ != no_segment && segments_[oldest_].group < kept) {
@@ -140,6 +154,38 @@ private:
   };
   using Level = StackBounds::Level;  // its distances are those of the cursors
 
+  // Evictions over the lines of a cache after which what was lost of a segment is taken out: where 7/8 are left, 6/8 ... 1/8, 1/32, and
+  // all.
+  static constexpr std::array<double, 9> thinning{0.1335, 0.2877, 0.4700, 0.6931, 0.9808, 1.3863, 2.0794, 3.4657, 6};
+  double age(SegmentIndex s) const { return RandomVictims::mean(random_->now()) - RandomVictims::mean(since(segments_[s].group)); }
+  template <class Evicted>
+  void evict_lost(Evicted&& evicted) {
+    for (std::size_t step = 0; step < thinning.size(); ++step)
+      while (unthinned_[step] != no_segment && age(unthinned_[step]) >= thinning[step]) {
+        const LineSegment segment = segments_[unthinned_[step]];
+        lost_.clear();
+        const auto lost = [&](LineRange part) { lost_.push_back(part); };
+        step + 1 < thinning.size() ? for_each_lost(segment, lost) : lost({segment.first, segment.last});
+        unthinned_[step] = segment.newer;
+        for (const LineRange& part : lost_) {
+          remove(part, [](LineRange, bool, std::uint16_t) {});
+          LineSegment gone = segment;
+          gone.first = part.first;
+          gone.last = part.last;
+          evicted(gone);
+        }
+      }
+  }
+  template <class Lost>
+  void for_each_lost(const LineSegment& segment, Lost&& lost) const {
+    for (LineRange rest{segment.first, segment.last}; rest.size() > 0;) {
+      const RandomVictims::Fate fate = random_->fate(rest, since(segment.group));
+      if (!fate.held) lost(LineRange{rest.first, rest.first + fate.lines});
+      rest.first = rest.first + fate.lines;
+    }
+  }
+  const RandomVictims::Clock& since(std::uint64_t group) const { return clocks_[group & (clocks_.size() - 1)]; }
+
   LineRange intersection(SegmentIndex s, LineRange range) const {
     return {std::max(segments_[s].first, range.first), std::min(segments_[s].last, range.last)};
   }
@@ -156,6 +202,7 @@ private:
   void forget(std::uint64_t group, std::uint64_t lines);  // from the counts
   void unlink(SegmentIndex);
   void leave(SegmentIndex index) {
+    if (random_) random_->left({segments_[index].first, segments_[index].last}, since(segments_[index].group));
     forget(segments_[index].group, segments_[index].size());
     unlink(index);
   }
@@ -163,6 +210,7 @@ private:
   void remove_part(SegmentIndex, LineRange);
   SegmentIndex isolate(SegmentIndex, LineRange);    // cuts the part out of its segment, at the same age
   SegmentIndex split(SegmentIndex, LineNumber at);  // returns the right part
+  std::uint64_t oldest_group() const;               // that is looked at
   void make_room_for_group();
 
   struct Run {
@@ -174,10 +222,14 @@ private:
   LineSegments segments_;
   SegmentIndex newest_ = no_segment, oldest_ = no_segment;
   std::shared_ptr<const StackBounds> bounds_;
-  std::vector<Cursor> cursors_;        // the last one decides what leaves
-  std::vector<std::uint64_t> live_;    // ring by group: lines whose last touch it was
-  std::vector<std::uint64_t> blocks_;  // the same by 64 groups
-  std::uint64_t current_ = 0;          // newest group
+  std::vector<Cursor> cursors_;  // the last one decides what leaves; none where victims are random
+  std::optional<RandomVictims> random_;
+  std::vector<RandomVictims::Clock> clocks_;               // ring by group, of random victims: when it was
+  std::array<SegmentIndex, thinning.size()> unthinned_{};  // of random victims, by age: the oldest segment that was not thinned there
+  std::vector<LineRange> lost_;                            // scratch
+  std::vector<std::uint64_t> live_;                        // ring by group: lines whose last touch it was
+  std::vector<std::uint64_t> blocks_;                      // the same by 64 groups
+  std::uint64_t current_ = 0;                              // newest group
   std::uint64_t lines_ = 0;
   std::vector<Run> runs_;  // scratch of touch()
   struct SummedGroups {

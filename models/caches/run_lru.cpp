@@ -13,11 +13,18 @@ constexpr std::uint64_t group_share = 4;
 // Groups of so many streams are gathers: the host waits for memory there, and need not.
 constexpr std::size_t many_streams = 8;
 
-// Whether the next level with other users takes what this one evicts.
+// Levels of one tier have the same users and are LRU.
+bool starts_tier(const std::vector<CacheDescription>& caches, std::size_t level) {
+  if (level == 0) return true;
+  const CacheDescription &inner = caches[level - 1], &outer = caches[level];
+  return inner.cores_per_cache != outer.cores_per_cache || inner.victim == Victim::random || outer.victim == Victim::random;
+}
+
+// Whether the next tier takes what this level evicts.
 bool filled_by_victims_of(const Machine& machine, std::size_t level) {
-  const auto other_users = [&](const CacheDescription& cache) { return cache.cores_per_cache != machine.caches[level].cores_per_cache; };
-  const auto next = std::find_if(machine.caches.begin() + static_cast<std::ptrdiff_t>(level), machine.caches.end(), other_users);
-  return next != machine.caches.end() && next->inclusion != Inclusion::inclusive;
+  std::size_t next = level + 1;
+  while (next < machine.caches.size() && !starts_tier(machine.caches, next)) ++next;
+  return next < machine.caches.size() && machine.caches[next].inclusion != Inclusion::inclusive;
 }
 
 bool overlap(LineRange a, LineRange b) { return a.first < b.last && b.first < a.last; }
@@ -37,7 +44,7 @@ RunLru::RunLru(const Machine& machine) : directory_(machine.cores()), domains_(m
   };
   for (std::size_t level = 0; level < levels_; ++level) {
     const CacheDescription& cache = machine.caches[level];
-    if (tiers_.empty() || tiers_.back().cores_per_cache != cache.cores_per_cache) {
+    if (starts_tier(machine.caches, level)) {
       if (!tiers_.empty()) finish_tier();
       Tier& tier = tiers_.emplace_back();
       tier.cores_per_cache = cache.cores_per_cache;
@@ -50,7 +57,7 @@ RunLru::RunLru(const Machine& machine) : directory_(machine.cores()), domains_(m
     // The first level is indexed within a page: nothing about its sets is random. And what falls out of an inner level early, by the
     // chance of its set, is held by a tier of victims and takes room there: that room is known only if the inner level has no such chance.
     const bool chance = level > 0 && !filled_by_victims_of(machine, level);
-    levels.push_back({capacities_.back(), chance ? cache.ways : 0});
+    levels.push_back({capacities_.back(), chance ? cache.ways : 0, cache.victim});
   }
   finish_tier();
   std::uint64_t private_lines = 0;

@@ -1,7 +1,7 @@
 // Caches of a whole machine by ranges of lines (run-granular): a row of a stencil costs the same whatever its length.
 //
-// Consecutive levels with the same users form a tier with one LRU stack (recency_stack.hpp); a core's path leads from its
-// private tier to the tier shared most widely, its domain. What the `inclusion` of a tier's first level means:
+// Consecutive LRU levels with the same users form a tier with one stack (recency_stack.hpp), a level of random victims one of its own; a
+// core's path leads from its private tier to the tier shared most widely, its domain. What the `inclusion` of a tier's first level means:
 //   inclusive       filled on the way in; what it evicts leaves the inner tiers too
 //   exclusive       filled by what the inner tier evicts; a hit moves the line inwards
 //   non_inclusive   as exclusive, but a hit leaves the line when other cores of the domain hold it as well (AMD family 10h:

@@ -42,6 +42,7 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
     level.random_frames = levels_.size() > 1;
     domains_ = (machine.cores() + level.cores_per_cache - 1) / level.cores_per_cache;
     level.entries.assign(level.cache_entries * domains_, 0);
+    if (description.victim == Victim::random) level.drawn.assign(level.entries.size() / level.ways, 0);
   }
   missed_.resize(sample_.kept());
   domains_a_bit_ = (domains_ + 31) / 32;
@@ -94,8 +95,9 @@ void SetCaches::access_ahead(CoreId core) {
     }
     for (const Ahead& next : ahead_)
       for (std::size_t level = 1; level <= last; ++level) {
-        const Entry oldest = set_of(level, cache_of(core, level), next.line)[levels_[level].ways - 1];
-        if (oldest != 0) __builtin_prefetch(&states_[oldest >> 1]);
+        const std::size_t cache = cache_of(core, level);
+        const Entry out = set_of(level, cache, next.line)[victim(level, cache, next.line.set[level])];
+        if (out != 0) __builtin_prefetch(&states_[out >> 1]);
       }
   }
   for (const Ahead& next : ahead_) note(pass_line(core, next.line, *next.touch), next.line, *next.touch);
@@ -117,18 +119,19 @@ void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, st
   }
   const Id id = find_id(near);
   if (id == 0) return;
-  // What goes from level to level, each time the oldest of a set.
-  const auto oldest = [&](std::size_t level, Id of, std::size_t younger = 0) {
+  // What goes from level to level.
+  const auto leaving = [&](std::size_t level, Id of, std::size_t younger = 0) {
     const std::uint32_t set = set_in(levels_[level], line_number(of), frame_of(of));
-    const std::size_t way = levels_[level].ways - 1 - younger % levels_[level].ways;
-    return levels_[level].entries[cache_of(core, level) * levels_[level].cache_entries + set + way];
+    const std::size_t cache = cache_of(core, level),
+                      way = (victim(level, cache, set) + levels_[level].ways - younger % levels_[level].ways) % levels_[level].ways;
+    return levels_[level].entries[cache * levels_[level].cache_entries + set + way];
   };
-  if (const Entry out = oldest(last, id); out != 0) __builtin_prefetch(&states_[out >> 1]);
+  if (const Entry out = leaving(last, id); out != 0) __builtin_prefetch(&states_[out >> 1]);
   Entry out = 0;
   Id in = id;
   for (std::size_t level = 0; level < last; ++level) {
     if (level > 0 && !by_evictions(level)) in = id;
-    out = oldest(level, in, level == 0 ? before : 0);
+    out = leaving(level, in, level == 0 ? before : 0);
     if (out == 0) return;
     in = out >> 1;
   }

@@ -3,7 +3,8 @@
 //
 // A line's set comes from its physical address: a page's frame is drawn at random by the page's number and a seed, the first
 // level is indexed within the page, a level with slices spreads its lines over them by a hash (Hund, Willems, Holz, IEEE S&P
-// 2013, section III: Intel's last levels do). Each set keeps its lines in order of use, most recent first.
+// 2013, section III: Intel's last levels do). Each set keeps its lines in order of use, most recent first. Random victims are drawn by a
+// hash of the seed, the set and how many the set has drawn: nothing that other sets do moves them.
 //
 // Levels, coherence and `inclusion` are those of run_lru.hpp, line by line: the newest data are dirty in the path of exactly one
 // core. A read of them is a coherence miss (transfer). A write invalidates all other copies; of a line held already it is an upgrade.
@@ -80,6 +81,7 @@ private:
     std::uint32_t sets = 1, slices = 1, set_mask = 0;  // sets of a slice; their mask if they are a power of two
     std::uint64_t cache_entries = 0;                   // of one cache
     std::vector<Entry, LargePageAllocator<Entry>> entries;
+    std::vector<std::uint32_t> drawn;  // by set of all caches: random victims so far; empty where the oldest line leaves
   };
   // What a clear bit and `nobody` say is certain; a set bit may be stale.
   struct LineState {
@@ -122,6 +124,8 @@ private:
   const Entry* set_of(std::size_t level, std::size_t cache, const Line& line) const {
     return &levels_[level].entries[cache * levels_[level].cache_entries + line.set[level]];
   }
+  // The way whose line leaves a full set next.
+  unsigned victim(std::size_t level, std::size_t cache, std::uint32_t set) const;
   static unsigned find(const Entry* set, unsigned ways, Id id);  // its way, or `ways` if absent
   bool remove(std::size_t level, std::size_t cache, const Line&, bool& dirty);
   bool holds(std::size_t level, std::size_t cache, const Line& line) {

@@ -193,9 +193,13 @@ void SetCaches::insert(CoreId core, std::size_t index, const Line& line, bool di
 
 void SetCaches::insert_absent(CoreId core, std::size_t index, const Line& line, bool dirty) {
   const unsigned ways = levels_[index].ways;
-  Entry* set = set_of(index, cache_of(core, index), line);
-  const Entry old = set[ways - 1];
-  make_first(set, ways - 1);
+  const std::size_t cache = cache_of(core, index);
+  Entry* set = set_of(index, cache, line);
+  const bool full = set[ways - 1] != 0;
+  const unsigned out = full ? victim(index, cache, line.set[index]) : ways - 1;
+  if (full && !levels_[index].drawn.empty()) ++levels_[index].drawn[(cache * levels_[index].cache_entries + line.set[index]) / ways];
+  const Entry old = set[out];
+  make_first(set, out);
   set[0] = 2 * line.id + (dirty ? 1 : 0);
   if (index == outermost()) states_[line.id].domains |= domain_bit(core);
   if (old != 0) evicted(core, index, old);

@@ -35,6 +35,14 @@ inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
   return ways;
 }
 
+inline unsigned SetCaches::victim(std::size_t index, std::size_t cache, std::uint32_t set) const {
+  const Level& level = levels_[index];
+  if (level.drawn.empty()) return level.ways - 1;
+  const std::uint64_t number = (cache * level.cache_entries + set) / level.ways;
+  const std::uint64_t bits = mixed_bits(mixed_bits(number * most_levels + index) ^ seed_ ^ level.drawn[number]);
+  return static_cast<unsigned>((bits >> 32) * level.ways >> 32);
+}
+
 inline std::uint32_t SetCaches::set_in(const Level& level, LineNumber number, std::uint32_t frame) const {
   std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number.value());
   if (level.scaled) physical = sample_.number_in_frame(physical);

@@ -24,6 +24,7 @@ struct Named {
 constexpr std::array<Named<Inclusion>, 3> names_of(Inclusion) {
   return {{{"inclusive", Inclusion::inclusive}, {"exclusive", Inclusion::exclusive}, {"non_inclusive", Inclusion::non_inclusive}}};
 }
+constexpr std::array<Named<Victim>, 2> names_of(Victim) { return {{{"oldest", Victim::oldest}, {"random", Victim::random}}}; }
 constexpr std::array<Named<SnoopMode>, 3> names_of(SnoopMode) {
   return {{{"source", SnoopMode::source}, {"home", SnoopMode::home}, {"directory", SnoopMode::directory}}};
 }
@@ -236,7 +237,8 @@ std::vector<MachineField> fields_of(CacheDescription& cache) {
           {"inclusion", &cache.inclusion, true},
           {"latency", &cache.latency, true},
           {"bandwidth_per_core", &cache.bandwidth_per_core},
-          {"slices", &cache.slices}};
+          {"slices", &cache.slices},
+          {"victim", &cache.victim}};
 }
 
 std::vector<MachineField> fields_of(LinkDescription& link) {
@@ -371,6 +373,7 @@ bool is_left_out(const MachineField& field) {
   if (const auto* time = std::get_if<std::optional<Time>*>(&field.target)) return !(*time)->has_value();
   if (const auto* bandwidth = std::get_if<std::optional<Bandwidth>*>(&field.target)) return !(*bandwidth)->has_value();
   if (const auto* name = std::get_if<std::string*>(&field.target)) return (*name)->empty();
+  if (const auto* victim = std::get_if<Victim*>(&field.target)) return **victim == Victim::oldest;  // what silence means
   return false;
 }
 

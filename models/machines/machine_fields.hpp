@@ -15,7 +15,7 @@
 namespace homenode {
 
 using FieldTarget = std::variant<Time*, std::optional<Time>*, Bytes*, std::optional<Bytes>*, Bandwidth*, std::optional<Bandwidth>*,
-                                 Frequency*, unsigned*, double*, Inclusion*, SnoopMode*, Overlap*, StoreTreatment*, AddressHash*,
+                                 Frequency*, unsigned*, double*, Inclusion*, Victim*, SnoopMode*, Overlap*, StoreTreatment*, AddressHash*,
                                  StopOrder*, Energy*, Power*, std::string*, std::vector<LoadedLatencyPoint>*>;
 
 struct MachineField {
@@ -39,7 +39,8 @@ std::vector<MachineSection> sections_of(Machine&);
 // Of a description of its own: "faults" ...
 std::vector<MachineSection> sections_of(OperatingSystem&);
 inline constexpr std::string_view system_prefix = "system.";
-// A field that a description may leave out without a default: it is then neither listed, nor written, nor part of the hash.
+// A field that a description may leave out without a default, or whose default is what silence has always meant (the oldest line as
+// victim): it is then neither listed, nor written, nor part of the hash.
 bool is_left_out(const MachineField&);
 
 // All of a machine: sections, "nodes.0.latency", "controllers.0.read_only", "caches.3.size" (by level), "links.0.bandwidth".

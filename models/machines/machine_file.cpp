@@ -186,7 +186,8 @@ private:
       if (level == nullptr) document_.refuse(table->source(), "'caches.level' is missing; allowed: a whole number from 1");
       cache.level = as_integer(*level, "caches.level", 1, 8);
       for (const MachineField& field : fields)
-        file_.parameters.push_back(read_field(*table, field, "caches." + std::to_string(cache.level) + "." + field.name));
+        if (table->contains(field.name) || !is_left_out(field))
+          file_.parameters.push_back(read_field(*table, field, "caches." + std::to_string(cache.level) + "." + field.name));
       machine_.caches.push_back(cache);
     }
   }

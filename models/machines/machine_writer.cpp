@@ -98,7 +98,8 @@ private:
 
   void value(const MachineField& field, const std::string& place) {
     const std::string text = text_of(field);
-    const bool left_out = text.empty() && !std::holds_alternative<std::vector<LoadedLatencyPoint>*>(field.target);
+    const bool empty = text.empty() && !std::holds_alternative<std::vector<LoadedLatencyPoint>*>(field.target);
+    const bool left_out = empty || (is_left_out(field) && known(place + field.name) == nullptr);
     if (!left_out) line(field.name + " = " + described(place + field.name, literal(field, text), &field));
   }
 

@@ -202,7 +202,7 @@ std::string what_a_table_sees(const Machine& machine, const RunSpec& spec) {
   for (const NodeId node : machine.core_node) text << ' ' << node.value();
   for (const CacheDescription& cache : machine.caches)
     text << "; cache " << cache.size.count() << ' ' << cache.line.count() << ' ' << cache.ways << ' ' << cache.cores_per_cache << ' '
-         << static_cast<int>(cache.inclusion);
+         << static_cast<int>(cache.inclusion) << ' ' << static_cast<int>(cache.victim);
   const auto& [issue, integer, add, multiply, fma, divide, load, store, branch, cpu, block_time, misprediction] = machine.core;
   text << "; core " << machine.clock.hertz();
   for (const double each : {issue, integer, add, multiply, fma, divide, load, store, branch, block_time, misprediction})

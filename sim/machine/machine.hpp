@@ -13,6 +13,8 @@
 namespace homenode {
 
 enum class Inclusion { inclusive, exclusive, non_inclusive };
+// Which line of a full set leaves: the one whose last use is longest ago (LRU), or any of them with the same chance.
+enum class Victim { oldest, random };
 // How coherence finds a copy: the source asks every other socket, the home asks every other socket, or the home knows (directory,
 // probe filter). Decides which messages the links carry.
 enum class SnoopMode { source, home, directory };
@@ -30,6 +32,7 @@ struct CacheDescription {
   Time latency;                  // load-to-use of a hit, unloaded
   Bandwidth bandwidth_per_core;  // of lines delivered to one core; 0 = unlimited, only the latency counts
   unsigned slices = 1;           // hashed banks (exact cache model)
+  Victim victim = Victim::oldest;
 };
 
 // Extra latency at a share of the controller's bandwidth in use (piecewise linear, from (0, 0)).

@@ -69,7 +69,8 @@ std::vector<StackLevel> stack_levels(const Machine& machine, std::size_t first, 
     const CacheDescription& cache = machine.caches[level];
     const auto lines = static_cast<std::uint64_t>(cache.size.count() / cache.line.count());
     const std::uint64_t inner = levels.empty() ? 0 : levels.back().lines;
-    levels.push_back({cache.inclusion == Inclusion::exclusive ? inner + lines : std::max(inner, lines), level == 0 ? 0 : cache.ways});
+    levels.push_back(
+        {cache.inclusion == Inclusion::exclusive ? inner + lines : std::max(inner, lines), level == 0 ? 0 : cache.ways, cache.victim});
   }
   return levels;
 }
