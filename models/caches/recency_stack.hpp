@@ -157,11 +157,15 @@ private:
   // Evictions over the lines of a cache after which what was lost of a segment is taken out: where 7/8 are left, 6/8 ... 1/8, 1/32, and
   // all.
   static constexpr std::array<double, 9> thinning{0.1335, 0.2877, 0.4700, 0.6931, 0.9808, 1.3863, 2.0794, 3.4657, 6};
-  double age(SegmentIndex s) const { return RandomVictims::mean(random_->now()) - RandomVictims::mean(since(segments_[s].group)); }
+  double age(std::uint64_t group) const { return RandomVictims::mean(random_->now()) - RandomVictims::mean(since(group)); }
+  // Lines of the present group stay until the next one: outer levels have yet to be asked for them.
+  bool is_due(SegmentIndex s, std::size_t step) const {
+    return s != no_segment && segments_[s].group < current_ && age(segments_[s].group) >= thinning[step];
+  }
   template <class Evicted>
   void evict_lost(Evicted&& evicted) {
     for (std::size_t step = 0; step < thinning.size(); ++step)
-      while (unthinned_[step] != no_segment && age(unthinned_[step]) >= thinning[step]) {
+      while (is_due(unthinned_[step], step)) {
         const LineSegment segment = segments_[unthinned_[step]];
         lost_.clear();
         const auto lost = [&](LineRange part) { lost_.push_back(part); };

@@ -33,6 +33,9 @@ std::map<LineNumber, unsigned> counted(const Ranges& ranges) {
 
 class Ledger {
 public:
+  // `at_once`: a line may leave the caches in the call that writes it, as where victims are random. If such a line is written back, it is
+  // not known whether before the store or behind it.
+  explicit Ledger(bool at_once = false) : at_once_{at_once} {}
   void access(const std::vector<LineTouch>& group, const CacheOutcome& outcome) {
     std::uint64_t lines = 0, accesses = 0;
     std::map<LineNumber, unsigned> written, bypassed;
@@ -62,27 +65,26 @@ public:
       unneeded += times > most ? times - most : 0;
       written_back += times;
     }
-    for (const auto& [line, times] : written) {
+    for (const auto& [line, once] : written) {
       const auto found = writebacks.find(line);
-      newer_[line] = unsigned{newer(line)} + 1 > (found == writebacks.end() ? 0 : found->second);
+      const unsigned times = found == writebacks.end() ? 0 : found->second;
+      newer_[line] = at_once_ && times > 0 ? Newer::perhaps : unsigned{newer(line)} + 1 > times ? Newer::yes : Newer::no;
     }
     for (const auto& [line, times] : writebacks)
       if (written.count(line) == 0) newer_.erase(line);
     for (const auto& [line, times] : bypassed) forget(line);
   }
   void drop(LineRange lines, bool discard, const CacheOutcome& outcome) {
-    std::map<LineNumber, unsigned> expected;
+    Lines expected;
     for (LineNumber line = lines.first; line < lines.last; ++line) {
-      if (newer(line) && !discard) expected[line] = 1;
+      if (newer(line) && !discard) expected[line] = newer_.at(line);
       forget(line);
     }
     compare(counted(outcome.writebacks), expected);
     EXPECT_TRUE(outcome.reads.empty() && outcome.transfers.empty());
   }
   void flush(const CacheOutcome& outcome) {
-    std::map<LineNumber, unsigned> expected;
-    for (const auto& [line, is_newer] : newer_)
-      if (is_newer) expected[line] = 1;
+    const Lines expected = newer_;
     newer_.clear();
     compare(counted(outcome.writebacks), expected);
   }
@@ -92,26 +94,31 @@ public:
   std::uint64_t unneeded = 0;  // lines that memory had already, written back or transferred as if it had not
 
 private:
+  enum class Newer : std::uint8_t { no, perhaps, yes };  // than memory
+  using Lines = std::map<LineNumber, Newer>;
   static std::uint64_t sum(const std::map<LineNumber, unsigned>& lines) {
     std::uint64_t all = 0;
     for (const auto& [line, times] : lines) all += times;
     return all;
   }
-  void compare(const std::map<LineNumber, unsigned>& found, const std::map<LineNumber, unsigned>& expected) {
-    for (const auto& [line, times] : found) unneeded += times - std::min(times, static_cast<unsigned>(expected.count(line)));
-    for (const auto& [line, times] : expected) lost += found.count(line) == 0;
+  void compare(const std::map<LineNumber, unsigned>& found, const Lines& expected) {
+    const auto is_newer = [&](LineNumber line) { return expected.count(line) > 0 && expected.at(line) != Newer::no; };
+    for (const auto& [line, times] : found) unneeded += times - std::min(times, unsigned{is_newer(line)});
+    for (const auto& [line, newer] : expected) lost += newer == Newer::yes && found.count(line) == 0;
     written_back += sum(found);
   }
   bool newer(LineNumber line) const {
     const auto found = newer_.find(line);
-    return found != newer_.end() && found->second;
+    return found != newer_.end() && found->second != Newer::no;
   }
   void forget(LineNumber line) {
     touched_.erase(line);
     newer_.erase(line);
   }
 
-  std::map<LineNumber, bool> touched_, newer_;
+  bool at_once_;
+  std::map<LineNumber, bool> touched_;
+  Lines newer_;
 };
 
 // One call on a cache model. Touches of a group are in order of their addresses, as LineTouches yields them.

@@ -28,8 +28,10 @@ CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOption
   const auto last_level = machine.caches.empty() ? 0 : bytes_of(machine.caches.back());
   for (std::size_t set = std::min(smallest_set, largest); set <= largest; set *= 2) {
     plan.working_sets.push_back(set);
-    // Where the last level ends is of interest, and a virtual machine has an eighth of it, or all.
-    if (8 * set >= last_level && set <= last_level && set + set / 2 <= largest) plan.working_sets.push_back(set + set / 2);
+    // Where the last level ends and what it keeps of more is of interest, and a virtual machine has an eighth of it, or all.
+    if (8 * set < last_level || set > 2 * last_level) continue;
+    for (const std::size_t more : {set + set / 4, set + set / 2, set + set / 4 * 3})
+      if (more <= largest) plan.working_sets.push_back(more);
   }
   for (std::size_t level = 0; level < machine.caches.size(); ++level)
     plan.level_sets.push_back(std::clamp(level_set(machine, level), plan.working_sets.front(), largest));

@@ -21,7 +21,7 @@ struct CalibrationOptions {
 };
 
 struct CalibrationPlan {
-  std::vector<std::size_t> working_sets;  // of the chase, growing: powers of two, and their middles about the last level
+  std::vector<std::size_t> working_sets;  // of the chase, growing: powers of two, and their quarters about the last level
   std::vector<std::size_t> level_sets;    // by cache level: a working set that it surely serves
   std::size_t memory_set = 0;             // one that no cache serves
   std::size_t array = 0;

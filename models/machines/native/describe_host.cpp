@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/native/core_limits.hpp"
@@ -101,9 +102,15 @@ private:
     served.low = native::served_bytes(slow, hit.value, memory.value);
     served.high = std::max(served.value, native::served_bytes(fast, hit.value, memory.value));
     const double inner = static_cast<double>(machine_.caches[machine_.caches.size() - 2].size.count());
+    const bool random = victims(median, hit, memory);
+    if (random) {  // what it keeps of sets around its size falls smoothly: the law knows where it ends
+      const auto bytes_of = [&](const std::vector<native::LatencyPoint>& curve) { return laws_of(curve, hit, memory).random.bytes; };
+      served.value = bytes_of(median);
+      std::tie(served.low, served.high) = std::minmax({served.value, bytes_of(slow), bytes_of(fast)});
+    }
     const std::string path = level_place(cache) + "size";
-    const std::string there = "loads are served as by " + Fields::bytes_text(served.value) + " (" + Fields::bytes_text(served.low) +
-                              " to " + Fields::bytes_text(served.high) + " by pass)";
+    const std::string there = "loads are served as by " + Fields::bytes_text(served.value) + (random ? " with random victims (" : " (") +
+                              Fields::bytes_text(served.low) + " to " + Fields::bytes_text(served.high) + " by pass)";
     if (served.value <= inner || served.value > 0.75 * told) {
       fields_.add_note(path, "the size that hwloc tells is used; " + there);
       return;
@@ -114,6 +121,33 @@ private:
     const auto whole_sets = [&](double bytes) { return std::max(inner + set_bytes, std::floor(bytes / set_bytes) * set_bytes); };
     fields_.set(path, mapped(served, whole_sets), Fields::bytes_text,
                 "what is really there is used; hwloc tells " + Fields::bytes_text(told) + "; " + there);
+  }
+
+  native::VictimLaws laws_of(const std::vector<native::LatencyPoint>& curve, const Spread& hit, const Spread& memory) const {
+    const CacheDescription &last = machine_.caches.back(), &inside = machine_.caches[machine_.caches.size() - 2];
+    const double besides = last.inclusion == Inclusion::inclusive ? 0 : static_cast<double>(inside.size.count());
+    return native::victim_laws(curve, hit.value, memory.value, last.ways, besides);
+  }
+
+  // Which lines the last level gives up; whether by chance. Where no law fits, what was detected stays, and the note says so.
+  bool victims(const std::vector<native::LatencyPoint>& curve, const Spread& hit, const Spread& memory) {
+    const native::VictimLaws laws = laws_of(curve, hit, memory);
+    const auto of = [](const char* name, const native::LawOfVictims& law) {
+      return std::string{name} + " " + rounded(law.error, 2) + " with " + Fields::bytes_text(law.bytes);
+    };
+    Spread found = resting_on(hit, memory);
+    for (const std::size_t set : host_.plan.working_sets)
+      if (set >= host_.plan.level_sets.back() && set <= host_.plan.memory_set) found = resting_on(found, host_.of(figure::latency(set)));
+    const std::string note = "shares of hits beyond its size are off the laws by " + of("oldest", laws.oldest) + ", " +
+                             of("random", laws.random) + ", " + of("the best choice", laws.best);
+    if (!laws.is_random() && !laws.is_oldest() && found.unsettled.empty())
+      found.unsettled = laws.shown ? "neither law fits" : "no working set showed both hits and misses";
+    found.value = found.low = found.high = laws.is_random() ? 1 : 0;
+    const std::string path = level_place(machine_.caches.back()) + "victim";
+    fields_.set(
+        path, found, [](double random) { return std::string{random > 0 ? "random" : "oldest"}; }, laws.shown ? note : "");
+    fields_.without_bounds(path);
+    return laws.is_random();
   }
 
   void translation() {
@@ -194,8 +228,7 @@ private:
     doubt.value = doubt.low = doubt.high = blocks ? 1 : 0;
     fields_.set(
         "core.overlap", doubt, [](double none) { return std::string{none > 0 ? "none" : "full"}; }, note);
-    for (MachineParameter& parameter : file_.parameters)
-      if (parameter.path == "core.overlap") parameter.low = parameter.high = std::nullopt;
+    fields_.without_bounds("core.overlap");
   }
 
   // One loop over a stream from memory and rows behind it, with and without additions; the same in a cache is its computing.

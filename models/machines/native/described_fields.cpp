@@ -54,6 +54,11 @@ void DescribedFields::add_note(const std::string& name, const std::string& note)
       parameter.note += (parameter.note.empty() ? "" : "; ") + note;
 }
 
+void DescribedFields::without_bounds(const std::string& name) {
+  for (MachineParameter& parameter : file_.parameters)
+    if (parameter.path == name) parameter.low = parameter.high = std::nullopt;
+}
+
 void DescribedFields::refresh() {
   for (const MachineField& field : fields_of(file_.machine)) {
     for (MachineParameter& parameter : file_.parameters) {

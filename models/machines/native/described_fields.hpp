@@ -18,6 +18,8 @@ public:
   void set(const std::string& name, const native::Spread&, const Text&, const std::string& note = "");
   // What is known of a field beside its value.
   void add_note(const std::string& name, const std::string& note);
+  // A choice by name has none.
+  void without_bounds(const std::string& name);
   // After values were put in order: parameters say what the machine has, and bounds that no longer hold it are dropped.
   void refresh();
 

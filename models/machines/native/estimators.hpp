@@ -16,6 +16,27 @@ struct LatencyPoint {
 // and more (below, an error of the latencies times a large W counts for more than the cache). 0 if no point says anything.
 double served_bytes(const std::vector<LatencyPoint>& curve, double hit, double memory);
 
+// Laws of what a cache of C bytes keeps of W that are run through again and again, in one order: the share of hits.
+//   oldest   all up to C, nothing beyond it (LRU)
+//   random   random_sweep.hpp
+//   best     C / W: the most that any choice of victims can keep
+// Sets of `ways` lines may be filled evenly, or by a Poisson law where frames are scattered: each law takes what fits better.
+// Shares are told from latencies as above; points at which all is served say nothing about the law, but bound C.
+struct LawOfVictims {
+  double bytes = 0;  // C, to 2 %
+  double error = 1;  // root of the mean square of predicted - measured shares
+};
+struct VictimLaws {
+  LawOfVictims oldest, random, best;
+  bool shown = false;  // the curve has points between all and nothing, or misses
+  // The law that the cache follows: at most `fits` off, and half as far off as the other. Both assumed.
+  static constexpr double fits = 0.1;
+  bool is_random() const { return shown && random.error <= fits && 2 * random.error <= oldest.error; }
+  bool is_oldest() const { return shown && oldest.error <= fits && 2 * oldest.error <= random.error; }
+};
+// `besides`: bytes of a sweep that the level need not hold, since one inside it does (a level that is filled by evictions).
+VictimLaws victim_laws(const std::vector<LatencyPoint>& curve, double hit, double memory, unsigned ways, double besides);
+
 // A line that takes `computing` by itself and `transfers` by itself takes max + theta x min of the two: 0 where they overlap wholly,
 // 1 where one waits for the other. theta by least squares.
 struct ComposedPoint {

@@ -70,9 +70,9 @@ LineTouch touch_of(const Access& access) {
 }
 
 // Sets whose number is a multiple of a page's lines hold lines of one place in their pages: those that are kept have a fate of their own.
-TEST(LineSample, KeptLinesFareAsAmongAllLines) {
-  SetCaches whole{nehalem(), 3}, sampled{nehalem(), 3, false, 8};
-  const LineSample sample{nehalem(), 8, 3};
+void expect_the_same_fates(const Machine& machine) {
+  SetCaches whole{machine, 3}, sampled{machine, 3, false, 8};
+  const LineSample sample{machine, 8, 3};
   CacheOutcome ignored;
   std::uint64_t kept = 0;
   for (const Access& access : random_accesses(1, 400'000, 200'000)) {
@@ -87,6 +87,12 @@ TEST(LineSample, KeptLinesFareAsAmongAllLines) {
     ASSERT_EQ(one.upgrade, all.upgrade);
   }
   EXPECT_NEAR(static_cast<double>(kept), 50'000, 1000);
+}
+TEST(LineSample, KeptLinesFareAsAmongAllLines) { expect_the_same_fates(nehalem()); }
+TEST(LineSample, RandomVictimsAreDrawnAlike) {
+  Machine machine = nehalem();
+  for (CacheDescription& cache : machine.caches) cache.victim = Victim::random;
+  expect_the_same_fates(machine);
 }
 
 Totals totals_of(CacheModel& model, const std::vector<Access>& accesses) {
