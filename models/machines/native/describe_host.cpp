@@ -126,7 +126,7 @@ private:
   native::VictimLaws laws_of(const std::vector<native::LatencyPoint>& curve, const Spread& hit, const Spread& memory) const {
     const CacheDescription &last = machine_.caches.back(), &inside = machine_.caches[machine_.caches.size() - 2];
     const double besides = last.inclusion == Inclusion::inclusive ? 0 : static_cast<double>(inside.size.count());
-    return native::victim_laws(curve, hit.value, memory.value, last.ways, besides);
+    return native::victim_laws(curve, hit.value, memory.value, {static_cast<double>(last.size.count()), last.ways, besides});
   }
 
   // Which lines the last level gives up; whether by chance. Where no law fits, what was detected stays, and the note says so.

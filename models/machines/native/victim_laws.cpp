@@ -44,11 +44,10 @@ struct Share {
   double swept = 0, hits = 0;
 };
 
-LawOfVictims fitted(const std::vector<Share>& shares, const std::vector<Curve>& curves) {
+LawOfVictims fitted(const std::vector<Share>& shares, const std::vector<Curve>& curves, double whole) {
   LawOfVictims best;
-  const auto [least, most] =
-      std::minmax_element(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.swept < b.swept; });
-  for (double bytes = std::max(least->swept / 2, 1.0); bytes <= 2 * most->swept; bytes *= 1.02) {
+  const auto least = std::min_element(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.swept < b.swept; });
+  for (double bytes = std::max(least->swept / 2, 1.0); bytes <= 1.05 * whole; bytes *= 1.02) {
     for (const Curve& curve : curves) {
       double squares = 0;
       for (const Share& share : shares) squares += std::pow(at_ratio(curve, share.swept / bytes) - share.hits, 2);
@@ -61,25 +60,25 @@ LawOfVictims fitted(const std::vector<Share>& shares, const std::vector<Curve>& 
 
 }  // namespace
 
-VictimLaws victim_laws(const std::vector<LatencyPoint>& curve, double hit, double memory, unsigned ways, double besides) {
+VictimLaws victim_laws(const std::vector<LatencyPoint>& curve, double hit, double memory, const SweptLevel& level) {
   constexpr double all_served = 0.9;
   VictimLaws laws;
   if (!(memory > hit)) return laws;
   std::vector<Share> shares;
   std::size_t missed = 0;
   for (const LatencyPoint& point : curve) {
-    if (point.bytes <= besides) continue;
-    shares.push_back({point.bytes - besides, std::clamp((memory - point.nanoseconds) / (memory - hit), 0.0, 1.0)});
+    if (point.bytes <= level.besides) continue;
+    shares.push_back({point.bytes - level.besides, std::clamp((memory - point.nanoseconds) / (memory - hit), 0.0, 1.0)});
     missed += shares.back().hits < all_served ? 1 : 0;
   }
   laws.shown = missed > 0 && missed < shares.size();
   if (!laws.shown) return laws;
   // One line of a direct-mapped set has no choice: then the laws are one.
   const Curve oldest = curve_of([](double ratio) { return ratio <= 1 ? 1.0 : 0.0; }), random = curve_of(random_sweep_hits);
-  const unsigned lines = std::max(ways, 1U);
-  laws.oldest = fitted(shares, {oldest, scattered(oldest, lines)});
-  laws.random = fitted(shares, {random, scattered(random, lines)});
-  laws.best = fitted(shares, {curve_of([](double ratio) { return ratio <= 1 ? 1.0 : 1 / ratio; })});
+  const unsigned lines = std::max(level.ways, 1U);
+  laws.oldest = fitted(shares, {oldest, scattered(oldest, lines)}, level.bytes);
+  laws.random = fitted(shares, {random, scattered(random, lines)}, level.bytes);
+  laws.best = fitted(shares, {curve_of([](double ratio) { return ratio <= 1 ? 1.0 : 1 / ratio; })}, level.bytes);
   return laws;
 }
 

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "models/machines/machine_writer.hpp"
 #include "models/machines/native/detect.hpp"
+#include "sim/machine/random_sweep.hpp"
 
 namespace homenode {
 namespace {
@@ -150,6 +152,47 @@ TEST(DescribeHost, TheCacheThatIsThereStandsBesideTheOneThatIsTold) {
   EXPECT_NEAR(static_cast<double>(share.machine.caches[2].size.count()), 8 << 20, 1 << 19);
   EXPECT_THAT(parameter(share, "caches.3.size").note, HasSubstr("what is really there is used; hwloc tells 32 MiB"));
   EXPECT_EQ(parameter(share, "caches.3.size").confidence, "A");
+}
+
+// Sweeps over a last level that is filled by evictions and has 1 MiB inside it.
+void keep_by(Host& host, double bytes, const std::function<double(double)>& hits) {
+  for (const std::size_t set : host.plan.working_sets) {
+    if (set < host.plan.level_sets.back()) continue;
+    const double share = hits((static_cast<double>(set) - (1 << 20)) / bytes);
+    host.values[figure::latency(set)] = hit * share + memory * (1 - share);
+  }
+}
+
+TEST(DescribeHost, RandomVictimsAreFoundWithTheSizeThatGoesWithThem) {
+  Host share;
+  keep_by(share, 10 << 20, random_sweep_hits);
+  const MachineFile file = share.describe();
+  EXPECT_EQ(file.machine.caches[2].victim, Victim::random);
+  EXPECT_NEAR(static_cast<double>(file.machine.caches[2].size.count()), 10 << 20, 0.03 * (10 << 20));
+  EXPECT_EQ(parameter(file, "caches.3.victim").confidence, "A");
+  EXPECT_THAT(parameter(file, "caches.3.victim").note, HasSubstr("random 0.0"));
+  EXPECT_THAT(parameter(file, "caches.3.size").note, HasSubstr("with random victims"));
+  // Of a whole cache with random victims no share is taken off, though 24 of 32 MiB fit already no more than in part by sets.
+  Host whole;
+  keep_by(whole, 31 << 20, random_sweep_hits);
+  const MachineFile told = whole.describe();
+  EXPECT_EQ(told.machine.caches[2].victim, Victim::random);
+  EXPECT_EQ(told.machine.caches[2].size, Bytes{32 << 20});
+}
+
+TEST(DescribeHost, AnLruCacheStaysOne) {
+  Host host;
+  keep_by(host, 10 << 20, [](double ratio) { return ratio <= 1 ? 1.0 : 0.0; });
+  const MachineFile file = host.describe();
+  EXPECT_EQ(file.machine.caches[2].victim, Victim::oldest);
+  EXPECT_EQ(parameter(file, "caches.3.victim").confidence, "A");
+}
+
+TEST(DescribeHost, WhereNoLawFitsItSaysSo) {
+  const MachineFile file = Host{10 << 20}.describe();  // keeps as much as can be kept
+  EXPECT_EQ(file.machine.caches[2].victim, Victim::oldest);
+  EXPECT_EQ(parameter(file, "caches.3.victim").confidence, "C");
+  EXPECT_THAT(parameter(file, "caches.3.victim").source, HasSubstr("unsettled: neither law fits"));
 }
 
 TEST(DescribeHost, ACacheThatHalvesBetweenPassesIsNotOfConfidenceA) {

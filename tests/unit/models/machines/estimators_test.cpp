@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+
+#include "sim/machine/random_sweep.hpp"
 
 namespace homenode::native {
 namespace {
@@ -29,6 +32,86 @@ TEST(ServedBytes, FindsTheCacheThatIsThere) {
   std::vector<LatencyPoint> curve = curve_of(12e6, 14, 120);
   curve.back().nanoseconds *= 0.95;
   EXPECT_NEAR(served_bytes(curve, 14, 120), 12e6, 1);
+}
+
+// Shares of hits by what is swept over what is held.
+std::vector<LatencyPoint> curve_of(double bytes, const std::function<double(double)>& hits, double besides = 0) {
+  std::vector<LatencyPoint> curve;
+  for (double set = 4 << 20; set <= (128 << 20); set *= 2)
+    for (const double more : {1.0, 1.25, 1.5, 1.75}) {
+      const double share = hits((set * more - besides) / bytes);
+      curve.push_back({set * more, 14 * share + 120 * (1 - share)});
+    }
+  return curve;
+}
+double lru(double ratio) { return ratio <= 1 ? 1 : 0; }
+double best(double ratio) { return ratio <= 1 ? 1 : 1 / ratio; }
+
+constexpr SweptLevel level{.bytes = 32 << 20, .ways = 16};
+
+TEST(VictimLaws, EachLawIsKnownByItsOwnCurve) {
+  const VictimLaws random = victim_laws(curve_of(22 << 20, random_sweep_hits), 14, 120, level);
+  EXPECT_TRUE(random.is_random());
+  EXPECT_FALSE(random.is_oldest());
+  EXPECT_NEAR(random.random.bytes, 22 << 20, 0.03 * (22 << 20));
+  EXPECT_LT(random.random.error, 0.02);
+  const VictimLaws oldest = victim_laws(curve_of(22 << 20, lru), 14, 120, level);
+  EXPECT_TRUE(oldest.is_oldest());
+  EXPECT_FALSE(oldest.is_random());
+  EXPECT_LT(oldest.oldest.error, 0.001);
+  // 20 MiB are served, 24 MiB are not: anything between
+  EXPECT_GE(oldest.oldest.bytes, 0.98 * (20 << 20));  // in steps of 2 %
+  EXPECT_LE(oldest.oldest.bytes, 24 << 20);
+  // What an adaptive choice could reach is neither.
+  const VictimLaws other = victim_laws(curve_of(22 << 20, best), 14, 120, level);
+  EXPECT_FALSE(other.is_random());
+  EXPECT_FALSE(other.is_oldest());
+  EXPECT_LT(other.best.error, 0.02);
+}
+
+// Frames scattered over sets of 16 ways: an LRU cache's knee is smooth, too, and is not taken for chance. P(Poisson(16 r) < 16) at
+// r = 1 is 0.467, at 1.25 it is 0.157.
+TEST(VictimLaws, ACrowdedSetIsNoChance) {
+  const auto scattered = [](double ratio) {
+    double below = 0;
+    for (unsigned n = 0; n < 16; ++n) below += std::exp(n * std::log(16 * ratio) - 16 * ratio - std::lgamma(n + 1.0));
+    return below;
+  };
+  EXPECT_NEAR(scattered(1), 0.467, 1e-3);
+  const VictimLaws laws = victim_laws(curve_of(16 << 20, scattered), 14, 120, level);
+  EXPECT_TRUE(laws.is_oldest());
+  EXPECT_NEAR(laws.oldest.bytes, 16 << 20, 0.05 * (16 << 20));
+}
+
+TEST(VictimLaws, ALevelFilledByEvictionsNeedNotHoldWhatTheInnerOneDoes) {
+  const VictimLaws laws = victim_laws(curve_of(8 << 20, random_sweep_hits, 2 << 20), 14, 120, {32 << 20, 16, 2 << 20});
+  EXPECT_TRUE(laws.is_random());
+  EXPECT_NEAR(laws.random.bytes, 8 << 20, 0.03 * (8 << 20));
+}
+
+TEST(VictimLaws, WhereNothingMissesOrAllDoesNoLawIsKnown) {
+  const auto all = [](double) { return 1.0; };
+  const auto none = [](double) { return 0.0; };
+  for (const VictimLaws& laws :
+       {victim_laws(curve_of(22 << 20, all), 14, 120, level), victim_laws(curve_of(22 << 20, none), 14, 120, level),
+        victim_laws(curve_of(22 << 20, lru), 14, 14, level), victim_laws({}, 14, 120, level)}) {
+    EXPECT_FALSE(laws.shown);
+    EXPECT_FALSE(laws.is_random());
+    EXPECT_FALSE(laws.is_oldest());
+  }
+}
+
+// Latencies 5 % off, up and down: the law is found where the size of the level is known; where it could be a share of a larger one, none
+// is.
+TEST(VictimLaws, NoiseDoesNotMakeALawOfAnother) {
+  std::vector<LatencyPoint> curve = curve_of(22 << 20, random_sweep_hits);
+  for (std::size_t i = 0; i < curve.size(); ++i) curve[i].nanoseconds *= i % 2 == 0 ? 1.05 : 0.95;
+  const VictimLaws whole = victim_laws(curve, 14, 120, {22 << 20, 16, 0});
+  EXPECT_TRUE(whole.is_random());
+  EXPECT_NEAR(whole.random.bytes, 22 << 20, 0.08 * (22 << 20));
+  const VictimLaws share = victim_laws(curve, 14, 120, {64 << 20, 16, 0});
+  EXPECT_FALSE(share.is_random());
+  EXPECT_FALSE(share.is_oldest());
 }
 
 std::vector<ComposedPoint> composed(double theta) {
