@@ -40,17 +40,18 @@ double at_ratio(const Curve& curve, double ratio) {
   return curve[std::min(static_cast<std::size_t>(std::max(0.0, ratio) / step + 0.5), curve.size() - 1)];
 }
 
-struct Share {
+struct SweptShare {
   double swept = 0, hits = 0;
 };
 
-LawOfVictims fitted(const std::vector<Share>& shares, const std::vector<Curve>& curves, double whole) {
+LawOfVictims fitted(const std::vector<SweptShare>& shares, const std::vector<Curve>& curves, double whole) {
   LawOfVictims best;
-  const auto least = std::min_element(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.swept < b.swept; });
+  const auto least =
+      std::min_element(shares.begin(), shares.end(), [](const SweptShare& a, const SweptShare& b) { return a.swept < b.swept; });
   for (double bytes = std::max(least->swept / 2, 1.0); bytes <= 1.05 * whole; bytes *= 1.02) {
     for (const Curve& curve : curves) {
       double squares = 0;
-      for (const Share& share : shares) squares += std::pow(at_ratio(curve, share.swept / bytes) - share.hits, 2);
+      for (const SweptShare& share : shares) squares += std::pow(at_ratio(curve, share.swept / bytes) - share.hits, 2);
       const double error = std::sqrt(squares / static_cast<double>(shares.size()));
       if (error < best.error) best = {bytes, error};
     }
@@ -64,7 +65,7 @@ VictimLaws victim_laws(const std::vector<LatencyPoint>& curve, double hit, doubl
   constexpr double all_served = 0.9;
   VictimLaws laws;
   if (!(memory > hit)) return laws;
-  std::vector<Share> shares;
+  std::vector<SweptShare> shares;
   std::size_t missed = 0;
   for (const LatencyPoint& point : curve) {
     if (point.bytes <= level.besides) continue;
