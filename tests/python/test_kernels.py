@@ -34,6 +34,7 @@ def is_installed(name: str) -> bool:
 INSTALLED = [name for name in KERNELS if is_installed(name)]
 SMALL = {
     "hotspot": ["size=64", "steps=3"],
+    "hotspot_text": ["size=32", "steps=3"],
     "jacobi3d": ["ni=20", "nj=17", "nk=13", "bi=7", "bj=5", "bk=6", "sweeps=3"],
     "jacobi3d_tasks": ["ni=20", "nj=17", "nk=13", "bi=7", "bj=5", "bk=6", "sweeps=3", "order=kji"],
     "jacobi3d_tbb": ["ni=20", "nj=17", "nk=13", "bi=7", "bj=5", "bk=6", "sweeps=3", "partitioner=affinity"],
@@ -46,18 +47,24 @@ SMALL = {
     "jacobi2d": ["n=37", "sweeps=3"],
     "advection2d": ["patch=5", "patches=3", "steps=7"],
     "advection3d": ["patch=4", "patches=3", "steps=5"],
+    "advection2d_messages": ["patch=5", "patches=3", "steps=7", "temporaries=scratch"],
+    "advection3d_messages": ["patch=4", "patches=3", "steps=5", "buffers=message"],
     "heap_list1": ["blocks=5", "bytes=10000", "passes=3"],
     "srad_v1": ["rows=37", "cols=23", "steps=3"],
     "srad_v2": ["rows=29", "cols=41", "roi=11", "steps=3", "init=parallel"],
     "mg": ["class=S"],
+    "mg_rows": ["class=S", "headers=left"],
     "ft": ["iterations=2", "pad=1"],
+    "ft_c": ["iterations=2", "warmup=0"],
     "fdtd3d": ["patch=10", "patches=3"],
+    "fdtd3d_messages": ["patch=10", "patches=3", "buffers=message"],
     "threads_autonomous": ["integer=3", "floating=1", "elements=7", "rounds=5"],
     "threads_side_by_side": ["workers=3", "logarithm=4", "rounds=5"],
     "threads_postponed": ["workers=2", "rounds=4", "elements=5"],
     "threads_pingpong": ["turns=7"],
     "threads_mix": ["leaders=3", "workers=2", "logarithm=3"],
     "sliding_tile": ["moves=24", "table=6", "nodes=heap"],
+    "sliding_tile_lists": ["moves=16", "nodes=heap"],
 }
 
 
@@ -160,6 +167,17 @@ BREAKAGES = [
     ("ft", "(a_im - b_im) + im", "(a_im - b_im) - im"),
     ("ft", "j < ny / 2 ? j : j - ny", "j < ny / 4 ? j : j - ny"),
     ("ft", "3 * j % ny", "2 * j % ny"),
+    ("hotspot_text", "values[cell] = value;", "values[cell] = 2 * value;"),
+    ("mg_rows", "to[2 * j1 + 1] += 0.5 * weight", "to[2 * j1 + 1] += weight"),
+    ("mg_rows", "{below[i2 - 1], below[i2 + 1],", "{below[i2 - 1], below[i2 - 1],"),
+    ("ft_c", "exponential[iteration * index[point]]", "exponential[index[point]]"),
+    ("ft_c", "from + (k * ny + j) * nx, to", "from, to"),
+    ("advection2d_messages", "east[WEST]", "east[EAST]"),
+    ("advection3d_messages", "field + first + last * layer", "field + first"),
+    ("fdtd3d_messages", "return of->magnetic ? ghost_at(of, d) + of->n * of->stride[d] : 0;", "return ghost_at(of, d);"),
+    ("fdtd3d_messages", "magnetic ? patch->absorbing : patch->source);", "1);"),
+    ("sliding_tile_lists", "open ? in_open : search->open.count - 1", "0"),
+    ("sliding_tile_lists", "at < list->count && list->node[at]->state != state", "at < list->count / 2 && list->node[at]->state != state"),
     ("heap_list1", "content(rank, i, pass), (size_t)bytes)", "content(rank, i, pass), (size_t)bytes - 1)"),
 ]
 
@@ -183,10 +201,10 @@ def test_fdtd3d_sees_the_sign_of_its_boundary(programs: dict[str, Path], tmp_pat
 
 
 def sources(name: str) -> list[str]:
-    """The kernel's own file and the headers of this folder that it includes."""
+    """The kernel's own file, and the files of this folder that it includes."""
     found: list[str] = [KERNELS[name]["file"]]
     for file in found:
-        included = re.findall(r'#include "(\w+\.h)"', (FOLDER / file).read_text(encoding="utf-8"))
+        included = re.findall(r'#include "(\w+\.[ch])"', (FOLDER / file).read_text(encoding="utf-8"))
         found += [header for header in included if header not in found and (FOLDER / header).is_file()]
     return found
 
@@ -255,10 +273,15 @@ def test_described_regions_are_the_program_s(programs: dict[str, Path], name: st
     )
     expected = {r["label"]: eval(r["executions"], {}, variables) for r in KERNELS[name]["regions"]}
     assert {label: printed.count(label) for label in printed} == expected
-    marked = re.findall(
-        r'(?:HOMENODE_LABEL|KERNEL_REGION)\("(\w+)"\)', (FOLDER / KERNELS[name]["file"]).read_text(encoding="utf-8")
-    )
-    assert marked == list(expected)
+    files = [file for file in sources(name) if file.endswith((".c", ".cpp"))]
+    marks = [
+        re.findall(r'(?:HOMENODE_LABEL|KERNEL_REGION)\("(\w+)"\)', (FOLDER / file).read_text(encoding="utf-8"))
+        for file in files
+    ]
+    if len(files) == 1:
+        assert marks[0] == list(expected)
+    else:  # what it includes marks regions that it does not run
+        assert set(marks[0]) <= set(expected) <= {label for marked in marks for label in marked}
 
 
 def test_both_ways_to_write_a_parameter(programs: dict[str, Path]) -> None:

@@ -9,11 +9,11 @@
  * Array bytes: nx * ny * nz * (16 + 16 + 8): two complex arrays and the factors; pad=1 adds NPB's unused column to each row.
  * Self-check: the checksum of every iteration is the one that NPB publishes for the class, within 1e-12, relatively.
  */
-#include "kernel.h"
+#include "ft_lines.h"
 
 #include <math.h>
 
-enum { LINES = 32, LINE_STRIDE = LINES + 1, LONGEST = 512, CHECKED_POINTS = 1024, MOST_ITERATIONS = 20 };
+enum { LONGEST = 512, CHECKED_POINTS = 1024, MOST_ITERATIONS = 20 };
 
 struct complex_number {
   double re, im;
