@@ -2,7 +2,17 @@
 
 from typing import Any
 
-from validation import capture_costs, classification, closed_form, differential, fuzz, mappings, placements, sampling
+from validation import (
+    capture_costs,
+    classification,
+    closed_form,
+    differential,
+    fuzz,
+    mappings,
+    originals,
+    placements,
+    sampling,
+)
 from validation.advisor import line_engine
 from validation.advisor import study as advisor
 from validation.linux_guest import run as linux_guest
@@ -11,6 +21,7 @@ from validation.native import programs as native_programs
 from validation.published import papers
 from validation.published.s0 import distribution, latency
 from validation.published.s1 import sensitivity
+from validation.published.versions import study as versions
 from validation.study import Study
 
 STUDIES: dict[str, Study[Any]] = {
@@ -20,6 +31,7 @@ STUDIES: dict[str, Study[Any]] = {
         latency.STUDY,
         distribution.STUDY,
         sensitivity.STUDY,
+        versions.STUDY,
         differential.STUDY,
         closed_form.STUDY,
         placements.STUDY,
@@ -27,6 +39,7 @@ STUDIES: dict[str, Study[Any]] = {
         advisor.STUDY,
         line_engine.STUDY,
         classification.STUDY,
+        originals.STUDY,
         native.STUDY,
         native_programs.STUDY,
         linux_guest.STUDY,

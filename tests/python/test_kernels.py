@@ -57,7 +57,7 @@ SMALL = {
     "ft": ["iterations=2", "pad=1"],
     "ft_c": ["iterations=2", "warmup=0"],
     "fdtd3d": ["patch=10", "patches=3"],
-    "fdtd3d_messages": ["patch=10", "patches=3", "buffers=message"],
+    "fdtd3d_messages": ["patch=6", "patches=8", "layout=compact", "buffers=message"],
     "threads_autonomous": ["integer=3", "floating=1", "elements=7", "rounds=5"],
     "threads_side_by_side": ["workers=3", "logarithm=4", "rounds=5"],
     "threads_postponed": ["workers=2", "rounds=4", "elements=5"],
@@ -174,10 +174,18 @@ BREAKAGES = [
     ("ft_c", "from + (k * ny + j) * nx, to", "from, to"),
     ("advection2d_messages", "east[WEST]", "east[EAST]"),
     ("advection3d_messages", "field + first + last * layer", "field + first"),
-    ("fdtd3d_messages", "return of->magnetic ? ghost_at(of, d) + of->n * of->stride[d] : 0;", "return ghost_at(of, d);"),
+    (
+        "fdtd3d_messages",
+        "return of->magnetic ? ghost_at(of, d) + of->n * of->stride[d] : 0;",
+        "return ghost_at(of, d);",
+    ),
     ("fdtd3d_messages", "magnetic ? patch->absorbing : patch->source);", "1);"),
     ("sliding_tile_lists", "open ? in_open : search->open.count - 1", "0"),
-    ("sliding_tile_lists", "at < list->count && list->node[at]->state != state", "at < list->count / 2 && list->node[at]->state != state"),
+    (
+        "sliding_tile_lists",
+        "at < list->count && list->node[at]->state != state",
+        "at < list->count / 2 && list->node[at]->state != state",
+    ),
     ("heap_list1", "content(rank, i, pass), (size_t)bytes)", "content(rank, i, pass), (size_t)bytes - 1)"),
 ]
 

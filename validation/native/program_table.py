@@ -59,7 +59,8 @@ class Case(NamedTuple):
         return f"{self.program.name}-{self.size}-{self.threads}"
 
 
-def _program(row: Mapping[str, Any], file: Path) -> Program:
+def program_of(row: Mapping[str, Any], file: Path) -> Program:
+    """A row of a table; BadOptions if it is not as README.md says."""
     name = str(row.get("name", "?"))
     known = {field.name: field for field in fields(Program)}
     wrong = [key for key in row if key not in known]
@@ -86,7 +87,7 @@ def read_programs(file: Path) -> list[Program]:
         rows = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise BadOptions(f"{file}: {error}") from None
-    return [_program(row, file) for row in rows.get("program", [])]
+    return [program_of(row, file) for row in rows.get("program", [])]
 
 
 def programs(sources: Path | None) -> list[Program]:

@@ -9,7 +9,8 @@ from validation.page_with_notes import markdown_table
 COLUMNS = ("claim", "class", "machine", "what", "published", "model", "unit", "verdict")
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A cell of a table."""
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
     return text.replace("|", "\\|")
 
@@ -31,6 +32,6 @@ def page(paper: str, name: str, rows: Sequence[Mapping[str, Any]], small: bool, 
         f"What deviates stands in [DEVIATIONS.md](../../DEVIATIONS.md). Of {len(predicted)} predicted rows {len(compared)} were compared;"
         f" of these {agreeing} agree.",
         "",
-        *markdown_table(COLUMNS, [[_text(row[column]) for column in COLUMNS] for row in rows]),
+        *markdown_table(COLUMNS, [[text_of(row[column]) for column in COLUMNS] for row in rows]),
     ]
     return "\n".join(lines) + "\n"

@@ -165,3 +165,8 @@ def parameters_of(case: Case) -> dict[str, int | str]:
         edge = int(case.size or 2048)
         return {"rows": edge, "cols": edge, "roi": min(128, edge)}
     return {"class": case.size}
+
+
+def of_steps(case: Case) -> str:
+    """The kernel's parameter for the number of iterations."""
+    return "iterations" if case.program in ("mg", "mg_rows", "ft", "ft_c") else "steps"

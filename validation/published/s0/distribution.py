@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.published.s0.cases import AWARE, MACHINES, OPENMP_SCHEDULES, SYSTEMS, Case, parameters_of
+from validation.published.s0.cases import AWARE, MACHINES, OPENMP_SCHEDULES, SYSTEMS, Case, of_steps, parameters_of
 from validation.published.s0.distribution_page import Outcome, page, summary
 from validation.published.s0.distribution_rows import Replayed
 from validation.published.s0.hypotheses import AS_DESCRIBED, HYPOTHESES, Hypothesis
@@ -43,15 +43,13 @@ class Iteration:
 
 
 def _trace(folder: Path, case: Case, steps: int) -> hn.Trace:
-    of_steps = "iterations" if case.program in ("mg", "ft") else "steps"
-    return captured(folder, case.program, {**parameters_of(case), of_steps: steps, "check": 0})
+    return captured(folder, case.program, {**parameters_of(case), of_steps(case): steps, "check": 0})
 
 
 def _command(case: Case, machine: str, hypothesis: Hypothesis, schedules: tuple[str, ...]) -> str:
     changes = [f"--change {name}={value}" for name, value in hypothesis.changes(machine).items()]
     pages = [] if hypothesis.pages == "4KiB" else [f"--pages {hypothesis.pages}"]
-    of_steps = "iterations" if case.program in ("mg", "ft") else "steps"
-    settings = {**parameters_of(case), of_steps: case.more, "check": 0}
+    settings = {**parameters_of(case), of_steps(case): case.more, "check": 0}
     capture = " ".join(f"--set {name}={value}" for name, value in settings.items())
     chosen = [f"--distribution {schedule}" for schedule in schedules]
     options = [f"--placement {AWARE.placement} --system {SYSTEMS[machine]}", *chosen, *changes, *pages]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.published.s0.cases import MACHINES, SYSTEMS, A, Balancing, Case, Timing, parameters_of
+from validation.published.s0.cases import MACHINES, SYSTEMS, A, Balancing, Case, Timing, of_steps, parameters_of
 from validation.result_cache import ResultCache
 from validation.traces import captured, trace_path
 
@@ -22,7 +22,7 @@ def _trace_of(folder: Path, case: Case, steps: int) -> Path:
     parameters = parameters_of(case)
     if parameters.get("class") == "B" and case.program == "mg":
         parameters["class"] = "A"  # the same grid
-    parameters = {**parameters, "iterations" if case.program in ("mg", "ft") else "steps": steps, "check": 0}
+    parameters = {**parameters, of_steps(case): steps, "check": 0}
     path = trace_path(folder, case.program, parameters)
     if path.exists():
         return path
