@@ -1,4 +1,4 @@
-"""`python -m validation program-versions`: the papers' programs in the versions that their texts leave open, beside each other."""
+"""`python -m validation versions`: the papers' programs in the versions that their texts leave open, beside each other."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from validation.rows import Row
 from validation.study import Options, Study
 
 PAGE = Path(__file__).with_name("results.md")
-COMMAND = "python -m validation program-versions --write"
+COMMAND = "python -m validation versions --write"
 PAPERS = ("S0", "S1", "S2", "S4")
 PROCESSES = tuple(
     replace(case, placed=processes.PLACED) for case in s0.CASES if case.program == "hotspot" and int(case.size) <= 512
@@ -66,7 +66,7 @@ def page(found: Sequence[Row]) -> str:
 
 
 STUDY = Study(
-    "program-versions",
+    "versions",
     "the papers' programs in the versions that their texts leave open, beside each other (`--paper S0`, S1, S2 or S4)",
     "an hour",
     ("claim", "machine", "what", "published", "model", "unit", "verdict", "command", "class"),
