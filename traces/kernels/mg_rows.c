@@ -18,6 +18,9 @@
 typedef double** plane;
 typedef double*** rows_grid;
 
+/* Every level, from 1 for the coarsest. */
+static rows_grid solution[MOST_LEVELS + 1], residuals[MOST_LEVELS + 1];
+
 static rows_grid allocate_rows(int64_t m, int touched) {
   rows_grid grid = kernel_allocate("mg_rows", (size_t)m, sizeof(plane));
   for (int64_t i3 = 0; i3 < m; ++i3) {
@@ -292,29 +295,28 @@ int main(int argc, char** argv) {
   const int64_t iterations = p[ITERATIONS].value ? p[ITERATIONS].value : problem->iterations;
   const double* smoother = p[CLASS].value <= 2 ? smoother_small : smoother_large;
   const int touched = p[HEADERS].value == 0;
-  rows_grid u[MOST_LEVELS + 1], r[MOST_LEVELS + 1];
 
   const double begin = KERNEL_REGION("allocate");
-  for (int64_t level = levels; level >= 1; --level) u[level] = allocate_rows(points_of(level), touched);
+  for (int64_t level = levels; level >= 1; --level) solution[level] = allocate_rows(points_of(level), touched);
   rows_grid v = allocate_rows(m, touched);
-  for (int64_t level = levels; level >= 1; --level) r[level] = allocate_rows(points_of(level), touched);
+  for (int64_t level = levels; level >= 1; --level) residuals[level] = allocate_rows(points_of(level), touched);
   kernel_time("allocate", begin);
 
-  zero_rows(u[levels], m);
+  zero_rows(solution[levels], m);
   place_charges_in(v, problem->n);
-  residual_of(u[levels], v, r[levels], m);
-  const double first = norm_of(r[levels], m);
+  residual_of(solution[levels], v, residuals[levels], m);
+  const double first = norm_of(residuals[levels], m);
   for (int64_t iteration = 0; iteration < iterations; ++iteration) {
     HOMENODE_STEP(iteration);
-    cycle_of(u, v, r, levels, smoother);
+    cycle_of(solution, v, residuals, levels, smoother);
   }
   HOMENODE_STEP(-1);
-  const double last = norm_of(r[levels], m);
+  const double last = norm_of(residuals[levels], m);
 
   const int code = p[CHECK].value ? kernel_verdict("mg_rows", is_wrong(problem, iterations, first, last), "residual norm is not right") : 0;
   for (int64_t level = 1; level <= levels; ++level) {
-    free_rows(u[level], points_of(level));
-    free_rows(r[level], points_of(level));
+    free_rows(solution[level], points_of(level));
+    free_rows(residuals[level], points_of(level));
   }
   free_rows(v, m);
   return code;
