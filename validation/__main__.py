@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--sources",
         type=Path,
-        help="native: a folder with public programs; classification: with archives",
+        help="native: a folder with public programs; originals: with originals.toml; classification: with archives",
     )
     parser.add_argument("--repeats", type=int, default=7, help="native: timed runs of each case")
     parser.add_argument("--write", action="store_true", help="renew the study's page of results, if it has one")
