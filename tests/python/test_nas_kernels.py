@@ -19,21 +19,24 @@ LISTED: dict[str, dict[str, Any]] = {
 }
 # B and C take minutes and gigabytes: HOMENODE_NPB_CLASSES=B,C runs them too.
 CLASSES = ["S", "W", "A", *filter(None, os.environ.get("HOMENODE_NPB_CLASSES", "").split(","))]
+NPB = ("mg", "ft", "mg_rows", "ft_c")
 SMALLEST: dict[str, dict[str, Any]] = {
     "srad_v1": {"rows": 37, "cols": 23, "steps": 3},
     "srad_v2": {"rows": 29, "cols": 41, "roi": 11, "steps": 3, "init": "parallel"},
     "mg": {"class": "S", "iterations": 1},
     "ft": {"class": "S", "iterations": 1},
+    "mg_rows": {"class": "S", "iterations": 1},
+    "ft_c": {"class": "S", "iterations": 1},
 }
 
 
 @pytest.fixture(scope="module")
 def natively(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("nas")
-    for name in ("mg", "ft"):
+    for name in NPB:
         command = ["gcc", *LISTED[name]["flags"], "-o", folder / name, FOLDER / LISTED[name]["file"], "-lm"]
         subprocess.run(command, check=True)
-    return {name: folder / name for name in ("mg", "ft")}
+    return {name: folder / name for name in NPB}
 
 
 def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -42,7 +45,7 @@ def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("size_class", CLASSES)
-@pytest.mark.parametrize("name", ["mg", "ft"])
+@pytest.mark.parametrize("name", NPB)
 def test_published_verification_values(natively: dict[str, Path], name: str, size_class: str) -> None:
     # mg: |norm - published| <= 1e-8 published; ft: |checksum - published| <= 1e-12 |published|, each iteration.
     result = run(natively[name], f"class={size_class}")
@@ -50,7 +53,7 @@ def test_published_verification_values(natively: dict[str, Path], name: str, siz
 
 
 @pytest.mark.parametrize("iterations", [1, 3])
-@pytest.mark.parametrize("name", ["mg", "ft"])
+@pytest.mark.parametrize("name", NPB)
 def test_fewer_iterations_are_checked_too(natively: dict[str, Path], name: str, iterations: int) -> None:
     assert run(natively[name], f"iterations={iterations}").returncode == 0
 
