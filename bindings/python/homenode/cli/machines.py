@@ -1,5 +1,6 @@
 """`homenode machines`: the described machines, and one of them drawn."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,8 @@ from rich.text import Text
 
 from homenode.cli import completion, console
 from homenode.machine import Machine
+from homenode.machine_drawing import machine_svg
+from homenode.outputs import written_whole
 
 LARGEST_MATRIX = 8  # nodes; beyond that the matrices are wider than a screen, and distance levels are shown
 
@@ -134,10 +137,15 @@ def _drawing(machine: Machine) -> Group:
 @click.argument("name", required=False, shell_complete=completion.machines)
 @click.option("--sources", is_flag=True, help="With NAME: list every number with its source.")
 @click.option("--changeable", is_flag=True, help="With NAME: list the names that --change takes, one a line.")
+@click.option(
+    "--svg", type=click.Path(path_type=Path), metavar="FILE", help="With NAME: write it as a picture into this file."
+)
 @console.json_option
-def command(name: str | None, sources: bool, changeable: bool, as_json: bool) -> None:
+def command(name: str | None, sources: bool, changeable: bool, svg: Path | None, as_json: bool) -> None:
     """List the machines that can be simulated, or draw NAME with latency and bandwidth between nodes, as the model has them."""
     if name is None:
+        if svg is not None:
+            raise click.UsageError("--svg without a machine; allowed: homenode machines NAME --svg FILE")
         machines = [Machine.load(known) for known in Machine.names()]
         if as_json:
             console.print_json({"machines": [_entry(machine) for machine in machines]})
@@ -156,6 +164,9 @@ def command(name: str | None, sources: bool, changeable: bool, as_json: bool) ->
         console.output().print(table)
         return
     machine = Machine.load(name)
+    if svg is not None:
+        with written_whole(svg, "page") as temporary:
+            temporary.write_text(machine_svg(machine), encoding="utf-8")
     if as_json:
         entry = _entry(machine) | {
             "links": machine.topology["links"],
