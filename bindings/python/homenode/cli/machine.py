@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from homenode import _core
-from homenode.cli import completion, console
+from homenode.cli import completion, console, machine_compare, machine_import
 from homenode.cli.examples import epilog
+from homenode.cli.machine_writing import document, write
 from homenode.core_model import with_core_of_host
 from homenode.machine import Machine
 from homenode.outputs import written_whole
@@ -15,24 +16,11 @@ from homenode.outputs import written_whole
 
 @click.group("machine")
 def command() -> None:
-    """Describe this host (`detect`, `calibrate`), or measure a simulated machine (`loaded-latency`, `latency-map`)."""
+    """Describe this host (`detect`, `calibrate`) or another machine (`import`); compare machines, or measure a simulated one."""
 
 
-def _write(machine: Machine, output: Path | None) -> None:
-    if output is None:
-        click.echo(machine.to_toml(), nl=False)
-        return
-    with written_whole(output) as temporary:
-        temporary.write_text(machine.to_toml(), encoding="utf-8")
-    parts = {"socket": machine.sockets, "node": machine.nodes, "core": machine.cores}
-    counts = ", ".join(console.number_of(value, part) for part, value in parts.items())
-    click.echo(f"{output}: {counts}", err=True)
-
-
-def _document(machine: Machine) -> dict[str, Any]:
-    entry = {"name": machine.name, "sockets": machine.sockets, "nodes": machine.nodes, "cores": machine.cores}
-    tables = {name: machine.topology[name] for name in ("latency_ns", "bandwidth_bytes_per_s")}
-    return {"machines": [{**entry, **tables, "hash": machine.hash, "parameters": machine.parameters}]}
+command.add_command(machine_import.command)
+command.add_command(machine_compare.command)
 
 
 _SERVICES = (
@@ -64,9 +52,9 @@ def detect(output: Path | None, as_json: bool) -> None:
     """Describe this host from libhwloc. Latencies and bandwidths, which it cannot see, are guessed and marked as assumed."""
     machine = Machine(with_core_of_host(_core.detect()))
     if as_json:
-        console.print_json(_document(machine))
+        console.print_json(document(machine))
     if output is not None or not as_json:
-        _write(machine, output)
+        write(machine.to_toml(), machine, output)
 
 
 @command.command(short_help="measure latencies, bandwidths, barriers, page faults", epilog=epilog("machine calibrate"))
@@ -85,9 +73,9 @@ def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
     )
     machine = Machine(with_core_of_host(core))
     if as_json:
-        console.print_json({**_document(machine), "measured": measured})
+        console.print_json({**document(machine), "measured": measured})
     if output is not None or not as_json:
-        _write(machine, output)
+        write(machine.to_toml(), machine, output)
     if not as_json:
         _summary(measured)
     for line in (

@@ -41,7 +41,7 @@ _GROUPS = {
     "What there is to choose from": {
         "kernels": "list the built-in programs and their parameters",
         "machines": "list the machines that can be simulated, or draw one",
-        "machine": "describe this host (detect, calibrate) or measure a simulated machine",
+        "machine": "describe this host or another machine (import), compare machines, measure a simulated one",
         "systems": "list the operating systems that can be simulated, or show one",
         "policies": "list placements, mappings, distributions and heaps with their parameters",
     },
