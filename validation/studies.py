@@ -8,6 +8,7 @@ from validation import (
     closed_form,
     differential,
     fuzz,
+    imported_machines,
     mappings,
     originals,
     placements,
@@ -45,6 +46,7 @@ STUDIES: dict[str, Study[Any]] = {
         linux_guest.STUDY,
         capture_costs.STUDY,
         sampling.STUDY,
+        imported_machines.STUDY,
         fuzz.STUDY,
     )
 }
