@@ -158,6 +158,27 @@ def test_curves(imported: Callable[..., Imported], text: str, said: bool) -> Non
     assert any("taken as GB/s and ns" in line for line in found.left_out) == said
 
 
+def test_figures_of_the_firmware_count_less_than_measured_ones(imported: Callable[..., Imported]) -> None:
+    own = '<object type="NUMANode" os_index="0" gp_index="100" cpuset="0x0f" local_memory="4294967296"/>'
+    packages = texts.package(0, 4, own) + texts.package(1, 4, texts.node(1))
+    told_by = '<memattr_value target_obj_type="NUMANode" target_obj_gp_index="100" value="{}" initiator_cpuset="0x0f"/>'
+    after = "".join(
+        f'<memattr name="{name}" flags="5">{told_by.format(value)}</memattr>'
+        for name, value in (("Bandwidth", 50_000), ("Latency", 95))
+    )
+    text = texts.hwloc_xml(packages, after)
+    told = values(imported({"box.xml": text}).machine)
+    assert (told["nodes.0.latency"]["value"], told["nodes.0.latency"]["confidence"]) == ("95 ns", "C")
+    assert told["controllers.0.read_only"]["value"] == "52.4288 GB/s"  # MiB/s
+    assert told["nodes.1.latency"]["source"] == "DONOR"
+    both = imported({"box.xml": text, "mlc.txt": texts.MLC})
+    assert values(both.machine)["nodes.0.latency"]["source"] == "F2"
+    assert sum("of the firmware: mlc.txt measured them" in line for line in both.left_out) == 2
+    latencies = texts.MLC[: texts.MLC.index("Measuring Peak")]
+    mixed = values(imported({"box.xml": text, "mlc.txt": latencies}).machine)
+    assert mixed["controllers.0.read_only"]["source"] == "F1"
+
+
 def test_a_table_of_distances_is_told_from_latencies(imported: Callable[..., Imported]) -> None:
     found = imported(
         {
@@ -191,10 +212,11 @@ def test_memory_of_its_own_and_side_caches(imported: Callable[..., Imported], tr
     assert machine.topology["socket_of_node"] == [0, 0, 1]
     assert values(machine)["nodes.2.memory_side_cache"]["value"] == "1 GiB"
     assert any("node 1 (HBM) without cores" in text for text in found.left_out)
-    runs = [
-        hn.RunSpec(machine, threads=8, placement=placement) for placement in ("first-touch", "interleave:nodes=0+1+2")
-    ]
-    assert all(result.seconds > 0 for result in hn.replay_grid(trace, runs[:1]))
+    runs = [hn.RunSpec(machine, threads=8, placement=placement) for placement in ("first-touch", "interleave")]
+    local, spread = hn.replay_grid(trace, runs)
+    assert local.seconds > 0
+    assert local.run["pages_by_node"][1] == 0
+    assert spread.run["pages_by_node"][1] > 0
 
 
 def test_24_sockets_replay(imported: Callable[..., Imported], trace: hn.Trace) -> None:

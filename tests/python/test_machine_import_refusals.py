@@ -57,6 +57,7 @@ FILES: dict[str, tuple[str | bytes, list[str]]] = {
     "synthetic twice": ("Package:2 Package:2 Core:1", ["has the type Package twice"]),
     "synthetic size": ("Package:2 L3Cache:1(size=lots) Core:1", ["'size=lots' is no size"]),
     "synthetic bracket": ("Package:2 [NUMANode Core:1", ["is no level of a topology"]),
+    "synthetic memory": ("Package:2 [NUMANode:999999999] Core:1", ["is no memory; allowed: [NUMANode]"]),
     "mlc NaN": (texts.MLC.replace("130.0", "  nan"), ["wrong:5: an idle latency in ns is 'nan'"]),
     "mlc negative": (texts.MLC.replace("130.0", "-13.0"), ["wrong:5: an idle latency in ns is '-13.0'"]),
     "mlc huge": (texts.MLC.replace("200000.0", "1e300"), ["'ALL Reads' in MB/s is '1e300'"]),

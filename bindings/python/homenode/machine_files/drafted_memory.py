@@ -198,7 +198,9 @@ def _curve(draft: Draft, node: NodeSeen) -> Described | None:
         note = "" if abs(factor - 1) < 1e-9 else "in proportion to the idle latency"
         return from_donor(points, note)
     points_kept = rising(merged.curve.value)
-    peak = merged.peak_reads.value if merged.peak_reads is not None else 0.0
+    # Another file's peak may be of other nodes or other reads.
+    of_this_file = merged.peak_reads is not None and merged.peak_reads.key == merged.curve.key
+    peak = merged.peak_reads.value if merged.peak_reads is not None and of_this_file else 0.0
     full = max(peak, points_kept[-1][0])
     idle = points_kept[0][1]
     chosen: list[list[object]] = []

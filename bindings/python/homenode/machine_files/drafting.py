@@ -60,13 +60,9 @@ def draft_of(merged: Merged, donor: Machine) -> Draft:
         raise UsageError(f"the donor '{donor.name}' has its cores on a ring; allowed: a machine without one")
     layout = merged.layout or _layout_of_donor(donor)
     draft = Draft(merged, layout, donor)
-    matrices = (
-        (merged.idle, merged.idle_key),
-        (merged.bandwidth, merged.bandwidth_key),
-        (merged.slit, merged.slit_key),
-    )
-    for matrix, key in matrices:
-        _check_nodes(draft, matrix, key)
+    _check_nodes(draft, merged.idle, merged.idle_key, not merged.idle_of_firmware)
+    _check_nodes(draft, merged.bandwidth, merged.bandwidth_key, not merged.bandwidth_of_firmware)
+    _check_nodes(draft, merged.slit, merged.slit_key, False)
     between = merged.core_to_core
     if between is not None:
         ends = {end for matrix in (between.remote, between.remote_other) for pair in matrix for end in pair}
@@ -77,13 +73,14 @@ def draft_of(merged: Merged, donor: Machine) -> Draft:
     return draft
 
 
-def _check_nodes(draft: Draft, matrix: Matrix, key: str) -> None:
+def _check_nodes(draft: Draft, matrix: Matrix, key: str, whole: bool) -> None:
+    """Refuse nodes that the machine does not have; if it is `whole`, also rows that are missing."""
     strange = {end for pair in matrix for end in pair} - set(draft.node_of)
     if strange:
         _refuse_end(draft, key, "node", min(strange), len(draft.nodes))
     starts = {row for row, _ in matrix}
     with_cores = {node.os_index for node in draft.nodes if node.cores}
-    if matrix and not draft.merged.idle_of_firmware and not with_cores <= starts and len(starts) > 1:
+    if matrix and whole and not with_cores <= starts:
         node = min(with_cores - starts)
         raise UsageError(
             f"{draft.merged.sources[key]} says nothing of node {node}; allowed: a row for each node with cores"

@@ -75,7 +75,6 @@ class Facts:
     peak_one_to_one: float | None = None
     peaks_are_of_a_node: bool = False
     curve: tuple[tuple[float, float], ...] = ()  # bandwidth, latency
-    curve_is_of_a_node: bool = False
     core_to_core: CoreToCore | None = None
     slit: Matrix = field(default_factory=dict)
     left_out: tuple[str, ...] = ()

@@ -12,12 +12,13 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from homenode.machine_files.facts import Facts, Layout, Matrix
-from homenode.machine_files.layout import layout_of
+from homenode.machine_files.layout import MOST_NODES, layout_of
 from homenode.machine_files.parts import MOST_DEPTH, MOST_PARTS, Part
 from homenode.machine_files.source_text import SourceText, quoted
 
 _VERSIONS = "XML of hwloc 2 or 3"
 _LARGEST = 1 << 50
+_MOST_DISTANCE_TEXT = 2 << 20  # characters; 254 nodes have 64516 distances
 _NOT_HARDWARE = ("Bridge", "PCIDev", "OSDev", "Misc")
 _KINDS = re.compile(
     r"Machine|Package|Die|Group|NUMANode|MemCache|L[1-5]Cache|L[1-3]iCache|Core|PU|Bridge|PCIDev|OSDev|Misc"
@@ -77,8 +78,8 @@ class _Elements:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
-        if self._count > 4 * MOST_PARTS:
-            self._refuse(f"has more than {4 * MOST_PARTS} elements", "a topology of one machine")
+        if self._count > MOST_PARTS:
+            self._refuse(f"has more than {MOST_PARTS} elements", "a topology of one machine")
         if len(self._open) >= MOST_DEPTH:
             self._refuse(f"nests elements more than {MOST_DEPTH} deep", "a topology of one machine")
         element = _Element(name, attributes, self._parser.CurrentLineNumber)
@@ -220,6 +221,8 @@ def _distances(source: SourceText, root: _Element, layout: Layout) -> tuple[Matr
         if found or element.name != "distances2" or given.get("type") != "NUMANode" or not means_latency:
             unused.append(f"distances {quoted(name)} among {quoted(given.get('type', 'several kinds of objects'))}")
             continue
+        if sum(len(piece) for one in element.below for piece in one.text) > _MOST_DISTANCE_TEXT:
+            source.refuse(element.line, "has too many distances", f"those among {MOST_NODES} nodes")
         by_index = {node.os_index if given.get("indexing") == "os" else node.gp_index: node for node in layout.nodes}
         words = {
             part: " ".join("".join(one.text) for one in element.below if one.name == part).split()

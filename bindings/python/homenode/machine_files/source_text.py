@@ -13,8 +13,8 @@ from homenode.errors import InputError
 from homenode.visible import visible
 
 MOST_BYTES = 32 << 20  # the largest hwloc file of a machine of 4096 cores has some 5 MB
-MOST_LINE = 1 << 20  # characters; a row of a table of 4096 hardware threads has some 80 kB
-MOST_ENTRIES = 4096  # rows and columns of a matrix
+MOST_LINE = 1 << 20  # characters; a row of a table of 1024 hardware threads has some 20 kB
+MOST_ENTRIES = 1024  # rows and columns of a table of hardware threads
 
 _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,3})?")
 

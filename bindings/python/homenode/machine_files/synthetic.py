@@ -102,8 +102,8 @@ def _levels(source: SourceText) -> tuple[list[_Level], list[_Level]]:
             source.refuse(1, f"{quoted(found[0].strip())} has no number of its parts", "at least 1")
         level = _Level(kind, arity, _size(source, found[6] or ""))
         if is_memory:
-            if kind not in ("NUMANode", "MemCache"):
-                source.refuse(1, f"{quoted(found[0])} is no memory", "[NUMANode] or [MemCache] in square brackets")
+            if kind != "NUMANode" or found[4] is not None:
+                source.refuse(1, f"{quoted(found[0])} is no memory", "[NUMANode], as often as there are")
             (levels[-1].memory if levels else at_top).append(level)
         else:
             levels.append(level)
@@ -153,8 +153,7 @@ def _numbered(level: _Level, numbers: dict[str, int]) -> Part:
 
 
 def _hang(at: Part, memory: _Level, numbers: dict[str, int]) -> None:
-    for _ in range(memory.arity):
-        at.below.append(_numbered(memory, numbers))
+    at.below.append(_numbered(memory, numbers))
 
 
 def _grow(at: Part, levels: list[_Level], numbers: dict[str, int]) -> None:

@@ -8,6 +8,7 @@ from statistics import median
 from homenode.machine_files.facts import CoreToCore, Facts, Layout, NodeSeen
 from homenode.machine_files.source_text import MOST_ENTRIES, SourceText, quoted
 
+MOST_NODES = 254
 MOST_NANOSECONDS = 1e6
 MOST_BYTES_PER_SECOND = 1e15
 _BANDWIDTHS = {"b/s": 1.0, "kb/s": 1e3, "mb/s": 1e6, "mb/sec": 1e6, "gb/s": 1e9, "gb/sec": 1e9, "tb/s": 1e12}
@@ -53,6 +54,8 @@ def read_numactl(source: SourceText) -> Facts:
     if not cpus or distances_at is None:
         missing = "'node 0 cpus:'" if not cpus else "'node distances:'"
         source.refuse(None, f"has no {missing}", "the whole of what `numactl --hardware` prints")
+    if len(cpus) > MOST_NODES:
+        source.refuse(None, f"has {len(cpus)} nodes", f"at most {MOST_NODES}")
     slit = _numactl_distances(source, distances_at, sorted(cpus))
     nodes = tuple(
         NodeSeen(socket, node, tuple((cpu,) for cpu in cpus[node]), sizes.get(node) or None)
@@ -85,7 +88,10 @@ def _numactl_distances(source: SourceText, begin: int, nodes: list[int]) -> dict
 def read_distances(source: SourceText) -> Facts:
     """A square of relative distances, 10 on its diagonal."""
     slit = {}
-    for row, (number, cells) in enumerate(numeric_rows(source)):
+    rows = numeric_rows(source)
+    if len(rows) > MOST_NODES:
+        source.refuse(None, f"has {len(rows)} nodes", f"at most {MOST_NODES}")
+    for row, (number, cells) in enumerate(rows):
         for column, cell in enumerate(cells):
             slit[row, column] = source.number(number, cell, "a distance", 10, 255)
     return Facts(source.name, "a table of distances (SLIT)", slit=slit)
