@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 import machine_texts as texts
 from homenode.cli.main import main
+from homenode.errors import UsageError
+from homenode.machine_files.importing import import_machine
 from support import Ended
 from test_command_errors import refused
 from test_hostile_files import bounded
@@ -140,6 +143,13 @@ def test_wrong_arguments(
     said = capsys.readouterr()
     refused(Ended(status, said.out, said.err), expected)
     assert [path.name for path in tmp_path.iterdir()] == ["box.xml"]
+
+
+def test_kerncraft_without_yaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "made-up.yml").write_text(texts.KERNCRAFT)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(UsageError, match=r"PyYAML, which is not installed; allowed: pip install 'homenode\[import\]'"):
+        import_machine([tmp_path / "made-up.yml"])
 
 
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
