@@ -13,9 +13,10 @@
 // outer tier writes them back to memory (MESI with implicit write-back), any other tier keeps them (MOESI, state Owned). A write
 // invalidates all other copies; for lines that the writer held it counts an upgrade.
 //
-// Tolerances (tests/unit/models/caches): memory lines within 2 % of an exact hierarchy with random frames and hashed slices,
-// one core, 5 % for cores that share a level. Evictions are handed out by whole groups and at the far end of the chance that a
-// line is still held, so a write-back can come late; an inner hit refreshes the line in all levels of its tier.
+// Tolerances (tests/unit/models/caches): memory lines within 2 % of an exact hierarchy with random frames and hashed slices, one core,
+// 5 % for cores that share a level; with random victims within 3 % of the lines touched of the caches by lines. Evictions are handed out
+// by whole groups and at the far end of the chance that a line is still held, so a write-back can come late; an inner hit refreshes the
+// line in all levels of its tier.
 #pragma once
 
 #include <cstdint>
