@@ -104,7 +104,7 @@ TEST(RandomVictimsByLines, AFullSetGivesUpOneOfItsLinesEachAsOften) {
   }
   int all = 0;
   for (const auto& [line, times] : lost) {
-    EXPECT_NEAR(times, seeds / 4, 5 * std::sqrt(seeds * 0.25 * 0.75)) << "line " << line;
+    EXPECT_NEAR(times, seeds * 0.25, 5 * std::sqrt(seeds * 0.25 * 0.75)) << "line " << line;
     all += times;
   }
   EXPECT_EQ(all, seeds) << "one each time";
