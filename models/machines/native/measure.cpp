@@ -142,7 +142,7 @@ Spread core_hertz(unsigned repeats) {
 
 Spread chase_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigned repeats) {
   const std::size_t most = std::max<std::size_t>(4, std::min(working_set, buffer.size()) / line_bytes);
-  const std::size_t quarter = std::bit_floor(most) / 4, quarters = most / quarter;
+  const std::size_t quarter = std::max<std::size_t>(1, std::bit_floor(most) / 4), quarters = most / quarter;
   const std::size_t part = quarters % 2 == 0 ? 2 * quarter : quarter, parts = quarters % 2 == 0 ? quarters / 2 : quarters;
   // The order of one part, each step a line of every part.
   const auto place = [&](std::size_t line) { return buffer.data() + line * line_bytes; };
