@@ -249,8 +249,8 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
                                              asked.non_temporal.rowwise().sum()};
   const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);
-  const Eigen::ArrayXd exchange = exchange_seconds(machine_, static_cast<double>(line_bytes(machine_)), lines, pairs)
-                                      .max(streaming_seconds<Eigen::ArrayXd>(machine_, asked.streaming));
+  const Eigen::ArrayXd beside = streaming_seconds<Eigen::ArrayXd>(machine_, asked.streaming) - spent.hits - spent.transfers;
+  const Eigen::ArrayXd exchange = exchange_seconds(machine_, static_cast<double>(line_bytes(machine_)), lines, pairs).max(beside);
   spent.reads = spent.reads.max(exchange);
   const Eigen::ArrayXd alone = spent.busy(machine_.overlap);
   const Eigen::ArrayXd faults = asked.faults * (system_.fault.parallel.seconds() + system_.fault.serial.seconds());

@@ -74,7 +74,8 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   CoreSeconds<double> spent{core_times_.seconds(passed.slice), hit_time(outcome),
                             transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0};
   const double faults = fault_time(place, faulted, addresses.huge_pages() - huge_before, addresses);
-  const double exchange = std::max(exchange_time(), streaming_time(place.node));
+  // Non-temporal stores wait beside all else.
+  const double exchange = std::max(exchange_time(), streaming_time(place.node) - spent.hits - spent.transfers);
   use_resources(place);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.

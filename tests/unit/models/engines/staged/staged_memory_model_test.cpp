@@ -291,6 +291,13 @@ TEST(NonTemporalStores, waitForMemoryInPlacesOfTheirOwn) {
     outcome.non_temporal_writes.push_back(touched);
   }),
               about(n * 100e-9 / 2));
+  // Nor beside hits of a cache.
+  EXPECT_THAT(SliceBench{machine}.time([](const LineRange& touched, CacheOutcome& outcome) {
+    outcome.hit_lines[2] += touched.size();
+    outcome.hit_weight[2] += static_cast<double>(touched.size()) / 2;
+    outcome.non_temporal_writes.push_back(touched);
+  }),
+              about(n * 73e-9 / 4));
 }
 
 TEST(ExchangeOfOneCore, boundsNothingThatLatencyBinds) {
