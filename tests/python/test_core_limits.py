@@ -11,6 +11,7 @@ import homenode as hn
 from support import Ended
 
 STREAM_LINES = 20_000
+TRIADS = 2  # that the kernel runs
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +26,10 @@ def changed(machine: str, name: str, value: str) -> hn.Machine:
     return hn.Machine.load(machine).with_changes({name: value})
 
 
-def test_runs_of_a_grid_share_nothing_that_streams_change(trace: hn.Trace) -> None:
+def test_runs_of_a_grid_share_nothing_that_streams_change(stream: hn.Trace) -> None:
     machines = [changed("xeon-x5550-2s", "core.prefetch_streams", number) for number in ("0", "1")]
-    together = hn.replay_grid(trace, [hn.RunSpec(machine, threads=1) for machine in machines], workers=1)
-    alone = [hn.replay(trace, machine, threads=1) for machine in machines]
+    together = hn.replay_grid(stream, [hn.RunSpec(machine, threads=1) for machine in machines], workers=1)
+    alone = [hn.replay(stream, machine, threads=1) for machine in machines]
     assert [result.seconds for result in together] == [result.seconds for result in alone]
     assert alone[1].seconds > alone[0].seconds
 
@@ -41,8 +42,8 @@ def test_non_temporal_stores_wait_until_memory_has_them(stream: hn.Trace, engine
         hn.replay(stream, machine, threads=1, stores="nt", engine=engine).regions.loc["triad", "seconds"]
         for machine in (one, hn.Machine.load("xeon-x5550-2s"))
     ]
-    assert seconds[0] >= STREAM_LINES * 39e-9
-    assert seconds[0] == pytest.approx(STREAM_LINES * 39e-9, rel=0.05)
+    assert seconds[0] >= TRIADS * STREAM_LINES * 39e-9
+    assert seconds[0] == pytest.approx(TRIADS * STREAM_LINES * 39e-9, rel=0.05)
     assert seconds[1] < seconds[0] / 2
 
 
