@@ -6,13 +6,12 @@ from pathlib import Path
 
 import homenode as hn
 from homenode.run_spec import command
-from validation.placements import Case
+from validation.placements import MACHINES, Case
 from validation.published.s3.replays import figures
 from validation.rows import AnyRow
 from validation.study import Study
 from validation.traces import captured, trace_path
 
-MACHINES = ("xeon-e5-2697v2-2s", "xeon-x7560-4s", "sgi-uv-32s")
 MAPPINGS = ("compact", "scatter", "unpinned", "btdm", "treematch", "scotch", "greedy")
 PAGE = Path(__file__).with_name("mappings.md")
 COMMAND = "python -m validation mappings --write"
@@ -90,10 +89,11 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, search: bo
     """Replay under every mapping, and for small cases under every way to put threads on cores."""
     threads = case.team or len(trace.inspect()["threads"])
     every: list[str] = []
+    system = MACHINES.get(machine.name, "default")
     if search:
         ways = placements_of(threads, machine.sockets, machine.cores // machine.sockets)
         every = ["cores:" + ":".join(map(str, way)) for way in ways]
-    choices = hn.grid([machine], [threads], mapping=[*MAPPINGS, *every], oversubscribe=True)
+    choices = hn.grid([machine], [threads], mapping=[*MAPPINGS, *every], oversubscribe=True, system=system)
     runs = [result.run for result in hn.replay_grid(trace, choices)]
     best = min(runs, key=lambda run: float(run["seconds"]))
     cells = {}
@@ -163,8 +163,9 @@ def page(found: Sequence[Row]) -> str:
     head = [
         "# Mappings of threads",
         "",
-        f"Written by `{COMMAND}`, up to the second table. Flow engine, first touch, static schedule, system `default`, energy",
-        "`default` (every parameter assumed). *local*: bytes that controllers move for cores of their own node; *L1 and L2 hits*: of the",
+        f"Written by `{COMMAND}`, up to the second table. Flow engine, first touch, static schedule, system `default`, on sgi-uv-32s",
+        "`linux-2.6.32`, the kernel that it was validated with; energy `default` (every",
+        "parameter assumed). *local*: bytes that controllers move for cores of their own node; *L1 and L2 hits*: of the",
         "lines that arrive at the first level. *regret*: time over the best mapping of the row's program and machine, less one.",
         "",
         f"Sizes: {_sizes(CASES)}. advection2d, mg and sliding_tile run teams of 16.",

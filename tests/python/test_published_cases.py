@@ -172,18 +172,29 @@ def test_numbers_that_set_a_parameter_are_fitted_and_none_beyond_32_threads() ->
     assert all(8 <= team <= 32 for one in fitted.ALL for _, _, team in one.columns)
 
 
-def test_fitted_numbers_change_the_links_that_they_name() -> None:
+def test_the_shipped_machine_has_the_fitted_numbers_and_another_numalink_changes_its_links_alone() -> None:
     machine = hn.Machine.load(s1.MACHINE)
-    ends = {
-        entry["path"]: entry["value"]
-        for entry in machine.parameters
-        if entry["path"].startswith("links.") and entry["path"].endswith(".between")
-    }
-    hubs_and_routers = {path.split(".")[1] for path in fitted.changes() if path.startswith("links.")}
-    for path, value in ends.items():
-        first, second = (int(end) for end in value.split("-"))
-        assert (path.split(".")[1] in hubs_and_routers) == (first >= 32 and second >= 48)
-    machine.with_changes(fitted.changes())
+    parameters = {entry["path"]: entry for entry in machine.parameters}
+    assert parameters["controllers.one_to_one"]["value"] == f"{fitted.WRITE_RATE.value:g} GB/s"
+    wide = fitted.links_of(30)
+    for path in [path for path in parameters if path.startswith("links.") and path.endswith(".between")]:
+        first, second = (int(end) for end in parameters[path]["value"].split("-"))
+        bandwidth = path.replace("between", "bandwidth")
+        assert (bandwidth in wide) == (first >= 32 and second >= 48)
+        if bandwidth in wide:
+            hubs = fitted.HUBS_OF_A_ROUTER if first >= 48 else 1  # a link at the top carries a router's hubs
+            assert float(parameters[bandwidth]["value"].split()[0]) == pytest.approx(hubs * fitted.NUMALINK.value)
+            assert wide[bandwidth] == f"{hubs * 30} GB/s"
+            assert parameters[bandwidth]["source"].startswith("S1-T4")
+    machine.with_changes(wide)
+
+
+def test_the_reduced_machine_differs_from_s1_s_in_two_caches() -> None:
+    whole, reduced = (hn.Machine.load(name) for name in (s1.MACHINE, s1.REDUCED_MACHINE))
+    values = [{entry["path"]: entry["value"] for entry in machine.parameters} for machine in (whole, reduced)]
+    different = {path: values[1][path] for path in values[0] if values[0][path] != values[1][path]}
+    assert different == {"caches.2.size": "64 KiB", "caches.3.size": "1152 KiB"}
+    assert set(values[0]) == set(values[1])
 
 
 def test_distances_of_the_uv() -> None:
@@ -203,7 +214,7 @@ def test_sensitivity_halves_and_doubles_each_assumed_number() -> None:
     assert by_name["tlb.miss_penalty"].scaled(0.5) == {"tlb.miss_penalty": "8.5 ns"}
     assert not {"coherence.snoop", "hubs"} & set(by_name)
     assert not {"controllers.read_only", "controllers.one_to_one"} & {
-        number.name for number in sensitivity.assumed_numbers(machine.with_changes(fitted.changes()))
+        number.name for number in sensitivity.assumed_numbers(machine)
     }
     both = sensitivity.Assumed("a", ("a",), "14 GB/s", (sensitivity.Assumed("b", ("b",), "3 GB/s"),))
     assert both.scaled(2) == {"a": "28 GB/s", "b": "6 GB/s"}

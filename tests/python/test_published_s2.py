@@ -35,7 +35,7 @@ def test_the_law_of_c48_is_exact_where_only_latency_changes() -> None:
 def test_a_gain_outside_of_the_published_range_deviates() -> None:
     def verdict(gain: float) -> str:
         found = [Compared(searched(1.0, 1, 1, 1), searched(1 + gain, 1, 1, 1))]
-        return next(iter(s2.gain_rows(references(), {4: found}, 1))).verdict
+        return next(iter(s2.gain_rows(references(), {4: found}))).verdict
 
     assert [verdict(gain) for gain in (0.1, 0.2, 0.4)] == ["deviates", "agrees", "deviates"]
 

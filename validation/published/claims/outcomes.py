@@ -85,7 +85,7 @@ class Outcome:
 
 
 def outcome(claim: Claim, figures: Mapping[str, Figure]) -> Outcome:
-    """Judge a claim against its paper's figures."""
+    """Judge a claim against the figures."""
     points = []
     for series in claim.series:
         for column, (name, null) in enumerate(zip(series.names(), series.null_values(), strict=True)):
@@ -106,9 +106,9 @@ def outcome(claim: Claim, figures: Mapping[str, Figure]) -> Outcome:
     return Outcome(claim, tuple(points))
 
 
-def outcomes(claims: Sequence[Claim], figures: Mapping[str, Mapping[str, Figure]]) -> list[Outcome]:
-    """Judge all claims; `figures` by paper and name."""
-    return [outcome(claim, figures.get(claim.paper, {})) for claim in claims]
+def outcomes(claims: Sequence[Claim], figures: Mapping[str, Figure]) -> list[Outcome]:
+    """Judge all claims; `figures` of all papers by name."""
+    return [outcome(claim, figures) for claim in claims]
 
 
 @dataclass(frozen=True)

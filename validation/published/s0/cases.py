@@ -35,6 +35,7 @@ BALANCED = (PINNED, INTERLEAVE, AWARE)
 SCHEDULES = tuple(
     RunSpec(placement="stencil-aware", distribution=name) for name in ("dynamic:1", "guided:1", "dynamic:16")
 )
+WEIGHTED = RunSpec(placement="stencil-aware", distribution="latency-weighted")
 # S0 used icc, whose runtime system is libomp.
 OPENMP_SCHEDULES = ("static", "dynamic:1", "guided:1", "auto:libomp")
 
@@ -74,7 +75,7 @@ class Case:
     @property
     def settings(self) -> tuple[RunSpec, ...]:
         """Return what it is replayed under without balancing."""
-        return (*self.placed, *(SCHEDULES if self.program == "srad_v2" else ()))
+        return (*self.placed, *((*SCHEDULES, WEIGHTED) if self.program == "srad_v2" else ()))
 
 
 MG_S = Case("mg", "S", (4,), few=1, more=4)

@@ -18,7 +18,7 @@ from validation.published.page import COLUMNS
 from validation.published.s0.cases import AWARE, INTERLEAVE, MACHINES, PINNED, SYSTEMS, A, B
 from validation.result_cache import ResultCache, package_hash
 from validation.rows import AnyRow, Row, predicted
-from validation.study import Options, Study
+from validation.study import Study
 from validation.traces import captured, trace_path
 
 PAGE = Path(__file__).with_name("results_latency.md")
@@ -103,10 +103,15 @@ def latencies(folder: Path, cache: ResultCache, size: str, machine: str, placeme
     return Latencies(placement, found[1]["seconds"] - found[0]["seconds"], _less(more, few), command)
 
 
+def farthest_latency(machine: str) -> float:
+    """Nanoseconds of the farthest memory, idle."""
+    return float(hn.Machine.load(machine).latency_ns.max())
+
+
 def rows(machine: str, size: str, found: Mapping[str, Latencies]) -> Iterator[Row]:
     """C3: aware has fewer lines from afar than interleave and ends sooner, both wait less than first touch."""
     every = tuple(found[placement] for placement in PLACEMENTS)
-    twice = 2 * float(hn.Machine.load(machine).latency_ns.max())
+    twice = 2 * farthest_latency(machine)
 
     def row(what: str, order: str, values: tuple[float, ...], right: bool, unit: str) -> Row:
         said = " / ".join(f"{value:.4g}" for value in values)
@@ -199,10 +204,11 @@ def _line(one: OnMachine) -> str:
     return "\n".join([*told, *histogram(one.placements)])
 
 
-def _rows(options: Options) -> Iterator[OnMachine]:
-    cache, size = ResultCache(options.folder / "s0_latency.jsonl", package_hash()), "S" if options.small else "W"
+def on_machines(folder: Path, small: bool = False) -> Iterator[OnMachine]:
+    """Every placement on each machine."""
+    cache, size = ResultCache(folder / "s0_latency.jsonl", package_hash()), "S" if small else "W"
     for machine in MACHINES:
-        found = {name: latencies(options.folder, cache, size, machine, name) for name in PLACEMENTS}
+        found = {name: latencies(folder, cache, size, machine, name) for name in PLACEMENTS}
         yield OnMachine(machine, size, found)
 
 
@@ -211,7 +217,7 @@ STUDY = Study(
     "figure 2b of S0 against the engine `line`: how long ft's accesses take",
     "2 minutes",
     ("machine", "size", "rows", "placements"),
-    _rows,
+    lambda options: on_machines(options.folder, options.small),
     (PAGE,),
     line=_line,
     tables=page,

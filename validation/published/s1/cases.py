@@ -10,6 +10,7 @@ from pathlib import Path
 from validation.published.reference import Reference, read_references
 
 MACHINE = "sgi-uv-32s"
+REDUCED_MACHINE = "sgi-uv-32s-reduced"  # for Tables 5 and 6, whose problem is reduced as much
 SYSTEM = "linux-2.6.32"  # S1, Table 2
 WRITE_TEAMS = (8, 16, 32, 64, 128, 192, 256)  # Table 4; the last two columns are [blind]
 ADVECTION_TEAMS = (8, 16, 32, 64, 128, 256)  # Table 5
@@ -19,6 +20,10 @@ WRITE_ORDER = ("jarena", "tcmalloc", "glibc")
 # The tables' columns as heap managers: first touch is glibc's heap under the kernel's own first touch.
 ADVECTION_HEAPS = {"first touch": "glibc", "jarena": "jarena"}
 PAGE_SIZES = {"4K": 4096, "64K": 65536, "2M": 2097152}
+
+NOTE = """\
+Each replay is of the shipped description and system. Rows that say *mechanism* switch one mechanism off after the plain row: nothing is
+printed for them. `[blind]` columns are predictions, compared with nothing here."""
 
 References = Mapping[tuple[str, str], Reference]
 

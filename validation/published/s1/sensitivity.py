@@ -11,15 +11,15 @@ from typing import Any
 
 import homenode as hn
 from homenode.errors import InputError, UsageError
-from validation.published.s1.cases import MACHINE
-from validation.published.s1.fitted import changes
-from validation.published.s1.replays import advection_heap, advection_seconds, setting, write_seconds
+from validation.published.s1.cases import MACHINE, REDUCED_MACHINE
+from validation.published.s1.replays import advection_seconds, advection_setting, setting, write_seconds
 from validation.result_cache import ResultCache, package_hash
 from validation.rows import AnyRow
 from validation.study import Options, Study
 
 PAGE = Path(__file__).with_name("results_sensitivity.md")
 COMMAND = "python -m validation s1-sensitivity --write"
+RATES = ("controllers.read_only", "controllers.one_to_one")
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)( .+)?")
 
 
@@ -71,7 +71,8 @@ def assumed_numbers(machine: hn.Machine) -> list[Assumed]:
     for parameter in machine.parameters:
         if parameter["path"].startswith("dram."):
             continue
-        if not parameter["assumed"] or _QUANTITY.fullmatch(parameter["value"]) is None:
+        together = parameter["path"] in RATES  # a fitted one moves with the assumed one
+        if not (parameter["assumed"] or together) or _QUANTITY.fullmatch(parameter["value"]) is None:
             continue
         path = str(parameter["path"])
         if path in ("sockets", "hubs"):
@@ -87,7 +88,7 @@ def assumed_numbers(machine: hn.Machine) -> list[Assumed]:
 
 def _controllers_together(numbers: list[Assumed]) -> list[Assumed]:
     """Join a controller's two bandwidths: what it writes follows from both, and one alone doubled asks for writes without end."""
-    two = [number for number in numbers if number.name in ("controllers.read_only", "controllers.one_to_one")]
+    two = [number for number in numbers if number.name in RATES]
     if len(two) < 2:
         return numbers
     joined = Assumed(
@@ -161,7 +162,7 @@ def page(found: Sequence[Sensitivity], command: str, day: datetime.date, least: 
         f"    {command}",
         "",
         "Each assumed number of `sgi-uv-32s` (`homenode machines sgi-uv-32s --sources`) is halved and doubled, one at a time,",
-        "beside the fitted ones of [fitted.py](fitted.py). Results are those of [results.md](results.md) on a smaller problem:",
+        "beside the fitted ones (source `S1-T4`). Results are those of [results.md](results.md) on a smaller problem:",
         "1024 patches for Table 5 (as many a thread on 64 threads as there on 256), 8 of 64 blocks a thread for Table 4.",
         "",
         "| result | as described | range over all of them |",
@@ -192,19 +193,17 @@ def s1_results(folder: Path, cache: ResultCache) -> dict[str, Callable[[hn.Machi
 
     def advection(heap: str, team: int, machine: hn.Machine) -> float:
         def answer() -> dict[str, float]:
-            chosen = setting(advection_heap(heap))
-            return {"seconds": advection_seconds(folder, team, "scratch", 1024, chosen, machine.changes).seconds}
+            reduced = hn.Machine.load(REDUCED_MACHINE).with_changes(machine.changes)
+            chosen = {"": advection_setting(heap, machine=reduced)}
+            return {"seconds": advection_seconds(folder, team, "scratch", 1024, chosen)[""].seconds}
 
         question = {"table": 5, "heap": heap, "team": team, "changes": machine.changes}
         return float(cache.get(question, answer)["seconds"])
 
     def write(heap: str, machine: hn.Machine) -> float:
         question = {"table": 4, "heap": heap, "team": 32, "changes": machine.changes}
-        return float(
-            cache.get(question, lambda: {"seconds": write_seconds(folder, 32, setting(heap), machine.changes).seconds})[
-                "seconds"
-            ]
-        )
+        chosen = {"": setting(heap, machine=machine)}
+        return float(cache.get(question, lambda: {"seconds": write_seconds(folder, 32, chosen)[""].seconds})["seconds"])
 
     return {
         "Table 4, 32 threads: GLIBC over JArena": lambda machine: write("glibc", machine) / write("jarena", machine),
@@ -222,7 +221,7 @@ def s1_results(folder: Path, cache: ResultCache) -> dict[str, Callable[[hn.Machi
 
 def _rows(options: Options) -> Iterator[Sensitivity]:
     """Halve and double each assumed number of the SGI UV."""
-    machine = hn.Machine.load(MACHINE).with_changes(changes())
+    machine = hn.Machine.load(MACHINE)
     cache = ResultCache(options.folder / "sensitivity.jsonl", package_hash())
     for name, result in s1_results(options.folder, cache).items():
         yield Sensitivity(name, result(machine), movements(machine, result))

@@ -1,7 +1,7 @@
 """S2's replays: the search under both heaps, and STREAM triad by rings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import homenode as hn
 from homenode.run_spec import command
 from validation.published.s2.cases import EXPANSIONS, MACHINE, TABLE
+from validation.result_cache import ResultCache, package_hash
 from validation.traces import captured, trace_path
 
 
@@ -71,14 +72,21 @@ def compared(
     # The team is the program's own: it is no parameter of the kernel.
     place = folder / f"threads{threads}"
     trace, path = captured(place, "sliding_tile", program, threads=threads), trace_path(place, "sliding_tile", program)
-    found = []
-    for seed in seeds:
-        heaps = ("regular", aware)
+    cache = ResultCache(folder / "s2.jsonl", package_hash())
+    heaps = ("regular", aware)
+
+    def of_seed(seed: int) -> Compared:
         choices = hn.grid([machine], [threads], heap=heaps, engine="line", pages="2MiB", seed=seed)
         repeat = command(path, choices)
-        regular, other = (figures(result.run, repeat) for result in hn.replay_grid(trace, choices))
-        found.append(Compared(regular, other))
-    return found
+
+        def answer() -> dict[str, Any]:
+            results = hn.replay_grid(trace, choices)
+            return {heap: asdict(figures(result.run, repeat)) for heap, result in zip(heaps, results, strict=True)}
+
+        found = cache.get({"trace": trace.hash, "command": repeat}, answer)
+        return Compared(*(Searched(**found[heap]) for heap in heaps))
+
+    return [of_seed(seed) for seed in seeds]
 
 
 def triad(folder: Path, elements: int, cores: Sequence[int]) -> tuple[dict[tuple[int, int], float], str]:

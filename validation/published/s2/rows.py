@@ -15,6 +15,7 @@ from validation.rows import Row, agrees, identity, not_compared, predicted
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
 
 def mean_gain(found: Sequence[Compared]) -> float:
@@ -30,15 +31,26 @@ def config_rows(printed: References, described: Mapping[str, float], command: st
             yield identity("C47", machine, quantity, value, model, math.isclose(model, value), command, "1 or B")
 
 
+def ratios(latencies: pd.DataFrame) -> NDArray[np.float64]:
+    """Slowest over fastest core of each block."""
+    values = latencies.to_numpy()
+    return np.asarray(values.max(axis=1) / values.min(axis=1))
+
+
+def correlations(latencies: pd.DataFrame) -> float:
+    """What a block tells about the next one: correlation of subsequent blocks' latencies, mean of cores."""
+    by_core = [np.corrcoef(latencies[core].to_numpy()[:-1], latencies[core].to_numpy()[1:])[0, 1] for core in latencies]
+    return float(np.mean(by_core))
+
+
 def ratio_rows(printed: References, latencies: pd.DataFrame, command: str) -> Iterator[Row]:
     """C40: slowest over fastest core of each block."""
-    values = latencies.to_numpy()
-    ratios = values.max(axis=1) / values.min(axis=1)
+    over = ratios(latencies)
     largest = 1 + printed[MACHINE, "largest_difference"].value
     what = f"slowest over fastest core, largest of {len(latencies)} blocks"
-    found = float(ratios.max())
+    found = float(over.max())
     yield Row("C40", MACHINE, what, "fitted", largest, found, "1", agrees(1.5 <= found <= 1.65), command)
-    quartiles = ", ".join(f"{value:.2f}" for value in np.quantile(ratios, (0.05, 0.25, 0.5, 0.75, 0.95)))
+    quartiles = ", ".join(f"{value:.2f}" for value in np.quantile(over, (0.05, 0.25, 0.5, 0.75, 0.95)))
     what = "the same ratio over blocks, at 5, 25, 50, 75, 95 %"
     yield not_compared("C40", MACHINE, what, "-", quartiles, command)
 
@@ -56,12 +68,7 @@ def block_row(hashes: Mapping[str, pd.DataFrame], command: str) -> Row:
 
 def correlation_row(hashes: Mapping[str, pd.DataFrame], command: str) -> Row:
     """C41: whether a block tells about the next one."""
-    found = {}
-    for name, latencies in hashes.items():
-        by_core = [
-            np.corrcoef(latencies[core].to_numpy()[:-1], latencies[core].to_numpy()[1:])[0, 1] for core in latencies
-        ]
-        found[name] = float(np.mean(by_core))
+    found = {name: correlations(latencies) for name, latencies in hashes.items()}
     text = ", ".join(f"{name} {value:+.2f}" for name, value in found.items())
     what = "correlation of subsequent blocks' latencies, mean of cores, by hash"
     return identity("C41", MACHINE, what, "about 0", text, abs(found["scattered"]) < 0.05, command)
@@ -83,15 +90,20 @@ def usable_row(latencies: pd.DataFrame, cores: Sequence[int], command: str) -> R
     return predicted("C46", MACHINE, what, "grows with cores", text, grows, command, "of blocks")
 
 
-def gain_rows(printed: References, by_cores: Mapping[int, Sequence[Compared]], seeds: int) -> Iterator[Row]:
+def _seeds(found: Sequence[Compared]) -> str:
+    gains = [100 * one.gain for one in found]
+    return f" (seeds: {min(gains):.1f} to {max(gains):.1f})" if len(gains) > 1 else ""
+
+
+def gain_rows(printed: References, by_cores: Mapping[int, Sequence[Compared]]) -> Iterator[Row]:
     """C42 to C45 over numbers of cores."""
     gains = {cores: mean_gain(found) for cores, found in by_cores.items()}
     command = next(iter(by_cores.values()))[0].aware.command
     least, most = printed[MACHINE, "least_gain"].value, printed[MACHINE, "most_gain"].value
-    shown = ", ".join(f"{cores}: {100 * gain:.1f} %" for cores, gain in gains.items())
+    shown = ", ".join(f"{cores}: {100 * gain:.1f} %{_seeds(by_cores[cores])}" for cores, gain in gains.items())
     inside = least - 0.005 <= min(gains.values()) and max(gains.values()) <= most + 0.005
     published = f"{100 * least:.0f} to {100 * most:.0f} %"
-    what = f"gain of latency-aware by cores, mean of {seeds} seeds"
+    what = "gain of latency-aware by cores, mean of the seeds"
     yield predicted("C42", MACHINE, what, published, shown, inside, command, "of nodes in unit time")
     lowest, highest = min(gains, key=lambda cores: gains[cores]), max(gains, key=lambda cores: gains[cores])
     ordered = list(gains.values())

@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import homenode as hn
+from validation.published.claims.figures import Figure
+from validation.published.s2 import claim_figures
 from validation.published.s2 import rows as compare
-from validation.published.s2.cases import CORES, FEW, HASHES, MACHINE, SEEDS, SENSITIVITIES, references
+from validation.published.s2.cases import CORES, FEW, HASHES, MACHINE, SEEDS, SENSITIVITIES, references, seeds_of
 from validation.published.s2.replays import compared, triad
 from validation.rows import Row
 
 
-def rows(folder: Path, small: bool = False) -> Iterator[Row]:
+def rows(folder: Path, small: bool = False) -> Iterator[Row | Figure]:
     """Yield the rows of C40 to C48, and of the rings."""
     printed = references()
     machine = hn.Machine.load(MACHINE)
@@ -35,14 +37,19 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
     yield compare.block_row(maps, command)
     yield compare.correlation_row(maps, command)
     yield compare.usable_row(maps["scattered"], CORES, command)
+    yield from claim_figures.map_figures(described, maps["scattered"], CORES, command)
 
-    cores, seeds = ((4,), (0,)) if small else (CORES, SEEDS)
-    by_cores = {count: compared(folder, machine, count, seeds, "latency-aware", {}) for count in cores}
-    yield from compare.gain_rows(printed, by_cores, len(seeds))
+    cores = (4,) if small else CORES
+    by_cores = {
+        count: compared(folder, machine, count, (0,) if small else seeds_of(count), "latency-aware", {})
+        for count in cores
+    }
+    yield from compare.gain_rows(printed, by_cores)
     yield from compare.explanation_rows(printed, by_cores)
+    yield from claim_figures.search_figures(by_cores)
     for what, changes, heap, program in SENSITIVITIES[:2] if small else SENSITIVITIES:
         changed = machine.with_changes(dict(changes)) if changes else machine
-        found = compared(folder, changed, 4 if small else FEW, seeds[:1], heap, program)
+        found = compared(folder, changed, 4 if small else FEW, SEEDS[:1], heap, program)
         yield compare.sensitivity_row(what, found)
     rates, command = triad(folder, 1_000_000 if small else 4_000_000, (8, 16) if small else (16, 32, 48, 60))
     yield from compare.triad_rows(rates, printed[MACHINE, "doubled_rings_gain"], command)

@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from validation.published.claims.figures import Figure
+from validation.published.s3 import claim_figures
 from validation.published.s3 import rows as compared
 from validation.published.s3.cases import LOGARITHMS, MAPPINGS, NUMA, SIDE_BY_SIDE, UMA, references
 from validation.published.s3.replays import balances, machine_named, mapped, systems
 from validation.rows import Row
 
 
-def rows(folder: Path, small: bool = False) -> Iterator[Row]:
+def rows(folder: Path, small: bool = False) -> Iterator[Row | Figure]:
     """Yield the rows of C49 to C56."""
     printed = references()
     # CPU-X: side-by-side threads, fewer than 12
@@ -18,16 +20,19 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
     for machine, quantity in ((NUMA, "cpu_x_numa_gain"), (UMA, "cpu_x_uma_gain")):
         found = mapped(folder, "threads_side_by_side", ring, machine, *MAPPINGS)
         yield compared.gain_row("C49", "CPU-X: power saved", printed["all", quantity], machine, found)
+        yield claim_figures.power_saved("cpu-x", machine, found)
         if machine == NUMA:
             yield compared.gain_row(
                 "C50", "CPU-X: power of the cores saved", printed["all", "cpu_x_cpu_gain"], machine, found, cores=True
             )
+            yield claim_figures.core_power_saved(found)
     gains, command = {}, ""
     for threads in SIDE_BY_SIDE[:2] if small else SIDE_BY_SIDE:
         found = mapped(folder, "threads_side_by_side", {**ring, "workers": threads}, NUMA, *MAPPINGS)
         gains[threads] = 1 - found["btdm"].watts / found["unpinned"].watts
         command = found["btdm"].command
     yield compared.growth_row(gains, printed["all", "cpu_x_best_gain"], command)
+    yield from claim_figures.growth(gains, command)
 
     # Flops and Iops: 2400 autonomous threads on 8 cores; CPU: few
     many = 20 if small else int(printed["all", "flops_iops_threads"].value)
@@ -36,11 +41,15 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
     gained = printed["all", "flops_iops_seconds_gain"].value, printed["all", "flops_iops_seconds"].value
     yield compared.time_row("C52", f"Flops and Iops: time saved, {many} threads", *gained, NUMA, found)
     yield compared.gain_row("C53", "Flops: power saved", printed["all", "flops_numa_gain"], NUMA, found)
+    yield claim_figures.time_saved("flops", found)
+    yield claim_figures.power_saved("flops", NUMA, found)
     few = mapped(folder, "threads_autonomous", {**flops, "integer": 4, "floating": 4}, NUMA, *MAPPINGS)
     gained = printed["all", "cpu_seconds_gain"].value, printed["all", "cpu_seconds"].value
     yield compared.time_row("C52", "CPU: time saved, 8 threads", *gained, NUMA, few)
+    yield claim_figures.time_saved("cpu", few)
     uma = mapped(folder, "threads_autonomous", {**flops, "integer": 4, "floating": 4}, UMA, *MAPPINGS)
     yield compared.gain_row("C53", "Flops: power saved", printed["all", "flops_uma_gain"], UMA, uma)
+    yield claim_figures.power_saved("flops", UMA, uma)
 
     # Context Switch: two threads
     players: dict[str, int | str] = {"turns": 50 if small else 2000}
@@ -53,11 +62,15 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row]:
         for name, system in systems(folder / "systems", ("context_switch", "wakeup", "deep_wakeup"))
     }
     yield compared.sensitivity_row(*lost, NUMA, turns, by_system)
+    yield claim_figures.time_saved("context switch", turns, *by_system.values())
+    yield claim_figures.power_saved("context switch", "", turns)
 
-    yield from compared.identity_rows(
-        balances(folder, machine_named(NUMA), 5 if small else 40), f"homenode map F.hnt --machine {NUMA} --json"
-    )
+    differences = balances(folder, machine_named(NUMA), 5 if small else 40)
+    command = f"homenode map F.hnt --machine {NUMA} --json"
+    yield from compared.identity_rows(differences, command)
+    yield claim_figures.balance(differences, command)
     for name in (NUMA, "xeon-x7560-4s"):
         for logarithm in LOGARITHMS[:1] if small else LOGARITHMS:
             found = mapped(folder, "threads_side_by_side", {**ring, "logarithm": logarithm}, name, "btdm", "scatter")
             yield from compared.together_rows(found["btdm"], found["scatter"], name, 2 << logarithm)
+            yield from claim_figures.together(found["btdm"], found["scatter"], name, logarithm)

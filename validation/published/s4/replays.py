@@ -5,8 +5,16 @@ from dataclasses import dataclass
 
 import homenode as hn
 from validation.published.s4.arithmetic import Problem
-from validation.published.s4.cases import COMBINATIONS, SEEDS, STREAM_ELEMENTS, blocks, by_tasks, by_tbb
-from validation.replay import Replayed, replayed
+from validation.published.s4.cases import (
+    AFFINITY_SEEDS,
+    COMBINATIONS,
+    SEEDS,
+    STREAM_ELEMENTS,
+    blocks,
+    by_tasks,
+    by_tbb,
+)
+from validation.replay import Replayed, replayed_all
 
 
 @dataclass(frozen=True)
@@ -78,25 +86,38 @@ def stream_rate(once: Replayed, twice: Replayed) -> float:
 
 def task_figures(trace: hn.Trace, machine: hn.Machine, threads: int, problem: Problem) -> TaskFigures:
     """Every bar of tasks, locality queues and TBB on one machine."""
+    all_of_them, policies = blocks(problem), ("tasks", "locality-queues")
+    asked: dict[tuple[str, object], hn.RunSpec] = {}
 
-    def bar(distribution: str, seed: int = 0) -> Line:
-        spec = hn.RunSpec(machine, threads=threads, distribution=distribution, seed=seed)
-        return line_of(replayed(trace, spec), problem)
+    def ask(bar: str, key: object, distribution: str, seed: int = 0) -> None:
+        asked[bar, key] = hn.RunSpec(machine, threads=threads, distribution=distribution, seed=seed)
 
-    def bars(policy: str, **settings: int | str) -> dict[tuple[str, str], Line]:
-        return {(init, order): bar(by_tasks(problem, init, order, policy, **settings)) for init, order in COMBINATIONS}
+    for init, order in COMBINATIONS:
+        ask("tasks", (init, order), by_tasks(problem, init, order))
+        ask("queues", (init, order), by_tasks(problem, init, order, "locality-queues"))
+        ask("any first", (init, order), by_tasks(problem, init, order, take="any"))
+        ask("parallel", (init, order), by_tasks(problem, init, order, producers=0))
+    for policy in policies:
+        ask("unbounded", policy, by_tasks(problem, "s", "ijk", policy, queue=all_of_them))
+    ask("any unbounded", "", by_tasks(problem, "s", "ijk", queue=all_of_them, take="any"))
+    for seed in SEEDS:
+        ask("tbb", seed, by_tbb(problem, affinity=False), seed)
+    for seed in AFFINITY_SEEDS:
+        ask("tbb affinity", seed, by_tbb(problem, affinity=True), seed)
+    found = {name: line_of(outcome, problem) for name, outcome in replayed_all(trace, asked).items()}
 
-    all_of_them = blocks(problem)
-    policies = ("tasks", "locality-queues")
+    def bars(name: str) -> dict[tuple[str, str], Line]:
+        return {bar: found[name, bar] for bar in COMBINATIONS}
+
     return TaskFigures(
         tasks=bars("tasks"),
-        queues=bars("locality-queues"),
-        unbounded={policy: bar(by_tasks(problem, "s", "ijk", policy, queue=all_of_them)) for policy in policies},
-        any_first=bars("tasks", take="any"),
-        any_unbounded=bar(by_tasks(problem, "s", "ijk", "tasks", queue=all_of_them, take="any")),
-        parallel=bars("tasks", producers=0),
-        tbb=[bar(by_tbb(problem, affinity=False), seed) for seed in SEEDS],
-        tbb_affinity=[bar(by_tbb(problem, affinity=True), seed) for seed in SEEDS],
+        queues=bars("queues"),
+        unbounded={policy: found["unbounded", policy] for policy in policies},
+        any_first=bars("any first"),
+        any_unbounded=found["any unbounded", ""],
+        parallel=bars("parallel"),
+        tbb=[found["tbb", seed] for seed in SEEDS],
+        tbb_affinity=[found["tbb affinity", seed] for seed in AFFINITY_SEEDS],
     )
 
 
