@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 from validation.__main__ import main  # noqa: E402
 from validation.page_with_notes import notes_of  # noqa: E402
 from validation.published import papers  # noqa: E402
+from validation.published.claims.figures import Figure, figure, read_figures  # noqa: E402
 from validation.rows import Row  # noqa: E402
 from validation.studies import STUDIES, UNNAMED  # noqa: E402
 from validation.study import Options, Study  # noqa: E402
@@ -74,10 +75,31 @@ def test_rows_of_papers_have_the_declared_columns() -> None:
     assert set(row) == set(papers.STUDY.columns)
 
 
-def test_a_page_of_the_papers_wants_one_of_them(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["published", "--write"])
-    assert "--write without --paper; allowed: --paper S0|S1|S2|S3|S4" in capsys.readouterr().err
+def test_papers_pages_and_the_table_of_claims_are_renewed_but_not_from_the_small_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows(folder: Path, small: bool) -> Iterator[Row | Figure]:
+        yield Row("C0", "m", "w", "predicted", 1.0, 2.5, "s", "deviates", "how")
+        yield figure("a", 2.5, "one", "how")
+        yield figure("b", 3.5, "one", "how")
+
+    renewed: list[str] = []
+    monkeypatch.setattr(papers, "PAPERS", {"S8": papers.Paper("n", rows), "S9": papers.Paper("n", rows)})
+    monkeypatch.setattr(papers, "page_of", lambda paper: tmp_path / f"{paper}.md")
+    monkeypatch.setattr(papers.table, "figures_of", lambda paper: tmp_path / f"{paper}.csv")
+    monkeypatch.setattr(papers.table, "write", lambda: renewed.append("claims"))
+    monkeypatch.setattr(papers.table, "text", lambda instead: f"claims of {', '.join(instead)}")
+    assert papers.STUDY.run(Options(tmp_path, small=True, write=True)) == 0
+    assert (sorted(path.name for path in tmp_path.glob("*.csv")), renewed) == ([], [])
+    assert papers.STUDY.run(Options(tmp_path, write=True)) == 0
+    assert [(tmp_path / f"{name}.md").is_file() for name in ("S8", "S9")] == [True, True]
+    figures = read_figures(tmp_path / "S9.csv")
+    assert [one.answer.low for one in figures.values()] == [2.5, 3.5]
+    assert len({one.seconds for one in figures.values()}) == 1  # the same runs
+    assert renewed == ["claims"]
+    (tmp_path / "S8.md").unlink()
+    assert papers.STUDY.run(Options(tmp_path, write=True, paper="S9")) == 0
+    assert not (tmp_path / "S8.md").exists()
 
 
 def test_a_study_shows_rows_and_renews_its_page_but_not_from_its_small_form(

@@ -122,31 +122,30 @@ def _cell(text: str) -> str:
 
 
 def sheet(found: Sequence[Outcome]) -> str:
-    """All numbers as CSV."""
+    """All numbers as CSV; of a claim without numbers, why."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(DETAILS)
+    writer = csv.DictWriter(out, DETAILS, restval="", lineterminator="\n")
+    writer.writeheader()
     for one in found:
-        claim = one.claim
+        claim = {"claim": one.claim.name, "title": one.claim.title, "claim's verdict": one.verdict}
         if not one.points:
-            said = claim.reason or f"held by {claim.held_by}"
-            writer.writerow(
-                [claim.name, claim.title, said, "", one.cls, *[""] * 9, one.verdict, "", one.verdict, "", "", ""]
-            )
+            writer.writerow({**claim, "what": one.claim.reason or f"held by {one.claim.held_by}", "class": one.cls})
         for point in one.points:
-            writer.writerow([*_details(one, point)])
+            writer.writerow({**claim, "beats null": "yes" if one.beats_null else "no", **_details(point)})
     return out.getvalue()
 
 
-def _details(one: Outcome, point: Point) -> list[str]:
+def _details(point: Point) -> dict[str, str]:
     series, found = point.series, point.figure
-    answer = found.answer if found else None
-    ends = [f"{answer.low:.6g}", f"{answer.high:.6g}"] if answer else ["", ""]
-    central = f"{answer.central:.6g}" if answer and answer.central is not None else ""
-    start = [one.claim.name, one.claim.title, series.what, point.column, series.cls, series.kind, series.unit]
-    told = [_printed(point), *ends, central, series.null_name, f"{point.null:.6g}"]
-    verdicts = [point.verdict, point.null_verdict, one.verdict, "yes" if one.beats_null else "no"]
-    return [*start, *told, *verdicts, f"{found.seconds:.0f}" if found else "", found.command if found else ""]
+    said = {"what": series.what, "column": point.column, "class": series.cls, "kind": series.kind, "unit": series.unit}
+    said |= {"printed": _printed(point), "null model": series.null_name, "null says": f"{point.null:.6g}"}
+    said |= {"verdict": point.verdict, "null's verdict": point.null_verdict}
+    if found is None:
+        return said
+    answer = found.answer
+    central = "" if answer.central is None else f"{answer.central:.6g}"
+    said |= {"low": f"{answer.low:.6g}", "high": f"{answer.high:.6g}", "central": central}
+    return said | {"seconds": f"{found.seconds:.0f}", "command": found.command}
 
 
 def hypertext(found: Sequence[Outcome]) -> str:

@@ -1,13 +1,23 @@
 """S0's replays: a program's trace with a few iterations more or fewer, each with one placement, mapping and machine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
-from validation.published.s0.cases import MACHINES, SYSTEMS, A, Balancing, Case, Timing, of_steps, parameters_of
+from validation.published.s0.cases import (
+    MACHINES,
+    PINNED,
+    SYSTEMS,
+    A,
+    Balancing,
+    Case,
+    Timing,
+    of_steps,
+    parameters_of,
+)
 from validation.result_cache import ResultCache
 from validation.traces import captured, trace_path
 
@@ -82,15 +92,24 @@ class Replays:
         trace = hn.Trace.open(path)
         # Placements of a pinned team read what the first of them recorded of the caches, if they are replayed in one grid.
         together = [other for other in case.placed if _shares_caches(other, setting)]
-        if setting in together and any(_question(trace, machine, other) not in self.cache for other in together):
-            results = hn.replay_grid(trace, [_asked(machine, other) for other in together], workers=1)
-            for other, result in zip(together, results, strict=True):
-                self.cache.get(_question(trace, machine, other), partial(_answer, result))
+        if setting in together:
+            self._ask(trace, machine, together, workers=1)
+        elif setting in case.settings:  # side by side on the host's cores
+            self._ask(trace, machine, [other for other in case.settings if not _shares_caches(other, PINNED)])
         answer = self.cache.get(
             _question(trace, machine, setting),
             lambda: _answer(hn.replay_grid(trace, [_asked(machine, setting)], workers=1)[0]),
         )
         return answer, _asked(machine, setting).command(path.name)
+
+    def _ask(self, trace: hn.Trace, machine: str, settings: Sequence[hn.RunSpec], workers: int | None = None) -> None:
+        """Replay in one grid what was not replayed before."""
+        missing = [other for other in settings if _question(trace, machine, other) not in self.cache]
+        if not missing:
+            return
+        results = hn.replay_grid(trace, [_asked(machine, other) for other in missing], workers=workers)
+        for other, result in zip(missing, results, strict=True):
+            self.cache.get(_question(trace, machine, other), partial(_answer, result))
 
     def timing(self, case: Case, machine: str, setting: hn.RunSpec) -> Timing:
         """Take a case apart into what happens once and what each iteration takes."""

@@ -1,6 +1,7 @@
 """S0 as a study: each program with two numbers of iterations, under each placement and mapping on machines A and B."""
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,12 +23,14 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row | Figure]:
     timings, balancing = {}, {}
     for case in cases:
         for machine in case.machines:
+            began = time.monotonic()
             for setting in case.settings:
                 timings[machine, case.name, setting] = replays.timing(case, machine, setting)
             for setting in case.balanced:
                 timing = timings[machine, case.name, setting]
                 balancing[machine, case.name, setting] = replays.balancing(case, machine, setting, timing)
-            print(f"{case.name} on {machine}", file=sys.stderr, flush=True)
+            took = time.monotonic() - began
+            print(f"{case.name} on {machine}: {took:.0f} s", file=sys.stderr, flush=True)
     found = Found(timings, balancing, cases)
     yield from compared.rows(found, references())
     yield from claim_figures.figures(found)

@@ -81,8 +81,8 @@ TEST(SgiUv, WritesAsS1Measured) {
   }
 }
 
-// A lone reader of a far node is held up by its hub's NUMAlink, 3.7 x 64 / 72, and not by QPI; where the ports carry what is said of them, by
-// Little's law and then by QPI.
+// A lone reader of a far node is held up by its hub's NUMAlink, 3.7 x 64 / 72, and not by QPI; where the ports carry what is said of them,
+// by Little's law and then by QPI.
 TEST(SgiUv, ALoneReaderIsHeldUpByNumalink) {
   const Machine machine = uv();
   std::map<std::string, std::string> wide;
