@@ -105,7 +105,7 @@ def _closing(found: Sequence[PaperRow], options: Options) -> str:
 STUDY = Study(
     "published",
     "what the five papers print against the model (`--paper S4`: that of Wittmann and Hager), and the table of all claims",
-    "minutes (S3) to hours (S0)",
+    "half an hour to an hour; S3 ten seconds",
     ("claim", "machine", "what", "published", "model", "unit", "verdict", "command", "class"),
     rows,
     (*(page_of(paper) for paper in PAPERS), table.PAGE),
