@@ -85,21 +85,21 @@ def test_papers_pages_and_the_table_of_claims_are_renewed_but_not_from_the_small
 
     renewed: list[str] = []
     monkeypatch.setattr(papers, "PAPERS", {"S8": papers.Paper("n", rows), "S9": papers.Paper("n", rows)})
-    monkeypatch.setattr(papers, "page_of", lambda paper: tmp_path / f"{paper}.md")
+    monkeypatch.setattr(papers, "page_of", lambda paper: tmp_path / f"{paper}.page")
     monkeypatch.setattr(papers.table, "figures_of", lambda paper: tmp_path / f"{paper}.csv")
     monkeypatch.setattr(papers.table, "write", lambda: renewed.append("claims"))
     monkeypatch.setattr(papers.table, "text", lambda instead: f"claims of {', '.join(instead)}")
     assert papers.STUDY.run(Options(tmp_path, small=True, write=True)) == 0
     assert (sorted(path.name for path in tmp_path.glob("*.csv")), renewed) == ([], [])
     assert papers.STUDY.run(Options(tmp_path, write=True)) == 0
-    assert [(tmp_path / f"{name}.md").is_file() for name in ("S8", "S9")] == [True, True]
+    assert [(tmp_path / f"{name}.page").is_file() for name in ("S8", "S9")] == [True, True]
     figures = read_figures(tmp_path / "S9.csv")
     assert [one.answer.low for one in figures.values()] == [2.5, 3.5]
     assert len({one.seconds for one in figures.values()}) == 1  # the same runs
     assert renewed == ["claims"]
-    (tmp_path / "S8.md").unlink()
+    (tmp_path / "S8.page").unlink()
     assert papers.STUDY.run(Options(tmp_path, write=True, paper="S9")) == 0
-    assert not (tmp_path / "S8.md").exists()
+    assert not (tmp_path / "S8.page").exists()
 
 
 def test_a_study_shows_rows_and_renews_its_page_but_not_from_its_small_form(

@@ -66,7 +66,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of design/claims.md."""
+    """One claim, C1 to C81."""
 
     name: str
     paper: str
