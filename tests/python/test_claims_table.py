@@ -18,6 +18,11 @@ from validation.published.claims import table  # noqa: E402
 from validation.published.claims.catalogue import Claim, Series, catalogue, figures_needed, read_claims  # noqa: E402
 from validation.published.claims.figures import Figure, figure, read_figures, spread, write_figures  # noqa: E402
 from validation.published.claims.outcomes import Outcome, headline, outcome  # noqa: E402
+from validation.published.s0 import cases as s0  # noqa: E402
+from validation.published.s0 import claim_figures as s0_figures  # noqa: E402
+from validation.published.s0.cases import Balancing, Timing  # noqa: E402
+from validation.published.s0.figures import Found  # noqa: E402
+from validation.published.s0.latency import Latencies  # noqa: E402
 from validation.published.s1 import cases as s1  # noqa: E402
 from validation.published.s1 import claim_figures as s1_figures  # noqa: E402
 from validation.published.s1.replays import Seconds  # noqa: E402
@@ -212,6 +217,39 @@ def test_s1_yields_every_figure_that_its_claims_need() -> None:
     ]
     assert figures_needed(catalogue())["S1"] <= {one.name for one in found}
     assert len({one.name for one in found}) == len(found)
+
+
+def s0_found(step: float) -> Found:
+    """Every case of S0: stencil-aware takes a second an iteration, weighted chunks 1 / 1.1 of it, all else `step`."""
+    timings, balancing = {}, {}
+    for case in s0.CASES:
+        for machine in case.machines:
+            for setting in case.settings:
+                seconds = {s0.AWARE: 1.0, s0.WEIGHTED: 1 / 1.1}.get(setting, step)
+                idle = (0.1,) * s0.MACHINES[machine]
+                timings[machine, case.name, setting] = Timing(0.0, seconds, 0.5, idle, "core, sweep", "command")
+            for setting in case.balanced:
+                balancing[machine, case.name, setting] = Balancing(1.0, 1.5, 0.1, 10, 1, "command")
+    return Found(timings, balancing, s0.CASES)
+
+
+def test_s0_yields_every_figure_that_its_claims_need() -> None:
+    lines = {"local": {100.0: 90, 1000.0: 10}, "1 hop": {200.0: 5, 2000.0: 5}}
+    latencies = {
+        one.placement: Latencies(one.placement, 1.0, lines, "") for one in (s0.AWARE, s0.INTERLEAVE, s0.PINNED)
+    }
+    found = [*s0_figures.figures(s0_found(12.0)), *s0_figures.footprint_figures()]
+    found += [one for machine in s0.MACHINES for one in s0_figures.latency_figures(machine, latencies)]
+    by_name = {one.name: one for one in found}
+    needed = figures_needed(catalogue())
+    missing = {name for name in needed["S0"] | needed["orders"] if name.startswith("s0")} - set(by_name)
+    assert missing == set()
+    assert len(by_name) == len(found)
+    claims = {claim.name: outcome(claim, by_name) for claim in catalogue()}
+    # a gain of 12 as printed, and at every size: not the larger the smaller
+    assert [claims[name].verdict for name in ("C1", "C16", "C10")] == ["deviates", "reproduced", "within bound"]
+    # with balancing a second takes 1.5 s, in 10 times as long a program 1.05 s
+    assert by_name[f"s0 mg C balancing@{s0.A}"].answer.central == pytest.approx(1 / 1.05)
 
 
 def test_the_committed_table_is_what_the_committed_figures_give() -> None:

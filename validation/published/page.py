@@ -30,7 +30,7 @@ def page(paper: str, name: str, rows: Sequence[Mapping[str, Any]], small: bool, 
         "",
         *([note.strip(), ""] if note else []),
         f"What deviates stands in [DEVIATIONS.md](../../DEVIATIONS.md). Of {len(predicted)} predicted rows {len(compared)} were compared;"
-        f" of these {agreeing} agree.",
+        f" of these {agreeing} agree. Rows are not claims: [claims.md](../claims.md) has a verdict for each claim, beside a null model.",
         "",
         *markdown_table(COLUMNS, [[text_of(row[column]) for column in COLUMNS] for row in rows]),
     ]

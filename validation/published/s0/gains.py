@@ -15,7 +15,7 @@ from validation.published.s0.cases import (
     Case,
 )
 from validation.published.s0.figures import Found, Printed, span
-from validation.rows import Row, agrees, not_compared, predicted
+from validation.rows import Row, agrees, identity, not_compared, predicted
 
 SMALL_GRID, LARGE_GRID = 512, 4096
 COMPARED = (UNPINNED_INTERLEAVE, UNPINNED_AWARE, PINNED, INTERLEAVE, AWARE)
@@ -138,7 +138,7 @@ def _transforms(found: Found, machine: str) -> Iterator[Row]:
         what = f"{case.name}: remote share of the traffic, stencil-aware below interleave"
         said = " / ".join(f"{timing.remote_share:.3f}" for timing in here)
         fewer = here[0].remote_share < here[1].remote_share
-        yield predicted("C3", machine, what, "aware < interleave", said, fewer, command)
+        yield identity("C3", machine, what, "aware < interleave", said, fewer, command)
 
 
 def _transform_gain(found: Found, printed: Printed) -> Iterator[Row]:

@@ -40,7 +40,8 @@ def table_3(team: int, found: Mapping[str, tuple[float, str]]) -> Iterator[Row]:
             close = model <= GLIBC_SHARE * team * PAGES_OF_THREAD
         elif printed:
             close = within(model, printed, 0.05)
-        yield predicted(claim, MACHINE, what, printed, model, close, command, "pages")
+        kind = identity if heap == "jarena" else predicted  # JArena's pages are local by design
+        yield kind(claim, MACHINE, what, printed, model, close, command, "pages")
     nodes, command = team // 8, found["jarena"][1]
     if nodes < 2 or team not in TABLE_3["tcmalloc"]:
         return

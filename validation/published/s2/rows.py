@@ -87,7 +87,7 @@ def usable_row(latencies: pd.DataFrame, cores: Sequence[int], command: str) -> R
     text = ", ".join(f"{count}: {share:.0%}" for count, share in shares.items())
     grows = list(shares.values()) == sorted(shares.values())
     what = f"share of blocks near some core, near = {NEAR_PERCENT} %, by cores"
-    return predicted("C46", MACHINE, what, "grows with cores", text, grows, command, "of blocks")
+    return identity("C46", MACHINE, what, "grows with cores", text, grows, command, "of blocks")
 
 
 def _seeds(found: Sequence[Compared]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from validation.published.reference import Reference
 from validation.published.s3.cases import NUMA
 from validation.published.s3.replays import Mapped
-from validation.rows import Row, agrees, identity, not_compared
+from validation.rows import Class, Row, agrees, identity, not_compared
 
 
 def _sign(gain: float) -> str:
@@ -91,7 +91,9 @@ def together_rows(together: Mapped, apart: Mapped, machine: str, numbers: int) -
         text = f"{own:.4g} together, {other:.4g} apart"
         verdict = agrees(own > other if higher else own < other)
         what = f"{what}, ring of {8 * numbers // 1024} KiB"
-        return Row("C56", machine, what, "predicted", published, text, "1", verdict, together.command)
+        # one core has one node and runs one thread
+        cls: Class = "predicted" if what.startswith("hit rate") else "identity"
+        return Row("C56", machine, what, cls, published, text, "1", verdict, together.command)
 
     yield row("hit rate of L1 and L2", "higher", together.private_hit_rate, apart.private_hit_rate, True)
     yield row("share of local bytes", "higher", together.local_share, apart.local_share, True)
