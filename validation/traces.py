@@ -23,11 +23,9 @@ def capture_to(path: Path, kernel: str | None = None, **settings: Any) -> hn.Tra
     return hn.Trace.open(path)
 
 
-def captured(
-    folder: Path, kernel: str, parameters: Mapping[str, int | str], alias_over: int | None = None, threads: int = 1
-) -> hn.Trace:
-    """Open the kernel's trace, captured first if the folder lacks it. Aliasing garbles values: use check=0."""
+def captured(folder: Path, kernel: str, parameters: Mapping[str, int | str], threads: int = 1) -> hn.Trace:
+    """Open the kernel's trace, captured first if the folder lacks it."""
     path = trace_path(folder, kernel, parameters)
     if path.exists():
         return hn.Trace.open(path)
-    return capture_to(path, kernel, alias_over=alias_over, threads=threads, **parameters)
+    return capture_to(path, kernel, threads=threads, **parameters)
