@@ -23,6 +23,8 @@ from validation.published import papers
 from validation.published.s0 import distribution, latency
 from validation.published.s1 import sensitivity
 from validation.published.versions import study as versions
+from validation.published.s5 import study as s5
+from validation.published.s6 import study as s6
 from validation.study import Study
 
 STUDIES: dict[str, Study[Any]] = {
@@ -33,6 +35,8 @@ STUDIES: dict[str, Study[Any]] = {
         distribution.STUDY,
         sensitivity.STUDY,
         versions.STUDY,
+        s5.STUDY,
+        s6.STUDY,
         differential.STUDY,
         closed_form.STUDY,
         placements.STUDY,

@@ -1,7 +1,7 @@
 """Captured traces, kept in a folder: a second validation reads what the first one captured."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,3 +29,20 @@ def captured(folder: Path, kernel: str, parameters: Mapping[str, int | str], thr
     if path.exists():
         return hn.Trace.open(path)
     return capture_to(path, kernel, threads=threads, **parameters)
+def enlarged(
+    folder: Path, kernel: str, parameters: Mapping[str, int | str], name: str, captures: Sequence[int], size: int
+) -> hn.Trace:
+    """The kernel's trace at `name` = `size`, by the law of captures at smaller sizes, the last of which checks it.
+    UsageError where the program follows no such law.
+    """
+    path = trace_path(folder, kernel, {**parameters, name: size})
+    if path.exists():
+        return hn.Trace.open(path)
+    for one in captures:
+        captured(folder, kernel, {**parameters, name: one})
+    files = [trace_path(folder, kernel, {**parameters, name: one}) for one in captures]
+    with tempfile.TemporaryDirectory(prefix=".enlarge-", dir=folder) as own:
+        fresh = Path(own) / path.name
+        hn.extrapolate(*files[:-1], check=files[-1], output=fresh, **{name: size})
+        fresh.replace(path)
+    return hn.Trace.open(path)
