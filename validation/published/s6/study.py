@@ -7,6 +7,7 @@ import homenode as hn
 from validation.page_with_notes import notes_of
 from validation.published.prediction import RULE, Predicted, compared, read_figures, score, table, write_prediction
 from validation.published.s6.cases import (
+    ALL_LOCAL,
     BYTES_AN_ELEMENT,
     CAPTURED,
     ELEMENTS,
@@ -88,7 +89,8 @@ def page(found: Sequence[Predicted], lines: Sequence[str]) -> str:
             "`printed.csv`: *S5 and S6: predictions, before their printed figures were read*, then *S5 and S6: the printed figures*.",
             "",
             *RULE,
-            f"Null model: {8 * 22.2:.1f} GB/s whatever is done (all nodes' copy as measured by kerncraft), and a ratio of 1. {score(found)}",
+            f"Null model: {ALL_LOCAL:.1f} GB/s whatever is done (all nodes' copy as measured by kerncraft), and a ratio of 1.",
+            score(found),
             "",
             *table(found),
             "",
