@@ -29,6 +29,8 @@ def captured(folder: Path, kernel: str, parameters: Mapping[str, int | str], thr
     if path.exists():
         return hn.Trace.open(path)
     return capture_to(path, kernel, threads=threads, **parameters)
+
+
 def enlarged(
     folder: Path, kernel: str, parameters: Mapping[str, int | str], name: str, captures: Sequence[int], size: int
 ) -> hn.Trace:
