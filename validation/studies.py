@@ -14,7 +14,7 @@ from validation import (
     placements,
     sampling,
 )
-from validation.advisor import line_engine
+from validation.advisor import construction, line_engine, s0_question
 from validation.advisor import study as advisor
 from validation.linux_guest import run as linux_guest
 from validation.native import compare as native
@@ -42,6 +42,8 @@ STUDIES: dict[str, Study[Any]] = {
         placements.STUDY,
         mappings.STUDY,
         advisor.STUDY,
+        construction.STUDY,
+        s0_question.STUDY,
         line_engine.STUDY,
         classification.STUDY,
         originals.STUDY,

@@ -33,14 +33,41 @@ std::vector<CoreId> cores_of(const Workload& workload, const Machine& machine, c
   return cores;
 }
 
-// Who runs which iterations if all threads are equally fast.
-std::vector<ScheduledRange> hand_out(WorkDistribution& distribution, std::size_t threads) {
+// What iterations take that are handed out on demand; nothing known: all take no time, and threads ask in turn.
+class IterationSeconds {
+public:
+  IterationSeconds() = default;
+  // `cells`: of equal parts of the iterations.
+  IterationSeconds(const std::vector<double>& cells, std::int64_t iterations) : iterations_{static_cast<double>(iterations)}, until_{0} {
+    for (const double seconds : cells) until_.push_back(until_.back() + seconds);
+  }
+  double of(ItemRange range) const { return until_.size() < 2 ? 0 : until(range.last) - until(range.first); }
+
+private:
+  double until(std::int64_t iteration) const {
+    const auto cells = static_cast<double>(until_.size() - 1);
+    const double place = std::clamp(static_cast<double>(iteration) * cells / iterations_, 0.0, cells);
+    const auto cell = std::min(static_cast<std::size_t>(place), until_.size() - 2);
+    return until_[cell] + (place - static_cast<double>(cell)) * (until_[cell + 1] - until_[cell]);
+  }
+  double iterations_ = 1;
+  std::vector<double> until_;
+};
+
+// Who runs which iterations: the thread that is free first asks next; of those that are free at once, the next in turn.
+std::vector<ScheduledRange> hand_out(WorkDistribution& distribution, std::size_t threads, const IterationSeconds& seconds) {
   std::vector<ScheduledRange> ranges;
   std::vector<bool> finished(threads, false);
-  std::size_t left = threads, idle_turns = 0;
+  std::vector<double> free_at(threads, 0);
+  std::size_t left = threads, idle_turns = 0, last = threads - 1;
   std::vector<ItemRange> running(threads);
-  for (std::size_t t = 0; left > 0 && idle_turns <= 2 * threads; t = (t + 1) % threads) {
-    if (finished[t]) continue;
+  while (left > 0 && idle_turns <= 2 * threads) {
+    std::size_t t = threads;
+    for (std::size_t turn = 1; turn <= threads; ++turn) {
+      const std::size_t other = (last + turn) % threads;
+      if (!finished[other] && (t == threads || free_at[other] < free_at[t])) t = other;
+    }
+    last = t;
     const ThreadId thread{t};
     if (running[t].size() > 0) distribution.complete(std::exchange(running[t], {}), thread, Time{});
     const Decision decision = distribution.next(thread, Time{});
@@ -50,8 +77,14 @@ std::vector<ScheduledRange> hand_out(WorkDistribution& distribution, std::size_t
     } else if (decision.kind == Decision::Kind::run) {
       ranges.push_back({decision.items.first, decision.items.last, thread, decision.overhead.seconds()});
       running[t] = decision.items;
+      free_at[t] += seconds.of(decision.items) + decision.overhead.seconds();
       idle_turns = 0;
     } else {
+      // It asks again when the next of the others is free.
+      double next = free_at[t];
+      for (std::size_t other = 0; other < threads; ++other)
+        if (!finished[other] && free_at[other] > free_at[t] && (next == free_at[t] || free_at[other] < next)) next = free_at[other];
+      free_at[t] = next;
       ++idle_turns;
     }
   }
@@ -124,7 +157,8 @@ private:
       distribution->prepare(
           {.execution = id, .region = &region, .iterations = execution.iterations, .memory = &memory_, .seed = spec_.seed + id.index()},
           team_, &oracle_);
-      return hand_out(*distribution, spec_.threads);
+      if (distribution->fixed_schedule() != nullptr || execution.iterations == 0) return hand_out(*distribution, spec_.threads, {});
+      return hand_out(*distribution, spec_.threads, {oracle_.cell_seconds(id), execution.iterations});
     }
     std::vector<ScheduledRange> schedule;
     if (execution.binding == Binding::replicated) {

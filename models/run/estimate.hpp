@@ -40,8 +40,8 @@ struct Estimate {
   double microseconds_per_estimate = 0;  // likewise, for an execution that was estimated before under another or the same schedule
 };
 
-// Distributions that hand out on demand are asked thread by thread in turn. Throws UsageError for what the closed form does not
-// estimate: tasks, threads that the program creates itself.
+// Distributions that hand out on demand are asked by the thread that is free first, by what its iterations take (cell_seconds). Throws
+// UsageError for what the closed form does not estimate: tasks, threads that the program creates itself.
 Estimate estimate(const Workload&, const Machine&, const RunSpec&, const RunExtras& = {});
 
 }  // namespace homenode

@@ -136,4 +136,4 @@ def table(rows: Sequence[Predicted]) -> list[str]:
     columns = ("claim", "what", "unit", "prediction", "null", "printed", "model", "verdict", "beats_null")
     cells = [[_text(getattr(row, column)) for column in columns] for row in rows]
     heads = ("claim", "what", "unit", "prediction", "null model", "printed", "today's model", "verdict", "beats null")
-    return markdown_table(heads, cells)
+    return list(markdown_table(heads, cells))

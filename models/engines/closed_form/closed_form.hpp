@@ -35,6 +35,8 @@ public:
   // touches nothing.
   virtual std::vector<double> touch_first(std::span<const TouchedPages>) = 0;
   virtual double barrier_seconds() const = 0;
+  // What each of so many equal parts of the execution's iterations takes, in seconds: which iterations are long, whoever runs them.
+  virtual std::vector<double> cell_seconds(ExecutionId) const = 0;
 };
 
 // Thread t runs on team[t]. The placement decides on pages that executions are the first to write. All must outlive it.

@@ -25,6 +25,7 @@ public:
   double barrier_seconds(ExecutionId) const override;
   double barrier_seconds() const override { return barrier_; }
   std::vector<double> touch_first(std::span<const TouchedPages>) override;
+  std::vector<double> cell_seconds(ExecutionId) const override;
 
 private:
   using Matrix = Eigen::ArrayXXd;

@@ -40,7 +40,7 @@ def rates(folder: Path, machine: hn.Machine, elements: int) -> tuple[dict[str, f
     """GB/s by way and the ratio, and the command that repeats each."""
     by_init: dict[str, tuple[float, str]] = {}
     for init in dict.fromkeys(WAYS.values()):
-        parameters = {"init": init, "check": 0}
+        parameters: dict[str, int | str] = {"init": init, "check": 0}
         few, many = (
             replayed(
                 enlarged(folder, "buffer_copy", {**parameters, "repeats": repeats}, "n", CAPTURED, elements),
