@@ -32,7 +32,7 @@ CHEAP = (
     "closed-form",
     "differential",
     "advisor",
-    "advisor-construction",
+    "advisor-cases",
     "classification",
     "sampling",
 )

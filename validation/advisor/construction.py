@@ -1,4 +1,4 @@
-"""The advisor where weights pay off by construction, and where they do not: `python -m validation advisor-construction`.
+"""The advisor where weights pay off by construction, and where they do not: `python -m validation advisor-cases`.
 
 64 cases of by_construction.toml, half of each kind. The advisor is `advise --engine closed-form`: it replays nothing. What is true is
 what `flow` says of static, dynamic, guided and latency-weighted chunks. Null models: always static, always weighted.
@@ -151,7 +151,7 @@ def judged(trace: hn.Trace, case: Case) -> Judged:
 
 def all_judged(folder: Path, chosen: Iterable[Case], workers: int = 2) -> Iterator[Judged]:
     """Judge each, in order; what the same package has judged before is kept in the folder."""
-    cache = ResultCache(folder / "advisor-construction.jsonl", package_hash())
+    cache = ResultCache(folder / "advisor-cases.jsonl", package_hash())
 
     def one(case: Case) -> Judged:
         trace = captured(folder, case.kernel, case.parameters)
@@ -200,7 +200,7 @@ def _write(found: Sequence[Judged], options: Options) -> None:
 
 
 STUDY = Study(
-    "advisor-construction",
+    "advisor-cases",
     "where chunks by latency pay off by construction and where they do not: the closed form against `flow` on 64 cases",
     "minutes",
     (

@@ -1,4 +1,4 @@
-"""The page of the study `advisor-construction`."""
+"""The page of the study `advisor-cases`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from validation.advisor.construction import Judged
 
 HALVES = ("looked at", "held out", "all")
-COMMAND = "python -m validation advisor-construction --write"
+COMMAND = "python -m validation advisor-cases --write"
 
 
 def _percent(gain: float) -> str:
