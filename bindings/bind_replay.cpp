@@ -146,13 +146,14 @@ py::dict energy_entry(const EnergyFile& file, const Machine& machine, const RunR
 
 // `system`: path of a description, empty for what OperatingSystem says by itself.
 RunExtras extras_from(const std::string& system, bool keep_log, const std::optional<Log>& follow, std::shared_ptr<CacheRecord> record,
-                      std::size_t timeline_events) {
+                      std::size_t timeline_events, std::optional<double> balanced_for) {
   RunExtras extras;
   if (!system.empty()) extras.system = read_system_file(system).system;
   extras.keep_log = keep_log;
   if (follow) extras.follow = log_from(*follow);
   extras.record = std::move(record);
   extras.timeline_events = timeline_events;
+  if (balanced_for) extras.balanced_for = Time::from_seconds(*balanced_for);
   return extras;
 }
 
@@ -180,6 +181,12 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
   result["core"] = report.core;
   result["caches_region"] = report.caches_region;
   result["caches_lines_per_touch"] = report.caches_lines_per_touch;
+  if (report.balanced) {
+    const BalancedTime& balanced = *report.balanced;
+    result["balanced"] = py::dict("seconds"_a = balanced.seconds.seconds(), "seconds_alone"_a = balanced.seconds_alone.seconds(),
+                                  "group"_a = balanced.group, "repeats"_a = balanced.repeats, "scans"_a = balanced.scans,
+                                  "hinting_faults"_a = balanced.hinting_faults, "moved_pages"_a = balanced.moved_pages);
+  }
   if (report.timeline) result["timeline"] = timeline_of(*report.timeline);
   if (extras.keep_log) result["log"] = log_of(report);
   if (extras.keep_log) result["pages"] = pages_of(report);
@@ -193,7 +200,7 @@ void bind_replay(py::module_& module) {
       .def(py::init([](std::int64_t limit_bytes) { return std::make_shared<CacheRecord>(Bytes{limit_bytes}); }), "limit_bytes"_a);
   py::class_<RunExtras>(module, "RunExtras")
       .def(py::init(&extras_from), py::kw_only(), "system"_a = "", "keep_log"_a = false, "follow"_a = py::none(), "record"_a = py::none(),
-           "timeline_events"_a = 0);
+           "timeline_events"_a = 0, "balanced_for"_a = py::none());
   module.def("replay", &replay, "trace"_a, "machine"_a, "spec"_a, "extras"_a = RunExtras{}, "energy"_a = "");
 }
 

@@ -1,6 +1,7 @@
 // ptmalloc of glibc 2.10 to 2.36: an arena a thread, the first thread's by brk; large requests by mmap, from a threshold that rises to
 // the largest such block freed (mallopt(3): M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_TOP_PAD, M_ARENA_MAX, M_MMAP_MAX), and a cache of each
-// thread for small blocks (since 2.26). A foreign free goes to the arena of the block. realloc allocates anew and frees.
+// thread for small blocks (since 2.26). malloc writes the header of the chunk and of the one behind it, so that the caller may be the first
+// on a page of another thread's block. A foreign free goes to the arena of the block. realloc allocates anew and frees.
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
@@ -46,11 +47,11 @@ public:
     const std::uint64_t size = size_for(request);
     if (cache_hit(request, place)) return {};
     const std::size_t arena = arena_of(place.thread);
-    return by_map(*arenas_[arena], size) ? HeapLock{address_space_lock()} : HeapLock{LockId{arena}};
+    return by_map(*arenas_[arena], size) ? HeapLock{} : HeapLock{LockId{arena}};
   }
   HeapLock lock_to_release(Address address, const Place& place) override {
     const Block& block = blocks_.at(address);
-    if (block.arena == mapped) return {address_space_lock()};
+    if (block.arena == mapped) return {};
     return cacheable(arenas_[block.arena]->size_of(block.chunk), place.thread) ? HeapLock{} : HeapLock{LockId{block.arena}};
   }
 
@@ -59,28 +60,35 @@ public:
       std::vector<Cached>& bin = bins(place.thread)[size_for(request)];
       const Cached cached = bin.back();
       bin.pop_back();
-      return served(request, cached.chunk + GlibcArena::header, {cached.arena, cached.chunk}, Time{}, cached_call_);
+      HeapEffect effect = served(request, cached.chunk + GlibcArena::header, {cached.arena, cached.chunk});
+      effect.cost = cached_call_;
+      return effect;
     }
     const std::size_t index = arena_of(place.thread);
     GlibcArena& arena = *arenas_[index];
     const std::uint64_t size = size_for(request);
-    Time held = costs_.call;
+    unsigned map_changes = 0;
     std::optional<Address> chunk;
     if (!by_map(arena, size)) {
       chunk = arena.take(size);
       if (!chunk) {
-        held += costs_.system_call;
+        ++map_changes;  // brk, mprotect or mmap
         if (arena.grow(size, top_pad_)) chunk = arena.take(size);
       }
     }
-    if (!chunk) return map(request, size);
+    if (!chunk) return map(request, size, map_changes);
     Address begin = *chunk;
     if (request.alignment > GlibcArena::header) {
       begin = round_up(*chunk + GlibcArena::header, request.alignment) - GlibcArena::header;
       if (begin != *chunk && begin - *chunk < GlibcArena::least_chunk) begin += request.alignment;
       arena.carve(*chunk, begin, GlibcArena::chunk_size(request.bytes));
     }
-    return served(request, begin + GlibcArena::header, {index, begin}, held, Time{});
+    HeapEffect effect = served(request, begin + GlibcArena::header, {index, begin});
+    effect.held = costs_.call;
+    effect.map_changes = map_changes;
+    // Its own header, and the next one's: that of what was cut off, or that its neighbour is in use.
+    effect.written = {size_field(begin), size_field(begin + arena.size_of(begin))};
+    return effect;
   }
 
   HeapEffect release(ObjectId, Address address, const Place& place) override {
@@ -103,10 +111,6 @@ public:
     } else {
       arenas_[block.arena]->release(block.chunk, trim_threshold_, top_pad_, effect.operations);
       effect.held = costs_.call;
-    }
-    for (const PageOperation& operation : effect.operations) {
-      const std::uint64_t pages = operation.range.size() / addresses_->page_bytes();
-      effect.held += costs_.system_call + costs_.page * static_cast<std::int64_t>(pages);
     }
     return effect;
   }
@@ -163,7 +167,10 @@ private:
     return arena = next_shared_++ % arenas_.size();
   }
 
-  HeapEffect map(const AllocationRequest& request, std::uint64_t size) {
+  // Of a chunk: the word that its header writes.
+  static AddressRange size_field(Address chunk) { return AddressRange::of(chunk + 8, 8); }
+
+  HeapEffect map(const AllocationRequest& request, std::uint64_t size, unsigned map_changes) {
     const std::uint64_t chunk = round_up(size + 8, addresses_->page_bytes());
     const AddressRange pages = addresses_->reserve(chunk);
     ++maps_;
@@ -171,12 +178,18 @@ private:
     const Address user = round_up(pages.first + GlibcArena::header, std::max(request.alignment, GlibcArena::header));
     const std::uint64_t counted =
         chunk - (user - GlibcArena::header - pages.first);  // what lies before an aligned block is not in its size
-    return served(request, user, {mapped, pages.first, counted, chunk}, costs_.system_call, costs_.call);
+    HeapEffect effect = served(request, user, {mapped, pages.first, counted, chunk});
+    effect.cost = costs_.call;
+    effect.map_changes = map_changes + 1;
+    effect.written = {size_field(user - GlibcArena::header)};
+    return effect;
   }
 
-  HeapEffect served(const AllocationRequest& request, Address user, const Block& block, Time held, Time cost) {
+  HeapEffect served(const AllocationRequest& request, Address user, const Block& block) {
     blocks_[user] = block;
-    return {AddressRange::of(user, request.bytes), held, cost, {}};
+    HeapEffect effect;
+    effect.range = AddressRange::of(user, request.bytes);
+    return effect;
   }
 
   const Parameters given_;

@@ -218,7 +218,8 @@ void GlibcArena::trim(std::uint64_t threshold, std::uint64_t top_pad, std::vecto
   if (main_ && segments_.size() > 1) return;  // not brk's: other memory lies behind it
   const std::uint64_t extra = (top.size - least_chunk - 1 - top_pad) / page_ * page_;
   if (extra == 0) return;
-  operations.push_back({PageOperation::Kind::discard, {segment.end - extra, segment.end}});
+  // brk, or for other heaps madvise (shrink_heap in arena.c).
+  operations.push_back({main_ ? PageOperation::Kind::shrink : PageOperation::Kind::discard, {segment.end - extra, segment.end}});
   segment.end = segment.end - extra;
   top.size -= extra;
   committed_ -= extra;

@@ -1,7 +1,7 @@
 // JArena (S1 section 4): a heap a NUMA node over TCMalloc's design. A request is served by the cache of the owner's core, behind it the
 // lists and pages of that core's node; pages are bound to their node, so none holds blocks for two. A free goes to the freeing core's
 // cache if the block is of its node, else to the central list of the node that owns it. Every lock is a node's or a core's, except that
-// of the page allocator. Frames are not given back (assumed: S1 does not say).
+// of the page allocator. Frames go back as in TCMalloc, whose page heap it has (S1 section 4 names no change of that); pages stay bound.
 #include <unordered_map>
 
 #include "models/heap/node_heap.hpp"
@@ -30,7 +30,7 @@ public:
         addresses_->bind_pages(pages, NodeId{node});
         return pages;
       };
-      heaps_.push_back(std::make_unique<NodeHeap>(node, sizes_, obtain, unit, false));
+      heaps_.push_back(std::make_unique<NodeHeap>(node, sizes_, obtain, unit, given_.get("release") != 0, costs_.spins));
     }
     caches_.resize(setting.core.size());
   }
@@ -93,13 +93,13 @@ public:
 
   std::uint64_t reserved_bytes() const override {
     std::uint64_t bytes = 0;
-    for (const auto& heap : heaps_) bytes += heap->pages().system_bytes();
+    for (const auto& heap : heaps_) bytes += heap->pages().system_bytes() - heap->pages().returned_bytes();
     return bytes;
   }
 
 private:
   NodeId node_of(ThreadId thread) const { return node_of_thread_.at(thread.index()); }
-  HeapLock cache_lock(ThreadId thread) const { return {LockId{(std::size_t{1} << 41) + thread.index()}, false}; }
+  HeapLock cache_lock(ThreadId thread) const { return {LockId{(std::size_t{1} << 41) + thread.index()}, false, costs_.spins}; }
 
   ThreadId owner_of(const AllocationRequest& request, ThreadId caller) const {
     std::int32_t owner = -1;
@@ -119,7 +119,7 @@ private:
     return *cache;
   }
   HeapEffect priced(HeapEffect effect, const BlockCache::Traffic& traffic) const {
-    effect.held = costs_.held(traffic, 2, effect.operations, addresses_->page_bytes());  // mmap and mbind
+    costs_.price(effect, traffic, 2, addresses_->page_bytes());  // mmap and mbind
     // The cache's own lock is held for its instructions, too: other threads allocate from it.
     effect.held += costs_.base.call;
     return effect;
@@ -150,7 +150,7 @@ PolicyEntry<HeapManager> jarena_heap() {
           .description = "JArena (Yang et al.): one heap for each node, whose pages are bound to it",
           .parameters = parameters,
           .make = [](const Parameters& given) { return std::make_unique<JArena>(given); },
-          .examples = {"jarena:owner=caller"}};
+          .examples = {"jarena:owner=caller", "jarena:release=0"}};
 }
 
 }  // namespace homenode

@@ -59,12 +59,12 @@ void LineBlocks::refill(const Place& place) {
 HeapEffect LineBlocks::allocate(const AllocationRequest& request, const Place& place) {
   if (!small(request)) return larger_->allocate(request, place);
   std::vector<Address>* list = &lists_[place.core.index()];
-  Time cost = costs_.call;
+  unsigned map_changes = 0;
   const std::size_t core = place.core.index();
   if (list->empty() && (spare_.empty() || !gets_none_[core])) {
     refill(place);
     gets_none_[core] = list->empty();
-    cost += costs_.system_call;
+    map_changes = 1;
   }
   const bool own = !list->empty();
   if (!own) list = &spare_;
@@ -74,7 +74,7 @@ HeapEffect LineBlocks::allocate(const AllocationRequest& request, const Place& p
   const Address block = list->back();
   list->pop_back();
   list_of_[block] = own ? place.core.index() : nobody;
-  return {AddressRange::of(block, request.bytes), Time{}, cost, {}};
+  return {.range = AddressRange::of(block, request.bytes), .held = Time{}, .cost = costs_.call, .map_changes = map_changes};
 }
 
 HeapEffect LineBlocks::release(ObjectId object, Address address, const Place& place) {

@@ -16,8 +16,8 @@ struct ServedBlock {
 class NodeHeap {
 public:
   NodeHeap(std::size_t number, const SizeClasses& sizes, std::function<AddressRange(std::uint64_t)> obtain, std::uint64_t obtain_unit,
-           bool releases)
-      : number_{number}, pages_{std::move(obtain), obtain_unit, releases} {
+           bool releases, Time spins)
+      : number_{number}, spins_{spins}, pages_{std::move(obtain), obtain_unit, releases} {
     for (std::size_t one = 0; one < sizes.size(); ++one) central_.emplace_back(sizes[one], pages_);
   }
   NodeHeap(const NodeHeap&) = delete;
@@ -29,8 +29,8 @@ public:
   std::size_t number() const { return number_; }
 
   // TCMalloc's spin locks are not fair.
-  HeapLock page_lock() const { return {LockId{(number_ + 1) << 16}, false}; }
-  HeapLock central_lock(std::size_t size_class) const { return {LockId{((number_ + 1) << 16) + 1 + size_class}, false}; }
+  HeapLock page_lock() const { return {LockId{(number_ + 1) << 16}, false, spins_}; }
+  HeapLock central_lock(std::size_t size_class) const { return {LockId{((number_ + 1) << 16) + 1 + size_class}, false, spins_}; }
   // Lock for refilling an empty cache: that of the list, or of the page heap if a new span is needed.
   HeapLock fetch_lock(const BlockCache& cache, std::size_t size_class) const {
     return central_[size_class].has_blocks(cache.next_fetch(size_class)) ? central_lock(size_class) : page_lock();
@@ -38,6 +38,7 @@ public:
 
 private:
   std::size_t number_;
+  Time spins_;
   SpanHeap pages_;
   std::vector<CentralList> central_;
 };
@@ -46,24 +47,29 @@ private:
 struct SpanCosts {
   HeapCosts base;
   Time central;  // of one call to a central list or a page heap
+  Time spins;    // at a lock, before the thread sleeps
 
   static std::vector<ParameterSpec> parameters() {
     std::vector<ParameterSpec> all = HeapCosts::parameters(HeapCosts::tcmalloc_cycles);
     all.push_back(
         integer_parameter("central_cycles", "cycles", "cycles of one call to a central list or page heap (assumed)", 400, 0, 1 << 20));
+    all.push_back(integer_parameter(
+        "spin_cycles", "cycles",
+        "cycles that a thread looks for a lock before it sleeps: 1000 looks, each with a pause (assumed 10 cycles)", 10'000, 0, 1 << 24));
+    all.push_back(integer_parameter("release", "0 or 1", "1 = return free pages to the system (TCMALLOC_RELEASE_RATE 1)", 1, 0, 1));
     return all;
   }
   static SpanCosts of(const Parameters& given, const Machine& machine) {
-    return {HeapCosts::of(given, machine), cycles_to_time(static_cast<double>(given.get("central_cycles")), machine.clock)};
+    const auto time = [&](const char* cycles) { return cycles_to_time(static_cast<double>(given.get(cycles)), machine.clock); };
+    return {HeapCosts::of(given, machine), time("central_cycles"), time("spin_cycles")};
   }
-  // What the lock is held for.
-  Time held(const BlockCache::Traffic& traffic, unsigned system_calls, const std::vector<PageOperation>& operations,
-            std::uint64_t page_bytes) const {
-    Time time = central * (traffic.central_calls + (traffic.used_page_heap ? 1 : 0));
-    time += base.system_call * (system_calls * (traffic.grown ? 1 : 0));
-    for (const PageOperation& operation : operations)
-      time += base.system_call + base.page * static_cast<std::int64_t>(operation.range.size() / page_bytes);
-    return time;
+  // Prices a call. Of the system's pages only whole ones can be given back (TCMalloc_SystemRelease); `calls`: to get memory.
+  void price(HeapEffect& effect, const BlockCache::Traffic& traffic, unsigned calls, std::uint64_t page) const {
+    for (PageOperation& operation : effect.operations)
+      operation.range = {round_up(operation.range.first, page), round_down(operation.range.last, page)};
+    std::erase_if(effect.operations, [](const PageOperation& operation) { return operation.range.first >= operation.range.last; });
+    effect.held = central * (traffic.central_calls + (traffic.used_page_heap ? 1 : 0));
+    effect.map_changes = traffic.grown ? calls : 0;
   }
 };
 

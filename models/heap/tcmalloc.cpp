@@ -17,7 +17,8 @@ public:
     addresses_ = &setting.addresses;
     costs_ = SpanCosts::of(given_, setting.machine);
     const auto obtain = [this](std::uint64_t bytes) { return addresses_->reserve(bytes, SpanHeap::page); };
-    heap_ = std::make_unique<NodeHeap>(0, sizes_, obtain, std::max(addresses_->page_bytes(), SpanHeap::page), given_.get("release") != 0);
+    heap_ = std::make_unique<NodeHeap>(0, sizes_, obtain, std::max(addresses_->page_bytes(), SpanHeap::page), given_.get("release") != 0,
+                                       costs_.spins);
   }
 
   HeapLock lock_to_allocate(const AllocationRequest& request, const Place& place) override {
@@ -75,12 +76,7 @@ private:
     return *cache;
   }
   HeapEffect priced(HeapEffect effect, const BlockCache::Traffic& traffic) const {
-    // Of the system's pages only whole ones can be given back (TCMalloc_SystemRelease).
-    const std::uint64_t page = addresses_->page_bytes();
-    for (PageOperation& operation : effect.operations)
-      operation.range = {round_up(operation.range.first, page), round_down(operation.range.last, page)};
-    std::erase_if(effect.operations, [](const PageOperation& operation) { return operation.range.first >= operation.range.last; });
-    effect.held = costs_.held(traffic, 1, effect.operations, addresses_->page_bytes());  // sbrk
+    costs_.price(effect, traffic, 1, addresses_->page_bytes());  // sbrk
     effect.cost = costs_.base.call;
     return effect;
   }
@@ -98,11 +94,9 @@ private:
 }  // namespace
 
 PolicyEntry<HeapManager> tcmalloc_heap() {
-  std::vector<ParameterSpec> parameters = SpanCosts::parameters();
-  parameters.push_back(integer_parameter("release", "0 or 1", "1 = return free pages to the system (TCMALLOC_RELEASE_RATE 1)", 1, 0, 1));
   return {.name = "tcmalloc",
           .description = "gperftools' TCMalloc: a cache for each thread, one page heap for all nodes",
-          .parameters = parameters,
+          .parameters = SpanCosts::parameters(),
           .make = [](const Parameters& given) { return std::make_unique<TcMalloc>(given); },
           .examples = {"tcmalloc:release=0"}};
 }

@@ -47,6 +47,7 @@ public:
       throw UsageError("placement 'autonuma' with kernel=" + std::to_string(named) + " on system '" + system.name + "', which is kernel=" +
                        std::to_string(kernel) + "; allowed: that one, or a system that names none, such as 'default'");
     settings_ = settings_from(parameters_, kernel);
+    settings_.tick = system.scheduler.tick;
   }
   void prepare(const AccessSummary* summary, const Machine& machine) override {
     modified().prepare(summary, machine);

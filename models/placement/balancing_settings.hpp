@@ -18,6 +18,7 @@ struct BalancingSettings {
   Time scan_delay = Time::from_seconds(1);       // of the first scan
   Time scan_period_min = Time::from_seconds(1);  // between scans, each for one thread's period
   Time scan_period_max = Time::from_seconds(60);
+  Time tick = Time::from_seconds(4e-3);      // of the system
   Bytes scan_size{std::int64_t{256} << 20};  // of the pages that one scan unmaps
 };
 

@@ -9,9 +9,9 @@ namespace {
 constexpr std::uint64_t rate_limit_bytes = std::uint64_t{128} << 20;
 const Time rate_limit_window = Time::from_seconds(0.1);
 
-// 3.10: a hinting fault without a migration puts off the thread's scans by 10 ticks, of 1/250 s (assumed: Debian's and Ubuntu's HZ),
-// and every minute (sysctl_numa_balancing_scan_period_reset) a scan starts again from the shortest period.
-const Time longer_without_migration = Time::from_seconds(10.0 / 250);
+// 3.10: a hinting fault without a migration puts off the thread's scans by 10 ticks (task_numa_fault: jiffies_to_msecs(10)), and every
+// minute (sysctl_numa_balancing_scan_period_reset) a scan starts again from the shortest period.
+constexpr std::int64_t ticks_without_migration = 10;
 const Time reset_after = Time::from_seconds(60);
 
 // task_numa_work looks at up to this many times the pages that it may unmap, to skip those that are not there.
@@ -50,16 +50,20 @@ Time NumaBalancing::period_to_scan(const Place& place) {
 
 void NumaBalancing::scan(const Place& place, PageActions& actions) {
   if (!may_scan(place)) return;
+  threads_.resident(resident(actions));  // the first period goes by it (task_nr_scan_windows)
   next_scan_ = place.now + period_to_scan(place);
   last_scanner_ = place.thread;
   unmap_pages(actions);
 }
 
+Bytes NumaBalancing::resident(const PageActions& actions) {
+  std::uint64_t pages = 0;
+  for (PageNumber page; page < PageNumber{actions.pages()}; ++page) pages += !actions.home(page).is_none();
+  return Bytes{static_cast<std::int64_t>(pages * actions.page_bytes())};
+}
+
 void NumaBalancing::unmap_pages(PageActions& actions) {
   const PageNumber end{actions.pages()};
-  std::uint64_t resident = 0;
-  for (PageNumber page; page < end; ++page) resident += !actions.home(page).is_none();
-  threads_.resident(Bytes{static_cast<std::int64_t>(resident * actions.page_bytes())});
   std::uint64_t left = std::max<std::uint64_t>(static_cast<std::uint64_t>(settings_.scan_size.count()) / actions.page_bytes(), 1);
   std::uint64_t look_at = looked_at_for_unmapped * left;
   if (offset_ >= end) {
@@ -108,7 +112,7 @@ void NumaBalancing::fault(const Place& place, std::span<const PageUse> uses, Pag
 void NumaBalancing::lengthen_period(ThreadId thread, bool migrated) {
   if (periods_.size() <= thread.index()) periods_.resize(thread.index() + 1, settings_.scan_period_min);
   Time& period = periods_[thread.index()];
-  if (!migrated) period = std::min(settings_.scan_period_max, period + longer_without_migration);
+  if (!migrated) period = std::min(settings_.scan_period_max, period + settings_.tick * ticks_without_migration);
 }
 
 }  // namespace homenode

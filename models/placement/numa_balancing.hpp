@@ -30,6 +30,7 @@ private:
   bool over_rate_limit(NodeId to, Time now, std::uint64_t page_bytes);
   bool may_scan(const Place&);
   Time period_to_scan(const Place&);
+  static Bytes resident(const PageActions&);
   void unmap_pages(PageActions&);
   void lengthen_period(ThreadId, bool migrated);
 

@@ -12,6 +12,7 @@
 #include "models/engines/engines.hpp"
 #include "models/mapping/register.hpp"
 #include "models/placement/register.hpp"
+#include "models/run/balanced_time.hpp"
 #include "models/run/best_placement.hpp"
 #include "models/run/estimate.hpp"
 #include "models/run/pilot.hpp"
@@ -19,6 +20,7 @@
 #include "models/run/run_fields.hpp"
 #include "models/run/run_plan.hpp"
 #include "models/run/used_policies.hpp"
+#include "sim/base/errors.hpp"
 #include "sim/loop/simulation.hpp"
 #include "sim/machine/mixed_bits.hpp"
 
@@ -63,6 +65,7 @@ SimulationInput input_for(const RunPlan& plan, const Workload& program, ThreadMa
           .quantum = plan.quantum,
           .seed = plan.spec.seed,
           .scheduler = system_of(plan.machine, plan.extras).scheduler,
+          .map_costs = system_of(plan.machine, plan.extras).mapping,
           .graph = plan.graph.get(),
           .timeline = plan.timeline.get()};
 }
@@ -172,10 +175,12 @@ void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOption
 }
 
 // Third phase.
-RunReport main_run(const RunPlan& plan, const FirstTouches& touches, EngineOptions staged, AddressSpace& addresses) {
+RunReport main_run(const RunPlan& plan, const FirstTouches& touches, EngineOptions staged, AddressSpace& addresses,
+                   const std::shared_ptr<TouchLog>& log) {
   if (plan.timeline) plan.timeline->begin_part(plan.workload, touches.pass ? touches.pass->time : Time{});
   share_record(plan, touches, staged);
-  const auto memory = engine_for(plan, plan.workload, staged);
+  std::unique_ptr<MemoryModel> memory = engine_for(plan, plan.workload, staged);
+  if (log) memory = std::make_unique<LoggedMemory>(std::move(memory), log);
   OracleOfRun of_run;
   if (plan.wants_estimates) of_run = make_oracle(plan.workload, plan.machine, plan.spec, plan.extras);
   SimulationInput input = input_for(plan, plan.workload, *plan.mapping, *memory, addresses);
@@ -190,19 +195,39 @@ RunReport main_run(const RunPlan& plan, const FirstTouches& touches, EngineOptio
   return report;
 }
 
+// Where the first mapping lies: of a huge page's multiple, any number of pages behind it.
+std::uint64_t base_pages(std::uint64_t seed) {
+  constexpr std::uint64_t of_bases = 0x6d6d617062617365;  // tells this use of the seed from others
+  return mixed_bits(seed ^ of_bases);
+}
+
+// Where balancing is to be told of a longer run.
+std::shared_ptr<TouchLog> log_of(const RunPlan& plan) {
+  if (!plan.extras.balanced_for) return nullptr;
+  if (plan.placement->watches() != Watch::hinting_faults)
+    throw UsageError("placement '" + plan.spec.placement +
+                     "' for a longer run with balancing; allowed: placements with automatic balancing, "
+                     "such as 'first-touch+autonuma'");
+  return std::make_shared<TouchLog>(plan.workload);
+}
+
 }  // namespace
 
 RunReport run(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
-  const RunPlan plan = make_plan(workload, machine, spec, extras);
+  RunPlan plan = make_plan(workload, machine, spec, extras);
+  const std::shared_ptr<PagePlacement> balancing = plan.placement;
+  const std::shared_ptr<TouchLog> log = log_of(plan);
+  if (log) plan.placement = std::make_shared<LoggedPlacement>(balancing, log);
   PageDemand demand;
   const EngineOptions staged = staged_options(plan, demand);
 
   const AccessSummary summary = prepare_placement(plan);
-  AddressSpace addresses{machine, workload, *plan.placement, plan.pages.page, plan.pages.huge};
+  AddressSpace addresses{machine, workload, *plan.placement, plan.pages.page, plan.pages.huge, base_pages(plan.spec.seed)};
   if (extras.keep_log) addresses.keep_placed_pages();
   const FirstTouches touches = touch_first(plan, summary, staged, addresses);
 
-  RunReport report = main_run(plan, touches, staged, addresses);
+  RunReport report = main_run(plan, touches, staged, addresses, log);
+  if (log) report.balanced = balanced_time({*log, addresses, machine, staged.system}, *balancing, extras.balanced_for->seconds());
 
   if (plan.only_bounds) report = bound_of(plan, demand, report, addresses);
   if (touches.pass) put_in_front(*touches.pass, report);

@@ -46,6 +46,8 @@ struct RunExtras {
   // Runs of the same workload may share one: the first leaves in it what its slices did to the caches, and those of which the caches see
   // the same (what_caches_see) need not work it out again. It changes no report.
   std::shared_ptr<CacheRecord> record;
+  // Run without the balancing of pages that `placement` has, and tell what it costs when the program goes on until it has taken so long.
+  std::optional<Time> balanced_for{};
   std::size_t timeline_events = 0;  // 0: none; else RunReport::timeline, of at most so many events
 };
 

@@ -18,6 +18,8 @@ public:
     read_described(root, schema, "the system", file_, file_.system.name, file_.system.description, sections_of(file_.system));
     at_most_one(root, "faults", "zeroing", file_.system.fault.zeroing);
     at_most_one(root, "balancing", "available", file_.system.balancing.available);
+    at_most_one(root, "mapping", "excludes_faults", file_.system.mapping.excludes_faults);
+    at_most_one(root, "mapping", "releases_exclusively", file_.system.mapping.releases_exclusively);
     const unsigned kernel = file_.system.balancing.kernel;
     if (kernel != 0 && (kernel < 206 || kernel > 9999))
       refuse_value(root, "balancing", "kernel",

@@ -111,6 +111,11 @@ public:
   // When a waiting reader sees a word that the writer writes at `writer.now`; locks, conditions and barriers use it. None if the model
   // leaves this to the machine's core-to-core latency.
   virtual std::optional<Time> signal(const Place& /*writer*/, const Place& /*reader*/) { return std::nullopt; }
+  // The lock of the address space is wanted for writing, from `now` on, for `held`: page faults wait until it is given up, those of running
+  // slices and those of slices that start meanwhile. Returns how long the writer waits for faults that hold the lock for reading.
+  virtual Time hold_back_faults(Time /*now*/, Time /*held*/) { return {}; }
+  // What `faults` page faults, settled last in the address space, cost a thread that takes them in a call of the heap.
+  virtual Time faults_in_call(const Place&, std::uint64_t /*faults*/, const AddressSpace&) { return {}; }
   // Writes all dirty lines back at the end of a run, in no time.
   virtual void flush(AddressSpace&) = 0;
 };

@@ -3,11 +3,19 @@
 #include <algorithm>
 
 #include "sim/machine/machine.hpp"
+#include "sim/machine/transfer_latency.hpp"
 
 namespace homenode {
 
-HeapCalls::HeapCalls(HeapManager* heap, const Workload& workload, AddressSpace& addresses, MemoryModel& memory, std::uint64_t seed)
-    : heap_{heap != nullptr ? *heap : packed_}, workload_{workload}, addresses_{addresses}, memory_{memory}, seed_{seed}, random_{seed} {}
+HeapCalls::HeapCalls(HeapManager* heap, const Workload& workload, AddressSpace& addresses, MemoryModel& memory, std::uint64_t seed,
+                     const Costs& costs)
+    : heap_{heap != nullptr ? *heap : packed_},
+      workload_{workload},
+      addresses_{addresses},
+      memory_{memory},
+      seed_{seed},
+      costs_{costs},
+      random_{seed} {}
 
 void HeapCalls::prepare(const Machine& machine, const std::vector<CoreId>& core_of_thread) {
   calls_.resize(core_of_thread.size());
@@ -16,6 +24,11 @@ void HeapCalls::prepare(const Machine& machine, const std::vector<CoreId>& core_
     const TracedObject& object = workload_.objects[o];
     if (object.kind == ObjectKind::heap && !object.thread_private && addresses_.placed(ObjectId{o})) placed_before_[ObjectId{o}] = {};
   }
+  spin_.wakeup = costs_.wakeup;
+  spin_.way = [this, &machine](CoreId from, CoreId to) {
+    if (!topology_) topology_.emplace(machine);
+    return transfer_latency(machine, *topology_, machine.socket_of(machine.node_of(from)), machine.socket_of(machine.node_of(to)));
+  };
   heap_.prepare({workload_, machine, addresses_, core_of_thread, seed_});
 }
 
@@ -32,6 +45,7 @@ AllocationRequest HeapCalls::request(ObjectId id) const {
 bool HeapCalls::begin(const Place& place, HeapOperation operation, ObjectId object, std::vector<Wake>& wakes) {
   Call& call = calls_.at(place.thread.index());
   call.place = place;
+  addresses_.runs_on(place.core);
   const bool allocates = operation == HeapOperation::allocate || operation == HeapOperation::reallocate;
   const auto before = placed_before_.find(object);
   const bool not_asked = before != placed_before_.end() && before->second == Address{};
@@ -59,24 +73,15 @@ bool HeapCalls::next_step(Call& call, Time now, std::vector<Wake>& wakes) {
                                          : heap_.lock_to_release(heap_address(step.object, call.place.thread), call.place);
     call.lock = lock.id;
     if (!lock.id.is_none()) {
-      Lock& state = locks_[lock.id];
-      state.fair = lock.fair;
       call.came = now;
-      if (state.held) {
-        call.phase = Phase::waiting;
-        state.queue.push_back(call.place.thread);
-      } else {
-        state.held = true;
+      if (locks_.try_emplace(lock.id, lock.fair, lock.spins).first->second.ask(call.place)) {
         hold(call, now, wakes);
+      } else {
+        call.phase = Phase::waiting;
       }
       return false;
     }
-    const HeapEffect effect = perform(call, now);
-    if (effect.held + effect.cost > Time{}) {
-      call.phase = Phase::paying;
-      wakes.push_back({call.place.thread, now + effect.held + effect.cost});
-      return false;
-    }
+    if (without_lock(call, now, wakes)) return false;
     call.steps.pop_front();
   }
   call.phase = Phase::none;
@@ -85,73 +90,152 @@ bool HeapCalls::next_step(Call& call, Time now, std::vector<Wake>& wakes) {
 
 void HeapCalls::hold(Call& call, Time now, std::vector<Wake>& wakes) {
   report_.lock_wait += now - call.came;
-  const HeapEffect effect = perform(call, now);
+  const Spent spent = perform(call, now);
   call.phase = Phase::holding;
-  call.cost = effect.cost;
-  wakes.push_back({call.place.thread, now + effect.held});
+  call.change = spent.change;
+  call.cost = spent.cost;
+  wakes.push_back({call.place.thread, now + spent.held});
+}
+
+// True if the step takes time.
+bool HeapCalls::without_lock(Call& call, Time now, std::vector<Wake>& wakes) {
+  const Spent spent = perform(call, now);
+  call.change = spent.change;
+  call.cost = spent.cost;
+  if (spent.change > Time{}) {
+    call.phase = Phase::holding;
+    wakes.push_back({call.place.thread, now + spent.held});
+    return true;
+  }
+  call.cost += spent.held;
+  return pay(call, now, wakes);
+}
+
+void HeapCalls::change_map(Call& call, Time now, std::vector<Wake>& wakes) {
+  call.came = call.place.now = now;
+  if (map_.ask(call.place)) {
+    hold_map(call, now, wakes);
+  } else {
+    call.phase = Phase::waits_for_map;
+  }
+}
+
+void HeapCalls::hold_map(Call& call, Time now, std::vector<Wake>& wakes) {
+  const Time waits = costs_.mapping.excludes_faults == 0 ? Time{} : memory_.hold_back_faults(now, call.change);
+  report_.lock_wait += now - call.came + waits;
+  call.phase = Phase::changing_map;
+  wakes.push_back({call.place.thread, now + waits + call.change});
+  call.change = {};
+}
+
+void HeapCalls::give_up_map(Time now, std::vector<Wake>& wakes) {
+  if (const auto next = map_.pass_on()) hold_map(calls_[next->index()], now, wakes);
+}
+
+void HeapCalls::give_up(const Call& call, Time now, std::vector<Wake>& wakes) {
+  if (call.lock.is_none()) return;
+  CallLock& lock = locks_.at(call.lock);
+  if (!lock.fair()) {
+    Place place = call.place;
+    place.now = now;
+    for (const CallLock::Look& look : lock.give_up(place, spin_, random_)) wakes.push_back(look);
+  } else if (const auto next = lock.pass_on()) {
+    hold(calls_[next->index()], now, wakes);
+  }
+}
+
+// True if there is something to pay.
+bool HeapCalls::pay(Call& call, Time now, std::vector<Wake>& wakes) {
+  if (call.cost <= Time{}) return false;
+  call.phase = Phase::paying;
+  wakes.push_back({call.place.thread, now + call.cost});
+  return true;
 }
 
 bool HeapCalls::resume(const Place& place, std::vector<Wake>& wakes) {
   Call& call = calls_.at(place.thread.index());
-  if (call.phase == Phase::holding) {
-    Lock& lock = locks_.at(call.lock);
-    lock.held = !lock.queue.empty();
-    if (lock.held) {
-      const std::size_t next = lock.fair ? 0 : static_cast<std::size_t>(random_() % lock.queue.size());
-      Call& other = calls_[lock.queue[next].index()];
-      lock.queue.erase(lock.queue.begin() + static_cast<std::ptrdiff_t>(next));
-      hold(other, place.now, wakes);
-    }
-    if (call.cost > Time{}) {
-      call.phase = Phase::paying;
-      wakes.push_back({place.thread, place.now + call.cost});
-      return false;
-    }
+  call.place = place;
+  if (call.phase == Phase::waiting) {
+    if (locks_.at(call.lock).look(place)) hold(call, place.now, wakes);
+    return false;
+  }
+  if (call.phase == Phase::holding && call.change > Time{}) {
+    change_map(call, place.now, wakes);
+    return false;
+  }
+  if (call.phase == Phase::changing_map) give_up_map(place.now, wakes);
+  if (call.phase != Phase::paying) {
+    give_up(call, place.now, wakes);
+    if (pay(call, place.now, wakes)) return false;
   }
   call.steps.pop_front();
   return next_step(call, place.now, wakes);
 }
 
-HeapEffect HeapCalls::perform(const Call& call, Time now) {
-  const Step& step = call.steps.front();
+HeapCalls::Spent HeapCalls::perform(const Call& call, Time now) {
   Place place = call.place;
   place.now = now;
-  const AllocationRequest asked = request(step.object);
-  HeapEffect effect;
-  if (step.allocates) {
-    effect = heap_.allocate(asked, place);
-    const auto owner = static_cast<std::size_t>(asked.owner_hint);
-    const bool marked = asked.owner_hint >= 0 && owner < node_of_thread_.size();
-    apply(effect.operations);
-    const auto before = placed_before_.find(step.object);
-    if (before != placed_before_.end() && effect.range.first != addresses_.base_of(step.object)) {
-      before->second = effect.range.first;
-    } else {
-      placed_before_.erase(step.object);
-      addresses_.bind_object(step.object, place.thread, effect.range, marked ? node_of_thread_[owner] : place.node);
-    }
-    blocks_.insert(effect.range.first);
-    requested_ += asked.bytes;
-  } else {
-    const Address address = heap_address(step.object, place.thread);
-    report_.remote_block_pages += addresses_.remote_pages_of(step.object, place.thread);
-    effect = heap_.release(step.object, address, place);
-    if (placed_before_.erase(step.object) > 0) memory_.drop(addresses_.release_object(step.object), true);
-    if (addresses_.placed(step.object, place.thread)) addresses_.unbind_object(step.object, place.thread);
-    apply(effect.operations);
-    blocks_.erase(address);
-    requested_ -= asked.bytes;
-  }
+  const HeapEffect effect = call.steps.front().allocates ? allocate(call, place) : release(call, place);
+  Spent spent{effect.held, costs_.mapping.call * static_cast<std::int64_t>(effect.map_changes), effect.cost};
+  apply(effect.operations, spent);
+  if (call.steps.front().allocates) bind(call, place, effect.range);
+  for (const AddressRange& range : effect.written) spent.held += write(range, effect.range, place);
   report_.reserved_bytes = std::max(report_.reserved_bytes, heap_.reserved_bytes());
   report_.requested_peak_bytes = std::max(report_.requested_peak_bytes, requested_);
+  return spent;
+}
+
+// The thread writes a header beside `block`. A page that both lie on is the block's: placements go by objects.
+Time HeapCalls::write(AddressRange header, AddressRange block, const Place& place) {
+  if (addresses_.page_of(header.last - 1) == addresses_.page_of(block.first)) header.last = std::max(header.last, block.first + 1);
+  if (addresses_.page_of(header.first) == addresses_.page_of(block.last - 1)) header.first = std::min(header.first, block.last - 1);
+  const std::uint64_t faults = addresses_.touch(header, true, place);
+  return faults == 0 ? Time{} : memory_.faults_in_call(place, faults, addresses_);
+}
+
+HeapEffect HeapCalls::allocate(const Call& call, const Place& place) {
+  requested_ += request(call.steps.front().object).bytes;
+  return heap_.allocate(request(call.steps.front().object), place);
+}
+
+void HeapCalls::bind(const Call& call, const Place& place, AddressRange block) {
+  const ObjectId object = call.steps.front().object;
+  const std::int32_t hint = request(object).owner_hint;
+  const auto owner = static_cast<std::size_t>(hint);
+  const bool marked = hint >= 0 && owner < node_of_thread_.size();
+  const auto before = placed_before_.find(object);
+  if (before != placed_before_.end() && block.first != addresses_.base_of(object)) {
+    before->second = block.first;
+  } else {
+    placed_before_.erase(object);
+    addresses_.bind_object(object, place.thread, block, marked ? node_of_thread_[owner] : place.node);
+  }
+  blocks_.insert(block.first);
+}
+
+HeapEffect HeapCalls::release(const Call& call, const Place& place) {
+  const ObjectId object = call.steps.front().object;
+  const Address address = heap_address(object, place.thread);
+  report_.remote_block_pages += addresses_.remote_pages_of(object, place.thread);
+  HeapEffect effect = heap_.release(object, address, place);
+  if (placed_before_.erase(object) > 0) memory_.drop(addresses_.release_object(object), true);
+  if (addresses_.placed(object, place.thread)) addresses_.unbind_object(object, place.thread);
+  blocks_.erase(address);
+  requested_ -= request(object).bytes;
   return effect;
 }
 
-void HeapCalls::apply(const std::vector<PageOperation>& operations) {
+void HeapCalls::apply(const std::vector<PageOperation>& operations, Spent& spent) {
+  const MappingCost& cost = costs_.mapping;
   for (const PageOperation& operation : operations) {
     memory_.drop(operation.range, true);
-    if (operation.kind == PageOperation::Kind::discard) addresses_.discard(operation.range);
-    if (operation.kind == PageOperation::Kind::unmap) addresses_.unmap(operation.range);
+    if (operation.kind == PageOperation::Kind::forget) continue;
+    const bool unmaps = operation.kind == PageOperation::Kind::unmap;
+    const std::uint64_t pages = unmaps ? addresses_.unmap(operation.range) : addresses_.discard(operation.range);
+    const Time release = cost.release(pages, addresses_.cores_run());
+    const bool changes = operation.kind != PageOperation::Kind::discard;
+    (changes ? spent.change : spent.held) += cost.call;
+    (changes && cost.releases_exclusively != 0 ? spent.change : spent.held) += release;
   }
 }
 

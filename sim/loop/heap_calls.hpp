@@ -1,5 +1,7 @@
 // Heap calls in simulated time: a thread waits for the lock that its call needs, holds it, pays the rest of the call, goes on. The heap
-// decides where a block lies when its thread has the lock, so whoever gets it first is served first.
+// decides where a block lies when its thread has the lock, so whoever gets it first is served first. Calls of the system that change the
+// memory map come in between, with the heap's lock held: their own lock, that of the address space, has a fair queue and keeps out page
+// faults (system.hpp, MappingCost).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +12,9 @@
 #include <vector>
 
 #include "sim/hardware/memory_model.hpp"
+#include "sim/loop/call_lock.hpp"
+#include "sim/machine/system.hpp"
+#include "sim/machine/topology.hpp"
 #include "sim/memory/address_space.hpp"
 #include "sim/memory/packed_heap.hpp"
 #include "sim/policy/heap_manager.hpp"
@@ -20,13 +25,14 @@ namespace homenode {
 
 class HeapCalls {
 public:
-  struct Wake {  // a thread whose call goes on at this time
-    ThreadId thread;
-    Time time;
+  using Wake = CallLock::Look;  // a thread whose call goes on at this time
+  struct Costs {
+    MappingCost mapping;
+    Time wakeup;  // of a thread that sleeps at a spin lock
   };
 
   // `heap` null: PackedHeap. All must outlive the calls.
-  HeapCalls(HeapManager* heap, const Workload&, AddressSpace&, MemoryModel&, std::uint64_t seed);
+  HeapCalls(HeapManager* heap, const Workload&, AddressSpace&, MemoryModel&, std::uint64_t seed, const Costs& costs = {});
   void prepare(const Machine&, const std::vector<CoreId>& core_of_thread);
 
   // The thread comes to a heap event: true if it is done at once. Otherwise the thread is in a call, and keeps its core, until
@@ -37,7 +43,8 @@ public:
   HeapReport report() const;
 
 private:
-  enum class Phase : std::uint8_t { none, waiting, holding, paying };
+  // waits for the heap's lock, holds it, waits for that of the address space, changes the map, is past both
+  enum class Phase : std::uint8_t { none, waiting, holding, waits_for_map, changing_map, paying };
   struct Step {
     bool allocates = false;
     ObjectId object;
@@ -47,19 +54,30 @@ private:
     Place place;
     std::deque<Step> steps;  // the first is under way
     LockId lock = LockId::none();
-    Time came, cost;
+    Time came;
+    Time change;  // of the map, that is still to be made
+    Time cost;    // behind all locks
   };
-  struct Lock {
-    bool held = false, fair = true;
-    std::vector<ThreadId> queue;
+  struct Spent {  // by what a call does, in the order in which it does it
+    Time held, change, cost;
   };
 
   bool next_step(Call&, Time now, std::vector<Wake>& wakes);
   void hold(Call&, Time now, std::vector<Wake>& wakes);
-  HeapEffect perform(const Call&, Time now);
+  bool without_lock(Call&, Time now, std::vector<Wake>& wakes);
+  void change_map(Call&, Time now, std::vector<Wake>& wakes);
+  void hold_map(Call&, Time now, std::vector<Wake>& wakes);
+  void give_up_map(Time now, std::vector<Wake>& wakes);
+  void give_up(const Call&, Time now, std::vector<Wake>& wakes);
+  bool pay(Call&, Time now, std::vector<Wake>& wakes);
+  Spent perform(const Call&, Time now);
+  HeapEffect allocate(const Call&, const Place&);
+  void bind(const Call&, const Place&, AddressRange block);
+  HeapEffect release(const Call&, const Place&);
+  Time write(AddressRange header, AddressRange block, const Place&);
   AllocationRequest request(ObjectId) const;
   Address heap_address(ObjectId, ThreadId);
-  void apply(const std::vector<PageOperation>&);
+  void apply(const std::vector<PageOperation>&, Spent&);
 
   PackedHeap packed_;
   HeapManager& heap_;
@@ -67,10 +85,14 @@ private:
   AddressSpace& addresses_;
   MemoryModel& memory_;
   std::uint64_t seed_;
+  Costs costs_;
+  SpinLockTimes spin_;
+  std::optional<Topology> topology_;
   std::mt19937_64 random_;
   std::vector<Call> calls_;  // by thread
   std::vector<NodeId> node_of_thread_;
-  std::map<LockId, Lock> locks_;
+  std::map<LockId, CallLock> locks_;
+  CallLock map_{true};        // of the address space
   std::set<Address> blocks_;  // addresses that the heap gave
   // Objects whose pages the placement touched before the run: they lie where they are, and their calls take the heap's time. The address
   // is what the heap gave, once it was asked.

@@ -9,6 +9,7 @@
 #include "sim/hardware/cost_oracle.hpp"
 #include "sim/machine/machine.hpp"
 #include "sim/machine/scheduler_settings.hpp"
+#include "sim/machine/system.hpp"
 #include "sim/memory/address_space.hpp"
 #include "sim/policy/heap_manager.hpp"
 #include "sim/policy/thread_mapping.hpp"
@@ -36,6 +37,7 @@ struct SimulationInput {
   HeapManager* heap = nullptr;  // null: PackedHeap
   std::uint64_t seed = 0;       // of who gets a spin lock, and of what the scheduler leaves to chance
   SchedulerSettings scheduler{};
+  MappingCost map_costs{};             // of what heaps ask of the system
   CostOracle* oracle = nullptr;        // for distributions that want estimates; told how every execution ran
   const ThreadGraph* graph = nullptr;  // for mappings that want it
   Timeline* timeline = nullptr;        // told what each thread does

@@ -14,7 +14,8 @@ Slices::Slices(const Parts& parts, SliceCutter& cutter)
       sync_{parts.sync},
       accounts_{parts.accounts},
       cutter_{cutter},
-      heap_{threads_.in.heap, threads_.in.workload, threads_.in.addresses, threads_.in.memory, threads_.in.seed} {
+      heap_{threads_.in.heap,   threads_.in.workload, threads_.in.addresses,
+            threads_.in.memory, threads_.in.seed,     {threads_.in.map_costs, threads_.in.scheduler.wakeup}} {
   heap_.prepare(threads_.in.machine, threads_.cores());
 }
 
@@ -57,6 +58,7 @@ void Slices::hand_over(std::size_t t, Work& work) {
   threads_.scheduler.start_computing(ThreadId{t});
   if (PrefilteredSlices* const prefiltered = executions_[work.items.execution.index()].prefiltered.get())
     prefiltered->before_start(ThreadId{t}, in.memory, in.addresses);
+  in.addresses.runs_on(work.place.core);
   const Started started = in.memory.start(work, in.addresses);
   accounts_.shares().start(ThreadId{t}, {region_in_hand(thread), work.overhead, started.page_work}, threads_.now);
   thread.reached = started.reached;

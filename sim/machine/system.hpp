@@ -1,9 +1,11 @@
-// An operating system as the models see it: what page faults, page migrations and NUMA-balancing scans cost.
+// An operating system as the models see it: what page faults, changes of the memory map, page migrations and NUMA-balancing scans cost.
 // Plain data, read from TOML in models/systems (each number there has a source).
 //
 // Who is charged: faults, zeroing, migrations and scans lengthen the slice in which they happen (models/engines).
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -27,6 +29,30 @@ struct FaultCost {
   std::optional<Time> huge = {};           // `parallel` of a fault that places a huge page, where that is known
 };
 
+// Of calls that change the memory map. Faults hold the lock of the address space (mmap_lock) for reading, changes for writing, and the
+// queue for it is fair: a change that waits holds back later faults. With p pages whose frames go back and c cores that ran the address
+// space:
+//   a change      call + release, held for writing
+//   release       p page + shootdown + (c - 1) shootdown_core; nothing if p = 0
+//   madvise       call + release, held for reading: no fault waits for it
+// Frames are given back with the lock held for reading where `releases_exclusively` is 0.
+struct MappingCost {
+  Time call = Time::nanoseconds(1000);  // one brk, mmap, munmap, mprotect, mbind or madvise
+  Time page = Time::nanoseconds(100);   // a page that was there
+  Time shootdown;                       // of the call, where another core must drop its translations, too
+  Time shootdown_core;                  // each other core that must
+  unsigned excludes_faults = 0;         // 1 = faults wait for changes, and changes for faults; 0 = neither
+  unsigned releases_exclusively = 1;
+
+  // `pages` > 0 pages' frames go back while `cores` cores have run the address space.
+  Time release(std::uint64_t pages, std::size_t cores) const {
+    return pages == 0 ? Time{} : page * static_cast<std::int64_t>(pages) + shootdowns(cores);
+  }
+  Time shootdowns(std::size_t cores) const {
+    return cores < 2 ? Time{} : shootdown + shootdown_core * static_cast<std::int64_t>(cores - 1);
+  }
+};
+
 // A page that moves costs its thread fixed + shootdown + the copy at the slower side's pace, with the core's prefetched lines in flight.
 struct MigrationCost {
   Time fixed = Time::nanoseconds(1000);      // a page: isolate, unmap, remap
@@ -38,13 +64,14 @@ struct BalancingCost {
   unsigned available = 1;                        // 0 = the kernel has none
   unsigned kernel = 0;                           // version of Linux, 100 x major + minor; 0 = unspecified
   Time hinting_fault = Time::nanoseconds(1000);  // on the core that touches a page whose access rights a scan took
-  Time scan = Time::nanoseconds(20);             // a scanned page
+  Time scan = Time::nanoseconds(20);             // a scanned page; a scan that takes rights away costs the shootdown of mapping besides
 };
 
 // The default values are the system `default`: a fault costs the same everywhere, zeroing included. Assumed.
 struct OperatingSystem {
   std::string name = "default", description;
   FaultCost fault;
+  MappingCost mapping;
   MigrationCost migration;
   BalancingCost balancing;
   SchedulerSettings scheduler;

@@ -15,7 +15,8 @@ constexpr Address first_address{std::uint64_t{1} << 32};
 
 }  // namespace
 
-AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, PagePlacement& policy, Bytes page, Bytes huge)
+AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, PagePlacement& policy, Bytes page, Bytes huge,
+                           std::uint64_t base_pages)
     : machine_{machine},
       workload_{workload},
       policy_{policy},
@@ -31,6 +32,7 @@ AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, Pag
   if (machine.nodes.size() > pending) {
     throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.nodes.size()) + " nodes; at most 253 are allowed");
   }
+  if (pages_per_huge_ != 0) page_table_.resize(base_pages % pages_per_huge_, unmapped);
 }
 
 Address AddressSpace::reserve_pages(std::uint64_t bytes) {
@@ -61,29 +63,35 @@ AddressRange AddressSpace::reserve(std::uint64_t bytes, std::uint64_t alignment)
   return AddressRange::of(reserve_pages(size), size);
 }
 
-void AddressSpace::forget_frames(AddressRange range) {
+std::uint64_t AddressSpace::forget_frames(AddressRange range) {
+  std::uint64_t given_back = 0;
   const PageNumber last = page_of(range.last);
   for (PageNumber page = page_of(range.first); page < last; ++page) {
     std::uint8_t& home = page_table_.at(page.value());
-    if (home < pending) memory_.give_back(NodeId{home});
+    if (home < pending) {
+      memory_.give_back(NodeId{home});
+      ++given_back;
+    }
     home = unmapped;
     split_huge(page);
   }
+  return given_back;
 }
 
 void AddressSpace::split_huge(PageNumber page) {
   if (in_huge_page(page)) huge_[page.value() / pages_per_huge_] = 0;
 }
 
-void AddressSpace::discard(AddressRange range) { forget_frames(range); }
+std::uint64_t AddressSpace::discard(AddressRange range) { return forget_frames(range); }
 
-void AddressSpace::unmap(AddressRange range) {
-  forget_frames(range);
+std::uint64_t AddressSpace::unmap(AddressRange range) {
+  const std::uint64_t given_back = forget_frames(range);
   const PageNumber first = page_of(range.first);
   const std::uint64_t pages = range.size() / page_bytes_;
   bound_.erase(bound_.lower_bound(first), bound_.lower_bound(first + pages));
   mapped_.erase(first);
   if (pages > 0) free_ranges_[pages].push_back(range.first);
+  return given_back;
 }
 
 void AddressSpace::bind_pages(AddressRange range, NodeId node) { bound_[page_of(range.first)] = {page_of(range.last), node}; }
@@ -260,8 +268,11 @@ void AddressSpace::note_fault(PageNumber page, AddressRange touched, const Place
 bool AddressSpace::can_be_huge(std::uint64_t block) const {
   if (pages_per_huge_ == 0) return false;
   const PageNumber first{block * pages_per_huge_}, last = first + pages_per_huge_;
-  const auto after = mapped_.upper_bound(first);
-  if (after == mapped_.begin() || std::prev(after)->second < last) return false;
+  auto after = mapped_.upper_bound(first);
+  if (after == mapped_.begin()) return false;
+  PageNumber end = std::prev(after)->second;
+  for (; end < last && after != mapped_.end() && after->first == end; ++after) end = after->second;
+  if (end < last || bound_node(first) != bound_node(last - 1)) return false;
   const auto begin = page_table_.begin() + static_cast<std::ptrdiff_t>(first.value());
   return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(pages_per_huge_), [](std::uint8_t home) { return home >= zero_page; });
 }

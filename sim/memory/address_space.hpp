@@ -30,8 +30,9 @@ struct HomeShare {
 class AddressSpace {
 public:
   // `huge`: size of transparent huge pages, 0 B without. The first write to an aligned block of that size maps the whole block on one
-  // node, if it lies within one mapping and none of its pages is placed yet.
-  AddressSpace(const Machine&, const Workload&, PagePlacement&, Bytes page, Bytes huge = Bytes{});
+  // node, if mappings cover it without a gap (Linux joins neighbours into one) and none of its pages is placed yet. Mappings lie side by
+  // side, the first one `base_pages` pages behind a multiple of `huge`: address space layout randomization gives any number.
+  AddressSpace(const Machine&, const Workload&, PagePlacement&, Bytes page, Bytes huge = Bytes{}, std::uint64_t base_pages = 0);
 
   // From this size on a heap object gets pages of its own, given back on release (glibc's mmap threshold, malloc(3)).
   static constexpr std::uint64_t own_pages_from = 128 * 1024;
@@ -48,9 +49,16 @@ public:
 
   // For heap managers. Whole pages with consecutive addresses, none of them mapped; alignment: a power of two.
   AddressRange reserve(std::uint64_t bytes, std::uint64_t alignment = 1);
-  // Frees the frames of whole pages; the next write faults again. `unmap` also gives the addresses back.
-  void discard(AddressRange);
-  void unmap(AddressRange);
+  // Frees the frames of whole pages; the next write faults again. `unmap` also gives the addresses back. Return how many pages had one.
+  std::uint64_t discard(AddressRange);
+  std::uint64_t unmap(AddressRange);
+  // A thread of the program runs on the core. TLB shootdowns go to all of these, each counted once.
+  void runs_on(CoreId core) {
+    if (ran_on_.size() <= core.index()) ran_on_.resize(core.index() + 1, false);
+    cores_run_ += !ran_on_[core.index()];
+    ran_on_[core.index()] = true;
+  }
+  std::size_t cores_run() const { return cores_run_; }
   // Pages of the range are on this node whatever the placement says (mbind), until they are unmapped.
   void bind_pages(AddressRange, NodeId);
   bool bound(PageNumber page) const { return bound_node(page).has_value(); }
@@ -128,7 +136,7 @@ private:
   Located object_in(AddressRange) const;
   void keep_placed(PageNumber, ObjectId, ThreadId, NodeId home);
   Address reserve_pages(std::uint64_t bytes);
-  void forget_frames(AddressRange);
+  std::uint64_t forget_frames(AddressRange);
   void note_mapping(Address base, std::uint64_t pages) {
     if (pages_per_huge_ != 0) mapped_[page_of(base)] = page_of(base) + pages;
   }
@@ -174,6 +182,8 @@ private:
   std::vector<std::uint64_t> pages_by_node_;
   bool keeps_placed_ = false;
   std::vector<PlacedPage> placed_;
+  std::vector<bool> ran_on_;  // by core
+  std::size_t cores_run_ = 0;
   std::uint64_t page_faults_ = 0, remote_pages_ = 0, migrated_pages_ = 0;
 };
 

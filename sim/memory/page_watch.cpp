@@ -22,6 +22,7 @@ void PageWatch::note_faults(PageNumber first, PageNumber last) {
     if (is_unmapped_[page.value()] == 0 || home.is_none()) continue;
     map(page);
     uses_.push_back({page, home});
+    if (watches_ != Watch::hinting_faults) continue;
     ++work_.hinting_faults;
     ++all_hinting_faults_;
   }
@@ -84,7 +85,7 @@ bool PageWatch::unmap(PageNumber page) {
   if (is_unmapped_[page.value()] != 0) return false;
   is_unmapped_[page.value()] = 1;
   ++unmapped_;
-  ++work_.unmapped;
+  work_.unmapped += watches_ == Watch::hinting_faults;
   return true;
 }
 

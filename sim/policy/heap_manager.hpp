@@ -24,22 +24,26 @@ struct AllocationRequest {
 
 struct HeapLock {
   LockId id = LockId::none();  // none() = lock-free
-  // True: first come, first served. False: a random waiting thread is next (a spin lock), drawn from the seed of the run.
+  // True: first come, first served. False: a spin lock, which who is near or comes just then gets before others that wait (call_lock.hpp).
   bool fair = true;
+  Time spins = Time::max();  // of a spin lock: for so long a thread looks for it before it sleeps
 };
 
-// What a call does to pages. `discard` gives frames back and keeps the addresses (madvise, a shrunk heap), `unmap` both; `forget`
-// means only that caches lose the lines, where the address space has done the rest.
+// What a call does to pages, one call of the system each. `discard` gives frames back and keeps the addresses (madvise, which leaves the
+// memory map alone), `shrink` does so by changing the map (brk), `unmap` gives both back; `forget` is no call: caches lose the lines,
+// the address space has done the rest.
 struct PageOperation {
-  enum class Kind { discard, unmap, forget } kind{};
+  enum class Kind { discard, shrink, unmap, forget } kind{};
   AddressRange range;
 };
 
 struct HeapEffect {
   AddressRange range;  // of the block
-  Time held;           // with the lock
+  Time held;           // with the lock, without calls of the system: the simulation adds those (MappingCost)
   Time cost;           // of the rest of the call
   std::vector<PageOperation> operations{};
+  unsigned map_changes = 0;             // further calls that change the memory map: mmap, brk, mprotect, mbind
+  std::vector<AddressRange> written{};  // that the heap itself writes, such as headers: the calling thread touches them first
 };
 
 struct HeapSetting {

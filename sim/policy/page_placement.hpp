@@ -39,6 +39,7 @@ struct PageFault {
 enum class Watch : std::uint8_t {
   nothing,
   hinting_faults,  // the first touch of each page that it unmapped
+  touches,         // the same, and it costs nothing: what an observer sees
   traffic          // the bytes that each slice exchanges with memory, by page
 };
 

@@ -84,6 +84,13 @@ struct BestPlacement {
   std::uint64_t pages = 0;
 };
 
+// A program that goes on for longer than it was replayed, with automatic balancing (models/run/balanced_time.hpp).
+struct BalancedTime {
+  Time seconds, seconds_alone;           // with balancing, without
+  std::uint64_t group = 0, repeats = 0;  // executions that repeat, and how often they were repeated
+  std::uint64_t scans = 0, hinting_faults = 0, moved_pages = 0;
+};
+
 struct RunReport {
   Time time;
   Overheads overheads{};
@@ -106,6 +113,7 @@ struct RunReport {
   std::vector<HandOut> log;            // only when asked for
   std::vector<PlacedPage> pages;       // in the order of placing, with the log only
   HeapReport heap;
+  std::optional<BalancedTime> balanced;  // only when asked for
   // How the caches were modelled: "runs" (ranges of lines, LRU by stack distance) or "lines" (every set); the region that
   // decided it, empty if it was asked for, and how many lines its touches cover on average.
   std::string caches, caches_region;

@@ -101,7 +101,8 @@ private:
   }
   void apply(const HeapEffect& effect) {
     for (const PageOperation& operation : effect.operations) {
-      if (operation.kind == PageOperation::Kind::discard) addresses->discard(operation.range);
+      if (operation.kind == PageOperation::Kind::discard || operation.kind == PageOperation::Kind::shrink)
+        addresses->discard(operation.range);
       if (operation.kind == PageOperation::Kind::unmap) addresses->unmap(operation.range);
     }
   }

@@ -26,6 +26,7 @@ else:
     use_core_model(str(core_model() or ""), str(cache_directory() / "core"))
     from homenode.advising import Advice, advise
     from homenode.anchoring import Anchor, AnchoredPart, anchor
+    from homenode.balancing import BalancedTime, balanced
     from homenode.capturing import capture
     from homenode.classifying import classify
     from homenode.confidence import Ranking, rank
@@ -59,6 +60,7 @@ __all__ = [
     "Allocation",
     "Anchor",
     "AnchoredPart",
+    "BalancedTime",
     "Change",
     "Choice",
     "EnergyModel",
@@ -89,6 +91,7 @@ __all__ = [
     "__version__",
     "advise",
     "anchor",
+    "balanced",
     "capture",
     "classify",
     "errors",

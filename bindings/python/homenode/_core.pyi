@@ -144,6 +144,7 @@ class RunExtras:
         follow: ArrayLike | None = None,
         record: CacheRecord | None = None,
         timeline_events: int = 0,
+        balanced_for: float | None = None,
     ) -> None: ...
 
 def run_fields() -> list[RunField]: ...

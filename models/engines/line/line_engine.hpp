@@ -51,6 +51,8 @@ public:
   std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return causes_.ranked(); }
   void drop(AddressRange, bool discard) override;
   std::optional<Time> signal(const Place& writer, const Place& reader) override;
+  Time hold_back_faults(Time now, Time held) override;
+  Time faults_in_call(const Place&, std::uint64_t faults, const AddressSpace&) override;
   void flush(AddressSpace&) override;
 
 private:
@@ -61,6 +63,7 @@ private:
   // Sooner than this nothing that another core does from now on reaches a core.
   Picoseconds horizon() const { return std::min(events_.first().time, limit_) + lookahead_; }
   // slices.cpp
+  Picoseconds wait_to_fault(RunningSlice&, Picoseconds at) const;
   void start_kernel_work(RunningSlice&, const Work&, std::uint64_t faulted, Picoseconds& overhead);
   Picoseconds work_on_pages(const Place&, AddressSpace&);
   void finish(RunningSlice&, Picoseconds at, std::vector<Completion>& done);
@@ -106,7 +109,9 @@ private:
   std::unique_ptr<LineRoutes> routes_;
   std::vector<MemoryController> controllers_;
   std::vector<Picoseconds> link_free_;
-  Picoseconds faults_free_ = 0;  // the lock of the address space
+  Picoseconds faults_free_ = 0;        // the lock of the address space
+  Picoseconds faults_held_until_ = 0;  // by a writer of it
+  std::uint64_t hinting_faults_ = 0;   // of the slice that starts
   SocketId faulted_last_;
   Picoseconds lookahead_ = 0, ring_hop_ = 0;
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "models/engines/parts/transfer_latency.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/machine/transfer_latency.hpp"
 
 namespace homenode {
 

@@ -59,7 +59,7 @@ void LineEngine::compute(RunningSlice& r, const LineTouch& touch) {
     r.faults_due += r.faults_per_access * accesses;
     while (r.faults_due >= 1) {  // nothing new begins meanwhile, what is in flight arrives
       r.faults_due -= 1;
-      r.clock += r.fault_time;
+      r.clock += wait_to_fault(r, r.clock) + r.fault_time;
     }
   }
 }

@@ -93,6 +93,7 @@ struct RunningSlice {
   // For what bound the slice.
   Picoseconds overhead = 0, locked = 0, latency = 0;  // locked: by the lock that page faults take
   std::uint64_t accesses = 0;
+  Picoseconds held_back = 0;   // of its faults, by writers of their lock
   Picoseconds fault_time = 0;  // of one, on average
   double fault_seconds = 0;    // of all
   double faults_per_access = 0, faults_due = 0;

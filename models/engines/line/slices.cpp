@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/engines/parts/held_back.hpp"
 #include "models/engines/parts/page_work.hpp"
-#include "models/engines/parts/transfer_latency.hpp"
+#include "sim/machine/transfer_latency.hpp"
 #include "sim/report/timeline.hpp"
 
 namespace homenode {
@@ -36,6 +37,8 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.addresses = &addresses;
   collecting_ = &r.slice;
   Picoseconds overhead = work.overhead.count();
+  hinting_faults_ = 0;
+  r.held_back = 0;
   const bool watched = addresses.watch().watches() != Watch::nothing;
   if (watched) {
     addresses.watch().begin_slice(place);
@@ -53,7 +56,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   counts_.events.accesses += passed.slice.accesses;
   const std::uint64_t huge_before = addresses.huge_pages();
   const std::uint64_t faulted = addresses.settle();
-  if (faulted != 0) start_kernel_work(r, work, faulted, overhead);
+  if (faulted + hinting_faults_ != 0) start_kernel_work(r, work, faulted, overhead);
   // A walk holds up the access that needs the translation, and overlaps with nothing but other walks.
   overhead += to_picoseconds(passed.walks * machine_.tlb.miss_penalty.seconds());
 
@@ -92,7 +95,11 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
 // What faults take beside their own time (system.hpp): the lock one after the other, and the lines that the kernel writes.
 void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint64_t faulted, Picoseconds& overhead) {
   const FaultCost& cost = system_.fault;
-  const auto faults = static_cast<Picoseconds>(faulted);
+  const auto faults = static_cast<Picoseconds>(faulted + hinting_faults_);
+  if (hinting_faults_ != 0) {  // the others wait as they come
+    r.locked = std::max<Picoseconds>(faults_held_until_ - work.place.now.count() - overhead, 0);
+    overhead += r.locked;
+  }
   Picoseconds serial = cost.serial.count();
   const Picoseconds from = work.place.now.count() + overhead;
   if (cost.serial_transfers > 0 && faults_free_ > from) {
@@ -103,16 +110,56 @@ void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint6
     const Picoseconds begins = std::max(from, faults_free_);
     faults_free_ = begins + serial * faults;
     faulted_last_ = r.asker.socket;
-    r.locked = faults_free_ - from;
+    r.locked += faults_free_ - from;
     if (timeline_ != nullptr)
       timeline_->used(causes_.page_faults(), Time::picoseconds(begins), Time::picoseconds(faults_free_),
                       picosecond * static_cast<double>(faults_free_ - begins));
-    overhead += r.locked;
+    overhead += faults_free_ - from;
   }
+  if (faulted == 0) return;
   for_each_zeroed(*r.addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
     r.kernel.push_back({home, lines});
     counts_.events.zeroed_bytes += lines * line_bytes_;
   });
+}
+
+// What a fault that comes at `at` waits for a writer of the lock.
+Picoseconds LineEngine::wait_to_fault(RunningSlice& r, Picoseconds at) const {
+  const Picoseconds wait = std::max<Picoseconds>(faults_held_until_ - at, 0);
+  r.held_back += wait;
+  return wait;
+}
+
+// A slice's faults are as long as each other; between them it computes, and waits for memory, which is not known beforehand: as if it did
+// not.
+Time LineEngine::hold_back_faults(Time now, Time held) {
+  std::vector<FaultingSlice> faulting;
+  for (const std::uint32_t core : active_) {
+    const RunningSlice& r = cores_[core];
+    if (!(r.faults_per_access > 0)) continue;
+    const auto fault = static_cast<double>(r.fault_time) * picosecond;
+    faulting.push_back({fault, fault + r.access_time / r.faults_per_access * picosecond});
+  }
+  const bool again = now.count() == faults_held_until_ && now > Time{};  // behind another writer, faults that waited go first
+  double wait = again ? 0 : wait_for_faults(faulting);
+  for (const FaultingSlice& slice : faulting)
+    if (again) wait = std::max(wait, slice.held);
+  faults_held_until_ = now.count() + to_picoseconds(wait) + held.count();
+  return Time::from_seconds(wait);
+}
+
+Time LineEngine::faults_in_call(const Place& place, std::uint64_t faults, const AddressSpace& addresses) {
+  const FaultCost& cost = system_.fault;
+  counts_.add_thread(place.thread);
+  double seconds = static_cast<double>(faults) * (cost.parallel + cost.serial).seconds();
+  for_each_zeroed(addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
+    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
+    counts_.memory(place.node, place.thread, home, 0, lines);
+    counts_.events.zeroed_bytes += lines * line_bytes_;
+  });
+  if (system_.mapping.excludes_faults != 0)
+    seconds += std::max(0.0, static_cast<double>(faults_held_until_ - place.now.count()) * picosecond);
+  return Time::from_seconds(seconds);
 }
 
 // What a placement did to pages since it was last looked at; the time that it takes the core. Copies are written by the time.
@@ -120,7 +167,8 @@ Picoseconds LineEngine::work_on_pages(const Place& place, AddressSpace& addresse
   const PageWork done = addresses.watch().take_work();
   const std::uint64_t lines = addresses.page_bytes() / line_bytes_;
   double seconds = 0;
-  add_page_work(done, place.node, lines, machine_, topology_, system_, seconds);
+  hinting_faults_ += done.hinting_faults;
+  add_page_work(done, place.node, addresses, machine_, topology_, system_, seconds);
   const Asker asker{place.core, place.node, machine_.socket_of(place.node)};
   for (const PageMove& move : done.moves) {
     const LineNumber first = line_of(addresses.first_byte(move.page), line_bytes_);
@@ -145,11 +193,11 @@ void LineEngine::finish(RunningSlice& r, Picoseconds at, std::vector<Completion>
   done.push_back({r.work, r.thread, Time::picoseconds(at)});
   // Waiting for a resource for more than a tenth of what its lines took on the way: that held it up longest; else the way itself did.
   const double seconds = static_cast<double>(at - r.begin) * picosecond, overhead = static_cast<double>(r.overhead) * picosecond;
-  const double faults = r.fault_seconds;
+  const double faults = r.fault_seconds + static_cast<double>(r.held_back) * picosecond;
   const double working = r.access_time * static_cast<double>(r.accesses) * picosecond;
   const double computing = std::clamp(seconds - overhead - faults, 0.0, working);
   const double stalled = std::max(0.0, seconds - overhead - faults - computing);
-  const double locked = static_cast<double>(r.locked) * picosecond, kernel = overhead - locked + faults;
+  const double locked = static_cast<double>(r.locked + r.held_back) * picosecond, kernel = overhead - locked + faults;
   if (locked > 0) causes_.add(r.region, causes_.page_faults(), locked);
   if (kernel > 0) causes_.add(r.region, causes_.number(PrivateCause::overhead), kernel);
   if (computing > 0) causes_.add(r.region, causes_.number(PrivateCause::core), computing);

@@ -13,8 +13,8 @@
 namespace homenode {
 
 // Adds to `seconds` what a core of `node` spends on it. A page is copied at the pace of the slower side, with as many lines outstanding as
-// a stream has.
-void add_page_work(const PageWork&, NodeId node, std::uint64_t lines_per_page, const Machine&, const Topology&, const OperatingSystem&,
+// a stream has. A scan that took rights away costs a TLB shootdown. The lock of hinting faults is the engine's.
+void add_page_work(const PageWork&, NodeId node, const AddressSpace&, const Machine&, const Topology&, const OperatingSystem&,
                    double& seconds);
 
 // The faults' own time, beside the lock and the zeroed lines.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/engines/parts/transfer_latency.hpp"
+#include "sim/machine/transfer_latency.hpp"
 
 namespace homenode {
 

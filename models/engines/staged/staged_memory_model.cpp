@@ -6,10 +6,10 @@
 
 #include "models/engines/parts/controller_load.hpp"
 #include "models/engines/parts/page_work.hpp"
-#include "models/engines/parts/transfer_latency.hpp"
 #include "models/optimum/page_demand.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/machine/line_bytes.hpp"
+#include "sim/machine/transfer_latency.hpp"
 #include "sim/report/timeline.hpp"
 
 namespace homenode {
@@ -65,6 +65,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   demand_.clear();
   use_.clear();
   double kernel_seconds = 0;  // of work on pages
+  hinting_faults_ = 0;
   const CacheStage::Passed passed = pass_caches(work, addresses, kernel_seconds);
   const CacheOutcome& outcome = passed.slice.outcome;
   const std::uint64_t huge_before = addresses.huge_pages();
@@ -106,6 +107,8 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   running.parts = {part_of(parts.dense, overhead), part_of(parts.rest, 0)};
   running.last_part = parts.rest.seconds > 0 ? 1 : 0;
   if (use_.seconds(lock()) > 0) running.faults_on = machine_.socket_of(place.node);
+  note_faults(running, place, faults + static_cast<double>(hinting_faults_) * options_.system.balancing.hinting_fault.seconds(),
+              faulted + hinting_faults_);
   list_uses(work, outcome, running);
   for (const ResourceUse& use : running.uses) offered_[use.resource.index()] -= offered_share(use.seconds, alone);
   counts_.events.tlb_misses += passed.walked_pages;
@@ -128,7 +131,8 @@ CacheStage::Passed StagedMemoryModel::pass_caches(const Work& work, AddressSpace
 void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresses, double& kernel_seconds) {
   const PageWork done = addresses.watch().take_work();
   const std::uint64_t lines = addresses.page_bytes() / line_bytes_;
-  add_page_work(done, place.node, lines, machine_, topology_, options_.system, kernel_seconds);
+  hinting_faults_ += done.hinting_faults;
+  add_page_work(done, place.node, addresses, machine_, topology_, options_.system, kernel_seconds);
   for (const PageMove& move : done.moves) {
     moved_.clear();
     caches_.drop(lines_of(addresses.bytes_of(move.page), line_bytes_), false, moved_);
@@ -193,16 +197,54 @@ double StagedMemoryModel::ownership_time(const CacheOutcome& outcome, const Plac
 }
 
 double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, std::uint64_t huge, const AddressSpace& addresses) {
-  if (faults == 0) return 0;
-  const auto number = static_cast<double>(faults);
+  if (faults + hinting_faults_ == 0) return 0;
+  const auto number = static_cast<double>(faults + hinting_faults_);
   const double serial = number * fault_lock_.seconds(machine_.socket_of(place.node));
   use_.add(lock(), serial);
   double seconds = fault_seconds(options_.system.fault, faults, huge) + serial;
+  if (faults == 0) return seconds;
   for_each_zeroed(addresses, machine_, options_.system.fault, [&](NodeId home, std::uint64_t lines) {
     demand_.of(home).zeroed = lines;
     seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
   });
   return seconds;
+}
+
+void StagedMemoryModel::note_faults(Running& running, const Place& place, double seconds, std::uint64_t faults) const {
+  if (faults == 0 || options_.system.mapping.excludes_faults == 0) return;
+  const auto number = static_cast<double>(faults);
+  running.faults = {seconds / number, std::max(running.parts[0].minimum.seconds(), seconds) / number};
+  running.held_back = held_back((faults_held_until_ - place.now).seconds(), running.faults.interval);
+}
+
+Time StagedMemoryModel::hold_back_faults(Time now, Time held) {
+  std::vector<FaultingSlice> faulting;
+  for (const auto& [activity, running] : running_)
+    if (running.faults.held > 0) faulting.push_back(running.faults);
+  const bool again = now == faults_held_until_ && now > Time{};  // behind another writer
+  double wait = again ? 0 : wait_for_faults(faulting);
+  for (const FaultingSlice& slice : faulting)
+    if (again) wait = std::max(wait, slice.held);
+  const double blocked = wait + held.seconds();
+  for (auto& [activity, running] : running_)
+    if (running.faults.held > 0)
+      running.held_back += again ? held_back_again(blocked, running.faults.interval) : held_back(blocked, running.faults.interval);
+  faults_held_until_ = now + Time::from_seconds(wait) + held;
+  return Time::from_seconds(wait);
+}
+
+// The lock is asked for as the running slices leave it; they do not see these few faults.
+Time StagedMemoryModel::faults_in_call(const Place& place, std::uint64_t faults, const AddressSpace& addresses) {
+  const FaultCost& cost = options_.system.fault;
+  counts_.add_thread(place.thread);
+  double seconds = static_cast<double>(faults) * (cost.parallel.seconds() + fault_lock_.seconds(machine_.socket_of(place.node)));
+  for_each_zeroed(addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
+    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
+    counts_.memory(place.node, place.thread, home, 0, lines);
+    counts_.events.zeroed_bytes += lines * line_bytes_;
+  });
+  if (options_.system.mapping.excludes_faults != 0) seconds += std::max(0.0, (faults_held_until_ - place.now).seconds());
+  return Time::from_seconds(seconds);
 }
 
 void StagedMemoryModel::use_resources(const Place& place) {
@@ -357,7 +399,7 @@ void StagedMemoryModel::list_uses(const Work& work, const CacheOutcome& outcome,
 }
 
 WorkId StagedMemoryModel::begin(Running running) {
-  if (running.faults_on) fault_lock_.enter(*running.faults_on);
+  if (running.faults_on) fault_lock_.enter(*running.faults_on);  // left when all of the slice has ended
   running.work = WorkId{begun_++};
   const WorkId work = running.work;
   run(std::move(running));
@@ -411,6 +453,11 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
     auto node = running_.extract(end.activity);
     Running& running = node.mapped();
     const Time duration = end.time - running.begin;
+    if (running.waiting) {
+      causes_.add(running.region, causes_.page_faults(), duration.seconds());
+      go_on(std::move(running), end.time, done);
+      continue;
+    }
     causes_.add(running.region, cause_of(running, duration), duration.seconds());
     const Part& part = running.now();
     for (const ResourceUse& use : running.uses) {
@@ -419,17 +466,29 @@ void StagedMemoryModel::advance(Time to, std::vector<Completion>& done) {
       if (options_.timeline != nullptr) options_.timeline->used(resource, running.begin, end.time, seconds);
       offered_[resource] = std::max(0.0, offered_[resource] - offered_share(seconds, part.alone));
     }
-    if (running.part < running.last_part) {
-      ++running.part;
-      running.begin = end.time;
-      run(std::move(running));
-      continue;
-    }
-    done.push_back({running.work, running.thread, end.time});
-    if (running.faults_on) fault_lock_.leave(*running.faults_on);
+    go_on(std::move(running), end.time, done);
   }
   std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
             [](const Completion& a, const Completion& b) { return std::tie(a.time, a.thread) < std::tie(b.time, b.thread); });
+}
+
+void StagedMemoryModel::go_on(Running&& running, Time now, std::vector<Completion>& done) {
+  running.begin = now;
+  if (const Time wait = Time::from_seconds(running.held_back); wait > Time{}) {
+    running.held_back = 0;
+    running.waiting = true;
+    running_.emplace(sharing_->start({wait, {}}), std::move(running));
+    return;
+  }
+  running.waiting = false;
+  running.faults = {};
+  if (running.part < running.last_part) {
+    ++running.part;
+    run(std::move(running));
+    return;
+  }
+  done.push_back({running.work, running.thread, now});
+  if (running.faults_on) fault_lock_.leave(*running.faults_on);
 }
 
 void StagedMemoryModel::drop(AddressRange bytes, bool discard) {

@@ -12,6 +12,8 @@
 // leave all caches, modified ones to the old home; the page is read there and written at its new home.
 // Where phases of the slice differ (phases.hpp, SliceParts), it is two activities, one after the other: the denser part first, whatever the
 // program's order.
+// Page faults and hinting faults take the lock of the address space for reading (fault_lock.hpp). While a heap call holds it for writing,
+// or waits for it, no fault begins: a slice with faults goes on later by what held_back.hpp expects, behind the part in which it faults.
 // Shared: each controller for read bytes / B_read + write bytes / B_write, with B_write from 1/B_1:1 = (1/B_read + 1/B_write)/2;
 // each directed link for the bytes of its messages over its raw bandwidth.
 //
@@ -37,6 +39,7 @@
 #include "models/engines/parts/controller_costs.hpp"
 #include "models/engines/parts/core_times.hpp"
 #include "models/engines/parts/engine_options.hpp"
+#include "models/engines/parts/held_back.hpp"
 #include "models/engines/parts/message_costs.hpp"
 #include "models/engines/parts/slice_cost.hpp"
 #include "models/engines/parts/traffic_counts.hpp"
@@ -63,6 +66,8 @@ public:
   std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return causes_.ranked(); }
   std::optional<LeastTime> least_time() const override { return bound_.result(); }
   void drop(AddressRange, bool discard) override;
+  Time hold_back_faults(Time now, Time held) override;
+  Time faults_in_call(const Place&, std::uint64_t faults, const AddressSpace&) override;
   void flush(AddressSpace&) override;
 
 private:
@@ -82,6 +87,9 @@ private:
     std::size_t last_part = 0;
     std::optional<SocketId> faults_on;  // it holds up other threads' page faults from there
     std::vector<ResourceUse> uses;      // seconds that its lines, messages and page faults need
+    FaultingSlice faults;               // while its first part runs, `held` 0 without
+    double held_back = 0;               // seconds, still to be waited for
+    bool waiting = false;               // it does so now
     double crowding = 1;                // lines and messages count so often in the sharing
     std::vector<double> load_before;    // by use: load_ when the part began
 
@@ -98,8 +106,10 @@ private:
   double transfer_time(const CacheOutcome&, const Place&, const AddressSpace&);
   double ownership_time(const CacheOutcome&, const Place&);
   double streaming_time(NodeId writer) const;
-  // Kernel seconds; adds the zeroed lines to the demand and the lock to the resources.
+  // Kernel seconds of page faults; adds the zeroed lines to the demand and the lock, for these and for hinting faults, to the resources.
   double fault_time(const Place&, std::uint64_t faults, std::uint64_t huge, const AddressSpace&);
+  void note_faults(Running&, const Place&, double seconds, std::uint64_t faults) const;
+  void go_on(Running&&, Time now, std::vector<Completion>& done);  // behind a part that has ended
   void use_resources(const Place&);
   double exchange_time() const;  // of the lines that the core exchanges with all memory
   double idle_read_time(NodeId reader) const;
@@ -137,6 +147,7 @@ private:
   // Of the slice that starts.
   SliceDemand demand_;
   ResourceDemand use_;
+  std::uint64_t hinting_faults_ = 0;
   double visits_ = 0;                  // sum over homes: seconds of what serves its lines for the longest, a controller or a link
   std::vector<double> visited_links_;  // of one home: seconds, by link
   std::vector<HomeShare> shares_;      // scratch
@@ -147,6 +158,7 @@ private:
   std::vector<double> offered_;  // by resource: seconds a second that running activities would use at idle latency
   std::vector<double> load_;     // by resource: the integral of offered_ over time
   Time now_;
+  Time faults_held_until_;
   std::vector<ActivityEnd> ended_;
   TrafficCounts counts_;
   std::vector<std::pair<const char*, std::map<std::int64_t, std::uint64_t>*>> sources_;  // into its latencies, by literal

@@ -59,10 +59,39 @@ TEST(Glibc, theTopIsTrimmedFromTwiceTheThresholdOnAndKeepsItsPad) {
   EXPECT_TRUE(heap.release(0, two).operations.empty());  // top: 1 MiB and the pad of 128 KiB, below 2056 KiB
   const HeapEffect effect = heap.release(0, one);        // top: 2 MiB and the pad
   ASSERT_EQ(effect.operations.size(), 1u);
-  EXPECT_EQ(effect.operations.front().kind, PageOperation::Kind::discard);
+  EXPECT_EQ(effect.operations.front().kind, PageOperation::Kind::shrink);  // brk
   // What stays: the pad, less than two pages of rounding and least chunk.
   EXPECT_GE(heap.manager->reserved_bytes(), 128 * kib);
   EXPECT_LT(heap.manager->reserved_bytes(), 128 * kib + 2 * page);
+}
+
+TEST(Glibc, writesItsHeaderAndTheNextOne) {
+  // The chunk of 1000 bytes begins 16 bytes before them and takes 1008; sizes stand 8 bytes into a chunk.
+  HeapBench heap{"glibc:tcache=0"};
+  const auto block = heap.allocate(0, 1000);
+  const Address chunk = block.range.first - 16;
+  ASSERT_EQ(block.effect.written.size(), 2u);
+  EXPECT_EQ(block.effect.written[0].first, chunk + 8);
+  EXPECT_EQ(block.effect.written[1].first, chunk + 1008 + 8);
+  EXPECT_EQ(block.effect.written[1].size(), 8u);
+}
+
+TEST(Glibc, aBlockOnThePageBehindItsHeaderIsNotTouched) {
+  // A chunk of 4096 - 16 bytes leaves the next chunk's header at the end of the page, and its block begins on the page behind: both headers
+  // of the first block are on the first page.
+  HeapBench heap{"glibc:tcache=0"};
+  const auto first = heap.allocate(0, page - 16 - 8), second = heap.allocate(0, 100);
+  ASSERT_EQ(second.range.first.value() % page, 0u);
+  const std::uint64_t here = first.range.first.value() / page;
+  for (const AddressRange& range : first.effect.written) EXPECT_EQ(range.first.value() / page, here);
+  EXPECT_EQ(second.effect.written[0].first.value() / page, here);
+  EXPECT_EQ(second.effect.written[1].first.value() / page, here + 1);
+}
+
+TEST(Glibc, fromTheCacheOfAThreadNothingIsWritten) {
+  HeapBench heap{"glibc"};
+  heap.release(0, heap.allocate(0, 100));
+  EXPECT_TRUE(heap.allocate(0, 100).effect.written.empty());
 }
 
 TEST(Glibc, freeNeighboursJoinAndServeALargerBlock) {

@@ -163,6 +163,30 @@ TEST(Scan, waitsForItsDelayAndLeavesTheNextTurnToAnotherThread) {
   EXPECT_TRUE(s.pages.unmapped[0]);
 }
 
+TEST(Scan, periodGoesByWhatIsResidentFromTheFirstScanOn) {
+  // 4.4: 5 windows of 256 MiB = 327680 pages: scan_period_min / 5 = 200 ms; 20 windows: 50 ms, but at most 2560 MiB a second, 100 ms.
+  for (const auto& [windows, period] : {std::pair{5u, 200}, {20u, 100}}) {
+    Balanced s{BalancingKernel::linux_4_4, windows * 65'536};
+    s.balancing.scan(by(0, 0, second), s.pages);
+    EXPECT_EQ(s.balancing.next_scan(), second + period * millisecond) << windows;
+  }
+}
+
+TEST(Scan, ofLinux310IsPutOffByTenTicksForEachFaultThatMovesNothing) {
+  // 100 ms and 10 ticks for a fault of thread 1: 110 ms at 1000 Hz, 140 ms at 250 Hz.
+  for (const auto& [tick, period] : {std::pair{1, 110}, {4, 140}}) {
+    BalancingSettings with_tick = settings(BalancingKernel::linux_3_10);
+    with_tick.tick = tick * millisecond;
+    NumaBalancing balancing{with_tick, 2};
+    Pages pages{10, NodeId{0}};
+    const PageUse use{PageNumber{0}, NodeId{0}};
+    balancing.fault(by(1, 0), std::span{&use, 1}, pages);
+    balancing.scan(by(0, 0, second), pages);
+    balancing.scan(by(1, 1, second), pages);
+    EXPECT_EQ(balancing.next_scan(), second + period * millisecond) << tick;
+  }
+}
+
 TEST(Scan, ofLinux310StartsWhenASecondNodeIsInUse) {
   Balanced s{BalancingKernel::linux_3_10, 10};
   s.balancing.scan(by(0, 0, second), s.pages);

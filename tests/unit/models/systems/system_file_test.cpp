@@ -47,10 +47,10 @@ busy_factor = { value = 16, source = "T" }
   EXPECT_EQ(file.sources.at("T"), "a test");
   EXPECT_EQ(file.system.scheduler.latency, Time::from_seconds(5e-3));
   EXPECT_EQ(file.system.scheduler.busy_factor, 16);
-  ASSERT_EQ(file.parameters.size(), 25u);
+  ASSERT_EQ(file.parameters.size(), 31u);
   EXPECT_EQ(file.parameters[1].path, "faults.serial");
   EXPECT_EQ(file.parameters[1].high, "2.7 us");
-  EXPECT_TRUE(file.parameters[4].assumed);  // migration.fixed: left out
+  EXPECT_TRUE(file.parameters[4].assumed);  // mapping.call: left out
 }
 
 TEST(SystemFile, refusesWhatItDoesNotKnowWithTheUsersLine) {
@@ -71,6 +71,7 @@ TEST(SystemFile, refusesWhatItDoesNotKnowWithTheUsersLine) {
   refuses(head + "[faults]\nserial = { value = \"-1 us\", source = \"T\" }\n", "faults.serial");
   refuses(head + "[faults]\nserial = { value = \"3 us\", source = \"T\", high = \"2 us\" }\n", "to high = 2 us");
   refuses(head + "[faults]\nzeroing = { value = 1.5, source = \"T\" }\n", "mine.toml:4:11: faults.zeroing is above 1; allowed: 0 to 1");
+  refuses(head + "[mapping]\nexcludes_faults = { value = 2, source = \"T\" }\n", "mapping.excludes_faults is above 1");
   refuses(head + "[balancing]\navailable = { value = 2, source = \"T\" }\n", "balancing.available is above 1");
 }
 
@@ -81,6 +82,12 @@ TEST(SystemFile, defaultIsWhatAReplayTakesByItself) {
   EXPECT_EQ(described.fault.serial, built_in.fault.serial);
   EXPECT_EQ(described.fault.serial_transfers, built_in.fault.serial_transfers);
   EXPECT_EQ(described.fault.zeroing, built_in.fault.zeroing);
+  EXPECT_EQ(described.mapping.call, built_in.mapping.call);
+  EXPECT_EQ(described.mapping.page, built_in.mapping.page);
+  EXPECT_EQ(described.mapping.shootdown, built_in.mapping.shootdown);
+  EXPECT_EQ(described.mapping.shootdown_core, built_in.mapping.shootdown_core);
+  EXPECT_EQ(described.mapping.excludes_faults, built_in.mapping.excludes_faults);
+  EXPECT_EQ(described.mapping.releases_exclusively, built_in.mapping.releases_exclusively);
   EXPECT_EQ(described.migration.fixed, built_in.migration.fixed);
   EXPECT_EQ(described.migration.shootdown, built_in.migration.shootdown);
   EXPECT_EQ(described.balancing.available, built_in.balancing.available);

@@ -47,6 +47,16 @@ public:
   void drop(AddressRange bytes, bool) override { dropped.push_back(bytes); }
   void flush(AddressSpace&) override { flushed = true; }
 
+  Time hold_back_faults(Time now, Time held) override {
+    held_back.emplace_back(now, held);
+    return writers_wait;
+  }
+  Time faults_in_call(const Place&, std::uint64_t faults, const AddressSpace&) override {
+    return fault * static_cast<std::int64_t>(faults);
+  }
+
+  Time writers_wait, fault;                                  // for faults under way; of a fault in a heap call
+  std::vector<std::pair<Time, Time>> held_back;              // from when, for how long beside the wait
   std::function<void(const Work&, AddressSpace&)> at_start;  // to look at what the slice finds
   std::vector<Work> slices;
   std::vector<Time> ends;  // by slice

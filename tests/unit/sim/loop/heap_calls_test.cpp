@@ -101,6 +101,123 @@ TEST(HeapCalls, withoutALockDoNotWait) {
   EXPECT_THAT(three.gone_on, ::testing::Each(held + rest));
 }
 
+// Each call does the same to the memory map.
+class ChangesMap final : public HeapManager {
+public:
+  explicit ChangesMap(PageOperation::Kind kind) : kind_{kind} {}
+  void prepare(const HeapSetting& setting) override { addresses_ = &setting.addresses; }
+  HeapEffect allocate(const AllocationRequest& request, const Place& place) override {
+    const AddressRange pages = addresses_->reserve(3 * 4096);
+    addresses_->touch({pages.first, pages.first + 2 * 4096}, true, place);  // two of three have frames
+    HeapEffect effect;
+    effect.range = AddressRange::of(pages.first, request.bytes);
+    effect.held = held;
+    effect.cost = rest;
+    effect.operations = {{kind_, pages}};
+    effect.written = {AddressRange::of(pages.first + 2 * 4096, 8)};
+    return effect;
+  }
+  HeapEffect release(ObjectId, Address, const Place&) override { return {}; }
+  std::uint64_t reserved_bytes() const override { return 0; }
+
+private:
+  PageOperation::Kind kind_;
+  AddressSpace* addresses_ = nullptr;
+};
+
+struct MapChange {
+  MapChange(PageOperation::Kind kind, const MappingCost& cost, std::size_t threads, std::size_t cores)
+      : bench{"plain", 2, 4096, threads}, heap{kind}, calls{&heap, bench.workload, *bench.addresses, memory, 1, {cost, Time{}}} {
+    memory.fault = Time::nanoseconds(500);
+    memory.writers_wait = Time::nanoseconds(200);
+    std::vector<CoreId> on;
+    for (std::size_t t = 0; t < threads; ++t) on.emplace_back(t);
+    calls.prepare(bench.machine, on);
+    for (std::size_t core = 0; core < cores; ++core) bench.addresses->runs_on(CoreId{core});
+    std::vector<HeapCalls::Wake> due;
+    gone_on.resize(threads);
+    for (std::size_t t = 0; t < threads; ++t) calls.begin(bench.on(t), HeapOperation::allocate, ObjectId{t}, due);
+    while (!due.empty()) {
+      const auto next = std::min_element(due.begin(), due.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+      const HeapCalls::Wake wake = *next;
+      due.erase(next);
+      Place place = bench.on(wake.thread.index());
+      place.now = wake.time;
+      if (calls.resume(place, due)) gone_on[wake.thread.index()] = wake.time;
+    }
+  }
+  HeapBench bench;
+  FixedTimeMemory memory{Time{}};
+  ChangesMap heap;
+  HeapCalls calls;
+  std::vector<Time> gone_on;
+};
+
+constexpr Time operator""_ns(unsigned long long ns) { return Time::nanoseconds(static_cast<double>(ns)); }
+
+MappingCost mapping_costs() {
+  MappingCost cost;
+  cost.call = 1000_ns;
+  cost.page = 100_ns;
+  cost.shootdown = 2000_ns;
+  cost.shootdown_core = 500_ns;
+  cost.excludes_faults = 1;
+  return cost;
+}
+
+TEST(MapChanges, holdTheLockForTheCallThePagesThatWereThereAndTheShootdown) {
+  // Three cores ran the address space: 1000 + 2 x 100 + 2000 + 2 x 500 = 4200 ns, after 100 ns of the call and one page fault of 500 ns for
+  // the header, and 200 ns of waiting for faults under way.
+  const MapChange one{PageOperation::Kind::shrink, mapping_costs(), 1, 3};
+  EXPECT_THAT(one.memory.held_back, ::testing::ElementsAre(std::pair{600_ns, 4200_ns}));
+  EXPECT_EQ(one.gone_on[0], held + 500_ns + 200_ns + 4200_ns + rest);
+  EXPECT_EQ(one.calls.report().lock_wait, 200_ns);
+}
+
+TEST(MapChanges, growWithTheCoresThatRanTheAddressSpace) {
+  const MapChange alone{PageOperation::Kind::unmap, mapping_costs(), 1, 1}, four{PageOperation::Kind::unmap, mapping_costs(), 1, 4};
+  EXPECT_EQ(alone.memory.held_back[0].second, 1200_ns);  // no other core to tell
+  EXPECT_EQ(four.memory.held_back[0].second, 1200_ns + 2000_ns + 500_ns * 3);
+}
+
+TEST(MapChanges, comeOneAfterTheOther) {
+  // Both ask at 600 ns; the second has the lock when the first has waited 200 ns and held it for 1200 + 2000 + 500 ns.
+  const MapChange two{PageOperation::Kind::shrink, mapping_costs(), 2, 2};
+  EXPECT_THAT(two.memory.held_back, ::testing::ElementsAre(std::pair{600_ns, 3700_ns}, std::pair{4500_ns, 3700_ns}));
+  EXPECT_EQ(two.gone_on[1], 4500_ns + 200_ns + 3700_ns + rest);
+}
+
+TEST(MapChanges, ofMadviseKeepNoFaultOut) {
+  const MapChange one{PageOperation::Kind::discard, mapping_costs(), 1, 3};
+  EXPECT_TRUE(one.memory.held_back.empty());
+  EXPECT_EQ(one.gone_on[0], held + 4200_ns + 500_ns + rest);
+}
+
+TEST(MapChanges, sinceLinux420ReleaseFramesWithoutKeepingFaultsOut) {
+  MappingCost cost = mapping_costs();
+  cost.releases_exclusively = 0;
+  const MapChange one{PageOperation::Kind::shrink, cost, 1, 3};
+  ASSERT_EQ(one.memory.held_back.size(), 1u);
+  EXPECT_EQ(one.memory.held_back[0].second, 1000_ns);
+  EXPECT_EQ(one.gone_on[0], held + 4200_ns + 500_ns + 200_ns + rest);  // what it takes in all is the same
+}
+
+TEST(MapChanges, keepNoFaultOutWhereTheSystemHasNoLockOfFaults) {
+  MappingCost cost = mapping_costs();
+  cost.excludes_faults = 0;
+  const MapChange one{PageOperation::Kind::shrink, cost, 1, 3};
+  EXPECT_TRUE(one.memory.held_back.empty());
+  EXPECT_EQ(one.gone_on[0], held + 500_ns + 4200_ns + rest);
+}
+
+TEST(HeapCalls, writeHeadersFromTheCallersNode) {
+  const MapChange two{PageOperation::Kind::forget, MappingCost{}, 4, 4};
+  // Thread 2 is on node 1. Its third page holds the header only.
+  const Address block = two.bench.addresses->base_of(ObjectId{2});
+  EXPECT_EQ(two.bench.addresses->home_of(block + 2 * 4096), NodeId{1});
+  EXPECT_EQ(two.bench.addresses->home_of(two.bench.addresses->base_of(ObjectId{0}) + 2 * 4096), NodeId{0});
+}
+
 TEST(HeapCalls, forABlockThatThePlacementTouchedBeforeLeaveItWhereItIs) {
   HeapBench bench{"plain"};
   FixedTimeMemory memory{Time{}};

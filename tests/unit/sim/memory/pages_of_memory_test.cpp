@@ -126,15 +126,6 @@ TEST(HugePages, goRoundTheNodesByTheirOwnNumbers) {
   EXPECT_EQ(s.space.remote_pages(), 1024u);  // as small pages, all that are not the writer's
 }
 
-TEST(HugePages, areNotTakenInTheMappingsOfOthers) {
-  // 1 MiB + 1 MiB are one aligned block, but two mappings: small pages only.
-  Space s{test::two_sockets(), ObjectKind::mapped, 1 << 20, "first-touch", Bytes{huge}};
-  const AddressRange other = s.space.reserve(1 << 20);
-  EXPECT_EQ(s.space.touch(s.range, true, Space::on(0)), 256u);
-  EXPECT_EQ(s.space.touch(other, true, Space::on(0)), 256u);
-  EXPECT_EQ(s.space.huge_pages(), 0u);
-}
-
 TEST(HugePages, areSplitWhenAPartMoves) {
   Space s{test::two_sockets(), ObjectKind::mapped, 2 << 20, "first-touch", Bytes{huge}};
   s.space.touch(s.range, true, Space::on(0));
@@ -143,6 +134,36 @@ TEST(HugePages, areSplitWhenAPartMoves) {
   EXPECT_TRUE(s.space.migrate(first + 7, NodeId{1}));
   EXPECT_FALSE(s.space.in_huge_page(first));
   EXPECT_THAT(s.space.pages_by_node(), testing::ElementsAre(511u, 1u));
+}
+
+TEST(HugePages, straddleWhatLiesSideBySide) {
+  // Two mappings of 2 MiB, the first 100 pages behind a multiple of 2 MiB: the block behind it begins 412 pages into the first one and ends
+  // 412 pages into the second. Who writes first there gets both parts.
+  const Machine machine = test::two_sockets();
+  OneObject objects{ObjectKind::mapped, 2 << 20};
+  objects.objects.push_back(objects.objects[0]);
+  const auto placement = page_placements().make("first-touch");
+  AddressSpace space{machine, objects, *placement, Bytes{page}, Bytes{huge}, 100};
+  const AddressRange first = space.place_object(ObjectId{0}, ThreadId{0}), second = space.place_object(ObjectId{1}, ThreadId{0});
+  EXPECT_EQ(first.first.value() % huge, 100 * page);
+  space.touch({second.first, second.first + 1}, true, {ThreadId{1}, CoreId{4}, NodeId{1}, Time{}});
+  EXPECT_EQ(space.huge_pages(), 1u);
+  EXPECT_EQ(space.home_of(first.first + 412 * page), NodeId{1});
+  EXPECT_TRUE(space.home_of(first.first + 411 * page).is_none());
+  EXPECT_EQ(space.home_of(second.first + 411 * page), NodeId{1});
+  EXPECT_TRUE(space.home_of(second.first + 412 * page).is_none());
+}
+
+TEST(HugePages, doNotReachBeyondWhatANodeIsBoundTo) {
+  const Machine machine = test::two_sockets();
+  OneObject objects{ObjectKind::mapped, 2 << 20};
+  objects.objects.push_back(objects.objects[0]);
+  const auto placement = page_placements().make("first-touch");
+  AddressSpace space{machine, objects, *placement, Bytes{page}, Bytes{huge}, 100};
+  const AddressRange first = space.place_object(ObjectId{0}, ThreadId{0}), second = space.place_object(ObjectId{1}, ThreadId{0});
+  space.bind_pages(second, NodeId{0});
+  space.touch({first.last - 1, first.last}, true, {ThreadId{1}, CoreId{4}, NodeId{1}, Time{}});
+  EXPECT_EQ(space.huge_pages(), 0u);
 }
 
 }  // namespace

@@ -154,5 +154,51 @@ TEST(Translations, ofHugePagesReachFurther) {
   EXPECT_EQ(bench.addresses->page_faults(), 1u);
 }
 
+// A slice of 10 faults of 500 ns and nothing else: a fault every 500 ns, from 0 to 5 us.
+struct FaultingBench : SliceBench {
+  FaultingBench() : SliceBench{one_node()} {
+    options.system.fault.parallel = Time::nanoseconds(500);
+    options.system.mapping.excludes_faults = 1;
+    caches_answer(hits_only);
+  }
+  void to(Time time) {
+    std::vector<Completion> done;
+    while (model->next_event() && *model->next_event() <= time) model->advance(*model->next_event(), done);
+    model->advance(time, done);
+  }
+};
+
+TEST(Writers, ofTheLockOfTheAddressSpaceHoldFaultsBack) {
+  // At 1 us the writer waits for the fault under way, 250 ns on average, and holds the lock for 4 us: no fault begins for 4.25 us, the next
+  // one would have after 0 to 500 ns: 4 us lost. Another writer, 4.25 us on, comes right behind the first: the slice has one fault of 500
+  // ns in between, and loses the 2 us that this one holds the lock.
+  FaultingBench bench;
+  bench.start(0, 0);
+  bench.to(Time::nanoseconds(1000));
+  EXPECT_THAT(bench.model->hold_back_faults(Time::nanoseconds(1000), Time::nanoseconds(4000)), about(250e-9));
+  bench.to(Time::nanoseconds(5250));
+  EXPECT_THAT(bench.model->hold_back_faults(Time::nanoseconds(5250), Time::nanoseconds(2000)), about(500e-9));
+  EXPECT_THAT(bench.last_end(), about(5e-6 + 4e-6 + 2e-6));
+  EXPECT_EQ(bench.bound_by(), "page faults");
+}
+
+TEST(Writers, holdFaultsBackThatBeginMeanwhile) {
+  // The lock is held from 0 to 2 us when the slice starts at 0: its first fault comes after 0 to 500 ns and waits for the rest.
+  FaultingBench bench;
+  EXPECT_EQ(bench.model->hold_back_faults(Time{}, Time::nanoseconds(2000)), Time{});
+  bench.start(0, 0);
+  EXPECT_THAT(bench.last_end(), about(5e-6 + 1.75e-6));
+}
+
+TEST(Writers, doNotHoldBackSlicesWithoutFaults) {
+  FaultingBench bench;
+  bench.addresses->touch(
+      {bench.addresses->address(ObjectId{0}, ThreadId{0}), bench.addresses->address(ObjectId{0}, ThreadId{0}) + lines * 64}, true,
+      {ThreadId{0}, CoreId{0}, NodeId{0}, Time{}});
+  bench.start(0, 0, Time::nanoseconds(1000));
+  EXPECT_EQ(bench.model->hold_back_faults(Time{}, Time::nanoseconds(2000)), Time{});
+  EXPECT_THAT(bench.last_end(), about(1e-6));
+}
+
 }  // namespace
 }  // namespace homenode::test
