@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "models/engines/closed_form/model.hpp"
-#include "models/engines/parts/transfer_latency.hpp"
+#include "sim/machine/transfer_latency.hpp"
 #include "models/engines/staged/flow_sharing.hpp"
 
 namespace homenode {
