@@ -22,9 +22,9 @@ from validation.native import programs as native_programs
 from validation.published import papers
 from validation.published.s0 import distribution, latency
 from validation.published.s1 import sensitivity
-from validation.published.versions import study as versions
 from validation.published.s5 import study as s5
 from validation.published.s6 import study as s6
+from validation.published.versions import study as versions
 from validation.study import Study
 
 STUDIES: dict[str, Study[Any]] = {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "models/engines/closed_form/model.hpp"
-#include "sim/machine/transfer_latency.hpp"
 #include "models/engines/staged/flow_sharing.hpp"
+#include "sim/machine/transfer_latency.hpp"
 
 namespace homenode {
 

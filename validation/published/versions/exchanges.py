@@ -7,9 +7,8 @@ patches is fitted with that version and kept here, so rows of the others say wha
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from validation.published.s1 import fitted
 from validation.published.s1.cases import ADVECTION_HEAPS, MACHINE, References
-from validation.published.s1.replays import CELLS, advection_heap, setting, step_seconds
+from validation.published.s1.replays import CELLS, advection_setting, step_seconds
 from validation.rows import Row, not_compared
 
 VERSIONS: dict[str, tuple[str, dict[str, int | str]]] = {
@@ -33,18 +32,8 @@ def rows(folder: Path, printed: References, teams: Sequence[int], patches: int) 
     """First touch over JArena, minus one, by version and team; nothing is counted, as the printed text decides for none."""
     for named, (kernel, given) in VERSIONS.items():
         for team in teams:
-            found = {
-                column: step_seconds(
-                    folder,
-                    kernel,
-                    {"patch": CELLS, **given},
-                    team,
-                    patches,
-                    setting(advection_heap(heap)),
-                    fitted.changes(),
-                )
-                for column, heap in ADVECTION_HEAPS.items()
-            }
+            settings = {column: advection_setting(heap) for column, heap in ADVECTION_HEAPS.items()}
+            found = step_seconds(folder, kernel, {"patch": CELLS, **given}, team, patches, settings)
             known = [printed[column, f"advection2d_seconds_{team}"].value for column in ADVECTION_HEAPS]
             gain = found["first touch"].seconds / found["jarena"].seconds - 1
             times = " / ".join(f"{found[column].seconds * 1e3:.4g}" for column in ADVECTION_HEAPS)
