@@ -39,7 +39,7 @@ def refused(ended: Ended, *expected: str) -> None:
         (["inspect"], ["FILE"]),
         (["check", "."], ["is a folder"]),
         (["capture", "-o", "x.hnt"], ["nothing to capture", "hotspot"]),
-        (["capture", "jacobi", "-o", "x.hnt"], ["unknown kernel 'jacobi'; allowed: jacobi", "hotspot"]),
+        (["capture", "jacobi", "-o", "x.hnt"], ["unknown kernel 'jacobi'; did you mean 'jacobi3d'", "Allowed: one of"]),
         (["capture", "hotspot", "-o", ""], ["no name of a file"]),
         (["capture", "hotspot", "-o", "x.hnt", "--", "true"], ["both a kernel", "one of them"]),
         (

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from validation.advisor.judged import Judged
 from validation.page_with_notes import markdown_table
-
-if TYPE_CHECKING:
-    from validation.advisor.construction import Judged
 
 HALVES = ("looked at", "held out", "all")
 COMMAND = "python -m validation advisor-cases --write"
