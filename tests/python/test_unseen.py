@@ -139,6 +139,12 @@ def test_calls_of_every_kind_are_counted(tmp_path: Path) -> None:
 #include <search.h>
 #include <string.h>
 static int compare(const void* a, const void* b) { double x = *(double*)a, y = *(double*)b; return x < y ? -1 : x > y; }
+/* Far more than a tenth of what passes while qsort calls it, however fast the host is just then. */
+static int long_compare(const void* a, const void* b) {
+  double sum = 0;
+  for (int i = 0; i < 40; ++i) sum = 0.5 * sum + *(double*)a - *(double*)b;
+  return sum < 0 ? -1 : sum > 0;
+}
 __attribute__((noinline)) double tail(double x) { return cbrt(x); }
 double (*functions[])(double) = {log, tail};
 int main(int count, char** words) {
@@ -148,7 +154,7 @@ int main(int count, char** words) {
   for (int i = 0; i < sizeof block - 1; ++i) block[i] = 'x';
   size_t most = 12;
   for (int i = 0; i < 4000; ++i) a[i] = tail(i) + functions[i & count](i + 1.0);
-  qsort(a, 4000, 8, compare);
+  qsort(a, 4000, 8, long_compare);
   for (int i = 0; i < 30; ++i) most += strlen(block + i) > 1 << 20;
   for (int i = 0; i < 40; ++i) if (lfind(a + 11, a, &most, 8, compare) == 0) return 1;
   return 0;
