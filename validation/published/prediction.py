@@ -21,6 +21,11 @@ RULE = (
     f"A prediction is *reproduced* within a factor of {REPRODUCED:g} of the printed figure, *within bound* within {WITHIN_BOUND:g},",
     "and *deviates* beyond. It beats the null model where its factor is nearer to 1 than the null model's.",
 )
+COMMITTED = (
+    "The commit that has `prediction.csv` came before the one that has",
+    "`printed.csv`: *S5 and S6: predictions, before their printed figures were read*, then *S5 and S6: the printed figures*.",
+)
+COLUMNS = ("claim", "what", "unit", "prediction", "null", "printed", "model", "verdict", "beats_null", "command")
 Outcome = Literal["reproduced", "within bound", "deviates", "not compared"]
 Figures = Mapping[str, float]
 
@@ -87,6 +92,13 @@ def write_prediction(path: Path, quantities: Sequence[Quantity], model: Figures)
         raise ValueError(f"{path} stands already; a prediction is made once")
     lines = [f"{one.key},{model[one.key]:.5g},{one.null:.5g}\n" for one in quantities]
     path.write_text("quantity,value,null\n" + "".join(lines), encoding="utf-8")
+
+
+def write_missing_prediction(path: Path, quantities: Sequence[Quantity], found: Sequence[Predicted]) -> None:
+    """Write what the model says as the prediction, if there is none yet. `found`: a row for each quantity."""
+    if not path.exists():
+        model = {one.key: row.model for one, row in zip(quantities, found, strict=True)}
+        write_prediction(path, quantities, model)
 
 
 def compared(

@@ -1,11 +1,21 @@
 """S5 as a study: `python -m validation s5-diffusion`. Each run of its benchmark, replayed; then against the printed figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import homenode as hn
 from validation.page_with_notes import notes_of
-from validation.published.prediction import RULE, Predicted, compared, read_figures, score, table, write_prediction
+from validation.published.prediction import (
+    COLUMNS,
+    COMMITTED,
+    RULE,
+    Predicted,
+    compared,
+    read_figures,
+    score,
+    table,
+    write_missing_prediction,
+)
 from validation.published.s5.cases import (
     BYTES_A_POINT,
     CAPTURED,
@@ -96,8 +106,8 @@ def page(found: Sequence[Predicted], lines: Sequence[str]) -> str:
             "# C. Bauer's 2D diffusion (S5)",
             "",
             f"Written by `{COMMAND}`. What is run, and where each figure stands: `cases.py`. Machine:",
-            "`xeon-g6148-2s`; what its file assumes stands there. The commit that has `prediction.csv` came before the one that has",
-            "`printed.csv`: *S5 and S6: predictions, before their printed figures were read*, then *S5 and S6: the printed figures*.",
+            "`xeon-g6148-2s`; what its file assumes stands there.",
+            *COMMITTED,
             "",
             *RULE,
             f"Null model: {ONE_SOCKET} GB/s whatever is done (one socket's copy as measured by kerncraft), and ratios of 1.",
@@ -116,10 +126,7 @@ def page(found: Sequence[Predicted], lines: Sequence[str]) -> str:
 def _write(found: Sequence[Predicted], options: Options) -> None:
     if options.small:
         return
-    if not PREDICTION.exists():
-        asked = quantities()
-        model: Mapping[str, float] = {one.key: row.model for one, row in zip(asked, found, strict=True)}
-        write_prediction(PREDICTION, asked, model)
+    write_missing_prediction(PREDICTION, quantities(), found)
     PAGE.write_text(page(found, sensitivity(options.folder)) + notes_of(PAGE), encoding="utf-8")
 
 
@@ -127,7 +134,7 @@ STUDY = Study(
     "s5-diffusion",
     "2D diffusion on two sockets by initialisation and pinning: the prediction against what C. Bauer's course prints",
     "a minute",
-    ("claim", "what", "unit", "prediction", "null", "printed", "model", "verdict", "beats_null", "command"),
+    COLUMNS,
     rows,
     (PAGE,),
     write=_write,

@@ -1,11 +1,21 @@
 """S6 as a study: `python -m validation s6-buffers`. Copies by who initialised the source, replayed; then against the printed figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import homenode as hn
 from validation.page_with_notes import notes_of
-from validation.published.prediction import RULE, Predicted, compared, read_figures, score, table, write_prediction
+from validation.published.prediction import (
+    COLUMNS,
+    COMMITTED,
+    RULE,
+    Predicted,
+    compared,
+    read_figures,
+    score,
+    table,
+    write_missing_prediction,
+)
 from validation.published.s6.cases import (
     ALL_LOCAL,
     BYTES_AN_ELEMENT,
@@ -85,8 +95,8 @@ def page(found: Sequence[Predicted], lines: Sequence[str]) -> str:
             "# M. Büttner's buffers (S6)",
             "",
             f"Written by `{COMMAND}`. What is run, and where each figure stands: `cases.py`. Machine:",
-            f"`{SETTING}`; what its file assumes stands there. The commit that has `prediction.csv` came before the one that has",
-            "`printed.csv`: *S5 and S6: predictions, before their printed figures were read*, then *S5 and S6: the printed figures*.",
+            f"`{SETTING}`; what its file assumes stands there.",
+            *COMMITTED,
             "",
             *RULE,
             f"Null model: {ALL_LOCAL:.1f} GB/s whatever is done (all nodes' copy as measured by kerncraft), and a ratio of 1.",
@@ -105,10 +115,7 @@ def page(found: Sequence[Predicted], lines: Sequence[str]) -> str:
 def _write(found: Sequence[Predicted], options: Options) -> None:
     if options.small:
         return
-    if not PREDICTION.exists():
-        asked = quantities()
-        model: Mapping[str, float] = {one.key: row.model for one, row in zip(asked, found, strict=True)}
-        write_prediction(PREDICTION, asked, model)
+    write_missing_prediction(PREDICTION, quantities(), found)
     PAGE.write_text(page(found, sensitivity(options.folder)) + notes_of(PAGE), encoding="utf-8")
 
 
@@ -116,7 +123,7 @@ STUDY = Study(
     "s6-buffers",
     "copies of a vector by who initialised it: the prediction against what M. Büttner's benchmark prints",
     "a minute",
-    ("claim", "what", "unit", "prediction", "null", "printed", "model", "verdict", "beats_null", "command"),
+    COLUMNS,
     rows,
     (PAGE,),
     write=_write,

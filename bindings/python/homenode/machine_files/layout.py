@@ -76,7 +76,7 @@ def _memory(part: Part, at: Part, side_cache: int | None) -> list[_Node]:
 
 
 def layout_of(source: SourceText, top: Part) -> tuple[Layout, list[str]]:
-    """Sockets, nodes and caches; and what of it is said otherwise than the file has it."""
+    """Sockets, nodes and caches, and where the description differs from the file."""
     seen = _Seen()
     _walk(seen, top, None, None)
     said: list[str] = []
