@@ -40,8 +40,8 @@ RereadLaw reread(const std::vector<RereadPoint>& points, double alone) {
   for (const RereadPoint& point : points) on_top.push_back(point.memory - point.cache);
   if (on_top.empty() || !(alone > 0)) return {};
   std::sort(on_top.begin(), on_top.end());
-  const double transfers = (on_top[(on_top.size() - 1) / 2] + on_top[on_top.size() / 2]) / 2;
-  if (!(transfers > alone)) return {};
+  // Less on top than a line takes alone is a part of it that does not overlap; more can only be a slower line.
+  const double transfers = std::max(alone, (on_top[(on_top.size() - 1) / 2] + on_top[on_top.size() / 2]) / 2);
   std::vector<ComposedPoint> composed;
   for (const RereadPoint& point : points) composed.push_back({point.cache, transfers, point.memory});
   return {transfers / alone - 1, std::clamp(composition(composed), 0.0, 1.0)};

@@ -154,10 +154,12 @@ Spread bandwidth(Kernel kernel, const std::vector<unsigned>& cpus, std::size_t a
   return most(samples);
 }
 
-// A part each, so far apart that streams do not begin in the same set of a cache: no power of two.
+// A part each, shorter than a power of two by some pages and lines: streams that are a power of two apart meet in the same sets of a
+// cache and, which costs half of the bandwidth of two or four streams on Zen 4, in the same banks of memory.
 double stream_bandwidth(unsigned streams, const Buffer& buffer, unsigned repeats) {
-  const std::size_t lines = buffer.size() / line_bytes / streams, odd = lines % 2 == 0 && lines > 1 ? lines - 1 : lines;
-  const std::size_t part = odd * line_bytes;
+  constexpr std::size_t shorter = 69 * (4096 / line_bytes) + 5;  // lines
+  const std::size_t lines = buffer.size() / line_bytes / streams;
+  const std::size_t part = (lines > 2 * shorter ? lines - shorter : lines) * line_bytes;
   double best = 0;
   for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
     const double seconds = seconds_of([&] { read_streams(buffer.data(), part, part, streams); });

@@ -137,7 +137,10 @@ TEST(Reread, IsWhatComesOnTopOfTheLoopInACache) {
   EXPECT_NEAR(on_top.serial, (1 * 1 + 3.5 * 3.4 + 3.5 * 3.6) / (1 * 1 + 2 * 3.5 * 3.5), 1e-12);
   const RereadLaw beside = reread({{1, 2}, {4, 4.1}, {10, 10.1}}, 2);  // the larger of the two
   EXPECT_EQ(beside.slowdown, 0);
-  EXPECT_EQ(beside.serial, 0);
+  EXPECT_NEAR(beside.serial, (2 * 0.1 + 2 * 0.1) / (1 * 1 + 2 * 2 * 2), 1e-12);
+  const RereadLaw added = reread({{1, 2.8}, {4, 5.8}, {10, 11.8}}, 2);  // 1.8 of the 2 that a line takes alone
+  EXPECT_EQ(added.slowdown, 0);
+  EXPECT_NEAR(added.serial, (1 * 0.8 + 2 * 1.8 + 2 * 1.8) / (1 * 1 + 2 * 2 * 2), 1e-12);
   EXPECT_EQ(reread({}, 2).slowdown, 0);
 }
 
