@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 from pathlib import Path
@@ -200,6 +201,26 @@ int main(int count, char** words) {
         lines = (tmp_path / "out").read_text().splitlines()
         executed.append(int(next(line for line in lines if line.startswith(("summary:", "totals:"))).split()[1]))
     assert counted[1] - counted[0] == pytest.approx(executed[1] - executed[0], rel=0.1)
+
+
+def test_no_sample_stands_for_many_of_the_calls(tmp_path: Path) -> None:
+    # More than 512 instructions a call: given up, and timed. Calls 16 to 32 are looked at one by one, then one in a sixteenth
+    # of those so far, so n calls have 16 ln(n / 32) samples and more.
+    program = build(
+        tmp_path,
+        f"""#include <stdlib.h>
+int main(void) {{
+  double sum = 0;
+  for (int i = 0; i < {CALLS}; ++i) sum += strtod("{"1234567890" * 30}e-3", 0);
+  return sum < 1;
+}}
+""",
+        name="digits.c",
+    )
+    functions, calls = functions_of(program, tmp_path)
+    assert calls["strtod"] == CALLS
+    assert functions["strtod"]["basis"] == "timed"
+    assert functions["strtod"]["samples"] >= 16 * math.log(CALLS / 32)
 
 
 def test_samples_do_not_change_what_a_program_does(tmp_path: Path) -> None:

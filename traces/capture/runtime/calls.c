@@ -5,10 +5,13 @@
  * - stepped: the processor's trap flag is set, and each instruction up to the return is counted in a SIGTRAP handler. Code with
  *   counters that is called back is left out. A call that makes a system call or takes more than MOST_STEPS instructions is given up, for
  *   what follows may block the signal, or take long.
- * - timed: the thread's processor time from before the call to behind it. So it is for the first FEW calls of each function, which
- *   are not worth a step, and for functions that were given up. Two instructions are taken to pass in a nanosecond. A call in which
- *   code with counters ran says nothing, for what of its time that took is not known; calls through pointers are never timed.
- * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ...: each sample stands for the calls since the one before.
+ * - timed: what passes from before the call to behind it by the time-stamp counter. Behind a call of LONG nanoseconds or more, in which
+ *   other work may have run, the thread's processor time is read, too, and the less of both counts; not for short calls, which are
+ *   slower behind a system call. So it is for the first FEW calls of each function, which are not worth a step, and for functions that
+ *   were given up. Two instructions are taken to pass in a nanosecond. A call in which code with counters ran says nothing, for what of
+ *   its time that took is not known; calls through pointers are never timed.
+ * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ..., and of functions that were given up every sixteenth part of the calls so
+ * far: each sample stands for the calls since the one before, so no single one stands for a large share of all.
  */
 #define _GNU_SOURCE
 #include "calls.h"
@@ -29,23 +32,32 @@
 /* A step costs a signal, from one to some ten microseconds. */
 enum { MOST_STEPS = 512, STEPS_OF_A_FUNCTION = 4096, STEPS_OF_ALL = 16384, TRAP_FLAG = 0x100 };
 enum { CODE_BYTES = 15 }; /* no instruction is longer */
-enum { FEW = 16, SYMBOL_WORDS = 18 };
+enum { FEW = 16, SPARSE = 3, DENSE = 16, LONG = 20000, MOST_TIMED = 512, SYMBOL_WORDS = 18 };
 static const double instructions_a_nanosecond = 2;
+/* A sample counts for no more than this many times what a quarter of the calls exceeds: beside other work, a call just after another
+ * program's turn finds nothing in the caches, and one such sample would stand for a sixteenth of all calls. */
+static const double most_over_quartile = 16;
+
+struct timed_sample {
+  uint64_t calls, nanoseconds; /* that it stands for; of one call */
+};
 
 /* A function that one object calls; twin.py makes the row, all zero but for the name. No name: through pointers. */
 struct symbol {
   int64_t countdown;
   const char* name;
-  uint64_t number; /* from 1; 0: it has counters, or the program is not counted */
-  uint64_t gap;    /* calls that the current sample stands for */
-  uint64_t calls;  /* up to the current sample */
+  uint64_t number;        /* from 1; 0: it has counters, or the program is not counted */
+  uint64_t gap, next_gap; /* calls that the current sample stands for, and the next one */
+  uint64_t calls;         /* up to the current sample */
   uint64_t stepped_calls, stepped_instructions, stepped_samples;
-  uint64_t timed_calls, timed_nanoseconds, timed_samples;
+  struct timed_sample* timed; /* MOST_TIMED of them, once there is one */
+  uint64_t timed_samples;
   uint64_t given_up_samples, given_up_instructions;
   uint64_t steps;
   uintptr_t landed; /* where a call through a pointer went */
-  uint32_t called_back_samples, turn;
-  unsigned char* code; /* of the last call that was stepped to its end: CODE_BYTES of each instruction */
+  uint32_t called_back_samples;
+  uint16_t turn, by_clock; /* its last timed call was a long one */
+  unsigned char* code;     /* of the last call that was stepped to its end: CODE_BYTES of each instruction */
   uint64_t code_steps;
 };
 _Static_assert(sizeof(struct symbol) == SYMBOL_WORDS * 8, "as twin.py makes the rows");
@@ -58,7 +70,7 @@ extern const char __start_homenode_runtime[] __attribute__((weak)), __stop_homen
 static struct {
   struct symbol* volatile symbol;
   uintptr_t sp, site;
-  uint64_t begin, counted;
+  uint64_t begin, begin_ticks, counted;
   bool stepping;
   /* While stepping */
   bool entered, left_program, calls_back;
@@ -67,7 +79,8 @@ static struct {
   unsigned char code[MOST_STEPS][CODE_BYTES];
 } sample;
 char homenode_timing; /* a timed call has not returned */
-static uint64_t clock_cost, steps_left = STEPS_OF_ALL;
+static uint64_t clock_cost, ticks_cost, steps_left = STEPS_OF_ALL;
+static uint64_t opened_at, opened_ticks; /* nanoseconds that pass, and the time-stamp counter, at one moment */
 static bool open;
 static struct sigaction former;
 
@@ -78,10 +91,17 @@ HN_NO_VECTORS static long system_call(long number, long a, long b, long c, long 
   __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
   return result;
 }
-HN_NO_VECTORS static uint64_t processor_time(void) {
+HN_NO_VECTORS static uint64_t nanoseconds_of(clockid_t clock) {
   struct timespec now = {0};
-  system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0);
+  system_call(SYS_clock_gettime, clock, (long)&now, 0, 0);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+HN_NO_VECTORS static uint64_t processor_time(void) { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
+/* Behind all loads so far; a later instruction does not begin before. */
+HN_NO_VECTORS static uint64_t ticks_now(void) {
+  uint32_t low, high;
+  __asm__ volatile("lfence; rdtsc; lfence" : "=a"(low), "=d"(high)::"memory");
+  return (uint64_t)high << 32 | low;
 }
 
 static bool is_between(uintptr_t pc, const char* begin, const char* end) { return pc - (uintptr_t)begin < (uintptr_t)(end - begin); }
@@ -101,6 +121,11 @@ static void keep_code(struct symbol* symbol) {
   if (!symbol->code) return;
   symbol->code_steps = sample.instructions;
   hn_copy(symbol->code, sample.code, sample.instructions * CODE_BYTES);
+}
+HN_NO_VECTORS static void keep_time(struct symbol* symbol, uint64_t nanoseconds) {
+  if (!symbol->timed) symbol->timed = hn_pages(MOST_TIMED * sizeof *symbol->timed);
+  if (!symbol->timed || symbol->timed_samples == MOST_TIMED) return;
+  symbol->timed[symbol->timed_samples++] = (struct timed_sample){symbol->gap, nanoseconds};
 }
 static void end_steps(greg_t* registers, bool whole) {
   struct symbol* symbol = sample.symbol;
@@ -186,7 +211,22 @@ HN_NO_VECTORS static bool can_step(void) {
   system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&blocked, sizeof blocked);
   return now.handler == step && !(blocked & 1ul << (SIGTRAP - 1));
 }
-HN_NO_VECTORS static uint64_t gap_behind(uint64_t calls) { return calls < 6 ? 1 : calls / 3; }
+HN_NO_VECTORS static uint64_t gap_behind(const struct symbol* symbol) {
+  const uint64_t parts = symbol->given_up_samples ? DENSE : SPARSE;
+  return symbol->calls < 2 * parts ? 1 : symbol->calls / parts;
+}
+HN_NO_VECTORS static void begin_timing(const struct symbol* symbol) {
+  if (symbol->by_clock) processor_time(); /* the kernel's code is in the caches behind it */
+  if (symbol->by_clock) sample.begin = processor_time();
+  sample.begin_ticks = ticks_now();
+}
+HN_NO_VECTORS static uint64_t timed_nanoseconds(const struct symbol* symbol, uint64_t ticks) {
+  const uint64_t used = symbol->by_clock ? processor_time() - sample.begin : 0;
+  const uint64_t passed = nanoseconds_of(CLOCK_MONOTONIC) - opened_at, ticks_passed = ticks_now() - opened_ticks;
+  const uint64_t net = ticks > ticks_cost ? ticks - ticks_cost : 0, own = used > clock_cost ? used - clock_cost : 0;
+  const uint64_t whole = (uint64_t)((unsigned __int128)net * passed / ticks_passed);
+  return symbol->by_clock && own < whole ? own : whole;
+}
 /* Takes a sample of the call that comes now. True: with the trap flag set from the return of this function on. */
 HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, uintptr_t sp, uintptr_t site, int returns_here) {
   symbol->countdown = 0;
@@ -195,9 +235,10 @@ HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, ui
     if (sp < sample.sp) return 0; /* called back */
     sample.symbol = 0;            /* it has left without a return */
   }
-  symbol->gap = gap_behind(symbol->calls);
+  symbol->gap = symbol->next_gap ? symbol->next_gap : 1;
   symbol->calls += symbol->gap;
-  symbol->countdown = (int64_t)gap_behind(symbol->calls) - 1;
+  symbol->next_gap = gap_behind(symbol);
+  symbol->countdown = (int64_t)symbol->next_gap - 1;
   const bool pointer = !*symbol->name, early = symbol->calls < FEW && !pointer && (returns_here || symbol->calls > 1);
   /* Where some were given up, every other one is timed. */
   const bool worth = symbol->given_up_samples == 0 || (symbol->given_up_samples <= symbol->stepped_samples && symbol->turn++ % 2);
@@ -212,11 +253,11 @@ HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, ui
   if (steps) return 1;
   homenode_timing = 1;
   sample.counted = hn_counted_instructions();
-  sample.begin = processor_time();
+  begin_timing(symbol);
   return 0;
 }
 HN_NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
-  const uint64_t now = processor_time();
+  const uint64_t ticks = ticks_now() - sample.begin_ticks;
   struct symbol* symbol = sample.symbol;
   if (!symbol || sample.stepping || sp > sample.sp) { /* that one has left without a return */
     if (!symbol || !sample.stepping) sample.symbol = 0;
@@ -224,13 +265,12 @@ HN_NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
     return;
   }
   if (sp < sample.sp) return;
-  const uint64_t took = now > sample.begin + clock_cost ? now - sample.begin - clock_cost : 0;
-  if (5 * (hn_counted_instructions() - sample.counted) > took) { /* a tenth of two a nanosecond */
+  const uint64_t took = timed_nanoseconds(symbol, ticks);
+  symbol->by_clock = took >= LONG;
+  if (5 * (hn_counted_instructions() - sample.counted) > took) /* a tenth of two a nanosecond */
     ++symbol->called_back_samples;
-  } else {
-    symbol->timed_calls += symbol->gap, ++symbol->timed_samples;
-    symbol->timed_nanoseconds += symbol->gap * took;
-  }
+  else
+    keep_time(symbol, took);
   sample.symbol = 0;
   homenode_timing = 0;
 }
@@ -272,11 +312,14 @@ void hn_calls_open(int counting) {
   munmap(names, (functions + 1) * sizeof *names);
   const struct sigaction action = {.sa_sigaction = step, .sa_flags = SA_SIGINFO};
   sigaction(SIGTRAP, &action, &former);
-  clock_cost = UINT64_MAX;
+  clock_cost = ticks_cost = UINT64_MAX;
   for (int i = 0; i < 8; ++i) {
     const uint64_t begin = processor_time(), cost = processor_time() - begin;
+    const uint64_t begin_ticks = ticks_now(), ticks = ticks_now() - begin_ticks;
     if (cost < clock_cost) clock_cost = cost;
+    if (ticks < ticks_cost) ticks_cost = ticks;
   }
+  opened_at = nanoseconds_of(CLOCK_MONOTONIC), opened_ticks = ticks_now();
   open = true;
 }
 int hn_calls_number(const void* symbol) { return (int)((const struct symbol*)symbol)->number - 1; }
@@ -311,6 +354,27 @@ static void say_code(FILE* file, const struct symbol* symbol) {
   }
   fprintf(file, "]");
 }
+static int by_time(const void* a, const void* b) {
+  const uint64_t left = ((const struct timed_sample*)a)->nanoseconds, right = ((const struct timed_sample*)b)->nanoseconds;
+  return (left > right) - (left < right);
+}
+/* Nanoseconds of a call, from samples by time; 0 without any. */
+static double time_of_a_call(struct symbol* symbol) {
+  struct timed_sample* samples = symbol->timed;
+  const uint64_t number = symbol->timed_samples;
+  if (!number) return 0;
+  qsort(samples, number, sizeof *samples, by_time);
+  uint64_t calls = 0, below = 0, quartile = 0;
+  for (uint64_t i = 0; i < number; ++i) calls += samples[i].calls;
+  while (4 * (below += samples[quartile].calls) < 3 * calls) ++quartile;
+  const double most = most_over_quartile * (double)samples[quartile].nanoseconds;
+  double sum = 0;
+  for (uint64_t i = 0; i < number; ++i) {
+    const double nanoseconds = (double)samples[i].nanoseconds;
+    sum += (double)samples[i].calls * (nanoseconds < most ? nanoseconds : most);
+  }
+  return sum / (double)calls;
+}
 void hn_calls_say(FILE* file) {
   open = false;
   for (struct symbol* s = __start_homenode_symbols; s < __stop_homenode_symbols; ++s) {
@@ -318,11 +382,11 @@ void hn_calls_say(FILE* file) {
     const char* basis = "none";
     double instructions = 0;
     uint64_t samples = 0;
+    const double nanoseconds = time_of_a_call(s);
     if (s->stepped_calls && s->given_up_samples <= s->stepped_samples / 8)
       basis = "stepped", instructions = (double)s->stepped_instructions / (double)s->stepped_calls, samples = s->stepped_samples;
-    else if (s->timed_calls && s->called_back_samples <= s->timed_samples / 8)
-      basis = "timed", samples = s->timed_samples,
-      instructions = instructions_a_nanosecond * (double)s->timed_nanoseconds / (double)s->timed_calls;
+    else if (s->timed_samples && s->called_back_samples <= s->timed_samples / 8)
+      basis = "timed", samples = s->timed_samples, instructions = instructions_a_nanosecond * nanoseconds;
     else if (s->given_up_samples)
       basis = "at_least", instructions = (double)s->given_up_instructions / (double)s->given_up_samples, samples = s->given_up_samples;
     fprintf(file, "{\"kind\": \"function\", \"ordinal\": %lu", (unsigned long)(s->number - 1));
@@ -330,7 +394,7 @@ void hn_calls_say(FILE* file) {
     hn_say_text(file, "library", library_of(s));
     fprintf(file, ", \"instructions\": %.1f, \"basis\": \"%s\", \"samples\": %lu", instructions, basis, (unsigned long)samples);
     /* The first calls of a function bind it, fault in its pages and fill its buffers: few calls say nothing of the next one. */
-    if (s->timed_calls && s->calls >= FEW) fprintf(file, ", \"nanoseconds\": %.2f", (double)s->timed_nanoseconds / (double)s->timed_calls);
+    if (s->timed_samples && s->calls >= FEW) fprintf(file, ", \"nanoseconds\": %.2f", nanoseconds);
     say_code(file, s);
     fprintf(file, "}\n");
   }
