@@ -32,7 +32,7 @@ public:
   void prepare(const HeapSetting& setting) override {
     addresses_ = &setting.addresses;
     costs_ = HeapCosts::of(given_, setting.machine);
-    cached_call_ = cycles_to_time(static_cast<double>(HeapCosts::tcmalloc_cycles), setting.machine.clock);
+    cached_call_ = cycles_to_time(static_cast<double>(HeapCosts::ptmalloc_cached_cycles), setting.machine.clock);
     const auto arenas = static_cast<std::size_t>(given_.get("arenas"));
     arenas_most_ = arenas > 0 ? arenas : std::size_t{8} * setting.machine.cores();
     // Every block at once, twice over for what lies between them; beyond it the arena goes on by mmap, as glibc does.

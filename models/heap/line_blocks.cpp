@@ -12,7 +12,7 @@ LineBlocks::LineBlocks(std::string name, const Parameters& given)
     : name_{std::move(name)}, given_{given}, larger_{heap_managers().make("glibc")} {}
 
 std::vector<ParameterSpec> LineBlocks::parameters() {
-  std::vector<ParameterSpec> all = HeapCosts::parameters(HeapCosts::tcmalloc_cycles);
+  std::vector<ParameterSpec> all = HeapCosts::parameters(HeapCosts::line_blocks_cycles);
   all.push_back(
       bytes_parameter("chunk", "memory to request from the system at once (assumed)", Bytes{std::int64_t{64} << 20}, Bytes{4096}));
   return all;

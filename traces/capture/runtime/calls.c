@@ -5,10 +5,10 @@
  * - stepped: the processor's trap flag is set, and each instruction up to the return is counted in a SIGTRAP handler. Code with
  *   counters that is called back is left out. A call that makes a system call or takes more than MOST_STEPS instructions is given up, for
  *   what follows may block the signal, or take long.
- * - timed: what passes from before the call to behind it by the time-stamp counter. Behind a call of LONG nanoseconds or more, in which
- *   other work may have run, the thread's processor time is read, too, and the less of both counts; not for short calls, which are
- *   slower behind a system call. So it is for the first FEW calls of each function, which are not worth a step, and for functions that
- *   were given up. Two instructions are taken to pass in a nanosecond. A call in which code with counters ran says nothing, for what of
+ * - timed: what passes from before the call to behind it by the time-stamp counter. Unless the call before took less than LONG
+ *   nanoseconds, the thread's processor time is read, too, and the less of both counts: in a long call other work may have run. A short
+ *   one is slower behind a system call. So it is for the first FEW calls of each function, which are not worth a step, and for functions
+ * that were given up. Two instructions are taken to pass in a nanosecond. A call in which code with counters ran says nothing, for what of
  *   its time that took is not known; calls through pointers are never timed.
  * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ..., and of functions that were given up every sixteenth part of the calls so
  * far: each sample stands for the calls since the one before, so no single one stands for a large share of all.
@@ -56,8 +56,8 @@ struct symbol {
   uint64_t steps;
   uintptr_t landed; /* where a call through a pointer went */
   uint32_t called_back_samples;
-  uint16_t turn, by_clock; /* its last timed call was a long one */
-  unsigned char* code;     /* of the last call that was stepped to its end: CODE_BYTES of each instruction */
+  uint16_t turn, quick; /* its last timed call was a short one */
+  unsigned char* code;  /* of the last call that was stepped to its end: CODE_BYTES of each instruction */
   uint64_t code_steps;
 };
 _Static_assert(sizeof(struct symbol) == SYMBOL_WORDS * 8, "as twin.py makes the rows");
@@ -216,16 +216,16 @@ HN_NO_VECTORS static uint64_t gap_behind(const struct symbol* symbol) {
   return symbol->calls < 2 * parts ? 1 : symbol->calls / parts;
 }
 HN_NO_VECTORS static void begin_timing(const struct symbol* symbol) {
-  if (symbol->by_clock) processor_time(); /* the kernel's code is in the caches behind it */
-  if (symbol->by_clock) sample.begin = processor_time();
+  if (!symbol->quick) processor_time(); /* the kernel's code is in the caches behind it */
+  if (!symbol->quick) sample.begin = processor_time();
   sample.begin_ticks = ticks_now();
 }
 HN_NO_VECTORS static uint64_t timed_nanoseconds(const struct symbol* symbol, uint64_t ticks) {
-  const uint64_t used = symbol->by_clock ? processor_time() - sample.begin : 0;
+  const uint64_t used = symbol->quick ? 0 : processor_time() - sample.begin;
   const uint64_t passed = nanoseconds_of(CLOCK_MONOTONIC) - opened_at, ticks_passed = ticks_now() - opened_ticks;
   const uint64_t net = ticks > ticks_cost ? ticks - ticks_cost : 0, own = used > clock_cost ? used - clock_cost : 0;
   const uint64_t whole = (uint64_t)((unsigned __int128)net * passed / ticks_passed);
-  return symbol->by_clock && own < whole ? own : whole;
+  return !symbol->quick && own < whole ? own : whole;
 }
 /* Takes a sample of the call that comes now. True: with the trap flag set from the return of this function on. */
 HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, uintptr_t sp, uintptr_t site, int returns_here) {
@@ -266,7 +266,7 @@ HN_NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
   }
   if (sp < sample.sp) return;
   const uint64_t took = timed_nanoseconds(symbol, ticks);
-  symbol->by_clock = took >= LONG;
+  symbol->quick = took < LONG;
   if (5 * (hn_counted_instructions() - sample.counted) > took) /* a tenth of two a nanosecond */
     ++symbol->called_back_samples;
   else
