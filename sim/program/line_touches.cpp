@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t wide_element = 256;  // bytes: inner loops up to this extent are one element
 constexpr std::uint64_t unrolled_count = 8;  // inner loops of so few far-apart elements become streams of their own
 constexpr std::uint64_t strided_batch = 64;  // elements a group of a run whose elements lie in separate lines
+constexpr std::size_t runs_at_once = 4096;   // that get cursors, at 272 bytes each
 
 }  // namespace
 
@@ -77,6 +78,7 @@ std::uint64_t LineTouches::position() const {
   for (const std::uint32_t live : live_) first = std::min(first, cursors_[live].sequence);
   if (!waiting_.empty()) first = std::min(first, cursors_[waiting_.front()].sequence);
   if (begun_ < order_.size()) first = std::min(first, cursors_[order_[begun_]].sequence);
+  first = std::min(first, next_unopened());
   for (const IrregularCursor& irregular : irregular_) first = std::min(first, irregular.sequence);
   const bool begun = block_ >= body_->blocks.size() || body_->blocks[block_].first >= last_ || first_ >= last_;
   return first == to_the_end && !begun ? 0 : first;
@@ -145,10 +147,16 @@ void LineTouches::open_cursors(const ItemPattern& pattern) {
   for (const IrregularStream& stream : pattern.streams)
     if (!stream.sequence.empty()) span = std::max(span, stream.sequence.back() + 1);
   iteration_span_ = span;
-  for (const AccessRun& run : pattern.runs) add_cursors(run, open_iterations_);
-  for (std::uint32_t cursor = 0; cursor < cursors_.size(); ++cursor) order_.push_back(cursor);
-  const auto before = [this](std::uint32_t a, std::uint32_t b) { return cursors_[a].sequence < cursors_[b].sequence; };
-  if (!std::is_sorted(order_.begin(), order_.end(), before)) std::stable_sort(order_.begin(), order_.end(), before);
+  const auto is_empty = [](const AccessRun& run) {
+    return std::any_of(run.dimension.begin(), run.dimension.begin() + run.dimensions, [](const auto& loop) { return loop.count == 0; });
+  };
+  for (std::uint32_t run = 0; run < pattern.runs.size(); ++run)
+    if (!is_empty(pattern.runs[run])) runs_.push_back(run);
+  if (runs_.size() > runs_at_once) {
+    const auto begins_before = [&](std::uint32_t a, std::uint32_t b) { return pattern.runs[a].sequence < pattern.runs[b].sequence; };
+    if (!std::is_sorted(runs_.begin(), runs_.end(), begins_before)) std::stable_sort(runs_.begin(), runs_.end(), begins_before);
+  }
+  open_more_runs();
   for (const IrregularStream& stream : pattern.streams) {
     const auto number = static_cast<std::uint32_t>(&stream - pattern.streams.data());
     if (!stream.offset.empty())
@@ -157,10 +165,23 @@ void LineTouches::open_cursors(const ItemPattern& pattern) {
   std::make_heap(irregular_.begin(), irregular_.end(), [](const auto& a, const auto& b) { return a.later_than(b); });
 }
 
+// No cursor of a run begins before the run does, so those of the runs behind begin later than next_unopened().
+void LineTouches::open_more_runs() {
+  order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(begun_));
+  begun_ = 0;
+  const std::size_t until = std::min(runs_.size(), opened_ + runs_at_once);
+  for (; opened_ < until; ++opened_) add_cursors(open_pattern_->runs[runs_[opened_]], open_iterations_);
+  const auto before = [this](std::uint32_t a, std::uint32_t b) { return cursors_[a].sequence < cursors_[b].sequence; };
+  if (!std::is_sorted(order_.begin(), order_.end(), before)) std::stable_sort(order_.begin(), order_.end(), before);
+}
+
 void LineTouches::close_cursors() {
   known_block_ = nullptr;
   noted_ = nullptr;
+  runs_.clear();
+  opened_ = 0;
   cursors_.clear();
+  free_.clear();
   order_.clear();
   begun_ = 0;
   live_.clear();
@@ -231,8 +252,6 @@ unsigned LineTouches::loops_of(const AccessRun& run, std::uint64_t iterations, s
 }
 
 void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
-  for (unsigned d = 0; d < run.dimensions; ++d)
-    if (run.dimension[d].count == 0) return;
   std::array<Dimension, most_dimensions> dimensions{};
   unsigned count = loops_of(run, iterations, dimensions);
 
@@ -297,7 +316,14 @@ void LineTouches::place(Cursor cursor, std::span<const Dimension> dimensions) {
   cursor.separate = step >= cursor.extent + options_.line_bytes;
   cursor.most = cursor.separate ? strided_batch
                                 : std::max<std::uint64_t>(1, options_.group_lines * options_.line_bytes / std::max<std::uint64_t>(step, 1));
-  cursors_.push_back(cursor);
+  if (free_.empty()) {
+    order_.push_back(static_cast<std::uint32_t>(cursors_.size()));
+    cursors_.push_back(cursor);
+  } else {
+    order_.push_back(free_.back());
+    cursors_[free_.back()] = cursor;
+    free_.pop_back();
+  }
 }
 
 }  // namespace homenode

@@ -151,11 +151,16 @@ private:
   }
 
   bool has_known_groups() const { return known_block_ != nullptr && known_group_ < known_block_->group_ends.size(); }
-  bool following() const { return !live_.empty() || !waiting_.empty() || begun_ < order_.size() || !irregular_.empty(); }
+  bool following() const {
+    return !live_.empty() || !waiting_.empty() || begun_ < order_.size() || next_unopened() != never || !irregular_.empty();
+  }
   bool next_block();
   void open(const ItemPattern&, const ItemBlock&, std::int64_t from, std::int64_t to);
   void find_bases(const ItemBlock&, std::int64_t from);
   void open_cursors(const ItemPattern&);
+  // Where the first run begins that has no cursors yet; never: all have.
+  std::uint64_t next_unopened() const { return opened_ < runs_.size() ? open_pattern_->runs[runs_[opened_]].sequence : never; }
+  void open_more_runs();
   // line_touches_known.cpp
   void look_up_touches(const ItemPattern&, PatternId);
   void note_touch(const Cursor&, std::uint64_t elements);
@@ -188,6 +193,10 @@ private:
   static double dependence_of(const AccessRun&, std::span<const Dimension>);
   void add_cursors(const AccessRun&, std::uint64_t iterations);
   void place(Cursor, std::span<const Dimension>);
+  struct Begin {
+    std::uint64_t sequence = 0, slack = 0;
+  };
+  Begin earliest() const;
   bool window();
   void follow(Cursor&, std::uint64_t end);
   auto later_cursor() const {
@@ -212,7 +221,10 @@ private:
   std::int64_t first_ = 0, last_ = 0;
   std::size_t block_ = 0;  // the next one
 
-  std::vector<Cursor> cursors_;       // of the open block
+  std::vector<std::uint32_t> runs_;   // of the open block's pattern, by where they begin
+  std::size_t opened_ = 0;            // of runs_: those that have, or had, cursors. A part at a time: a program's serial code has millions
+  std::vector<Cursor> cursors_;       // of the open block's opened runs
+  std::vector<std::uint32_t> free_;   // of cursors_: finished, for runs that are opened later
   std::vector<std::uint32_t> order_;  // of cursors_, by where they begin
   std::size_t begun_ = 0;             // of order_
   std::vector<std::uint32_t> live_;   // begun and not finished

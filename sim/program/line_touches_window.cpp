@@ -63,32 +63,38 @@ void LineTouches::leave_out() {
   });
 }
 
+// Where the earliest of what is open begins; the steps of its loop are its slack.
+LineTouches::Begin LineTouches::earliest() const {
+  Begin first{.sequence = never};
+  const auto begins = [&](const Cursor& cursor) {
+    if (cursor.sequence < first.sequence) first = {cursor.sequence, cursor.inner.sequence_stride};
+  };
+  for (const std::uint32_t live : live_) begins(cursors_[live]);
+  if (!waiting_.empty()) begins(cursors_[waiting_.front()]);
+  if (begun_ < order_.size()) begins(cursors_[order_[begun_]]);
+  for (const IrregularCursor& irregular : irregular_)
+    if (irregular.sequence < first.sequence) first = {irregular.sequence, 0};
+  first.slack = std::max(first.slack, statement_accesses);
+  return first;
+}
+
 // A part of the sequence in which no loop ends and none begins; false if it would begin at the limit.
 bool LineTouches::window() {
-  std::uint64_t begin = never, slack = 0;
-  const auto begins = [&](const Cursor& cursor) {
-    if (cursor.sequence >= begin) return;
-    begin = cursor.sequence;
-    slack = cursor.inner.sequence_stride;
-  };
-  Cursor* const cursors = cursors_.data();
-  for (const std::uint32_t live : live_) begins(cursors[live]);
-  if (!waiting_.empty()) begins(cursors[waiting_.front()]);
-  if (begun_ < order_.size()) begins(cursors[order_[begun_]]);
-  for (const IrregularCursor& irregular : irregular_) {
-    if (irregular.sequence >= begin) continue;
-    begin = irregular.sequence;
-    slack = 0;
+  Begin first = earliest();
+  while (next_unopened() != never && (first.sequence == never || next_unopened() <= first.sequence + first.slack)) {
+    open_more_runs();
+    first = earliest();
   }
+  const auto [begin, slack] = first;
   if (begin >= limit_) return false;
-  slack = std::max(slack, statement_accesses);
+  Cursor* const cursors = cursors_.data();
   while (begun_ < order_.size() && cursors[order_[begun_]].sequence <= begin + slack) live_.push_back(order_[begun_++]);
   while (!waiting_.empty() && cursors[waiting_.front()].sequence <= begin + slack) {
     std::pop_heap(waiting_.begin(), waiting_.end(), later_cursor());
     live_.push_back(waiting_.back());
     waiting_.pop_back();
   }
-  std::uint64_t end = begun_ < order_.size() ? cursors[order_[begun_]].sequence : never;
+  std::uint64_t end = std::min(begun_ < order_.size() ? cursors[order_[begun_]].sequence : never, next_unopened());
   if (!waiting_.empty()) end = std::min(end, cursors[waiting_.front()].sequence);
   for (const std::uint32_t live : live_) {
     const Cursor& cursor = cursors[live];
@@ -114,7 +120,13 @@ bool LineTouches::window() {
     follow(cursor, end);
     finished |= cursor.finished();
   }
-  if (finished) std::erase_if(live_, [cursors](std::uint32_t live) { return cursors[live].finished(); });
+  const bool reused = next_unopened() != never;
+  const auto is_finished = [&](std::uint32_t live) {
+    if (!cursors[live].finished()) return false;
+    if (reused) free_.push_back(live);
+    return true;
+  };
+  if (finished) std::erase_if(live_, is_finished);
   if (live_.size() > many_live) put_off_distant(end);
   if (!irregular_.empty()) irregular_until(end);
   return true;
