@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ import pytest
 import homenode as hn
 from homenode.html_page import Page
 from homenode.html_report import names_of, page_of
+from homenode.machine_drawing import machine_svg
+from homenode.report_command import replay_commands
 from support import Ended
 
 Run = Callable[..., Ended]
@@ -70,7 +74,7 @@ def test_page_needs_no_network_and_repeats(homenode: Run, trace_file: Path, tmp_
     assert homenode("replay", trace_file, *OPTIONS, "-o", "report.json").status == 0
     done = homenode("report", "report.json", "-o", "page.html")
     assert done.status == 0, done.stderr
-    assert "3 figures" in done.stdout
+    assert "6 figures" in done.stdout
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "src=" not in page.partition("<body>")[2]
     assert not re.search(r"<(script|link)[^>]+(src|href)=", page)
@@ -84,10 +88,10 @@ def test_page_needs_no_network_and_repeats(homenode: Run, trace_file: Path, tmp_
 def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
     graph_objects = pytest.importorskip("plotly.graph_objects")
     figures = page_of(document).figures
-    assert len(figures) == 3
+    assert len(figures) == 6
     for figure in figures:
         graph_objects.Figure(figure)  # raises ValueError at a property that Plotly does not know
-    idle, traffic, latencies = figures
+    times, idle, traffic, pages, latencies, energy = figures
     best = min(document["runs"], key=lambda run: run["seconds"])
     # idle share of thread t = idle seconds / seconds of the run; the best run comes first
     shares = [100 * thread["idle_seconds"] / best["seconds"] for thread in best["threads_detail"]]
@@ -96,6 +100,14 @@ def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
     assert [one["visible"] for one in idle["data"]] == [True, True, False, False]
     assert traffic["data"][0]["z"] == [[moved / 1e6 for moved in row] for row in best["traffic_bytes"]]
     assert [trace["visible"] for trace in traffic["data"]] == [True, False]
+    # regions, and what is in none, sum to the time of each run; the best run comes first
+    seconds = sorted(run["seconds"] for run in document["runs"])
+    sums = [sum(column) for column in zip(*(part["x"] for part in times["data"]), strict=True)]
+    unit = {"s": 1.0, "ms": 1e3, "µs": 1e6}[times["layout"]["xaxis"]["title"]["text"].rpartition(", ")[2]]
+    assert sums == pytest.approx([unit * value for value in seconds])
+    assert [part["x"][0] for part in pages["data"]] == [count for count in best["pages_by_node"] if count]
+    # the parts of the energy are its total, in mJ
+    assert sum(part["x"][0] for part in energy["data"]) == pytest.approx(1e3 * best["energy_joules"]["total"])
     # every line that the first level did not have is in one bar, by its source
     histogram = best["latency_histogram_ns"]
     shown = [bar for bar in latencies["data"] if bar["visible"]]
@@ -118,8 +130,70 @@ def test_latencies_by_source(trace: hn.Trace) -> None:
 def test_intervals_are_on_the_page(document: dict[str, Any]) -> None:
     text = page_of(document).to_html()
     assert "90 % interval" in text
+    # the unit in which the shortest run has one to three digits before the point
+    least = min(run["seconds"] for run in document["runs"])
+    factor, unit = (1e3, "ms") if least >= 1e-3 else (1e6, "µs")
     for run in document["runs"]:
-        assert f"{1e3 * run['seconds_interval'][0]:.4g} ms" in text
+        low, high = run["seconds_interval"]
+        assert f"{factor * low:.4g} … {factor * high:.4g} {unit}" in text
+
+
+def test_every_column_and_figure_has_its_sentence(document: dict[str, Any]) -> None:
+    text = page_of(document).to_html()
+    columns = set(re.findall(r'<button type="button">([^<]+)</button>', text))
+    assert columns == set(re.findall(r"<dt>([^<]+)</dt>", text))
+    # a figure is its title, a sentence, perhaps a list to choose from, and the drawing
+    figure = r'<h3>[^<]+</h3>\n<p class="meaning">[^<]+\.</p>\n(<label.*</label>\n)?<figure'
+    assert len(re.findall(figure, text)) == text.count("<figure") == 6
+    assert (
+        "no single number explains it" in text or "would settle the order best" in text or "all samples agree" in text
+    )
+
+
+def test_the_page_has_the_machine_as_it_ran(document: dict[str, Any]) -> None:
+    assert text_of_machine("xeon-x7560-4s") in page_of(document).to_html()
+    changed = json.loads(json.dumps(document))
+    for run in changed["runs"]:
+        run["machine_hash"] = "0" * 16  # a description that is no longer the same
+    text = page_of(changed).to_html()
+    assert '<svg xmlns="http://www.w3.org/2000/svg"' not in text
+    assert "No picture" in text
+
+
+def text_of_machine(name: str) -> str:
+    return machine_svg(hn.Machine.load(name))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--placement first-touch --placement interleave --distribution static --distribution dynamic:4 --confidence=2",
+        "--threads 4 --engine line --change link_latency=x2 --seed 3 --stores nt --no-confidence",
+        "--threads 12 --oversubscribe --pages 2MiB --system linux-6.1 --heap jarena --caches lines --no-confidence",
+    ],
+)
+def test_the_printed_command_makes_the_runs_again(homenode: Run, trace_file: Path, tmp_path: Path, words: str) -> None:
+    threads = [] if "--threads" in words else ["--threads", "8"]
+    asked = ["replay", trace_file, "--machine", "xeon-x5550-2s", *threads, *words.split()]
+    assert homenode(*asked, "-o", "first.json").status == 0
+    assert homenode("report", "first.json", "-o", "page.html").status == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<pre>homenode report first.json -o page.html</pre>" in page
+    found = re.search(r"<pre>(homenode replay [^<]*)</pre>", page)
+    assert found is not None
+    repeated = shlex.split(html.unescape(found[1]))[2:]
+    assert repeated[0] == "TRACE.hnt"
+    assert homenode("replay", trace_file, *repeated[1:], "-o", "second.json").status == 0
+    first, second = (json.loads((tmp_path / name).read_text()) for name in ("first.json", "second.json"))
+    assert first["runs"] == second["runs"]
+
+
+def test_runs_that_are_no_grid_have_a_command_each(trace: hn.Trace) -> None:
+    choices = hn.grid("xeon-x5550-2s", 8, placement=["first-touch", "interleave"], mapping=["compact", "scatter"])
+    runs = [result.run for result in hn.replay_grid(trace, [choices[0], choices[3]])]
+    lines = replay_commands(runs, None)
+    assert [("interleave" in line, "scatter" in line) for line in lines] == [(False, False), (True, True)]
+    assert len(replay_commands([result.run for result in hn.replay_grid(trace, choices)], None)) == 1
 
 
 def test_runs_are_told_apart() -> None:

@@ -39,6 +39,7 @@ else:
     from homenode.kernel_sources import Kernel, kernels
     from homenode.loop_to_share import Loop
     from homenode.machine import Machine
+    from homenode.machine_files.importing import Imported, import_machine
     from homenode.map_suggestion import MapSuggestion, suggest_mapping, thread_map
     from homenode.page_faults import PageFaults
     from homenode.page_uses import MappedPages, PageUses, Place
@@ -66,6 +67,7 @@ __all__ = [
     "EnergyModel",
     "Estimate",
     "Heap",
+    "Imported",
     "Kernel",
     "Loop",
     "Machine",
@@ -99,6 +101,7 @@ __all__ = [
     "extrapolate",
     "grid",
     "heap_manager",
+    "import_machine",
     "kernels",
     "load_extension",
     "page_placement",

@@ -1,13 +1,29 @@
-"""A report document as a page: ranking, idle time by core, traffic matrix, latency by source."""
+"""A report document as a page: ranking, how sure it is, the machine, and the figures that tell why."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from homenode import report, unseen
+from homenode import report, report_figures, unseen
+from homenode.confidence import LEVEL
 from homenode.html_page import Page
-from homenode.ranking_words import bound_and_found, guessed, settled
+from homenode.machine_drawing import machine_svg
+from homenode.ranking_words import bound_and_found, guessed, measure_first, settled
+from homenode.report_command import TRACE, machine_of, replay_commands
+from homenode.report_figures import RankedRuns, share
 
 _AXES = ("placement", "mapping", "distribution", "heap", "pages")
+_MOST_PAIRS = 12  # choices of which all pairs are shown; of more, neighbours in rank
+_MEANINGS = {
+    "rank": "Place by time among the runs that can be compared; a bound is what no placement beats, and nobody can run it.",
+    "choice": "The choices in which these runs differ: placement of pages, mapping of threads, distribution of work, heap, pages.",
+    "time": "Simulated time of the whole program.",
+    "90 % interval": "Interval of the time over machines that were sampled within what is known of their numbers.",
+    "regret": "Time lost to the best choice of this table.",
+    "remote pages": "Share of the pages whose home is another node than that of the thread that first wrote them.",
+    "remote traffic": "Share of the bytes at memory controllers that a core of another node asked for.",
+    "idle": "Share of the threads' time in which they do not work.",
+    "bound by": "The bottleneck of the longest region, and that region; a ? marks one of which too much was not seen.",
+}
 
 
 def names_of(runs: list[dict[str, Any]]) -> list[str]:
@@ -20,38 +36,45 @@ def names_of(runs: list[dict[str, Any]]) -> list[str]:
     return names
 
 
-def _milliseconds(seconds: float) -> str:
-    return f"{1e3 * seconds:.4g} ms"
-
-
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * share(part, whole):.1f} %"
 
 
 def _remote_share(run: dict[str, Any]) -> float:
-    traffic = run["traffic_bytes"]
-    every = sum(map(sum, traffic))
-    return _share(every - sum(row[node] for node, row in enumerate(traffic)), every)
+    matrix = run["traffic_bytes"]
+    every = sum(map(sum, matrix))
+    return share(every - sum(row[node] for node, row in enumerate(matrix)), every)
 
 
-def _ranking(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
-    intervals = any(run.get("seconds_interval") for run in runs)
+def _bound_by(run: dict[str, Any], open_regions: set[str]) -> str:
+    bound = run.get("bound_by", {"resource": None})
+    if bound["resource"] is None:
+        return "–"
+    doubt = "?" if bound["region"] in open_regions else ""
+    return f"{bound['resource']}{doubt} ({bound['region'] or _percent(bound['seconds'], run['seconds'])})"
+
+
+def _ranking(page: Page, of: RankedRuns, open_regions: set[str]) -> None:
+    intervals = any(run.get("seconds_interval") for run in of.runs)
+    factor, unit = of.scale
     rows = []
-    for rank, (name, run) in enumerate(zip(names, runs, strict=True), start=1):
-        row = ["bound" if report.is_bound(run) else rank, name, _milliseconds(run["seconds"])]
+    for place, name, run in zip(of.places, of.names, of.runs, strict=True):
+        row = [place, name, f"{factor * run['seconds']:.4g} {unit}"]
         if intervals:
             low, high = run["seconds_interval"]
-            row.append(f"{_milliseconds(low)} … {_milliseconds(high)}")
+            row.append(f"{factor * low:.4g} … {factor * high:.4g} {unit}")
         waits = sum(thread["idle_seconds"] for thread in run["threads_detail"])
         row += [
             f"{100 * run['regret']:+.1f} %",
+            _percent(run["remote_pages"], sum(run["pages_by_node"])),
             f"{100 * _remote_share(run):.1f} %",
-            f"{100 * _share(waits, run['seconds'] * len(run['threads_detail'])):.1f} %",
+            _percent(waits, run["seconds"] * len(run["threads_detail"])),
+            _bound_by(run, open_regions),
         ]
         rows.append(row)
-    sampled = ["90 % interval"] if intervals else []
-    columns = ["rank", "choice", "time", *sampled, "regret", "remote traffic", "idle"]
-    page.table(columns, rows, right=[column for column in columns if column != "choice"])
+    sampled = [f"{100 * LEVEL:.0f} % interval"] if intervals else []
+    numbers = ["rank", "time", *sampled, "regret", "remote pages", "remote traffic", "idle"]
+    page.table(["rank", "choice", *numbers[1:], "bound by"], rows, right=numbers, meanings=_MEANINGS)
 
 
 def _certainty(page: Page, document: dict[str, Any], machine: str, order: Sequence[int]) -> None:
@@ -66,138 +89,105 @@ def _certainty(page: Page, document: dict[str, Any], machine: str, order: Sequen
         page.text(" ".join(said))
 
 
-def _menu(choices: Sequence[str], choice_of: Sequence[int]) -> list[dict[str, Any]]:
-    """A list to choose from; `choice_of` says of each part of the figure under which choice it is seen."""
-    buttons = [
-        {"label": name, "method": "update", "args": [{"visible": [other == place for other in choice_of]}]}
-        for place, name in enumerate(choices)
-    ]
-    return [{"buttons": buttons, "x": 1.0, "xanchor": "right", "y": 1.16}]
+def _confidence(page: Page, document: dict[str, Any], order: Sequence[int]) -> None:
+    """How sure each order of two choices is, where machines were sampled."""
+    for group in document.get("confidence", {}).get("rankings", []):
+        if not set(group["runs"]) & set(order) or not group["pairs"]:
+            continue
+        rank = {run: place for place, run in enumerate(group["runs"], start=1)}
+        pairs = [
+            (rank[pair["faster"]], rank[pair["slower"]], pair)
+            for pair in group["pairs"]
+            if len(rank) <= _MOST_PAIRS or rank[pair["slower"]] - rank[pair["faster"]] == 1
+        ]
+        rows = [
+            (first, second, f"{100 * pair['probability']:.0f} %", "yes" if pair["flips_with_core_time"] else "no")
+            for first, second, pair in pairs
+        ]
+        page.subheading("How sure the order is")
+        columns = ("rank", "beats rank", "probability", "flips with core time")
+        meanings = {
+            "rank": "The choice that is faster on the machine as it is described.",
+            "beats rank": "The choice that it is compared with.",
+            "probability": "Share of the sampled machines on which it is the faster one.",
+            "flips with core time": "Whether the order is another one if instructions take half or twice as long as modelled.",
+        }
+        page.table(columns, rows, right=columns[:3], meanings=meanings)
+        page.text(measure_first(group))
 
 
-def _idle(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
-    """Idle time core by core, of the whole run or of one region, chosen from a list (Metzger et al. 2018, figure 8)."""
-    shares = [report.idle_shares(run) for run in runs]
-    regions = list(dict.fromkeys(label for of_run in shares for label in of_run))
-    data: list[dict[str, Any]] = []
-    for label in [None, *regions]:
-        for name, run, of_run in zip(names, runs, shares, strict=True):
-            threads = run["threads_detail"]
-            whole = [_share(thread["idle_seconds"], run["seconds"]) for thread in threads]
-            values = whole if label is None else of_run.get(label, [])
-            order = sorted(range(len(values)), key=lambda place: (threads[place]["core"], place))
-            data.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines+markers",
-                    "name": name,
-                    "visible": label is None,
-                    "x": [str(threads[place]["core"]) for place in order],
-                    "y": [100 * values[place] for place in order],
-                    "text": [f"thread {threads[place]['thread']}, node {threads[place]['node']}" for place in order],
-                    "hovertemplate": "core %{x}, %{text}: %{y:.2f} %",
-                }
-            )
-    layout = {
-        "title": {"text": "Idle time by core"},
-        "xaxis": {"title": {"text": "core"}, "type": "category"},
-        "yaxis": {"title": {"text": "idle, %"}, "rangemode": "tozero"},
-        "showlegend": True,
-        "updatemenus": _menu(["the whole run", *regions], [entry // len(runs) for entry in range(len(data))]),
-    }
-    page.plot(data, layout)
-
-
-def _traffic(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
-    """One matrix at a time, chosen from a list; the best run's first."""
-    data = []
-    for place, run in enumerate(runs):
-        nodes = [f"node {node}" for node in range(len(run["traffic_bytes"]))]
-        data.append(
-            {
-                "type": "heatmap",
-                "x": nodes,
-                "y": nodes,
-                "z": [[moved / 1e6 for moved in row] for row in run["traffic_bytes"]],
-                "visible": place == 0,
-                "colorscale": "Viridis",
-                "colorbar": {"title": {"text": "MB"}},
-                "hovertemplate": "from %{y} to %{x}: %{z:.4g} MB<extra></extra>",
-            }
+def _machine(page: Page, run: dict[str, Any]) -> None:
+    """The picture of the machine, if its description is still the one that ran."""
+    page.subheading(f"The machine: {run['machine']}")
+    machine = machine_of(run)
+    if machine is None:
+        page.meaning(
+            "No picture: this installation has no machine of that name with the same numbers; "
+            "homenode machines FILE.toml --svg draws a description of your own."
         )
-    layout = {
-        "title": {"text": "Traffic at memory controllers"},
-        "xaxis": {"title": {"text": "home of the memory"}},
-        "yaxis": {"title": {"text": "node of the core"}, "autorange": "reversed"},
-        "updatemenus": _menu(names, range(len(runs))),
-    }
-    page.plot(data, layout)
-
-
-def _latencies(page: Page, names: list[str], runs: list[dict[str, Any]]) -> None:
-    """Latency of L1 misses by source; one run at a time, chosen from a list."""
-    data: list[dict[str, Any]] = []
-    of_run = []
-    for place, run in enumerate(runs):
-        histogram = run["latency_histogram_ns"]
-        edges = histogram["edges"]
-        for source, counts in histogram["by_source"].items():
-            bins = [(low, high, lines) for low, high, lines in zip(edges, edges[1:], counts, strict=False) if lines]
-            total = sum(lines for _, _, lines in bins)
-            if total == 0:
-                continue
-            mean = sum((low + high) / 2 * lines for low, high, lines in bins) / total
-            of_run.append(place)
-            data.append(
-                {
-                    "type": "bar",
-                    "name": f"{source}: {total:,} lines, {mean:.0f} ns",
-                    "x": [(low + high) / 2 for low, high, _ in bins],
-                    "y": [lines for _, _, lines in bins],
-                    "width": edges[1] - edges[0],
-                    "visible": place == 0,
-                    "hovertemplate": f"{source}, %{{x:.0f}} ns: %{{y:,}} lines<extra></extra>",
-                }
-            )
-    if not data:
         return
-    layout = {
-        "title": {"text": "L1 misses by latency and source"},
-        "barmode": "overlay",
-        "bargap": 0,
-        "xaxis": {"title": {"text": "latency, ns"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "lines"}, "type": "log"},
-        "showlegend": True,
-        "updatemenus": _menu(names, of_run),
-    }
-    page.plot(data, layout)
+    meaning = "Sockets with their nodes, the memory of each, shared caches and cores by number; the links between sockets below."
+    page.picture(machine_svg(machine), meaning)
 
 
-def page_of(document: dict[str, Any]) -> Page:
-    """The page of a report document, best runs first; one section for each set of comparable runs."""
+def _commands(page: Page, document: dict[str, Any], runs: Sequence[dict[str, Any]]) -> None:
+    samples = document["confidence"]["samples"] if "confidence" in document else None
+    page.subheading("Make these runs again")
+    page.meaning(
+        f"{TRACE} stands for the file of the trace {document['trace']['hash']}, whose name the report does not have."
+    )
+    page.code("\n".join(replay_commands(runs, samples)))
+
+
+def page_of(document: dict[str, Any], made_by: str | None = None) -> Page:
+    """The page of a report document, best runs first; one section for each set of comparable runs. `made_by`: the command."""
     trace = document["trace"]
     page = Page(f"homenode: {' '.join([trace['program'], trace['arguments']]).strip() or 'replay'}")
     page.text(
-        f"Trace {trace['hash']}, {trace['accesses']:,} accesses; made by homenode {document['homenode_version']}."
+        f"Predicted times of this program on simulated machines. Trace {trace['hash']}, {trace['accesses']:,} accesses; "
+        f"made by homenode {document['homenode_version']}."
     )
+    if made_by is not None:
+        page.meaning("The command that made this page:")
+        page.code(made_by)
     by_blocks = all(run.get("core", "classes") != "classes" for run in document["runs"])
-    if (told := unseen.sentence(trace.get("unseen", {}), by_blocks=by_blocks)) is not None:
+    not_seen = trace.get("unseen", {})
+    if (told := unseen.sentence(not_seen, by_blocks=by_blocks)) is not None:
         page.text(told)
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for run in document["runs"]:
-        groups.setdefault(report.comparable(run), []).append(run)
-    for asked in groups.values():
-        ranked, bounds = report.by_rank(asked)
-        runs = [asked[place] for place in (*ranked, *bounds)]
-        first, names = runs[0], names_of(runs)
-        changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
-        threads = f"{first['threads']} thread{'' if first['threads'] == 1 else 's'}"
-        page.heading(f"{first['machine']}{changed} · {threads} · {first['engine']} engine")
-        _ranking(page, names, runs)
-        for name, run in zip(names[len(ranked) :], runs[len(ranked) :], strict=True):
-            page.text(bound_and_found(run, name, _milliseconds))
-        _certainty(page, document, first["machine_hash"], [document["runs"].index(asked[place]) for place in ranked])
-        _idle(page, names, runs)
-        _traffic(page, names, runs)
-        _latencies(page, names, runs)
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, run in enumerate(document["runs"]):
+        groups.setdefault(report.comparable(run), []).append(place)
+    for places in groups.values():
+        _section(page, document, places, unseen.open_regions(not_seen, by_blocks))
     return page
+
+
+def _section(page: Page, document: dict[str, Any], asked: Sequence[int], open_regions: set[str]) -> None:
+    """One ranking and why it is so; `asked`: its runs, by their places in the document."""
+    all_runs = [document["runs"][place] for place in asked]
+    ranked, bounds = report.by_rank(all_runs)
+    runs = [all_runs[place] for place in (*ranked, *bounds)]
+    places = [*map(str, range(1, len(ranked) + 1)), *["bound"] * len(bounds)]
+    if len(bounds) > 1:
+        places[len(ranked) :] = [f"bound {number}" for number in range(1, len(bounds) + 1)]
+    first = runs[0]
+    changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
+    threads = f"{first['threads']} thread{'' if first['threads'] == 1 else 's'}"
+    title = f"{first['machine']}{changed} · {threads} · {first['engine']} engine"
+    of = RankedRuns(runs, names_of(runs), places, title)
+    factor, unit = of.scale
+    page.heading(title)
+    _ranking(page, of, open_regions)
+    for name, run in zip(of.names[len(ranked) :], runs[len(ranked) :], strict=True):
+        page.text(bound_and_found(run, name, lambda seconds: f"{factor * seconds:.4g} {unit}"))
+    order = [asked[place] for place in ranked]
+    _certainty(page, document, first["machine_hash"], order)
+    _confidence(page, document, order)
+    report_figures.time_by_region(page, of)
+    report_figures.idle_by_core(page, of)
+    report_figures.traffic(page, of)
+    report_figures.pages_by_home(page, of)
+    report_figures.latencies(page, of)
+    report_figures.energy(page, of)
+    _machine(page, first)
+    _commands(page, document, all_runs)

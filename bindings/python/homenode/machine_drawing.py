@@ -23,15 +23,20 @@ _MOST_CORES_IN_A_ROW = 8
 _MOST_NAMED_ENDS = 12  # of links; of more, names are short
 _KINDS_SHOWN = 8
 
+# Each rule is of this picture alone: within a page they must not reach other drawings.
 _STYLE = """
-text{font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#1c2733}
-.head{font-size:14px;font-weight:bold}.name{font-size:12px;font-weight:bold}.fact{font-size:11px}.number{font-size:9px}
-rect{stroke:#5b6b7d;stroke-width:1}.paper{fill:#ffffff;stroke:none}.socket{fill:#f2f4f7}.node{fill:#dfeaf5}
-.memory{fill:#f3e6cf}.cache{fill:#e4eedd}.core{fill:#ffffff}.end{fill:#f2f4f7}
-path{fill:none;stroke-width:1.5;stroke:#5b6b7d}.kind1{stroke:#b4541a}.kind2{stroke:#2f6fb0}.kind3{stroke:#3d8a4b}.kind4{stroke:#8a4a9e}
-@media (prefers-color-scheme:dark){text{fill:#e4e9ef}rect{stroke:#8896a6}.paper{fill:#161b21}.socket,.end{fill:#20272f}
-.node{fill:#25384b}.memory{fill:#4a3d22}.cache{fill:#2b3d27}.core{fill:#161b21}path{stroke:#8896a6}
-.kind1{stroke:#f0a05c}.kind2{stroke:#7cb6ee}.kind3{stroke:#7fcf8d}.kind4{stroke:#cf97e0}}
+.machine text{font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#1c2733}
+.machine .head{font-size:14px;font-weight:bold}.machine .name{font-size:12px;font-weight:bold}
+.machine .fact{font-size:11px}.machine .number{font-size:9px}
+.machine rect{stroke:#5b6b7d;stroke-width:1}.machine .paper{fill:#ffffff;stroke:none}.machine .socket{fill:#f2f4f7}
+.machine .node{fill:#dfeaf5}.machine .memory{fill:#f3e6cf}.machine .cache{fill:#e4eedd}.machine .core{fill:#ffffff}
+.machine .end{fill:#f2f4f7}
+.machine path{fill:none;stroke-width:1.5;stroke:#5b6b7d}.machine .kind1{stroke:#b4541a}.machine .kind2{stroke:#2f6fb0}
+.machine .kind3{stroke:#3d8a4b}.machine .kind4{stroke:#8a4a9e}
+@media (prefers-color-scheme:dark){.machine text{fill:#e4e9ef}.machine rect{stroke:#8896a6}.machine .paper{fill:#161b21}
+.machine .socket,.machine .end{fill:#20272f}.machine .node{fill:#25384b}.machine .memory{fill:#4a3d22}
+.machine .cache{fill:#2b3d27}.machine .core{fill:#161b21}.machine path{stroke:#8896a6}
+.machine .kind1{stroke:#f0a05c}.machine .kind2{stroke:#7cb6ee}.machine .kind3{stroke:#7fcf8d}.machine .kind4{stroke:#cf97e0}}
 """.strip()
 
 _Draw = Callable[[float, float], Iterator[str]]
@@ -79,7 +84,7 @@ def machine_svg(machine: Machine) -> str:
     name = quoteattr(f"machine {visible(machine.name)}")
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{_short(width)}" height="{_short(height)}" '
-        f'role="img" aria-label={name}>',
+        f'class="machine" role="img" aria-label={name}>',
         f"<style>{_STYLE}</style>",
         f'<rect class="paper" x="0" y="0" width="{_short(width)}" height="{_short(height)}"/>',
         *page.draw(_PAD, _PAD),

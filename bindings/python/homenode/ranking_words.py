@@ -1,5 +1,6 @@
 """What stands below every ranking: how much of the machine is guessed, and whether the first place is settled."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,6 +51,26 @@ def settled(found: dict[str, Any], order: Sequence[int]) -> str:
             f"known to ±{_percent(told['spread'])} from {found['samples']} sampled machine{'' if found['samples'] == 1 else 's'}."
         )
     return " ".join(said)
+
+
+def measure_first(group: dict[str, Any]) -> str:
+    """Of a ranking on sampled machines: which number to measure, so that the order is settled best."""
+    first = group["measure_first"]
+    if first is None:
+        contested = any(0 < pair["probability"] < 1 for pair in group["pairs"])
+        reason = "no single number explains it" if contested else "all samples agree"
+        return f"No measurement would settle the order: {reason}."
+    return (
+        f"Measuring {first['name']} would settle the order best ({first['value']}, between {_short(first['low'])} and "
+        f"{_short(first['high'])}; "
+        f"{first['basis']}): it explains {100 * first['share']:.0f} % of the variance of the undecided pairs."
+    )
+
+
+def _short(quantity: str) -> str:
+    """A quantity as text, its number to four digits."""
+    number, _, unit = quantity.partition(" ")
+    return f"{float(number):.4g} {unit}".strip() if re.fullmatch(r"-?\d+\.\d{4,}", number) else quantity
 
 
 def bound_and_found(run: dict[str, Any], name: str, told: Callable[[float], str]) -> str:

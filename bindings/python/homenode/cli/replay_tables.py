@@ -10,7 +10,7 @@ from homenode import report, unseen
 from homenode.cli import console
 from homenode.confidence import LEVEL, Ranking
 from homenode.machine import Machine
-from homenode.ranking_words import bound_and_found, guessed, settled
+from homenode.ranking_words import bound_and_found, guessed, measure_first, settled
 from homenode.result import Result
 from homenode.run_spec import AXES
 from homenode.visible import visible
@@ -149,19 +149,8 @@ def print_confidence(screen: Console, ranking: Ranking) -> None:
             screen.print(_beats(group, title) if count <= WIDEST_MATRIX else _neighbours(group, title))
             if any(pair["flips_with_core_time"] for pair in group["pairs"]):
                 screen.print("! the order flips if instructions take half or twice as long as modelled")
-        first = group["measure_first"]
-        contested = [pair for pair in group["pairs"] if 0 < pair["probability"] < 1]
-        if count == 1:
-            continue
-        if first is None:
-            reason = "no single number explains it" if contested else "all samples agree"
-            screen.print(f"No measurement would settle the order: {reason}.")
-            continue
-        screen.print(
-            f"Measuring {first['name']} would settle the order best ({first['value']}, between {first['low']} and {first['high']}; "
-            f"{first['basis']}): it explains {100 * first['share']:.0f} % of the variance of the undecided pairs.",
-            soft_wrap=True,
-        )
+        if count > 1:
+            screen.print(console.plain(measure_first(group)), soft_wrap=True)
 
 
 def _certainty(pair: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """`homenode report`: a report document as one HTML file."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +37,15 @@ def _document(path: Path) -> dict[str, Any]:
 def command(results: Path, output: Path, as_json: bool) -> None:
     """Make an HTML page of RESULTS, a report of `homenode replay -o`.
 
-    The page shows the ranking, idle time by core, traffic between nodes and latencies by source. It is one file that needs no
-    network.
+    The page shows the ranking, where the time goes, idle time by core, traffic between nodes, pages, latencies by source, energy
+    and the machine. It is one file that needs no network.
     """
     from homenode.html_report import page_of
 
     check_output(output, "page")
 
     try:
-        page = page_of(_document(results))
+        page = page_of(_document(results), shlex.join(["homenode", "report", str(results), "-o", str(output)]))
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise InputError(f"'{results}' lacks or damages {error}; allowed: a report of 'homenode replay -o'") from None
     with written_whole(output) as temporary:

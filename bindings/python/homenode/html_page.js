@@ -1,0 +1,94 @@
+// What a page of homenode does: draws its figures in the reader's colours, sorts its tables, keeps its lists of choices together.
+"use strict";
+(() => {
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const narrow = window.matchMedia("(max-width: 40rem)");
+
+  // ---- figures
+
+  const colours = () => (dark.matches ? { ink: "#e4e9ef", line: "#46525f" } : { ink: "#1c2733", line: "#d5dce3" });
+
+  const inColours = (layout) => {
+    const { ink, line } = colours();
+    const changes = { "font.color": ink };
+    for (const axis of ["xaxis", "yaxis"]) {
+      if (!layout[axis]) continue;
+      changes[`${axis}.gridcolor`] = line;
+      changes[`${axis}.linecolor`] = line;
+      changes[`${axis}.zerolinecolor`] = line;
+    }
+    return changes;
+  };
+
+  const figures = [...document.querySelectorAll("script.figure")].map((script) => {
+    const place = document.getElementById(script.dataset.plot);
+    const { data, layout } = JSON.parse(script.textContent);
+    const whole = {
+      ...layout,
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      font: { family: "system-ui, sans-serif", size: narrow.matches ? 11 : 13, color: colours().ink },
+    };
+    const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+    const drawn = Plotly.newPlot(place, data, whole, config).then(() => Plotly.relayout(place, inColours(layout)));
+    return { place, layout, drawn };
+  });
+
+  dark.addEventListener("change", () => {
+    for (const { place, layout, drawn } of figures) drawn.then(() => Plotly.relayout(place, inColours(layout)));
+  });
+
+  // ---- lists: what is chosen in one is chosen in all of its group
+
+  const lists = [...document.querySelectorAll("select[data-plot]")];
+
+  const show = (list) => {
+    const { place, drawn } = figures.find((figure) => figure.place.id === list.dataset.plot);
+    const shown = JSON.parse(list.dataset.choiceOf).map((choice) => choice === list.selectedIndex);
+    drawn.then(() => Plotly.restyle(place, { visible: shown }));
+  };
+
+  for (const list of lists) {
+    list.addEventListener("change", () => {
+      for (const other of lists) {
+        if (other !== list && other.dataset.group !== list.dataset.group) continue;
+        other.selectedIndex = list.selectedIndex;
+        show(other);
+      }
+    });
+  }
+
+  // ---- tables: a column's heading sorts by it, again the other way round; what is no number stays below
+
+  const number = (cell) => {
+    const found = parseFloat(cell.textContent.replace(/[,\s]/g, ""));
+    return Number.isNaN(found) ? null : found;
+  };
+
+  const byNumber = (one, other, sign) => {
+    const [first, second] = [number(one), number(other)];
+    if (first === null || second === null) return (first === null) - (second === null);
+    return sign * (first - second);
+  };
+
+  const words = new Intl.Collator("en", { numeric: true });
+
+  const sortBy = (table, head, column) => {
+    const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+    const body = table.tBodies[0];
+    const compare = (one, other) => {
+      const [first, second] = [one.cells[column], other.cells[column]];
+      if (head.classList.contains("right")) return byNumber(first, second, sign);
+      return sign * words.compare(first.textContent, second.textContent);
+    };
+    body.append(...[...body.rows].sort(compare));
+    for (const one of head.parentElement.cells) one.setAttribute("aria-sort", "none");
+    head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+  };
+
+  for (const table of document.querySelectorAll("table")) {
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      head.querySelector("button").addEventListener("click", () => sortBy(table, head, column));
+    });
+  }
+})();
