@@ -47,7 +47,7 @@ class BreakEven:
         figure.add_hline(y=1.0, line_dash="dot")
         first, second = self.values
         figure.update_layout(
-            xaxis_title=self.axis,
+            xaxis={"title": {"text": f"{self.axis} (SI units)"}, "exponentformat": "SI"},
             yaxis_title=f"{second} over {first}",
             title=f"Above 1 {first} is better, below it {second}",
         )

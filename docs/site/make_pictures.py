@@ -1,0 +1,93 @@
+"""The pictures of the documentation, made anew: `python docs/site/make_pictures.py`, by hand, after a change of what they show.
+
+Commands and snippets are taken from the pages themselves. Each Python block that leaves a `figure` becomes a picture; the page's own
+line below it names the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+DOCS = Path(__file__).parents[1]
+PICTURES = DOCS / "pictures"
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$|^!\[[^\]]*\]\(pictures/([\w.-]+)\)$", re.MULTILINE | re.DOTALL)
+CHROMIUM = {
+    "executable_path": "/usr/bin/chromium",
+    "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+}
+
+
+def blocks(page: str, language: str) -> list[tuple[str, str]]:
+    """Of a page the blocks of a language, each with the name of the picture that follows it before the next block, or nothing."""
+    found: list[tuple[str, str]] = []
+    last = ""
+    for kind, text, picture in BLOCK.findall((DOCS / page).read_text(encoding="utf-8")):
+        if kind == language:
+            found.append((text, ""))
+        elif picture and last == language and not found[-1][1]:
+            found[-1] = (found[-1][0], picture)
+        last = kind or last
+    return found
+
+
+def draw_figures(browser: Browser, page: str) -> None:
+    """Run the Python of a page; each `figure` that a block leaves is drawn."""
+    names: dict[str, Any] = {}
+    for text, picture in blocks(page, "python"):
+        names.pop("figure", None)
+        exec(compile(text, page, "exec"), names)
+        if picture:
+            draw_figure(browser, names["figure"], PICTURES / picture)
+
+
+def draw_figure(browser: Browser, figure: Any, file: Path) -> None:
+    """A Plotly figure as PNG."""
+    figure.update_layout(template="plotly_white", width=760, height=400, margin={"t": 50, "l": 70, "r": 20, "b": 50})
+    figure.update_layout(font={"family": "DejaVu Sans", "size": 13}, title={"font": {"size": 14}})
+    view = browser.new_page(viewport={"width": 760, "height": 400})
+    view.set_content(figure.to_html(include_plotlyjs=True, config={"displayModeBar": False}))
+    view.wait_for_selector(".main-svg")
+    view.screenshot(path=file, clip={"x": 8, "y": 8, "width": 744, "height": 392})
+    view.close()
+
+
+def tutorial_pages(browser: Browser, folder: Path) -> None:
+    """The tutorial's commands, and what a browser shows of its report."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    script = "\n".join(text for text, _ in blocks("tutorial.md", "sh"))
+    subprocess.run(["sh", "-eu", "-c", script], cwd=folder, env=environment, check=True, capture_output=True)
+    (PICTURES / "tutorial-machine.svg").write_bytes((folder / "opteron.svg").read_bytes())
+    view = browser.new_page(viewport={"width": 1020, "height": 860}, color_scheme="light")
+    view.goto((folder / "sampled.html").as_uri())
+    view.wait_for_selector(".main-svg")
+    view.screenshot(path=PICTURES / "tutorial-report.png")
+    view.locator("label.choose", has_text="Choice").first.locator("select").select_option(index=1)
+    view.wait_for_timeout(500)  # until the figure has been drawn again
+    view.locator("figure[aria-label='Traffic at memory controllers']").screenshot(
+        path=PICTURES / "tutorial-traffic.png"
+    )
+    view.close()
+
+
+def main() -> None:
+    """Make all pictures."""
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        os.environ["XDG_CACHE_HOME"] = folder
+        browser = playwright.chromium.launch(**CHROMIUM)
+        tutorial_pages(browser, Path(folder))
+        for page in sys.argv[1:] or ["tutorial.md", "gallery.md"]:
+            draw_figures(browser, page)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
