@@ -67,10 +67,7 @@ def main(arguments: list[str] | None = None) -> None:
             print_ranking(screen, of_machine, [choices[0].machine], first_places)
             results += of_machine
     learnt = [lesson([result.run for result in results if result.run["machine"] == name]) for name in MACHINES]
-    screen.print(
-        f"\nWhat this says about jacobi3d, whose arrays one thread initialises: {'; '.join(learnt)}.",
-        soft_wrap=True,
-    )
+    console.say(screen, f"\nWhat this says about jacobi3d, whose arrays one thread initialises: {'; '.join(learnt)}.")
 
 
 if __name__ == "__main__":

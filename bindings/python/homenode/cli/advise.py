@@ -53,22 +53,22 @@ def _bound(advice: Advice) -> str:
 def _print(screen: Console, advice: Advice, machine: Machine, by_blocks: bool) -> None:
     choice = advice.choice
     verdict = "Latency-weighted chunks pay off" if advice.pays_off else "Latency-weighted chunks do not pay off"
-    screen.print(
+    console.say(
+        screen,
         f"{verdict} on {console.plain(choice['machine'])} with {console.number_of(choice['threads'], 'thread')}: {_percent(advice.gain)} "
         f"({_percent(advice.gain_low)} … {_percent(advice.gain_high)} on {advice.samples} sampled machines) "
         f"over '{advice.best_plain}', by {'replays' if advice.engine == 'flow' else 'the closed form, an estimate without replays'}.",
-        soft_wrap=True,
     )
-    screen.print(f"Why: {console.plain(advice.reason)}.", soft_wrap=True)
+    console.say(screen, f"Why: {console.plain(advice.reason)}.")
     if (told := unseen.sentence(advice.unseen, [advice.region] if advice.region else [], by_blocks)) is not None:
-        screen.print(console.plain(told), soft_wrap=True)
+        console.say(screen, console.plain(told))
     table = console.table("schedule", "time", right=("time",))
     times = {**advice.plain, "latency-weighted": advice.weighted_seconds}
     for schedule, seconds in sorted(times.items(), key=lambda entry: entry[1]):
         table.add_row(schedule, console.seconds(seconds))
     screen.print(table)
     screen.print(console.plain(guessed(machine.name, *machine.assumed)))
-    screen.print(f"\n{_bound(advice)}", soft_wrap=True)
+    console.say(screen, f"\n{_bound(advice)}")
     title = "Break-even: where this bound reaches 2 %, all else equal"
     ends = console.table("", "here", "break-even", title=title, right=("here", "break-even"))
     here, there = advice.here, advice.break_even
@@ -116,17 +116,17 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
 
 def _print_of_created_threads(screen: Console, advice: CreatedThreadsAdvice, machine: Machine, by_blocks: bool) -> None:
     threads = console.number_of(advice.choice["threads"], "thread")
-    screen.print(
+    console.say(
+        screen,
         f"No chunks can be weighed on {console.plain(advice.choice['machine'])} with {threads}: {console.plain(advice.reason)}.",
-        soft_wrap=True,
     )
     if (told := unseen.sentence(advice.unseen, by_blocks=by_blocks)) is not None:
-        screen.print(console.plain(told), soft_wrap=True)
+        console.say(screen, console.plain(told))
     screen.print(
         f"As it is the program takes {console.seconds(advice.seconds)}. {console.plain(guessed(machine.name, *machine.assumed))}"
     )
     _print_changes(screen, advice.changes, advice.samples)
-    screen.print("'homenode map' compares all mappings of its threads and writes the fastest.", soft_wrap=True)
+    console.say(screen, "'homenode map' compares all mappings of its threads and writes the fastest.")
 
 
 @click.command("advise")

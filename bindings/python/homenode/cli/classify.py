@@ -62,7 +62,7 @@ def command(
             ", ".join(f"{partner['thread']} {partner['dependence']}" for partner in thread["partners"]),
         )
     screen.print(threads)
-    screen.print(console.THREAD_TYPES, soft_wrap=True)
+    console.say(screen, console.THREAD_TYPES)
     if found["dependences"]:
         rows = console.table(
             "writer", "reader", "dependence", "data", "written at", "read at", "through",

@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions
 from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Table
-from rich.text import Text
 
+from homenode.cli.fitted_table import HeadedTable, Narrowing
 from homenode.progress import Progress
 from homenode.visible import visible
+
+_WHOLE = 160  # columns of what is no terminal
 
 
 class SafeConsole(Console):
@@ -34,8 +36,16 @@ class SafeConsole(Console):
 
 
 def output() -> Console:
-    """Console of results. Never narrower than 100 columns when it is not a terminal, so that pipes get whole tables."""
-    return SafeConsole(highlight=False) if sys.stdout.isatty() else SafeConsole(highlight=False, width=160)
+    """Console of results: as wide as the terminal, or as COLUMNS says of it; for pipes wide, so that they get whole tables.
+
+    There COLUMNS says nothing: a program that uses readline hands it to its children without being asked.
+    """
+    return SafeConsole(highlight=False) if sys.stdout.isatty() else SafeConsole(highlight=False, width=_WHOLE)
+
+
+def say(screen: Console, text: str) -> None:
+    """A sentence: wrapped between words on a terminal, one line for pipes."""
+    screen.print(text, soft_wrap=screen.width >= _WHOLE)
 
 
 def diagnostics() -> Console:
@@ -53,22 +63,16 @@ def print_json(document: Any) -> None:
     click.echo(json.dumps(document, indent=2, allow_nan=False))
 
 
-class HeadedTable(Table):
-    """A table under a heading that may be wider than it: rich would wrap the heading to the table's width."""
+def table(
+    *columns: str, title: str | None = None, right: tuple[str, ...] = (), narrowing: Narrowing | None = None
+) -> Table:
+    """A plain table, a blank line and its title above it; columns named in `right` are right-aligned.
 
-    heading: str | None = None
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Heading and table."""
-        if self.heading is not None:
-            yield Text(f"\n{self.heading}", style="italic")
-        yield from super().__rich_console__(console, options)
-
-
-def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
-    """A plain table, a blank line and its title above it; columns named in `right` are right-aligned."""
+    `narrowing`: what it may do where the terminal is too narrow.
+    """
     result = HeadedTable(box=None, pad_edge=False, header_style="bold")
     result.heading = title
+    result.narrowing = narrowing or Narrowing()
     for column in columns:
         result.add_column(column, justify="right" if column in right else "left")
     return result

@@ -60,7 +60,7 @@ def command(
         f"footprint {console.quantity(found['footprint_bytes'], 'B')}, {console.quantity(file.stat().st_size, 'B')} on disk"
     )
     if not trace.accesses:
-        screen.print(f"[red]{console.plain(trace.remarks[-1])}[/red]", soft_wrap=True)
+        console.say(screen, f"[red]{console.plain(trace.remarks[-1])}[/red]")
     numbers = ("executions", "items", "accesses", "reads", "writes")
     regions = console.table("region", "kind", *numbers, "in flight", title="Regions", right=(*numbers, "in flight"))
     for region in found["regions"]:
@@ -129,10 +129,10 @@ def _print_losses(screen: Console, found: dict[str, Any], every: bool) -> None:
         screen.print(f"What share of the work that is, is not known: {why}.")
         return
     ran = round(found["work"]["load"] + found["work"]["store"])
-    screen.print(
+    console.say(
+        screen,
         f"At most {100 * share:.3g} % of the loads and stores in compiled code are not recorded: {console.count(ran)} ran, spills of "
         f"registers among them, {console.count(found['accesses'])} accesses are recorded. The share of each reason is not known.",
-        soft_wrap=True,
     )
 
 
@@ -148,9 +148,9 @@ def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
         sons = _few(entry["communication_parents"]) or "–"
         table.add_row(str(entry["thread"]), creator, joiner, *sizes, kind, sons, console.plain(entry["routine"]))
     screen.print(table)
-    screen.print(
+    console.say(
+        screen,
         f"{console.THREAD_TYPES} son of: whose data it needs. Data written before a creation or read after a join make no dependence.",
-        soft_wrap=True,
     )
     shared = graph["shared_bytes"]
     pairs = [(bytes_, w, r) for w, row in enumerate(shared) for r, bytes_ in enumerate(row) if bytes_]
@@ -192,10 +192,10 @@ def _print_calls(screen: Console, found: dict[str, Any], every: bool) -> None:
         screen.print(
             f"… and {len(found['functions']) - len(shown)} functions with fewer instructions; --all shows them."
         )
-    screen.print(
+    console.say(
+        screen,
         f"{'At least ' if found['at_least'] else ''}{100 * found['share']:.1f} % of the instructions run outside of instrumented code, "
         f"in {console.count(found['calls'])} calls of which nothing is recorded.",
-        soft_wrap=True,
     )
 
 

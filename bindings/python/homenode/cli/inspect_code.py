@@ -73,8 +73,8 @@ def print_code(screen: Console, blocks: list[dict[str, Any]], cpu: str, every: b
     if len(shown) < len(ran):
         screen.print(f"… and {len(ran) - len(shown)} blocks that ran less; --all shows them.")
     by = "cycles" if cpu else "instructions"
-    screen.print(
+    console.say(
+        screen,
         f"A line for each basic block; executions in all regions, the region that ran it most. share: of all {by}. "
         "Cycles if every access hits the first cache, in the sequences in which the blocks ran.",
-        soft_wrap=True,
     )

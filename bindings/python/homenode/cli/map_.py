@@ -40,9 +40,9 @@ def _print(screen: Console, suggestion: MapSuggestion, machine: Machine, trace: 
     screen.print(times)
     screen.print(console.plain(guessed(machine.name, *machine.assumed)))
     for remark in _remarks(suggestion, trace, machine):
-        screen.print(console.plain(remark), soft_wrap=True)
+        console.say(screen, console.plain(remark))
     for mapping, reason in suggestion.refused.items():
-        screen.print(f"{mapping}: not tried, {console.plain(reason)}", soft_wrap=True)
+        console.say(screen, f"{mapping}: not tried, {console.plain(reason)}")
     title = visible(f"{suggestion.mapping} on {machine.name}")
     table = console.table("thread", "type", "cores", "routine", title=title, right=("thread",))
     for entry in suggestion.threads:
@@ -51,7 +51,7 @@ def _print(screen: Console, suggestion: MapSuggestion, machine: Machine, trace: 
         )
     screen.print(table)
     if len(suggestion.threads) > 1:
-        screen.print(console.THREAD_TYPES, soft_wrap=True)
+        console.say(screen, console.THREAD_TYPES)
 
 
 def _document(suggestion: MapSuggestion, trace: Trace) -> dict[str, Any]:

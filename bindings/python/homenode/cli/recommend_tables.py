@@ -24,28 +24,32 @@ def _line(screen: Console, text: str) -> None:
     screen.print(console.plain(text), soft_wrap=True)
 
 
+def _say(screen: Console, text: str) -> None:
+    console.say(screen, console.plain(text))
+
+
 def _print_choice(screen: Console, place: int, choice: Choice, samples: int) -> None:
     interval = f"{_percent(choice.gain_low)} … {_percent(choice.gain_high)}"
     screen.print()
-    _line(
+    _say(
         screen,
         f"{place}. {choice.what}: {_percent(choice.gain)} ({interval}; faster on {100 * choice.probability:.0f} % of "
         f"{samples} sampled machines), {console.seconds(choice.seconds)}",
     )
     if choice.source:
-        _line(screen, "   in the source:")
+        _say(screen, "   in the source:")
     for change in choice.source:
-        _line(screen, f"     {change.site or '–'}: {change.what}: {change.change}")
+        _say(screen, f"     {change.site or '–'}: {change.what}: {change.change}")
     if choice.needs:
-        _line(screen, f"   needs: {', '.join(choice.needs)}")
+        _say(screen, f"   needs: {', '.join(choice.needs)}")
     for command in choice.commands:
         _line(screen, f"   {command}")
 
 
 def print_recommendation(screen: Console, found: Recommendation, machine: Machine) -> None:
     """The verdict, each choice with its commands, and what is to be known."""
-    _line(screen, found.verdict)
-    _line(
+    _say(screen, found.verdict)
+    _say(
         screen,
         f"At present on {machine.name} ({found.present_words}): {console.seconds(found.present.seconds)} predicted.",
     )
@@ -55,28 +59,28 @@ def print_recommendation(screen: Console, found: Recommendation, machine: Machin
         _print_choice(screen, place, choice, found.samples)
     if found.mentioned:
         screen.print()
-        _line(screen, "Not recommended, as the gain is not certain:")
+        _say(screen, "Not recommended, as the gain is not certain:")
     for choice in found.mentioned:
         interval = f"{_percent(choice.gain_low)} … {_percent(choice.gain_high)}"
-        _line(screen, f"   {choice.what}: {_percent(choice.gain)} ({interval})")
+        _say(screen, f"   {choice.what}: {_percent(choice.gain)} ({interval})")
     if found.allocations:
         screen.print()
-        _line(screen, "In the source, each alone, in the present way:")
+        _say(screen, "In the source, each alone, in the present way:")
     for change in found.allocations:
         interval = f"{_percent(change.gain_low)} … {_percent(change.gain_high)}"
         what = change.what.removeprefix(change.site).strip()
-        _line(screen, f"   {change.site or '–'}: {what}: {change.change}: {_percent(change.gain)} ({interval})")
+        _say(screen, f"   {change.site or '–'}: {what}: {change.change}: {_percent(change.gain)} ({interval})")
     sampled = found.replays["sampled"] + found.replays["allocations"]
     screen.print()
-    _line(
+    _say(
         screen,
         f"{console.number_of(found.replays['search'], 'replay')} of the search (at most {found.replays['search_limit']}), "
         f"{sampled} on sampled machines and of allocations. {guessed(machine.name, *machine.assumed)}",
     )
     for remark in found.remarks:
-        _line(screen, remark)
+        _say(screen, remark)
     for what, reason in found.refused.items():
-        _line(screen, f"Not tried: {what}: {reason}")
+        _say(screen, f"Not tried: {what}: {reason}")
 
 
 def _seconds(value: float | None) -> str:
@@ -104,12 +108,12 @@ def print_measured(screen: Console, measured: Verification) -> None:
     screen.print(table)
     for place, row in enumerate(measured.rows):
         if row.reason:
-            _line(screen, f"Not run: {f'{place}. ' if place else ''}{row.what}: {row.reason}.")
+            _say(screen, f"Not run: {f'{place}. ' if place else ''}{row.what}: {row.reason}.")
     if any(row.seconds for row in measured.rows):
         runs = max(len(row.seconds) for row in measured.rows)
-        _line(
+        _say(
             screen,
             f"measured: the least of {runs} runs of the whole process, starting it included; gains are of the least.",
         )
         used = f"other processes used {100 * measured.busy_share:.0f} % of its CPUs meanwhile"
-        _line(screen, f"This host was {'busy' if measured.is_disturbed else 'idle'}: {used}.")
+        _say(screen, f"This host was {'busy' if measured.is_disturbed else 'idle'}: {used}.")

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from homenode import report, unseen
 from homenode.cli import console
+from homenode.cli.fitted_table import Narrowing
 from homenode.confidence import LEVEL, Ranking
 from homenode.machine import Machine
 from homenode.ranking_words import bound_and_found, guessed, measure_first, settled
@@ -91,7 +92,10 @@ def print_ranking(
         axes = max((_axes(run) for run in runs), key=len)[1:]
         if "heap" not in axes and len({run["heap"] for run in runs}) > 1:
             axes.append("heap")
-        table = console.table("rank", *axes, *numbers, "bound by", title=title, right=("rank", *numbers))
+        narrowing = Narrowing(same=axes, optional=["remote pages", "remote traffic"])
+        table = console.table(
+            "rank", *axes, *numbers, "bound by", title=title, right=("rank", *numbers), narrowing=narrowing
+        )
         for rank, run in enumerate(runs, start=1):
             table.add_row(
                 str(rank) if rank <= len(order) else "bound",
@@ -108,13 +112,13 @@ def print_ranking(
         _print_ranks(screen, runs)
         for run in runs[len(order) :]:
             name = "optimal" if len(bounds) == 1 else " · ".join(str(run[axis]) for axis in axes)
-            screen.print(console.plain(bound_and_found(run, name, console.seconds)), soft_wrap=True)
+            console.say(screen, console.plain(bound_and_found(run, name, console.seconds)))
         said = [settled(found, order) for found in first_places if found["first"] in order]
         machine = described[first["machine_hash"]]
-        screen.print(console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])), soft_wrap=True)
+        console.say(screen, console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])))
     judged = {result.run["bound_by"]["region"] for result in results if result.run["bound_by"]["region"]}
     if (told := unseen.sentence(not_seen, judged, by_blocks)) is not None:
-        screen.print(console.plain(told), soft_wrap=True)
+        console.say(screen, console.plain(told))
 
 
 def _print_ranks(screen: Console, runs: list[dict[str, Any]]) -> None:
@@ -127,15 +131,16 @@ def _print_ranks(screen: Console, runs: list[dict[str, Any]]) -> None:
                 part, share = (region["label"], region["ranks"]), region["exclusive_seconds"] / (run["seconds"] or 1)
                 shares[part] = max(share, shares.get(part, 0.0))
     for (label, ranks), share in shares.items():
-        screen.print(
+        console.say(
+            screen,
             f"{console.plain(label)} runs on {ranks} of the {threads} threads, as captured, for its code depends on the thread number: "
             f"{_share(share, 1)} of the time",
-            soft_wrap=True,
         )
 
 
 # Choices; beyond that only neighbours in rank are compared on the screen, all pairs are in the report.
 WIDEST_MATRIX = 12
+_PAIR_WIDTH = 9  # columns of the terminal for a probability
 
 
 def print_confidence(screen: Console, ranking: Ranking) -> None:
@@ -146,11 +151,12 @@ def print_confidence(screen: Console, ranking: Ranking) -> None:
         threads = console.number_of(group["threads"], "thread")
         title = f"{visible(group['machine'])} · {threads} · {samples} sampled machines"
         if count > 1:
-            screen.print(_beats(group, title) if count <= WIDEST_MATRIX else _neighbours(group, title))
+            widest = min(WIDEST_MATRIX, screen.width // _PAIR_WIDTH - 1)
+            screen.print(_beats(group, title) if count <= widest else _neighbours(group, title))
             if any(pair["flips_with_core_time"] for pair in group["pairs"]):
                 screen.print("! the order flips if instructions take half or twice as long as modelled")
         if count > 1:
-            screen.print(console.plain(measure_first(group)), soft_wrap=True)
+            console.say(screen, console.plain(measure_first(group)))
 
 
 def _certainty(pair: dict[str, Any]) -> str:
@@ -211,7 +217,8 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
         run = result.run
         names = _names(run)
         numbers = ("time", "share", "executions")
-        table = console.table("region", *numbers, "bound by", title=f"{names}", right=numbers)
+        narrowing = Narrowing(listed="bound by", optional=["executions"])
+        table = console.table("region", *numbers, "bound by", title=names, right=numbers, narrowing=narrowing)
         for region in run["regions"]:
             shares = ", ".join(f"{resource} {_share(share, 1)}" for resource, share in _held_up(region))
             label, seconds = console.plain(region["label"]), region["exclusive_seconds"]
@@ -233,11 +240,11 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
                 f"accesses {reason['lines_per_touch']:.1f} consecutive lines at a time."
             )
     doubt = " ?: too much of the region was not seen to know." if open_regions else ""
-    screen.print(
+    console.say(
+        screen,
         "\ntime: what is the region's alone; regions, and in parentheses what is in none, sum to the time of the run. "
         "bound by: the region's forks and barriers, as a share of them and its time; the rest by the busy time of its threads, "
         f"in which the resource was the bottleneck.{doubt}",
-        soft_wrap=True,
     )
 
 
@@ -259,7 +266,8 @@ def print_idle(screen: Console, results: list[Result]) -> None:
             "share",
             *(f"in {console.plain(label)}" for label, _ in regions),
         ]
-        table = console.table(*columns, title=names, right=tuple(columns))
+        narrowing = Narrowing(optional=[f"in {console.plain(label)}" for label, _ in reversed(regions)])
+        table = console.table(*columns, title=names, right=tuple(columns), narrowing=narrowing)
         for place, thread in enumerate(run["threads_detail"]):
             table.add_row(
                 str(thread["thread"]),
@@ -271,8 +279,8 @@ def print_idle(screen: Console, results: list[Result]) -> None:
                 *(_share(shares[place], 1) for _, shares in regions),
             )
         screen.print(table)
-    screen.print(
+    console.say(
+        screen,
         "\nshare: idle time over the time of the run. in REGION: idle time over the time in which a thread is in the region, "
         "its barrier included.",
-        soft_wrap=True,
     )
