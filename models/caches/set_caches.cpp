@@ -13,7 +13,7 @@ namespace homenode {
 
 namespace {
 
-constexpr std::size_t batch = 64;  // lines whose tables are asked for ahead of use
+constexpr std::size_t far = 80, near = 28;  // lines between asking for what a line needs, and for what its victims need, and its turn
 
 }  // namespace
 
@@ -40,16 +40,53 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
     level.set_mask = std::has_single_bit(level.sets) ? level.sets - 1 : 0;
     level.cache_entries = std::uint64_t{level.sets} * level.slices * level.ways;
     level.random_frames = levels_.size() > 1;
+    level.by_id = sample_.all() && std::has_single_bit(level.sets) && level.sets <= LineNumbers::chunk_lines;
     domains_ = (machine.cores() + level.cores_per_cache - 1) / level.cores_per_cache;
-    level.entries.assign(level.cache_entries * domains_, 0);
-    if (description.victim == Victim::random) level.drawn.assign(level.entries.size() / level.ways, 0);
+    level.first_entry = entries_.size();
+    entries_.resize(entries_.size() + level.cache_entries * domains_, 0);
+    if (description.victim == Victim::random) level.drawn.assign(level.cache_entries * domains_ / level.ways, 0);
   }
   missed_.resize(sample_.kept());
   domains_a_bit_ = (domains_ + 31) / 32;
   path_.resize(machine.cores() * most_levels);
+  first_entry_.resize(path_.size());
   for (std::size_t core = 0; core < machine.cores(); ++core)
-    for (std::size_t l = 0; l < levels_.size(); ++l)
-      path_[core * most_levels + l] = static_cast<std::uint32_t>(core / levels_[l].cores_per_cache);
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+      const std::size_t place = core * most_levels + l;
+      path_[place] = static_cast<std::uint32_t>(core / levels_[l].cores_per_cache);
+      first_entry_[place] = levels_[l].first_entry + path_[place] * levels_[l].cache_entries;
+    }
+}
+
+// Always inline as prefetch_set is.
+[[gnu::always_inline]] inline void SetCaches::prefetch(CoreId core, const Line& line) const {
+  for (std::size_t level = 1; level < levels_.size(); ++level) prefetch_set(level, core, line.set[level]);
+  __builtin_prefetch(&states_[line.id]);
+}
+
+// What is known of the lines that leave on account of this one, from the levels that do not have it.
+[[gnu::always_inline]] inline void SetCaches::prefetch_victims(CoreId core, const Line& line) {
+  const auto leaving = [&](std::size_t level, std::uint32_t set) {
+    return own_set(core, level, set)[victim(level, cache_of(core, level), set)] >> 1;
+  };
+  if (own_holds(core, 0, line)) return;
+  Id moved = leaving(0, line.set[0]);  // from the level before
+  for (std::size_t level = 1; level < levels_.size(); ++level) {
+    if (!by_evictions(level)) {
+      if ((states_[line.id].domains & domain_bit(core)) != 0) return;
+      moved = leaving(level, line.set[level]);
+    } else if (moved != 0) {
+      moved = leaving(level, set_in(levels_[level], moved, frame_of(moved)));
+    }
+    if (moved != 0) __builtin_prefetch(&states_[moved]);
+  }
+}
+
+void SetCaches::expect(CoreId core, std::span<const LineTouch> group) {
+  const std::size_t first = ahead_.size();
+  line_up(group);
+  expected_.push_back(ahead_.size() - first);
+  for (std::size_t next = first; next < std::min(ahead_.size(), passed_ + far); ++next) prefetch(core, ahead_[next].line);
 }
 
 void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutcome& outcome) {
@@ -58,73 +95,75 @@ void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutco
     outcome.hit_lines.resize(levels_.size(), 0);
     outcome.hit_weight.resize(levels_.size(), 0.0);
   }
-  // Streams of a group advance together: one line of each in turn, in proportion to their lengths.
-  std::uint64_t longest = 0;
   for (const LineTouch& touch : group) {
     outcome.accesses += touch.accesses;
     all_touches_ += touch.lines.size();
-    longest = std::max(longest, touch.lines.size());
   }
+  if (expected_.empty()) expect(core, group);
+  pass_next(core, expected_.front());
+  expected_.pop_front();
+  if (!expected_.empty()) return;
   ahead_.clear();
-  const auto go_on = [&](LineNumber line, const LineTouch& touch) {
+  passed_ = 0;
+}
+
+// Streams of a group advance together: one line of each in turn, in proportion to their lengths.
+void SetCaches::line_up(std::span<const LineTouch> group) {
+  std::uint64_t longest = 0;
+  for (const LineTouch& touch : group) longest = std::max(longest, touch.lines.size());
+  const auto add = [&](LineNumber line, const LineTouch& touch) {
     if (!sample_.has(line)) return;
-    ahead_.push_back({line_of(line, numbered(line)), &touch});
-    if (ahead_.size() == batch) access_ahead(core);
+    Ahead& next = ahead_.emplace_back();
+    next.number = line;
+    next.touch = &touch;
+    find_sets(next.line, numbered(line), 0, levels_.size());
   };
   for (std::uint64_t step = 0; step < longest; ++step)
     for (const LineTouch& touch : group) {
       const std::uint64_t size = touch.lines.size();
       if (size == 1) {  // of single accesses most are
-        if (step + 1 == longest) go_on(touch.lines.first, touch);
+        if (step + 1 == longest) add(touch.lines.first, touch);
         continue;
       }
       const LineNumber end = touch.lines.first + (step + 1) * size / longest;
-      for (LineNumber line = touch.lines.first + step * size / longest; line < end; ++line) go_on(line, touch);
+      for (LineNumber line = touch.lines.first + step * size / longest; line < end; ++line) add(line, touch);
     }
-  access_ahead(core);
 }
 
-// Asks the host for what the lines will need and for what those need that they push out; then the lines one by one.
-void SetCaches::access_ahead(CoreId core) {
-  if (ahead_.empty()) return;
-  if (ahead_.size() > 1) {
-    const std::size_t last = levels_.size() - 1;
-    for (const Ahead& next : ahead_) {
-      for (std::size_t level = 1; level <= last; ++level) prefetch_set(level, cache_of(core, level), next.line.set[level]);
-      __builtin_prefetch(&states_[next.line.id]);
-    }
-    for (const Ahead& next : ahead_)
-      for (std::size_t level = 1; level <= last; ++level) {
-        const std::size_t cache = cache_of(core, level);
-        const Entry out = set_of(level, cache, next.line)[victim(level, cache, next.line.set[level])];
-        if (out != 0) __builtin_prefetch(&states_[out >> 1]);
-      }
+// Asks the host for what lines will need, and later for what those need that they push out; then the lines one by one.
+void SetCaches::pass_next(CoreId core, std::size_t count) {
+  const std::size_t begin = passed_, end = passed_ + count;
+  if (begin == 0)
+    for (std::size_t next = 0; next < std::min(near, ahead_.size()); ++next) prefetch_victims(core, ahead_[next].line);
+  for (; passed_ < end; ++passed_) {
+    if (passed_ + far < ahead_.size()) prefetch(core, ahead_[passed_ + far].line);
+    if (passed_ + near < ahead_.size()) prefetch_victims(core, ahead_[passed_ + near].line);
+    const Ahead& next = ahead_[passed_];
+    note(pass_line(core, next.line, *next.touch), next);
   }
-  for (const Ahead& next : ahead_) note(pass_line(core, next.line, *next.touch), next.line, *next.touch);
-  kept_touches_ += ahead_.size();
-  ahead_.clear();
+  kept_touches_ += count;
 }
 
 LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch& touch, CacheOutcome& outcome) {
   outcome_ = &outcome;
-  return pass_line(core, line_of(number, numbered(number)), touch);
+  return pass_line(core, line_of(numbered(number)), touch);
 }
 
 void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, std::size_t before) const {
   const std::size_t last = outermost();
   if (const Id id = find_id(far); id != 0) {
     const std::uint32_t frame = frame_of(id);
-    for (std::size_t level = 1; level <= last; ++level) prefetch_set(level, cache_of(core, level), set_in(levels_[level], far, frame));
+    for (std::size_t level = 1; level <= last; ++level) prefetch_set(level, core, set_in(levels_[level], id, frame));
     __builtin_prefetch(&states_[id]);
   }
   const Id id = find_id(near);
   if (id == 0) return;
   // What goes from level to level.
   const auto leaving = [&](std::size_t level, Id of, std::size_t younger = 0) {
-    const std::uint32_t set = set_in(levels_[level], line_number(of), frame_of(of));
+    const std::uint32_t set = set_in(levels_[level], of, frame_of(of));
     const std::size_t cache = cache_of(core, level),
                       way = (victim(level, cache, set) + levels_[level].ways - younger % levels_[level].ways) % levels_[level].ways;
-    return levels_[level].entries[cache * levels_[level].cache_entries + set + way];
+    return own_set(core, level, set)[way];
   };
   if (const Entry out = leaving(last, id); out != 0) __builtin_prefetch(&states_[out >> 1]);
   Entry out = 0;
@@ -136,11 +175,12 @@ void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, st
     in = out >> 1;
   }
   __builtin_prefetch(&states_[in]);
-  if ((out & 1) != 0 || by_evictions(last)) prefetch_set(last, cache_of(core, last), set_in(levels_[last], line_number(in), frame_of(in)));
+  if ((out & 1) != 0 || by_evictions(last)) prefetch_set(last, core, set_in(levels_[last], in, frame_of(in)));
 }
 
-void SetCaches::note(const LineFate& fate, const Line& line, const LineTouch& touch) {
+void SetCaches::note(const LineFate& fate, const Ahead& line) {
   const LineNumber number = line.number;
+  const LineTouch& touch = *line.touch;
   const std::uint64_t lines = sample_.one_in();
   outcome_->upgrades += fate.upgrade ? lines : 0;
   switch (fate.from) {
@@ -148,7 +188,7 @@ void SetCaches::note(const LineFate& fate, const Line& line, const LineTouch& to
     case LineFate::From::cache:
       outcome_->hit_lines[fate.level] += lines;
       outcome_->hit_weight[fate.level] += static_cast<double>(lines) / static_cast<double>(touch.parallelism);
-      if (!invalidated_.empty()) note_upgrade(fate, line, touch);
+      if (!invalidated_.empty()) note_upgrade(fate, line);
       return;
     case LineFate::From::transfer: {
       auto& transfers = outcome_->transfers;
@@ -161,7 +201,7 @@ void SetCaches::note(const LineFate& fate, const Line& line, const LineTouch& to
       return;
     }
     case LineFate::From::memory: {
-      if (!sample_.all()) ++missed_[sample_.place(line.id - 1)];
+      if (!sample_.all()) ++missed_[sample_.place(line.line.id - 1)];
       auto& reads = outcome_->reads;
       const LineRange read = sample_.stands_for(number);
       if (!reads.empty() && reads.back().lines.last == read.first && reads.back().parallelism == touch.parallelism)
@@ -174,7 +214,8 @@ void SetCaches::note(const LineFate& fate, const Line& line, const LineTouch& to
 }
 
 // Of a line that others lost.
-void SetCaches::note_upgrade(const LineFate& fate, const Line& line, const LineTouch& touch) {
+void SetCaches::note_upgrade(const LineFate& fate, const Ahead& line) {
+  const LineTouch& touch = *line.touch;
   std::uint64_t domains = 0;
   for (const std::uint32_t cache : invalidated_) domains |= domain_bits_.bit_of_cache(cache);
   const LineRange lines = sample_.stands_for(line.number);
@@ -190,7 +231,7 @@ SetCaches::Held SetCaches::held(CoreId core, LineNumber number) {
   Held held;
   const Id id = find_id(number);
   if (id == 0) return held;
-  const Line line = line_of(number, id);
+  const Line line = line_of(id);
   for (std::size_t level = 0; level < levels_.size(); ++level) {
     const std::size_t caches = (path_.size() / most_levels + levels_[level].cores_per_cache - 1) / levels_[level].cores_per_cache;
     for (std::size_t cache = 0; cache < caches; ++cache) {
@@ -216,7 +257,7 @@ void SetCaches::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
       continue;
     }
     if (id >= states_.size() || (states_[id].holders == 0 && states_[id].domains == 0)) continue;
-    if (remove_everywhere(line_of(number, id), states_[id]) && !discard) append(outcome.writebacks, sample_.stands_for(number));
+    if (remove_everywhere(line_of(id), states_[id]) && !discard) append(outcome.writebacks, sample_.stands_for(number));
   }
 }
 
@@ -240,13 +281,12 @@ double SetCaches::sampling_error() const {
 void SetCaches::flush(CacheOutcome& outcome) {
   outcome.sampling_error = sampling_error();
   std::vector<LineNumber> dirty;
-  for (Level& level : levels_)
-    for (Entry& entry : level.entries) {
-      if ((entry & 1) == 0) continue;
-      entry &= ~Entry{1};
-      states_[entry >> 1].writer = nobody;
-      dirty.push_back(line_number(entry >> 1));
-    }
+  for (Entry& entry : entries_) {
+    if ((entry & 1) == 0) continue;
+    entry &= ~Entry{1};
+    states_[entry >> 1].writer = nobody;
+    dirty.push_back(line_number(entry >> 1));
+  }
   std::sort(dirty.begin(), dirty.end());
   dirty.erase(std::unique(dirty.begin(), dirty.end()), dirty.end());
   for (const LineNumber line : dirty) append(outcome.writebacks, sample_.stands_for(line));

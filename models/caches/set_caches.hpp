@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,7 @@ public:
   };
   Held held(CoreId, LineNumber);
 
+  void expect(CoreId, std::span<const LineTouch> group) override;
   void access(CoreId, std::span<const LineTouch> group, CacheOutcome&) override;
   void drop(LineRange, bool discard, CacheOutcome&) override;
   void flush(CacheOutcome&) override;
@@ -77,10 +79,10 @@ private:
     unsigned ways = 0, cores_per_cache = 1;
     Inclusion inclusion = Inclusion::inclusive;
     bool random_frames = true;
+    bool by_id = false;                                // without them: the set's bits are the same in a line's id
     bool scaled = false;                               // of a sample: it has fewer sets instead of some that stay empty
     std::uint32_t sets = 1, slices = 1, set_mask = 0;  // sets of a slice; their mask if they are a power of two
-    std::uint64_t cache_entries = 0;                   // of one cache
-    std::vector<Entry, LargePageAllocator<Entry>> entries;
+    std::uint64_t first_entry = 0, cache_entries = 0;  // of its first cache; of one cache
     std::vector<std::uint32_t> drawn;  // by set of all caches: random victims so far; empty where the oldest line leaves
   };
   // What a clear bit and `nobody` say is certain; a set bit may be stale.
@@ -94,23 +96,30 @@ private:
   // One line on its way through the hierarchy.
   struct Line {
     Id id = 0;
-    LineNumber number;
     std::array<std::uint32_t, most_levels> set{};  // where its set begins in a cache of each level
   };
   struct Ahead {
     Line line;
+    LineNumber number;
     const LineTouch* touch = nullptr;
   };
 
-  Line line_of(LineNumber number, Id id) const;
+  Line line_of(Id id) const { return line_of(id, 0, levels_.size()); }
+  Line line_of(Id id, std::size_t first, std::size_t last) const {
+    Line line;
+    find_sets(line, id, first, last);
+    return line;
+  }
+  void find_sets(Line&, Id, std::size_t first, std::size_t last) const;  // of levels [first, last) alone
   LineNumber line_number(Id id) const { return sample_.line(numbers_.line(id)); }
-  Line line_of(Id id) const { return line_of(line_number(id), id); }
   std::uint32_t frame_of(Id id) const { return frames_[(id - 1) >> sample_.kept_shift()] | sample_.line_in_page(id - 1); }
   Id find_id(LineNumber line) const { return sample_.has(line) ? numbers_.find(sample_.number(line)) : 0; }
-  std::uint32_t set_in(const Level&, LineNumber, std::uint32_t frame) const;  // where it begins
-  Id numbered(LineNumber);                                                    // the tables know it from then on
-  void prefetch_set(std::size_t level, std::size_t cache, std::uint32_t set) const {
-    const Entry* entries = &levels_[level].entries[cache * levels_[level].cache_entries + set];
+  std::uint32_t set_in(const Level&, Id, std::uint32_t frame) const;  // where it begins
+  Id numbered(LineNumber);                                            // the tables know it from then on
+  void know_new_lines();
+  // Always inline: gcc takes a function that only prefetches for one without an effect, and leaves out its calls.
+  [[gnu::always_inline]] void prefetch_set(std::size_t level, CoreId core, std::uint32_t set) const {
+    const Entry* entries = own_set(core, level, set);
     __builtin_prefetch(entries);
     if (levels_[level].ways > 16) __builtin_prefetch(entries + levels_[level].ways - 1);
   }
@@ -119,10 +128,14 @@ private:
   bool same_domain(CoreId a, CoreId b) const { return cache_of(a, levels_.size() - 1) == cache_of(b, levels_.size() - 1); }
 
   Entry* set_of(std::size_t level, std::size_t cache, const Line& line) {
-    return &levels_[level].entries[cache * levels_[level].cache_entries + line.set[level]];
+    return entries_.data() + levels_[level].first_entry + cache * levels_[level].cache_entries + line.set[level];
   }
-  const Entry* set_of(std::size_t level, std::size_t cache, const Line& line) const {
-    return &levels_[level].entries[cache * levels_[level].cache_entries + line.set[level]];
+  // Of the core's own cache.
+  const Entry* own_set(CoreId core, std::size_t level, std::uint32_t set) const {
+    return entries_.data() + first_entry_[core.index() * most_levels + level] + set;
+  }
+  Entry* own_set(CoreId core, std::size_t level, const Line& line) {
+    return entries_.data() + first_entry_[core.index() * most_levels + level] + line.set[level];
   }
   // The way whose line leaves a full set next.
   unsigned victim(std::size_t level, std::size_t cache, std::uint32_t set) const;
@@ -132,18 +145,26 @@ private:
     const unsigned ways = levels_[level].ways;
     return find(set_of(level, cache, line), ways, line.id) < ways;
   }
+  bool own_holds(CoreId core, std::size_t level, const Line& line) {
+    const unsigned ways = levels_[level].ways;
+    return find(own_set(core, level, line), ways, line.id) < ways;
+  }
 
-  void access_ahead(CoreId);
+  void line_up(std::span<const LineTouch> group);
+  void pass_next(CoreId, std::size_t count);
+  void prefetch(CoreId, const Line&) const;
+  void prefetch_victims(CoreId, const Line&);
   LineFate pass_line(CoreId, const Line&, const LineTouch&);
-  void note(const LineFate&, const Line&, const LineTouch&);
-  void note_upgrade(const LineFate&, const Line&, const LineTouch&);
+  void note(const LineFate&, const Ahead&);
+  void note_upgrade(const LineFate&, const Ahead&);
   double sampling_error() const;
   void forwarded(CoreId, const Line&, LineFate&);
   void removed_from(std::size_t domain) {
     if (std::find(invalidated_.begin(), invalidated_.end(), domain) == invalidated_.end())
       invalidated_.push_back(static_cast<std::uint32_t>(domain));
   }
-  void fill(CoreId, const Line&, LineState&, std::size_t level, bool writes, bool transferred);
+  // `way`: where `level` has it, if that is a level.
+  void fill(CoreId, const Line&, LineState&, std::size_t level, unsigned way, bool writes, bool transferred);
   bool stays(CoreId, const Line&, LineState&, std::size_t level, bool dirty);
   void insert(CoreId, std::size_t level, const Line&, bool dirty);
   void insert_absent(CoreId, std::size_t level, const Line&, bool dirty);
@@ -169,7 +190,9 @@ private:
   LineNumbers numbers_;  // of the kept lines
   std::vector<LineState, LargePageAllocator<LineState>> states_;
   std::vector<Level> levels_;
-  std::vector<std::uint32_t> path_;  // by core and level: which cache
+  std::vector<Entry, LargePageAllocator<Entry>> entries_;  // of all levels
+  std::vector<std::uint32_t> path_;                        // by core and level: which cache
+  std::vector<std::uint64_t> first_entry_;                 // of that
   CoreBits cores_;
   CacheDomains domain_bits_;
   std::size_t domains_ = 1, domains_a_bit_ = 1;
@@ -181,7 +204,9 @@ private:
   bool forwards_clean_ = false;
   std::vector<std::uint32_t> invalidated_;  // by the last access
   CacheOutcome* outcome_ = nullptr;         // of the call
-  std::vector<Ahead> ahead_;                // scratch
+  std::vector<Ahead> ahead_;                // lines of the groups that are expected
+  std::size_t passed_ = 0;                  // of them
+  std::deque<std::size_t> expected_;        // lines of each of these groups
 };
 
 }  // namespace homenode

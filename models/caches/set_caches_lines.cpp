@@ -1,5 +1,6 @@
 // One line on its way through the sets: where it is found, who else loses it, what it pushes out.
 #include <algorithm>
+#include <cstring>
 
 #include "models/caches/set_caches.hpp"
 #include "models/caches/set_lookup.hpp"
@@ -8,13 +9,31 @@ namespace homenode {
 
 namespace {
 
-// The first `way` entries move one place back; the first place is free then.
+// The first `way` entries move one place back; the first place is free then. From the back, as many at a time as fit in a register.
 template <class Entry>
 void make_first(Entry* set, unsigned way) {
-  for (unsigned w = way; w > 0; --w) set[w] = set[w - 1];
+  struct Four {
+    Entry entry[4];
+  };
+  for (; way >= 4; way -= 4) {
+    Four four;
+    std::memcpy(&four, set + way - 4, sizeof four);
+    std::memcpy(set + way - 3, &four, sizeof four);
+  }
+  for (; way > 0; --way) set[way] = set[way - 1];
 }
 
 }  // namespace
+
+// Frames and states of all lines that have numbers.
+void SetCaches::know_new_lines() {
+  const unsigned kept = sample_.kept_shift(), lines = sample_.page_shift();
+  while (frames_.size() << kept < numbers_.size()) {
+    const LineNumber first = numbers_.line(static_cast<Id>((frames_.size() << kept) + 1));
+    frames_.push_back(static_cast<std::uint32_t>(mixed_bits((first.value() >> kept) ^ seed_) << lines));
+  }
+  if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
+}
 
 LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& touch) {
   LineFate fate;
@@ -29,7 +48,7 @@ LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& to
   unsigned way = 0;
   Entry* set = nullptr;
   for (; level < levels_.size(); ++level) {
-    set = set_of(level, cache_of(core, level), line);
+    set = own_set(core, level, line);
     way = find(set, levels_[level].ways, line.id);
     if (way < levels_[level].ways) break;
   }
@@ -66,7 +85,7 @@ LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& to
   } else if (missed && fate.from == LineFate::From::cache) {
     fate.from = LineFate::From::memory;
   }
-  fill(core, line, known, level, writes, transferred);
+  fill(core, line, known, level, way, writes, transferred);
   if (missed && forwards_clean_) known.forwarder = static_cast<std::uint16_t>(1 + cache_of(core, outermost()));
   if (touch.non_temporal) non_temporal(line);
   return fate;
@@ -81,28 +100,31 @@ void SetCaches::forwarded(CoreId core, const Line& line, LineFate& fate) {
 }
 
 // Puts the line into every level on the way in from where it was.
-void SetCaches::fill(CoreId core, const Line& line, LineState& known, std::size_t level, bool writes, bool transferred) {
+void SetCaches::fill(CoreId core, const Line& line, LineState& known, std::size_t level, unsigned way, bool writes, bool transferred) {
   known.holders |= cores_.bit(core);
   bool dirty = writes;
   if (level < levels_.size()) {
-    Entry* set = set_of(level, cache_of(core, level), line);
-    const unsigned way = find(set, levels_[level].ways, line.id);
+    Entry* set = own_set(core, level, line);
+    if (transferred) way = find(set, levels_[level].ways, line.id);  // what the other core wrote may have come between
     if (way < levels_[level].ways) {
-      const bool was_dirty = (set[way] & 1) != 0;
+      const Entry entry = set[way];
+      const bool was_dirty = (entry & 1) != 0;
       if (!by_evictions(level)) {
-        std::rotate(set, set + way, set + way + 1);
+        make_first(set, way);
+        set[0] = entry;
       } else if (writes || (!transferred && !stays(core, line, known, level, was_dirty))) {
         remove(level, cache_of(core, level), line, dirty);
         if (was_dirty) known.writer = static_cast<std::uint16_t>(core.index());
       } else if (!transferred) {
-        std::rotate(set, set + way, set + way + 1);
+        make_first(set, way);
+        set[0] = entry;
       }
     }
   }
   if (writes) known.writer = static_cast<std::uint16_t>(core.index());
   for (std::size_t inner = level; inner-- > 0;)
     if (!by_evictions(inner)) insert_absent(core, inner, line, inner == 0 && dirty);
-  if (level == 0 && writes) set_of(0, cache_of(core, 0), line)[0] |= 1;
+  if (level == 0 && writes) own_set(core, 0, line)[0] |= 1;
 }
 
 // A hit in a level of victims leaves the line where other cores of the domain hold it as well (non_inclusive), and where it
@@ -150,7 +172,7 @@ bool SetCaches::share(CoreId core, const Line& line, LineState& known, bool near
   bool dirty = false;
   std::size_t common = 0;
   for (; common < levels_.size() && cache_of(owner, common) != cache_of(core, common); ++common) {
-    Entry* set = set_of(common, cache_of(owner, common), line);
+    Entry* set = own_set(owner, common, line);
     const unsigned way = find(set, levels_[common].ways, line.id);
     if (way == levels_[common].ways) continue;
     dirty |= (set[way] & 1) != 0;
@@ -170,7 +192,7 @@ bool SetCaches::share(CoreId core, const Line& line, LineState& known, bool near
 // Newest data go to `level` of the core's path, or beyond.
 void SetCaches::put_dirty(CoreId core, std::size_t level, const Line& line) {
   for (; level < levels_.size(); ++level) {
-    Entry* set = set_of(level, cache_of(core, level), line);
+    Entry* set = own_set(core, level, line);
     const unsigned way = find(set, levels_[level].ways, line.id);
     if (way < levels_[level].ways) {
       set[way] |= 1;
@@ -183,7 +205,7 @@ void SetCaches::put_dirty(CoreId core, std::size_t level, const Line& line) {
 
 void SetCaches::insert(CoreId core, std::size_t index, const Line& line, bool dirty) {
   const unsigned ways = levels_[index].ways;
-  Entry* set = set_of(index, cache_of(core, index), line);
+  Entry* set = own_set(core, index, line);
   const unsigned way = find(set, ways, line.id);
   if (way == ways) return insert_absent(core, index, line, dirty);
   const Entry merged = set[way] | (dirty ? 1U : 0U);
@@ -211,29 +233,30 @@ void SetCaches::evicted(CoreId core, std::size_t index, Entry entry) {
   const std::size_t last = outermost();
   const bool to_victims = index < last && by_evictions(index + 1), purges = index > 0 && levels_[index].inclusion == Inclusion::inclusive;
   if (!dirty && !purges && !to_victims && index + 1 < last) return;
-  const Line line = line_of(id);
   LineState& known = states_[id];
   if (purges) {
+    const Line line = line_of(id, 0, index);
     cores_.for_each_core(known.holders, [&](CoreId other) {
       if (cache_of(other, index) != cache_of(core, index)) return;
       for (std::size_t inner = 0; inner < index; ++inner) remove(inner, cache_of(other, inner), line, dirty);
       if (index + 1 >= last && cores_.exact()) known.holders &= ~cores_.bit(other);
     });
   } else if (index + 1 == last && levels_[index].cores_per_cache == 1 && cores_.exact()) {
+    const Line line = line_of(id, 0, index);
     bool held = false;
-    for (std::size_t inner = 0; inner < index; ++inner) held |= holds(inner, cache_of(core, inner), line);
+    for (std::size_t inner = 0; inner < index; ++inner) held |= own_holds(core, inner, line);
     if (!held) known.holders &= ~cores_.bit(core);
   }
   if (index == last && domains_a_bit_ == 1) known.domains &= ~domain_bit(core);
   if (to_victims)
-    insert(core, index + 1, line, dirty);
+    insert(core, index + 1, line_of(id, index + 1, index + 2), dirty);
   else if (dirty)
-    put_dirty(core, index + 1, line);
+    put_dirty(core, index + 1, line_of(id, index + 1, levels_.size()));
 }
 
 // A full line goes to memory and replaces whatever the caches hold of it, dirty or not.
 void SetCaches::non_temporal(const Line& line) {
-  append(outcome_->non_temporal_writes, sample_.stands_for(line.number));
+  append(outcome_->non_temporal_writes, sample_.stands_for(line_number(line.id)));
   remove_everywhere(line, states_[line.id]);
 }
 

@@ -19,14 +19,21 @@ inline void append(std::vector<LineRange>& ranges, LineRange lines) {
     ranges.push_back(lines);
 }
 
+// The ways of a line of the host at a time: where among them the wanted one is cannot be foreseen, so nothing depends on it.
 inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
   const Entry key = 2 * id + 1;
   unsigned way = 0;
 #if defined(__SSE2__)
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(key)), one = _mm_set1_epi32(1);
+  const auto four = [&](unsigned at) {
+    return _mm_cmpeq_epi32(_mm_or_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(set + at)), one), wanted);
+  };
+  for (; way + 8 <= ways; way += 8) {
+    const auto found = static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi32(four(way), four(way + 4))));
+    if (found != 0) return way + static_cast<unsigned>(std::countr_zero(found)) / 2;
+  }
   for (; way + 4 <= ways; way += 4) {
-    const __m128i four = _mm_or_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(set + way)), one);
-    const auto found = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted))));
+    const auto found = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(four(way))));
     if (found != 0) return way + static_cast<unsigned>(std::countr_zero(found));
   }
 #endif
@@ -43,33 +50,24 @@ inline unsigned SetCaches::victim(std::size_t index, std::size_t cache, std::uin
   return static_cast<unsigned>((bits >> 32) * level.ways >> 32);
 }
 
-inline std::uint32_t SetCaches::set_in(const Level& level, LineNumber number, std::uint32_t frame) const {
-  std::uint32_t physical = level.random_frames ? frame : static_cast<std::uint32_t>(number.value());
+inline std::uint32_t SetCaches::set_in(const Level& level, Id id, std::uint32_t frame) const {
+  std::uint32_t physical = frame;
+  if (!level.random_frames) physical = level.by_id ? id - 1 : static_cast<std::uint32_t>(line_number(id).value());
   if (level.scaled) physical = sample_.number_in_frame(physical);
   std::uint32_t set = level.set_mask != 0 || level.sets == 1 ? physical & level.set_mask : physical % level.sets;
   if (level.slices > 1) set += static_cast<std::uint32_t>((mixed_bits(frame) >> 32) * level.slices >> 32) * level.sets;
   return set * level.ways;
 }
 
-inline SetCaches::Line SetCaches::line_of(LineNumber number, Id id) const {
-  Line line;
+inline void SetCaches::find_sets(Line& line, Id id, std::size_t first, std::size_t last) const {
   line.id = id;
-  line.number = number;
   const std::uint32_t frame = frame_of(id);
-  for (std::size_t l = 0; l < levels_.size(); ++l) line.set[l] = set_in(levels_[l], number, frame);
-  return line;
+  for (std::size_t l = first; l < last; ++l) line.set[l] = set_in(levels_[l], id, frame);
 }
 
 inline SetCaches::Id SetCaches::numbered(LineNumber number) {
   const Id id = numbers_.number(sample_.number(number));
-  const unsigned kept = sample_.kept_shift(), lines = sample_.page_shift();
-  if (id > frames_.size() << kept) {
-    while (frames_.size() << kept < numbers_.size()) {
-      const LineNumber first = numbers_.line(static_cast<Id>((frames_.size() << kept) + 1));
-      frames_.push_back(static_cast<std::uint32_t>(mixed_bits((first.value() >> kept) ^ seed_) << lines));
-    }
-    if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
-  }
+  if (id > frames_.size() << sample_.kept_shift()) know_new_lines();
   return id;
 }
 
@@ -92,7 +90,7 @@ inline bool SetCaches::remove(std::size_t level, std::size_t cache, const Line& 
 }
 
 inline void SetCaches::write_back(const Line& line) {
-  append(outcome_->writebacks, sample_.stands_for(line.number));
+  append(outcome_->writebacks, sample_.stands_for(line_number(line.id)));
   states_[line.id].writer = nobody;
 }
 

@@ -49,6 +49,9 @@ struct CacheOutcome {
 class CacheModel {
 public:
   virtual ~CacheModel() = default;
+  // What `access` of the same core will be called with later, in the order of these calls and before anything else is asked of the
+  // model: it may look up what it needs meanwhile. The touches stay where they are until then.
+  virtual void expect(CoreId /*core*/, std::span<const LineTouch> /*group*/) {}
   // Adds to `outcome` what the group costs `core`. Same calls in the same order give the same outcome.
   virtual void access(CoreId core, std::span<const LineTouch> group, CacheOutcome& outcome) = 0;
   // Invalidates lines that no longer exist (freed) or whose contents moved (migrated page) in all caches. Dirty ones are

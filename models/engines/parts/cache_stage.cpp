@@ -11,6 +11,8 @@ namespace homenode {
 namespace {
 
 constexpr Bytes large_page{2 << 20};  // that the translations of large pages hold
+// So many touches, but not more groups, are known before the caches see the first: as they are asked for what the host has to fetch.
+constexpr std::size_t touches_ahead = 256, groups_ahead = 64;
 
 }  // namespace
 
@@ -137,34 +139,68 @@ double CacheStage::share(Opened& opened, std::uint64_t accesses) const {
 
 void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& addresses, FilteredSlice& slice,
                         const std::function<void()>& faulted) {
-  const std::uint64_t line = line_bytes_;
-  const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) / line : 0;
-  const bool walks_now = !translations_.empty() && (faulted || addresses.pages_per_huge() == 0);
+  const std::uint64_t quantum = work.stretch ? static_cast<std::uint64_t>(work.stretch->quantum.count()) / line_bytes_ : 0;
   std::uint64_t touched = 0, traversed = 0;  // lines of a stretch
   // A stretch ends by the lines that it touches, and pages that are watched have to be touched in order.
-  const KeptLines kept = work.stretch || faulted ? KeptLines{} : caches_->kept_lines();
+  const bool one_by_one = work.stretch || faulted;
+  const KeptLines kept = one_by_one ? KeptLines{} : caches_->kept_lines();
   touches.keep(kept);
   phases_.start(slice.outcome, kept.one_in);
-  while (touches.next(group_)) {
-    for (const LineTouch& touch : group_) {
-      if (faulted) addresses.note_touch(bytes_of(touch.lines, line), touch.writes, work.place);
-      note_pages(touch, work.place.core, addresses, slice, faulted != nullptr, walks_now);
-      if (!work.stretch) continue;
-      touched += touched_.add(touch.lines.first.value(), touch.lines.last.value());
-      traversed += touch.lines.size();
+  collected_ = 0;
+  std::size_t collected = 0;  // touches of the groups
+  while (next_group(work, touches, addresses, slice, faulted)) {
+    const Group& group = groups_[collected_ - 1];
+    collected += group.touches.size();
+    if (work.stretch) {
+      for (const LineTouch& touch : group.touches) {
+        touched += touched_.add(touch.lines.first.value(), touch.lines.last.value());
+        traversed += touch.lines.size();
+      }
     }
-    if (faulted && addresses.watch().faulted()) faulted();
-    caches_->access(work.place.core, group_, slice.outcome);
-    phases_.add(group_, slice.outcome);
-    for (const LineTouch& touch : touches.left_out()) {
-      note_pages(touch, work.place.core, addresses, slice, false, walks_now);
-      phases_.pass_over(touch.accesses);
-      slice.outcome.accesses += touch.accesses;
-    }
-    caches_->touched_besides(touches.left_out().size(), touches.combined());
+    if (!one_by_one && collected < touches_ahead && collected_ < groups_ahead) continue;
+    pass_groups(work, slice);
+    collected = 0;
     if (work.stretch && (touched >= quantum || traversed >= Stretch::passes * quantum)) break;
   }
+  pass_groups(work, slice);
   phases_.finish(slice.phases);
+}
+
+// False behind the last one.
+bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace& addresses, FilteredSlice& slice,
+                            const std::function<void()>& faulted) {
+  const bool walks_now = !translations_.empty() && (faulted || addresses.pages_per_huge() == 0);
+  if (groups_.size() <= collected_) groups_.emplace_back();
+  Group& group = groups_[collected_];
+  if (!touches.next(group.touches)) return false;
+  for (const LineTouch& touch : group.touches) {
+    if (faulted) addresses.note_touch(bytes_of(touch.lines, line_bytes_), touch.writes, work.place);
+    note_pages(touch, work.place.core, addresses, slice, faulted != nullptr, walks_now);
+  }
+  if (faulted && addresses.watch().faulted()) faulted();
+  group.accesses_left_out = 0;
+  group.left_out = touches.left_out().size();
+  group.combined = touches.combined();
+  for (const LineTouch& touch : touches.left_out()) {
+    note_pages(touch, work.place.core, addresses, slice, false, walks_now);
+    group.accesses_left_out += touch.accesses;
+  }
+  ++collected_;
+  return true;
+}
+
+void CacheStage::pass_groups(const Work& work, FilteredSlice& slice) {
+  const std::span<const Group> groups{groups_.data(), collected_};
+  if (groups.size() > 1)
+    for (const Group& group : groups) caches_->expect(work.place.core, group.touches);
+  for (const Group& group : groups) {
+    caches_->access(work.place.core, group.touches, slice.outcome);
+    phases_.add(group.touches, slice.outcome);
+    phases_.pass_over(group.accesses_left_out);
+    slice.outcome.accesses += group.accesses_left_out;
+    caches_->touched_besides(group.left_out, group.combined);
+  }
+  collected_ = 0;
 }
 
 // Which pages the touch needs, and what finding them costs. `noted`: the address space knows already.

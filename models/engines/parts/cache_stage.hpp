@@ -58,6 +58,8 @@ private:
   double share(Opened&, std::uint64_t accesses) const;
   void filter(const Work&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
   void access(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
+  bool next_group(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
+  void pass_groups(const Work&, FilteredSlice&);
   void note_pages(const LineTouch&, CoreId, const AddressSpace&, FilteredSlice&, bool noted, bool walks_now);
   bool tells_news(const LineTouch&, AddressRange, const AddressSpace&);
   Opened& opened(const Work&, AddressSpace&, FilteredSlice&);
@@ -90,7 +92,13 @@ private:
   FilteredSlice* passed_ = nullptr;                  // the last one, if it is our own
 
   // Scratch of one slice.
-  std::vector<LineTouch> group_;
+  // Groups on their way to the caches.
+  struct Group {
+    std::vector<LineTouch> touches;
+    std::uint64_t accesses_left_out = 0, left_out = 0, combined = 0;  // LineTouches::left_out, ::combined
+  };
+  std::vector<Group> groups_;
+  std::size_t collected_ = 0;  // of them
   PhaseRecorder phases_;
   TouchedLines touched_;  // lines of a stretch
   TouchedLines touched_pages_, written_pages_;
