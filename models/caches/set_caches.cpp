@@ -64,22 +64,26 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
   __builtin_prefetch(&states_[line.id]);
 }
 
-// What is known of the lines that leave on account of this one, from the levels that do not have it.
-[[gnu::always_inline]] inline void SetCaches::prefetch_victims(CoreId core, const Line& line) {
-  const auto leaving = [&](std::size_t level, std::uint32_t set) {
-    return own_set(core, level, set)[victim(level, cache_of(core, level), set)] >> 1;
+// What is needed for the lines that leave on account of this one: what is known of them, and where they go to in the outermost level.
+// `younger`: lines that come before it in its set of the first level.
+[[gnu::always_inline]] inline void SetCaches::prefetch_victims(CoreId core, const Line& line, std::size_t younger) const {
+  const std::size_t last = outermost();
+  const auto leaving = [&](std::size_t level, std::uint32_t set, std::size_t before) {
+    const unsigned ways = levels_[level].ways, way = victim(level, cache_of(core, level), set);
+    return own_set(core, level, set)[before == 0 ? way : (way + ways - before % ways) % ways];
   };
-  if (own_holds(core, 0, line)) return;
-  Id moved = leaving(0, line.set[0]);  // from the level before
-  for (std::size_t level = 1; level < levels_.size(); ++level) {
-    if (!by_evictions(level)) {
-      if ((states_[line.id].domains & domain_bit(core)) != 0) return;
-      moved = leaving(level, line.set[level]);
-    } else if (moved != 0) {
-      moved = leaving(level, set_in(levels_[level], moved, frame_of(moved)));
-    }
-    if (moved != 0) __builtin_prefetch(&states_[moved]);
+  Entry moved = 0;  // from the level before
+  for (std::size_t level = 0; level < last; ++level) {
+    if (level == 0 || !by_evictions(level))
+      moved = leaving(level, line.set[level], level == 0 ? younger : 0);
+    else if (moved != 0)
+      moved = leaving(level, set_in(levels_[level], moved >> 1, frame_of(moved >> 1)), 0);
+    if (level > 0 && moved != 0) __builtin_prefetch(&states_[moved >> 1]);
   }
+  if (moved != 0 && (by_evictions(last) || (moved & 1) != 0)) prefetch_set(last, core, set_in(levels_[last], moved >> 1, frame_of(moved >> 1)));
+  if (by_evictions(last) || (states_[line.id].domains & domain_bit(core)) != 0) return;
+  moved = leaving(last, line.set[last], 0);
+  if (moved != 0) __builtin_prefetch(&states_[moved >> 1]);
 }
 
 void SetCaches::expect(CoreId core, std::span<const LineTouch> group) {
@@ -107,10 +111,14 @@ void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutco
   passed_ = 0;
 }
 
-// Streams of a group advance together: one line of each in turn, in proportion to their lengths.
+// Streams of a group advance together: one line of each in turn, in proportion to their lengths. So single lines come in the last turn.
 void SetCaches::line_up(std::span<const LineTouch> group) {
   std::uint64_t longest = 0;
-  for (const LineTouch& touch : group) longest = std::max(longest, touch.lines.size());
+  streams_.clear();
+  for (const LineTouch& touch : group) {
+    longest = std::max(longest, touch.lines.size());
+    if (touch.lines.size() > 1) streams_.push_back(&touch);
+  }
   const auto add = [&](LineNumber line, const LineTouch& touch) {
     if (!sample_.has(line)) return;
     Ahead& next = ahead_.emplace_back();
@@ -118,26 +126,30 @@ void SetCaches::line_up(std::span<const LineTouch> group) {
     next.touch = &touch;
     find_sets(next.line, numbered(line), 0, levels_.size());
   };
-  for (std::uint64_t step = 0; step < longest; ++step)
-    for (const LineTouch& touch : group) {
-      const std::uint64_t size = touch.lines.size();
-      if (size == 1) {  // of single accesses most are
-        if (step + 1 == longest) add(touch.lines.first, touch);
-        continue;
-      }
-      const LineNumber end = touch.lines.first + (step + 1) * size / longest;
-      for (LineNumber line = touch.lines.first + step * size / longest; line < end; ++line) add(line, touch);
-    }
+  const auto advance = [&](const LineTouch& touch, std::uint64_t step) {
+    const std::uint64_t size = touch.lines.size();
+    if (size == 1) return add(touch.lines.first, touch);
+    if (size == longest) return add(touch.lines.first + step, touch);
+    const LineNumber end = touch.lines.first + (step + 1) * size / longest;
+    for (LineNumber line = touch.lines.first + step * size / longest; line < end; ++line) add(line, touch);
+  };
+  for (std::uint64_t step = 0; step + 1 < longest; ++step)
+    for (const LineTouch* const touch : streams_) advance(*touch, step);
+  if (longest > 0)
+    for (const LineTouch& touch : group) advance(touch, longest - 1);
 }
 
 // Asks the host for what lines will need, and later for what those need that they push out; then the lines one by one.
 void SetCaches::pass_next(CoreId core, std::size_t count) {
   const std::size_t begin = passed_, end = passed_ + count;
+  const auto ask_for_victims = [&](const Line& line) {
+    if (!own_holds(core, 0, line)) prefetch_victims(core, line, 0);
+  };
   if (begin == 0)
-    for (std::size_t next = 0; next < std::min(near, ahead_.size()); ++next) prefetch_victims(core, ahead_[next].line);
+    for (std::size_t next = 0; next < std::min(near, ahead_.size()); ++next) ask_for_victims(ahead_[next].line);
   for (; passed_ < end; ++passed_) {
     if (passed_ + far < ahead_.size()) prefetch(core, ahead_[passed_ + far].line);
-    if (passed_ + near < ahead_.size()) prefetch_victims(core, ahead_[passed_ + near].line);
+    if (passed_ + near < ahead_.size()) ask_for_victims(ahead_[passed_ + near].line);
     const Ahead& next = ahead_[passed_];
     note(pass_line(core, next.line, *next.touch), next);
   }
@@ -150,32 +162,8 @@ LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch&
 }
 
 void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, std::size_t before) const {
-  const std::size_t last = outermost();
-  if (const Id id = find_id(far); id != 0) {
-    const std::uint32_t frame = frame_of(id);
-    for (std::size_t level = 1; level <= last; ++level) prefetch_set(level, core, set_in(levels_[level], id, frame));
-    __builtin_prefetch(&states_[id]);
-  }
-  const Id id = find_id(near);
-  if (id == 0) return;
-  // What goes from level to level.
-  const auto leaving = [&](std::size_t level, Id of, std::size_t younger = 0) {
-    const std::uint32_t set = set_in(levels_[level], of, frame_of(of));
-    const std::size_t cache = cache_of(core, level),
-                      way = (victim(level, cache, set) + levels_[level].ways - younger % levels_[level].ways) % levels_[level].ways;
-    return own_set(core, level, set)[way];
-  };
-  if (const Entry out = leaving(last, id); out != 0) __builtin_prefetch(&states_[out >> 1]);
-  Entry out = 0;
-  Id in = id;
-  for (std::size_t level = 0; level < last; ++level) {
-    if (level > 0 && !by_evictions(level)) in = id;
-    out = leaving(level, in, level == 0 ? before : 0);
-    if (out == 0) return;
-    in = out >> 1;
-  }
-  __builtin_prefetch(&states_[in]);
-  if ((out & 1) != 0 || by_evictions(last)) prefetch_set(last, core, set_in(levels_[last], in, frame_of(in)));
+  if (const Id id = find_id(far); id != 0) prefetch(core, line_of(id));
+  if (const Id id = find_id(near); id != 0) prefetch_victims(core, line_of(id), before);
 }
 
 void SetCaches::note(const LineFate& fate, const Ahead& line) {

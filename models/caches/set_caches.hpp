@@ -153,7 +153,7 @@ private:
   void line_up(std::span<const LineTouch> group);
   void pass_next(CoreId, std::size_t count);
   void prefetch(CoreId, const Line&) const;
-  void prefetch_victims(CoreId, const Line&);
+  void prefetch_victims(CoreId, const Line&, std::size_t younger) const;
   LineFate pass_line(CoreId, const Line&, const LineTouch&);
   void note(const LineFate&, const Ahead&);
   void note_upgrade(const LineFate&, const Ahead&);
@@ -207,6 +207,7 @@ private:
   std::vector<Ahead> ahead_;                // lines of the groups that are expected
   std::size_t passed_ = 0;                  // of them
   std::deque<std::size_t> expected_;        // lines of each of these groups
+  std::vector<const LineTouch*> streams_;   // scratch: of a group
 };
 
 }  // namespace homenode

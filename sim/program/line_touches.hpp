@@ -166,6 +166,7 @@ private:
   void note_touch(const Cursor&, std::uint64_t elements);
   void note_group();
   void next_known_group();
+  bool is_left_out(LineRange lines) const { return lines.size() == 1 && !kept_.has(lines.first); }
   void leave_out();
   void take_turns(std::vector<LineTouch>& group) const;
   void add_touch(const PatternTouches::Touch&, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses, float parallelism);

@@ -108,8 +108,9 @@ void LineTouches::next_known_group() {
 // Field by field where it stays: copies of what was just written in parts wait for it.
 void LineTouches::add_touch(const PatternTouches::Touch& known, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses,
                             float parallelism) {
-  LineTouch& touch = touches_.emplace_back();
-  touch.lines = lines_at(address, bytes);
+  const LineRange lines = lines_at(address, bytes);
+  LineTouch& touch = (is_left_out(lines) ? left_out_ : touches_).emplace_back();
+  touch.lines = lines;
   touch.reads = known.reads;
   touch.writes = known.writes;
   touch.non_temporal = known.non_temporal;

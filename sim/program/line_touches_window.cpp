@@ -18,7 +18,7 @@ bool LineTouches::next(std::vector<LineTouch>& group) {
   group.clear();
   left_out_.clear();
   touches_.clear();
-  while (touches_.empty()) {
+  while (touches_.empty() && left_out_.empty()) {
     if (has_known_groups()) {
       next_known_group();
     } else if (following()) {
@@ -57,7 +57,7 @@ void LineTouches::take_turns(std::vector<LineTouch>& group) const {
 
 void LineTouches::leave_out() {
   std::erase_if(touches_, [this](const LineTouch& touch) {
-    if (touch.lines.size() != 1 || kept_.has(touch.lines.first)) return false;
+    if (!is_left_out(touch.lines)) return false;
     left_out_.push_back(touch);
     return true;
   });

@@ -100,12 +100,13 @@ std::shared_ptr<const ExecutionBody> TraceFile::body(ExecutionId id) const {
   {
     const std::lock_guard lock{mutex_};
     for (auto entry = cache_.begin(); entry != cache_.end(); ++entry) {
-      if (entry->first != id) continue;
+      if (entry->execution != id) continue;
       cache_.splice(cache_.begin(), cache_, entry);
-      return cache_.front().second;
+      return cache_.front().body;
     }
   }
   auto body = std::make_shared<ExecutionBody>();
+  std::size_t slots = 0;
   for_each_part(id, [&](ByteReader& fields) {
     format::BodyPart part = format::decode_part(fields, patterns.size(), record_names_);
     for (ItemBlock& block : part.blocks) {
@@ -116,6 +117,7 @@ std::shared_ptr<const ExecutionBody> TraceFile::body(ExecutionId id) const {
       for (const SlotBinding& slot : block.slots) {
         if (slot.object.index() >= objects.size()) throw DecodeError{"object " + std::to_string(slot.object.value()) + " is not defined"};
       }
+      slots += 1 + block.slots.size();
       body->blocks.push_back(std::move(block));
     }
   });
@@ -132,8 +134,10 @@ std::shared_ptr<const ExecutionBody> TraceFile::body(ExecutionId id) const {
     if (!checker_.problems().empty()) refuse_problem(checker_.problems().front());
   }
   const std::lock_guard lock{mutex_};
-  cache_.emplace_front(id, body);
-  if (cache_.size() > cached_bodies) cache_.pop_back();
+  cache_.push_front({id, body, slots <= small_body});
+  const auto alike = [small = cache_.front().small](const CachedBody& cached) { return cached.small == small; };
+  if (std::count_if(cache_.begin(), cache_.end(), alike) > static_cast<std::ptrdiff_t>(slots <= small_body ? cached_small_bodies : cached_bodies))
+    cache_.erase(std::next(std::find_if(cache_.rbegin(), cache_.rend(), alike)).base());
   return body;
 }
 

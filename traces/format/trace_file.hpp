@@ -63,9 +63,15 @@ private:
   std::map<RegionId, WorkRate> rates_;
   mutable std::mutex checking_;
   mutable InvariantChecker checker_{*this};
-  static constexpr std::size_t cached_bodies = 8;
+  // Small bodies (serial code between loops) are kept beside the others, which they would push out.
+  static constexpr std::size_t cached_bodies = 8, cached_small_bodies = 64, small_body = 4096;  // slots
+  struct CachedBody {
+    ExecutionId execution;
+    std::shared_ptr<const ExecutionBody> body;
+    bool small = false;
+  };
   mutable std::mutex mutex_;
-  mutable std::list<std::pair<ExecutionId, std::shared_ptr<const ExecutionBody>>> cache_;  // latest first
+  mutable std::list<CachedBody> cache_;  // latest first
 };
 
 std::shared_ptr<Workload> open_trace(const std::filesystem::path&);

@@ -107,8 +107,7 @@ void CacheStage::filter(const Work& work, AddressSpace& addresses, FilteredSlice
   slice.items = work.items;
   slice.outcome.hit_lines.resize(machine_.caches.size(), 0);
   slice.outcome.hit_weight.resize(machine_.caches.size(), 0.0);
-  touched_pages_.clear();
-  written_pages_.clear();
+  pages_.clear();
   if (!work.stretch) {
     touches_.start(workload_.patterns, *body_.of(work.items.execution), work.items.first, work.items.last,
                    addresses_for(addresses, work.place.thread, slice));
@@ -146,6 +145,7 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   const KeptLines kept = one_by_one ? KeptLines{} : caches_->kept_lines();
   touches.keep(kept);
   phases_.start(slice.outcome, kept.one_in);
+  first_byte_ = addresses.first_byte(PageNumber{0});
   collected_ = 0;
   std::size_t collected = 0;  // touches of the groups
   while (next_group(work, touches, addresses, slice, faulted)) {
@@ -203,25 +203,29 @@ void CacheStage::pass_groups(const Work& work, FilteredSlice& slice) {
   collected_ = 0;
 }
 
-// Which pages the touch needs, and what finding them costs. `noted`: the address space knows already.
+// Which pages the touch needs, and what finding them costs. `noted`: the address space knows already. Of pages that the slice has touched in
+// the same way already nothing is to be learned, but which translations are used.
 void CacheStage::note_pages(const LineTouch& touch, CoreId core, const AddressSpace& addresses, FilteredSlice& slice, bool noted,
                             bool walks_now) {
   const AddressRange range = bytes_of(touch.lines, line_bytes_);
-  if (!noted && tells_news(touch, range, addresses)) slice.touches.push_back({range, touch.writes, touch.parallelism});
   slice.accesses += touch.accesses;
+  if (addresses.pages_per_huge() != 0 || range.last <= range.first) {
+    if (!noted && range.last > range.first) slice.touches.push_back({range, touch.writes, touch.parallelism});
+    if (!walks_now) return;
+    const std::uint64_t missed = missed_pages(core, range, addresses);
+    slice.walked_pages += missed;
+    slice.walks += static_cast<double>(missed) / touch.parallelism;
+    return;
+  }
+  const std::uint64_t first = (range.first - first_byte_) >> page_shift_, last = ((range.last - 1 - first_byte_) >> page_shift_) + 1;
+  if (!noted && pages_.add(first, last, touch.writes)) slice.touches.push_back({range, touch.writes, touch.parallelism});
   if (!walks_now) return;
-  const std::uint64_t missed = missed_pages(core, range, addresses);
+  TranslationBuffer& buffer = translations_[core.index()].pages;
+  std::uint64_t missed = 0;
+  for (std::uint64_t page = first; page < last; ++page) missed += !buffer.find(page);
+  if (missed == 0) return;
   slice.walked_pages += missed;
   slice.walks += static_cast<double>(missed) / touch.parallelism;
-}
-
-// Of pages that the slice has touched in the same way already nothing is to be learned, but which translations are used.
-bool CacheStage::tells_news(const LineTouch& touch, AddressRange range, const AddressSpace& addresses) {
-  if (range.last <= range.first) return false;
-  if (addresses.pages_per_huge() != 0) return true;
-  const std::uint64_t first = range.first.value() >> page_shift_, last = ((range.last - 1).value() >> page_shift_) + 1;
-  const bool touched = touched_pages_.add(first, last) != 0;
-  return touch.writes ? written_pages_.add(first, last) != 0 : touched;
 }
 
 LineTouches::AddressOf CacheStage::addresses_for(AddressSpace& addresses, ThreadId thread, FilteredSlice& slice) const {

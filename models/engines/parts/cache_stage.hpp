@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/engines/parts/cache_record.hpp"
+#include "models/engines/parts/page_marks.hpp"
 #include "models/engines/parts/touched_lines.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/machine/machine.hpp"
@@ -61,7 +62,6 @@ private:
   bool next_group(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
   void pass_groups(const Work&, FilteredSlice&);
   void note_pages(const LineTouch&, CoreId, const AddressSpace&, FilteredSlice&, bool noted, bool walks_now);
-  bool tells_news(const LineTouch&, AddressRange, const AddressSpace&);
   Opened& opened(const Work&, AddressSpace&, FilteredSlice&);
   Opened& open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on);
   LineTouches::AddressOf addresses_for(AddressSpace&, ThreadId, FilteredSlice&) const;
@@ -101,7 +101,8 @@ private:
   std::size_t collected_ = 0;  // of them
   PhaseRecorder phases_;
   TouchedLines touched_;  // lines of a stretch
-  TouchedLines touched_pages_, written_pages_;
+  PageMarks pages_;
+  Address first_byte_;  // of page 0
 };
 
 }  // namespace homenode

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -22,6 +23,17 @@ public:
   // Makes the page the most recently used one; returns whether it was there.
   bool find(std::uint64_t page) {
     std::uint64_t* const set = pages_.data() + (page & (sets_ - 1)) * ways_;
+    if (ways_ == least_ways) {  // most are
+      const std::array<std::uint64_t, least_ways> before{set[0], set[1], set[2], set[3]};
+      if (before[0] == page) return true;
+      set[0] = page;
+      set[1] = before[0];
+      if (before[1] == page) return true;
+      set[2] = before[1];
+      if (before[2] == page) return true;
+      set[3] = before[2];
+      return before[3] == page;
+    }
     std::uint64_t moved = page;
     for (std::uint64_t way = 0; way < ways_; ++way) {
       std::swap(set[way], moved);
