@@ -1,13 +1,14 @@
 #include "models/distribution/shared_counter.hpp"
 
+#include <algorithm>
+
 namespace homenode {
 
 Time shared_counter_time(const Team& team) {
   if (team.size() < 2) return Time{};
-  for (const CoreId core : team.core) {
-    if (team.machine->socket_of(core) != team.machine->socket_of(team.core.front())) return team.machine->core_to_core_remote;
-  }
-  return team.machine->core_to_core_local;
+  Time farthest;
+  for (const CoreId core : team.core) farthest = std::max(farthest, team.machine->core_to_core(team.core.front(), core));
+  return farthest;
 }
 
 }  // namespace homenode

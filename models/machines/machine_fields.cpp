@@ -279,6 +279,7 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                         {{"snoop", &machine.snoop, true},
                                          {"core_to_core_local", &machine.core_to_core_local, true},
                                          {"core_to_core_remote", &machine.core_to_core_remote, true},
+                                         {"core_to_core_shared_cache", &machine.core_to_core_shared_cache},
                                          {"between_nodes_of_socket", &machine.between_nodes_of_socket}}},
                                        {"messages",
                                         {{"data", &machine.data_message},

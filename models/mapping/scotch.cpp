@@ -36,8 +36,7 @@ public:
       const std::size_t size = domains.domain(level, CoreId{0u}).size();
       for (std::size_t core = 0; core < machine.cores(); ++core) uniform &= domains.domain(level, CoreId{core}).size() == size;
       children.insert(children.begin(), static_cast<SCOTCH_Num>(size / below));
-      const bool one_socket = machine.socket_of(domains.domain(level, CoreId{0u}).back()) == machine.socket_of(CoreId{0u});
-      const Time cost = one_socket ? machine.core_to_core_local : machine.core_to_core_remote;
+      const Time cost = machine.core_to_core(CoreId{0u}, domains.domain(level, CoreId{0u}).back());
       costs.insert(costs.begin(), std::max<SCOTCH_Num>(1, static_cast<SCOTCH_Num>(std::lround(cost.seconds() * 1e9))));
       below = size;
     }

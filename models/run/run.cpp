@@ -129,7 +129,7 @@ std::string what_maps_threads(const RunPlan& plan) {
   if (!plan.mapping->wants_graph()) return {};
   std::ostringstream text;
   text << "; between cores " << plan.machine.core_to_core_local.count() << ' ' << plan.machine.core_to_core_remote.count() << ' '
-       << plan.machine.between_nodes_of_socket.count();
+       << plan.machine.between_nodes_of_socket.count() << ' ' << plan.machine.core_to_core_nearest().count();
   for (const LinkDescription& link : plan.machine.links) text << ' ' << link.latency.count();
   return text.str();
 }

@@ -27,7 +27,7 @@ void HeapCalls::prepare(const Machine& machine, const std::vector<CoreId>& core_
   spin_.wakeup = costs_.wakeup;
   spin_.way = [this, &machine](CoreId from, CoreId to) {
     if (!topology_) topology_.emplace(machine);
-    return transfer_latency(machine, *topology_, machine.socket_of(machine.node_of(from)), machine.socket_of(machine.node_of(to)));
+    return transfer_latency(machine, *topology_, from, to);
   };
   heap_.prepare({workload_, machine, addresses_, core_of_thread, seed_});
 }

@@ -40,8 +40,7 @@ void SyncEvents::wake_released(std::size_t by) {
   for (const ThreadId other : released_) {
     ++threads_[other.index()].sync_events;
     const CoreId here = threads_.core_of(by), there = threads_.core_of(other.index());
-    const bool near = machine.socket_of(there) == machine.socket_of(here);
-    const Time way = here == there ? Time{} : near ? machine.core_to_core_local : machine.core_to_core_remote;
+    const Time way = here == there ? Time{} : machine.core_to_core(here, there);
     const std::optional<Time> heard = threads_.in.memory.signal(threads_.place_of(by), threads_.place_of(other.index()));
     threads_.make_ready(other.index(), heard.value_or(threads_.now + way));
   }

@@ -220,6 +220,12 @@ void check_messages_and_costs(const Machine& machine, const Checker& check) {
   check.positive("the response message", machine.response_message);
   check.not_negative("the time between nodes of a socket", machine.between_nodes_of_socket);
   check.positive("core-to-core local", machine.core_to_core_local);
+  if (machine.core_to_core_shared_cache) {
+    check.positive("core-to-core in a shared cache", *machine.core_to_core_shared_cache);
+    check.require(*machine.core_to_core_shared_cache <= machine.core_to_core_local, "core-to-core in a shared cache",
+                  to_string(*machine.core_to_core_shared_cache),
+                  "at most the " + to_string(machine.core_to_core_local) + " between caches of a socket");
+  }
   // With one socket nothing is remote.
   check.require(machine.sockets == 1 || machine.core_to_core_remote >= machine.core_to_core_local, "core-to-core remote",
                 to_string(machine.core_to_core_remote), "at least the local " + to_string(machine.core_to_core_local));

@@ -146,6 +146,8 @@ struct Machine {
   Bytes data_message{72}, request_message{8}, snoop_message{8}, response_message{8};
   Time between_nodes_of_socket;                  // added when a core reaches another node of its own socket (sub-NUMA clusters)
   Time core_to_core_local, core_to_core_remote;  // coherence miss (dirty remote hit): same socket, one hop away
+  // The same between cores that share an outermost cache, where a socket has several of them. Without: as for the whole socket.
+  std::optional<Time> core_to_core_shared_cache;
   Time fork_base, barrier_base;                  // fork = base + b x signals of a tree (team_costs.hpp); barrier likewise
   double fork_log_factor = 1, barrier_log_factor = 1, reduction_log_factor = 1;
   TlbDescription tlb;
@@ -160,6 +162,15 @@ struct Machine {
   SocketId socket_of(NodeId node) const { return nodes.at(node.index()).socket; }
   // Which physical cache of `level` (index in `caches`) a core uses.
   CacheId cache_of(CoreId core, std::size_t level_index) const { return CacheId{core.index() / caches[level_index].cores_per_cache}; }
+  bool share_outermost_cache(CoreId a, CoreId b) const {
+    return !caches.empty() && cache_of(a, caches.size() - 1) == cache_of(b, caches.size() - 1);
+  }
+  Time core_to_core_nearest() const { return core_to_core_shared_cache.value_or(core_to_core_local); }
+  // Of two cores; of two sockets, however many hops lie between (transfer_latency.hpp counts them).
+  Time core_to_core(CoreId a, CoreId b) const {
+    if (socket_of(a) != socket_of(b)) return core_to_core_remote;
+    return share_outermost_cache(a, b) ? core_to_core_nearest() : core_to_core_local;
+  }
 };
 
 // Throws InputError: sizes and latencies positive, every node reachable, ids in range, caches growing outwards.

@@ -366,7 +366,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
         row[rows.read_weight(home)] += count * found.memory / parallelism;
       });
     }
-    if (found.near > 0) asked.transfers(t) += lines * found.near / parallelism * machine_.core_to_core_local.seconds();
+    if (found.near > 0) asked.transfers(t) += lines * found.near / parallelism * machine_.core_to_core_nearest().seconds();
     if (found.far > 0) {
       const SocketId here = socket_[piece.thread], owner = socket_[found.owner];
       const auto hops = static_cast<double>(std::max<std::size_t>(topology_.hops(here, owner), 1));

@@ -15,6 +15,7 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
       controllers_of_(machine.nodes.size()) {
   for (std::size_t c = 0; c < machine.controllers.size(); ++c) controllers_of_[machine.controllers[c].node.index()].push_back(c);
   const MessageCosts messages{machine, topology};
+  const Time nearest = machine.core_to_core_nearest();
   for (std::size_t a = 0; a < nodes_; ++a) {
     for (std::size_t b = 0; b < nodes_; ++b) {
       const NodeId core{a}, home{b};
@@ -36,9 +37,9 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
       non_temporal.after = under_way - under_way / 2;
       beside(non_temporal, messages.non_temporal_write(here, there));
       beside(writeback_.emplace_back(), messages.writeback(here, there));
-      for (std::size_t c = 0; c < sockets_; ++c) {
-        const SocketId owner{c};
-        const std::int64_t latency = transfer_latency(machine, topology, here, owner).count();
+      for (std::size_t c = 0; c <= sockets_; ++c) {
+        const SocketId owner = c < sockets_ ? SocketId{c} : here;
+        const std::int64_t latency = (c < sockets_ ? transfer_latency(machine, topology, here, owner) : nearest).count();
         LinePath& transfer = transfer_.emplace_back();
         send(transfer, owner, here, machine.data_message, latency / 2);
         transfer.after = transfer.stages.empty() ? latency : latency - latency / 2;
@@ -47,9 +48,9 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
     }
   }
   for (std::size_t a = 0; a < sockets_; ++a) {
-    for (std::size_t b = 0; b < sockets_; ++b) {
+    for (std::size_t b = 0; b <= sockets_; ++b) {
       LinePath& upgrade = upgrade_.emplace_back();
-      upgrade.after = transfer_latency(machine, topology, SocketId{a}, SocketId{b}).count();
+      upgrade.after = (b < sockets_ ? transfer_latency(machine, topology, SocketId{a}, SocketId{b}) : nearest).count();
       beside(upgrade, messages.upgrade(SocketId{a}));
     }
   }

@@ -2,7 +2,7 @@
 // way between them on an idle machine, and which messages beside it occupy links (message_costs.hpp).
 //
 // On an idle machine a read of memory takes topology.latency(node, home): request, controller, data, with half of what the links add on
-// either way. A transfer takes the machine's core-to-core latency, remote ones for each hop; so does the ownership of a line that others
+// either way. A transfer takes the machine's core-to-core latency (transfer_latency.hpp); so does the ownership of a line that others
 // share, from the farthest of them. A link is held for a message's bytes over its bandwidth; a message leaves as soon as it is free.
 #pragma once
 
@@ -96,15 +96,19 @@ public:
   }
   const LinePath& writeback(const Asker& asker, LineNumber, NodeId home) override { return writeback_[index(asker.node, home)]; }
   const LinePath& transfer(const Asker& asker, LineNumber, NodeId home, CoreId owner) override {
-    return transfer_[index(asker.node, home) * sockets_ + machine_.socket_of(owner).index()];
+    return transfer_[index(asker.node, home) * (sockets_ + 1) + place_of(asker, owner)];
   }
   const LinePath& upgrade(const Asker& asker, LineNumber, NodeId, CoreId sharer) override {
-    return upgrade_[asker.socket.index() * sockets_ + machine_.socket_of(sharer).index()];
+    return upgrade_[asker.socket.index() * (sockets_ + 1) + place_of(asker, sharer)];
   }
-  std::int64_t least_transfer() const override { return machine_.core_to_core_local.count(); }
+  std::int64_t least_transfer() const override { return machine_.core_to_core_nearest().count(); }
 
 private:
   std::size_t index(NodeId a, NodeId b) const { return a.index() * nodes_ + b.index(); }
+  // Where a line comes from: another socket, or 'sockets_' for the asker's own outermost cache.
+  std::size_t place_of(const Asker& asker, CoreId other) const {
+    return machine_.share_outermost_cache(asker.core, other) ? sockets_ : machine_.socket_of(other).index();
+  }
   std::int64_t held(LinkId, double bytes) const;
   void send(LinePath&, SocketId from, SocketId to, Bytes message, std::int64_t before) const;
   void beside(LinePath&, const std::vector<LinkBytes>& all) const;

@@ -167,7 +167,7 @@ double StagedMemoryModel::transfer_time(const CacheOutcome& outcome, const Place
   for (const TransferRange& transfer : outcome.transfers) {
     const SocketId owner = machine_.socket_of(transfer.owner);
     const std::uint64_t lines = transfer.lines.size();
-    const Time latency = transfer_latency(machine_, topology_, socket, owner);
+    const Time latency = transfer_latency(machine_, topology_, place.core, transfer.owner);
     seconds += static_cast<double>(lines) / transfer.parallelism * latency.seconds();
     shares_.clear();
     addresses.homes(transfer.lines, place.node, shares_);
@@ -185,7 +185,7 @@ double StagedMemoryModel::ownership_time(const CacheOutcome& outcome, const Plac
   for (const UpgradeRange& upgrade : outcome.upgraded) {
     Time farthest;
     domains_.for_each(upgrade.domains, [&](CoreId other) {
-      farthest = std::max(farthest, transfer_latency(machine_, topology_, socket, machine_.socket_of(other)));
+      farthest = std::max(farthest, transfer_latency(machine_, topology_, place.core, other));
     });
     const Time found = upgrade.level > 0 ? machine_.caches[upgrade.level].latency : Time{};
     const std::uint64_t lines = upgrade.lines.size();

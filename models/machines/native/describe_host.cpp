@@ -271,7 +271,8 @@ private:
     // cost = base + factor x the slowest signals of a tree's levels (team_costs.hpp); the factor is the tree's two ways.
     std::vector<CoreId> team;
     for (std::size_t core = 0; core < std::min<std::size_t>(all, machine_.cores()); ++core) team.emplace_back(core);
-    const double tree = 2 * tree_of_signals(machine_, team, near.value, far.value);
+    const auto signal = [&](CoreId a, CoreId b) { return machine_.socket_of(a) == machine_.socket_of(b) ? near.value : far.value; };
+    const double tree = 2 * tree_of_signals(team, signal);
     const Spread widest = resting_on(host_.of(figure::barrier(all)), near);
     fields_.set("threads.barrier_log_factor", {2, 2, 2}, Fields::number_text, "a tree's way up and down");
     fields_.set("threads.barrier_base", mapped(widest, [&](double total) { return total - tree; }), Fields::time_text,
