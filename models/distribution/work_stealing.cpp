@@ -55,9 +55,7 @@ private:
 
   NodeId node_of(std::size_t thread) const { return team_->machine->node_of(team_->core[thread]); }
 
-  Time distance_time(std::size_t a, std::size_t b) const {
-    return team_->machine->core_to_core(team_->core[a], team_->core[b]);
-  }
+  Time distance_time(std::size_t a, std::size_t b) const { return team_->machine->core_to_core(team_->core[a], team_->core[b]); }
 
   std::vector<std::size_t> victims(std::size_t thief) {
     std::vector<std::size_t> order;

@@ -45,9 +45,11 @@ Energy of_caches(const EnergyModel& model, const Machine& machine, const EventCo
 
 std::vector<EnergyComponent> of_background(const EnergyModel& model, const Machine& machine, Time time) {
   const auto of = [&](Power each, std::size_t count) { return each * static_cast<double>(count) * time; };
+  const auto own_links =
+      std::count_if(machine.nodes.begin(), machine.nodes.end(), [](const NodeDescription& node) { return node.link_read.has_value(); });
   return {{"sockets", of(model.background.socket, machine.sockets)},
           {"controllers", of(model.background.controller, machine.controllers.size())},
-          {"links", of(model.background.link, machine.links.size())}};
+          {"links", of(model.background.link, machine.links.size() + static_cast<std::size_t>(own_links))}};
 }
 
 }  // namespace

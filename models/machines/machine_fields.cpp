@@ -220,7 +220,11 @@ void append(std::vector<MachineField>& all, const std::string& place, std::vecto
 }  // namespace
 
 std::vector<MachineField> fields_of(NodeDescription& node) {
-  return {{"memory", &node.memory, true}, {"latency", &node.latency, true}, {"memory_side_cache", &node.memory_side_cache}};
+  return {{"memory", &node.memory, true},
+          {"latency", &node.latency, true},
+          {"memory_side_cache", &node.memory_side_cache},
+          {"link_read", &node.link_read},
+          {"link_write", &node.link_write}};
 }
 
 std::vector<MachineField> fields_of(ControllerDescription& controller) {

@@ -84,7 +84,11 @@ private:
 
   // [[nodes]]: sockets = [..] plain, per_socket = 2 plain; one entry describes alike nodes of several sockets.
   NodeEntry read_node_entry(const toml::table& table) {
-    refuse_unknown(table, "[[nodes]]", {"sockets", "per_socket", "cores", "memory", "latency", "memory_side_cache", "controllers"});
+    NodeDescription any;
+    std::vector<std::string> allowed{"sockets", "per_socket", "cores"};
+    for (const MachineField& field : fields_of(any)) allowed.push_back(field.name);
+    allowed.emplace_back("controllers");
+    refuse_unknown(table, "[[nodes]]", allowed);
     NodeEntry entry{&table, {}, {}, 0};
     for (const toml::table* controller : tables(table, "controllers", "nodes.controllers", true)) {
       refuse_unknown(*controller, "[[nodes.controllers]]", {"count", "read_only", "one_to_one", "loaded_latency"});
@@ -134,8 +138,8 @@ private:
         cores_of_node[node.index()] = entry.cores;
         entry_of_node[node.index()] = &entry;
         if (alike && node != entry.nodes.front()) {
-          machine_.nodes[node.index()] = {machine_.nodes[node.index()].socket, described.memory, described.latency,
-                                          described.memory_side_cache};
+          described.socket = machine_.nodes[node.index()].socket;
+          machine_.nodes[node.index()] = described;
           continue;
         }
         const std::string place = alike ? "nodes." : "nodes." + std::to_string(node.value()) + ".";

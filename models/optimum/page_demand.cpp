@@ -60,14 +60,14 @@ public:
     add(numbers.thread.at(thread), seconds);
     add(numbers.threads_mean, seconds / static_cast<double>(numbers.thread.size()));
     control(numbers, home, lines, true);
-    send(numbers, messages_.read(machine_.socket_of(core), machine_.socket_of(home)), lines);
+    send(numbers, messages_.read(machine_.socket_of(core), home), lines);
   }
   void write(std::uint32_t phase, NodeId core, NodeId home, std::uint64_t writebacks, std::uint64_t non_temporal) {
     const RowNumbers& numbers = numbers_[phase];
     control(numbers, home, writebacks + non_temporal, false);
-    const SocketId from = machine_.socket_of(core), to = machine_.socket_of(home);
-    send(numbers, messages_.writeback(from, to), writebacks);
-    send(numbers, messages_.non_temporal_write(from, to), non_temporal);
+    const SocketId from = machine_.socket_of(core);
+    send(numbers, messages_.writeback(from, home), writebacks);
+    send(numbers, messages_.non_temporal_write(from, home), non_temporal);
   }
   // What was added since the last call, by row.
   std::vector<PlacementProblem::Seconds> take() {
@@ -94,7 +94,7 @@ private:
   void send(const RowNumbers& numbers, const std::vector<LinkBytes>& messages, std::uint64_t lines) {
     if (lines == 0) return;
     for (const LinkBytes& message : messages) {
-      const double bandwidth = machine_.links[message.link.index() / 2].bandwidth.bytes_per_second();
+      const double bandwidth = topology_.bandwidth(message.link).bytes_per_second();
       add(numbers.first_link + message.link.value(), message.bytes * static_cast<double>(lines) / bandwidth);
     }
   }

@@ -78,6 +78,20 @@ void check_nodes(const Machine& machine, const Checker& check) {
   }
 }
 
+void check_own_links(const Machine& machine, const Checker& check) {
+  for (std::size_t index = 0; index < machine.nodes.size(); ++index) {
+    const NodeDescription& node = machine.nodes[index];
+    if (!node.link_read && !node.link_write) continue;
+    const std::string name = "node " + std::to_string(index);
+    check.require(node.link_read && node.link_write, "the link of " + name, node.link_read ? "without link_write" : "without link_read",
+                  "both link_read and link_write, or none");
+    check.positive("the link_read of " + name, *node.link_read);
+    check.positive("the link_write of " + name, *node.link_write);
+    const auto cores = std::count(machine.core_node.begin(), machine.core_node.end(), NodeId{index});
+    check.require(cores == 0, "the number of cores of " + name + ", which has a link of its own,", std::to_string(cores), "0");
+  }
+}
+
 std::vector<std::size_t> check_cores(const Machine& machine, const Checker& check) {
   constexpr std::size_t most_cores = 4096;  // of the largest machines with one memory (SGI UV 3000: 256 sockets)
   check.require(!machine.core_node.empty() && machine.core_node.size() <= most_cores, "the number of cores",
@@ -248,6 +262,7 @@ void validate(const Machine& machine) {
   const Checker check{machine};
   check_nodes(machine, check);
   const std::vector<std::size_t> cores_of_socket = check_cores(machine, check);
+  check_own_links(machine, check);
   check_caches(machine, cores_of_socket, check);
   check_controllers(machine, check);
   check_links(machine, check);

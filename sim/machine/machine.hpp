@@ -85,6 +85,9 @@ struct NodeDescription {
   Bytes memory;
   Time latency;  // idle load-to-use from a core of this node; from the socket's first node for nodes without cores
   std::optional<Bytes> memory_side_cache;
+  // Of a node without cores that a link of its own joins to its socket (CXL): raw, towards the cores and towards the memory. What the
+  // link takes is a part of `latency`.
+  std::optional<Bandwidth> link_read{}, link_write{};
 };
 
 // One physical link; both directions have this bandwidth each. An end is a socket or a hub: ids from `sockets` on are hubs.
@@ -148,7 +151,7 @@ struct Machine {
   Time core_to_core_local, core_to_core_remote;  // coherence miss (dirty remote hit): same socket, one hop away
   // The same between cores that share an outermost cache, where a socket has several of them. Without: as for the whole socket.
   std::optional<Time> core_to_core_shared_cache;
-  Time fork_base, barrier_base;                  // fork = base + b x signals of a tree (team_costs.hpp); barrier likewise
+  Time fork_base, barrier_base;  // fork = base + b x signals of a tree (team_costs.hpp); barrier likewise
   double fork_log_factor = 1, barrier_log_factor = 1, reduction_log_factor = 1;
   TlbDescription tlb;
   std::optional<OperatingSystem> system;  // what the one that runs on it costs, where that was measured

@@ -72,8 +72,41 @@ std::vector<unsigned> cores_by_node(const Machine& machine) {
 
 }  // namespace
 
-Topology::Topology(const Machine& machine) : sockets_{machine.sockets}, nodes_{machine.nodes.size()}, link_count_{machine.links.size()} {
+void Topology::list_links(const Machine& machine) {
+  for (const LinkDescription& link : machine.links) {
+    const std::string from = machine.link_end_name(link.from), to = machine.link_end_name(link.to);
+    links_.push_back({link.bandwidth, from + "->" + to});
+    links_.push_back({link.bandwidth, to + "->" + from});
+  }
+  for (std::size_t node = 0; node < nodes_; ++node) {
+    const NodeDescription& described = machine.nodes[node];
+    socket_of_.push_back(described.socket);
+    own_link_.emplace_back();
+    if (!described.link_read || !described.link_write) continue;
+    own_link_.back() = LinkId{links_.size()};
+    const std::string memory = "node " + std::to_string(node), cores = std::to_string(described.socket.value());
+    links_.push_back({*described.link_read, memory + "->" + cores});
+    links_.push_back({*described.link_write, cores + "->" + memory});
+  }
+}
+
+std::vector<LinkId> Topology::route(SocketId from, NodeId home) const {
+  std::vector<LinkId> links = route(from, socket_of_[home.index()]);
+  if (const auto own = own_link_[home.index()]) links.emplace_back(own->value() + 1);
+  return links;
+}
+
+std::vector<LinkId> Topology::route(NodeId home, SocketId to) const {
+  std::vector<LinkId> links;
+  if (const auto own = own_link_[home.index()]) links.push_back(*own);
+  const std::vector<LinkId>& between = route(socket_of_[home.index()], to);
+  links.insert(links.end(), between.begin(), between.end());
+  return links;
+}
+
+Topology::Topology(const Machine& machine) : sockets_{machine.sockets}, nodes_{machine.nodes.size()} {
   const Graph graph = graph_of(machine);
+  list_links(machine);
   std::vector<Time> route_latency(sockets_ * sockets_);
   routes_.resize(sockets_ * sockets_);
   for (std::size_t from = 0; from < sockets_; ++from) {
@@ -104,8 +137,8 @@ Topology::Topology(const Machine& machine) : sockets_{machine.sockets}, nodes_{m
         if (controller.node.index() == home) controllers += controller.read_only.bytes_per_second();
       // Little's law: lines in flight over the time each takes.
       double bandwidth = std::min(controllers, cores[initiator] * machine.prefetched_lines * line / latency.seconds());
-      for (const LinkId link : route(there, here))  // the data travel from the home to the reader
-        bandwidth = std::min(bandwidth, machine.links[link.index() / 2].bandwidth.bytes_per_second() * data_share);
+      for (const LinkId link : route(NodeId{home}, here))  // the data travel from the home to the reader
+        bandwidth = std::min(bandwidth, links_[link.index()].bandwidth.bytes_per_second() * data_share);
       bandwidth_.push_back(Bandwidth::bytes_per_second(bandwidth));
     }
   }

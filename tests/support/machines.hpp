@@ -59,4 +59,28 @@ inline Machine four_socket_mesh(unsigned cores = 4) {
   return machine("four-socket-mesh", 4, cores, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}});
 }
 
+// One socket whose four cores share two last levels (chiplets): core to core 15 ns in one, 40 ns between the two.
+inline Machine chiplets() {
+  Machine m = one_node();
+  m.name = "chiplets";
+  m.caches[2].cores_per_cache = 2;
+  m.core_to_core_shared_cache = Time::nanoseconds(15);
+  return m;
+}
+// The same with a second node, which has no cores and is behind a link of its own: 250 ns, 8 GB/s towards the cores, 4 GB/s towards the
+// memory.
+inline Machine chiplets_and_far_memory() {
+  Machine m = chiplets();
+  m.name = "chiplets-and-far-memory";
+  NodeDescription far = m.nodes.front();
+  far.latency = Time::nanoseconds(250);
+  far.link_read = Bandwidth::bytes_per_second(8e9);
+  far.link_write = Bandwidth::bytes_per_second(4e9);
+  m.nodes.push_back(far);
+  ControllerDescription controller = m.controllers.front();
+  controller.node = NodeId{1u};
+  m.controllers.push_back(controller);
+  return m;
+}
+
 }  // namespace homenode::test

@@ -128,6 +128,8 @@ def _node(seen: _Seen, node: int) -> _Block:
     facts = [f"{_memory(machine, node)}", f"{latency:.4g} ns, {bandwidth / 1e9:.4g} GB/s"]
     if side := _value(machine, node, "memory_side_cache"):
         facts.append(f"side cache {_size(side)}")
+    if read := _value(machine, node, "link_read"):
+        facts.append(f"own link {read} to cores, {_value(machine, node, 'link_write')} to memory")
     memory = _box("memory", {}, [_text_lines([("fact", fact) for fact in facts])])
     blocks = [_text_lines([("name", f"node {node}" if cores else f"node {node}, no cores")]), memory]
     if cores:

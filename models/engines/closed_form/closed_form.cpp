@@ -189,7 +189,7 @@ ClosedForm::Matrix ClosedForm::resource_seconds(const Demand& asked) const {
   Matrix bytes = asked.link_bytes;
   for (std::size_t t = 0; t < threads; ++t) {
     for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
-      const SocketId there = machine_.socket_of(NodeId{home});
+      const NodeId there{home};
       const auto send = [&](const std::vector<LinkBytes>& costs, double lines) {
         if (lines > 0)
           for (const LinkBytes& cost : costs) bytes(at(t), at(cost.link.index())) += cost.bytes * lines;
@@ -200,7 +200,7 @@ ClosedForm::Matrix ClosedForm::resource_seconds(const Demand& asked) const {
     }
   }
   for (std::size_t link = 0; link < topology_.directed_links(); ++link)
-    uses.col(at(controllers + link)) = bytes.col(at(link)) / machine_.links[link / 2].bandwidth.bytes_per_second();
+    uses.col(at(controllers + link)) = bytes.col(at(link)) / topology_.bandwidth(LinkId{link}).bytes_per_second();
   uses.col(at(resources - 1)) = asked.faults * system_.fault.serial.seconds();
   return uses;
 }

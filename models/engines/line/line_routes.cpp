@@ -29,19 +29,19 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
       LinePath& read = read_.emplace_back();
       read.stages.push_back({PathStage::controller, under_way / 2, 0, {}});
       read.after = under_way - under_way / 2;
-      send(read, there, here, machine.data_message, 0);
-      beside(read, messages.read(here, there));
+      send(read, topology.route(home, here), machine.data_message, 0);
+      beside(read, messages.read(here, home));
       LinePath& non_temporal = non_temporal_.emplace_back();
-      send(non_temporal, here, there, machine.data_message, 0);
+      send(non_temporal, topology.route(here, home), machine.data_message, 0);
       non_temporal.stages.push_back({PathStage::controller, under_way / 2, 0, {}});
       non_temporal.after = under_way - under_way / 2;
-      beside(non_temporal, messages.non_temporal_write(here, there));
-      beside(writeback_.emplace_back(), messages.writeback(here, there));
+      beside(non_temporal, messages.non_temporal_write(here, home));
+      beside(writeback_.emplace_back(), messages.writeback(here, home));
       for (std::size_t c = 0; c <= sockets_; ++c) {
         const SocketId owner = c < sockets_ ? SocketId{c} : here;
         const std::int64_t latency = (c < sockets_ ? transfer_latency(machine, topology, here, owner) : nearest).count();
         LinePath& transfer = transfer_.emplace_back();
-        send(transfer, owner, here, machine.data_message, latency / 2);
+        send(transfer, topology.route(owner, here), machine.data_message, latency / 2);
         transfer.after = transfer.stages.empty() ? latency : latency - latency / 2;
         beside(transfer, messages.transfer(here, there, owner));
       }
@@ -57,12 +57,12 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
 }
 
 std::int64_t SocketRoutes::held(LinkId link, double bytes) const {
-  return std::llround(bytes / machine_.links[link.index() / 2].bandwidth.bytes_per_second() * 1e12);
+  return std::llround(bytes / topology_.bandwidth(link).bytes_per_second() * 1e12);
 }
 
 // The message's links in order; it reaches the first one after `before`.
-void SocketRoutes::send(LinePath& path, SocketId from, SocketId to, Bytes message, std::int64_t before) const {
-  for (const LinkId link : topology_.route(from, to)) {
+void SocketRoutes::send(LinePath& path, const std::vector<LinkId>& route, Bytes message, std::int64_t before) const {
+  for (const LinkId link : route) {
     path.stages.push_back({link.value(), before, held(link, static_cast<double>(message.count())), {}});
     before = 0;
   }

@@ -110,7 +110,7 @@ private:
     return machine_.share_outermost_cache(asker.core, other) ? sockets_ : machine_.socket_of(other).index();
   }
   std::int64_t held(LinkId, double bytes) const;
-  void send(LinePath&, SocketId from, SocketId to, Bytes message, std::int64_t before) const;
+  void send(LinePath&, const std::vector<LinkId>& route, Bytes message, std::int64_t before) const;
   void beside(LinePath&, const std::vector<LinkBytes>& all) const;
 
   const Machine& machine_;

@@ -41,15 +41,13 @@ std::string shared_resource_name(const Machine& machine, const Topology& topolog
   if (resource < machine.controllers.size()) return "controller " + std::to_string(resource);
   const std::size_t link = resource - machine.controllers.size();
   if (link >= topology.directed_links()) return rings[link - topology.directed_links()];
-  const LinkDescription& description = machine.links[link / 2];
-  const SocketId from = link % 2 == 0 ? description.from : description.to, to = link % 2 == 0 ? description.to : description.from;
-  return "link " + machine.link_end_name(from) + "->" + machine.link_end_name(to);
+  return "link " + topology.name(LinkId{link});
 }
 
 double shared_resource_bandwidth(const Machine& machine, const Topology& topology, std::size_t resource) {
   if (resource < machine.controllers.size()) return machine.controllers[resource].read_only.bytes_per_second();
   const std::size_t link = resource - machine.controllers.size();
-  return link < topology.directed_links() ? machine.links[link / 2].bandwidth.bytes_per_second() : 0;
+  return link < topology.directed_links() ? topology.bandwidth(LinkId{link}).bytes_per_second() : 0;
 }
 
 }  // namespace homenode

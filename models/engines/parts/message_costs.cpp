@@ -5,21 +5,22 @@
 namespace homenode {
 
 MessageCosts::MessageCosts(const Machine& machine, const Topology& topology) : machine_{machine}, topology_{topology} {
-  const std::size_t pairs = std::size_t{machine.sockets} * machine.sockets;
+  const std::size_t pairs = machine.sockets * machine.nodes.size();
   read_.resize(pairs);
   non_temporal_.resize(pairs);
   writeback_.resize(pairs);
   upgrade_.resize(machine.sockets);
   for (std::size_t a = 0; a < machine.sockets; ++a) {
     const SocketId core{a};
-    for (std::size_t b = 0; b < machine.sockets; ++b) {
-      const SocketId home{b};
+    for (std::size_t b = 0; b < machine.nodes.size(); ++b) {
+      const NodeId home{b};
+      const SocketId there = machine.socket_of(home);
       send(core, home, machine.request_message, read_[index(core, home)]);
       send(home, core, machine.data_message, read_[index(core, home)]);
-      snoop(core, home, read_[index(core, home)]);
+      snoop(core, there, read_[index(core, home)]);
       send(core, home, machine.data_message, non_temporal_[index(core, home)]);
       send(home, core, machine.response_message, non_temporal_[index(core, home)]);
-      snoop(core, home, non_temporal_[index(core, home)]);
+      snoop(core, there, non_temporal_[index(core, home)]);
       send(core, home, machine.data_message, writeback_[index(core, home)]);
       send(home, core, machine.response_message, writeback_[index(core, home)]);
     }
@@ -27,7 +28,8 @@ MessageCosts::MessageCosts(const Machine& machine, const Topology& topology) : m
   }
 }
 
-void MessageCosts::send(SocketId from, SocketId to, Bytes message, std::vector<LinkBytes>& costs) const {
+template <class From, class To>
+void MessageCosts::send(From from, To to, Bytes message, std::vector<LinkBytes>& costs) const {
   for (const LinkId link : topology_.route(from, to)) {
     auto found = std::find_if(costs.begin(), costs.end(), [link](const LinkBytes& cost) { return cost.link == link; });
     if (found == costs.end()) found = costs.insert(costs.end(), {link, 0});

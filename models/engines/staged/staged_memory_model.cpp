@@ -184,9 +184,8 @@ double StagedMemoryModel::ownership_time(const CacheOutcome& outcome, const Plac
   const SocketId socket = machine_.socket_of(place.node);
   for (const UpgradeRange& upgrade : outcome.upgraded) {
     Time farthest;
-    domains_.for_each(upgrade.domains, [&](CoreId other) {
-      farthest = std::max(farthest, transfer_latency(machine_, topology_, place.core, other));
-    });
+    domains_.for_each(upgrade.domains,
+                      [&](CoreId other) { farthest = std::max(farthest, transfer_latency(machine_, topology_, place.core, other)); });
     const Time found = upgrade.level > 0 ? machine_.caches[upgrade.level].latency : Time{};
     const std::uint64_t lines = upgrade.lines.size();
     seconds += static_cast<double>(lines) / upgrade.parallelism * std::max(Time{}, farthest - found).seconds();
@@ -212,7 +211,7 @@ void StagedMemoryModel::use_resources(const Place& place) {
       use_.add(ResourceId{c}, seconds);
       longest = std::max(longest, seconds);
     }
-    const SocketId there = machine_.socket_of(NodeId{home});
+    const NodeId there{home};
     if (demand.reads != 0) use_links(messages_.read(socket, there), demand.reads);
     const std::uint64_t non_temporal = demand.non_temporal + demand.zeroed;
     if (non_temporal != 0) use_links(messages_.non_temporal_write(socket, there), non_temporal);
@@ -224,7 +223,7 @@ void StagedMemoryModel::use_resources(const Place& place) {
 void StagedMemoryModel::use_links(const std::vector<LinkBytes>& costs, std::uint64_t lines) {
   for (const LinkBytes& cost : costs) {
     const double bytes = cost.bytes * static_cast<double>(lines);
-    const double bandwidth = machine_.links[cost.link.index() / 2].bandwidth.bytes_per_second();
+    const double bandwidth = topology_.bandwidth(cost.link).bytes_per_second();
     use_.add(ResourceId{machine_.controllers.size() + cost.link.index()}, bytes / bandwidth);
     counts_.events.link_bytes[cost.link.index()] += static_cast<std::uint64_t>(std::llround(bytes));
     visited_links_[cost.link.index()] += bytes / bandwidth;

@@ -36,13 +36,15 @@ def _colour(ratio: float) -> str:
     return "green" if ratio < 1.05 else "yellow" if ratio < 1.8 else "red"
 
 
-def _matrix(title: str, values: list[list[float]], unit: str, higher_is_better: bool) -> Table:
-    """A node-by-node matrix; the diagonal is local, colour follows the distance from the best value."""
+def _matrix(title: str, machine: Machine, values: list[list[float]], unit: str, higher_is_better: bool) -> Table:
+    """From nodes with cores to all nodes; the diagonal is local, colour follows the distance from the best value."""
     nodes = tuple(f"node {node}" for node in range(len(values)))
     table = console.table("from \\ to", *nodes, title=title, right=nodes)
     every = [value for row in values for value in row if value > 0]
     best = max(every) if higher_is_better else min(every)
     for node, row in enumerate(values):
+        if machine.topology["cores_of_node"][node] == 0:
+            continue
         cells = []
         for value in row:
             ratio = best / value if higher_is_better else value / best
@@ -120,7 +122,11 @@ def _drawing(machine: Machine) -> Group:
                 continue
             lines.append(f"[bold]node {node}[/bold]  {_cores(cores_of_node[node])}")
             local = topology["latency_ns"][node][node]
-            bandwidth = topology["bandwidth_bytes_per_s"][node][node]
+            bandwidth = max(  # of the socket's cores; a node without cores draws nothing
+                topology["bandwidth_bytes_per_s"][other][node]
+                for other, place in enumerate(topology["socket_of_node"])
+                if place == socket
+            )
             lines.append(f"memory  {local:.4g} ns, {bandwidth / 1e9:.4g} GB/s")
         for cache in machine.caches:
             sharing = "" if cache["cores_per_cache"] == 1 else f", {cache['cores_per_cache']} cores"
@@ -188,9 +194,10 @@ def command(name: str | None, sources: bool, changeable: bool, svg: Path | None,
     if machine.nodes > LARGEST_MATRIX:
         screen.print(_levels(machine))
     else:
-        screen.print(_matrix("Idle latency of memory", topology["latency_ns"], "ns", higher_is_better=False))
+        screen.print(_matrix("Idle latency of memory", machine, topology["latency_ns"], "ns", higher_is_better=False))
         in_gigabytes = [[value / 1e9 for value in row] for row in topology["bandwidth_bytes_per_s"]]
-        screen.print(_matrix("Read bandwidth of all cores of a node", in_gigabytes, "GB/s", higher_is_better=True))
+        title = "Read bandwidth of all cores of a node"
+        screen.print(_matrix(title, machine, in_gigabytes, "GB/s", higher_is_better=True))
     ring = {entry["path"]: entry["value"] for entry in machine.parameters if entry["path"].startswith("ring.")}
     if ring:
         screen.print(

@@ -29,5 +29,51 @@ TEST(Estimate, hasAPlacementPassThatTouchesEachPageOnce) {
   for (const double seconds : found.regions[0].thread_seconds) EXPECT_NEAR(seconds, 4 * (500e-9 + 100e-9 / 10), 1e-12);
 }
 
+double seconds_of(const Estimate& found, const std::string& label) {
+  for (const auto& region : found.regions)
+    if (region.label == label) return region.thread_seconds.at(0);
+  return -1;
+}
+
+TEST(Estimate, ofMemoryBehindALinkOfItsOwnIsBoundByTheLink) {
+  // 32 MiB, four times the last level: each line comes from memory, its message of 72 B over 0.1 GB/s. The last level is full of lines that
+  // were written before: each goes back meanwhile, with a response of 8 B.
+  constexpr std::int64_t bytes = 32 << 20;
+  Machine machine = chiplets_and_far_memory();
+  machine.nodes[1].link_read = Bandwidth::bytes_per_second(0.1e9);
+  WorkloadBuilder builder;
+  const ObjectId array = builder.object("array", bytes, ObjectKind::mapped);
+  const RegionId fill = builder.loop("fill", 1), sweep = builder.loop("sweep", 1);
+  builder.nest(fill, {bytes / 8}, {write(array, 0, {8})});
+  builder.nest(sweep, {bytes / 8}, {read(array, 0, {8})});
+  builder.repeat(fill);
+  builder.repeat(sweep);
+  RunSpec spec;
+  spec.threads = 1;
+  spec.placement = "bind:1";
+  const double expected = (bytes / 64.0 * 72 + (8 << 20) / 64.0 * 8) / 0.1e9;
+  EXPECT_NEAR(seconds_of(estimate(*builder.build(), machine, spec), "sweep"), expected, 1e-3 * expected);
+}
+
+TEST(Estimate, ofLinesThatACoreOfTheSameLastLevelWroteTakesLess) {
+  // Each of two threads reads the 64 lines that the other has written, 16 of a stream in flight: 64 / 16 x (40 - 15) ns less.
+  constexpr std::int64_t block = 64 * 64;
+  WorkloadBuilder builder;
+  const ObjectId array = builder.object("array", 4 * block, ObjectKind::mapped);
+  const RegionId fill = builder.loop("fill", 2), swap = builder.loop("swap", 2);
+  builder.nest(fill, {block / 8}, {write(array, 0, {8}, block)});
+  builder.nest(swap, {block / 8}, {read(array, block, {8}, -block)});
+  builder.repeat(fill);
+  builder.repeat(swap);
+  const auto program = builder.build();
+  RunSpec spec;
+  spec.threads = 2;
+  spec.placement = "bind:0";
+  Machine alike = chiplets();
+  alike.core_to_core_shared_cache.reset();
+  const double near = seconds_of(estimate(*program, chiplets(), spec), "swap");
+  EXPECT_NEAR(seconds_of(estimate(*program, alike, spec), "swap") - near, 64.0 / 16 * 25e-9, 1e-12);
+}
+
 }  // namespace
 }  // namespace homenode::test

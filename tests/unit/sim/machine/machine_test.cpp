@@ -41,6 +41,23 @@ const Damage damages[] = {
     {"NegativeMemory", [](Machine& m) { m.nodes[0].memory = Bytes{-4096}; }, "the memory of node 0 is -4 KiB", "at least 1 B"},
     {"NodeWithoutLatency", [](Machine& m) { m.nodes[0].latency = Time{}; }, "the latency of node 0 is 0 ps", "more than 0 ns"},
     {"EmptyMemorySideCache", [](Machine& m) { m.nodes[0].memory_side_cache = Bytes{}; }, "memory-side cache of node 0", "at least 1 B"},
+    {"OwnLinkOfOneDirection",
+     [](Machine& m) {
+       m.core_node.resize(2);
+       m.nodes[1].link_read = Bandwidth::bytes_per_second(1e9);
+     },
+     "the link of node 1 is without link_write", "both link_read and link_write"},
+    {"OwnLinkOfANodeWithCores", [](Machine& m) { m.nodes[1].link_read = m.nodes[1].link_write = Bandwidth::bytes_per_second(1e9); },
+     "the number of cores of node 1, which has a link of its own, is 2", "allowed: 0"},
+    {"OwnLinkWithoutBandwidth",
+     [](Machine& m) {
+       m.core_node.resize(2);
+       m.nodes[1].link_read = Bandwidth::bytes_per_second(1e9);
+       m.nodes[1].link_write = Bandwidth{};
+     },
+     "the link_write of node 1 is 0 B/s", "more than 0"},
+    {"SharedCacheFartherThanTheSocket", [](Machine& m) { m.core_to_core_shared_cache = Time::nanoseconds(31); },
+     "core-to-core in a shared cache is 31 ns", "at most the 30 ns"},
     {"NoCores", [](Machine& m) { m.core_node.clear(); }, "the number of cores is 0", "at least 1"},
     {"CoreOnNoNode", [](Machine& m) { m.core_node[3] = NodeId{9}; }, "the node of core 3 is 9", "0 to 1"},
     {"CoresOutOfOrder", [](Machine& m) { std::swap(m.core_node[0], m.core_node[3]); }, "the socket of core 1", "socket by socket"},
@@ -132,6 +149,23 @@ TEST(TeamCosts, AreTheSlowestSignalOfEachLevelOfATree) {
   }
   for (const auto& team : {turns, packed}) EXPECT_EQ(team_costs(machine, team).reduction, Time::nanoseconds(4 * (70 + 30 + 30)));
   EXPECT_EQ(team_costs(machine, std::vector<CoreId>{CoreId{0u}}).barrier, Time{});  // nobody to wait for
+}
+
+// Sockets of two last levels with four cores each: a signal takes 10 ns within one, 30 ns between two, 70 ns between sockets. Eight threads
+// on a socket leave the last level in the last of three steps, sixteen on both leave the socket in the last of four.
+TEST(TeamCosts, KnowLastLevelsWithinASocket) {
+  Machine machine = small_machine(2, 8, {{0, 1}});
+  machine.caches[1].cores_per_cache = 4;
+  machine.core_to_core_shared_cache = Time::nanoseconds(10);
+  ASSERT_NO_THROW(validate(machine));
+  EXPECT_EQ(machine.core_to_core(CoreId{0u}, CoreId{3u}), Time::nanoseconds(10));
+  EXPECT_EQ(machine.core_to_core(CoreId{0u}, CoreId{4u}), Time::nanoseconds(30));
+  EXPECT_EQ(machine.core_to_core(CoreId{0u}, CoreId{8u}), Time::nanoseconds(70));
+  std::vector<CoreId> team;
+  for (unsigned core = 0; core < 8; ++core) team.emplace_back(core);
+  EXPECT_EQ(team_costs(machine, team).reduction, Time::nanoseconds(10 + 10 + 30));
+  for (unsigned core = 8; core < 16; ++core) team.emplace_back(core);
+  EXPECT_EQ(team_costs(machine, team).reduction, Time::nanoseconds(10 + 10 + 30 + 70));
 }
 
 }  // namespace

@@ -106,6 +106,29 @@ TEST(Topology, ANodeWithoutCoresHasItsOwnLatencyAndDrawsNothing) {
   EXPECT_EQ(topology.read_bandwidth(node(1), node(0)).bytes_per_second(), 0);
 }
 
+// 0 - 1, and node 2 without cores on socket 1: link 0 is 0->1 and 1->0, then come the node's own.
+TEST(Topology, ANodesOwnLinkIsTheLastOneOfTheWayThere) {
+  Machine machine = small_machine(2, 8, {{0, 1}});
+  machine.nodes.push_back({socket(1), Bytes{1 << 20}, Time::nanoseconds(150), {}});
+  machine.nodes.back().link_read = Bandwidth::bytes_per_second(4.5e9);
+  machine.nodes.back().link_write = Bandwidth::bytes_per_second(3e9);
+  machine.controllers.push_back({node(2), machine.controllers[0].read_only, machine.controllers[0].one_to_one, {}});
+  ASSERT_NO_THROW(validate(machine));
+  const Topology topology{machine};
+  EXPECT_EQ(topology.directed_links(), 4u);
+  EXPECT_THAT(topology.route(socket(0), node(2)), ElementsAre(link(0), link(3)));
+  EXPECT_THAT(topology.route(node(2), socket(0)), ElementsAre(link(2), link(1)));
+  EXPECT_THAT(topology.route(socket(1), node(2)), ElementsAre(link(3)));
+  EXPECT_THAT(topology.route(socket(1), node(1)), IsEmpty());
+  EXPECT_EQ(topology.name(link(1)), "1->0");
+  EXPECT_EQ(topology.name(link(2)), "node 2->1");
+  EXPECT_EQ(topology.name(link(3)), "1->node 2");
+  EXPECT_DOUBLE_EQ(topology.bandwidth(link(3)).bytes_per_second(), 3e9);
+  EXPECT_EQ(topology.latency(node(0), node(2)), Time::nanoseconds(150 + 40));  // its own latency has its own link in it
+  // 64 B of data in messages of 72 B over 4.5 GB/s
+  EXPECT_DOUBLE_EQ(topology.read_bandwidth(node(1), node(2)).bytes_per_second(), 4e9);
+}
+
 TEST(Topology, RefusesASocketThatNoLinkReaches) {
   EXPECT_THAT(
       [] {

@@ -136,6 +136,31 @@ TEST(OneLine, thatAnotherCoreWroteTakesTheCoreToCoreLatency) {
   EXPECT_EQ(bench.engine->counts().transfer_lines, 2U);
 }
 
+TEST(OneLine, thatACoreOfTheSameLastLevelWroteTakesLessThanOfAnother) {
+  Bench bench{chiplets()};
+  const auto write = bench.loop(AccessKind::write, {0}), read = bench.loop(AccessKind::read, {0});
+  bench.build();
+  bench.time(write, 0, 0);
+  EXPECT_EQ(bench.time(read, 1, 1), ns(15));
+  bench.time(write, 0, 0);
+  EXPECT_EQ(bench.time(read, 2, 2), ns(40));
+  EXPECT_EQ(bench.time(write, 0, 0), ns(40));  // the other last level gives it up
+}
+
+TEST(OneLine, behindALinkOfItsOwnTakesItsLatencyAndTheLink) {
+  Machine machine = chiplets_and_far_memory();
+  machine.nodes[1].link_read = Bandwidth::bytes_per_second(1e9);
+  Bench bench{machine, "bind:1"};
+  std::vector<std::int64_t> many(100);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::int64_t>(i) * page;  // no stream
+  const auto one = bench.loop(AccessKind::write, {200 * page}), all = bench.loop(AccessKind::write, many);
+  bench.build();
+  EXPECT_EQ(bench.time(one), ns(250));
+  // Ten in flight ask for a line each 25 ns; the link hands over one each 72 B / 1 GB/s = 72 ns.
+  EXPECT_EQ(bench.time(all), ns(250 + 99 * 72));
+  EXPECT_EQ(bench.engine->counts().link_bytes, (std::vector<std::uint64_t>{101 * 72, 101 * 8}));
+}
+
 TEST(OneLine, thatOthersShareTakesARoundOfOwnership) {
   Bench bench{two_sockets()};
   const auto write = bench.loop(AccessKind::write, {0}), read = bench.loop(AccessKind::read, {0});

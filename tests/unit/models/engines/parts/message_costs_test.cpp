@@ -34,38 +34,49 @@ private:
 };
 
 constexpr SocketId zero{0}, one{1}, two{2}, three{3};
+constexpr NodeId of(SocketId socket) { return NodeId{socket.value()}; }  // these machines have a node a socket
 
 TEST(MessageCosts, aDirectorySendsNothingForLocalLinesAndRequestAndDataForRemoteOnes) {
   const Links links{two_sockets(), SnoopMode::directory};
-  EXPECT_THAT(links.dense(links->read(zero, zero)), testing::ElementsAre(0, 0));
-  EXPECT_THAT(links.dense(links->read(zero, one)), testing::ElementsAre(8, 72));
-  EXPECT_THAT(links.dense(links->writeback(zero, one)), testing::ElementsAre(72, 8));
-  EXPECT_THAT(links.dense(links->non_temporal_write(zero, one)), testing::ElementsAre(72, 8));
+  EXPECT_THAT(links.dense(links->read(zero, of(zero))), testing::ElementsAre(0, 0));
+  EXPECT_THAT(links.dense(links->read(zero, of(one))), testing::ElementsAre(8, 72));
+  EXPECT_THAT(links.dense(links->writeback(zero, of(one))), testing::ElementsAre(72, 8));
+  EXPECT_THAT(links.dense(links->non_temporal_write(zero, of(one))), testing::ElementsAre(72, 8));
   EXPECT_THAT(links.dense(links->upgrade(zero)), testing::ElementsAre(0, 0));
 }
 
 TEST(MessageCosts, sourceSnoopsAskEveryOtherSocketForEveryLine) {
   const Links links{two_sockets(), SnoopMode::source};
-  EXPECT_THAT(links.dense(links->read(zero, zero)), testing::ElementsAre(8, 8));
-  EXPECT_THAT(links.dense(links->read(zero, one)), testing::ElementsAre(8 + 8, 72 + 8));
-  EXPECT_THAT(links.dense(links->non_temporal_write(zero, one)), testing::ElementsAre(72 + 8, 8 + 8));
-  EXPECT_THAT(links.dense(links->writeback(zero, one)), testing::ElementsAre(72, 8));  // nobody else can hold it
+  EXPECT_THAT(links.dense(links->read(zero, of(zero))), testing::ElementsAre(8, 8));
+  EXPECT_THAT(links.dense(links->read(zero, of(one))), testing::ElementsAre(8 + 8, 72 + 8));
+  EXPECT_THAT(links.dense(links->non_temporal_write(zero, of(one))), testing::ElementsAre(72 + 8, 8 + 8));
+  EXPECT_THAT(links.dense(links->writeback(zero, of(one))), testing::ElementsAre(72, 8));  // nobody else can hold it
   const Links mesh{four_socket_mesh(), SnoopMode::source};
-  EXPECT_EQ(mesh.total(mesh->read(zero, zero)), 3 * (8 + 8));
+  EXPECT_EQ(mesh.total(mesh->read(zero, of(zero))), 3 * (8 + 8));
 }
 
 TEST(MessageCosts, homeSnoopsAskEverySocketButHomeAndRequester) {
   const Links pair{two_sockets(), SnoopMode::home};
-  EXPECT_THAT(pair.dense(pair->read(zero, one)), testing::ElementsAre(8, 72));
+  EXPECT_THAT(pair.dense(pair->read(zero, of(one))), testing::ElementsAre(8, 72));
   const Links mesh{four_socket_mesh(), SnoopMode::home};
-  EXPECT_EQ(mesh.total(mesh->read(zero, one)), 8 + 72 + 2 * (8 + 8));
-  EXPECT_EQ(mesh.total(mesh->read(zero, zero)), 3 * (8 + 8));
+  EXPECT_EQ(mesh.total(mesh->read(zero, of(one))), 8 + 72 + 2 * (8 + 8));
+  EXPECT_EQ(mesh.total(mesh->read(zero, of(zero))), 3 * (8 + 8));
 }
 
 TEST(MessageCosts, everyHopCarriesTheMessage) {
   // 0 -> 3 on the square takes two links: (8 + 72) on each.
   const Links links{four_socket_square(), SnoopMode::directory};
-  EXPECT_EQ(links.total(links->read(zero, three)), 2 * (8 + 72));
+  EXPECT_EQ(links.total(links->read(zero, of(three))), 2 * (8 + 72));
+}
+
+TEST(MessageCosts, aNodesOwnLinkCarriesItsMessagesAndNoTransfers) {
+  const Links links{chiplets_and_far_memory(), SnoopMode::directory};  // its own link: towards the cores, then towards the memory
+  const NodeId far{1};
+  EXPECT_THAT(links.dense(links->read(zero, far)), testing::ElementsAre(72, 8));
+  EXPECT_THAT(links.dense(links->writeback(zero, far)), testing::ElementsAre(8, 72));
+  EXPECT_THAT(links.dense(links->non_temporal_write(zero, far)), testing::ElementsAre(8, 72));
+  EXPECT_THAT(links.dense(links->read(zero, of(zero))), testing::ElementsAre(0, 0));
+  EXPECT_EQ(links.total(links->transfer(zero, zero, zero)), 0);
 }
 
 TEST(MessageCosts, aTransferGoesOverTheHomeAndComesFromTheOwner) {

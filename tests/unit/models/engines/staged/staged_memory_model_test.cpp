@@ -49,6 +49,18 @@ TEST(OneMiss, ofALineThatAnotherCoreWroteTakesTheCoreToCoreLatency) {
   EXPECT_THAT(counts.link_bytes, testing::ElementsAre(lines * 8, lines * 72));
 }
 
+TEST(OneMiss, ofALineThatACoreOfTheSameLastLevelWroteTakesLessThanOfAnother) {
+  SliceBench bench{chiplets()};
+  EXPECT_THAT(bench.time(transfers(CoreId{1})), about(n * 15e-9));
+  EXPECT_THAT(bench.time(transfers(CoreId{2})), about(n * 40e-9));
+}
+
+TEST(OneMiss, ofMemoryBehindALinkOfItsOwnTakesItsLatency) {
+  SliceBench bench{chiplets_and_far_memory(), "bind:1"};
+  EXPECT_THAT(bench.time(reads(1)), about(n * 250e-9));
+  EXPECT_EQ(bench.bound_by(), "latency");
+}
+
 TEST(OneMiss, ofALineThatACoreAcrossTheDiagonalWroteTakesTwoHops) {
   SliceBench bench{four_socket_square()};
   EXPECT_THAT(bench.time(transfers(CoreId{12})), about(n * 2 * 100e-9));
@@ -71,6 +83,13 @@ TEST(OneUpgrade, takesTheWayToTheFarthestCopy) {
   EXPECT_THAT(bench.time(upgrades(0, own | diagonal)), about(n * 2 * 100e-9));
   const EventCounts counts = bench.model->counts();
   EXPECT_EQ(counts.latency_ns.at("upgrade").at(200), lines);
+}
+
+TEST(OneUpgrade, withinALastLevelTakesLessThanBetweenTwo) {
+  constexpr std::uint64_t own = 1, next = 2;
+  SliceBench bench{chiplets()};
+  EXPECT_THAT(bench.time(upgrades(0, own)), about(n * 15e-9));
+  EXPECT_THAT(bench.time(upgrades(0, own | next)), about(n * 40e-9));
 }
 
 TEST(OneUpgrade, ofALineInTheThirdLevelTakesNoMoreThanOfOneInTheFirst) {
@@ -132,6 +151,22 @@ TEST(Bandwidth, halfReadsHalfWritesGiveTheOneToOneBandwidth) {
     outcome.writebacks.push_back(touched);
   });
   EXPECT_THAT(end, about(2 * n * 64 / 16e9));
+}
+
+TEST(Bandwidth, aNodesOwnLinkHasOneForReadsAndOneForWrites) {
+  // 64 B of a line at 24 and 12 GB/s take the controller 2.7 and 5.3 ns, its message of 72 B the link 9 and 18 ns.
+  SliceBench bench{chiplets_and_far_memory(), "bind:1"};
+  EXPECT_THAT(bench.time(reads(1000)), about(n * 72 / 8e9));
+  EXPECT_EQ(bench.bound_by(), "link node 1->0");
+  EXPECT_THAT(bench.time([](const LineRange& touched, CacheOutcome& outcome) { outcome.writebacks.push_back(touched); }),
+              about(n * 72 / 4e9));
+  EXPECT_EQ(bench.bound_by(), "link 0->node 1");
+  // Both directions at once: a write's message of 72 B and a read's request of 8 B.
+  EXPECT_THAT(bench.time([](const LineRange& touched, CacheOutcome& outcome) {
+    outcome.reads.push_back({touched, 1000});
+    outcome.writebacks.push_back(touched);
+  }),
+              about(n * (72 + 8) / 4e9));
 }
 
 TEST(Bandwidth, remoteReadsAreBoundByTheDataMessagesOfTheLink) {
