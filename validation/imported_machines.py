@@ -54,6 +54,11 @@ class Row(AnyRow):
         return {**super().as_json(), "left_out": list(self.left_out), "agrees": self.agrees}
 
 
+def has_alike_nodes(machine: hn.Machine) -> bool:
+    """Whether each node has as many cores; memory without cores is in no synthetic topology."""
+    return len(set(machine.topology["cores_of_node"])) == 1
+
+
 def shape_of(machine: hn.Machine) -> str:
     """The synthetic topology of a machine whose sockets and nodes are alike."""
     per_socket = machine.nodes // machine.sockets
@@ -96,8 +101,9 @@ def rows(options: Options) -> Iterator[Row]:
     if options.sources is None:
         if options.write:
             raise BadOptions("import --write without --sources; allowed: a folder with XML files of hwloc")
-        for name in hn.Machine.names()[: 2 if options.small else None]:
-            machine = hn.Machine.load(name)
+        machines = [machine for machine in map(hn.Machine.load, hn.Machine.names()) if has_alike_nodes(machine)]
+        for machine in machines[: 2 if options.small else None]:
+            name = machine.name
             yield _row(name, "synthetic", machine.cores, trace, (), shape_of(machine))
         return
     found = 0

@@ -18,7 +18,7 @@ from support import ROOT, Ended
 
 sys.path.insert(0, str(ROOT))
 
-from validation.imported_machines import rows, shape_of
+from validation.imported_machines import has_alike_nodes, rows, shape_of
 from validation.study import Options
 
 Run = Callable[..., Ended]
@@ -133,13 +133,39 @@ def test_latencies_between_cores(imported: Callable[..., Imported]) -> None:
         imported({"cores.csv": "\n".join(rows) + "\n"})
 
 
-def test_groups_of_cores_are_said_to_be_left_out(imported: Callable[..., Imported]) -> None:
+def test_groups_of_cores_have_a_latency_of_their_own(imported: Callable[..., Imported]) -> None:
     rows = [
         ",".join("0" if row == column else "20" if row // 4 == column // 4 else "80" for column in range(8))
         for row in range(8)
     ]
     found = imported({"cores.csv": "\n".join(rows)}, synthetic="Package:1 [NUMANode] L3Cache:2(size=32MB) Core:4 PU:1")
-    assert any("20 ns within a last level, 80 ns between two" in text for text in found.left_out)
+    told = values(found.machine)
+    assert told["coherence.core_to_core_shared_cache"]["value"] == "20 ns"
+    assert told["coherence.core_to_core_shared_cache"]["source"] == "F2"
+    assert told["coherence.core_to_core_local"]["value"] == "80 ns"
+    assert told["coherence.core_to_core_remote"]["assumed"]
+    # One figure stands for all of a socket where no file tells groups apart.
+    plain = imported({"box.xml": texts.TWO_SOCKETS})
+    assert "coherence.core_to_core_shared_cache" not in values(plain.machine)
+
+
+def test_memory_behind_a_link_of_its_own(imported: Callable[..., Imported], trace: hn.Trace) -> None:
+    own = '<object type="NUMANode" os_index="1" gp_index="101" subtype="CXL-DRAM" cpuset="0x0f" local_memory="4294967296"/>'
+    told_by = '<memattr_value target_obj_type="NUMANode" target_obj_gp_index="101" value="{}" initiator_cpuset="0x0f"/>'
+    after = "".join(
+        f'<memattr name="{name}" flags="5">{told_by.format(value)}</memattr>'
+        for name, value in (("ReadBandwidth", 20_000), ("WriteBandwidth", 10_000), ("Latency", 250))
+    )
+    found = imported({"box.xml": texts.hwloc_xml(texts.package(0, 4, texts.node(0) + own), after)})
+    told = values(found.machine)
+    # MiB/s, in messages of 72 B for 64 B
+    assert told["nodes.1.link_read"]["value"] == "23.59296 GB/s"
+    assert told["nodes.1.link_write"]["value"] == "11.79648 GB/s"
+    assert told["nodes.1.link_read"]["confidence"] == "C"
+    assert told["nodes.1.latency"]["value"] == "250 ns"
+    assert not any("no link of its own" in text for text in found.left_out)
+    spread = hn.replay_grid(trace, [hn.RunSpec(found.machine, threads=4, placement="bind:1")])[0]
+    assert spread.run["pages_by_node"][1] > 0
 
 
 @pytest.mark.parametrize(
@@ -247,6 +273,8 @@ def test_files_of_two_machines_are_refused(imported: Callable[..., Imported]) ->
 @pytest.mark.parametrize("name", [name for name in hn.Machine.names() if name != "knc-5110p"])
 def test_what_lstopo_prints_for_a_shipped_machine_has_its_counts(name: str, imported: Callable[..., Imported]) -> None:
     machine = hn.Machine.load(name)
+    if not has_alike_nodes(machine):
+        return  # test_memory_of_its_own_and_side_caches
     text = texts.lstopo_xml(shape_of(machine))
     found = imported({"lstopo.xml": text}).machine
     assert (found.sockets, found.nodes, found.cores) == (machine.sockets, machine.nodes, machine.cores)

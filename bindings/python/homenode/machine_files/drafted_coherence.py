@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from homenode.errors import UsageError
 from homenode.machine_files.described_value import Described, from_donor, nanoseconds, time_text
 from homenode.machine_files.drafting import Draft
@@ -9,32 +11,48 @@ from homenode.machine_files.tables import typical
 
 _MODIFIED = "a modified line in another core's second level"
 _TABLE = "the median of all pairs"
-_GROUPS_DIFFER = 1.15  # from which ratio on groups of cores within a socket are mentioned
+_GROUPS_DIFFER = 1.15  # from which ratio on groups of cores within a socket have a latency of their own
 
 
-def core_to_core(draft: Draft) -> tuple[Described, Described]:
-    """Of two cores of a socket, and of two sockets."""
+@dataclass(frozen=True)
+class BetweenCores:
+    """Of two cores of a last level, if a socket has several and a file tells them apart; of a socket; of two sockets."""
+
+    shared: Described | None
+    local: Described
+    remote: Described
+
+
+def core_to_core(draft: Draft) -> BetweenCores:
+    """The three latencies; what no file says is as far from the others as on the donor."""
     local, remote = _of_caches(draft)
+    shared: Described | None = None
     if draft.merged.core_table is not None:
         of_table = _of_table(draft)
-        both = bool(local and of_table[0]) or bool(remote and of_table[1])
+        both = bool(local and of_table.local) or bool(remote and of_table.remote)
         if both:
             draft.left_out.append(
                 "the table of latencies between cores, but for what the figures between caches leave open"
             )
-        local, remote = local or of_table[0], remote or of_table[1]
+        shared = of_table.shared if local is None else None
+        local, remote = local or of_table.local, remote or of_table.remote
     donors = [nanoseconds(draft.of_donor("coherence", name)) for name in ("core_to_core_local", "core_to_core_remote")]
     if local is None and remote is None:
-        return from_donor(time_text(donors[0])), from_donor(time_text(donors[1]))
+        near = draft.donor["coherence"].get("core_to_core_shared_cache")
+        return BetweenCores(
+            None if near is None else from_donor(near["value"]),
+            from_donor(time_text(donors[0])),
+            from_donor(time_text(donors[1])),
+        )
     note = "as far from the other as on the donor"
     if local is None:
         assert remote is not None
         value = nanoseconds(remote.value) * donors[0] / donors[1]
-        return Described(time_text(value), f"{remote.source}, DONOR", "D", True, note=note), remote
+        local = Described(time_text(value), f"{remote.source}, DONOR", "D", True, note=note)
     if remote is None:
         value = nanoseconds(local.value) * donors[1] / donors[0]
         remote = Described(time_text(value), f"{local.source}, DONOR", "D", True, note=note)
-    return local, remote
+    return BetweenCores(shared, local, remote)
 
 
 def _of_caches(draft: Draft) -> tuple[Described | None, Described | None]:
@@ -68,7 +86,14 @@ def _of_caches(draft: Draft) -> tuple[Described | None, Described | None]:
     return local, Described(time_text(sum(values) / len(values)), key, "A", False, low, high, note)
 
 
-def _of_table(draft: Draft) -> tuple[Described | None, Described | None]:
+@dataclass(frozen=True)
+class _OfTable:
+    shared: Described | None
+    local: Described | None
+    remote: Described | None
+
+
+def _of_table(draft: Draft) -> _OfTable:
     table, key = draft.merged.core_table, draft.merged.core_table_key
     assert table is not None
     places = _places(draft, table.thread_count)
@@ -90,11 +115,8 @@ def _of_table(draft: Draft) -> tuple[Described | None, Described | None]:
             if shared:
                 groups[core // shared == other_core // shared].append(value)
     if groups[True] and groups[False] and typical(groups[False]) > _GROUPS_DIFFER * typical(groups[True]):
-        draft.left_out.append(
-            f"groups of cores within a socket: {typical(groups[True]):.4g} ns within a last level, {typical(groups[False]):.4g} ns "
-            "between two; one figure stands for a socket"
-        )
-    return _figure(near, key), _figure(far, key)
+        return _OfTable(_figure(groups[True], key), _figure(groups[False], key), _figure(far, key))
+    return _OfTable(None, _figure(near, key), _figure(far, key))
 
 
 def _figure(values: list[float], key: str) -> Described | None:

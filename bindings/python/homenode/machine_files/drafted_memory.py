@@ -47,6 +47,8 @@ def _node_lines(draft: Draft, place: int, node: NodeSeen) -> Iterator[str]:
     yield f"latency = {latency_of(draft, node).toml()}"
     if node.side_cache:
         yield f"memory_side_cache = {draft.counted(f'{node.side_cache} B').toml()}"
+    if not node.cores:
+        yield from _own_link(draft, node)
     yield "\n[[nodes.controllers]]"
     count = len(of_donor["controllers"])
     if count > 1:
@@ -56,6 +58,26 @@ def _node_lines(draft: Draft, place: int, node: NodeSeen) -> Iterator[str]:
     yield f"one_to_one = {_share(both, count).toml()}"
     if (curve := _curve(draft, node)) is not None:
         yield f"loaded_latency = {curve.toml()}"
+
+
+def _own_link(draft: Draft, node: NodeSeen) -> Iterator[str]:
+    """Of a node without cores, where a file tells what its reads and its writes get: those with the headers of the messages."""
+    merged = draft.merged
+    here = (node.os_index, node.os_index)
+    if here not in merged.bandwidth or here not in merged.write_bandwidth:
+        file = merged.sources.get(merged.layout_key, "").partition(":")[0]
+        unknown = "no file says what its reads and its writes get, so no link of its own is described"
+        draft.left_out.append(f"{file}: what joins {node.joined or f'node {node.os_index}'}: {unknown}")
+        return
+    line = size_in_bytes(draft.donor["caches"][-1]["line"]["value"])
+    header = size_in_bytes(draft.of_donor("messages", "data")) / line
+    for name, matrix, key, firmware in (
+        ("link_read", merged.bandwidth, merged.bandwidth_key, merged.bandwidth_of_firmware),
+        ("link_write", merged.write_bandwidth, merged.write_bandwidth_key, merged.write_bandwidth_of_firmware),
+    ):
+        note = "what is got x (line and header) / line; whether the link or the memory binds it, no file says"
+        source, text = f"{key}, DONOR", bandwidth_text(matrix[here] * header)
+        yield f"{name} = {Described(text, source, 'C' if firmware else 'D', note=note).toml()}"
 
 
 def _share(value: Described, count: int) -> Described:

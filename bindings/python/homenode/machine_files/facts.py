@@ -20,6 +20,7 @@ class NodeSeen:
     side_cache: int | None = None
     cpuset: str = ""  # as the file writes it
     gp_index: str = ""
+    joined: str = ""  # of a node without cores: which one, and to what it is joined, in words
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class Facts:
     clock_note: str = ""
     idle: Matrix = field(default_factory=dict)
     bandwidth: Matrix = field(default_factory=dict)  # of reads
+    write_bandwidth: Matrix = field(default_factory=dict)
     firmware: bool = False  # idle and bandwidth are the firmware's words (HMAT), not measured
     peak_reads: float | None = None  # of all nodes together
     peak_one_to_one: float | None = None

@@ -109,7 +109,7 @@ def read_hwloc_xml(source: SourceText) -> Facts:
     left_out += _not_described(root, top)
     clock, clock_note = _clock(root, top)
     slit, unused = _distances(source, root, layout)
-    idle, bandwidth, of_firmware = _attributes(source, root, layout)
+    told, of_firmware = _attributes(source, root, layout)
     return Facts(
         source.name,
         f"XML of hwloc {version}",
@@ -117,8 +117,9 @@ def read_hwloc_xml(source: SourceText) -> Facts:
         clock=clock,
         clock_note=clock_note,
         slit=slit,
-        idle=idle,
-        bandwidth=bandwidth,
+        idle=told["Latency"],
+        bandwidth=told["Bandwidth"],
+        write_bandwidth=told["WriteBandwidth"],
         firmware=True,
         left_out=(*left_out, *unused, *of_firmware),
     )
@@ -243,10 +244,13 @@ def _distances(source: SourceText, root: _Element, layout: Layout) -> tuple[Matr
     return found, unused
 
 
-def _attributes(source: SourceText, root: _Element, layout: Layout) -> tuple[Matrix, Matrix, list[str]]:
-    """Latency and bandwidth of a node from its own cores as the firmware has them (HMAT), and what else there is."""
+def _attributes(source: SourceText, root: _Element, layout: Layout) -> tuple[dict[str, Matrix], list[str]]:
+    """Latency and bandwidths of a node from its own cores as the firmware has them (HMAT), and what else there is.
+
+    Those of a node without cores are from the cores that it is local to.
+    """
     nodes = {node.gp_index: node for node in layout.nodes}
-    taken: dict[str, dict[tuple[int, int], float]] = {"Latency": {}, "Bandwidth": {}}
+    taken: dict[str, dict[tuple[int, int], float]] = {"Latency": {}, "Bandwidth": {}, "WriteBandwidth": {}}
     other = []
     for element in root.below:
         if element.name != "memattr":
@@ -267,4 +271,4 @@ def _attributes(source: SourceText, root: _Element, layout: Layout) -> tuple[Mat
                 into[node.os_index, node.os_index] = value * factor
         if skipped:
             other.append(f"{skipped} values of the memory attribute {quoted(name)} (not of a node from its own cores)")
-    return taken["Latency"], taken["Bandwidth"], other
+    return dict(taken), other

@@ -104,18 +104,24 @@ def _clock(draft: Draft) -> Described:
 
 def _plain_sections(draft: Draft) -> list[str]:
     """What stands in tables of single values: the donor's, but for what the files say of latencies between cores."""
-    local, remote = core_to_core(draft)
+    between = core_to_core(draft)
     told = {
-        ("coherence", "core_to_core_local"): local,
-        ("coherence", "core_to_core_remote"): remote,
+        ("coherence", "core_to_core_local"): between.local,
+        ("coherence", "core_to_core_remote"): between.remote,
         ("coherence", "between_nodes_of_socket"): between_nodes_of_socket(draft),
     }
+    if between.shared is not None:
+        told["coherence", "core_to_core_shared_cache"] = between.shared
     line = cache_line(draft)
     if line + _HEADER != size_in_bytes(draft.of_donor("messages", "data")):
         told["messages", "data"] = from_donor(f"{line + _HEADER} B", f"a line of {line} B and a header of {_HEADER} B")
     sections = []
     for section in ("core", "coherence", "messages", "threads", "dram", "tlb"):
-        values = {name: from_donor(entry["value"]) for name, entry in draft.donor.get(section, {}).items()}
+        values = {
+            name: from_donor(entry["value"])
+            for name, entry in draft.donor.get(section, {}).items()
+            if name != "core_to_core_shared_cache"  # of the donor's last levels
+        }
         values |= {name: value for (where, name), value in told.items() if where == section}
         lines = [f"{name} = {value.toml()}" for name, value in values.items()]
         sections.append(f"[{section}]\n" + "\n".join(lines))

@@ -87,7 +87,7 @@ def layout_of(source: SourceText, top: Part) -> tuple[Layout, list[str]]:
         source.refuse(top.line, found, f"at most {MOST_CORES} cores and {MOST_NODES} nodes")
     _give_homes(seen, top, said)
     sockets = _sockets(seen, said)
-    nodes = _nodes(source, seen, sockets, said)
+    nodes = _nodes(seen, sockets)
     indexes = [node.os_index for node in nodes]
     if len(set(indexes)) != len(indexes):
         source.refuse(top.line, "has two nodes of one number", "another os_index for each NUMANode")
@@ -138,7 +138,7 @@ def _sockets(seen: _Seen, said: list[str]) -> list[int]:
     return [order.index(one) for one in roots]
 
 
-def _nodes(source: SourceText, seen: _Seen, sockets: list[int], said: list[str]) -> tuple[NodeSeen, ...]:
+def _nodes(seen: _Seen, sockets: list[int]) -> tuple[NodeSeen, ...]:
     """In the tree's order, sockets ascending: cores are numbered socket by socket."""
     cores_of: dict[int, list[int]] = {}
     for number, core in enumerate(seen.cores):
@@ -150,16 +150,22 @@ def _nodes(source: SourceText, seen: _Seen, sockets: list[int], said: list[str])
         reached = sorted({sockets[core] for core in below})
         socket = sockets[cores[0]] if cores else (reached[0] if reached else 0)
         index = node.part.os_index if node.part.os_index is not None else len(found)
+        joined = ""
         if not cores:
             kind = f" ({node.part.subtype})" if node.part.subtype else ""
             where = "" if len(reached) == 1 else f", which the file gives to {len(reached)} sockets"
-            said.append(
-                f"what joins node {index}{kind} without cores to socket {socket}{where}: no link of its own is described"
-            )
+            joined = f"node {index}{kind} without cores to socket {socket}{where}"
         threads = tuple(seen.cores[core].threads for core in cores)
         found.append(
             NodeSeen(
-                socket, index, threads, node.part.size or None, node.side_cache, node.part.cpuset, node.part.gp_index
+                socket,
+                index,
+                threads,
+                node.part.size or None,
+                node.side_cache,
+                node.part.cpuset,
+                node.part.gp_index,
+                joined,
             )
         )
     return tuple(sorted(found, key=lambda node: node.socket))

@@ -36,6 +36,9 @@ class Merged:
     bandwidth: Matrix = field(default_factory=dict)
     bandwidth_key: str = ""
     bandwidth_of_firmware: bool = False
+    write_bandwidth: Matrix = field(default_factory=dict)
+    write_bandwidth_key: str = ""
+    write_bandwidth_of_firmware: bool = False
     peak_reads: From | None = None
     peak_one_to_one: From | None = None
     peaks_are_of_a_node: bool = False
@@ -136,7 +139,11 @@ def _merge_matrices(result: Merged, found: Sequence[Facts]) -> None:
     """What was measured goes before what the firmware says."""
     for number, facts in sorted(enumerate(found, 1), key=lambda one: one[1].firmware):
         key = f"F{number}"
-        for name, what in (("idle", "idle latencies"), ("bandwidth", "bandwidths between nodes")):
+        for name, what in (
+            ("idle", "idle latencies"),
+            ("bandwidth", "bandwidths between nodes"),
+            ("write_bandwidth", "bandwidths of writes between nodes"),
+        ):
             matrix = getattr(facts, name)
             if not matrix:
                 continue
