@@ -13,6 +13,7 @@ from validation import (
     originals,
     placements,
     sampling,
+    todays_machines,
 )
 from validation.advisor import construction, line_engine, s0_question
 from validation.advisor import study as advisor
@@ -53,6 +54,7 @@ STUDIES: dict[str, Study[Any]] = {
         capture_costs.STUDY,
         sampling.STUDY,
         imported_machines.STUDY,
+        todays_machines.STUDY,
         fuzz.STUDY,
     )
 }

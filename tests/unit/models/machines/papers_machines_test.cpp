@@ -14,7 +14,6 @@
 namespace homenode {
 namespace {
 
-
 const std::filesystem::path folder = test::source_folder() / "models" / "machines";
 
 Machine machine_named(const std::string& name) { return load_machine(folder / (name + ".toml")); }
