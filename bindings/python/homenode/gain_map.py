@@ -48,10 +48,14 @@ def _seconds(text: str) -> float:
 
 
 def with_hops(machine: Machine, scale: float) -> Machine:
-    """The machine with a hop's latency scaled, and lines of other sockets' caches as much nearer or farther, but not below the own's."""
+    """The machine with a hop's latency scaled, and lines of other sockets' caches as much nearer or farther, but not below the own's.
+
+    Where one socket has all nodes, a hop is from one of them to another.
+    """
     if machine.nodes < 2 or scale == 1:
         return machine
-    scaled = machine.with_changes(link_latency=f"x{scale:g}")
+    hop = "links.latency" if machine.topology["links"] else "coherence.between_nodes_of_socket"
+    scaled = machine.with_changes({hop: f"x{scale:g}"})
     local, remote = (_described(machine, f"coherence.core_to_core_{which}") for which in ("local", "remote"))
     moved = _seconds(remote) * remote_ratio(scaled) / remote_ratio(machine)
     return scaled.with_changes(core_to_core_remote=f"{1e9 * moved:.9g} ns" if moved > _seconds(local) else local)
