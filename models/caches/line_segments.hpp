@@ -56,10 +56,9 @@ public:
 
   std::size_t size() const { return pool_.size() - 1 - free_count_; }
 
-  // Prefetch the simulator's own data for looking the line up: first the table, later the segment that it names. Always inline: gcc takes a
-  // function that only prefetches for one without an effect, and leaves out its calls.
-  [[gnu::always_inline]] void prefetch_table(LineNumber line) const { __builtin_prefetch(find(block_of(line))); }
-  [[gnu::always_inline]] void prefetch_segment(LineNumber line) const {
+  // Prefetch the simulator's own data for looking the line up: first the table, later the segment that it names.
+  void prefetch_table(LineNumber line) const { __builtin_prefetch(find(block_of(line))); }
+  void prefetch_segment(LineNumber line) const {
     const Block* block = find(block_of(line));
     if (!block || block->held == 0) return;
     if (block->several)
@@ -69,7 +68,7 @@ public:
   }
 
   // Prefetches segments that were made soon after this one: they lie behind it in memory.
-  [[gnu::always_inline]] void prefetch_followers(SegmentIndex index, std::size_t count) const {
+  void prefetch_followers(SegmentIndex index, std::size_t count) const {
     const std::size_t end = std::min(pool_.size(), index + count);
     for (std::size_t i = index; i < end; i += 64 / sizeof(LineSegment)) __builtin_prefetch(&pool_[i]);
   }

@@ -80,7 +80,8 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
       moved = leaving(level, set_in(levels_[level], moved >> 1, frame_of(moved >> 1)), 0);
     if (level > 0 && moved != 0) __builtin_prefetch(&states_[moved >> 1]);
   }
-  if (moved != 0 && (by_evictions(last) || (moved & 1) != 0)) prefetch_set(last, core, set_in(levels_[last], moved >> 1, frame_of(moved >> 1)));
+  if (moved != 0 && (by_evictions(last) || (moved & 1) != 0))
+    prefetch_set(last, core, set_in(levels_[last], moved >> 1, frame_of(moved >> 1)));
   if (by_evictions(last) || (states_[line.id].domains & domain_bit(core)) != 0) return;
   moved = leaving(last, line.set[last], 0);
   if (moved != 0) __builtin_prefetch(&states_[moved >> 1]);

@@ -83,7 +83,7 @@ private:
     bool scaled = false;                               // of a sample: it has fewer sets instead of some that stay empty
     std::uint32_t sets = 1, slices = 1, set_mask = 0;  // sets of a slice; their mask if they are a power of two
     std::uint64_t first_entry = 0, cache_entries = 0;  // of its first cache; of one cache
-    std::vector<std::uint32_t> drawn;  // by set of all caches: random victims so far; empty where the oldest line leaves
+    std::vector<std::uint32_t> drawn;                  // by set of all caches: random victims so far; empty where the oldest line leaves
   };
   // What a clear bit and `nobody` say is certain; a set bit may be stale.
   struct LineState {

@@ -135,6 +135,25 @@ TEST_P(CacheModelContract, SameCallsYieldTheSameAndSoDoesAClone) {
   for (std::size_t i = calls.size() / 2; i < calls.size(); ++i) ASSERT_EQ(text_of(make(calls[i], *clone)), outcomes[i]) << "call " << i;
 }
 
+// Groups of one core that were told of in advance cost what they cost otherwise.
+TEST_P(CacheModelContract, WhatIsExpectedCostsTheSame) {
+  const auto told = make_model(), plain = make_model();
+  std::vector<Call> calls = random_calls(machine(), 4, 1000);
+  for (std::size_t begin = 0; begin < calls.size();) {
+    if (calls[begin].kind != Call::access) {
+      ASSERT_EQ(text_of(make(calls[begin], *told)), text_of(make(calls[begin], *plain))) << "call " << begin;
+      ++begin;
+      continue;
+    }
+    std::size_t end = begin;
+    for (; end < calls.size() && end < begin + 7 && calls[end].kind == Call::access; ++end) {
+      calls[end].core = calls[begin].core;
+      told->expect(calls[end].core, calls[end].group);
+    }
+    for (; begin < end; ++begin) ASSERT_EQ(text_of(make(calls[begin], *told)), text_of(make(calls[begin], *plain))) << "call " << begin;
+  }
+}
+
 TEST_P(CacheModelContract, WeightsHitsByTheParallelismOfTheirStream) {
   const auto model = make_model();
   std::mt19937_64 random{5};

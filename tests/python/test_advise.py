@@ -244,7 +244,7 @@ def test_the_command_says_whether_and_why(homenode: Run, stencil: hn.Trace, tmp_
         "Upper bound of the gain over equal chunks (closed form, no replays)",
     ):
         assert text in done.stdout
-    assert "Plotly.newPlot" in (tmp_path / "map.html").read_text(encoding="utf-8")
+    assert "<figure " in (tmp_path / "map.html").read_text(encoding="utf-8")
     document = json.loads(homenode("advise", stencil.path, *options, "--json").stdout)
     assert document["threads"] == 8
     assert "changes" not in document

@@ -78,7 +78,7 @@ def test_page_needs_no_network_and_repeats(homenode: Run, trace_file: Path, tmp_
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "src=" not in page.partition("<body>")[2]
     assert not re.search(r"<(script|link)[^>]+(src|href)=", page)
-    assert "Plotly.newPlot" in page.partition("<body>")[2]
+    assert "<figure " in page.partition("<body>")[2]
     assert "first-touch" in page
     first = page
     assert homenode("report", "report.json", "-o", "page.html", "--json").status == 0

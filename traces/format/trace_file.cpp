@@ -136,7 +136,8 @@ std::shared_ptr<const ExecutionBody> TraceFile::body(ExecutionId id) const {
   const std::lock_guard lock{mutex_};
   cache_.push_front({id, body, slots <= small_body});
   const auto alike = [small = cache_.front().small](const CachedBody& cached) { return cached.small == small; };
-  if (std::count_if(cache_.begin(), cache_.end(), alike) > static_cast<std::ptrdiff_t>(slots <= small_body ? cached_small_bodies : cached_bodies))
+  if (std::count_if(cache_.begin(), cache_.end(), alike) >
+      static_cast<std::ptrdiff_t>(slots <= small_body ? cached_small_bodies : cached_bodies))
     cache_.erase(std::next(std::find_if(cache_.rbegin(), cache_.rend(), alike)).base());
   return body;
 }

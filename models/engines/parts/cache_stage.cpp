@@ -11,7 +11,7 @@ namespace homenode {
 namespace {
 
 constexpr Bytes large_page{2 << 20};  // that the translations of large pages hold
-// So many touches, but not more groups, are known before the caches see the first: as they are asked for what the host has to fetch.
+// What is collected before the caches see the first group, so that they can ask the host ahead (CacheModel::expect).
 constexpr std::size_t touches_ahead = 256, groups_ahead = 64;
 
 }  // namespace
@@ -203,8 +203,8 @@ void CacheStage::pass_groups(const Work& work, FilteredSlice& slice) {
   collected_ = 0;
 }
 
-// Which pages the touch needs, and what finding them costs. `noted`: the address space knows already. Of pages that the slice has touched in
-// the same way already nothing is to be learned, but which translations are used.
+// Which pages the touch needs, and what finding them costs. `noted`: the address space knows already. Of pages that the slice has touched
+// in the same way already nothing is to be learned, but which translations are used.
 void CacheStage::note_pages(const LineTouch& touch, CoreId core, const AddressSpace& addresses, FilteredSlice& slice, bool noted,
                             bool walks_now) {
   const AddressRange range = bytes_of(touch.lines, line_bytes_);

@@ -46,8 +46,9 @@ class BreakEven:
             )
         figure.add_hline(y=1.0, line_dash="dot")
         first, second = self.values
+        has_units = any(isinstance(value, str) for value in self.gains[self.axis])
         figure.update_layout(
-            xaxis={"title": {"text": f"{self.axis} (SI units)"}, "exponentformat": "SI"},
+            xaxis={"title": {"text": f"{self.axis} (SI units)" if has_units else self.axis}, "exponentformat": "SI"},
             yaxis_title=f"{second} over {first}",
             title=f"Above 1 {first} is better, below it {second}",
         )

@@ -129,6 +129,16 @@ TEST_F(TraceTest, BodiesReadFromSeveralThreadsAreEqual) {
   }
 }
 
+// More executions than bodies are kept of loops: each has a few slots, so all stay (small_body in trace_file.hpp).
+TEST_F(TraceTest, SmallBodiesAreDecodedOnce) {
+  write_trace(path(), *test::jacobi2d(20, 12));
+  const auto trace = open_trace(path());
+  ASSERT_GT(trace->executions.size(), 10U);
+  const auto first = trace->body(ExecutionId{0});
+  for (std::size_t e = 1; e < trace->executions.size(); ++e) trace->body(ExecutionId{e});
+  EXPECT_EQ(trace->body(ExecutionId{0}), first);
+}
+
 TEST_F(TraceTest, TheHashDoesNotDependOnHowBlocksAreCut) {
   const auto cut = [](std::vector<std::int64_t> at) {
     WorkloadBuilder builder;
