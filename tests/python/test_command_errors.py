@@ -30,7 +30,10 @@ def refused(ended: Ended, *expected: str) -> None:
     [
         (["captrue"], ["unknown command 'captrue'; allowed: capture, cc, c++", "did you mean 'capture'?"]),
         (["kernels", "--bogus"], ["--bogus"]),
-        (["machines", "x7560"], ["unknown machine 'x7560'; allowed: xeon-x7560-4s, knc-5110p, opteron-8431-4s"]),
+        (
+            ["machines", "x7560"],
+            ["unknown machine 'x7560'; allowed: a64fx, epyc-7763-2s-nps1", "did you mean 'xeon-x7560-4s'?"],
+        ),
         (
             ["policies", "distr"],
             ["unknown policy or kind of policy 'distr'; did you mean 'distribution'", "? Allowed: one of "],
