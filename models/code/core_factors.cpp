@@ -45,7 +45,8 @@ std::shared_ptr<const CodeCycles> with_core_factors(std::shared_ptr<const CodeCy
     if (region >= changed->regions.size())
       throw UsageError("core factor of region " + std::to_string(region) + "; allowed: 0 to " +
                        std::to_string(changed->regions.size() - 1));
-    changed->regions[region].cycles *= factor, changed->regions[region].mispredictions *= factor;
+    RegionCycles& cycles = changed->regions[region];
+    cycles.cycles *= factor, cycles.mispredictions *= factor, cycles.resolution *= factor;
   }
   return changed;
 }

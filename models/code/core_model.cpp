@@ -13,6 +13,7 @@ namespace {
 
 constexpr double worth_a_call = 0.01;  // of all instructions: a function of a library that executes less takes no time
 constexpr double worth_a_look = 1e-4;  // of all instructions: a block of less that is in no window is not asked for
+constexpr double rarest = 1000;        // executions a misprediction: the program is told of no rarer ones
 
 CoreModelFiles& files() {
   static CoreModelFiles used;
@@ -89,6 +90,23 @@ void add_block(std::string& text, std::size_t number, const CodeBlock& block) {
   text += '\n';
 }
 
+// Blocks whose branch is predicted wrong now and then.
+void add_wrong(std::string& text, const ExecutedCode& code, const std::vector<bool>& asked) {
+  std::vector<double> executions(code.blocks.size(), 0), wrong(code.blocks.size(), 0);
+  for (const CodeCount& count : code.counts) {
+    executions[count.block] += count.executions;
+    wrong[count.block] += count.mispredictions;
+  }
+  for (std::size_t b = 0; b < asked.size(); ++b) {
+    if (!asked[b] || !has_code(code.blocks[b]) || wrong[b] * rarest < executions[b] || wrong[b] <= 0) continue;
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), std::max(1.0, executions[b] / wrong[b])).ptr;
+    text += "wrong " + std::to_string(b) + ' ';
+    text.append(digits.begin(), end);
+    text += '\n';
+  }
+}
+
 void add_window(std::string& text, const ExecutedCode& code, const CodeWindow& window, const std::vector<bool>& calls) {
   text += "sequence";
   for (std::size_t i = 0; i < window.blocks.size(); ++i) {
@@ -119,6 +137,7 @@ std::string core_model_request(const Workload& workload, const std::string& llvm
   const std::vector<bool> asked = asked_for(code);
   for (std::size_t b = 0; b < asked.size(); ++b)
     if (asked[b] && has_code(code.blocks[b])) add_block(text, b, code.blocks[b]);
+  add_wrong(text, code, asked);
   const std::vector<bool> calls = calls_that_count(code);
   for (const CodeWindow& window : code.windows) add_window(text, code, window, calls);
   return text + "end\n";
@@ -130,14 +149,15 @@ std::vector<BlockCycles> block_cycles(const Workload& workload, const std::strin
   for (const auto& [number, block] : answer.at("blocks").items()) {
     const std::size_t place = std::stoull(number);
     if (place >= result.size()) throw InputError("the core model speaks of block " + number + ", which it was not asked for");
-    result[place] = {.cycles = block.at("cycles"), .alone = block.at("alone"), .bound = block.at("bound")};
+    result[place] = {
+        .cycles = block.at("cycles"), .alone = block.at("alone"), .bound = block.at("bound"), .resolution = block.at("resolution")};
   }
   return result;
 }
 
 CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles>& blocks) {
   struct Sum {
-    double instructions = 0, known_instructions = 0, cycles = 0, of_calls = 0, mispredictions = 0;
+    double instructions = 0, known_instructions = 0, cycles = 0, of_calls = 0, mispredictions = 0, resolution = 0;
   };
   const ExecutedCode& code = workload.executed;
   const std::vector<bool> calls = calls_that_count(code);
@@ -151,6 +171,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     if (blocks[count.block].is_known()) {
       sum.known_instructions += instructions;
       sum.cycles += count.executions * blocks[count.block].cycles;
+      sum.resolution += count.mispredictions * blocks[count.block].resolution;
     }
     if (!calls[count.block]) continue;
     const CodeBlock& called = code.blocks[block.calls - 1];
@@ -163,6 +184,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     if (sum.known_instructions <= 0) continue;
     region.cycles = sum.cycles / sum.known_instructions + sum.of_calls / sum.instructions;
     region.mispredictions = sum.mispredictions / sum.instructions;
+    region.resolution = sum.resolution / sum.instructions;
   }
   return result;
 }

@@ -35,6 +35,7 @@ struct BlockCycles {
   double cycles = -1;  // of one execution, 0 where it retires with the one before; negative: it was not looked at
   bool alone = false;
   std::string bound{};
+  double resolution = 0;  // cycles of each misprediction of the branch at its end beyond core.misprediction; negative: fewer
   bool is_known() const { return cycles >= 0; }
 };
 std::vector<BlockCycles> block_cycles(const Workload&, const std::string& llvm_cpu);

@@ -10,6 +10,7 @@ namespace homenode {
 namespace {
 
 constexpr std::size_t most_bytes = 1 << 20;  // of one block
+constexpr double most_each = 1e6;            // executions a misprediction
 
 std::string quoted(std::string_view text) {
   std::string quoted{'\''};
@@ -48,10 +49,12 @@ private:
       block(words);
     else if (kind == "steps")
       steps(words);
+    else if (kind == "wrong")
+      wrong(words);
     else if (kind == "sequence")
       sequence(words);
     else
-      refuse(quoted(kind), "cpu NAME, block ID BYTES [ADDRESS], steps ID BYTES..., sequence ID[*COUNT]..., end");
+      refuse(quoted(kind), "cpu NAME, block ID BYTES [ADDRESS], steps ID BYTES..., wrong ID EXECUTIONS, sequence ID[*COUNT]..., end");
     std::string more;
     if (words >> more) refuse(quoted(more) + " behind the last word", "nothing more on this line");
   }
@@ -97,6 +100,17 @@ private:
     }
     if (!request_.blocks.try_emplace(number(id, 10, "the id of a block"), std::move(read)).second)
       refuse("block " + id + " again", "each once");
+  }
+
+  void wrong(std::istringstream& words) {
+    std::string id, executions;
+    if (!(words >> id >> executions)) refuse("'wrong' without a number", "wrong ID EXECUTIONS");
+    double each = 0;
+    const auto [end, status] = std::from_chars(executions.data(), executions.data() + executions.size(), each);
+    if (status != std::errc{} || end != executions.data() + executions.size() || !(each >= 1 && each <= most_each))
+      refuse(quoted(executions), "executions of the block for each branch predicted wrong, 1 to 1e6");
+    if (!request_.executions_a_misprediction.emplace(number(id, 10, "the id of a block"), each).second)
+      refuse("'wrong " + id + "' again", "each once");
   }
 
   void sequence(std::istringstream& words) {

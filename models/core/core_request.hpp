@@ -25,6 +25,8 @@ struct CoreRequest {
   std::string cpu;
   std::map<std::uint64_t, Block> blocks;
   std::map<std::vector<Run>, std::uint64_t> sequences;  // and how often each was given
+  // By block: of so many executions of its last instruction, a branch, one is predicted wrong. The others have none.
+  std::map<std::uint64_t, double> executions_a_misprediction;
 
   static constexpr std::uint64_t most_executions = 1'000'000;  // of blocks in one sequence
 };

@@ -9,6 +9,9 @@ namespace homenode {
 namespace {
 
 constexpr unsigned times_alone = 32;
+// A branch on a number that the instruction before it made: a cycle to be dispatched, one to compare, one to execute. What calibration
+// measures (models/machines/native/measure_branches.cpp) takes that much beyond the refill; core_times_test.cpp runs its loop.
+constexpr double of_calibration = 3;
 
 struct Sum {
   std::uint64_t cycles = 0, executions = 0;
@@ -18,8 +21,24 @@ struct Sum {
   }
 };
 
+// What wrong branches take longer than right ones.
+struct Delays {
+  double cycles = 0;
+  std::uint64_t wrong = 0;
+  void add(double longer, std::uint64_t count) {
+    cycles += longer * static_cast<double>(count);
+    wrong += count;
+  }
+  void add(const Delays& other) {
+    cycles += other.cycles;
+    wrong += other.wrong;
+  }
+  double mean() const { return wrong > 0 ? cycles / static_cast<double>(wrong) : 0; }
+};
+
 struct BlockSums {
   Sum measured, warm_up;
+  Delays delays;
   CoreActivity steady, whole;
 };
 
@@ -27,6 +46,7 @@ class Calculation {
 public:
   explicit Calculation(const CoreRequest& request) : target_{request.cpu}, reader_{target_}, latency_{forwarding_latency(request.cpu)} {
     for (const auto& [id, block] : request.blocks) blocks_.emplace(id, reader_.read(id, block));
+    for (const auto& [id, each] : request.executions_a_misprediction) branches_[id] = {.each = each, .executions = each / 2};
   }
 
   BlockTimes run(const CoreRequest& request) {
@@ -36,6 +56,7 @@ public:
       add(window, count);
     }
     BlockTimes times{.blocks = {}, .unknown = reader_.unknown(), .measured_cycles = 0};
+    for (const auto& [id, sums] : sums_) all_delays_.add(sums.delays);
     for (const auto& [id, sums] : sums_) times.measured_cycles += sums.measured.cycles;
     for (const auto& [id, block] : blocks_) times.blocks.emplace(id, time_of(block));
     return times;
@@ -55,6 +76,30 @@ private:
     }
     for (const auto& [id, activity] : times.steady) sums_[id].steady.add(activity);
     for (const auto& [id, activity] : times.whole) sums_[id].whole.add(activity);
+    if (!branches_.empty()) add_delays(window, times, count);
+  }
+
+  // The window once more, with wrong branches. Which executions they end is not known, only how many: they are spread evenly.
+  void add_delays(const WindowOfBlocks& window, const WindowTimes& right, std::uint64_t count) {
+    WindowOfBlocks with{.blocks = window.blocks, .is_cut = window.is_cut, .refill = target_.model().MispredictPenalty};
+    for (std::size_t index = 0; index < window.blocks.size(); ++index) {
+      const auto branch = branches_.find(window.blocks[index]->id);
+      if (branch == branches_.end()) continue;
+      if ((branch->second.executions += 1) < branch->second.each) continue;
+      branch->second.executions -= branch->second.each;
+      with.wrong.push_back(index);
+    }
+    if (with.wrong.empty()) return;
+    const WindowTimes wrong = simulate(target_, with, latency_);
+    const auto behind = [&](std::size_t index) {
+      return static_cast<double>(wrong.retired[index]) - static_cast<double>(right.retired[index]);
+    };
+    // From one wrong branch to the next, what the one delays. The last one's delay may be cut off.
+    for (std::size_t next = 1; next < with.wrong.size(); ++next) {
+      const std::size_t from = with.wrong[next - 1];
+      if (from < right.measured_from) continue;
+      sums_[window.blocks[from]->id].delays.add(behind(with.wrong[next]) - behind(from) - with.refill - of_calibration, count);
+    }
   }
 
   BlockTime time_of(const CoreBlock& block) {
@@ -79,6 +124,8 @@ private:
             .alone = false,
             .executions = sum.executions,
             .bound = bottleneck(sums.steady.cycles > 0 ? sums.steady : sums.whole, target_.model()),
+            .resolution = (sums.delays.wrong > 0 ? sums.delays : all_delays_).mean(),
+            .wrong = sums.delays.wrong,
             .instructions = block.instructions.size()};
   }
 
@@ -87,6 +134,12 @@ private:
   ForwardingLatency latency_;
   std::map<std::uint64_t, CoreBlock> blocks_;
   std::map<std::uint64_t, BlockSums> sums_;
+  // Of blocks with wrong branches: executions since the last one, so that they begin in the middle.
+  struct Branch {
+    double each = 0, executions = 0;
+  };
+  std::map<std::uint64_t, Branch> branches_;
+  Delays all_delays_;
 };
 
 }  // namespace
@@ -96,11 +149,8 @@ BlockTimes core_times(const CoreRequest& request) { return Calculation{request}.
 std::string core_times_json(const CoreRequest& request, const BlockTimes& times) {
   nlohmann::ordered_json blocks = nlohmann::ordered_json::object();
   for (const auto& [id, time] : times.blocks)
-    blocks[std::to_string(id)] = {{"cycles", time.cycles},
-                                  {"alone", time.alone},
-                                  {"executions", time.executions},
-                                  {"bound", time.bound},
-                                  {"instructions", time.instructions}};
+    blocks[std::to_string(id)] = {{"cycles", time.cycles}, {"alone", time.alone},           {"executions", time.executions},
+                                  {"bound", time.bound},   {"resolution", time.resolution}, {"instructions", time.instructions}};
   const nlohmann::ordered_json answer{
       {"llvm", llvm_version()}, {"cpu", request.cpu}, {"blocks", std::move(blocks)}, {"unknown", nlohmann::ordered_json(times.unknown)}};
   return answer.dump();

@@ -14,6 +14,10 @@ struct BlockTime {
   bool alone = false;            // in no sequence
   std::uint64_t executions = 0;  // that the mean is of
   std::string bound;
+  // Of a block whose branch is predicted wrong now and then: cycles that this takes, each time, beyond those of a branch whose condition
+  // was just computed (negative: other work goes on meanwhile). `wrong`: how many of them this is the mean of; 0: the mean of all blocks.
+  double resolution = 0;
+  std::uint64_t wrong = 0;
   std::uint64_t instructions = 0;
 };
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "models/core/fetch_stage.hpp"
 #include "models/core/value_walk.hpp"
 #include "sim/base/errors.hpp"
 
@@ -160,6 +161,14 @@ std::size_t end_of_warm_up(const Stream& stream, const llvm::MCSchedModel& model
   return index + 1 < stream.first.size() ? index : 0;  // one long block: all of it
 }
 
+// The last instruction of each execution that ends with a wrong branch.
+std::vector<std::uint32_t> wrong_instructions(const Stream& stream, const WindowOfBlocks& window) {
+  std::vector<std::uint32_t> wrong;
+  for (const std::size_t execution : window.wrong)
+    if (stream.first[execution + 1] > stream.first[execution]) wrong.push_back(stream.first[execution + 1] - 1);
+  return wrong;
+}
+
 ForwardingDelay delay_of(const ForwardingLatency& latency) {
   constexpr unsigned of_store = 1;  // LLVM's latency of a store, after which the delay begins
   const auto rest = [](unsigned total) { return total > of_store ? total - of_store : 0; };
@@ -186,13 +195,17 @@ WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, con
   llvm::mca::RegisterFile registers{model, target.registers(), 0};
   LoadStoreUnit memory{model, stream.forwarding, delay_of(latency)};
   llvm::mca::Scheduler scheduler{model, memory};
+  auto fetch = std::make_unique<FetchStage>(wrong_instructions(stream, window), window.refill);
+  FetchStage& fetching = *fetch;
   llvm::mca::Pipeline pipeline;
   pipeline.appendStage(std::make_unique<llvm::mca::EntryStage>(source));
+  pipeline.appendStage(std::move(fetch));
   pipeline.appendStage(
       std::make_unique<llvm::mca::DispatchStage>(target.subtarget(), target.registers(), model.IssueWidth, retirement, registers));
   pipeline.appendStage(std::make_unique<llvm::mca::ExecuteStage>(scheduler, true));
   pipeline.appendStage(std::make_unique<llvm::mca::RetireStage>(retirement, registers, memory));
   pipeline.addEventListener(&observer);
+  pipeline.addEventListener(&fetching);
   auto cycles = pipeline.run();
   if (!cycles) throw Error("LLVM cannot simulate a sequence: " + llvm::toString(cycles.takeError()));
   return times;

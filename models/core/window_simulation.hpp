@@ -1,5 +1,5 @@
 // Simulates a window, blocks as they were executed one after the other, on a core: LLVM-MCA with the window as one stream of instructions,
-// so that registers are renamed, and dependences carried, across blocks. All branches are predicted right.
+// so that registers are renamed, and dependences carried, across blocks. Branches are predicted right but for those that are said.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,9 @@ ForwardingLatency forwarding_latency(const std::string& cpu);
 struct WindowOfBlocks {
   std::vector<const CoreBlock*> blocks;
   bool is_cut = false;  // no block knows what memory and registers held before it
+  // Executions whose branch at the end was predicted wrong, growing: what follows is dispatched `refill` cycles after it has executed.
+  std::vector<std::size_t> wrong{};
+  unsigned refill = 0;
 };
 
 struct WindowTimes {

@@ -12,6 +12,7 @@ namespace homenode {
 struct RegionCycles {
   double cycles = 0;          // of its blocks, and of what they call in libraries
   double mispredictions = 0;  // of branches
+  double resolution = 0;      // cycles that these take longer than one whose condition was just computed; negative: less long
 };
 
 struct CodeCycles {

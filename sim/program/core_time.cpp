@@ -14,8 +14,11 @@ double core_seconds(const WorkCounts& work, const CoreThroughput& core, Frequenc
 
 double core_seconds(const WorkCounts& work, const RegionCycles* code, const Machine& machine) {
   if (code == nullptr) return core_seconds(work, machine.core, machine.clock);
-  return work.instructions * (code->cycles * machine.core.block_time + code->mispredictions * machine.core.misprediction) /
-         machine.clock.hertz();
+  // Nothing waits on a core that predicts every branch right.
+  const double wrong = machine.core.misprediction > 0
+                           ? std::max(0.0, code->mispredictions * machine.core.misprediction + code->resolution * machine.core.block_time)
+                           : 0;
+  return work.instructions * (code->cycles * machine.core.block_time + wrong) / machine.clock.hertz();
 }
 
 }  // namespace homenode

@@ -56,6 +56,7 @@ private:
       found(figure::clock, native::core_hertz(10 * r).value, Kind::rate);
       for (const native::Throughput& kind : native::core_throughput(10 * r))
         found(figure::throughput(kind.name), kind.per_second.value, Kind::rate);
+      if (const double wrong = native::misprediction_nanoseconds(10 * r); wrong > 0) found(figure::misprediction, wrong, Kind::time);
     });
   }
 

@@ -58,11 +58,12 @@ inline std::string throughput(const std::string& kind) { return "instructions a 
 inline std::string barrier(std::size_t threads) { return "barrier/" + std::to_string(threads); }
 inline std::string wakeup(double idle_microseconds) { return "wake-up/" + std::to_string(std::lround(idle_microseconds)); }
 inline std::string sharing(std::size_t second) { return "slowdown beside the CPU before/" + std::to_string(second); }
-inline const std::string clock = "clock", misses_in_flight = "misses in flight", tlb_entries = "tlb/entries", tlb_miss = "tlb/miss",
-                         core_to_core_near = "core to core/near", core_to_core_far = "core to core/far", fault = "page fault/write",
-                         read_fault = "page fault/read", rewrite_fault = "page fault/again",
-                         contended_fault = "page fault/all CPUs at once", huge_fault = "page fault/huge", map = "mmap and munmap",
-                         unmap_page = "munmap/page", system_call = "system call", context_switch = "context switch", thread = "thread";
+inline const std::string clock = "clock", misprediction = "mispredicted branch", misses_in_flight = "misses in flight",
+                         tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", core_to_core_near = "core to core/near",
+                         core_to_core_far = "core to core/far", fault = "page fault/write", read_fault = "page fault/read",
+                         rewrite_fault = "page fault/again", contended_fault = "page fault/all CPUs at once",
+                         huge_fault = "page fault/huge", map = "mmap and munmap", unmap_page = "munmap/page", system_call = "system call",
+                         context_switch = "context switch", thread = "thread";
 }  // namespace figure
 
 }  // namespace homenode

@@ -65,6 +65,11 @@ private:
       fields_.set("core." + kind, per_cycle, Fields::number_text);
       if (kind == "fp_multiply") fields_.set("core.fp_fma", per_cycle, Fields::number_text, "as multiplications");
     }
+    if (const Spread wrong = host_.of(figure::misprediction); wrong.passes > 0) {
+      const Spread cycles = mapped(wrong, [&](double nanoseconds) { return nanoseconds * 1e-9 * clock.value; });
+      fields_.set("core.misprediction", resting_on(cycles, clock), Fields::number_text,
+                  "a branch on a random bit against one that is always taken, both on numbers that wait for each other");
+    }
   }
 
   void latencies() {

@@ -89,6 +89,10 @@ struct Reread {
 };
 double reread_nanoseconds(const Buffer&, std::size_t bytes, const Reread&, unsigned repeats, std::size_t& at);
 
+// Nanoseconds that a branch costs which was predicted wrong, when its condition is a cycle old; 0 where this architecture has no
+// measurement.
+double misprediction_nanoseconds(unsigned repeats);
+
 // How much longer a loop takes each of two CPUs that needs all of a core's issue slots when both run it: 1 where each has a core of its
 // own, about 2 where they share one.
 double sharing_slowdown(unsigned first_cpu, unsigned second_cpu, unsigned repeats);

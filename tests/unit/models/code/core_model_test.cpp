@@ -52,13 +52,13 @@ TEST(CoreModelRequest, hasTheBlocksThatMatterAndCallsBehindTheirBlocks) {
   }
   // block 3 never ran, block 5 has no code
   EXPECT_EQ(core_model_request(program_with_code(), "znver3"), "cpu znver3\nblock 0 0102\nsteps 1" + steps +
-                                                                   "\nblock 2 ff\nblock 4 c3\n"
+                                                                   "\nblock 2 ff\nblock 4 c3\nwrong 0 10\nwrong 2 6.25\n"
                                                                    "sequence 0 1 0 1 2*3\nend\n");
 }
 
 TEST(RegionCycles, areSumsOverBlocksByInstruction) {
   const CodeAlone workload = program_with_code();
-  const std::vector<BlockCycles> blocks{{.cycles = 3}, {.cycles = 20}, {.cycles = 2}, {}, {.cycles = 1}, {}};
+  const std::vector<BlockCycles> blocks{{.cycles = 3}, {.cycles = 20}, {.cycles = 2, .resolution = 7}, {}, {.cycles = 1}, {}};
   const CodeCycles found = region_cycles(workload, blocks);
   // region 0: 10 x 4 + 5 x 6 = 70 instructions, 10 x 3 + 5 x 2 = 40 cycles, 10 calls of 20; 1 misprediction
   ASSERT_NE(found.of(RegionId{0}), nullptr);
@@ -66,6 +66,8 @@ TEST(RegionCycles, areSumsOverBlocksByInstruction) {
   EXPECT_DOUBLE_EQ(found.of(RegionId{0})->mispredictions, 1.0 / 70);
   // region 1: 20 x 6 + 2 = 122 instructions, 20 x 2 + 2 x 1 cycles, 2 calls of 100 ns at 2 GHz
   EXPECT_DOUBLE_EQ(found.of(RegionId{1})->cycles, 42.0 / 122 + 2 * 200.0 / 122);
+  EXPECT_DOUBLE_EQ(found.of(RegionId{0})->resolution, 0);
+  EXPECT_DOUBLE_EQ(found.of(RegionId{1})->resolution, 4 * 7.0 / 122);
   EXPECT_EQ(found.of(RegionId{2}), nullptr);
 }
 
@@ -159,6 +161,23 @@ TEST(CoreSeconds, ofBlocksAreCyclesAndMispredictionsOverTheClock) {
   // 100 x (1.5 + 0.02 x 10) cycles at 2 GHz
   EXPECT_DOUBLE_EQ(core_seconds(work, &code, machine), 170 / 2e9);
   EXPECT_DOUBLE_EQ(core_seconds(work, nullptr, machine), core_seconds(work, machine.core, machine.clock));
+}
+
+TEST(CoreSeconds, ofWrongBranchesHaveTheirResolution) {
+  Machine machine;
+  machine.clock = Frequency::hertz(1e9);
+  machine.core.misprediction = 10;
+  WorkCounts work;
+  work.instructions = 100;
+  const auto cycles = [&](double resolution) {
+    const RegionCycles code{.cycles = 1, .mispredictions = 0.02, .resolution = resolution};
+    return core_seconds(work, &code, machine) * 1e9;
+  };
+  EXPECT_DOUBLE_EQ(cycles(0.1), 100 + 20 + 10);
+  EXPECT_DOUBLE_EQ(cycles(-0.1), 100 + 20 - 10);
+  EXPECT_DOUBLE_EQ(cycles(-0.5), 100);  // no wrong branch saves time
+  machine.core.misprediction = 0;       // all are predicted right
+  EXPECT_DOUBLE_EQ(cycles(0.1), 100);
 }
 
 }  // namespace

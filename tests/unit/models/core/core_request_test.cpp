@@ -27,6 +27,11 @@ TEST(CoreRequest, isRead) {
   EXPECT_EQ(request.sequences.at(runs), 2);
 }
 
+TEST(CoreRequest, saysHowOftenBranchesAreWrong) {
+  const CoreRequest request = read("cpu znver3\nblock 17 7400\nblock 18 7400\nwrong 17 2.5\nend\n");
+  EXPECT_THAT(request.executions_a_misprediction, testing::ElementsAre(testing::Pair(17, 2.5)));
+}
+
 TEST(CoreRequest, isRefusedByItsLine) {
   struct Case {
     std::string text;
@@ -46,6 +51,10 @@ TEST(CoreRequest, isRefusedByItsLine) {
       {"cpu znver3\nblock 1 90 q\nend\n", {"line 2:", "'q'", "address"}},
       {"cpu znver3\nblock 1 90 0 0\nend\n", {"line 2:", "behind the last word"}},
       {"cpu znver3\nblock 1 90\nblock 1 90\nend\n", {"line 3:", "block 1 again"}},
+      {"cpu znver3\nblock 1 90\nwrong 1\nend\n", {"line 3:", "'wrong' without a number"}},
+      {"cpu znver3\nblock 1 90\nwrong 1 0.5\nend\n", {"line 3:", "'0.5'", "1 to 1e6"}},
+      {"cpu znver3\nblock 1 90\nwrong 1 nan\nend\n", {"line 3:", "'nan'", "1 to 1e6"}},
+      {"cpu znver3\nblock 1 90\nwrong 1 2\nwrong 1 2\nend\n", {"line 4:", "'wrong 1' again"}},
       {"cpu znver3\nblock 1 90\nsequence\nend\n", {"line 3:", "without blocks"}},
       {"cpu znver3\nblock 1 90\nsequence 1*0\nend\n", {"line 3:", "'1*0'", "1 and more"}},
       {"cpu znver3\nblock 1 90\nsequence 1*x\nend\n", {"line 3:", "'x'"}},

@@ -117,6 +117,57 @@ TEST(BlockTimes, takeAMeasuredForwardingLatency) {
   EXPECT_NEAR(repeated("4883470801", "znver3").cycles, 6, 0.01);  // LLVM's latency of it
 }
 
+// What calibration runs (measure_branches.cpp): a number from the one before in six cycles, a branch on it, and the loop's end.
+const std::string numbers = "4889c148c1e10d4831c84889c148c1e9074831c14889c848c1e0114831c84885f07401", skipped = "90",
+                  loop = "4883c7014839fa75d3";
+
+// `turns` of the loop, every other one with the skipped instruction: every other branch is wrong.
+std::string branches_on_numbers(int turns) {
+  std::string lines = "block 1 " + numbers + "\nblock 2 " + skipped + "\nblock 3 " + loop + "\nwrong 1 2\nsequence";
+  for (int turn = 0; turn < turns; ++turn) lines += turn % 2 == 0 ? " 1 2 3" : " 1 3";
+  return lines + "\n";
+}
+
+TEST(WrongBranches, ofTheCalibrationsLoopTakeWhatCalibrationMeasured) {
+  for (const std::string cpu : {"znver3", "znver4", "icelake-server", "skylake-avx512"}) {
+    const BlockTimes times = times_of(branches_on_numbers(120), cpu);
+    EXPECT_NEAR(times.blocks.at(1).resolution, 0, 0.51) << cpu;
+    EXPECT_GT(times.blocks.at(1).wrong, 30) << cpu;
+    const double turn = times.blocks.at(1).cycles + times.blocks.at(2).cycles / 2 + times.blocks.at(3).cycles;
+    EXPECT_NEAR(turn, 6, 0.5) << cpu;  // the time of right branches stays as it is
+  }
+}
+
+// mov (%rdi,%rcx,8), %rax; test %rax, %rax; je; add $1, %rcx; jmp: a branch on what was loaded, every second one wrong.
+TEST(WrongBranches, waitForWhatTheyCompare) {
+  const auto resolution = [](const std::string& before) {
+    return times_of("block 1 " + before + "4885c07407\nblock 2 4883c101ebf0\nwrong 1 2\nsequence" +
+                    [] {
+                      std::string words;
+                      for (int turn = 0; turn < 200; ++turn) words += " 1 2";
+                      return words;
+                    }() +
+                    "\n")
+        .blocks.at(1)
+        .resolution;
+  };
+  const double loaded = resolution("488b04cf"), computed = resolution("4889c8");
+  EXPECT_NEAR(loaded - computed, 4, 0.6);  // Znver3's latency of a load
+  // Two loads, the second through the first.
+  EXPECT_NEAR(resolution("488b04cf488b00") - loaded, 4, 0.6);
+}
+
+TEST(WrongBranches, areSpreadAsOftenAsIsSaid) {
+  const BlockTimes times = times_of("block 1 4885c07400\nwrong 1 8\nsequence 1*400\n");
+  EXPECT_NEAR(static_cast<double>(times.blocks.at(1).wrong), 400 * 0.75 / 8, 2);  // behind the warm-up
+}
+
+TEST(WrongBranches, elsewhereCostTheMeanOfAll) {
+  const BlockTimes times = times_of(branches_on_numbers(60) + "block 9 4885c07400\nwrong 9 2\n");
+  EXPECT_EQ(times.blocks.at(9).wrong, 0);
+  EXPECT_DOUBLE_EQ(times.blocks.at(9).resolution, times.blocks.at(1).resolution);
+}
+
 TEST(BlockTimes, ofAWindowsBlocksSumUpToItsTime) {
   const BlockTimes times =
       times_of("block 1 " + hotspot + "\nblock 2 " + chain + "\nblock 3 f20f5ec2\nsequence 1*7 2*5 3 1*9 2 3*4 1*20 2*8 3 1*5\n");
