@@ -60,13 +60,34 @@ def sampled_interval(
     return interval([predict(changed(machine, uncertainties, row)) for row in factors.tolist()], stated)
 
 
+def native_runs(
+    cases: Sequence[Case], machine: hn.Machine, folder: Path, threads: Sequence[int], repeats: int
+) -> dict[tuple[int, int, str], tuple[Measurement, Shared]]:
+    """By number of the case, threads and distribution: what was measured, and what the neighbours left meanwhile."""
+    kernels = descriptions()
+    found = {}
+    for number, case in enumerate(cases):
+        labels = timed_regions(kernels[case.kernel])
+        for team in threads:
+            for distribution in case.distributions(team):
+                program = build(case.kernel, folder / "native", any_schedule=distribution != "static")
+                run = partial(measure, program, case.parameters, team, labels, repeats, distribution)
+                found[number, team, distribution] = beside_neighbours(run, machine)
+    return found
+
+
 def compare(
     cases: Sequence[Case], machine_file: Path, folder: Path, threads: Sequence[int], repeats: int
 ) -> Iterator[NativeRow]:
-    """Yield a row for each case, number of threads and distribution; everything runs with first touch."""
+    """Yield a row for each case, number of threads and distribution; everything runs with first touch.
+
+    Native runs come first: what follows needs no quiet machine.
+    """
     machine = hn.Machine.load(machine_file)
+    measured = native_runs(cases, machine, folder, threads, repeats)
+    print("native runs are done; captures and replays need no quiet machine", file=sys.stderr, flush=True)
     kernels = descriptions()
-    for case in cases:
+    for number, case in enumerate(cases):
         labels = timed_regions(kernels[case.kernel])
         factors = ""
         for team in threads:
@@ -77,9 +98,7 @@ def compare(
                 threads=team if case.by_thread else 1,
             )
             for distribution in case.distributions(team):
-                program = build(case.kernel, folder / "native", any_schedule=distribution != "static")
-                run = partial(measure, program, case.parameters, team, labels, repeats, distribution)
-                native, shared = beside_neighbours(run, machine)
+                native, shared = measured[number, team, distribution]
                 # gcc emits no non-temporal stores for these kernels: the native program stores through the caches.
                 beside = machine_beside(machine, shared)
                 options = {"threads": team, "stores": "regular", "distribution": distribution}

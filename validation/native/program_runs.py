@@ -148,8 +148,15 @@ def summarised(runs: Sequence[Native], by_cpu_time: bool) -> Measured:
     return Measured(least, statistics.median(seconds) / least - 1, len(seconds))
 
 
-def captured(case: Case, folder: Path, traces: Path) -> Captured:
-    """Capture it, and read what the trace says of itself."""
+class Capture(NamedTuple):
+    """A file, and what its capture took."""
+
+    path: Path
+    seconds: float
+
+
+def captured(case: Case, folder: Path, traces: Path) -> Capture:
+    """Capture it."""
     traces.mkdir(parents=True, exist_ok=True)
     trace = traces / f"{case.name}.hnt"
     trace.unlink(missing_ok=True)
@@ -170,11 +177,12 @@ def captured(case: Case, folder: Path, traces: Path) -> Captured:
     seconds = time.perf_counter() - begin
     if done.returncode not in (0, *case.program.success):
         raise Unusable(f"capture: exit code {done.returncode}: {_last_words(done)}")
-    return told_of(case, trace, seconds)
+    return Capture(trace, seconds)
 
 
-def told_of(case: Case, trace: Path, seconds: float) -> Captured:
-    """What a trace says of itself; `seconds`: of its capture."""
+def told_of(case: Case, capture: Capture) -> Captured:
+    """What a trace says of itself."""
+    trace, seconds = capture
     said = json.loads(
         _run([str(_COMMANDS / "homenode"), "inspect", str(trace), "--json"], trace.parent, REPLAY_SECONDS, "inspect")
     )

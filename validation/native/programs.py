@@ -10,6 +10,7 @@ from homenode.errors import UsageError
 from validation.native.null_models import Observed, Peaks, roofline_seconds, seconds_by_accesses
 from validation.native.program_page import ProgramRow, SkippedRow, document, line, page, summary_lines
 from validation.native.program_runs import (
+    Capture,
     Captured,
     Measured,
     Native,
@@ -20,6 +21,7 @@ from validation.native.program_runs import (
     replayed,
     seconds_without,
     summarised,
+    told_of,
 )
 from validation.native.program_table import Case, cases, programs
 from validation.result_cache import package_hash
@@ -74,7 +76,7 @@ def samples_within(seconds: float) -> int:
 
 
 class _Study:
-    """The steps, in the order that spreads disturbances: all builds and captures, all native runs in turns, all replays."""
+    """The steps: all builds and captures, all native runs in turns, then what needs no quiet machine: traces are read and replayed."""
 
     def __init__(self, options: Options) -> None:
         if options.machine is None:
@@ -90,6 +92,7 @@ class _Study:
         self.peaks = peaks_of(hn.Machine.load(self.machine))
         self.cases = cases(programs(self.sources), options.small)
         self.folders: dict[str, Mapping[str, Path]] = {}
+        self.captures: dict[Case, Capture] = {}
         self.traces: dict[Case, Captured] = {}
         self.skipped: list[SkippedRow] = []
 
@@ -114,13 +117,13 @@ class _Study:
                     except Unusable as error:
                         lost[name] = str(error)
                         raise
-                self.traces[case] = captured(case, self.folders[name]["traced"], self.work / "traces")
+                self.captures[case] = captured(case, self.folders[name]["traced"], self.work / "traces")
             except Unusable as error:
                 self._skip(case, str(error))
 
     def measure(self) -> dict[Case, Measured]:
         """Native runs in turns: a disturbance of seconds hits one repeat of each case, not all of one. The first round warms up."""
-        runs: dict[Case, list[Native]] = {case: [] for case in self.traces}
+        runs: dict[Case, list[Native]] = {case: [] for case in self.captures}
         for turn in range(self.repeats + 1):
             for case in list(runs):
                 try:
@@ -133,10 +136,22 @@ class _Study:
                     runs[case].append(once)
         return {case: summarised(found, by_cpu_time(case)) for case, found in runs.items()}
 
+    def read_traces(self) -> None:
+        """What the traces say of themselves."""
+        for case, capture in self.captures.items():
+            try:
+                self.traces[case] = told_of(case, capture)
+            except Unusable as error:
+                self._skip(case, str(error))
+
     def rows(self) -> Iterator[Row]:
         """The cases that can be compared, then those that cannot."""
         self.prepare()
-        measured = self.measure()
+        print("everything is built and captured; native runs want a quiet machine", file=sys.stderr, flush=True)
+        everywhere = self.measure()
+        print("native runs are done; replays need no quiet machine", file=sys.stderr, flush=True)
+        self.read_traces()
+        measured = {case: native for case, native in everywhere.items() if case in self.traces}
         seen = [
             Observed(case.program.name, self.traces[case].accesses, native.seconds, case.threads)
             for case, native in measured.items()
