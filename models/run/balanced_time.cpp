@@ -21,21 +21,31 @@ class RepeatedPages final : public PageActions {
 public:
   explicit RepeatedPages(const AddressSpace& addresses) : addresses_{addresses} {
     for (PageNumber page; page < PageNumber{addresses.pages()}; ++page) homes_.push_back(addresses.home_of_page(page));
-    unmapped_.resize(homes_.size(), false);
+    states_.resize(homes_.size(), mapped);
+    for (std::size_t node = 0; node < addresses.nodes(); ++node) free_.push_back(addresses.memory().free(NodeId{node}));
   }
   std::uint64_t pages() const override { return homes_.size(); }
   std::uint64_t page_bytes() const override { return addresses_.page_bytes(); }
   NodeId home(PageNumber page) const override { return homes_[page.value()]; }
   void migrate(PageNumber page, NodeId to) override {
-    if (homes_[page.value()] == to) return;
+    if (homes_[page.value()] == to || free_[to.index()] == 0) return;
+    --free_[to.index()];
+    ++free_[homes_[page.value()].index()];
     work_.moves.push_back({page, homes_[page.value()], to});
     homes_[page.value()] = to;
   }
   bool unmap(PageNumber page) override {
-    if (homes_[page.value()].is_none() || addresses_.bound(page) || unmapped_[page.value()]) return false;
+    if (!can_be_watched(page) || states_[page.value()] == unmapped) return false;
     ++work_.unmapped;
-    return unmapped_[page.value()] = true;
+    states_[page.value()] = unmapped;
+    return true;
   }
+  bool clear_accessed(PageNumber page) override {
+    if (!can_be_watched(page)) return false;
+    if (states_[page.value()] == mapped) states_[page.value()] = not_accessed;
+    return true;
+  }
+  std::uint64_t free_pages(NodeId node) const override { return free_[node.index()]; }
   bool move_thread(ThreadId, NodeId) override { return false; }  // threads stay where they were recorded
   bool exchange_threads(ThreadId, ThreadId) override { return false; }
   std::vector<ThreadId> threads_on(NodeId) const override { return {}; }
@@ -43,18 +53,24 @@ public:
   void touch(const std::vector<PageNumber>& pages, std::vector<PageUse>& faults) {
     faults.clear();
     for (const PageNumber page : pages) {
-      if (!unmapped_[page.value()]) continue;
-      unmapped_[page.value()] = false;
+      State& state = states_[page.value()];
+      if (state == mapped) continue;
+      work_.hinting_faults += state == unmapped;
+      state = mapped;
       faults.push_back({page, homes_[page.value()]});
-      ++work_.hinting_faults;
     }
   }
   PageWork take_work() { return std::exchange(work_, {}); }
 
 private:
+  enum State : std::uint8_t { mapped, unmapped, not_accessed };
+
+  bool can_be_watched(PageNumber page) const { return !homes_[page.value()].is_none() && !addresses_.bound(page); }
+
   const AddressSpace& addresses_;
   std::vector<NodeId> homes_;
-  std::vector<bool> unmapped_;
+  std::vector<State> states_;
+  std::vector<std::uint64_t> free_;  // by node
   PageWork work_;
 };
 

@@ -19,6 +19,7 @@ public:
   void give_back(NodeId node, std::uint64_t pages = 1) { used_[node.index()] -= pages; }
   bool has_room(NodeId node, std::uint64_t pages = 1) const { return used_[node.index()] + pages <= frames_[node.index()]; }
   std::uint64_t used(NodeId node) const { return used_[node.index()]; }
+  std::uint64_t free(NodeId node) const { return frames_[node.index()] - used_[node.index()]; }
   std::uint64_t overflowed() const { return overflowed_; }  // pages that went to another node than the wanted one
 
 private:

@@ -16,13 +16,14 @@ void PageWatch::begin_slice(const Place& place) {
 }
 
 void PageWatch::note_faults(PageNumber first, PageNumber last) {
-  const PageNumber end = std::min(last + 1, PageNumber{is_unmapped_.size()});
+  const PageNumber end = std::min(last + 1, PageNumber{states_.size()});
   for (PageNumber page = first; page < end; ++page) {
     const NodeId home = addresses_.home_of_page(page);
-    if (is_unmapped_[page.value()] == 0 || home.is_none()) continue;
+    if (states_[page.value()] == mapped || home.is_none()) continue;
+    const bool faults = states_[page.value()] == unmapped;
     map(page);
     uses_.push_back({page, home});
-    if (watches_ != Watch::hinting_faults) continue;
+    if (!faults || watches_ != Watch::hinting_faults) continue;
     ++work_.hinting_faults;
     ++all_hinting_faults_;
   }
@@ -78,20 +79,38 @@ void PageWatch::migrate(PageNumber page, NodeId to) {
   if (addresses_.migrate(page, to)) work_.moves.push_back({page, from, to});
 }
 
-bool PageWatch::unmap(PageNumber page) {
+bool PageWatch::can_be_watched(PageNumber page) {
   // Linux's balancing leaves memory with a policy of its own alone (vma_policy_mof).
   if (home(page).is_none() || addresses_.bound(page)) return false;
-  if (is_unmapped_.size() <= page.value()) is_unmapped_.resize(pages(), 0);
-  if (is_unmapped_[page.value()] != 0) return false;
-  is_unmapped_[page.value()] = 1;
-  ++unmapped_;
+  if (states_.size() <= page.value()) states_.resize(pages(), mapped);
+  return true;
+}
+
+bool PageWatch::unmap(PageNumber page) {
+  if (!can_be_watched(page)) return false;
+  State& state = states_[page.value()];
+  if (state == unmapped) return false;
+  unmapped_ += state == mapped;
+  state = unmapped;
   work_.unmapped += watches_ == Watch::hinting_faults;
   return true;
 }
 
+bool PageWatch::clear_accessed(PageNumber page) {
+  if (!can_be_watched(page)) return false;
+  State& state = states_[page.value()];
+  if (state == mapped) {
+    state = not_accessed;
+    ++unmapped_;
+  }
+  return true;
+}
+
+std::uint64_t PageWatch::free_pages(NodeId node) const { return addresses_.memory().free(node); }
+
 void PageWatch::map(PageNumber page) {
-  if (page.value() >= is_unmapped_.size() || is_unmapped_[page.value()] == 0) return;
-  is_unmapped_[page.value()] = 0;
+  if (page.value() >= states_.size() || states_[page.value()] == mapped) return;
+  states_[page.value()] = mapped;
   --unmapped_;
 }
 

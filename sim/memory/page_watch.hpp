@@ -60,20 +60,25 @@ public:
   NodeId home(PageNumber) const override;
   void migrate(PageNumber, NodeId to) override;
   bool unmap(PageNumber) override;
+  bool clear_accessed(PageNumber) override;
+  std::uint64_t free_pages(NodeId) const override;
   bool move_thread(ThreadId thread, NodeId to) override { return moves_.move && moves_.move(thread, to); }
   bool exchange_threads(ThreadId a, ThreadId b) override { return moves_.exchange && moves_.exchange(a, b); }
   std::vector<ThreadId> threads_on(NodeId node) const override { return moves_.on ? moves_.on(node) : std::vector<ThreadId>{}; }
 
 private:
+  enum State : std::uint8_t { mapped, unmapped, not_accessed };
+
   void note_faults(PageNumber first, PageNumber last);
+  bool can_be_watched(PageNumber);
   void map(PageNumber);
 
   AddressSpace& addresses_;
   PagePlacement& policy_;
   Watch watches_;
-  std::vector<std::uint8_t> is_unmapped_;  // by page
-  std::uint64_t unmapped_ = 0;
-  std::vector<PageUse> uses_;  // to be told
+  std::vector<State> states_;   // by page
+  std::uint64_t unmapped_ = 0;  // pages that are not `mapped`
+  std::vector<PageUse> uses_;   // to be told
   PageWork work_;
   std::uint64_t all_hinting_faults_ = 0;
   ThreadMoves moves_;

@@ -38,7 +38,7 @@ struct PageFault {
 // What a placement is told about mapped pages.
 enum class Watch : std::uint8_t {
   nothing,
-  hinting_faults,  // the first touch of each page that it unmapped
+  hinting_faults,  // the first touch of each page that it unmapped, or whose accessed bit it cleared
   touches,         // the same, and it costs nothing: what an observer sees
   traffic          // the bytes that each slice exchanges with memory, by page
 };
@@ -59,6 +59,10 @@ public:
   virtual void migrate(PageNumber, NodeId to) = 0;
   // The next touch is a hinting fault, which maps the page again. False if there is no such page, or it is unmapped already.
   virtual bool unmap(PageNumber) = 0;
+  // Clears the accessed bit: `observe` is told of the next touch, which costs nothing, as of a hinting fault. False where `unmap` is.
+  virtual bool clear_accessed(PageNumber) { return false; }
+  // That the node has room for; without a machine as many as can be counted.
+  virtual std::uint64_t free_pages(NodeId) const { return UINT64_MAX; }
   // Migrates a thread, from its next slice on, to an idle core of the node; false if its mapping allows none.
   virtual bool move_thread(ThreadId, NodeId to) = 0;
   // Exchanges the cores of two threads, from their next slices on; false if their mapping does not allow it.

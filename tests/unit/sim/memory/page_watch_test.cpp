@@ -58,11 +58,34 @@ TEST_F(PageWatchTest, tellsOfTheFirstTouchOfAnUnmappedPageOnce) {
   EXPECT_EQ(watch.take_work().unmapped, 0u);
 }
 
+TEST_F(PageWatchTest, tellsOfTouchesOfPagesWhoseAccessedBitItClearedAtNoCost) {
+  space.touch(range, true, here);
+  EXPECT_TRUE(watch.clear_accessed(first + 1));
+  EXPECT_TRUE(watch.clear_accessed(first + 2));
+  EXPECT_TRUE(watch.unmap(first + 2));  // a hinting fault after all
+  space.touch(range, false, here);
+  watch.tell_faults(here);
+  EXPECT_THAT(placement.seen, ElementsAre(first + 1, first + 2));
+  space.touch(range, false, here);
+  EXPECT_FALSE(watch.faulted());
+  const PageWork work = watch.take_work();
+  EXPECT_EQ(work.unmapped, 1u);
+  EXPECT_EQ(work.hinting_faults, 1u);
+}
+
+TEST_F(PageWatchTest, knowsHowManyPagesANodeHasRoomFor) {
+  const std::uint64_t all = static_cast<std::uint64_t>(machine.nodes[0].memory.count()) / 4096;
+  EXPECT_EQ(watch.free_pages(NodeId{0}), all);
+  space.touch(range, true, here);
+  EXPECT_EQ(watch.free_pages(NodeId{0}), all - 4);
+}
+
 TEST_F(PageWatchTest, leavesPagesAloneThatNobodyWroteOrThatAreBound) {
   EXPECT_FALSE(watch.unmap(first));
   space.bind_pages({range.first, range.first + 4096}, NodeId{1});
   space.touch(range, true, here);
   EXPECT_FALSE(watch.unmap(first));
+  EXPECT_FALSE(watch.clear_accessed(first));
   EXPECT_TRUE(watch.unmap(first + 1));
 }
 
