@@ -37,6 +37,7 @@ EngineOptions staged_options(const RunPlan& plan, PageDemand& demand) {
   EngineOptions staged;
   staged.stores = plan.stores;
   staged.system = system_of(plan.machine, plan.extras);
+  if (plan.pages.huge < Bytes{2 << 20}) staged.system.fault.huge.reset();  // its time is of a page of 2 MiB
   staged.page = plan.pages.page;
   if (plan.only_bounds) staged.page_demand = &demand;
   staged.seed = plan.spec.seed;

@@ -59,7 +59,7 @@ std::vector<RunField> make_fields() {
        .check = &check_caches, .seen_by_caches = yes},
       {.name = "system", .member = &RunSpec::system, .sign = "S", .meaning = "Operating system, a name or TOML file: 'homenode systems'; auto: the machine's own if it has one, else default",
        .report = 8, .closed_form = true},
-      {.name = "pages", .member = &RunSpec::pages, .meaning = "Page size; thp: transparent huge pages",
+      {.name = "pages", .member = &RunSpec::pages, .meaning = "Page size; thp: transparent huge pages; mthp-SIZE: of that size",
        .names = &page_size_names, .what = "page size", .report = 10, .seen_by_caches = yes, .closed_form = true},
       {.name = "energy", .member = &RunSpec::energy, .sign = "E", .meaning = "Energy model: a name or TOML file"},
       {.name = "seed", .member = &RunSpec::seed, .sign = "N", .meaning = "Seed of all random choices",

@@ -8,8 +8,12 @@
 namespace homenode {
 namespace {
 
-const std::array<std::pair<const char*, PageSizes>, 4> known{
-    {{"4KiB", {Bytes{4 << 10}}}, {"64KiB", {Bytes{64 << 10}}}, {"2MiB", {Bytes{2 << 20}}}, {"thp", {Bytes{4 << 10}, Bytes{2 << 20}}}}};
+const std::array<std::pair<const char*, PageSizes>, 6> known{{{"4KiB", {Bytes{4 << 10}}},
+                                                              {"64KiB", {Bytes{64 << 10}}},
+                                                              {"2MiB", {Bytes{2 << 20}}},
+                                                              {"thp", {Bytes{4 << 10}, Bytes{2 << 20}}},
+                                                              {"mthp-16KiB", {Bytes{4 << 10}, Bytes{16 << 10}}},
+                                                              {"mthp-64KiB", {Bytes{4 << 10}, Bytes{64 << 10}}}}};
 
 }  // namespace
 

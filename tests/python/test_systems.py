@@ -25,7 +25,8 @@ def trace(own_cache: None, tmp_path_factory: pytest.TempPathFactory) -> hn.Trace
 
 def test_systems_are_listed_with_their_sources(homenode: Run) -> None:
     listed = json.loads(homenode("systems", "--json").stdout)["systems"]
-    assert {"default", "linux-2.6.32", "linux-3.10", "linux-4.4", "linux-6.1"} <= {system["name"] for system in listed}
+    named = {"default", "linux-2.6.32", "linux-3.10", "linux-4.4", "linux-6.1", "linux-6.12"}
+    assert named <= {system["name"] for system in listed}
     assert "linux-4.4" in homenode("systems").stdout
     shown = homenode("systems", "linux-2.6.32")
     assert "faults.serial_transfers" in shown.stdout
@@ -118,7 +119,7 @@ def test_parallel_faults_queue(trace: hn.Trace, engine: str) -> None:
 def test_larger_pages_fault_less(trace: hn.Trace) -> None:
     runs = {
         pages: hn.replay(trace, "xeon-x5550-2s", threads=4, pages=pages, system="linux-6.1").run
-        for pages in ("4KiB", "64KiB", "2MiB", "thp")
+        for pages in ("4KiB", "64KiB", "2MiB", "thp", "mthp-64KiB")
     }
     faults = {pages: run["page_faults"] for pages, run in runs.items()}
     assert faults["4KiB"] > 15 * faults["64KiB"] > 15 * 15 * faults["2MiB"]
@@ -126,6 +127,10 @@ def test_larger_pages_fault_less(trace: hn.Trace) -> None:
     assert runs["thp"]["huge_pages"] > 0
     assert faults["thp"] == faults["4KiB"] - 511 * runs["thp"]["huge_pages"] + _pages_that_huge_ones_add(runs)
     assert runs["thp"]["tlb_misses"] < runs["4KiB"]["tlb_misses"]
+    # a block of 64 KiB is one fault, and sixteen translations all the same
+    assert faults["4KiB"] / 16 <= faults["mthp-64KiB"] < faults["4KiB"] / 8
+    assert runs["mthp-64KiB"]["huge_pages"] > 0
+    assert runs["mthp-64KiB"]["tlb_misses"] == pytest.approx(runs["4KiB"]["tlb_misses"], rel=0.01)
 
 
 def _pages_that_huge_ones_add(runs: dict[str, dict[str, object]]) -> int:

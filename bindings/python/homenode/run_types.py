@@ -7,7 +7,7 @@ from typing import Literal, Required, TypedDict
 Engine = Literal["flow", "simgrid", "line"]
 Stores = Literal["machine", "regular", "nt"]
 Core = Literal["auto", "blocks", "classes"]
-Pages = Literal["4KiB", "64KiB", "2MiB", "thp"]
+Pages = Literal["4KiB", "64KiB", "2MiB", "thp", "mthp-16KiB", "mthp-64KiB"]
 
 
 class _Same(TypedDict, total=False):

@@ -269,7 +269,9 @@ CacheStage::Opened& CacheStage::opened(const Work& work, AddressSpace& addresses
 std::uint64_t CacheStage::missed_pages(CoreId core, AddressRange range, const AddressSpace& addresses) {
   TranslationBuffers& buffers = translations_[core.index()];
   std::uint64_t missed = 0;
-  const std::uint64_t in_huge = addresses.pages_per_huge();
+  // One translation is of a whole page of 2 MiB; smaller huge pages keep those of their small pages.
+  const std::uint64_t in_huge =
+      addresses.pages_per_huge() * addresses.page_bytes() < static_cast<std::uint64_t>(large_page.count()) ? 0 : addresses.pages_per_huge();
   for (PageNumber page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
     if (in_huge != 0 && addresses.in_huge_page(page)) {
       const std::uint64_t huge = page.value() / in_huge;
