@@ -67,6 +67,21 @@ TEST(WeightedInterleave, weighsByBandwidthUnlessTold) {
   EXPECT_THAT(homes(*placement, ObjectId{0}, 4), ElementsAre(0, 1, 0, 1));  // 16 and 16 are 1 and 1
 }
 
+TEST(WeightedInterleave, hasTheWeightsOfTheSystemsKernel) {
+  Machine machine = two_sockets();
+  machine.controllers[0].read_only = Bandwidth::bytes_per_second(72e9);  // 24 and 8 of 32: 3 and 1
+  const auto homes_on = [&](unsigned kernel) {
+    OperatingSystem system;
+    system.balancing.kernel = kernel;
+    const auto placement = page_placements().make("weighted-interleave");
+    placement->run_on(system);
+    placement->prepare(nullptr, machine);
+    return homes(*placement, ObjectId{0}, 4);
+  };
+  EXPECT_THAT(homes_on(612), ElementsAre(0, 1, 0, 1));  // all 1 until Linux 6.16
+  for (const unsigned kernel : {0u, 601u, 616u}) EXPECT_THAT(homes_on(kernel), ElementsAre(0, 0, 0, 1)) << kernel;
+}
+
 TEST(WeightedInterleave, refusesWhatDoesNotFitTheMachine) {
   EXPECT_THAT(usage_error("weighted-interleave:2:1:1", two_sockets()), HasSubstr("has 3 weights; machine 'two-sockets' has 2 nodes"));
   EXPECT_THAT(usage_error("weighted-interleave:2:0", two_sockets()), HasSubstr("is not a list, with colons, of integers of at least 1"));
@@ -80,6 +95,16 @@ TEST(Preferred, goesOnToTheNearestNodeWithRoom) {
   placement->prepare(nullptr, machine);
   EXPECT_THAT(homes(*placement, ObjectId{0}, 7), ElementsAre(1, 1, 0, 0, 3, 3, 2));
   EXPECT_THAT(usage_error("preferred:4", machine), HasSubstr("has nodes 0 to 3"));
+}
+
+TEST(PreferredMany, fillsTheNodesNearestToTheToucherFirst) {
+  Machine machine = four_socket_square();  // from node 0: 1 and 2 (one hop), then 3
+  for (NodeDescription& node : machine.nodes) node.memory = Bytes{2 * page};
+  const auto placement = page_placements().make("preferred-many:3:1");
+  placement->prepare(nullptr, machine);
+  // Behind the two: the toucher's node, of which the run takes the nearest with room.
+  EXPECT_THAT(homes(*placement, ObjectId{0}, 7), ElementsAre(1, 1, 3, 3, 0, 0, 0));
+  EXPECT_THAT(usage_error("preferred-many:0:4", machine), HasSubstr("prefers node 4; machine 'four-socket-square' has nodes 0 to 3"));
 }
 
 // Four threads on four sockets, 4 pages of a and b each; a and b have a page of border at both ends. The master initialises all.
