@@ -5,6 +5,7 @@
 #include "models/caches/choose_caches.hpp"
 #include "models/distribution/register.hpp"
 #include "models/engines/engines.hpp"
+#include "models/engines/simgrid_module.hpp"
 #include "models/heap/register.hpp"
 #include "models/mapping/register.hpp"
 #include "models/placement/register.hpp"
@@ -67,6 +68,8 @@ void bind_policies(py::module_& module) {
     return result;
   });
   module.def("engine_names", &engine_names);
+  module.def(
+      "use_simgrid_module", [](std::string path) { use_simgrid(simgrid_of_module(std::move(path))); }, py::arg("path"));
 }
 
 }  // namespace homenode::python

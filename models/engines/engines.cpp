@@ -3,8 +3,8 @@
 #include "models/caches/run_lru.hpp"
 #include "models/engines/line/line_engine.hpp"
 #include "models/engines/parts/controller_load.hpp"
+#include "models/engines/simgrid_module.hpp"
 #include "models/engines/staged/flow_sharing.hpp"
-#include "models/engines/staged/simgrid_sharing.hpp"
 #include "models/engines/staged/staged_memory_model.hpp"
 
 namespace homenode {
@@ -25,7 +25,7 @@ Made flow(EngineInput in) {
 }
 
 Made simgrid(EngineInput in) {
-  auto sharing = std::make_unique<SimgridSharing>(shared_resources(in.machine, in.topology), in.threads);
+  auto sharing = simgrid_sharing(shared_resources(in.machine, in.topology), in.threads);
   return staged(std::move(in), std::move(sharing));
 }
 

@@ -17,6 +17,7 @@ PLACES = {
     "traces/kernels": ["traces/capture/runtime"],
     "traces/capture/programs": ["traces/capture/assembler", "sim/base"],
     "models/core/program": ["models/core", "sim/base"],
+    "models/engines/simgrid/module": ["models/engines/simgrid"],
     "traces/psm": [],
     "traces/analysis": ["sim/program"],  # NUMA-BTLP's rule alone, a header without includes of ours
 }

@@ -20,10 +20,11 @@ except ImportError as error:
         raise (AttributeError if name.startswith("__") else ImportError)(_reason)
 
 else:
-    from homenode._core import use_core_model
-    from homenode.resources import cache_directory, core_model
+    from homenode._core import use_core_model, use_simgrid_module
+    from homenode.resources import cache_directory, core_model, simgrid_module
 
     use_core_model(str(core_model() or ""), str(cache_directory() / "core"))
+    use_simgrid_module(str(simgrid_module() or ""))
     from homenode.advising import Advice, advise
     from homenode.anchoring import Anchor, AnchoredPart, anchor
     from homenode.balancing import BalancedTime, balanced

@@ -12,12 +12,19 @@ CAPTURE_RUNTIME = _PACKAGE / "capture_runtime"
 PROGRAMS = _PACKAGE / "programs"
 ANALYSIS = _PACKAGE / "analysis"
 CMAKE = _PACKAGE / "cmake"
+ENGINES = _PACKAGE / "engines"
 
 
 def core_model() -> Path | None:
     """`homenode-mca`, which computes the cycles of code on a core; None if homenode was built without LLVM 19."""
     program = PROGRAMS / "homenode-mca"
     return program if program.is_file() else None
+
+
+def simgrid_module() -> Path | None:
+    """What the engine `simgrid` loads; None if homenode was built without SimGrid."""
+    module = ENGINES / "simgrid.so"
+    return module if module.is_file() else None
 
 
 def capture_runtime() -> Path:

@@ -1,7 +1,7 @@
 // Activities share resources (controllers, link directions) and progress at one rate over their whole mix:
 // an activity at rate x uses x * usage[r] of each resource r, of which one second per second exists, and cannot
 // finish before `minimum`. Rates are fair: no activity can gain without one that is no faster losing (bottleneck fairness).
-// Two implementations: models/engines/staged/flow_sharing (fast) and simgrid_sharing (reference, parallel tasks).
+// Two implementations: models/engines/staged/flow_sharing (fast) and models/engines/simgrid/simgrid_sharing (reference, parallel tasks).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 """`homenode doctor`: what is installed, and what each missing part is needed for. Runs where the extension cannot be loaded."""
 
+import ctypes
 import importlib
 import importlib.metadata
 import platform
@@ -12,7 +13,7 @@ from typing import Any
 import click
 
 from homenode.cli import console
-from homenode.resources import capture_runtime, core_model
+from homenode.resources import capture_runtime, core_model, simgrid_module
 
 _PACKAGES = {"numpy": "everything", "pandas": "everything", "rich": "everything", "click": "everything"}
 _OPTIONAL_PACKAGES = {"plotly": "figures: homenode report, advise --map"}
@@ -29,12 +30,11 @@ _OPTIONAL_TOOLS = {
     "qemu-system-x86_64": "homenode validate linux-guest",
 }
 _LIBRARIES = {
-    "simgrid": "homenode replay --engine simgrid",
     "hwloc": "homenode machine detect",
     "scotch": "homenode replay --mapping scotch",
     "zstd": "everything",
 }
-"""What the extension is linked to: where one is missing, it cannot be loaded."""
+"""What the extension is linked to: where one is missing, it cannot be loaded. In a wheel they are part of it."""
 
 
 def extension_error() -> str | None:
@@ -71,14 +71,32 @@ def _package(name: str, needed_for: str, optional: bool) -> dict[str, Any]:
 
 def _libraries(error: str | None) -> list[dict[str, Any]]:
     """Which files the loader found for what the extension is linked to; where none of it is known, what its error says."""
-    loaded = Path("/proc/self/maps").read_text(encoding="utf-8") if error is None else ""
     checks = []
     for name, needed_for in _LIBRARIES.items():
-        file = re.search(rf"/(lib{name}[^/\s]*\.so\S*)", loaded)
+        file = _loaded_file(f"lib{name}") if error is None else None
         missing = f"lib{name}" in (error or "")
         if file or missing:
-            checks.append(_entry(f"lib{name}", file is not None, file[1] if file else None, needed_for))
+            checks.append(_entry(f"lib{name}", file is not None, file, needed_for))
     return checks
+
+
+def _loaded_file(library: str) -> str | None:
+    """The file of a library in this process."""
+    found = re.search(rf"/({library}[^/\s]*\.so\S*)", Path("/proc/self/maps").read_text(encoding="utf-8"))
+    return found[1] if found else None
+
+
+def _simgrid() -> dict[str, Any]:
+    """What the engine `simgrid` loads when it is asked for: loaded here to see whether it can be."""
+    module = simgrid_module()
+    found, version = False, "homenode was built without it"
+    if module is not None:
+        try:
+            ctypes.CDLL(str(module))
+            found, version = True, _loaded_file("libsimgrid") or ""
+        except OSError as error:
+            version = str(error)
+    return _entry("libsimgrid", found, version, "homenode replay --engine simgrid", optional=True)
 
 
 def _described(error: str | None) -> list[dict[str, Any]]:
@@ -108,6 +126,7 @@ def command(as_json: bool) -> int:
         _entry("python", True, platform.python_version(), "everything"),
         _entry("extension", error is None, error or version, "everything but homenode cc, c++, fortran and doctor"),
         *_libraries(error),
+        _simgrid(),
         *(_package(name, needed_for, False) for name, needed_for in _PACKAGES.items()),
         *(_package(name, needed_for, True) for name, needed_for in _OPTIONAL_PACKAGES.items()),
         *(_tool(name, needed_for, False) for name, needed_for in _TOOLS.items()),

@@ -1,4 +1,4 @@
-#include "models/engines/staged/simgrid_sharing.hpp"
+#include "models/engines/simgrid/simgrid_sharing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "models/engines/parts/event_time.hpp"
-#include "models/engines/staged/simgrid_version.hpp"
+#include "models/engines/simgrid/simgrid_version.hpp"
 #include "sim/base/errors.hpp"
 
 namespace homenode {
