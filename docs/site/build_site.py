@@ -1,7 +1,8 @@
 """`./dev docs`: every page of the repository, and what the package says of itself, as a site in build/site/html.
 
 The pages are copied as they lie, so that links between them hold there as in the repository. Links to files that are no page lead to a
-copy of the file. Sphinx runs with warnings as errors; then each link of the finished site must lead to a file, and to an anchor in it.
+copy of the file. Pages of C++ are made of headers (`cpp_pages.py`). Sphinx runs with warnings as errors; then each link of the finished
+site must lead to a file, and to an anchor in it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-TOPS = ("sim", "models", "traces", "bindings", "cmake", "validation", "tests", "docs")
+TOPS = ("sim", "models", "traces", "bindings", "cmake", "validation", "tests", "docs", "licenses")
 LINK = re.compile(r"\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
 
@@ -49,7 +50,7 @@ def stage(source: Path) -> None:
             else:
                 shutil.copyfile(file, copy)
     for file in HERE.iterdir():
-        if file.suffix in (".md", ".py") and file.name not in ("README.md", Path(__file__).name):
+        if (file.suffix == ".md" and file.name != "README.md") or file.name == "conf.py":
             shutil.copyfile(file, source / file.name)
 
 
@@ -100,6 +101,9 @@ def main() -> int:
     options = parser.parse_args()
     source, site = options.folder / "source", options.folder / "html"
     stage(source)
+    from cpp_pages import run_doxygen, write_pages  # beside this file
+
+    write_pages(run_doxygen(options.folder / "doxygen"), source / "cpp")
     shutil.rmtree(site, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-d", options.folder / "cache"]
     done = subprocess.run([*command, source, site], check=False)

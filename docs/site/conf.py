@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+from pathlib import Path
 from typing import Any
 
 from pygments.lexers.special import TextLexer
@@ -12,7 +13,12 @@ from sphinx.addnodes import pending_xref
 project = "homenode"
 author = "the authors of homenode"
 release = importlib.metadata.version("homenode")
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click", "breathe"]
+
+breathe_projects = {"homenode": "../doxygen/xml"}
+breathe_default_project = "homenode"
+breathe_show_include = False
+breathe_domain_by_extension = {"h": "c", "hpp": "cpp"}
 
 root_doc = "index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -40,6 +46,19 @@ html_copy_source = False
 html_static_path: list[str] = []
 
 
+def examples_by_name() -> dict[str, str]:
+    """The code of each section of the page of examples, by the names in its heading."""
+    page = (Path(__file__).parent / "docs/python_examples.md").read_text(encoding="utf-8")
+    found = {}
+    for heading, *body in (section.split("\n") for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]):
+        blocks = re.findall(r"^```python\n(.*?)^```$", "\n".join(body), flags=re.MULTILINE | re.DOTALL)
+        found.update({name: "\n".join(blocks) for name in re.findall(r"`(\w+)`", heading)})
+    return found
+
+
+EXAMPLES = examples_by_name()
+
+
 def as_restructured_text(
     app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:  # the signature of autodoc-process-docstring
@@ -47,6 +66,10 @@ def as_restructured_text(
     if what == "module":
         lines.clear()  # its page has an introduction of its own
     lines[:] = [re.sub(r"(?<![`\\])\*", r"\\*", line) if "``" not in line else line for line in lines]
+    module, _, public = name.partition(".")
+    if module == "homenode" and public in EXAMPLES and what != "module":
+        code = [f"   {line}" for line in EXAMPLES[public].splitlines()]
+        lines += ["", ".. rubric:: Example", "", ".. code-block:: python", "", *code, ""]
 
 
 def without_builtins(app: Any, document: Any) -> None:

@@ -12,13 +12,17 @@ import pytest
 from support import ROOT
 
 
-@pytest.fixture(scope="module")
-def build_site() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build_site", ROOT / "docs/site/build_site.py")
+def loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/site/{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def build_site() -> ModuleType:
+    return loaded("build_site")
 
 
 def test_every_page_is_taken_with_what_it_links_to(build_site: ModuleType, tmp_path: Path) -> None:
@@ -74,3 +78,90 @@ def test_pictures_are_there_and_shown() -> None:
     pages = " ".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
     shown = set(re.findall(r"!\[[^\]]+\]\((?:docs/)?pictures/([\w.-]+)\)", pages))
     assert shown == {picture.name for picture in (ROOT / "docs/pictures").iterdir()}
+
+
+HEADER = """// What the file is for.
+#pragma once
+
+namespace homenode {
+
+// Two lines
+// of `code` and <angles>.
+struct Place {  // where
+  int thread = 0;  // who, #1
+  int core() const {
+    // inside of a function
+    return thread;  // likewise
+  }
+};
+
+enum class Kind {
+  one,  // the first
+  two   // the second
+};
+
+// Not of anything.
+
+void free(void*);
+
+}  // namespace homenode
+"""
+
+
+def test_comments_of_headers_become_documentation() -> None:
+    assert loaded("doxygen_filter").converted(HEADER).splitlines() == [
+        "/** @file",
+        "What the file is for.",
+        "*/",
+        "#pragma once",
+        "",
+        "namespace homenode {",
+        "",
+        "/**",
+        "Two lines",
+        "of <tt>code</tt> and \\<angles\\>.",
+        "*/",
+        "/** where */",
+        "struct Place {",
+        "  int thread = 0; /**< who, \\#1 */",
+        "  int core() const {",
+        "    // inside of a function",
+        "    return thread;  // likewise",
+        "  }",
+        "};",
+        "",
+        "enum class Kind {",
+        "  one, /**< the first */",
+        "  two /**< the second */",
+        "};",
+        "",
+        "",
+        "void free(void*);",
+        "",
+        "}  // namespace homenode",
+    ]
+
+
+def test_examples_in_comments_stay_as_they_are() -> None:
+    text = "/* How:\n *\n *   psm_free(block);   // any thread\n *\n * That is all. */\nint psm_nodes(void);\n"
+    assert loaded("doxygen_filter").converted("#define ONCE\n" + text).splitlines()[1:] == [
+        "/**",
+        "How:",
+        "",
+        "@verbatim",
+        "  psm_free(block);   // any thread",
+        "@endverbatim",
+        "",
+        "That is all.",
+        "*/",
+        "int psm_nodes(void);",
+    ]
+
+
+def test_headers_of_the_reference_exist_and_every_contract_is_there() -> None:
+    headers = [header.relative_to(ROOT).as_posix() for header in loaded("cpp_pages").headers()]
+    assert [name for name in headers if not (ROOT / name).is_file()] == []
+    contracts = (ROOT / "docs/contracts.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| \w+ \| `([\w./]+\.hpp)` \|", contracts, re.MULTILINE)
+    assert len(told) == 7
+    assert sorted(set(told) - set(headers)) == []
