@@ -14,7 +14,7 @@ from support import ROOT
 
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".py", ".toml", ".def", ".f", ".f90", ".F90"}
 TEXTS = SOURCES | {".md", ".txt", ".pyi"}
-TOP = ("sim", "models", "traces", "bindings", "validation", "tests", "docs")
+TOP = ("sim", "models", "traces", "bindings", "validation", "tests", "docs", "licenses")
 # Phrases that are not the field's, and what to say instead: depends on; confirms; requesting node by home node; filtered ahead.
 PRIVATE = re.compile(
     r"\b(hangs?|hung|hanging) on\b|\b(bears?|bore|borne) (it |this |that )?out\b"
@@ -24,12 +24,14 @@ PRIVATE = re.compile(
 
 
 def repository() -> list[Path]:
-    """Every file of the project; neither builds nor hidden folders."""
+    """Every file of the project; neither builds nor hidden folders, nor the licences of others."""
     return [
         path
         for folder in [ROOT, *(ROOT / top for top in TOP)]
         for path in sorted(folder.glob("*") if folder == ROOT else folder.rglob("*"))
-        if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in path.relative_to(ROOT).parts)
+        if path.is_file()
+        and not any(part.startswith((".", "__pycache__")) for part in path.relative_to(ROOT).parts)
+        and (path.parent.name, path.suffix) != ("licenses", ".txt")
     ]
 
 
