@@ -4,6 +4,32 @@
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const narrow = window.matchMedia("(max-width: 40rem)");
 
+  // ---- the plot library: packed in digits of base 85, five of which are four bytes (plot_library.py)
+
+  const DIGITS =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;/=>?@^_`{|}~";
+
+  const bytesOf = (digits, length) => {
+    const values = new Uint8Array(128);
+    [...DIGITS].forEach((digit, value) => (values[digit.charCodeAt(0)] = value));
+    const bytes = new DataView(new ArrayBuffer((digits.length / 5) * 4));
+    for (let from = 0, to = 0; from < digits.length; from += 5, to += 4) {
+      let word = 0;
+      for (let place = from; place < from + 5; place += 1) word = word * 85 + values[digits.charCodeAt(place)];
+      bytes.setUint32(to, word);
+    }
+    return new Uint8Array(bytes.buffer, 0, length);
+  };
+
+  // Its promise is kept when `Plotly` is there; on a page without figures nothing is unpacked.
+  const unpacked = async () => {
+    const packed = document.getElementById("plot-library");
+    const stream = new Blob([bytesOf(packed.textContent, Number(packed.dataset.bytes))]).stream();
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream.pipeThrough(new DecompressionStream("deflate"))).text();
+    document.head.append(script);
+  };
+
   // ---- figures
 
   const colours = () => (dark.matches ? { ink: "#e4e9ef", line: "#46525f" } : { ink: "#1c2733", line: "#d5dce3" });
@@ -20,6 +46,7 @@
     return changes;
   };
 
+  const library = document.getElementById("plot-library") ? unpacked() : Promise.resolve();
   const figures = [...document.querySelectorAll("script.figure")].map((script) => {
     const place = document.getElementById(script.dataset.plot);
     const { data, layout } = JSON.parse(script.textContent);
@@ -30,12 +57,19 @@
       font: { family: "system-ui, sans-serif", size: narrow.matches ? 11 : 13, color: colours().ink },
     };
     const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
-    const drawn = Plotly.newPlot(place, data, whole, config).then(() => Plotly.relayout(place, inColours(layout)));
+    const drawn = library
+      .then(() => Plotly.newPlot(place, data, whole, config))
+      .then(() => Plotly.relayout(place, inColours(layout)));
     return { place, layout, drawn };
+  });
+  library.catch(() => {
+    for (const { place } of figures) place.textContent = "This browser cannot unpack the figures; one of 2023 or newer can.";
   });
 
   dark.addEventListener("change", () => {
-    for (const { place, layout, drawn } of figures) drawn.then(() => Plotly.relayout(place, inColours(layout)));
+    for (const { place, layout, drawn } of figures) {
+      drawn.then(() => Plotly.relayout(place, inColours(layout)), () => {});
+    }
   });
 
   // ---- lists: what is chosen in one is chosen in all of its group
@@ -45,7 +79,7 @@
   const show = (list) => {
     const { place, drawn } = figures.find((figure) => figure.place.id === list.dataset.plot);
     const shown = JSON.parse(list.dataset.choiceOf).map((choice) => choice === list.selectedIndex);
-    drawn.then(() => Plotly.restyle(place, { visible: shown }));
+    drawn.then(() => Plotly.restyle(place, { visible: shown }), () => {});
   };
 
   for (const list of lists) {

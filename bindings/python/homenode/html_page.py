@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A8A8A", "#A0522D"]
+from homenode.plot_library import packed_library
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A8A8A", "#A0522D"]
 """Told apart by people who see no red or no green (Okabe and Ito), and on light and dark paper."""
 # The page asks for nothing, from nowhere.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; img-src data: blob:"
@@ -114,7 +116,7 @@ class Page:
         look = {
             "height": height,
             "margin": {"t": 20, "l": 60, "r": 20, "b": 50},
-            "colorway": _COLOURS,
+            "colorway": COLOURS,
             "legend": LEGEND,
         }
         rest = {key: value for key, value in layout.items() if key != "title"}
@@ -143,11 +145,7 @@ class Page:
         folder = Path(__file__).parent
         style = (folder / "html_page.css").read_text(encoding="utf-8")
         script = (folder / "html_page.js").read_text(encoding="utf-8")
-        library = ""
-        if self.figures:
-            from plotly.offline import get_plotlyjs
-
-            library = f"<script>{get_plotlyjs()}</script>\n"
+        library = packed_library() if self.figures else ""
         title = html.escape(self._title)
         body = "\n".join(self._parts)
         return (
