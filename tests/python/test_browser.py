@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 import homenode as hn
 from homenode.gain_map_page import map_page
+from homenode.html_comparison import page_of_two
 from homenode.html_report import page_of
 from homenode.latency_map_page import latency_map_page
 from homenode.loaded_latency_page import loaded_latency_page
@@ -41,10 +42,13 @@ def pages(trace: hn.Trace, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     placements = ["first-touch", "interleave", "optimal"]
     choices = hn.grid(machine, [8, 32], placement=placements, mapping=["compact", "scatter"])
     document: dict[str, Any] = json.loads(hn.rank(trace, choices, samples=2).to_json())
+    slower = machine.with_changes(link_bandwidth="2 GB/s")
+    against: dict[str, Any] = json.loads(hn.rank(trace, hn.grid(slower, 8, placement=placements), samples=2).to_json())
     advice = hn.advise(trace, machine, threads=8, samples=2, engine="closed-form")
     ring = hn.Machine.load("knc-5110p")
     texts = {
         "report": page_of(document, "homenode report report.json -o report.html").to_html(),
+        "two reports": page_of_two(document, against, ("a.json", "b.json"), "homenode report")[0].to_html(),
         "gains": map_page(advice).to_html(),
         "latency map": latency_map_page(ring, ring.latency_map(0x125000, 16)),
         "loaded latency": loaded_latency_page(machine, 0, machine.loaded_latency(0)),
@@ -99,7 +103,10 @@ MARKS = """() => [...document.querySelectorAll('.plot')].map(place =>
   place.querySelectorAll('.bars path, .points path, .scatterlayer .lines path, .heatmaplayer image, .contourlayer path').length)"""
 
 
-@pytest.mark.parametrize(("name", "figures"), [("report", 12), ("gains", 1), ("latency map", 2), ("loaded latency", 1)])
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [("report", 12), ("two reports", 2), ("gains", 1), ("latency map", 2), ("loaded latency", 1)],
+)
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)])
 def test_a_page_is_drawn_whole_and_asks_for_nothing(
     browser: Browser, pages: dict[str, Path], name: str, figures: int, scheme: str, size: dict[str, int]
@@ -116,6 +123,25 @@ def test_a_page_is_drawn_whole_and_asks_for_nothing(
     found = Axe().run(page.view).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")] == []
     page.view.close()
+
+
+@pytest.mark.parametrize("name", ["report", "two reports", "gains", "latency map", "loaded latency"])
+def test_a_page_has_at_most_two_megabytes(pages: dict[str, Path], name: str) -> None:
+    assert pages[name].stat().st_size <= 2_000_000
+
+
+def test_a_browser_that_cannot_unpack_says_so(browser: Browser, pages: dict[str, Path]) -> None:
+    view = browser.new_page()
+    view.add_init_script("delete window.DecompressionStream")
+    view.goto(pages["report"].as_uri())
+    view.wait_for_function("document.querySelector('.plot').textContent !== ''")
+    assert "cannot unpack" in view.locator(".plot").first.inner_text()
+    assert view.locator(".main-svg").count() == 0
+    # what needs no figure works
+    head = view.locator("table").first.locator("th", has_text="remote traffic")
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    view.close()
 
 
 def test_what_axe_and_the_console_would_say_is_heard(tmp_path: Path, browser: Browser) -> None:

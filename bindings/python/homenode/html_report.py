@@ -1,6 +1,6 @@
 """A report document as a page: ranking, how sure it is, the machine, and the figures that tell why."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from homenode import report, report_figures, unseen
@@ -46,7 +46,8 @@ def _remote_share(run: dict[str, Any]) -> float:
     return share(every - sum(row[node] for node, row in enumerate(matrix)), every)
 
 
-def _bound_by(run: dict[str, Any], open_regions: set[str]) -> str:
+def bound_by(run: dict[str, Any], open_regions: Collection[str] = ()) -> str:
+    """The bottleneck of the longest region, and that region; with a ? in `open_regions`, of which too much was not seen."""
     bound = run.get("bound_by", {"resource": None})
     if bound["resource"] is None:
         return "–"
@@ -69,7 +70,7 @@ def _ranking(page: Page, of: RankedRuns, open_regions: set[str]) -> None:
             _percent(run["remote_pages"], sum(run["pages_by_node"])),
             f"{100 * _remote_share(run):.1f} %",
             _percent(waits, run["seconds"] * len(run["threads_detail"])),
-            _bound_by(run, open_regions),
+            bound_by(run, open_regions),
         ]
         rows.append(row)
     sampled = [f"{100 * LEVEL:.0f} % interval"] if intervals else []
@@ -162,6 +163,13 @@ def page_of(document: dict[str, Any], made_by: str | None = None) -> Page:
     return page
 
 
+def title_of(run: dict[str, Any]) -> str:
+    """What comparable runs have in common, as a heading."""
+    changed = "".join(f", {key}={value}" for key, value in run["machine_changes"].items())
+    threads = f"{run['threads']} thread{'' if run['threads'] == 1 else 's'}"
+    return f"{run['machine']}{changed} · {threads} · {run['engine']} engine"
+
+
 def _section(page: Page, document: dict[str, Any], asked: Sequence[int], open_regions: set[str]) -> None:
     """One ranking and why it is so; `asked`: its runs, by their places in the document."""
     all_runs = [document["runs"][place] for place in asked]
@@ -171,9 +179,7 @@ def _section(page: Page, document: dict[str, Any], asked: Sequence[int], open_re
     if len(bounds) > 1:
         places[len(ranked) :] = [f"bound {number}" for number in range(1, len(bounds) + 1)]
     first = runs[0]
-    changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
-    threads = f"{first['threads']} thread{'' if first['threads'] == 1 else 's'}"
-    title = f"{first['machine']}{changed} · {threads} · {first['engine']} engine"
+    title = title_of(first)
     of = RankedRuns(runs, names_of(runs), places, title)
     factor, unit = of.scale
     page.heading(title)

@@ -36,14 +36,15 @@ def _values(runs: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     """By option the values that these runs have, in their order; of what a report does not tell, nothing."""
     found = {}
     for field in FIELDS:
-        told = [_told(field.name, run) for run in runs]
-        values = [value for value in dict.fromkeys(told) if value is not None]
+        reported = [told(field.name, run) for run in runs]
+        values = [value for value in dict.fromkeys(reported) if value is not None]
         if values:
             found[field.name] = values
     return found
 
 
-def _told(name: str, run: dict[str, Any]) -> Any:
+def told(name: str, run: dict[str, Any]) -> Any:
+    """What a report says that was asked for by an option; None of what it does not tell."""
     value = run.get(name)
     if name == "core" and run.get("core_factors"):
         return None  # what they are applied to

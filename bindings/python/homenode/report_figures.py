@@ -14,7 +14,7 @@ _MOST_LINES = 8  # choices in the figure of idle times: as many as there are col
 _PATTERNS = ["", "/", "x", "-", "\\", "+", "|", "."]
 _SYMBOLS = ["circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star"]
 _SCALES = [(1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")]
-_OUTSIDE = ("fork", "barrier", "runtime", "page_work", "waiting")
+OUTSIDE = ("fork", "barrier", "runtime", "page_work", "waiting")
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,19 @@ class RankedRuns:
 
     @property
     def scale(self) -> tuple[float, str]:
-        """How many of which unit a second is, so that the shortest run has one to three digits before the point."""
-        least = min((run["seconds"] for run in self.runs if run["seconds"] > 0), default=1.0)
-        return next((scale for scale in _SCALES if least * scale[0] >= 1), _SCALES[-1])
+        """How many of which unit a second is."""
+        return scale_of(self.runs)
 
     def menu(self, choice_of: Sequence[int]) -> Menu:
         """The list of choices; one for all figures of a section."""
         labels = [f"{place}: {name}" for place, name in zip(self.places, self.names, strict=True)]
         return Menu("Choice", labels, choice_of, self.section)
+
+
+def scale_of(runs: Sequence[dict[str, Any]]) -> tuple[float, str]:
+    """How many of which unit a second is, so that the shortest run has one to three digits before the point."""
+    least = min((run["seconds"] for run in runs if run["seconds"] > 0), default=1.0)
+    return next((scale for scale in _SCALES if least * scale[0] >= 1), _SCALES[-1])
 
 
 def share(part: float, whole: float) -> float:
@@ -74,7 +79,7 @@ def _bars(page: Page, of: RankedRuns, parts: dict[str, list[float]], words: tupl
                     "size": 7,
                 }
             },
-            "hovertemplate": f"%{{customdata}}<br>{_plain(part)}: %{{x:.4g}} {unit}<extra></extra>",
+            "hovertemplate": f"%{{customdata}}<br>{plain_text(part)}: %{{x:.4g}} {unit}<extra></extra>",
         }
         for place, part in enumerate(shown)
     ]
@@ -89,7 +94,7 @@ def _bars(page: Page, of: RankedRuns, parts: dict[str, list[float]], words: tupl
     page.plot(data, layout, height=190 + 26 * len(of.runs) + 12 * len(shown), meaning=note)
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Text in which Plotly finds no markup and no placeholder."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "% {")
 
@@ -104,7 +109,7 @@ def time_by_region(page: Page, of: RankedRuns) -> None:
     for label in labels:
         seconds = [sum(one["exclusive_seconds"] for one in run["regions"] if one["label"] == label) for run in of.runs]
         parts[label] = [factor * value for value in seconds]
-    for key in _OUTSIDE:
+    for key in OUTSIDE:
         parts[f"({key.replace('_', ' ')})"] = [factor * run["time_detail"][key] for run in of.runs]
     _bars(
         page,
@@ -134,7 +139,7 @@ def idle_by_core(page: Page, of: RankedRuns) -> None:
                     "type": "scatter",
                     "mode": "markers",
                     "marker": {"symbol": _SYMBOLS[number], "size": 8},
-                    "name": f"{of.places[number]}: {_plain(of.names[number])}",
+                    "name": f"{of.places[number]}: {plain_text(of.names[number])}",
                     "visible": label is None,
                     "x": [str(threads[place]["core"]) for place in order],
                     "y": [100 * values[place] for place in order],

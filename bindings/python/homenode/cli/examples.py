@@ -46,7 +46,10 @@ EXAMPLES = {
     "anchor": ("homenode anchor hotspot.hnt --machine host.toml",),
     "map": ("homenode map hotspot.hnt --machine xeon-x5550-2s --threads 8 --as omp-places",),
     "advise": ("homenode advise hotspot.hnt --machine xeon-x5550-2s --threads 8 --all",),
-    "report": ("homenode report report.json -o report.html",),
+    "report": (
+        "homenode report report.json -o report.html",
+        "homenode report before.json --against after.json -o both.html",
+    ),
     "validate": ("homenode validate published --small",),
     "doctor": ("homenode doctor",),
 }
