@@ -21,6 +21,7 @@ from validation.linux_guest import run as linux_guest
 from validation.native import compare as native
 from validation.native import programs as native_programs
 from validation.published import papers
+from validation.published.drawings import study as drawings
 from validation.published.s0 import distribution, latency
 from validation.published.s1 import sensitivity
 from validation.published.s5 import study as s5
@@ -36,6 +37,7 @@ STUDIES: dict[str, Study[Any]] = {
         distribution.STUDY,
         sensitivity.STUDY,
         versions.STUDY,
+        drawings.STUDY,
         s5.STUDY,
         s6.STUDY,
         differential.STUDY,

@@ -1,0 +1,1 @@
+"""The papers' figures, drawn from the pages of the last full runs."""
