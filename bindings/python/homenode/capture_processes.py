@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -17,6 +19,8 @@ from typing import IO, Any, BinaryIO
 from homenode import errors
 from homenode.errors import CaptureError, UsageError
 from homenode.resources import PROGRAMS
+
+_log = logging.getLogger(__name__)
 
 # Seconds that a program has between being asked to end and being killed.
 _GRACE = 5.0
@@ -44,6 +48,7 @@ class Supervised:
         self._words = words
         self._control, theirs = socket.socketpair()
         with theirs:
+            _log.debug("starting %s", shlex.join(map(str, words)))
             call = [str(PROGRAMS / "supervise"), str(theirs.fileno()), addresses, *words]
             try:
                 self._process = subprocess.Popen(
@@ -56,6 +61,7 @@ class Supervised:
     def wait(self, timeout: float | None = None) -> int:
         """Its exit code, or minus its signal."""
         status = self._process.wait(timeout)
+        _log.debug("%s: ended with status %d", self._words[0], status)
         with suppress(BlockingIOError, ConnectionError):
             number = self._control.recv(16, socket.MSG_DONTWAIT)
             if number:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import shutil
 import subprocess
@@ -24,6 +25,8 @@ from homenode.program_files import Input, LastLine
 from homenode.program_hints import meant_instead_of
 from homenode.resources import KERNELS, cache_directory, capture_runtime
 from homenode.trace import Trace
+
+_log = logging.getLogger(__name__)
 
 Progress = Callable[[str], None]
 
@@ -167,7 +170,9 @@ def compiled_kernel(chosen: Kernel) -> Path:
     folder = cache_directory() / "programs" / f"{chosen.name}-{digest.hexdigest()[:16]}"
     program = folder / chosen.name
     if program.is_file():
+        _log.info("kernel %s was compiled before: %s", chosen.name, program)
         return program
+    _log.info("compiling kernel %s", chosen.name)
     chosen.refuse_without_needs(compiler)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{chosen.name}-") as temporary:

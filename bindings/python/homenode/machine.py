@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+
+_log = logging.getLogger(__name__)
 
 _MOST = 2**63 - 1  # of numbers that the extension takes
 _ASKED_FOR = "what-if"  # the source of what `with_changes` replaced (models/machines/machine_intervals.hpp)
@@ -44,6 +47,7 @@ class Machine:
             raise UsageError(f"a machine is {type(name).__name__}; allowed: a name or the path of a TOML file")
         text = str(name)
         path = Path(text) if text.endswith(".toml") or "/" in text else _core.find_machine(text, [MACHINES])
+        _log.debug("machine %s from %s", text, path)
         return Machine(_core.read_machine(path), source=text)
 
     @staticmethod

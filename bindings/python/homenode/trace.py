@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import warnings
 import weakref
 from pathlib import Path
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from homenode.machine import Machine
+
+_log = logging.getLogger(__name__)
 
 
 def existing(path: str | Path) -> Path:
@@ -47,6 +50,8 @@ class Trace:
         self._inspection: dict[str, Any] | None = None
         self._own_threads: list[tuple[int, int] | None] = []  # once it is known
         self._unseen: dict[str, Any] | None = None
+        if _log.isEnabledFor(logging.INFO):
+            _log.info("trace %s: %d accesses, hash %s", path, self.accesses, self.hash)
         if temporary:
             weakref.finalize(self, path.unlink, missing_ok=True)
 

@@ -1,6 +1,7 @@
 """Runs at the same time: threads of this process, and processes of their own for the engine that has one a process."""
 
 import json
+import logging
 import os
 import queue
 import subprocess
@@ -21,6 +22,8 @@ from homenode.run_spec import RunSpec
 from homenode.trace import Trace
 
 Kept = TypeVar("Kept")
+
+_log = logging.getLogger(__name__)
 
 RECORD_BYTES = 128 << 20  # of memory, for each group of runs that share one
 
@@ -64,6 +67,7 @@ def replay_all(
     """
     asked_for = (os.cpu_count() or 1) if workers is None else whole_number("workers", workers, 1)
     workers = max(1, min(asked_for, len(specs)))
+    _log.info("%d runs of %s, %d at a time", len(specs), trace.path, workers)
     processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     started: list[_Worker] = []
     here = Counter(spec.what_caches_see() for spec in specs if not _needs_process(spec))
@@ -75,7 +79,9 @@ def replay_all(
             begin = time.perf_counter()
             try:
                 raw = _run_in_worker(spec) if _needs_process(spec) else replay_here(trace, spec, record=record)
-                kept = keep(place, raw, time.perf_counter() - begin)
+                seconds = time.perf_counter() - begin
+                _log.debug("run %d of %d: %.6g s, in %.3f s: %r", place + 1, len(specs), raw["seconds"], seconds, spec)
+                kept = keep(place, raw, seconds)
             except Error as error:
                 if failed is None:
                     raise

@@ -83,6 +83,7 @@ _WITH_VALUE = ("--set", "-o", "--output", "--threads", "--label", "--alias-over"
 def _note_own_options(command: click.Command, words: list[str]) -> None:
     """Options of ours behind the program are its own: `--` says so, but who wrote them may have meant us."""
     ours = {name for option in command.params for name in option.opts if name.startswith("-")}
+    ours -= {"-v", "--verbose"}  # many programs have them
     found = [word for word in dict.fromkeys(word.partition("=")[0] for word in words[1:]) if word in ours]
     if found:
         listed = ", ".join(f"'{word}'" for word in found)

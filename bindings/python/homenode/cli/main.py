@@ -10,6 +10,7 @@ import warnings
 
 import click
 
+from homenode.cli import verbosity
 from homenode.cli.examples import epilog
 from homenode.errors import CaptureError, Error, TruncatedTrace
 from homenode.visible import visible
@@ -51,6 +52,8 @@ _GROUPS = {
     },
 }
 _COMMANDS = {name: summary for commands in _GROUPS.values() for name, summary in commands.items()}
+# They hand on what they do not know, and -v is the compiler's own.
+_COMPILERS = {"cc", "c++", "fortran"}
 # Commands that no module can be called by.
 _MODULES = {"c++": "cxx", "import": "import_", "map": "map_"}
 
@@ -65,6 +68,8 @@ class _LazyGroup(click.Group):
         command = importlib.import_module(f"homenode.cli.{_MODULES.get(name, name)}").command
         assert isinstance(command, click.Command)
         command.epilog = epilog(name)
+        if name not in _COMPILERS:
+            verbosity.add_to(command)
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -91,6 +96,8 @@ def command() -> None:
     Record a program once (capture), then simulate it under any choice on any described machine (replay).
     """
 
+
+verbosity.add_to(command)
 
 LONGEST_WORD, LONGEST_MESSAGE = 300, 8000
 
@@ -135,7 +142,8 @@ def main(arguments: list[str] | None = None) -> int:
     warnings.simplefilter("always", TruncatedTrace)
     warnings.showwarning = _show_warning
     try:
-        result = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
+        with verbosity.told():
+            result = command.main(args=arguments, prog_name="homenode", standalone_mode=False)
         status = result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
