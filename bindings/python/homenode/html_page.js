@@ -4,7 +4,7 @@
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const narrow = window.matchMedia("(max-width: 40rem)");
 
-  // ---- the plot library: packed in digits of base 85, five of which are four bytes (plot_library.py)
+  // ---- packed texts: in digits of base 85, five of which are four bytes (packed_text.py)
 
   const DIGITS =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;/=>?@^_`{|}~";
@@ -21,13 +21,10 @@
     return new Uint8Array(bytes.buffer, 0, length);
   };
 
-  // Its promise is kept when `Plotly` is there; on a page without figures nothing is unpacked.
-  const unpacked = async () => {
-    const packed = document.getElementById("plot-library");
+  const unpacked = (name) => {
+    const packed = document.getElementById(name);
     const stream = new Blob([bytesOf(packed.textContent, Number(packed.dataset.bytes))]).stream();
-    const script = document.createElement("script");
-    script.textContent = await new Response(stream.pipeThrough(new DecompressionStream("deflate"))).text();
-    document.head.append(script);
+    return new Response(stream.pipeThrough(new DecompressionStream("deflate"))).text();
   };
 
   // ---- figures
@@ -46,10 +43,17 @@
     return changes;
   };
 
-  const library = document.getElementById("plot-library") ? unpacked() : Promise.resolve();
-  const figures = [...document.querySelectorAll("script.figure")].map((script) => {
-    const place = document.getElementById(script.dataset.plot);
-    const { data, layout } = JSON.parse(script.textContent);
+  // Kept when `Plotly` is there, with the figures in the page's order; a page without figures has neither.
+  const places = [...document.querySelectorAll(".plot")];
+  const described = (async () => {
+    if (places.length === 0) return [];
+    const script = document.createElement("script");
+    script.textContent = await unpacked("plot-library");
+    document.head.append(script);
+    return JSON.parse(await unpacked("plot-figures"));
+  })();
+
+  const draw = async (place, { data, layout }) => {
     const whole = {
       ...layout,
       paper_bgcolor: "rgba(0,0,0,0)",
@@ -57,18 +61,22 @@
       font: { family: "system-ui, sans-serif", size: narrow.matches ? 11 : 13, color: colours().ink },
     };
     const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
-    const drawn = library
-      .then(() => Plotly.newPlot(place, data, whole, config))
-      .then(() => Plotly.relayout(place, inColours(layout)));
-    return { place, layout, drawn };
-  });
-  library.catch(() => {
+    await Plotly.newPlot(place, data, whole, config);
+    await Plotly.relayout(place, inColours(layout));
+    return layout;
+  };
+
+  const figures = places.map((place, number) => ({
+    place,
+    drawn: described.then((all) => draw(place, all[number])),
+  }));
+  described.catch(() => {
     for (const { place } of figures) place.textContent = "This browser cannot unpack the figures; one of 2023 or newer can.";
   });
 
   dark.addEventListener("change", () => {
-    for (const { place, layout, drawn } of figures) {
-      drawn.then(() => Plotly.relayout(place, inColours(layout)), () => {});
+    for (const { place, drawn } of figures) {
+      drawn.then((layout) => Plotly.relayout(place, inColours(layout)), () => {});
     }
   });
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from homenode.plot_library import packed_library
+from homenode.packed_text import packed, packed_library
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A8A8A", "#A0522D"]
 """Told apart by people who see no red or no green (Okabe and Ito), and on light and dark paper."""
@@ -43,6 +43,7 @@ class Page:
         self._sections: list[str] = []
         self._tables = 0
         self.figures: list[dict[str, Any]] = []
+        self._figure_texts: list[str] = []  # as they were when they were added
 
     def heading(self, text: str) -> None:
         """Begin a section."""
@@ -126,8 +127,7 @@ class Page:
         title = str(layout.get("title", {}).get("text", ""))
         name = f"plot-{len(self.figures)}"
         self.figures.append(figure)
-        # "<" could end the script element or begin a comment; in JSON text "<" as an escape is the same.
-        text = json.dumps(figure, allow_nan=False).replace("<", "\\u003c")
+        self._figure_texts.append(json.dumps(figure, allow_nan=False))
         if title:
             self.subheading(title)
         if meaning:
@@ -136,8 +136,7 @@ class Page:
             self._parts.append(_list(menu, name))
         label = html.escape(title or f"Figure {len(self.figures)}", quote=True)
         self._parts.append(
-            f'<figure aria-label="{label}"><div class="plot" id="{name}" style="min-height:{height}px"></div></figure>\n'
-            f'<script type="application/json" class="figure" data-plot="{name}">{text}</script>'
+            f'<figure aria-label="{label}"><div class="plot" id="{name}" style="min-height:{height}px"></div></figure>'
         )
 
     def to_html(self) -> str:
@@ -145,14 +144,14 @@ class Page:
         folder = Path(__file__).parent
         style = (folder / "html_page.css").read_text(encoding="utf-8")
         script = (folder / "html_page.js").read_text(encoding="utf-8")
-        library = packed_library() if self.figures else ""
+        data = packed(f"[{','.join(self._figure_texts)}]", "plot-figures") + packed_library() if self.figures else ""
         title = html.escape(self._title)
         body = "\n".join(self._parts)
         return (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n<title>{title}</title>\n'
-            f"<style>\n{style}</style>\n{library}</head>\n<body>\n<main>\n<h1>{title}</h1>\n{self._contents()}{body}\n</main>\n"
+            f"<style>\n{style}</style>\n{data}</head>\n<body>\n<main>\n<h1>{title}</h1>\n{self._contents()}{body}\n</main>\n"
             f"<script>\n{script}</script>\n</body>\n</html>\n"
         )
 
