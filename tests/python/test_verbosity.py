@@ -28,7 +28,7 @@ def test_info_tells_traces_and_runs(homenode: Run, trace_file: Path) -> None:
     quiet = homenode("replay", trace_file, *OPTIONS, "--json")
     told = homenode("replay", trace_file, *OPTIONS, "--json", "-v")
     assert lines(told, "info")[:1] == [f"trace {trace_file}: {trace.accesses} accesses, hash {trace.hash}"]
-    assert any(line.startswith(f"2 runs of {trace_file}, ") for line in lines(told, "info"))
+    assert any(line.startswith(f"{trace_file}: replaying 2, ") for line in lines(told, "info"))
     assert lines(told, "debug") == []
     # without it nothing is told, and what is printed is the same
     assert lines(quiet, "info") == []

@@ -67,7 +67,7 @@ def replay_all(
     """
     asked_for = (os.cpu_count() or 1) if workers is None else whole_number("workers", workers, 1)
     workers = max(1, min(asked_for, len(specs)))
-    _log.info("%d runs of %s, %d at a time", len(specs), trace.path, workers)
+    _log.info("%s: replaying %d, %d at a time", trace.path, len(specs), workers)
     processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     started: list[_Worker] = []
     here = Counter(spec.what_caches_see() for spec in specs if not _needs_process(spec))
