@@ -119,7 +119,7 @@ PolicyEntry<PagePlacement> tiering() {
                         static_cast<std::uint64_t>(parameters.get("rate_limit")) << 20, parameters.get("demotion") == 0},
         std::move(placement));
   };
-  entry.examples = {"tiering:scan_delay=1ms,scan_size=1MiB,scan_period_min=1ms,hot_threshold=10ms"};
+  entry.examples = {"tiering:scan_delay=1ms,scan_period_min=1ms,hot_threshold=10ms"};
   return entry;
 }
 
