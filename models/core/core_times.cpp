@@ -53,7 +53,8 @@ public:
     for (const auto& [runs, count] : request.sequences) {
       WindowOfBlocks window;
       for (const CoreRequest::Run& run : runs) window.blocks.insert(window.blocks.end(), run.count, &blocks_.at(run.block));
-      add(window, count);
+      const WindowTimes right = add(window, count);
+      if (!branches_.empty()) add_delays(window, right, count);
     }
     BlockTimes times{.blocks = {}, .unknown = reader_.unknown(), .measured_cycles = 0};
     for (const auto& [id, sums] : sums_) all_delays_.add(sums.delays);
@@ -63,8 +64,8 @@ public:
   }
 
 private:
-  void add(const WindowOfBlocks& window, std::uint64_t count) {
-    const WindowTimes times = simulate(target_, window, latency_);
+  WindowTimes add(const WindowOfBlocks& window, std::uint64_t count) {
+    WindowTimes times = simulate(target_, window, latency_);
     for (std::size_t index = 0; index < window.blocks.size(); ++index) {
       BlockSums& sums = sums_[window.blocks[index]->id];
       const std::uint64_t duration = times.retired[index] - (index == 0 ? 0 : times.retired[index - 1]);
@@ -76,7 +77,7 @@ private:
     }
     for (const auto& [id, activity] : times.steady) sums_[id].steady.add(activity);
     for (const auto& [id, activity] : times.whole) sums_[id].whole.add(activity);
-    if (!branches_.empty()) add_delays(window, times, count);
+    return times;
   }
 
   // The window once more, with wrong branches. Which executions they end is not known, only how many: they are spread evenly.

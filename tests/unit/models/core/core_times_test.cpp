@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 
 #include "models/core/core_request.hpp"
@@ -60,6 +61,23 @@ TEST(BlockTimes, ofIndependentInstructionsAreTheirThroughput) {
   const BlockTime zeros = repeated("31c031c931d231db31f631ff31ed");
   EXPECT_NEAR(zeros.cycles, 7.0 / 6, 0.01);
   EXPECT_EQ(zeros.bound, "front end");
+}
+
+TEST(BlockTimes, doNotWaitForARegisterThatIsCleared) {
+  // xorps %xmm0, %xmm0 and four times addss %xmm1, %xmm0: four additions of at most 4 cycles, begun anew in every turn, so that turns
+  // overlap: the adders' two a cycle bound them, four to an adder and a move. Carried from turn to turn it would be 16 and more.
+  // xor %eax, %eax; add %rcx, %rax four times: 4 cycles if carried. sub, pxor and the forms of AVX likewise.
+  const std::string add = "f30f58c1", count = "4801c8", vadd = "c5fa58c1";
+  for (const std::string cpu : {"sapphirerapids", "alderlake", "icelake-server", "skylake-avx512", "haswell", "znver2", "znver4"}) {
+    for (const std::string clear : {"0f57c0", "660f57c0", "660fefc0", "660ffac0"})
+      EXPECT_LT(repeated(clear + add + add + add + add, cpu).cycles, 5) << cpu << ' ' << clear;
+    for (const std::string clear : {"c5f857c0", "c5f9efc0"})
+      EXPECT_LT(repeated(clear + vadd + vadd + vadd + vadd, cpu).cycles, 5) << cpu << ' ' << clear;
+    for (const std::string clear : {"31c0", "29c0", "4831c0"})
+      EXPECT_LT(repeated(clear + count + count + count + count, cpu).cycles, 3) << cpu << ' ' << clear;
+    // xorps %xmm2, %xmm0 is none.
+    EXPECT_GT(repeated("0f57c2" + add + add + add + add, cpu).cycles, 8) << cpu;
+  }
 }
 
 TEST(BlockTimes, countDependencesThroughAStackSlot) {
@@ -129,12 +147,14 @@ std::string branches_on_numbers(int turns) {
 }
 
 TEST(WrongBranches, ofTheCalibrationsLoopTakeWhatCalibrationMeasured) {
-  for (const std::string cpu : {"znver3", "znver4", "icelake-server", "skylake-avx512"}) {
+  // Three shifts and three exclusive or, one after the other; LLVM's models of Intel's cores execute the three moves among them, too.
+  const std::map<std::string, double> chains{{"znver3", 6}, {"znver4", 6}, {"icelake-server", 9}, {"skylake-avx512", 9}};
+  for (const auto& [cpu, chain] : chains) {
     const BlockTimes times = times_of(branches_on_numbers(120), cpu);
     EXPECT_NEAR(times.blocks.at(1).resolution, 0, 0.51) << cpu;
     EXPECT_GT(times.blocks.at(1).wrong, 30) << cpu;
     const double turn = times.blocks.at(1).cycles + times.blocks.at(2).cycles / 2 + times.blocks.at(3).cycles;
-    EXPECT_NEAR(turn, 6, 0.5) << cpu;  // the time of right branches stays as it is
+    EXPECT_NEAR(turn, chain, 0.5) << cpu;  // the time of right branches stays as it is
   }
 }
 
@@ -152,14 +172,15 @@ TEST(WrongBranches, waitForWhatTheyCompare) {
         .resolution;
   };
   const double loaded = resolution("488b04cf"), computed = resolution("4889c8");
-  EXPECT_NEAR(loaded - computed, 4, 0.6);  // Znver3's latency of a load
+  EXPECT_NEAR(loaded - computed, 5, 0.6);  // LLVM's latency of a load on znver3
   // Two loads, the second through the first.
-  EXPECT_NEAR(resolution("488b04cf488b00") - loaded, 4, 0.6);
+  EXPECT_NEAR(resolution("488b04cf488b00") - loaded, 5, 0.6);
 }
 
 TEST(WrongBranches, areSpreadAsOftenAsIsSaid) {
   const BlockTimes times = times_of("block 1 4885c07400\nwrong 1 8\nsequence 1*400\n");
-  EXPECT_NEAR(static_cast<double>(times.blocks.at(1).wrong), 400 * 0.75 / 8, 2);  // behind the warm-up
+  // The warm-up is the reorder buffer's 256 instructions, two a block. What the last wrong branch delays is cut off.
+  EXPECT_NEAR(static_cast<double>(times.blocks.at(1).wrong), (400 - 256.0 / 2) / 8 - 1, 1);
 }
 
 TEST(WrongBranches, elsewhereCostTheMeanOfAll) {
