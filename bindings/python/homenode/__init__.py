@@ -49,6 +49,7 @@ else:
     from homenode.recommended_commands import SourceChange
     from homenode.recommending import Choice, Recommendation, recommend
     from homenode.replaying import replay
+    from homenode.report import report_schema
     from homenode.result import Result
     from homenode.run_spec import RunSpec, grid
     from homenode.study import Store, Study, StudyResults
@@ -112,6 +113,7 @@ __all__ = [
     "recommend",
     "replay",
     "replay_grid",
+    "report_schema",
     "suggest_mapping",
     "thread_map",
     "thread_mapping",

@@ -6,8 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from homenode import _core
+from homenode.resources import REPORT_SCHEMA
 
 SCHEMA = "homenode.report/1"
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of `homenode.report/1`: each key with its type, unit and meaning."""
+    schema: dict[str, Any] = json.loads(REPORT_SCHEMA.read_text(encoding="utf-8"))
+    return schema
 
 
 def _matrix(flat: Sequence[int], nodes: int) -> list[list[int]]:

@@ -13,6 +13,7 @@ PROGRAMS = _PACKAGE / "programs"
 ANALYSIS = _PACKAGE / "analysis"
 CMAKE = _PACKAGE / "cmake"
 ENGINES = _PACKAGE / "engines"
+REPORT_SCHEMA = _PACKAGE / "report-1.schema.json"
 
 
 def core_model() -> Path | None:
