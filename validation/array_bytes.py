@@ -25,6 +25,9 @@ def array_sizes(kernel: str, parameters: Mapping[str, int | str]) -> list[int]:
     if kernel == "ft":
         points = TRANSFORM_POINTS[str(parameters["class"])]
         return [16 * points, 16 * points, 8 * points]  # two complex arrays, the real factors
+    if kernel == "ft_c":
+        points = TRANSFORM_POINTS[str(parameters["class"])]
+        return [16 * points, 16 * points, 16 * points, 4 * points]  # three complex arrays, an index of each point
     if kernel == "hotspot":
         return [4 * int(parameters["size"]) ** 2] * 3  # temperature, power, result
     if kernel == "srad_v1":  # image, coefficient and four differences in single precision

@@ -22,6 +22,7 @@ from validation.capture_costs import CASES, SMALLEST, Cost, cost, document, tabl
         ("mg", {"class": "C"}, 3_574_392_640),
         ("ft", {"class": "A"}, 335_544_320),  # 40 B x 256 x 256 x 128
         ("ft", {"class": "C"}, 5_368_709_120),  # 40 B x 512^3
+        ("ft_c", {"class": "A"}, 436_207_616),  # 52 B x 256 x 256 x 128
         ("hotspot", {"size": 1024}, 12_582_912),  # 3 x 4 B x 1024^2
     ],
 )

@@ -15,7 +15,7 @@ from typing import Any
 import homenode as hn
 from validation.page_with_notes import markdown_table
 from validation.published.page import COLUMNS
-from validation.published.s0.cases import AWARE, INTERLEAVE, MACHINES, PINNED, SYSTEMS, A, B
+from validation.published.s0.cases import AWARE, FT_IN_C, INTERLEAVE, MACHINES, PINNED, SYSTEMS, A, B
 from validation.result_cache import ResultCache, package_hash
 from validation.rows import AnyRow, Row, predicted
 from validation.study import Study
@@ -83,7 +83,7 @@ def latencies(folder: Path, cache: ResultCache, size: str, machine: str, placeme
     small = hn.Machine.load(machine).with_changes(changed)
     for iterations in (FEW, MORE):
         parameters: dict[str, int | str] = {"class": size, "iterations": iterations, "check": 0}
-        trace = captured(folder, "ft", parameters)
+        trace = captured(folder, FT_IN_C, parameters)
         choice: dict[str, Any] = {
             "threads": MACHINES[machine],
             "placement": placement,
@@ -97,7 +97,7 @@ def latencies(folder: Path, cache: ResultCache, size: str, machine: str, placeme
             return {"seconds": run["seconds"] - once, "bins": [[s, [*b.items()]] for s, b in _by_bins(run).items()]}
 
         found.append(cache.get({"trace": trace.hash, "machine": machine, **changed, **choice}, ask))
-        name = trace_path(folder, "ft", parameters).name
+        name = trace_path(folder, FT_IN_C, parameters).name
         command = hn.RunSpec(small, **choice).command(name)
     few, more = ({source: dict(bins) for source, bins in one["bins"]} for one in found)
     return Latencies(placement, found[1]["seconds"] - found[0]["seconds"], _less(more, few), command)

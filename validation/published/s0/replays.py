@@ -30,19 +30,19 @@ LINUX_SCAN_DELAY = 1.0  # seconds; kernel/sched/fair.c, sysctl_numa_balancing_sc
 
 def _trace_of(folder: Path, case: Case, steps: int) -> Path:
     parameters = parameters_of(case)
-    if parameters.get("class") == "B" and case.program == "mg":
+    if parameters.get("class") == "B" and case.kernel == "mg":
         parameters["class"] = "A"  # the same grid
     parameters = {**parameters, of_steps(case): steps, "check": 0}
-    path = trace_path(folder, case.program, parameters)
+    path = trace_path(folder, case.kernel, parameters)
     if path.exists():
         return path
-    if case.program != "hotspot" or int(case.size) < EXTRAPOLATED_FROM:
-        captured(folder, case.program, parameters)
+    if case.kernel != "hotspot" or int(case.size) < EXTRAPOLATED_FROM:
+        captured(folder, case.kernel, parameters)
         return path
     small = []
     for size in SMALL_SIZES:
-        captured(folder, case.program, {**parameters, "size": size})
-        small.append(trace_path(folder, case.program, {**parameters, "size": size}))
+        captured(folder, case.kernel, {**parameters, "size": size})
+        small.append(trace_path(folder, case.kernel, {**parameters, "size": size}))
     hn.extrapolate(*small[:-1], check=small[-1], output=path, size=int(case.size))
     return path
 

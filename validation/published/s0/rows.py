@@ -23,7 +23,7 @@ def footprint_rows(printed: Printed, cases: Sequence[Case]) -> Iterator[Row]:
         reference = printed.get(("all", case.name))
         if reference is None:
             continue
-        bytes_of_arrays = sum(array_sizes(case.program, parameters_of(case)))
+        bytes_of_arrays = sum(array_sizes(case.kernel, parameters_of(case)))
         what = f"{case.name}: computed arrays, not above the printed footprint of the process"
         fits = bytes_of_arrays <= reference.value
         model = bytes_of_arrays / 1024**2
