@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "models/engines/staged/flow_sharing.hpp"
 #include "models/engines/simgrid/simgrid_sharing.hpp"
+#include "models/engines/staged/flow_sharing.hpp"
 
 namespace homenode {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <random>
 
-#include "models/engines/staged/flow_sharing.hpp"
 #include "models/engines/simgrid/simgrid_sharing.hpp"
+#include "models/engines/staged/flow_sharing.hpp"
 #include "sim/base/errors.hpp"
 
 namespace homenode {
