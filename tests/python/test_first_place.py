@@ -12,7 +12,7 @@ import pytest
 
 import homenode as hn
 from homenode.first_place import contenders, first_place, samples_that_fit
-from homenode.ranking_words import settled
+from homenode.ranking_words import bound_and_found, certainty, measure_first, settled
 from support import Ended
 
 Run = Callable[..., Ended]
@@ -68,8 +68,68 @@ def test_equal_times_are_a_tie_and_settle_nothing_else() -> None:
     assert told["settled"]
     assert settled(told, [0, 1, 2]) == (
         "Ranks 1 and 2 take the same time on every machine that was sampled. "
-        "First place is settled: rank 1 leads rank 3 by 100 %, known to ±0.0 % from 2 sampled machines."
+        "First place is settled: rank 1 leads rank 3 by 100 %, known to within 0.1 % from 2 sampled machines."
     )
+
+
+def test_less_than_a_thousandth_is_no_difference() -> None:
+    # |d| < 0.001 on the described machine and on each sampled one; exp(0.0009) - 1 = 0.09 %
+    assert rival(0.0009, 0.0009, -0.0009)["tied"]
+    assert not rival(0.0009, 0.0011, 0)["tied"]
+    assert not rival(0.0011, 0, 0)["tied"]
+    told = first_place([0, 1, 2], [1.0, 1.0002, 2.0], [[1.0] * 2, [1.0001] * 2, [2.0] * 2])
+    assert told["settled"] and not told["rivals"][0]["settled"]
+    assert settled(told, [0, 1, 2]) == (
+        "Ranks 1 and 2 differ by less than 0.1 % on every machine that was sampled: no difference. "
+        "First place is settled: rank 1 leads rank 3 by 100 %, known to within 0.1 % from 2 sampled machines."
+    )
+    # one sample tells as much: nobody is asked to sample more
+    alone = first_place([0, 1], [1.0, 1.0002], [[1.0], [1.0003]])
+    assert settled(alone, [0, 1]).endswith("no difference.")
+    # a lead that others turn into a difference is told
+    open_one = first_place([0, 1], [1.0, 1.0002], [[1.0] * 2, [1.01, 0.99]])
+    assert "First place is not settled: rank 1 leads rank 2 by less than 0.1 %, known to ±" in settled(open_one, [0, 1])
+
+
+def test_on_one_node_a_tie_is_no_news() -> None:
+    told = first_place([0, 1], [1.0, 1.0], [[1.0], [1.0]])
+    assert "one node" not in settled({**told, "nodes": 4}, [0, 1])
+    assert settled({**told, "nodes": 1}, [0, 1]).endswith("The machine has one node: placement cannot matter.")
+
+
+def pair(probability: float, tied: bool = False) -> dict[str, Any]:
+    return {"faster": 0, "slower": 1, "probability": probability, "flips_with_core_time": False, "tied": tied}
+
+
+def test_what_to_measure_first_says_where_a_number_is_from() -> None:
+    number = {"name": "core.misprediction", "value": "15", "low": "10", "high": "22.5", "share": 0.4}
+    for basis in ("no text seen (M)", "common knowledge of the microarchitecture, no text seen"):
+        told = measure_first({"measure_first": {**number, "basis": basis}, "pairs": [pair(0.5)]})
+        assert "between 10 and 22.5; from general knowledge, no source): it explains 40 %" in told
+    assert "; S1 Table 2): " in measure_first(
+        {"measure_first": {**number, "basis": "S1 Table 2"}, "pairs": [pair(0.5)]}
+    )
+    nothing = {"measure_first": None}
+    assert measure_first({**nothing, "pairs": [pair(1.0, tied=True)]}).endswith("all times are equal on all samples.")
+    assert measure_first({**nothing, "pairs": [pair(1.0), pair(1.0, tied=True)]}).endswith("all samples agree.")
+    assert measure_first({**nothing, "pairs": [pair(0.5)]}).endswith("no single number explains it.")
+    assert (certainty(pair(1.0, tied=True)), certainty(pair(0.925))) == ("equal", "92 %")
+
+
+def test_a_search_of_all_placements_is_told_from_one_that_is_not() -> None:
+    best = {"bound_seconds": 1.0, "found_seconds": 1.109, "gap": 0.109, "searched": True, "exact": True, "pages": 12}
+
+    def told(**other: Any) -> str:
+        return bound_and_found({"best_placement": {**best, **other}}, "optimal", lambda seconds: f"{seconds:g} s")
+
+    begin = "optimal: no placement takes less than 1 s; "
+    assert told() == begin + "all placements of its 12 pages were searched, and the best one takes 1.109 s, 10.9 % more"
+    assert told(gap=0.0002).endswith("12 pages were searched, and the best one reaches that bound")
+    found = "the best one found takes 1.109 s (gap 10.9 %); "
+    assert told(exact=False) == f"{begin}{found}of 12 pages not all placements were searched"
+    assert told(searched=False) == f"{begin}{found}too many pages to search"
+    # a placement of the grid is no part of the search
+    assert "the best one found (interleave) takes 1.109 s" in told(found_placement="interleave")
 
 
 def test_of_one_sample_it_is_said_that_it_is_not_known() -> None:

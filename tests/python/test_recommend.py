@@ -26,6 +26,7 @@ from homenode.host import NAME, cpus_of_cores, detected_host, is_this_host
 from homenode.recommend_verifying import verify
 from homenode.recommended_commands import Commands, command_line, places, ranges
 from homenode.recommending import Choice, Recommendation
+from homenode.source_schedules import not_replayed
 from homenode.way_search import WORTH
 from homenode.ways import KEEPING_HEAP, PARALLEL_TOUCH, Ways
 from support import SCRIPTS, Ended
@@ -169,6 +170,24 @@ def test_the_present_way_has_the_schedules_of_the_source(traces: dict[str, Path]
     assert any("The schedule of 'main#6' is runtime" in remark for remark in ways.remarks)
     told = Ways(hn.Trace.open(traces["schedules"]), hn.Machine.load(MACHINE), {"distribution": "main#1@guided"})
     assert told.present.distribution == "main#1@guided"
+
+
+@pytest.mark.capture
+def test_schedules_of_the_source_that_no_run_has_are_told(traces: dict[str, Path]) -> None:
+    trace = hn.Trace.open(traces["schedules"])
+
+    def told(*distributions: str) -> str | None:
+        return not_replayed(trace, hn.grid(MACHINE, 4, distribution=list(distributions)))
+
+    words = "main#1@static:3 main#2@dynamic:1 main#3@dynamic:4 main#4@guided:1 main#6@dynamic:1"
+    assert told("static") == (
+        "The source has other schedules than these runs: static,3 in 'main#1', dynamic in 'main#2', dynamic,4 in 'main#3', "
+        f"guided,argc in 'main#4', runtime in 'main#6'. --distribution '{words}' replays them."
+    )
+    assert told(words) is None
+    assert told("static", words) is None
+    # `dynamic` is dynamic:1; each loop is looked for by itself, in any of the runs
+    assert told("dynamic", "main#1@static:3 main#3@dynamic:4 main#4@guided:1") is None
 
 
 @pytest.mark.capture

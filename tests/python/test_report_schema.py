@@ -60,6 +60,13 @@ def test_reports_keep_to_it(stream: hn.Trace, machine: str, threads: int, choice
     assert problems(document) == []
 
 
+def test_a_ranking_by_regions_keeps_to_it(stream: hn.Trace) -> None:
+    choices = hn.grid("xeon-x5550-2s", 4, placement=["first-touch", "interleave"])
+    document = json.loads(hn.rank(stream, choices, samples=2, rank_by="triad").to_json())
+    assert document["runs"][0]["ranked_bound_by"]["region"] == "triad"
+    assert problems(document) == []
+
+
 def test_a_key_that_is_missing_new_or_of_another_type_is_found(stream: hn.Trace) -> None:
     document = json.loads(hn.rank(stream, hn.grid([hn.Machine.load("xeon-x5550-2s")], [2]), samples=2).to_json())
     assert problems(document) == []

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 from homenode import notebook, report
 from homenode.arguments import whole_number
 from homenode.errors import UsageError
-from homenode.first_place import contenders, first_place, samples_that_fit
-from homenode.grids import replay_grid, replay_seconds
+from homenode.first_place import contenders, first_place, is_tie, log_ratio, samples_that_fit
+from homenode.grids import replay_grid, replay_seconds, replay_times
 from homenode.machine import Machine
+from homenode.rank_by import regions_to_rank_by
 from homenode.result import Result
 from homenode.run_spec import RunSpec, check, several
 from homenode.sampling import changed, sampled_factors
@@ -121,11 +122,13 @@ def rank(
     samples: int = SAMPLES,
     workers: int | None = None,
     advance: Callable[[int], None] = lambda steps: None,
+    rank_by: str | Iterable[str] = (),
 ) -> Ranking:
     """Replay each choice on its machine and on `samples` machines that may be the real one, equally for all choices.
 
     ``hn.rank(trace, hn.grid([machine], [32], placement=["first-touch", "interleave"]))``; takes ``samples + 3`` times as long as
     `replay_grid`. Sample s replays with seed + s, so that what a policy leaves to chance is sampled with the machine.
+    `rank_by`: labels of the regions by whose time alone the choices are ranked, as in `replay_grid`.
     """
     import numpy
 
@@ -134,7 +137,8 @@ def rank(
     if not choices:
         raise UsageError("no choices to rank; allowed: at least 1")
     check(trace, choices)
-    results = replay_grid(trace, choices, workers=workers, advance=advance)
+    labels = regions_to_rank_by(trace, rank_by, choices)
+    results = replay_grid(trace, choices, workers=workers, advance=advance, rank_by=labels)
     machines = {choice.machine.hash: choice.machine for choice in choices}
     uncertain = {name: machine.uncertainties for name, machine in machines.items()}
     factors = {name: sampled_factors(uncertain[name], samples, choices[0].seed) for name in machines}
@@ -144,11 +148,16 @@ def rank(
     slowed = {name: [_with_core_time(machine, by) for by in CORE_FACTORS] for name, machine in machines.items()}
     variants = [variant for choice in choices for variant in _variants(choice, sampled[choice.machine.hash])]
     variants += [choice.with_(machine=machine) for choice in choices for machine in slowed[choice.machine.hash]]
-    seconds = numpy.asarray(replay_seconds(trace, variants, workers=workers, advance=advance))
-    by_sample = seconds[: samples * len(choices)].reshape(len(choices), samples)
-    by_core = seconds[samples * len(choices) :].reshape(len(choices), len(CORE_FACTORS))
-    for result, row in zip(results, by_sample, strict=True):
-        result.run["seconds_interval"] = list(interval(row, result.seconds))
+    times = numpy.asarray(replay_times(trace, variants, labels, workers=workers, advance=advance))
+    whole, ranked = times.T
+    by_sample = ranked[: samples * len(choices)].reshape(len(choices), samples)
+    by_core = ranked[samples * len(choices) :].reshape(len(choices), len(CORE_FACTORS))
+    for place, result in enumerate(results):
+        of_run = slice(place * samples, (place + 1) * samples)
+        result.run["seconds_interval"] = list(interval(whole[of_run], result.seconds))
+        if labels:
+            stated = report.ranked_seconds(result.run)
+            result.run["ranked_seconds_interval"] = list(interval(ranked[of_run], stated))
     rankings = []
     for order in _orders(results):
         first = choices[order[0]].machine
@@ -205,12 +214,14 @@ def settle(
     *,
     workers: int | None = None,
     advance: Callable[[int], None] = lambda steps: None,
+    rank_by: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Whether the first place of each ranking among `results` is settled, by no more replays than these were: the report's `first_places`.
 
-    The first and its near rivals are replayed on as many sampled machines as fit, at most `SAMPLES`.
+    The first and its near rivals are replayed on as many sampled machines as fit, at most `SAMPLES`. `rank_by`: as in `replay_grid`.
     """
-    seconds = [float(result.seconds) for result in results]
+    labels = regions_to_rank_by(trace, rank_by, choices)
+    seconds = [report.ranked_seconds(result.run) for result in results]
     found: list[dict[str, Any]] = []
     variants: list[RunSpec] = []
     for order in _orders(results):
@@ -223,7 +234,8 @@ def settle(
         machines = [changed(machine, machine.uncertainties, row) for row in factors]
         found.append({"runs": runs, "samples": samples})
         variants += [variant for run in runs for variant in _variants(choices[run], machines)]
-    times = iter(replay_seconds(trace, variants, workers=workers, advance=advance) if variants else [])
+    replayed = replay_times(trace, variants, labels, workers=workers, advance=advance) if variants else []
+    times = (ranked for _, ranked in replayed)
     return [
         _of_group(results, entry["runs"], [[next(times) for _ in range(entry["samples"])] for _ in entry["runs"]])
         for entry in found
@@ -234,7 +246,8 @@ def _of_group(results: Sequence[Result], runs: Sequence[int], sampled: Sequence[
     """An entry of the report's `first_places`."""
     run = results[runs[0]].run
     group = {key: run[key] for key in ("machine", "machine_hash", "threads")}
-    return group | first_place(runs, [float(results[one].seconds) for one in runs], sampled)
+    group |= {"nodes": len(run["pages_by_node"])} | {key: run[key] for key in ("rank_by",) if key in run}
+    return group | first_place(runs, [report.ranked_seconds(results[one].run) for one in runs], sampled)
 
 
 def _with_core_time(machine: Machine, factor: float) -> Machine:
@@ -262,16 +275,17 @@ def _ranking(
     for place, faster in enumerate(order):
         for slower in order[place + 1 :]:
             beats = probability(by_sample[faster], by_sample[slower])
-            differ = results[faster].seconds < results[slower].seconds
+            first, second = (report.ranked_seconds(results[run].run) for run in (faster, slower))
+            effect = numpy.log(by_sample[faster] / by_sample[slower])
             pairs.append(
                 {
                     "faster": faster,
                     "slower": slower,
                     "probability": beats,
-                    "flips_with_core_time": bool(differ and (by_core[faster] > by_core[slower]).any()),
+                    "flips_with_core_time": bool(first < second and (by_core[faster] > by_core[slower]).any()),
+                    "tied": is_tie(log_ratio(first, second), effect.tolist()),
                 }
             )
-            effect = numpy.log(by_sample[faster] / by_sample[slower])
             weight = min(beats, 1 - beats)
             if numpy.ptp(effect) > 0:
                 contested += weight

@@ -3,15 +3,18 @@
 Of a rival, d = log(its time / the time of the first): d0 on the machine as described, d1 … dn on n sampled machines. Machines are
 sampled around the described one, so d0 stands for the mean and s² = sum (di - d0)² / n for the variance, with n degrees of freedom.
 A further machine's d then lies within d0 ± t s, t = Student's 95 % point: 90 % lie between (as far as d is normal; it is nearly a sum
-of many small effects). The first place is settled if that leaves out 0 for every rival and no sample reversed the order.
+of many small effects). The first place is settled if that leaves out 0 for every rival and no sample reversed the order. A rival
+whose d are all below 0.1 % is a tie: it shares the place.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 NEAR = 0.25
 """Regret up to which a rival is sampled; beyond it only the nearest one is (docs/decisions/0015)."""
+SAME = 0.001
+"""Difference of two times below which they are no different: the model has no claim to less."""
 FEWEST = 2
 """Samples from which it is said whether the place is settled: a single one has no spread of its own."""
 # Student's t, 95 % point, by degrees of freedom (Abramowitz and Stegun, table 26.10); between two of them that of the fewer.
@@ -32,18 +35,24 @@ def samples_that_fit(choices: int, contending: int, most: int) -> int:
     return min(most, choices // contending) if contending > 1 else 0
 
 
+def is_tie(lead: float, sampled: Iterable[float]) -> bool:
+    """Whether two times are no different, on the machine as described and on each sampled one; of logarithms of their ratio."""
+    return all(abs(one) < SAME for one in (lead, *sampled))
+
+
 def _rival(run: int, lead: float, sampled: Sequence[float]) -> dict[str, Any]:
     """`lead` and `sampled`: log(time of the rival / time of the first) as described, and on each sampled machine."""
     deviation = math.sqrt(sum((one - lead) ** 2 for one in sampled) / len(sampled))
     spread = _STUDENT[max(degrees for degrees in _STUDENT if degrees <= len(sampled))] * deviation
     ahead = sum((one > 0) + 0.5 * (one == 0) for one in sampled) / len(sampled)
+    tied = is_tie(lead, sampled)
     return {
         "run": run,
         "lead": math.expm1(lead),
         "spread": math.expm1(spread),
         "probability": ahead,
-        "tied": lead == 0 and not any(sampled),
-        "settled": lead > spread and ahead == 1 and len(sampled) >= FEWEST,
+        "tied": tied,
+        "settled": lead > spread and ahead == 1 and len(sampled) >= FEWEST and not tied,
     }
 
 
@@ -53,7 +62,7 @@ def first_place(runs: Sequence[int], seconds: Sequence[float], sampled: Sequence
     `seconds` and `sampled` (by run and sample) are in the order of `runs`. Keys are only ever added.
     """
     rivals = [
-        _rival(run, _log(time, seconds[0]), [_log(a, b) for a, b in zip(of_run, sampled[0], strict=True)])
+        _rival(run, log_ratio(time, seconds[0]), [log_ratio(a, b) for a, b in zip(of_run, sampled[0], strict=True)])
         for run, time, of_run in zip(runs[1:], seconds[1:], sampled[1:], strict=True)
     ]
     return {
@@ -65,5 +74,6 @@ def first_place(runs: Sequence[int], seconds: Sequence[float], sampled: Sequence
     }
 
 
-def _log(time: float, other: float) -> float:
+def log_ratio(time: float, other: float) -> float:
+    """Logarithm of the ratio of two times; 0 where one of them is nothing."""
     return math.log(time / other) if time > 0 and other > 0 else 0.0

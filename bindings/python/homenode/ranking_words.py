@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from homenode.first_place import SAME
 from homenode.machine import Machine
 
 
@@ -29,42 +30,72 @@ def guesses(machines: Sequence[Machine]) -> list[dict[str, Any]]:
 def settled(found: dict[str, Any], order: Sequence[int]) -> str:
     """Whether the first place of a ranking is settled, and by which rival; `order`: its runs, fastest first."""
     rank = {run: place for place, run in enumerate(order, start=1)}
-    tied = [rank[rival["run"]] for rival in found["rivals"] if rival["tied"]]
+    first = rank[found["first"]]
+    tied = [rival for rival in found["rivals"] if rival["tied"]]
     rivals = [rival for rival in found["rivals"] if not rival["tied"]]
-    said = []
-    if tied:
-        ranks = [str(rank[found["first"]]), *map(str, tied)]
+    samples = f"{found['samples']} sampled machine{'' if found['samples'] == 1 else 's'}"
+    said = [ranked_by(found["rank_by"])] if found.get("rank_by") else []
+    equal = [rank[rival["run"]] for rival in tied if rival["lead"] == 0 == rival["spread"]]
+    near = [rank[rival["run"]] for rival in tied if rank[rival["run"]] not in equal]
+    if equal:
+        said.append(f"Ranks {_listed([first, *equal])} take the same time on every machine that was sampled.")
+    if near:
         said.append(
-            f"Ranks {', '.join(ranks[:-1])} and {ranks[-1]} take the same time on every machine that was sampled."
+            f"Ranks {_listed([first, *near])} differ by less than 0.1 % on every machine that was sampled: no difference."
         )
+    if tied and found.get("nodes") == 1:
+        said.append("The machine has one node: placement cannot matter.")
     if rivals and not found.get("known", True):
-        samples = f"{found['samples']} sampled machine{'' if found['samples'] == 1 else 's'}"
         said.append(
-            f"Whether first place is settled is not known from {samples}: rank {rank[found['first']]} leads rank "
+            f"Whether first place is settled is not known from {samples}: rank {first} leads rank "
             f"{rank[rivals[0]['run']]} by {_percent(rivals[0]['lead'])}; --confidence samples more."
         )
     elif rivals:
         told = next((rival for rival in rivals if not rival["settled"]), rivals[0])
         verdict = "is settled" if told["settled"] else "is not settled"
+        within = f"±{_percent(told['spread'])}" if told["spread"] >= SAME else "within 0.1 %"
         said.append(
-            f"First place {verdict}: rank {rank[found['first']]} leads rank {rank[told['run']]} by {_percent(told['lead'])}, "
-            f"known to ±{_percent(told['spread'])} from {found['samples']} sampled machine{'' if found['samples'] == 1 else 's'}."
+            f"First place {verdict}: rank {first} leads rank {rank[told['run']]} by {_percent(told['lead'])}, "
+            f"known to {within} from {samples}."
         )
     return " ".join(said)
+
+
+def _listed(ranks: Sequence[int]) -> str:
+    """``1, 2 and 3``."""
+    return f"{', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
+
+
+def certainty(pair: dict[str, Any]) -> str:
+    """The probability of an order; ``equal`` of two times that are no different."""
+    return "equal" if pair.get("tied") else f"{100 * pair['probability']:.0f} %"
+
+
+def ranked_by(labels: Sequence[str]) -> str:
+    """By which regions a ranking is."""
+    return f"Ranked by the time of {', '.join(labels)}."
 
 
 def measure_first(group: dict[str, Any]) -> str:
     """Of a ranking on sampled machines: which number to measure, so that the order is settled best."""
     first = group["measure_first"]
     if first is None:
-        contested = any(0 < pair["probability"] < 1 for pair in group["pairs"])
+        differing = [pair for pair in group["pairs"] if not pair.get("tied")]
+        contested = any(0 < pair["probability"] < 1 for pair in differing)
         reason = "no single number explains it" if contested else "all samples agree"
+        if not differing:
+            reason = "all times are equal on all samples"
         return f"No measurement would settle the order: {reason}."
+    basis = _BASIS.sub("from general knowledge, no source", first["basis"])
     return (
         f"Measuring {first['name']} would settle the order best ({first['value']}, between {_short(first['low'])} and "
         f"{_short(first['high'])}; "
-        f"{first['basis']}): it explains {100 * first['share']:.0f} % of the variance of the undecided pairs."
+        f"{basis}): it explains {100 * first['share']:.0f} % of the variance of the undecided pairs."
     )
+
+
+_BASIS = re.compile(r"(?:common knowledge[^;]*, )?no text seen(?: \([HMLC]\))?")
+"""What descriptions call a number that no source gives."""
 
 
 def _short(quantity: str) -> str:
@@ -78,15 +109,19 @@ def bound_and_found(run: dict[str, Any], name: str, told: Callable[[float], str]
     best = run["best_placement"]
     placement = best.get("found_placement")
     found = f"the best one found ({placement})" if placement else "the best one found"
-    text = (
-        f"{name}: no placement takes less than {told(best['bound_seconds'])}; {found} takes "
-        f"{told(best['found_seconds'])} (gap {100 * best['gap']:.1f} %)"
-    )
-    if not best["searched"]:
-        return f"{text}; too many pages to search"
+    text = f"{name}: no placement takes less than {told(best['bound_seconds'])}"
+    gap = f"{100 * best['gap']:.1f} %"
     pages = f"{best['pages']:,} page{'' if best['pages'] == 1 else 's'}"
-    return f"{text}; {'searched exactly' if best['exact'] and not placement else 'not searched exactly'}, {pages}"
+    if best["searched"] and best["exact"] and not placement:
+        reached = "reaches that bound" if best["gap"] < SAME else f"takes {told(best['found_seconds'])}, {gap} more"
+        return f"{text}; all placements of its {pages} were searched, and the best one {reached}"
+    text = f"{text}; {found} takes {told(best['found_seconds'])} (gap {gap})"
+    return (
+        f"{text}; {f'of {pages} not all placements were searched' if best['searched'] else 'too many pages to search'}"
+    )
 
 
 def _percent(ratio: float) -> str:
+    if ratio < SAME:
+        return "less than 0.1 %"
     return f"{100 * ratio:.1f} %" if ratio < 1 else f"{100 * ratio:.0f} %"

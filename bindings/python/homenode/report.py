@@ -110,18 +110,22 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "best_placement": raw["best_placement"],
         "energy_detail": _energy_detail(energy, raw["seconds"]) if energy else {},
         "time_detail": time_detail,
-        "bound_by": _bound_by(regions, time_detail),
+        "bound_by": bound_by(regions, time_detail),
         "threads_at_once": raw["threads_at_once"] or choice["threads"],
     }
 
 
-def _bound_by(regions: list[dict[str, Any]], time_detail: dict[str, float]) -> dict[str, Any]:
-    """What the most time goes to: a region, with its bottleneck, or what is in no region; forks and barriers are one."""
-    team = {"fork and barrier": time_detail["fork"] + time_detail["barrier"]}
-    others = team | {name.replace("_", " "): time_detail[name] for name in ("runtime", "page_work", "waiting")}
+def bound_by(regions: list[dict[str, Any]], time_detail: dict[str, float]) -> dict[str, Any]:
+    """What the most time goes to: a region, with its bottleneck, or what is in no region; forks and barriers are one.
+
+    An empty `time_detail`: of these regions alone.
+    """
     shares = [(region["binding_resource"], region["label"], region["exclusive_seconds"]) for region in regions]
-    shares += [(name, None, seconds) for name, seconds in others.items()]
-    resource, label, seconds = max(shares, key=lambda share: share[2])
+    if time_detail:
+        team = {"fork and barrier": time_detail["fork"] + time_detail["barrier"]}
+        others = team | {name.replace("_", " "): time_detail[name] for name in ("runtime", "page_work", "waiting")}
+        shares += [(name, None, seconds) for name, seconds in others.items()]
+    resource, label, seconds = max(shares, key=lambda share: share[2], default=(None, None, 0.0))
     if seconds <= 0:
         resource = label = None
     return {"resource": resource, "region": label, "seconds": seconds}
@@ -166,22 +170,30 @@ def is_bound(run: dict[str, Any]) -> bool:
     return bool(run.get("best_placement"))
 
 
+def ranked_seconds(run: dict[str, Any]) -> float:
+    """What a run is ranked by: its time, or that of the regions that were asked for (`rank_by`)."""
+    return float(run.get("ranked_seconds", run["seconds"]))
+
+
 def by_rank(runs: Sequence[dict[str, Any]]) -> tuple[list[int], list[int]]:
     """Of comparable runs those that have a rank, fastest first, and bounds; equal times keep the order in which they were asked for."""
-    order = sorted(range(len(runs)), key=lambda place: float(runs[place]["seconds"]))
+    order = sorted(range(len(runs)), key=lambda place: ranked_seconds(runs[place]))
     return [place for place in order if not is_bound(runs[place])], [place for place in order if is_bound(runs[place])]
 
 
 def fill_regrets(runs: Iterable[dict[str, Any]]) -> None:
-    """regret = seconds / (seconds of the best comparable run) - 1, of bounds below 0; `found_seconds` of bounds, by those runs as well."""
+    """regret = seconds / (seconds of the best comparable run) - 1, of bounds below 0; `found_seconds` of bounds, by those runs as well.
+
+    The seconds are those that the runs are ranked by.
+    """
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for run in runs:
         groups.setdefault(comparable(run), []).append(run)
     for group in groups.values():
         ranked, bounds = by_rank(group)
-        least = group[(ranked or bounds)[0]]["seconds"]
+        least = ranked_seconds(group[(ranked or bounds)[0]])
         for run in group:
-            run["regret"] = run["seconds"] / least - 1 if least > 0 else 0.0
+            run["regret"] = ranked_seconds(run) / least - 1 if least > 0 else 0.0
         for bound in bounds:
             _find(group[bound], [group[place] for place in ranked])
 

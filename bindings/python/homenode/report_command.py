@@ -70,6 +70,8 @@ def _line(runs: Sequence[dict[str, Any]], samples: int | None) -> str:
             words += ["--" + field.name.replace("_", "-"), str(value)]
     if machine is not None and first.get("threads_at_once", first["threads"]) > machine.cores:
         words.append("--oversubscribe")
+    for label in first.get("rank_by", ()):
+        words += ["--rank-by", label]
     if samples is not None:
         words.append(f"--confidence={samples}")
     return shlex.join(words)

@@ -7,7 +7,6 @@ heap, the size of pages, and what the kernel does by itself.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from homenode.machine import Machine
 from homenode.map_suggestion import threads_to_map
 from homenode.result import Result
 from homenode.run_spec import NAMES, RunSpec
+from homenode.source_schedules import clause, schedule_of
 from homenode.trace import Trace
 
 BY_COMMUNICATION = ("treematch", "scotch", "greedy")
@@ -35,7 +35,6 @@ MEMORY_POLICIES = ("interleave", "weighted-interleave", "bind", "preferred")
 OPTIONS = tuple(name for name in NAMES if name not in ("engine", "energy"))
 """The options of a replay that tell the present way."""
 LOOPS = 3  # the longest ones are tried with other schedules
-_RUNTIME_DEFAULT = "dynamic:1"  # of libgomp, where OMP_SCHEDULE is not set
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ class Ways:
         self.own_threads = trace.own_threads
         self.regions: list[dict[str, Any]] = trace.inspect()["regions"]
         self.loops = [one for one in self.regions if one["kind"] == "loop" and " " not in one["label"]]
-        self.runtime_loops = [one["label"] for one in self.loops if _clause(one) == "runtime"]
+        self.runtime_loops = [one["label"] for one in self.loops if clause(one) == "runtime"]
         self._affinities: dict[tuple[str, int], list[list[int]]] = {}
         self.present = self._present(dict(options))
         at_once = self.own_threads[1] if self.own_threads else self.present.threads
@@ -240,17 +239,12 @@ class Ways:
 
     def _told(self, loop: Mapping[str, Any]) -> str:
         """The policy of a loop's own clause."""
-        kind, _, chunk = _clause(loop).partition(",")
-        if kind == "runtime":
-            return _RUNTIME_DEFAULT
-        if kind not in ("static", "dynamic", "guided"):  # auto is static in libgomp
-            return "static"
-        if chunk and not re.fullmatch(r"[1-9][0-9]{0,17}", chunk):
+        schedule, unknown = schedule_of(loop)
+        if unknown:
             self.remarks.append(
-                f"The chunk '{chunk}' of '{loop['label']}' is no number that the trace knows; taken as 1."
+                f"The chunk '{unknown}' of '{loop['label']}' is no number that the trace knows; taken as 1."
             )
-            chunk = "1"
-        return f"{kind}:{chunk}" if chunk else "dynamic:1" if kind == "dynamic" else kind
+        return schedule
 
     # ---- others
 
@@ -340,8 +334,3 @@ _DECIDED = ("threads", "mapping", "placement", "distribution", "heap", "pages", 
 def _schedules_to_try(chunk: int) -> list[str]:
     """`chunk`: one iteration, or more where that would be handing out more than 64 times a thread."""
     return ["static", f"static:{chunk}", f"dynamic:{chunk}", "guided"]
-
-
-def _clause(loop: Mapping[str, Any]) -> str:
-    """The loop's own schedule clause without modifiers: ``dynamic,4``; static where there is none."""
-    return str(loop["schedule"]).lower().rpartition(":")[2].replace(" ", "") or "static"

@@ -11,16 +11,18 @@ import click
 
 from homenode import report
 from homenode.cli import console
-from homenode.cli.replay_tables import print_confidence, print_explanation, print_idle, print_ranking
+from homenode.cli.replay_tables import EXPLAINED, print_confidence, print_explanation, print_idle, print_ranking
 from homenode.cli.run_options import extension_option, machine_option, machines_with, run_options
 from homenode.confidence import SAMPLES, settle
 from homenode.confidence import rank as rank_with_confidence
 from homenode.grids import replay_grid
 from homenode.outputs import check_json_output, written_whole
+from homenode.rank_by import rank_by_regions, regions_to_rank_by
 from homenode.ranking_words import guesses
 from homenode.replaying import replay_with_timeline
 from homenode.result import Result
 from homenode.run_spec import grid, threads_of
+from homenode.source_schedules import not_replayed
 from homenode.trace import Trace
 
 
@@ -50,10 +52,10 @@ def _tell_cost(cost: dict[str, Any], replays: list[int]) -> None:
     memory = console.quantity(cost["peak_rss_bytes"], "B")
     more = sum(replays) - len(replays)
     sampled = f" and {console.number_of(more, 'replay')} more on sampled machines" if more else ""
-    console.diagnostics().print(
+    console.say(
+        console.diagnostics(),
         f"{console.number_of(len(replays), 'choice')} replayed{sampled} in {console.seconds(cost['seconds'])}, {rate}, "
         f"{memory} of memory at most",
-        soft_wrap=True,
     )
 
 
@@ -81,8 +83,15 @@ def _own_threads(trace: Trace) -> tuple[int]:
 @run_options(grid=True, ask_trace=True)
 @extension_option()
 @extension_option("--python", hidden=True)  # as it was called when it took placements alone
+@click.option(
+    "--rank-by",
+    multiple=True,
+    metavar="LABEL",
+    help="Rank by the time of this region alone, such as a loop without its serial initialisation; several with commas.",
+)
 @click.option("--workers", type=click.IntRange(min=1), help="Number of parallel replays; results do not depend on it.")
-@click.option("--explain", is_flag=True, help="Show the bottlenecks of each region.")
+@click.option("--explain", is_flag=True, help=f"Show the bottlenecks of each region, for the first {EXPLAINED} ranks.")
+@click.option("--explain-all", is_flag=True, help="The same for all choices.")
 @click.option(
     "--confidence",
     type=click.IntRange(min=2),
@@ -112,8 +121,10 @@ def command(
     file: Path,
     machine: tuple[str, ...],
     changes: tuple[str, ...],
+    rank_by: tuple[str, ...],
     workers: int | None,
     explain: bool,
+    explain_all: bool,
     confidence: int | None,
     unsampled: bool,
     idle: bool,
@@ -136,18 +147,23 @@ def command(
         raise click.UsageError("--no-confidence with --confidence; allowed: one of them")
     # Each sample, and core time at half and twice; otherwise no more samples than cost as much as the grid.
     runs = (confidence + 3 if confidence is not None else 1 if unsampled else 2) * len(choices)
+    labels = regions_to_rank_by(trace, rank_by, choices)
     ranking, first_places, replays = None, [], [1] * len(choices)
     with console.progress("replaying", runs) as advance:
         if timeline is not None:
             results = [replay_with_timeline(trace, choices[0], timeline)]
+            if labels:
+                rank_by_regions((result.run for result in results), labels)
             advance(1)
         elif confidence is None:
-            results = replay_grid(trace, choices, workers=workers, advance=advance)
+            results = replay_grid(trace, choices, workers=workers, advance=advance, rank_by=labels)
             if not unsampled:
-                first_places = settle(trace, choices, results, workers=workers, advance=advance)
+                first_places = settle(trace, choices, results, workers=workers, advance=advance, rank_by=labels)
             replays = _replays(len(choices), first_places)
         else:
-            ranking = rank_with_confidence(trace, choices, samples=confidence, workers=workers, advance=advance)
+            ranking = rank_with_confidence(
+                trace, choices, samples=confidence, workers=workers, advance=advance, rank_by=labels
+            )
             results, replays = ranking.results, [confidence + 3] * len(choices)
             groups = ranking.confidence["rankings"]
             first_places = [group["first_place"] for group in groups if "first_place" in group]
@@ -171,10 +187,12 @@ def command(
     else:
         screen = console.output()
         print_ranking(screen, results, described, first_places)
+        if (other := not_replayed(trace, choices)) is not None:
+            console.say(screen, console.plain(other))
         if ranking is not None:
             print_confidence(screen, ranking)
-        if explain:
-            print_explanation(screen, results)
+        if explain or explain_all:
+            print_explanation(screen, results, explain_all)
         if idle:
             print_idle(screen, results)
     _tell_cost(cost, replays)

@@ -11,7 +11,7 @@ from homenode.cli import console
 from homenode.cli.fitted_table import Narrowing
 from homenode.confidence import LEVEL, Ranking
 from homenode.machine import Machine
-from homenode.ranking_words import bound_and_found, guessed, measure_first, settled
+from homenode.ranking_words import bound_and_found, certainty, guessed, measure_first, ranked_by, settled
 from homenode.result import Result
 from homenode.run_spec import AXES
 from homenode.visible import visible
@@ -41,8 +41,11 @@ def _share(part: float, whole: float) -> str:
 
 
 def _bound_by(run: dict[str, Any], open_regions: set[str]) -> str:
-    """What held up the region that most of the time goes to, or what else it goes to; `?` where too much was not seen."""
-    bound = run["bound_by"]
+    """What held up the region that most of the time goes to, or what else it goes to; `?` where too much was not seen.
+
+    Of a ranking by regions: of these.
+    """
+    bound = run.get("ranked_bound_by", run["bound_by"])
     if bound["resource"] is None:
         return "–"
     doubt = "?" if bound["region"] in open_regions else ""
@@ -57,8 +60,22 @@ def _remote_traffic(run: dict[str, Any]) -> tuple[int, int]:
 
 
 def _interval(run: dict[str, Any]) -> str:
-    low, high = (console.seconds(bound) for bound in run["seconds_interval"])
+    """Of the time that the run is ranked by."""
+    bounds = run.get("ranked_seconds_interval", run["seconds_interval"])
+    low, high = (console.seconds(bound) for bound in bounds)
     return f"{low} … {high}"
+
+
+def _rankings(results: Sequence[Result]) -> list[tuple[list[int], list[int]]]:
+    """By set of comparable runs: those with a rank, fastest first, and bounds; as places in `results`."""
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, result in enumerate(results):
+        groups.setdefault(report.comparable(result.run), []).append(place)
+    found = []
+    for places in groups.values():
+        ranked, bounds = report.by_rank([results[place].run for place in places])
+        found.append(([places[place] for place in ranked], [places[place] for place in bounds]))
+    return found
 
 
 def print_ranking(
@@ -71,15 +88,12 @@ def print_ranking(
     not_seen = results[0].trace.unseen
     by_blocks = all(result.run["core"] != "classes" for result in results)
     open_regions = unseen.open_regions(not_seen, by_blocks)
-    groups: dict[tuple[Any, ...], list[int]] = {}
-    for place, result in enumerate(results):
-        groups.setdefault(report.comparable(result.run), []).append(place)
     described = {machine.hash: machine for machine in machines}
-    for places in groups.values():
-        ranked, bounds = report.by_rank([results[place].run for place in places])
-        order = [places[place] for place in ranked]
-        runs = [results[places[place]].run for place in (*ranked, *bounds)]
+    cores = {result.run["core"] for result in results}
+    for order, bounds in _rankings(results):
+        runs = [results[place].run for place in (*order, *bounds)]
         first = runs[0]
+        rank_by = first.get("rank_by", ())
         changed = "".join(f", {key}={value}" for key, value in first["machine_changes"].items())
         threads = console.number_of(first["threads"], "thread")
         title = (
@@ -87,8 +101,11 @@ def print_ranking(
         )
         if first["system"] != "default":
             title += f" · {visible(first['system'])}"
+        if len(cores) > 1:  # what is compared across machines is modelled in two ways
+            title += f" · core time by {first['core']}"
         sampled = [f"{100 * LEVEL:.0f} % interval"] if "seconds_interval" in first else []
-        numbers = ("time", *sampled, "regret", "remote pages", "remote traffic")
+        times = ("time", *sampled) if not rank_by else ("ranked time", *sampled, "time")
+        numbers = (*times, "regret", "remote pages", "remote traffic")
         axes = max((_axes(run) for run in runs), key=len)[1:]
         if "heap" not in axes and len({run["heap"] for run in runs}) > 1:
             axes.append("heap")
@@ -100,8 +117,9 @@ def print_ranking(
             table.add_row(
                 str(rank) if rank <= len(order) else "bound",
                 *(console.plain(run[axis]) for axis in axes),
-                console.seconds(run["seconds"]),
+                console.seconds(report.ranked_seconds(run)),
                 *([_interval(run)] if sampled else []),
+                *([console.seconds(run["seconds"])] if rank_by else []),
                 f"{100 * run['regret']:+.1f} %",
                 _share(run["remote_pages"], sum(run["pages_by_node"])),
                 _share(*_remote_traffic(run)),
@@ -114,6 +132,8 @@ def print_ranking(
             name = "optimal" if len(bounds) == 1 else " · ".join(str(run[axis]) for axis in axes)
             console.say(screen, console.plain(bound_and_found(run, name, console.seconds)))
         said = [settled(found, order) for found in first_places if found["first"] in order]
+        if rank_by and not said:  # which a first place says itself
+            said.append(ranked_by(rank_by))
         machine = described[first["machine_hash"]]
         console.say(screen, console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])))
     judged = {result.run["bound_by"]["region"] for result in results if result.run["bound_by"]["region"]}
@@ -160,7 +180,7 @@ def print_confidence(screen: Console, ranking: Ranking) -> None:
 
 
 def _certainty(pair: dict[str, Any]) -> str:
-    return f"{100 * pair['probability']:.0f} %{' !' if pair['flips_with_core_time'] else ''}"
+    return f"{certainty(pair)}{' !' if pair['flips_with_core_time'] else ''}"
 
 
 def _beats(group: dict[str, Any], title: str) -> Table:
@@ -209,29 +229,24 @@ _OUTSIDE = {
 }
 
 
-def print_explanation(screen: Console, results: list[Result]) -> None:
-    """A table for each run: where its time went, what held up each region, and why caches were modelled as they were."""
+EXPLAINED = 3  # of each ranking the first ones, unless all are asked for
+
+
+def print_explanation(screen: Console, results: list[Result], everything: bool = False) -> None:
+    """A table for each run, by rank: where its time went, what held up each region, and why caches were modelled as they were.
+
+    `everything`: of all runs, not of the first ones of each ranking alone.
+    """
     by_blocks = all(result.run["core"] != "classes" for result in results)
     open_regions = unseen.open_regions(results[0].trace.unseen, by_blocks)
-    for result in results:
-        run = result.run
-        names = _names(run)
-        numbers = ("time", "share", "executions")
-        narrowing = Narrowing(listed="bound by", optional=["executions"])
-        table = console.table("region", *numbers, "bound by", title=names, right=numbers, narrowing=narrowing)
-        for region in run["regions"]:
-            shares = ", ".join(f"{resource} {_share(share, 1)}" for resource, share in _held_up(region))
-            label, seconds = console.plain(region["label"]), region["exclusive_seconds"]
-            share = _share(seconds, run["seconds"])
-            doubt = " ?" if shares and region["label"] in open_regions else ""
-            told = f"{shares or '–'}{doubt}"
-            table.add_row(label, console.seconds(seconds), share, str(region["executions"]), told)
-        for key, name in _OUTSIDE.items():
-            seconds = run["time_detail"][key]
-            if seconds > 0:
-                table.add_row(name, console.seconds(seconds), _share(seconds, run["seconds"]), "", "")
-        table.add_row("in all", console.seconds(run["seconds"]), _share(1, 1) if run["seconds"] else "–", "", "")
-        screen.print(table)
+    left_out = 0
+    for order, bounds in _rankings(results):
+        shown = [(f"rank {rank}: ", place) for rank, place in enumerate(order, start=1)]
+        shown += [("bound: ", place) for place in bounds]
+        last = len(shown) if everything else EXPLAINED
+        left_out += max(0, len(shown) - last)
+        for rank, place in shown[:last]:
+            screen.print(_explained(results[place].run, rank if len(results) > 1 else "", open_regions))
     for machine, run in {result.run["machine"]: result.run for result in results}.items():
         reason = run["caches_reason"]
         if reason["region"]:
@@ -239,13 +254,33 @@ def print_explanation(screen: Console, results: list[Result]) -> None:
                 f"\n{console.plain(machine)}: caches by {run['caches']}, because region '{console.plain(reason['region'])}' "
                 f"accesses {reason['lines_per_touch']:.1f} consecutive lines at a time."
             )
+    more = f"{console.number_of(left_out, 'choice')} more: --explain-all. " if left_out else ""
     doubt = " ?: too much of the region was not seen to know." if open_regions else ""
     console.say(
         screen,
-        "\ntime: what is the region's alone; regions, and in parentheses what is in none, sum to the time of the run. "
-        "bound by: the region's forks and barriers, as a share of them and its time; the rest by the busy time of its threads, "
-        f"in which the resource was the bottleneck.{doubt}",
+        f"\n{more}time: the region's own. Rows in parentheses belong to no region; all rows add up to the run. "
+        f"bound by: share of the busy time in which this was the bottleneck.{doubt}",
     )
+
+
+def _explained(run: dict[str, Any], rank: str, open_regions: set[str]) -> Table:
+    numbers = ("time", "share", "executions")
+    narrowing = Narrowing(listed="bound by", optional=["executions"])
+    title = f"{rank}{_names(run)}"
+    table = console.table("region", *numbers, "bound by", title=title, right=numbers, narrowing=narrowing)
+    for region in run["regions"]:
+        shares = ", ".join(f"{resource} {_share(share, 1)}" for resource, share in _held_up(region))
+        label, seconds = console.plain(region["label"]), region["exclusive_seconds"]
+        share = _share(seconds, run["seconds"])
+        doubt = " ?" if shares and region["label"] in open_regions else ""
+        told = f"{shares or '–'}{doubt}"
+        table.add_row(label, console.seconds(seconds), share, str(region["executions"]), told)
+    for key, name in _OUTSIDE.items():
+        seconds = run["time_detail"][key]
+        if seconds > 0:
+            table.add_row(name, console.seconds(seconds), _share(seconds, run["seconds"]), "", "")
+    table.add_row("in all", console.seconds(run["seconds"]), _share(1, 1) if run["seconds"] else "–", "", "")
+    return table
 
 
 IDLE_REGIONS = 4  # the longest ones have columns of their own; all are in the report
