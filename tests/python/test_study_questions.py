@@ -103,6 +103,22 @@ def test_ties_are_on_neither_side() -> None:
     assert [(row["below"], row["above"], row["low"], row["high"]) for row in found] == [("a", "b", 2, 8)]
 
 
+def test_of_equal_times_none_is_better() -> None:
+    # less than a thousandth apart everywhere, or not at all
+    for gains in (
+        (0.0, 0.0),
+        (
+            0.0009,
+            -0.0,
+        ),
+    ):
+        along = {float(place): (place, gain) for place, gain in enumerate(gains, start=1)}
+        (row,) = _crossings("threads", along, ["a", "b"])
+        assert (row["below"], row["above"], row["low"]) == ("equal", "equal", None)
+    (row,) = _crossings("threads", {1.0: (1, 0.0), 2.0: (2, 0.002)}, ["a", "b"])
+    assert (row["below"], row["above"]) == ("a", "a")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -65,6 +65,31 @@ def test_no_line_is_wider_and_no_word_is_broken(name: str, trace_file: Path, tmp
     assert sorted(set(told.split()) - set(whole.split())) == []
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "capture chase -o again.hnt",
+        "replay TRACE --machine xeon-x7560-4s --threads 8 --placement first-touch --placement interleave "
+        "--distribution static --distribution dynamic:4",
+    ],
+)
+def test_remarks_fit_as_well(words: str, trace_file: Path, tmp_path: Path) -> None:
+    """What goes to stderr on a terminal; lines of progress are drawn over, and end in a carriage return."""
+    arguments = [str(SCRIPTS / "homenode"), *shlex.split(words.replace("TRACE", str(trace_file)))]
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80"}
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        text = without_styles(b"".join(iter(lambda: _read(ours), b"")).decode())
+    os.close(ours)
+    assert process.returncode == 0
+    lines = [line for line in text.replace("\r\n", "\n").splitlines() if "accesses" in line or "memory at most" in line]
+    assert lines
+    assert [line for line in lines if len(line) > 80] == []
+
+
 def narrow_lines(width: int, capsys: pytest.CaptureFixture[str], narrowing: Narrowing | None = None) -> list[str]:
     table = console.table("rank", "placement", "remote pages", "bound by", right=("rank",), narrowing=narrowing)
     table.add_row("1", "interleave", "75.0 %", "core 50.0 %, link 0->1 30.0 %", style="bold")
@@ -92,6 +117,14 @@ def test_each_layout_in_its_turn(capsys: pytest.CaptureFixture[str]) -> None:
     assert "remote pages  75.0 %" in lines
     assert lines[lines.index("placement") + 1] == "  interleave"  # 12 + 2 + 10 would be 24
     assert "  controller 0 98.9 %" in lines
+
+
+def test_each_of_several_tables_tells_its_rows_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    # rank 4 + 2 + placement 10 + 2 + bound by 29 = 47, as "remote pages" needs 2 + 6 more
+    lines = narrow_lines(48, capsys, Narrowing(keys=["rank", "placement"]))
+    heads = [line.split() for line in lines if line.startswith("rank")]
+    assert heads == [["rank", "placement", "pages"], ["rank", "placement", "bound", "by"]]
+    assert " ".join(lines).count("interleave") == 4
 
 
 def test_several_tables_keep_every_column(capsys: pytest.CaptureFixture[str]) -> None:

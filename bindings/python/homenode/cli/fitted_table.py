@@ -66,6 +66,8 @@ class Narrowing:
     """A column whose items, divided by commas, may stand one below the other."""
     optional: Sequence[str] = field(default_factory=list)
     """Columns that may be left out, the first one first."""
+    keys: Sequence[str] = field(default_factory=list)
+    """Columns that tell the rows apart: each of several tables has them in front. Without any it is the first column."""
 
 
 class HeadedTable(Table):
@@ -97,7 +99,7 @@ class HeadedTable(Table):
 
     def _without_layout(self, whole: _Layout, parts: tuple[_Part, ...], width: int) -> RenderResult:
         """In several tables with all columns of `whole`, else each row as lines of its own."""
-        groups = _split(whole.parts, width)
+        groups = _split(whole.parts, width, self.narrowing.keys)
         if groups is None:
             yield from self._records(parts, width)
             return
@@ -175,15 +177,17 @@ def _stacked(part: _Part) -> _Part:
     return replace(part, name=part.name.replace(" ", "\n")) if _widest(part.name) > widest else part
 
 
-def _split(parts: tuple[_Part, ...], width: int) -> list[list[_Part]] | None:
-    """Columns as several tables, each with the first column in front; None where not even one more has room beside it."""
-    first, *rest = parts
+def _split(parts: tuple[_Part, ...], width: int, keys: Sequence[str]) -> list[list[_Part]] | None:
+    """Columns as several tables, each with its `keys` in front; None where not even one more has room beside them."""
+    front = [part for part in parts if part.name.replace("\n", " ") in keys] or [parts[0]]
     groups: list[list[_Part]] = []
-    for part in rest:
+    for part in parts:
+        if part in front:
+            continue
         if groups and _Layout((*groups[-1], part)).fits(width):
             groups[-1].append(part)
-        elif _Layout((first, part)).fits(width):
-            groups.append([first, part])
+        elif _Layout((*front, part)).fits(width):
+            groups.append([*front, part])
         else:
             return None
     return groups or None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from homenode.cli import console
+from homenode.cli.fitted_table import Narrowing
 from homenode.cli.run_options import extension_option
 from homenode.errors import UsageError
 from homenode.outputs import check_output
@@ -66,6 +68,7 @@ def command(
     What was run before is not run again; a study that was killed goes on where it was. A run that fails is a row with its error.
     """
     from homenode.study import Store, Study
+    from homenode.study.results import provenance_file
 
     if output is not None:
         _check(output)
@@ -80,6 +83,8 @@ def command(
     if output is not None:
         _write(results, output)
     answers = tables.answers(results)
+    if output is not None and output.suffix == ".csv":
+        console.note(f"what '{output}' was made from is in '{provenance_file(output)}'")
     if as_json:
         document = json.loads(results.to_json())
         found = {title: json.loads(table.to_json(orient="records")) for title, table in answers}
@@ -90,7 +95,7 @@ def command(
     screen = console.output()
     screen.print(console.plain(_heading(asked, results)), soft_wrap=True)
     for title, frame in [("Fastest, by trace and machine", _fastest(results, best)), *answers]:
-        screen.print(_table(title, frame))
+        screen.print(_table(title, frame, ["trace", "machine", *results.axes]))
     for line in _failures(results):
         console.note(line)
     sys.stdout.flush()
@@ -177,11 +182,14 @@ def _fastest(results: StudyResults, rows: int) -> pd.DataFrame:
     return order.merge(frame, how="inner", on=["trace", "machine"])
 
 
-def _table(title: str, frame: pd.DataFrame) -> Any:
+def _table(title: str, frame: pd.DataFrame, apart: Sequence[str]) -> Any:
+    """`apart`: the columns that tell its rows apart."""
     import pandas
 
     numeric = tuple(str(name) for name in frame.columns if pandas.api.types.is_numeric_dtype(frame[name]))
-    rows = console.table(*(str(name) for name in frame.columns), title=title, right=numeric)
+    names = [str(name) for name in frame.columns]
+    narrowing = Narrowing(same=apart, keys=apart)
+    rows = console.table(*names, title=title, right=numeric, narrowing=narrowing)
     for row in frame.itertuples(index=False):
         rows.add_row(*(_cell(str(name), value) for name, value in zip(frame.columns, row, strict=True)))
     return rows

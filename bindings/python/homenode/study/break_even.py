@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from homenode.errors import UsageError
+from homenode.first_place import SAME
 from homenode.study.asked import AskedStudy
 from homenode.study.axes import CHANGE, Point, column
 from homenode.study.numbers import Scale, between, check_positive, si_of
@@ -16,6 +17,9 @@ from homenode.study.results import StudyResults
 
 if TYPE_CHECKING:
     import pandas as pd
+
+EQUAL = "equal"
+"""In place of the better one, where none is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +32,7 @@ class BreakEven:
     table: pd.DataFrame
     """For each combination of the other axes and each crossing a row: ``below`` and ``above`` (which of the two is better on that side),
     ``low`` and ``high`` (neighbouring values between which they change places), ``at`` (interpolated; ``at_si`` as a number in SI
-    units). One row without these four where one is better everywhere."""
+    units). One row without these four where one is better everywhere, or both are ``equal``: less than 0.1 % apart."""
     gains: pd.DataFrame
     """By point: how many times as much the second of the two takes as the first."""
 
@@ -157,9 +161,10 @@ def _crossings(axis: str, along: Mapping[float, tuple[Any, float]], two: Sequenc
             scale = Scale.of(axis, low_value)
             place = {"low": low_value, "high": high_value, "at": scale.text(scale.of_si(at), exact=True), "at_si": at}
             rows.append({"below": better[0], "above": better[1], **place})
-    if not rows and places:
-        total = sum(gain for _, (_, gain) in places)
-        better_everywhere = two[0] if total > 0 else two[1] if total < 0 else None
+    if not rows and along:
+        total = sum(gain for _, gain in along.values())
+        alike = all(abs(gain) < SAME for _, gain in along.values())
+        better_everywhere = EQUAL if alike else two[0] if total > 0 else two[1]
         rows.append(
             {
                 "below": better_everywhere,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode import _core
 from homenode.errors import UsageError
-from homenode.outputs import written_whole
+from homenode.outputs import check_output, written_whole
 from homenode.result import Result
 from homenode.study import tables
 from homenode.study.axes import MACHINE, SAMPLE, TRACE, column
@@ -21,6 +21,11 @@ from homenode.study.store import Store
 if TYPE_CHECKING:
     import pandas as pd
     import xarray
+
+
+def provenance_file(table: Path) -> Path:
+    """Where the provenance of a table in CSV stands, which has no room for it."""
+    return table.with_name(f"{table.name}.meta.json")
 
 
 class StudyResults:
@@ -117,10 +122,14 @@ class StudyResults:
             tables.write_parquet(self.frame, part, self.provenance)
 
     def to_csv(self, path: str | Path) -> None:
-        """Write `frame` below a line ``# {provenance}``: ``pandas.read_csv(path, skiprows=1)``."""
-        with written_whole(Path(path)) as part, part.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(f"# {json.dumps(self.provenance)}\n")
-            self.frame.to_csv(file, index=False, lineterminator="\n")
+        """Write `frame` as ``pandas.read_csv(path)`` has it again, and its provenance into PATH.meta.json beside it."""
+        path = Path(path)
+        beside = provenance_file(path)
+        check_output(beside, "report")
+        with written_whole(path) as part:
+            self.frame.to_csv(part, index=False, lineterminator="\n")
+            with written_whole(beside) as told:
+                told.write_text(json.dumps(self.provenance, indent=1) + "\n", encoding="utf-8")
 
     def to_json(self) -> str:
         """The table of runs as a document: ``{"schema", "provenance", "runs": [...]}``."""
