@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
+import pytest
 from validation.native.calibrations import compared, page
 
 from homenode.cli.machine import disturbance_warning, sharing_warning, unsettled_warning
@@ -20,14 +22,15 @@ def test_each_disturbed_measurement_is_named_once() -> None:
     assert [line for line in lines if "clock" in line] == [f"  clock: {reason}"]
 
 
-def test_what_did_not_settle_is_said_apart_from_what_was_disturbed() -> None:
+def test_what_did_not_settle_is_said_apart_from_what_was_disturbed(caplog: pytest.LogCaptureFixture) -> None:
     assert unsettled_warning([]) == []
     reason = "its median is known to 7 % after 15 passes"
     lines = unsettled_warning([{"step": "latency/8192", "reason": reason}])
-    assert lines == [
-        "1 figure did not settle: confidence C, with the reason in the source.",
-        f"  latency/8192: {reason}",
-    ]
+    assert lines == ["1 figure did not settle: confidence C, with the reason in the source. -v lists them."]
+    with caplog.at_level(logging.INFO, logger="homenode"):
+        lines = unsettled_warning([{"step": "latency/8192", "reason": reason}])
+    assert lines == ["1 figure did not settle: confidence C, with the reason in the source."]
+    assert caplog.messages == [f"latency/8192: {reason}"]
 
 
 def test_cpus_that_share_a_core_are_said() -> None:

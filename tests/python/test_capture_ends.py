@@ -124,6 +124,27 @@ def test_a_trace_without_accesses_is_never_ranked(homenode: Run, tmp_path: Path)
         hn.replay(tmp_path / "idle.hnt", "xeon-x5550-2s", threads=1)
 
 
+LOCAL = """#include <stdio.h>
+int main(void) {
+  double cells[1000], sum = 0;
+  for (int i = 0; i < 1000; ++i) cells[i] = i;
+  for (int i = 0; i < 1000; ++i) sum += cells[i] * cells[i * 7 % 1000];
+  printf("%g\\n", sum);
+}
+"""
+
+
+def test_an_array_that_cannot_be_recorded_is_named(homenode: Run, tmp_path: Path) -> None:
+    (tmp_path / "local.c").write_text(LOCAL)
+    assert homenode("cc", "-O2", "-g", "local.c", "-o", "local").status == 0
+    captured = homenode("capture", "--", "./local")
+    assert (
+        "it holds no accesses: what the compiled code did to memory is not recorded (cells: on the stack"
+        in captured.stderr
+    )
+    assert "compiled by 'homenode cc'" not in captured.stderr
+
+
 def test_every_ranking_of_a_truncated_trace_warns(homenode: Run, tmp_path: Path, leaves: Path) -> None:
     hn.capture(command=[leaves, "abort"], output=tmp_path / "cut.hnt")
     said = "warning: cut.hnt is truncated: the program was ended by signal 6 (SIGABRT)"

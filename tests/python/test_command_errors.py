@@ -28,6 +28,7 @@ def refused(ended: Ended, *expected: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
+        (["rank"], ["unknown command 'rank'; allowed: ", "did you mean 'replay'?"]),
         (["captrue"], ["unknown command 'captrue'; allowed: capture, cc, c++", "did you mean 'capture'?"]),
         (["kernels", "--bogus"], ["--bogus"]),
         (

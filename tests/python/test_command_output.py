@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,8 @@ def test_one_machine_is_drawn(homenode: Run) -> None:
         assert text in drawn.stdout
     entry = document(homenode("machines", "xeon-x5550-2s", "--json"))["machines"][0]
     assert all(parameter["source"] for parameter in entry["parameters"])
+    assumed, numbers = hn.Machine.load("xeon-x5550-2s").assumed
+    assert f"{numbers} numbers, {assumed} of them assumed; --sources" in drawn.stdout
 
 
 def test_many_nodes_are_shown_by_distance(homenode: Run) -> None:
@@ -192,9 +195,53 @@ def test_replay_report(homenode: Run, trace_file: Path) -> None:
 def test_replay_table_ranks(homenode: Run, trace_file: Path) -> None:
     table = homenode("replay", trace_file, *GRID, *CHOICES, "--explain")
     assert table.status == 0
-    for text in ("rank", "regret", "xeon-x5550-2s · 8 threads", "bound by: the region's forks and barriers", "sweep"):
+    for text in ("rank", "regret", "xeon-x5550-2s · 8 threads", "bound by: share of the busy time", "sweep"):
         assert text in table.stdout
     assert "choices replayed and " in table.stderr
+
+
+def test_choices_are_explained_by_their_rank(homenode: Run, trace_file: Path) -> None:
+    options = ("replay", trace_file, "--machine", "xeon-x7560-4s", "--threads", "8", *CHOICES, "--no-confidence")
+    document_of = document(homenode(*options, "--json"))
+    order = sorted(document_of["runs"], key=lambda run: float(run["seconds"]))
+    titles = [
+        f"rank {rank}: xeon-x7560-4s · 8 · {run['placement']} · compact · {run['distribution']}"
+        for rank, run in enumerate(order, start=1)
+    ]
+    first, everything = homenode(*options, "--explain").stdout, homenode(*options, "--explain-all").stdout
+    assert [line for line in first.splitlines() if line.startswith("rank ") and ":" in line] == titles[:3]
+    assert [line for line in everything.splitlines() if line.startswith("rank ") and ":" in line] == titles
+    assert "1 choice more: --explain-all." in first
+    assert "--explain-all" not in everything
+
+
+def test_a_heading_names_the_core_model_where_two_are_compared(homenode: Run, trace_file: Path) -> None:
+    one, two = ("--machine", "xeon-x7560-4s"), ("--machine", "grace-2s")
+    told = homenode("replay", trace_file, *one, *two, "--threads", "4").stdout
+    models = {
+        run["machine"]: run["core"]
+        for run in document(homenode("replay", trace_file, *one, *two, "--threads", "4", "--json"))["runs"]
+    }
+    assert set(models.values()) == {"blocks", "classes"}
+    for machine, model in models.items():
+        assert re.search(rf"^{machine} · .* · core time by {model}$", told, re.MULTILINE)
+    assert "core time by" not in homenode("replay", trace_file, *one, "--threads", "4").stdout
+
+
+def test_a_page_takes_the_name_of_its_report(homenode: Run, trace_file: Path, tmp_path: Path) -> None:
+    assert homenode("replay", trace_file, "--machine", "xeon-x5550-2s", "--threads", "2", "-o", "a.json").status == 0
+    assert homenode("report", "a.json").stdout.startswith("a.html: ")
+    assert (tmp_path / "a.html").is_file()
+
+
+def test_a_table_in_csv_has_what_it_was_made_from_beside_it(homenode: Run, trace_file: Path, tmp_path: Path) -> None:
+    study = f'trace = "{trace_file}"\nmachine = "xeon-x5550-2s"\n[grid]\nthreads = [1, 2]\n'
+    (tmp_path / "s.toml").write_text(study)
+    done = homenode("sweep", "s.toml", "--no-store", "-o", "runs.csv")
+    assert done.status == 0, done.stderr
+    assert "what 'runs.csv' was made from is in 'runs.csv.meta.json'" in done.stderr
+    assert json.loads((tmp_path / "runs.csv.meta.json").read_text())["command"] == "homenode sweep s.toml"
+    assert (tmp_path / "runs.csv").read_text().startswith("run,trace,")
 
 
 @pytest.mark.parametrize("engine", ["flow", "simgrid", "line"])

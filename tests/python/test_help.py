@@ -45,9 +45,10 @@ COMMANDS = dict(commands())
 def test_help_shows_an_example_that_is_taken(name: str, homenode: Run) -> None:
     shown = homenode(*name.split(), "--help").stdout
     assert EXAMPLES[name], name
-    for line in EXAMPLES[name]:
-        assert f"  {line}\n" in shown
-        words = shlex.split(line)
+    for example in EXAMPLES[name]:
+        for line in example.splitlines():
+            assert f"  {line}\n" in shown
+        words = shlex.split(example.replace("\\\n", ""))  # a shell joins such lines
         assert words[0] == "homenode"
         command = COMMANDS[name]
         arguments = words[1:] if isinstance(command, click.Group) else words[1 + len(name.split()) :]
@@ -55,6 +56,12 @@ def test_help_shows_an_example_that_is_taken(name: str, homenode: Run) -> None:
             command.parse_args(
                 click.Context(command, **command.context_settings), arguments
             )  # raises UsageError at what it does not know
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_a_terminal(name: str, homenode: Run) -> None:
+    shown = homenode(*name.split(), "--help").stdout
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

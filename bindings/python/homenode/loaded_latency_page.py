@@ -16,8 +16,7 @@ def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame) -> st
     """One HTML file of `Machine.loaded_latency`'s rows."""
     page = Page(f"Latency under load: {machine.name}, node {node}")
     page.text(
-        "One core of the node chases pointers through its memory, the others read long vectors with a pause after each line "
-        "that becomes shorter from point to point. Engine: line."
+        "One core chases pointers; the others read with pauses that shrink from point to point. Engine: line."
     )
     bandwidth = [value / 1e9 for value in points["bandwidth_bytes_per_s"]]
     curves = [("engine line", "latency_ns")]

@@ -109,11 +109,21 @@ class Trace:
         if not self.complete:
             found.append(f"truncated: {self.truncated_by}; what came after is not in it")
         if self.accesses == 0:
-            found.append(
-                "it holds no accesses: none of the code that ran was compiled by 'homenode cc' "
-                "('homenode c++', 'homenode fortran'), or it did nothing to memory until it ended"
-            )
+            found.append(f"it holds no accesses: {self._why_no_accesses()}")
         return found
+
+    def _why_no_accesses(self) -> str:
+        """What of the compiled code is not recorded, where the compilers said so; else what may be the reason."""
+        losses = [loss for loss in by_reason(self._core.inspect()["losses"]) if loss["functions"]]
+        if not losses:
+            return (
+                "none of the code that ran was compiled by 'homenode cc' ('homenode c++', 'homenode fortran'), "
+                "or it did nothing to memory until it ended"
+            )
+        what = "; ".join(
+            f"{', '.join(loss['what'])}: {loss['reason']}" if loss["what"] else loss["reason"] for loss in losses
+        )
+        return f"what the compiled code did to memory is not recorded ({what}); an array from malloc is, or one that is static"
 
     def check_usable(self) -> None:
         """Refuse a trace that nothing can be told from; warn (`TruncatedTrace`) of one that is a part of its program."""

@@ -118,7 +118,7 @@ def input_of_program() -> BinaryIO | None:
     "--threads",
     default=1,
     type=int,
-    help="Team size, for code that divides its work by omp_get_thread_num(); default: 1.",
+    help="Team size, for code that divides its work by omp_get_thread_num().",
 )
 @click.option("--label", help="Name of the program in the trace; default: that of its file.")
 @click.option(
@@ -143,9 +143,9 @@ def command(
     """Record the memory accesses of a built-in kernel, or after `--` of a program compiled by `homenode cc`.
 
     The program reads and writes what it would without homenode, which itself writes to stderr; with --json the program's output
-    goes there too. It runs three times more, unheard, to count instructions and to be timed. Ctrl-C stops the program; the trace
-    up to then is kept, marked truncated. Where the capture itself is killed the program ends, and OUTPUT.part is left: `homenode recover`
-    makes a trace of it.
+    goes there too. It runs three times more with its output discarded: once to count instructions, twice to be timed. Ctrl-C stops
+    the program; the trace up to then is kept, marked truncated. Where the capture itself is killed the program ends, and OUTPUT.part
+    is left: `homenode recover` makes a trace of it.
 
     The exit code is that of homenode: 0 if the trace is written, also where the program's own is another one, which is then said
     on stderr and with --json in "program_status" (minus the number of a signal); 2 if there is no trace; 130 after Ctrl-C.
@@ -201,8 +201,8 @@ def _print(output: Path, trace: Trace) -> None:
     """To stderr: stdout is the program's."""
     size = output.stat().st_size
     truncated = "" if trace.complete else ", truncated"
-    click.echo(
-        f"{output}: {console.count(trace.accesses)} accesses in {console.quantity(size, 'B')} "
-        f"({console.bytes_an_access(size, trace.accesses)}), hash {trace.hash}{truncated}",
-        err=True,
+    console.say(
+        console.diagnostics(),
+        f"{console.plain(output)}: {console.count(trace.accesses)} accesses in {console.quantity(size, 'B')}, "
+        f"hash {trace.hash}{truncated}",
     )

@@ -49,8 +49,8 @@ def say(screen: Console, text: str) -> None:
 
 
 def diagnostics() -> Console:
-    """Console of progress and remarks."""
-    return SafeConsole(stderr=True, highlight=False)
+    """Console of progress and remarks; as wide as its terminal, or as for pipes."""
+    return SafeConsole(stderr=True, highlight=False, width=None if sys.stderr.isatty() else _WHOLE)
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -165,12 +165,6 @@ def plain(text: object) -> str:
 def count(value: int) -> str:
     """An integer with its digits in groups."""
     return f"{value:,}"
-
-
-def bytes_an_access(size: int, accesses: int) -> str:
-    """How compact a trace is: `0.0022 B an access`."""
-    each = size / accesses if accesses else 0.0
-    return f"{each:.2g} B an access" if each < 10 else f"{each:,.0f} B an access"
 
 
 def number_of(value: int, thing: str) -> str:

@@ -44,6 +44,6 @@ def command(format_name: str, file: Path, output: Path, as_json: bool) -> None:
     truncated = "" if found["complete"] else ", truncated: the program did not reach its end"
     click.echo(
         f"{output}: {console.count(found['accesses'])} accesses on {console.number_of(len(found['objects']), 'range')} of addresses "
-        f"in {console.quantity(size, 'B')} ({console.bytes_an_access(size, found['accesses'])}), hash {found['hash']}{truncated}"
+        f"in {console.quantity(size, 'B')}, hash {found['hash']}{truncated}"
     )
     click.echo(f"{output}: lacks {', '.join(found['lacks'])}")

@@ -1,5 +1,6 @@
 """`homenode machine`: descriptions made on the spot."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from homenode.cli.machine_writing import document, write
 from homenode.core_model import with_core_of_host
 from homenode.machine import Machine
 from homenode.outputs import written_whole
+
+_log = logging.getLogger(__name__)
 
 
 @click.group("machine")
@@ -99,13 +102,14 @@ def disturbance_warning(disturbances: list[dict[str, str]]) -> list[str]:
 
 
 def unsettled_warning(unsettled: list[dict[str, str]]) -> list[str]:
-    """Figures that came out differently from pass to pass, though nothing was seen to disturb them."""
+    """Figures that came out differently from pass to pass, though nothing was seen to disturb them; `-v` lists them."""
     if not unsettled:
         return []
-    return [
-        f"{console.number_of(len(unsettled), 'figure')} did not settle: confidence C, with the reason in the source.",
-        *(f"  {entry['step']}: {entry['reason']}" for entry in unsettled),
-    ]
+    for entry in unsettled:
+        _log.info("%s: %s", entry["step"], entry["reason"])
+    listed = "" if _log.isEnabledFor(logging.INFO) else " -v lists them."
+    figures = console.number_of(len(unsettled), "figure")
+    return [f"{figures} did not settle: confidence C, with the reason in the source.{listed}"]
 
 
 def sharing_warning(cpus: list[int]) -> list[str]:

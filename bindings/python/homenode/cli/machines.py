@@ -209,7 +209,5 @@ def command(name: str | None, sources: bool, changeable: bool, svg: Path | None,
         for key, text in machine.sources.items():
             screen.print(f"{console.plain(key)}: {console.plain(text)}")
     else:
-        assumed = sum(1 for parameter in machine.parameters if parameter["assumed"])
-        screen.print(
-            f"\n{len(machine.parameters)} numbers, {assumed} of them assumed; --sources lists the source of each."
-        )
+        assumed, numbers = machine.assumed
+        screen.print(f"\n{numbers} numbers, {assumed} of them assumed; --sources lists the source of each.")

@@ -1,5 +1,6 @@
 """Entry of `homenode`. click, not typer: pass-through of `cc`, `--` of `capture` and repeated grid options are plain in it."""
 
+import difflib
 import importlib
 import importlib.metadata
 import io
@@ -58,6 +59,21 @@ _COMPILERS = {"cc", "c++", "fortran"}
 _MODULES = {"c++": "cxx", "import": "import_", "map": "map_"}
 
 
+# What other tools call it.
+_SYNONYMS = dict.fromkeys(("rank", "simulate", "run", "predict"), "replay")
+
+
+def _unknown(name: str) -> str:
+    """What is said of a command that there is not; a suggestion only where the word means a command, or is nearly one."""
+    from homenode._core import unknown_name
+
+    text, question, meant = unknown_name("command", name, list(_COMMANDS)).partition("; did you mean ")
+    if name in _SYNONYMS:
+        return f"{text}{question or '; did you mean '}'{_SYNONYMS[name]}'?"
+    near = difflib.get_close_matches(name, list(_COMMANDS), n=1)
+    return text + (question + meant if near and near[0] in meant else "")
+
+
 class _LazyGroup(click.Group):
     def list_commands(self, context: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -82,9 +98,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-"):
-            from homenode._core import unknown_name
-
-            raise click.UsageError(unknown_name("command", name, list(_COMMANDS)))
+            raise click.UsageError(_unknown(name))
         return super().resolve_command(context, args)
 
 

@@ -145,8 +145,8 @@ def command(
 ) -> None:  # fmt: skip
     """Recommend how to run a program faster: commands to paste, and lines of the source to change, with the gain of each.
 
-    The program stands behind `--` and was compiled by `homenode cc`; it is captured first. Of a trace the program behind `--` is how the
-    commands start it. Threads, pinning, pages, schedules, heap and page size are searched step by step from the present way on, which
+    The program stands behind `--` and was compiled by `homenode cc`; it is captured first. With a trace, the words after `--` are the
+    command that is printed. Threads, pinning, pages, schedules, heap and page size are searched step by step from the present way on, which
     the options tell. What gains is replayed on sampled machines, and recommended if its whole interval is a gain.
     """
     from homenode.host import detected_host

@@ -74,8 +74,8 @@ def print_recommendation(screen: Console, found: Recommendation, machine: Machin
     screen.print()
     _say(
         screen,
-        f"{console.number_of(found.replays['search'], 'replay')} of the search (at most {found.replays['search_limit']}), "
-        f"{sampled} on sampled machines and of allocations. {guessed(machine.name, *machine.assumed)}",
+        f"{console.number_of(found.replays['search'], 'replay')} in the search (limit {found.replays['search_limit']}), "
+        f"{sampled} more on sampled machines and for single allocations. {guessed(machine.name, *machine.assumed)}",
     )
     for remark in found.remarks:
         _say(screen, remark)

@@ -39,7 +39,12 @@ def _document(path: Path) -> dict[str, Any]:
 
 @click.command("report")
 @click.argument("results", type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="HTML file to write.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="HTML file to write; default: RESULTS with the ending .html.",
+)
 @click.option(
     "--against",
     type=click.Path(path_type=Path),
@@ -47,13 +52,14 @@ def _document(path: Path) -> dict[str, Any]:
     help="A second report: the page holds both against each other, choice by choice.",
 )
 @console.json_option
-def command(results: Path, output: Path, against: Path | None, as_json: bool) -> None:
+def command(results: Path, output: Path | None, against: Path | None, as_json: bool) -> None:
     """Make an HTML page of RESULTS, a report of `homenode replay -o`.
 
     The page shows the ranking, where the time goes, idle time by core, traffic between nodes, pages, latencies by source, energy
     and the machine. With --against it shows what differs between two reports: times, ranks, and regions. It is one file that
     needs no network.
     """
+    output = results.with_suffix(".html") if output is None else output
     check_output(output, "page")
     page, choices = _page(results, output) if against is None else _page_of_two(results, against, output)
     with written_whole(output) as temporary:
