@@ -220,7 +220,7 @@ def test_a_library_of_another_homenode_is_refused(homenode: Run, tmp_path: Path)
     )
     ended = homenode("policies", "--extension", library)
     assert ended.status == 2
-    assert "found 'homenode 0.0.1, GNU 9, headers 0'; allowed: 'homenode 0.1.0, " in ended.stderr
+    assert f"found 'homenode 0.0.1, GNU 9, headers 0'; allowed: 'homenode {hn.__version__}, " in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
