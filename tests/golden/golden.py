@@ -119,8 +119,9 @@ def replays(kernel: str, threads: int) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def seen(text: str) -> str:
-    """A report without what was not seen of the program: some of that is a time on the host that captured it."""
+    """A report without what was not seen of the program, of which some is a time on the host that captured it, and without the version."""
     document = json.loads(text)
+    document.pop("homenode_version", None)
     for part in (document, document.get("trace", {})):
         part.pop("unseen", None)
     return json.dumps(document, indent=2) + "\n"
