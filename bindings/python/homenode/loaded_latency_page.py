@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame) -> str:
     """One HTML file of `Machine.loaded_latency`'s rows."""
     page = Page(f"Latency under load: {machine.name}, node {node}")
-    page.text(
-        "One core chases pointers; the others read with pauses that shrink from point to point. Engine: line."
-    )
+    page.text("One core chases pointers; the others read with pauses that shrink from point to point. Engine: line.")
     bandwidth = [value / 1e9 for value in points["bandwidth_bytes_per_s"]]
     curves = [("engine line", "latency_ns")]
     if (points["described_ns"] > 0).any():
