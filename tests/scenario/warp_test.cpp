@@ -1,7 +1,9 @@
 // Rounds that repeat are jumped over (repeated_rounds.hpp), and no result depends on it: not a count, and no time, to the picosecond.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "models/engines/parts/cache_record.hpp"
@@ -217,7 +219,7 @@ public:
     if (between(0, 7) == 0) c.machine.tlb.entries = 0;
     static const std::vector<std::string> placements{"first-touch", "bind:0", "interleave"}, distributions{"static", "static:100", "static"};
     static const std::vector<std::string> pages{"4KiB", "4KiB", "thp"}, mappings{"compact", "scatter"};
-    c.spec.threads = static_cast<unsigned>(between(2, 4));
+    c.spec.threads = static_cast<unsigned>(between(1, 4));
     c.spec.caches = "runs";
     c.spec.placement = one_of(placements);
     c.spec.distribution = one_of(distributions);
