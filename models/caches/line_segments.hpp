@@ -118,7 +118,7 @@ private:
   void leave_chunk(std::uint64_t number, Chunk&, std::uint64_t blocks);
   void add(BlockNumber, SegmentIndex, std::uint32_t lines);
   void clear(BlockNumber, std::uint32_t lines);
-  void clear_lines(LineNumber first, LineNumber last);              // of one segment
+  void clear_lines(LineNumber first, LineNumber last);  // of one segment
   void add_lines(LineRange, SegmentIndex);
   void add_all(BlockNumber first, BlockNumber last, SegmentIndex);  // of empty blocks [first, last)
   void clear_all(BlockNumber first, BlockNumber last);              // of blocks that one segment fills

@@ -71,9 +71,9 @@ struct StackContents {
     bool dirty = false;
   };
   struct Bound {
-    std::uint64_t newer = 0;     // lines in groups after the one where the distance ends
-    std::uint32_t older = 0;     // groups before that one, of those that hold something
-    bool in_a_group = false;     // that one holds something
+    std::uint64_t newer = 0;  // lines in groups after the one where the distance ends
+    std::uint32_t older = 0;  // groups before that one, of those that hold something
+    bool in_a_group = false;  // that one holds something
     bool operator==(const Bound&) const = default;
   };
   std::vector<Segment> segments;  // oldest first

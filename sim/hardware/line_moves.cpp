@@ -21,8 +21,8 @@ std::optional<LineMoves> LineMoves::of(std::vector<Object> objects) {
 }
 
 std::size_t LineMoves::object_of(LineNumber line) const {
-  const auto behind = std::upper_bound(objects_.begin(), objects_.end(), line,
-                                       [](LineNumber at, const Object& object) { return at < object.lines.first; });
+  const auto behind =
+      std::upper_bound(objects_.begin(), objects_.end(), line, [](LineNumber at, const Object& object) { return at < object.lines.first; });
   if (behind == objects_.begin() || std::prev(behind)->lines.last <= line) return objects_.size();
   return static_cast<std::size_t>(std::prev(behind) - objects_.begin());
 }

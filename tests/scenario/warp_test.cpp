@@ -217,7 +217,8 @@ public:
     if (between(0, 3) == 0) c.machine.caches[1].inclusion = Inclusion::exclusive;
     if (between(0, 3) == 0) c.machine.caches[2].cores_per_cache = 2;
     if (between(0, 7) == 0) c.machine.tlb.entries = 0;
-    static const std::vector<std::string> placements{"first-touch", "bind:0", "interleave"}, distributions{"static", "static:100", "static"};
+    static const std::vector<std::string> placements{"first-touch", "bind:0", "interleave"},
+        distributions{"static", "static:100", "static"};
     static const std::vector<std::string> pages{"4KiB", "4KiB", "thp"}, mappings{"compact", "scatter"};
     c.spec.threads = static_cast<unsigned>(between(1, 4));
     c.spec.caches = "runs";

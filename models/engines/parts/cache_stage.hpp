@@ -97,7 +97,7 @@ private:
 
   bool warp_;
   RepeatedRoundsFinder repetition_;
-  std::vector<const FilteredSlice*> round_;  // scratch
+  std::vector<const FilteredSlice*> round_;          // scratch
   std::vector<std::deque<Kept>> foreseen_;           // by thread
   std::vector<std::unique_ptr<FilteredSlice>> own_;  // not of a record
   std::vector<FilteredSlice*> free_;                 // of them

@@ -202,7 +202,8 @@ std::uint64_t RepeatedRoundsFinder::periods_with_room(std::uint64_t most) const 
   for (std::size_t i = 0; i < reach_.size(); ++i) {
     const auto& [lines, by] = moves_->objects()[i];
     if (by == 0 || !reach_[i].any) continue;
-    const auto begin = static_cast<std::int64_t>(lines.first.value() + margin), end = static_cast<std::int64_t>(lines.last.value() - margin);
+    const auto begin = static_cast<std::int64_t>(lines.first.value() + margin),
+               end = static_cast<std::int64_t>(lines.last.value() - margin);
     const auto first = static_cast<std::int64_t>(reach_[i].first.value()), last = static_cast<std::int64_t>(reach_[i].last.value());
     if (first < begin || last > end) return 0;
     const std::int64_t room = by > 0 ? (end - last) / by : (first - begin) / -by;
@@ -247,8 +248,8 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::s
   }
   for (const FilteredSlice* slice : slices) repeated_->slices.push_back(*slice);
   if (repeated_->slices.size() < period_ * slices.size()) return std::nullopt;
-  const bool repeats = moves_sets_alike(translations, addresses) && translations_repeat(translations, addresses) &&
-                       caches.repeats(*before_, *moves_);
+  const bool repeats =
+      moves_sets_alike(translations, addresses) && translations_repeat(translations, addresses) && caches.repeats(*before_, *moves_);
   Jump jump{.repeated = repeated_, .periods = repeats ? periods_with_room(most / period_) : 0};
   before_ = nullptr;
   const std::shared_ptr<RepeatedRounds> found = std::exchange(repeated_, nullptr);
@@ -266,9 +267,8 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::s
   if (addresses.pages_per_huge() == 0) {
     const std::uint64_t rotation = set_rotation_ * jump.periods;
     for (TranslationBuffers& buffers : translations)
-      buffers.pages.move(rotation, [&](std::uint64_t page) {
-        return page + static_cast<std::uint64_t>(*page_moves(page, addresses)) * jump.periods;
-      });
+      buffers.pages.move(
+          rotation, [&](std::uint64_t page) { return page + static_cast<std::uint64_t>(*page_moves(page, addresses)) * jump.periods; });
   }
   forget();
   return jump;

@@ -6,7 +6,8 @@
 //
 // It is exact, for all that follows is a function of what caches hold and of what is touched, which moving lines does not change:
 //   - every slice of the period is of whole iterations of one block, as many as that thread's slice of each round; the same threads;
-//   - every slot of an object moves by the same number of bytes a period, a multiple of pages, so that lines and pages begin where they did;
+//   - every slot of an object moves by the same number of bytes a period, a multiple of pages, so that lines and pages begin where they
+//   did;
 //   - objects that move differently share no line, and no jump comes nearer than a page to the ends of one that moves: lines of two
 //     objects never meet in one touch;
 //   - the caches say that they repeat: all that they hold, its order, and what is dirty; nothing was decided by the place of a line
@@ -34,10 +35,10 @@ namespace homenode {
 struct RepeatedRounds {
   std::vector<FilteredSlice> slices;  // by round of the period, thread
   std::vector<ThreadId> threads;
-  std::uint64_t period = 1;      // rounds
-  std::int64_t iterations = 0;   // of a thread's slice
+  std::uint64_t period = 1;     // rounds
+  std::int64_t iterations = 0;  // of a thread's slice
   std::uint64_t line_bytes = 64;
-  LineMoves moves;               // in a period
+  LineMoves moves;  // in a period
 
   // The slice that the thread of that number starts `round` rounds after the period.
   void make(std::size_t thread, std::uint64_t round, FilteredSlice& slice) const;
@@ -55,8 +56,8 @@ public:
   };
   // `round`: the slices that have passed last, one of each thread that is at work, and what became of them. At most so many rounds like it
   // follow. Where they repeat, moves what the caches and the buffers hold behind the jump; the buffers may be none.
-  std::optional<Jump> end_round(std::span<const Work> round, std::span<const FilteredSlice* const> slices, std::uint64_t most,
-                                CacheModel&, std::vector<TranslationBuffers>&, AddressSpace&);
+  std::optional<Jump> end_round(std::span<const Work> round, std::span<const FilteredSlice* const> slices, std::uint64_t most, CacheModel&,
+                                std::vector<TranslationBuffers>&, AddressSpace&);
   void forget();
 
   // Whether it wants to be told of the lines of the round that passes.
@@ -83,13 +84,13 @@ private:
   CurrentBody body_;
 
   // Of the loop in hand.
-  std::vector<Work> last_;                // round
+  std::vector<Work> last_;                 // round
   std::vector<LineMoves::Object> moving_;  // what its slots name; `by`: bytes a round
-  std::vector<const ItemBlock*> blocks_;  // by thread of the round
+  std::vector<const ItemBlock*> blocks_;   // by thread of the round
   std::shared_ptr<const ExecutionBody> held_body_;
-  std::optional<LineMoves> moves_;        // none: it cannot be said
+  std::optional<LineMoves> moves_;  // none: it cannot be said
   std::uint64_t period_ = 1;
-  std::vector<std::uint64_t> counts_;     // by round: a hash of what its slices counted
+  std::vector<std::uint64_t> counts_;       // by round: a hash of what its slices counted
   std::uint64_t wait_ = 0, next_wait_ = 1;  // rounds until the next attempt; of the one after it
 
   // Of an attempt.
