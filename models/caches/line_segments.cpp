@@ -139,6 +139,17 @@ SegmentIndex LineSegments::insert(LineRange range) {
   segment = LineSegment{};
   segment.first = range.first;
   segment.last = range.last;
+  add_lines(range, index);
+  return index;
+}
+
+void LineSegments::put_back(SegmentIndex index, LineRange range) {
+  pool_[index].first = range.first;
+  pool_[index].last = range.last;
+  add_lines(range, index);
+}
+
+void LineSegments::add_lines(LineRange range, SegmentIndex index) {
   const BlockNumber first_block = block_of(range.first), last_block = block_of(range.last - 1);
   if (first_block == last_block) {
     add(first_block, index, from(range.first) & up_to(range.last));
@@ -147,7 +158,6 @@ SegmentIndex LineSegments::insert(LineRange range) {
     add_all(first_block + 1, last_block, index);
     add(last_block, index, up_to(range.last));
   }
-  return index;
 }
 
 void LineSegments::erase(SegmentIndex index) {

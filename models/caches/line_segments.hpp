@@ -51,6 +51,9 @@ public:
   // The range must hold no segment. The caller fills in the rest.
   SegmentIndex insert(LineRange);
   void erase(SegmentIndex);
+  // Moves segments: all of them are taken out of the table, then each is put back at its new lines.
+  void take_out(SegmentIndex index) { clear_lines(pool_[index].first, pool_[index].last); }
+  void put_back(SegmentIndex, LineRange);
   // Shortens a segment to [first, last), which must be a non-empty part of it.
   void trim(SegmentIndex, LineNumber first, LineNumber last);
 
@@ -115,7 +118,8 @@ private:
   void leave_chunk(std::uint64_t number, Chunk&, std::uint64_t blocks);
   void add(BlockNumber, SegmentIndex, std::uint32_t lines);
   void clear(BlockNumber, std::uint32_t lines);
-  void clear_lines(LineNumber first, LineNumber last);              // of one segment
+  void clear_lines(LineNumber first, LineNumber last);  // of one segment
+  void add_lines(LineRange, SegmentIndex);
   void add_all(BlockNumber first, BlockNumber last, SegmentIndex);  // of empty blocks [first, last)
   void clear_all(BlockNumber first, BlockNumber last);              // of blocks that one segment fills
 

@@ -173,6 +173,7 @@ RecencyStack::Fate RecencyStack::fate_by_chance(const StackPiece& piece, const L
                     static_cast<double>(chance_steps);
   if (at <= 0) return {true, size};
   if (at >= static_cast<double>(chance_steps)) return {false, size};
+  ++decided_by_place_;
   const auto step = static_cast<std::size_t>(at);
   const double chance = level.chance[step] + (level.chance[step + 1] - level.chance[step]) * (at - static_cast<double>(step));
   const auto held = static_cast<std::uint64_t>(chance * stretch + 0.5);

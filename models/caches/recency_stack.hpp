@@ -61,6 +61,25 @@ private:
   std::uint64_t add_chances(Level&, double most, double farthest, Chance&&);
 };
 
+// What a stack holds, apart from how it counts groups: two stacks with equal contents do the same from there on.
+struct StackContents {
+  struct Segment {
+    LineRange lines;
+    std::uint32_t rank = 0;  // of its group among those that hold something, the oldest 0
+    float start = 0, step = 0;
+    std::uint16_t writer = 0;
+    bool dirty = false;
+  };
+  struct Bound {
+    std::uint64_t newer = 0;  // lines in groups after the one where the distance ends
+    std::uint32_t older = 0;  // groups before that one, of those that hold something
+    bool in_a_group = false;  // that one holds something
+    bool operator==(const Bound&) const = default;
+  };
+  std::vector<Segment> segments;  // oldest first
+  std::vector<Bound> bounds;      // by distance
+};
+
 class RecencyStack {
 public:
   explicit RecencyStack(std::shared_ptr<const StackBounds>);
@@ -142,6 +161,14 @@ public:
   void for_each(Each&& each) const {  // oldest first
     for (SegmentIndex s = oldest_; s != no_segment; s = segments_[s].newer) each(segments_[s]);
   }
+
+  // recency_contents.cpp. Not of random victims.
+  bool has_contents() const { return !random_; }
+  StackContents contents() const;
+  bool holds(const StackContents&, const LineMoves&) const;  // with the lines moved
+  void move(const LineMoves&, std::uint64_t times);
+  // How often the place of a line decided whether it is held. A line that moves has another place.
+  std::uint64_t decided_by_place() const { return decided_by_place_; }
 
   std::uint64_t lines() const { return lines_; }
   std::size_t segments() const { return segments_.size(); }
@@ -235,6 +262,7 @@ private:
   std::vector<std::uint64_t> blocks_;                      // the same by 64 groups
   std::uint64_t current_ = 0;                              // newest group
   std::uint64_t lines_ = 0;
+  mutable std::uint64_t decided_by_place_ = 0;
   std::vector<Run> runs_;  // scratch of touch()
   struct SummedGroups {
     std::uint64_t first = 0, last = 0, lines = 0;

@@ -41,6 +41,12 @@ public:
   void flush(CacheOutcome&) override;
   std::unique_ptr<CacheModel> clone() const override { return std::make_unique<RunLru>(*this); }
 
+  // run_lru_repeat.cpp. What decides is the order of touches and how many lines lie between two of one line, which moving keeps; but not
+  // where the sets of a level decide by a line's place, nor random victims: with these nothing is said to repeat.
+  std::unique_ptr<CacheContents> contents() const override;
+  bool repeats(const CacheContents& before, const LineMoves&) const override;
+  void move(const LineMoves&, std::uint64_t times) override;
+
 private:
   struct DirtyCopy {
     LineRange lines;
@@ -73,6 +79,7 @@ private:
   bool victim(std::size_t tier) const { return tiers_[tier].inclusion != Inclusion::inclusive; }
   bool same_domain(CoreId a, CoreId b) const { return stack_of(tiers_.size() - 1, a) == stack_of(tiers_.size() - 1, b); }
 
+  std::uint64_t decided_by_place() const;
   // run_lru.cpp
   void step(CoreId, std::span<const LineTouch> group, std::uint64_t lines, CacheOutcome&);
   void prefetch(CoreId, std::span<const LineTouch> group);

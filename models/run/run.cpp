@@ -43,6 +43,7 @@ EngineOptions staged_options(const RunPlan& plan, PageDemand& demand) {
   staged.seed = plan.spec.seed;
   staged.code = with_core_factors(code_cycles(plan.workload, plan.machine, plan.spec.core), plan.spec.core_factors);
   staged.timeline = plan.timeline.get();
+  staged.warp = plan.spec.warp;
   return staged;
 }
 

@@ -34,6 +34,7 @@ struct RunSpec {
   std::string energy = "default";         // a name or a file; the run itself does not depend on it
   std::uint64_t seed = 0;                 // of all that chance decides
   bool oversubscribe = false;             // more threads than cores
+  bool warp = true;                       // jump over rounds that repeat: no result depends on it
   bool operator==(const RunSpec&) const = default;
 };
 

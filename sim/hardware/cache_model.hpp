@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/ids.hpp"
+#include "sim/hardware/line_moves.hpp"
 #include "sim/program/line_touch.hpp"
 
 namespace homenode {
@@ -46,6 +47,12 @@ struct CacheOutcome {
   void clear();
 };
 
+// What the caches hold at a time, and in which order it was touched.
+class CacheContents {
+public:
+  virtual ~CacheContents() = default;
+};
+
 class CacheModel {
 public:
   virtual ~CacheModel() = default;
@@ -63,6 +70,13 @@ public:
   virtual KeptLines kept_lines() const { return {}; }
   // Single lines that were touched besides those of the groups: left out, as it does not follow them, and combined with others.
   virtual void touched_besides(std::uint64_t /*left_out*/, std::uint64_t /*combined*/) {}
+  // For jumps over what repeats. Null: the model cannot tell whether its state repeats.
+  virtual std::unique_ptr<CacheContents> contents() const { return nullptr; }
+  // Whether the caches are what they were, with the lines moved, and whatever was asked of them since will have the same outcome, with the
+  // lines moved, if it is asked again with the lines moved.
+  virtual bool repeats(const CacheContents& /*before*/, const LineMoves&) const { return false; }
+  // Moves all that they hold, so many times. To be called where they repeat.
+  virtual void move(const LineMoves&, std::uint64_t /*times*/) {}
   // A copy: caches of the same machine with the same contents.
   virtual std::unique_ptr<CacheModel> clone() const = 0;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,10 @@ public:
   // slice between them. Returns `reached` as start will.
   virtual bool can_filter_ahead(AddressSpace&) const { return false; }
   virtual std::uint64_t filter_ahead(const Work&, AddressSpace&) { return Stretch::to_the_end; }
+  // One slice of every thread that is at work has passed ahead. `most`: so many rounds follow in which each of these threads has another
+  // slice of as many iterations of the same block, right behind the last. Returns how many of them need not be passed: their slices are
+  // foreseen as if they had been.
+  virtual std::uint64_t end_round(std::span<const Work> /*round*/, std::uint64_t /*most*/, AddressSpace&) { return 0; }
   // From now on slices pass the caches in the order of simulated time.
   virtual void order_by_time() {}
   // Until `until` the simulation starts or drops nothing except in response to a completion, so the model may process its own events up

@@ -37,7 +37,7 @@ ExecutionState& Executions::enter(std::size_t index) {
   find_team();
   if (ex.binding == Binding::free && !is_first_come(workload, ex) && !is_tasks(workload, ex))
     state.distribution = make_distribution(index, state.body);
-  if (threads_.size() > 1) filter_ahead(index, state);
+  filter_ahead(index, state);
   return state;
 }
 
@@ -58,11 +58,12 @@ std::unique_ptr<WorkDistribution> Executions::make_distribution(std::size_t inde
   return distribution;
 }
 
-// Lets the slices of the execution pass the caches in an order that does not depend on time, if they have one.
+// Lets the slices of the execution pass the caches in an order that does not depend on time, if they have one. A team of one has no other;
+// ahead of time it can jump over rounds that repeat.
 void Executions::filter_ahead(std::size_t index, ExecutionState& state) {
   std::unique_ptr<WorkDistribution> hands_out = is_free_of_synchronisation(index, state) ? fixed_schedule(index, state) : nullptr;
   if (!hands_out) {
-    threads_.in.memory.order_by_time();
+    if (threads_.size() > 1) threads_.in.memory.order_by_time();
     return;
   }
   std::vector<Place> places;

@@ -1,6 +1,7 @@
 #include "sim/loop/prefiltered_slices.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -40,8 +41,29 @@ PrefilteredSlices::PrefilteredSlices(std::unique_ptr<WorkDistribution> hands_out
 
 void PrefilteredSlices::before_start(ThreadId thread, MemoryModel& memory, AddressSpace& addresses) {
   for (const std::uint64_t needed = ++members_[thread.index()].started; rounds_ < needed; ++rounds_) {
+    round_.clear();
+    stretches_ = false;
     for (Member& member : members_) filter_ahead(member, memory, addresses);
+    if (stretches_) round_.clear();
+    jump(memory, addresses);
   }
+}
+
+// How many slices of the same size the thread goes on with in the block: the cutter ends none of them at the block's end.
+std::uint64_t PrefilteredSlices::equal_slices_behind(const Member& member, const Work& work) const {
+  const ItemBlock& block = body_->blocks[member.block];
+  const std::int64_t end = std::min(block.last, member.items.last), size = work.items.last - work.items.first;
+  return work.items.first >= block.first && member.next < end ? static_cast<std::uint64_t>((end - 1 - member.next) / size) : 0;
+}
+
+// Over rounds that do to the caches what the last ones did, if there are such.
+void PrefilteredSlices::jump(MemoryModel& memory, AddressSpace& addresses) {
+  std::uint64_t most = round_.empty() ? 0 : std::numeric_limits<std::uint64_t>::max();
+  for (const Work& work : round_) most = std::min(most, equal_slices_behind(members_[work.place.thread.index()], work));
+  const std::uint64_t rounds = memory.end_round(round_, most, addresses);
+  for (const Work& work : round_)
+    members_[work.place.thread.index()].next += static_cast<std::int64_t>(rounds) * (work.items.last - work.items.first);
+  rounds_ += rounds;
 }
 
 void PrefilteredSlices::filter_ahead(Member& member, MemoryModel& memory, AddressSpace& addresses) {
@@ -64,8 +86,10 @@ void PrefilteredSlices::filter_ahead(Member& member, MemoryModel& memory, Addres
   if (end != member.next) {
     memory.filter_ahead(work, addresses);
     member.next = end;
+    round_.push_back(work);
     return;
   }
+  stretches_ = true;
   work.items.last = member.next + 1;
   work.stretch = {member.sequence, Stretch::to_the_end, cutter_.quantum()};
   member.sequence = memory.filter_ahead(work, addresses);

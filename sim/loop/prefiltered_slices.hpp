@@ -38,12 +38,16 @@ private:
     bool finished = false;
   };
   void filter_ahead(Member&, MemoryModel&, AddressSpace&);
+  std::uint64_t equal_slices_behind(const Member&, const Work&) const;
+  void jump(MemoryModel&, AddressSpace&);
 
   std::unique_ptr<WorkDistribution> hands_out_;
   std::vector<Member> members_;
   std::shared_ptr<const ExecutionBody> body_;
   SliceCutter& cutter_;
   std::uint64_t rounds_ = 0;
+  std::vector<Work> round_;  // its slices; none if one of them is a stretch
+  bool stretches_ = false;
 };
 
 }  // namespace homenode

@@ -23,6 +23,7 @@ class _Same(TypedDict, total=False):
     energy: str | PathLike[str]
     seed: int
     oversubscribe: bool
+    warp: bool
 
 
 class _Policies(_Same, total=False):

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "models/engines/parts/repeated_rounds.hpp"
+
 namespace homenode {
 
 void FilteredSlice::clear() {
@@ -33,6 +35,11 @@ bool CacheRecord::ready(const std::string& what) const { return state_.load() ==
 FilteredSlice& CacheRecord::append() {
   slices_.emplace_back();
   return slices_.back();
+}
+
+void CacheRecord::jump(std::shared_ptr<const RepeatedRounds> repeated, std::uint64_t periods) {
+  bytes_ += repeated->bytes();
+  jumps_.push_back({slices_.size(), std::move(repeated), periods});
 }
 
 void CacheRecord::finish(std::unique_ptr<CacheModel> caches, std::vector<TranslationBuffers> translations) {

@@ -18,6 +18,8 @@
 
 namespace homenode {
 
+struct RepeatedRounds;
+
 struct TranslationBuffers {       // of one core
   TranslationBuffer pages, huge;  // huge: of transparent huge pages
 };
@@ -49,6 +51,13 @@ struct FilteredSlice {
   std::uint64_t bytes() const;  // of memory
 };
 
+// Behind so many slices come `periods` periods that are no slices of the record (repeated_rounds.hpp).
+struct RecordedJump {
+  std::size_t behind = 0;
+  std::shared_ptr<const RepeatedRounds> repeated;
+  std::uint64_t periods = 0;
+};
+
 class CacheRecord {
 public:
   // Recording ends once it takes more memory than `limit`.
@@ -62,12 +71,14 @@ public:
   // Of the one that claimed it. The slice keeps its address.
   FilteredSlice& append();
   void grew(const FilteredSlice& slice) { bytes_ += slice.bytes(); }
+  void jump(std::shared_ptr<const RepeatedRounds> repeated, std::uint64_t periods);
   bool full() const { return bytes_ > limit_; }
   void finish(std::unique_ptr<CacheModel> caches, std::vector<TranslationBuffers> translations);
   // Instead, if it reaches to the run's end. `flushed`: what the caches wrote back there.
   void finish(CacheOutcome flushed);
 
   const std::deque<FilteredSlice>& slices() const { return slices_; }
+  const std::vector<RecordedJump>& jumps() const { return jumps_; }
   // Of the whole run, nothing comes behind the last slice but what `flushed` tells.
   bool whole() const { return caches_ == nullptr; }
   const CacheOutcome& flushed() const { return flushed_; }
@@ -81,6 +92,7 @@ private:
   std::string what_;
   std::uint64_t limit_, bytes_ = 0;
   std::deque<FilteredSlice> slices_;
+  std::vector<RecordedJump> jumps_;
   std::unique_ptr<CacheModel> caches_;
   std::vector<TranslationBuffers> translations_;
   CacheOutcome flushed_;

@@ -17,7 +17,7 @@ constexpr std::size_t touches_ahead = 256, groups_ahead = 64;
 }  // namespace
 
 CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::unique_ptr<CacheModel> caches, LineTouchOptions options,
-                       Bytes page, std::shared_ptr<CacheRecord> record, std::string what)
+                       Bytes page, std::shared_ptr<CacheRecord> record, std::string what, bool warp)
     : workload_{workload},
       machine_{machine},
       line_bytes_{line_bytes(machine)},
@@ -26,6 +26,8 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
       touches_{options},
       body_{workload},
       record_{std::move(record)},
+      warp_{warp},
+      repetition_{workload, line_bytes_, static_cast<std::uint64_t>(page.count())},
       phases_{machine} {
   if (machine.tlb.entries > 0) {
     const unsigned large = machine.tlb.large_entries > 0 ? machine.tlb.large_entries : machine.tlb.entries;
@@ -49,8 +51,7 @@ CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, c
   const std::size_t thread = work.place.thread.index();
   Kept kept;
   if (thread < foreseen_.size() && !foreseen_[thread].empty()) {
-    kept = foreseen_[thread].front();
-    foreseen_[thread].pop_front();
+    kept = next_foreseen(thread);
   } else {
     kept = next_slice(work, addresses, faulted);
   }
@@ -75,6 +76,44 @@ std::uint64_t CacheStage::filter_ahead(const Work& work, AddressSpace& addresses
   return foreseen_[thread].back().slice->reached;
 }
 
+CacheStage::Kept CacheStage::next_foreseen(std::size_t thread) {
+  Kept& front = foreseen_[thread].front();
+  if (!front.repeated) {
+    const Kept kept = front;
+    foreseen_[thread].pop_front();
+    return kept;
+  }
+  FilteredSlice& slice = free_slice();
+  const std::vector<ThreadId>& threads = front.repeated->threads;
+  const auto number = std::find(threads.begin(), threads.end(), ThreadId{thread}) - threads.begin();
+  front.repeated->make(static_cast<std::size_t>(number), front.next, slice);
+  if (++front.next == front.last) foreseen_[thread].pop_front();
+  return {.slice = &slice, .own = &slice};
+}
+
+std::uint64_t CacheStage::end_round(std::span<const Work> round, std::uint64_t most, AddressSpace& addresses) {
+  if (!warp_) return 0;
+  if (reading_) {
+    const std::vector<RecordedJump>& jumps = record_->jumps();
+    if (jumped_ == jumps.size() || jumps[jumped_].behind != read_) return 0;
+    const RecordedJump& recorded = jumps[jumped_++];
+    return jump(recorded.repeated, recorded.periods);
+  }
+  round_.clear();
+  for (const Work& work : round) round_.push_back(foreseen_[work.place.thread.index()].back().slice);
+  const auto found = repetition_.end_round(round, round_, most, *caches_, translations_, addresses);
+  if (!found) return 0;
+  if (recording_) record_->jump(found->repeated, found->periods);
+  return jump(found->repeated, found->periods);
+}
+
+std::uint64_t CacheStage::jump(const std::shared_ptr<const RepeatedRounds>& repeated, std::uint64_t periods) {
+  const std::uint64_t rounds = periods * repeated->period;
+  for (const ThreadId thread : repeated->threads)
+    foreseen_[thread.index()].push_back({.slice = nullptr, .own = nullptr, .repeated = repeated, .next = 0, .last = rounds});
+  return rounds;
+}
+
 CacheStage::Kept CacheStage::next_slice(const Work& work, AddressSpace& addresses, const std::function<void()>& faulted) {
   if (reads_record()) {
     if (read_ == record_->slices().size()) throw std::logic_error("a run goes on behind the end of the recorded one");
@@ -83,13 +122,13 @@ CacheStage::Kept CacheStage::next_slice(const Work& work, AddressSpace& addresse
       if (addresses.address(placed.object, placed.thread) != placed.address)
         throw std::logic_error("an object lies elsewhere than in the recorded run");
     }
-    return {&slice, nullptr};
+    return {.slice = &slice};
   }
   if (recording_ && record_->full() && open_ == 0) end_recording();
   FilteredSlice& slice = recording_ ? record_->append() : free_slice();
   filter(work, addresses, slice, faulted);
   if (recording_) record_->grew(slice);
-  return {&slice, recording_ ? nullptr : &slice};
+  return {.slice = &slice, .own = recording_ ? nullptr : &slice};
 }
 
 FilteredSlice& CacheStage::free_slice() {
@@ -176,6 +215,7 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   for (const LineTouch& touch : group.touches) {
     if (faulted) addresses.note_touch(bytes_of(touch.lines, line_bytes_), touch.writes, work.place);
     note_pages(touch, work.place.core, addresses, slice, faulted != nullptr, walks_now);
+    if (repetition_.follows()) repetition_.touched(touch.lines);
   }
   if (faulted && addresses.watch().faulted()) faulted();
   group.accesses_left_out = 0;

@@ -9,6 +9,7 @@
 
 #include "models/engines/parts/cache_record.hpp"
 #include "models/engines/parts/page_marks.hpp"
+#include "models/engines/parts/repeated_rounds.hpp"
 #include "models/engines/parts/touched_lines.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/machine/machine.hpp"
@@ -20,9 +21,10 @@ namespace homenode {
 class CacheStage {
 public:
   // Workload and machine must outlive it. `page`: as of the address space. A record that somebody else claimed is not used; `what` is
-  // what it is of. The caches may be null where it is ready to be read.
+  // what it is of. The caches may be null where it is ready to be read. `warp`: whether it jumps over rounds that repeat; no result
+  // depends on that.
   CacheStage(const Workload&, const Machine&, std::unique_ptr<CacheModel>, LineTouchOptions, Bytes page,
-             std::shared_ptr<CacheRecord> record = nullptr, std::string what = {});
+             std::shared_ptr<CacheRecord> record = nullptr, std::string what = {}, bool warp = true);
 
   struct Passed {
     const FilteredSlice& slice;  // good until the next slice passes
@@ -34,6 +36,8 @@ public:
   Passed pass(const Work&, AddressSpace&, const std::function<void()>& faulted = {});
   // MemoryModel::foresee.
   std::uint64_t filter_ahead(const Work&, AddressSpace&);
+  // MemoryModel::end_round.
+  std::uint64_t end_round(std::span<const Work> round, std::uint64_t most, AddressSpace&);
   void order_by_time() { end_recording(); }
 
   // As of CacheModel.
@@ -53,9 +57,14 @@ private:
   struct Kept {
     const FilteredSlice* slice = nullptr;
     FilteredSlice* own = nullptr;  // the same, if it is not of a record
+    // Or the slices of a thread in rounds that repeat, the next one and those behind the last.
+    std::shared_ptr<const RepeatedRounds> repeated{};
+    std::uint64_t next = 0, last = 0;
   };
   Kept next_slice(const Work&, AddressSpace&, const std::function<void()>& faulted = {});
   FilteredSlice& free_slice();
+  Kept next_foreseen(std::size_t thread);
+  std::uint64_t jump(const std::shared_ptr<const RepeatedRounds>&, std::uint64_t periods);
   double share(Opened&, std::uint64_t accesses) const;
   void filter(const Work&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
   void access(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
@@ -84,8 +93,11 @@ private:
 
   std::shared_ptr<CacheRecord> record_;
   bool recording_ = false, reading_ = false;
-  std::size_t read_ = 0;  // slices of the record
+  std::size_t read_ = 0, jumped_ = 0;  // slices and jumps of the record
 
+  bool warp_;
+  RepeatedRoundsFinder repetition_;
+  std::vector<const FilteredSlice*> round_;          // scratch
   std::vector<std::deque<Kept>> foreseen_;           // by thread
   std::vector<std::unique_ptr<FilteredSlice>> own_;  // not of a record
   std::vector<FilteredSlice*> free_;                 // of them

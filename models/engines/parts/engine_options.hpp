@@ -27,6 +27,7 @@ struct EngineOptions {
   // pages move: there the caches' part depends on the placement.
   std::shared_ptr<CacheRecord> record;
   std::string recorded;
+  bool warp = true;                               // jump over rounds that repeat (repeated_rounds.hpp)
   std::size_t threads = 1;                        // of the team
   std::uint64_t seed = 0;                         // of frames: of caches that the engine makes itself, and of a ring's memory
   std::optional<PhysicalMemory> physical_memory;  // of a ring; else its frames are drawn by the seed

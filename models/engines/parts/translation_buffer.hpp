@@ -42,6 +42,25 @@ public:
     return false;
   }
 
+  std::uint64_t sets() const { return sets_; }
+  // Every page that it holds: each(page).
+  template <class Each>
+  void for_each(Each&& each) const {
+    for (const std::uint64_t page : pages_)
+      if (page != none) each(page);
+  }
+  // Replaces every page by to(page). All pages must move by the same number of sets, `rotation`.
+  template <class To>
+  void move(std::uint64_t rotation, To&& to) {
+    const std::vector<std::uint64_t> before = pages_;
+    for (std::uint64_t set = 0; set < sets_; ++set)
+      for (std::uint64_t way = 0; way < ways_; ++way) {
+        const std::uint64_t page = before[set * ways_ + way];
+        pages_[((set + rotation) & (sets_ - 1)) * ways_ + way] = page == none ? none : to(page);
+      }
+  }
+  bool operator==(const TranslationBuffer&) const = default;
+
 private:
   static constexpr std::uint64_t least_ways = 4, none = ~std::uint64_t{0};
   std::uint64_t sets_, ways_;

@@ -26,7 +26,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       topology_{topology},
       line_bytes_{line_bytes(machine)},
       caches_{workload,     machine,        std::move(caches), LineTouchOptions::of(machine, options.stores),
-              options.page, options.record, options.recorded},
+              options.page, options.record, options.recorded,  options.warp},
       sharing_{std::move(sharing)},
       options_{std::move(options)},
       messages_{machine, topology},

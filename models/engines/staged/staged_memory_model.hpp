@@ -59,6 +59,9 @@ public:
   Started start(const Work&, AddressSpace&) override;
   bool can_filter_ahead(AddressSpace& addresses) const override { return addresses.watch().watches() == Watch::nothing; }
   std::uint64_t filter_ahead(const Work& work, AddressSpace& addresses) override { return caches_.filter_ahead(work, addresses); }
+  std::uint64_t end_round(std::span<const Work> round, std::uint64_t most, AddressSpace& addresses) override {
+    return caches_.end_round(round, most, addresses);
+  }
   void order_by_time() override { caches_.order_by_time(); }
   std::optional<Time> next_event() override { return sharing_->next_event(); }
   void advance(Time to, std::vector<Completion>& done) override;

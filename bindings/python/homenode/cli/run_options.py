@@ -62,8 +62,16 @@ def run_options(
 
 def _option(field: _core.RunField, several: bool, ask_trace: bool) -> Callable[[Command], Command]:
     name = "--" + field.name.replace("_", "-")
-    if isinstance(field.default, bool):
-        return click.option(name, is_flag=True, help=f"{field.meaning}.")
+    if isinstance(field.default, bool):  # a flag changes the default
+        flag = "--no-" + field.name.replace("_", "-") if field.default else name
+        return click.option(
+            flag,
+            field.name,
+            is_flag=True,
+            default=field.default,
+            flag_value=not field.default,
+            help=f"{field.meaning}.",
+        )
     numbers = several and isinstance(field.default, int)
     repeat = ("; several as 8,16" if numbers else "; repeat for a grid") if several else ""
     # What no default suits is asked for: click takes a default of None for a value.

@@ -34,6 +34,18 @@ TEST(TranslationBuffer, evictsTheLeastRecentlyUsedOfASet) {
   EXPECT_FALSE(buffer.find(1));
 }
 
+TEST(TranslationBuffer, movedItIsTheOneThatFoundMovedPages) {
+  // 16 sets of 4 ways: pages that move by 5 lie 5 sets further on, in the same order.
+  TranslationBuffer buffer{64}, other{64};
+  for (const std::uint64_t page : {7u, 23u, 39u, 7u, 100u, 3u, 15u, 16u, 31u}) {
+    buffer.find(page);
+    other.find(page + 5);
+  }
+  EXPECT_FALSE(buffer == other);
+  buffer.move(5, [](std::uint64_t page) { return page + 5; });
+  EXPECT_TRUE(buffer == other);
+}
+
 TEST(TranslationBuffer, neverHoldsMoreThanItsEntries) {
   // Twice as many pages as entries, in order: the second pass finds none, whatever the number of sets and ways.
   for (const std::uint64_t entries : {1u, 3u, 6u, 24u, 64u, 1536u}) {

@@ -1,0 +1,277 @@
+#include "models/engines/parts/repeated_rounds.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+#include "sim/machine/mixed_bits.hpp"
+
+namespace homenode {
+namespace {
+
+constexpr std::uint64_t longest_period = 16;  // rounds
+constexpr std::uint64_t most_waiting = 64;    // rounds between two attempts
+
+const ItemBlock* block_around(const ExecutionBody& body, const ItemRange& items) {
+  const auto behind = [](std::int64_t iteration, const ItemBlock& block) { return iteration < block.last; };
+  const auto block = std::upper_bound(body.blocks.begin(), body.blocks.end(), items.first, behind);
+  return block != body.blocks.end() && block->first <= items.first && items.last <= block->last ? &*block : nullptr;
+}
+
+std::uint64_t counts_of(const FilteredSlice& slice) {
+  std::uint64_t hash = 0;
+  const auto add = [&](std::uint64_t number) { hash = mixed_bits(hash ^ number) + 1; };
+  const auto lines = [&](const auto& ranges, const auto& of) {
+    std::uint64_t sum = 0;
+    for (const auto& range : ranges) sum += of(range).size();
+    add(ranges.size());
+    add(sum);
+  };
+  const auto within = [](const auto& range) { return range.lines; };
+  const auto itself = [](const LineRange& range) { return range; };
+  add(slice.accesses);
+  add(slice.walked_pages);
+  add(slice.touches.size());
+  add(slice.phases.size());
+  for (const std::uint64_t hits : slice.outcome.hit_lines) add(hits);
+  lines(slice.outcome.reads, within);
+  lines(slice.outcome.transfers, within);
+  lines(slice.outcome.upgraded, within);
+  lines(slice.outcome.writebacks, itself);
+  lines(slice.outcome.non_temporal_writes, itself);
+  return hash;
+}
+
+}  // namespace
+
+void RepeatedRounds::make(std::size_t thread, std::uint64_t round, FilteredSlice& slice) const {
+  slice = slices[round % period * threads.size() + thread];
+  const std::uint64_t times = round / period + 1;
+  const std::int64_t further = iterations * static_cast<std::int64_t>(period * times);
+  slice.items.first += further;
+  slice.items.last += further;
+  const auto move = [&](LineRange& lines) { lines = moves.moved(lines, times); };
+  for (MissRange& miss : slice.outcome.reads) move(miss.lines);
+  for (TransferRange& transfer : slice.outcome.transfers) move(transfer.lines);
+  for (UpgradeRange& upgrade : slice.outcome.upgraded) move(upgrade.lines);
+  for (LineRange& lines : slice.outcome.writebacks) move(lines);
+  for (LineRange& lines : slice.outcome.non_temporal_writes) move(lines);
+  for (FilteredSlice::Touch& touch : slice.touches)
+    touch.range = bytes_of(moves.moved(lines_of(touch.range, line_bytes), times), line_bytes);
+}
+
+std::uint64_t RepeatedRounds::bytes() const {
+  std::uint64_t sum = sizeof(*this);
+  for (const FilteredSlice& slice : slices) sum += slice.bytes();
+  return sum;
+}
+
+RepeatedRoundsFinder::RepeatedRoundsFinder(const Workload& workload, std::uint64_t line_bytes, std::uint64_t page_bytes)
+    : workload_{workload}, line_bytes_{line_bytes}, page_bytes_{page_bytes}, body_{workload} {}
+
+void RepeatedRoundsFinder::forget() {
+  last_.clear();
+  counts_.clear();
+  wait_ = 0;
+  next_wait_ = 1;
+  give_up();
+}
+
+void RepeatedRoundsFinder::give_up() {
+  before_ = nullptr;
+  repeated_ = nullptr;
+}
+
+void RepeatedRoundsFinder::touched(LineRange lines) {
+  const std::size_t object = moves_->object_of(lines.first);
+  if (object == reach_.size()) {
+    outside_ = true;
+    return;
+  }
+  Reach& reach = reach_[object];
+  reach.first = reach.any ? std::min(reach.first, lines.first) : lines.first;
+  reach.last = reach.any ? std::max(reach.last, lines.last) : lines.last;
+  reach.any = true;
+}
+
+// The same threads go on in the same blocks by as many iterations.
+bool RepeatedRoundsFinder::goes_on(std::span<const Work> round) {
+  if (round.size() != last_.size()) return false;
+  for (std::size_t i = 0; i < round.size(); ++i) {
+    const ItemRange &before = last_[i].items, &items = round[i].items;
+    if (round[i].place.thread != last_[i].place.thread || items.execution != before.execution || items.first != before.last ||
+        items.last - items.first != before.last - before.first || blocks_[i]->last < items.last)
+      return false;
+  }
+  return true;
+}
+
+// Rounds until all that moves has moved by a multiple of so many bytes; none if they are too many.
+std::optional<std::uint64_t> RepeatedRoundsFinder::period_of(std::uint64_t unit) const {
+  std::uint64_t period = 1;
+  for (const LineMoves::Object& object : moving_) {
+    period = std::lcm(period, unit / std::gcd(unit, static_cast<std::uint64_t>(std::abs(object.by))));
+    if (period > longest_period) return std::nullopt;
+  }
+  return period;
+}
+
+// Of a round that follows no other. `sets`: of the translation buffers. False if nothing can repeat.
+bool RepeatedRoundsFinder::find_moves(std::span<const Work> round, std::uint64_t sets, AddressSpace& addresses) {
+  moves_.reset();
+  blocks_.clear();
+  moving_.clear();
+  held_body_ = body_.of(round.front().items.execution);
+  const std::int64_t iterations = round.front().items.last - round.front().items.first;
+  for (const Work& work : round) {
+    const ItemBlock* const block = block_around(*held_body_, work.items);
+    if (block == nullptr || work.stretch || work.items.last - work.items.first != iterations) return false;
+    blocks_.push_back(block);
+    for (const SlotBinding& slot : block->slots) {
+      const Address base = addresses.address(slot.object, work.place.thread);
+      const AddressRange bytes = AddressRange::of(base, std::max<std::uint64_t>(workload_.objects[slot.object.index()].bytes, 1));
+      moving_.push_back({lines_of(bytes, line_bytes_), slot.shift * iterations});
+    }
+  }
+  std::optional<std::uint64_t> period = period_of(page_bytes_);
+  if (!period) return false;
+  // What moves by different numbers of sets must come back to the sets where it began.
+  const auto sets_of = [&](const LineMoves::Object& object) {
+    return static_cast<std::uint64_t>(object.by * static_cast<std::int64_t>(*period) / static_cast<std::int64_t>(page_bytes_)) & (sets - 1);
+  };
+  const auto differs = [&](const LineMoves::Object& object) { return sets_of(object) != sets_of(moving_.front()); };
+  if (std::any_of(moving_.begin(), moving_.end(), differs)) period = period_of(page_bytes_ * sets);
+  if (!period) return false;
+  period_ = *period;
+  std::vector<LineMoves::Object> objects = moving_;
+  for (LineMoves::Object& object : objects)
+    object.by = object.by * static_cast<std::int64_t>(period_) / static_cast<std::int64_t>(line_bytes_);
+  moves_ = LineMoves::of(std::move(objects));
+  return moves_.has_value();
+}
+
+bool RepeatedRoundsFinder::has_equal_counts(std::span<const FilteredSlice* const> slices) {
+  std::uint64_t hash = slices.size();
+  for (const FilteredSlice* slice : slices) hash = mixed_bits(hash ^ counts_of(*slice)) + 1;
+  counts_.push_back(hash);
+  if (counts_.size() > 2 * period_) counts_.erase(counts_.begin());
+  if (counts_.size() < 2 * period_) return false;
+  return std::equal(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(period_),
+                    counts_.begin() + static_cast<std::ptrdiff_t>(period_));
+}
+
+std::optional<std::int64_t> RepeatedRoundsFinder::page_moves(std::uint64_t page, const AddressSpace& addresses) const {
+  const std::optional<std::int64_t> lines = moves_->of(lines_of(addresses.bytes_of(PageNumber{page}), line_bytes_));
+  if (!lines) return std::nullopt;
+  return *lines * static_cast<std::int64_t>(line_bytes_) / static_cast<std::int64_t>(page_bytes_);
+}
+
+// All that can be touched and all that is held move by the same number of sets.
+bool RepeatedRoundsFinder::moves_sets_alike(const std::vector<TranslationBuffers>& translations, const AddressSpace& addresses) {
+  if (translations.empty() || addresses.pages_per_huge() != 0) return true;  // with huge pages they are asked when a slice starts
+  const std::uint64_t mask = translations.front().pages.sets() - 1;
+  const auto sets_of = [&](std::int64_t lines) {
+    return static_cast<std::uint64_t>(lines * static_cast<std::int64_t>(line_bytes_) / static_cast<std::int64_t>(page_bytes_)) & mask;
+  };
+  set_rotation_ = moves_->objects().empty() ? 0 : sets_of(moves_->objects().front().by);
+  bool alike = true;
+  for (const LineMoves::Object& object : moves_->objects()) alike = alike && sets_of(object.by) == set_rotation_;
+  for (const TranslationBuffers& buffers : translations)
+    buffers.pages.for_each([&](std::uint64_t page) {
+      const std::optional<std::int64_t> by = page_moves(page, addresses);
+      alike = alike && by && (static_cast<std::uint64_t>(*by) & mask) == set_rotation_;
+    });
+  return alike;
+}
+
+bool RepeatedRoundsFinder::translations_repeat(const std::vector<TranslationBuffers>& now, const AddressSpace& addresses) const {
+  if (now.empty() || addresses.pages_per_huge() != 0) return true;
+  for (std::size_t core = 0; core < now.size(); ++core) {
+    TranslationBuffer moved = translations_before_[core].pages;
+    moved.move(set_rotation_, [&](std::uint64_t page) { return page + static_cast<std::uint64_t>(*page_moves(page, addresses)); });
+    if (!(moved == now[core].pages)) return false;
+  }
+  return true;
+}
+
+// How many periods follow that stay a page off the ends of what moves.
+std::uint64_t RepeatedRoundsFinder::periods_with_room(std::uint64_t most) const {
+  std::uint64_t periods = outside_ ? 0 : most;
+  const std::uint64_t margin = page_bytes_ / line_bytes_;
+  for (std::size_t i = 0; i < reach_.size(); ++i) {
+    const auto& [lines, by] = moves_->objects()[i];
+    if (by == 0 || !reach_[i].any) continue;
+    const auto begin = static_cast<std::int64_t>(lines.first.value() + margin),
+               end = static_cast<std::int64_t>(lines.last.value() - margin);
+    const auto first = static_cast<std::int64_t>(reach_[i].first.value()), last = static_cast<std::int64_t>(reach_[i].last.value());
+    if (first < begin || last > end) return 0;
+    const std::int64_t room = by > 0 ? (end - last) / by : (first - begin) / -by;
+    periods = std::min(periods, static_cast<std::uint64_t>(room));
+  }
+  return periods;
+}
+
+std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::span<const Work> round,
+                                                                          std::span<const FilteredSlice* const> slices, std::uint64_t most,
+                                                                          CacheModel& caches, std::vector<TranslationBuffers>& translations,
+                                                                          AddressSpace& addresses) {
+  if (round.empty()) {
+    forget();
+    return std::nullopt;
+  }
+  if (!goes_on(round)) {
+    forget();
+    const bool asked_ahead = !translations.empty() && addresses.pages_per_huge() == 0;
+    if (most == 0 || !find_moves(round, asked_ahead ? translations.front().pages.sets() : 1, addresses)) return std::nullopt;
+  }
+  last_.assign(round.begin(), round.end());
+  const bool equal = has_equal_counts(slices);
+  if (!before_) {
+    if (wait_ > 0) --wait_;
+    // Less to jump over than the attempt takes is not worth it.
+    if (!equal || wait_ > 0 || most <= period_ || !moves_sets_alike(translations, addresses)) return std::nullopt;
+    before_ = caches.contents();
+    if (!before_) {
+      wait_ = most;  // they never can tell
+      return std::nullopt;
+    }
+    translations_before_ = translations;
+    repeated_ = std::make_shared<RepeatedRounds>();
+    reach_.assign(moves_->objects().size(), {});
+    outside_ = false;
+    return std::nullopt;
+  }
+  if (!equal) {
+    give_up();
+    return std::nullopt;
+  }
+  for (const FilteredSlice* slice : slices) repeated_->slices.push_back(*slice);
+  if (repeated_->slices.size() < period_ * slices.size()) return std::nullopt;
+  const bool repeats =
+      moves_sets_alike(translations, addresses) && translations_repeat(translations, addresses) && caches.repeats(*before_, *moves_);
+  Jump jump{.repeated = repeated_, .periods = repeats ? periods_with_room(most / period_) : 0};
+  before_ = nullptr;
+  const std::shared_ptr<RepeatedRounds> found = std::exchange(repeated_, nullptr);
+  if (jump.periods == 0) {
+    wait_ = next_wait_;
+    next_wait_ = std::min(2 * next_wait_, most_waiting);
+    return std::nullopt;
+  }
+  for (const Work& work : round) found->threads.push_back(work.place.thread);
+  found->period = period_;
+  found->iterations = round.front().items.last - round.front().items.first;
+  found->line_bytes = line_bytes_;
+  found->moves = *moves_;
+  caches.move(*moves_, jump.periods);
+  if (addresses.pages_per_huge() == 0) {
+    const std::uint64_t rotation = set_rotation_ * jump.periods;
+    for (TranslationBuffers& buffers : translations)
+      buffers.pages.move(
+          rotation, [&](std::uint64_t page) { return page + static_cast<std::uint64_t>(*page_moves(page, addresses)) * jump.periods; });
+  }
+  forget();
+  return jump;
+}
+
+}  // namespace homenode
