@@ -34,7 +34,9 @@ Programs programs(const Machine& machine, std::size_t readers, Time pause) {
   const RegionId chase = builder.loop("chase", 1);
   std::vector<std::int64_t> offsets(chased);
   // A stride without a common divisor with the number of pages visits each once, in no order that rows or prefetchers could follow.
-  for (std::int64_t i = 0; i < chased; ++i) offsets[static_cast<std::size_t>(i)] = i * 1607 % chased * page + i % lines_per_page * line;
+  for (std::int64_t i = 0; i < chased; ++i)
+    offsets[static_cast<std::size_t>(i)] =
+        i * 1607 % chased * page + static_cast<std::int64_t>(mixed_bits(static_cast<std::uint64_t>(i)) % lines_per_page) * line;
   builder.stream(chase, AccessKind::read, ring, offsets, 1);
   const ExecutionId chases = builder.repeat(chase);
   std::vector<ExecutionId> reads;

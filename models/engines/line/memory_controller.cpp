@@ -39,10 +39,11 @@ MemoryController::MemoryController(const DramDescription& dram, LineCosts costs,
   const TimeSlots bus{dimms ? dram.burst.count() : of_channel(costs.read)};
   batch_ = dimms ? write_batch_ * bus.width() + dram.turn_around.count() : write_batch_ * of_channel(costs.write);
   if (dimms && banks_of_rank_ > banks_without_groups) neighbour_bank_ = banks_of_rank_ / 2;
-  const auto slots = [](double part, double width) { return static_cast<unsigned>(std::llround(part / width)); };
-  batch_bursts_ = slots(static_cast<double>(batch_), static_cast<double>(bus.width()));
-  batch_lines_ = slots(write_batch_ * costs.write, costs.read);
-  if (dimms) behind_.emplace(picoseconds(costs.read));
+  batch_bursts_ = static_cast<unsigned>((batch_ + bus.width() / 2) / bus.width());
+  if (dimms) {
+    pace_ = picoseconds(costs.read);
+    write_pace_ = picoseconds(costs.write);
+  }
   for (std::size_t c = 0; c < channels; ++c) {
     Channel& channel = channels_.emplace_back(Channel{bus, 0, 0, std::vector<Bank>(dram.banks), {}});
     for (std::size_t r = 0; r < dram.ranks; ++r) {
@@ -73,7 +74,7 @@ std::int64_t MemoryController::read(LineNumber line, std::int64_t now) {
   }
   bank.used = std::max(bank.used, turn - column_);
   use_bus(turn, turn + channel.bus.width());
-  return behind_ ? behind_->take(turn, now) : turn;
+  return std::max(turn, pass(now + column_, pace_));
 }
 
 std::int64_t MemoryController::column_of(Bank& bank, Rank& rank, std::uint64_t row, std::int64_t now) {
@@ -116,10 +117,14 @@ std::int64_t MemoryController::write(LineNumber line, std::int64_t now) {
     channel.drained = std::max(channel.drained, turn + channel.bus.width());
     use_bus(turn, turn + channel.bus.width());
   }
-  if (behind_) {
-    for (unsigned l = 0; l < batch_lines_; ++l) channel.drained = std::max(channel.drained, behind_->take(now, now) + behind_->width());
-  }
+  channel.drained = std::max(channel.drained, pass(now, write_batch_ * write_pace_));
   return accepted;
+}
+
+std::int64_t MemoryController::pass(std::int64_t from, std::int64_t pace) {
+  const std::int64_t passes = std::max(paced_until_, from);
+  if (pace > 0) paced_until_ = passes + pace;
+  return passes;
 }
 
 void MemoryController::use_bus(std::int64_t from, std::int64_t to) {

@@ -15,9 +15,9 @@
 // Lines of a page lie in one row a channel; which bank, and that two pages share a row by chance only, follows from random frames.
 //
 // What the DIMMs deliver then follows from these. What else lies between them and the cores is known by the machine's measured bandwidths
-// only (controller_costs.hpp): lines leave one behind the other at no more than these. Where the description has no `burst`, refresh and
-// turning are in the measured bandwidths, which then are the channels' own. A controller that was measured at more than the channels
-// that are described has as many times these as it takes (HBM beside DIMMs).
+// only (controller_costs.hpp): in the order in which lines come, none leaves before its turn at these. Where the description has no
+// `burst`, refresh and turning are in the measured bandwidths, which then are the channels' own. A controller that was measured at more
+// than the channels that are described has as many times these as it takes (HBM beside DIMMs).
 //
 // Idle time: a read takes `idle()` of an idle controller on average, which the machine's latency contains already: activate, column, and
 // the wait for a refresh under way, refresh_time^2 / (2 refresh_interval).
@@ -82,12 +82,14 @@ private:
   std::int64_t after_refresh(const Rank&, std::int64_t at) const;
   // When the column of a line of this row can be asked for.
   std::int64_t column_of(Bank&, Rank&, std::uint64_t row, std::int64_t now);
+  // What lies between the channels and the cores, at the measured bandwidths: when a use of it, from then on at the earliest, begins.
+  std::int64_t pass(std::int64_t from, std::int64_t pace);
   void use_bus(std::int64_t from, std::int64_t to);
 
   std::int64_t activate_, precharge_, column_, row_cycle_, row_closes_after_;
   std::int64_t refresh_interval_, refresh_time_, refresh_wait_;
-  std::int64_t batch_;                   // of writes, on one channel's bus
-  unsigned batch_bursts_, batch_lines_;  // the same in slots of the bus, and of what lies behind
+  std::int64_t batch_;     // of writes, on one channel's bus
+  unsigned batch_bursts_;  // the same in bursts
   unsigned write_batch_;
   std::size_t banks_of_rank_;
   std::size_t neighbour_bank_ = 0;  // how far off neighbouring lines of a row's page are
@@ -95,7 +97,8 @@ private:
   std::int64_t busy_ = 0;
   std::uint64_t row_hits_ = 0;
   std::vector<Channel> channels_;
-  std::optional<TimeSlots> behind_;  // of all channels: the measured bandwidths
+  // Of all channels, a line at the measured bandwidths (0: they are the channels' own), and when the next one can pass.
+  std::int64_t pace_ = 0, write_pace_ = 0, paced_until_ = 0;
   Timeline* timeline_ = nullptr;
   std::size_t resource_ = 0;
 };
