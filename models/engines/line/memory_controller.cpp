@@ -45,7 +45,7 @@ MemoryController::MemoryController(const DramDescription& dram, LineCosts costs,
     write_pace_ = picoseconds(costs.write);
   }
   for (std::size_t c = 0; c < channels; ++c) {
-    Channel& channel = channels_.emplace_back(Channel{bus, 0, 0, std::vector<Bank>(dram.banks), {}});
+    Channel& channel = channels_.emplace_back(Channel{bus, 0, 0, 0, std::vector<Bank>(dram.banks), {}});
     for (std::size_t r = 0; r < dram.ranks; ++r) {
       const auto turn = static_cast<std::int64_t>(c * dram.ranks + r), all = static_cast<std::int64_t>(channels * dram.ranks);
       Rank& rank = channel.ranks.emplace_back(Rank{refresh_interval_ * turn / all - refresh_interval_, {}});
@@ -63,6 +63,12 @@ std::int64_t MemoryController::read(LineNumber line, std::int64_t now) {
   Bank& bank = channel.banks[number];
   Rank& rank = channel.ranks[rank_number];
   const std::int64_t ready = column_of(bank, rank, page, now) + column_;
+  if (pace_ == 0) {
+    const std::int64_t turn = pass(channel.paced_until, now + column_, channel.bus.width());
+    bank.used = std::max(bank.used, ready - column_);
+    use_bus(turn, channel.paced_until);
+    return std::max(ready, turn);
+  }
   std::int64_t turn = channel.bus.take(ready, now);
   // A column that waited for the bus until a refresh waits for its row to be opened again.
   if (turn != ready) {
@@ -74,7 +80,7 @@ std::int64_t MemoryController::read(LineNumber line, std::int64_t now) {
   }
   bank.used = std::max(bank.used, turn - column_);
   use_bus(turn, turn + channel.bus.width());
-  return std::max(turn, pass(now + column_, pace_));
+  return std::max(turn, pass(paced_until_, now + column_, pace_));
 }
 
 std::int64_t MemoryController::column_of(Bank& bank, Rank& rank, std::uint64_t row, std::int64_t now) {
@@ -112,18 +118,25 @@ std::int64_t MemoryController::write(LineNumber line, std::int64_t now) {
   const std::int64_t accepted = std::max(now, channel.drained - 2 * batch_);
   if (++channel.pending < write_batch_) return accepted;
   channel.pending = 0;
+  if (pace_ == 0) {
+    const std::int64_t begins = pass(channel.paced_until, now, batch_);
+    channel.drained = channel.paced_until;
+    use_bus(begins, channel.drained);
+    return accepted;
+  }
   for (unsigned burst = 0; burst < batch_bursts_; ++burst) {
     const std::int64_t turn = channel.bus.take(now, now);
     channel.drained = std::max(channel.drained, turn + channel.bus.width());
     use_bus(turn, turn + channel.bus.width());
   }
-  channel.drained = std::max(channel.drained, pass(now, write_batch_ * write_pace_));
+  pass(paced_until_, now, write_batch_ * write_pace_);
+  channel.drained = std::max(channel.drained, paced_until_);
   return accepted;
 }
 
-std::int64_t MemoryController::pass(std::int64_t from, std::int64_t pace) {
-  const std::int64_t passes = std::max(paced_until_, from);
-  if (pace > 0) paced_until_ = passes + pace;
+std::int64_t MemoryController::pass(std::int64_t& paced_until, std::int64_t from, std::int64_t pace) {
+  const std::int64_t passes = std::max(paced_until, from);
+  paced_until = passes + pace;
   return passes;
 }
 

@@ -72,8 +72,9 @@ private:
   };
   struct Channel {
     TimeSlots bus;
-    unsigned pending = 0;      // writes
-    std::int64_t drained = 0;  // when the last batch leaves the bus
+    std::int64_t paced_until = 0;  // without bursts: of the bus
+    unsigned pending = 0;          // writes
+    std::int64_t drained = 0;      // when the last batch leaves the bus
     std::vector<Bank> banks;
     std::vector<Rank> ranks;
   };
@@ -83,7 +84,7 @@ private:
   // When the column of a line of this row can be asked for.
   std::int64_t column_of(Bank&, Rank&, std::uint64_t row, std::int64_t now);
   // What lies between the channels and the cores, at the measured bandwidths: when a use of it, from then on at the earliest, begins.
-  std::int64_t pass(std::int64_t from, std::int64_t pace);
+  static std::int64_t pass(std::int64_t& paced_until, std::int64_t from, std::int64_t pace);
   void use_bus(std::int64_t from, std::int64_t to);
 
   std::int64_t activate_, precharge_, column_, row_cycle_, row_closes_after_;
