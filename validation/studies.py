@@ -9,6 +9,7 @@ from validation import (
     differential,
     fuzz,
     imported_machines,
+    loaded_latency,
     mappings,
     originals,
     placements,
@@ -57,6 +58,7 @@ STUDIES: dict[str, Study[Any]] = {
         sampling.STUDY,
         imported_machines.STUDY,
         todays_machines.STUDY,
+        loaded_latency.STUDY,
         fuzz.STUDY,
     )
 }

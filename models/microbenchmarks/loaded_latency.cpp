@@ -1,11 +1,13 @@
 #include "models/microbenchmarks/loaded_latency.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "models/engines/line/line_engine.hpp"
 #include "models/placement/register.hpp"
 #include "sim/base/errors.hpp"
+#include "sim/machine/mixed_bits.hpp"
 #include "sim/machine/topology.hpp"
 #include "sim/program/workload_builder.hpp"
 
@@ -16,10 +18,12 @@ constexpr std::int64_t page = 4096, line = 64, lines_per_page = page / line;
 constexpr std::int64_t chased = 4000;                // lines, each on a page of its own
 constexpr std::int64_t pages_of_a_reader = 1 << 15;  // more than it reads during the chase
 constexpr std::int64_t pages_a_slice = 16;
+constexpr std::array<double, 8> pauses_of_slices{0.900, 0.929, 0.957, 0.986, 1.014, 1.043, 1.071, 1.100};  // of the mean pause
 
 struct Programs {
   std::shared_ptr<Workload> workload;
-  ExecutionId chase, read;
+  ExecutionId chase;
+  std::vector<ExecutionId> read;  // by the length of their pauses
 };
 
 Programs programs(const Machine& machine, std::size_t readers, Time pause) {
@@ -27,18 +31,23 @@ Programs programs(const Machine& machine, std::size_t readers, Time pause) {
   const ObjectId ring = builder.object("ring", chased * page, ObjectKind::mapped);
   const ObjectId vectors = builder.object(
       "vectors", static_cast<std::uint64_t>(std::max<std::size_t>(readers, 1)) * pages_of_a_reader * page, ObjectKind::mapped);
-  const RegionId chase = builder.loop("chase", 1),
-                 read_all = builder.loop("read", static_cast<std::int64_t>(std::max<std::size_t>(readers, 1)) * pages_of_a_reader);
+  const RegionId chase = builder.loop("chase", 1);
   std::vector<std::int64_t> offsets(chased);
   // A stride without a common divisor with the number of pages visits each once, in no order that rows or prefetchers could follow.
-  for (std::int64_t i = 0; i < chased; ++i) offsets[static_cast<std::size_t>(i)] = i * 1607 % chased * page + i % lines_per_page * line;
+  for (std::int64_t i = 0; i < chased; ++i)
+    offsets[static_cast<std::size_t>(i)] =
+        i * 1607 % chased * page + static_cast<std::int64_t>(mixed_bits(static_cast<std::uint64_t>(i)) % lines_per_page) * line;
   builder.stream(chase, AccessKind::read, ring, offsets, 1);
   const ExecutionId chases = builder.repeat(chase);
-  builder.nest(read_all, {lines_per_page}, {read(vectors, 0, {line}, page)});
-  WorkCounts pauses;
-  pauses.instructions = pause.seconds() * machine.clock.hertz() * machine.core.issue * lines_per_page;
-  builder.work(read_all, pauses);
-  const ExecutionId reads = builder.repeat(read_all);
+  std::vector<ExecutionId> reads;
+  for (const double length : pauses_of_slices) {
+    const RegionId read_all = builder.loop("read", static_cast<std::int64_t>(std::max<std::size_t>(readers, 1)) * pages_of_a_reader);
+    builder.nest(read_all, {lines_per_page}, {read(vectors, 0, {line}, page)});
+    WorkCounts pauses;
+    pauses.instructions = length * pause.seconds() * machine.clock.hertz() * machine.core.issue * lines_per_page;
+    builder.work(read_all, pauses);
+    reads.push_back(builder.repeat(read_all));
+  }
   return {builder.build(), chases, reads};
 }
 
@@ -73,9 +82,11 @@ LatencyAtLoad point(const Machine& machine, const Topology& topology, const std:
   const auto go_on = [&](std::size_t reader, Time now) {
     const std::int64_t first = static_cast<std::int64_t>(reader) * pages_of_a_reader + next[reader];
     next[reader] = (next[reader] + pages_a_slice) % pages_of_a_reader;
-    engine.start({{ThreadId{1 + reader}, cores[1 + reader], node, now}, {program.read, first, first + pages_a_slice}, Time{}}, addresses);
+    const ExecutionId read = program.read[mixed_bits(static_cast<std::uint64_t>(first)) % program.read.size()];
+    engine.start({{ThreadId{1 + reader}, cores[1 + reader], node, now}, {read, first, first + pages_a_slice}, Time{}}, addresses);
   };
-  for (std::size_t reader = 0; reader < readers; ++reader) go_on(reader, Time{});
+  for (std::size_t reader = 0; reader < readers; ++reader)
+    go_on(reader, Time::picoseconds(pause.count() * static_cast<std::int64_t>(reader) / static_cast<std::int64_t>(readers)));
   engine.start({{ThreadId{0}, cores.front(), node, Time{}}, {program.chase, 0, 1}, Time{}}, addresses);
   Time end;
   for (std::vector<Completion> done; end == Time{};) {

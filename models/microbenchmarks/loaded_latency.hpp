@@ -1,6 +1,8 @@
 // Latency under load as a result of the engine `line`, the way Intel's Memory Latency Checker measures it: one core of a node chases
-// pointers through its own memory, the node's other cores read long vectors, with a pause after each line that becomes shorter from point
-// to point.
+// pointers through its own memory, one line after the other on pages in no order; the node's other cores read long vectors of their own in
+// order, prefetchers on, with a pause after each line that becomes shorter from point to point (its defaults: read-only traffic, sequential
+// loads). Threads of the checker run on their own clocks. Here readers begin at different times, and each block of pages that one reads has
+// pauses of its own, up to a tenth shorter or longer: equal ones would keep the readers apart, or together, for all of the measurement.
 #pragma once
 
 #include <vector>

@@ -212,6 +212,15 @@ void check_core(const Machine& machine, const Checker& check) {
   check.positive("the channels of a controller", machine.dram.channels, 1024);
   check.positive("the banks of a channel", machine.dram.banks, 65536);
   check.positive("the lines of a write batch", machine.dram.write_batch, 65536);
+  check.positive("the ranks of a channel", machine.dram.ranks, 64);
+  check.require(machine.dram.banks % machine.dram.ranks == 0, "the banks of a channel", std::to_string(machine.dram.banks),
+                "equal parts for its " + std::to_string(machine.dram.ranks) + " ranks");
+  check.not_negative("the burst of a line", machine.dram.burst);
+  check.not_negative("the time of a refresh", machine.dram.refresh_time);
+  check.not_negative("the time of four activations", machine.dram.four_activates);
+  check.not_negative("the turn-around of a channel", machine.dram.turn_around);
+  check.require(2 * machine.dram.refresh_time <= machine.dram.refresh_interval, "the time of a refresh",
+                to_string(machine.dram.refresh_time), "at most half its interval, " + to_string(machine.dram.refresh_interval));
   for (const auto& [name, bandwidth] : {std::pair{"the read bandwidth of a core", machine.read_bandwidth},
                                         std::pair{"the write bandwidth of a core", machine.write_bandwidth},
                                         std::pair{"the non-temporal bandwidth of a core", machine.nontemporal_bandwidth}})

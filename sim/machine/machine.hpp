@@ -57,6 +57,12 @@ struct DramDescription {
   Time row_cycle = Time::picoseconds(49500);          // between two activations of a bank
   Time row_closes_after = Time::picoseconds(200000);  // without use
   unsigned write_batch = 16;                          // lines of a channel
+  // What the DIMMs' standard says beside these. Zero: not told, and what it takes is in the controller's measured bandwidths.
+  unsigned ranks = 1;                       // of one channel, which have its banks in equal parts
+  Time burst{};                             // of a line on a channel's data bus: line / (transfer rate x width)
+  Time refresh_interval{}, refresh_time{};  // of a rank: tREFI, tRFC; none of its rows can be activated meanwhile
+  Time four_activates{};                    // of a rank: tFAW, in which at most four rows are activated
+  Time turn_around{};                       // of a channel's bus, from reads to a batch of writes and back
 };
 
 // Which directory or controller a line belongs to, by its physical address: in turn; by the parity of chosen bits; or scattered by a

@@ -46,9 +46,13 @@ TEST(MemoryController, anotherOpenRowIsPrechargedFirst) {
   EXPECT_EQ(c.read(line_of(1, 0), 100 * ns), (100 + 20 + 10 + 15) * ns);
   // A third one at once: activations are a row cycle apart. The last one was at 120.
   EXPECT_EQ(c.read(line_of(2, 0), 130 * ns), (120 + 60 + 10 + 15) * ns);
-  // The row before is gathered with it, the one before that is not: precharge from 300 on, the row cycle is over at 240.
-  EXPECT_EQ(c.read(line_of(1, 1), 300 * ns), (300 + 15) * ns);
-  EXPECT_EQ(c.read(line_of(0, 1), 310 * ns), (310 + 20 + 10 + 15) * ns);
+  // The row before is precharged at 180 - 20: until then its lines go first.
+  EXPECT_EQ(c.read(line_of(1, 1), 160 * ns), (160 + 15) * ns);
+  EXPECT_EQ(c.row_hits(), 1U);
+  // Afterwards it is another row, opened for the last time at 180; the precharge begins at once.
+  EXPECT_EQ(c.read(line_of(1, 2), 300 * ns), (300 + 20 + 10 + 15) * ns);
+  // The column of that one is at 330: only then its row may be precharged. But a row cycle after 320 is later.
+  EXPECT_EQ(c.read(line_of(0, 1), 310 * ns), (320 + 60 + 10 + 15) * ns);
 }
 
 TEST(MemoryController, aRowOnItsWayIsWaitedFor) {
