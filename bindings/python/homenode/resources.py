@@ -14,6 +14,7 @@ ANALYSIS = _PACKAGE / "analysis"
 CMAKE = _PACKAGE / "cmake"
 ENGINES = _PACKAGE / "engines"
 REPORT_SCHEMA = _PACKAGE / "report-1.schema.json"
+KIT_PARTS = _PACKAGE / "kit_parts"
 
 
 def core_model() -> Path | None:
@@ -26,6 +27,12 @@ def simgrid_module() -> Path | None:
     """What the engine `simgrid` loads; None if homenode was built without SimGrid."""
     module = ENGINES / "simgrid.so"
     return module if module.is_file() else None
+
+
+def kit_calibration() -> Path | None:
+    """What a kit's `homenode-calibrate` is linked from; None if homenode was built without the archives of hwloc and xxHash."""
+    archive = KIT_PARTS / "libhomenode_calibrate.a"
+    return archive if archive.is_file() else None
 
 
 def capture_runtime() -> Path:
