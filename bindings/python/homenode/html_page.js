@@ -120,17 +120,26 @@
     });
   };
 
-  // One after the other, so that the page can be used meanwhile.
-  const pause = () => new Promise((done) => setTimeout(done));
-  let before = described;
+  // One after the other, next the one that is nearest to what is read, so that a long page can be used meanwhile.
   const figures = places.map((place, number) => {
-    const drawn = before.then(pause).then(() => described).then(async (all) => {
-      await draw(place, all.get(number));
-      return all.get(number);
-    });
-    before = drawn.catch(() => {});
-    return { place, drawn };
+    const figure = { place, number };
+    figure.drawn = new Promise((done, failed) => Object.assign(figure, { done, failed }));
+    figure.drawn.catch(() => {});
+    return figure;
   });
+  const distance = ({ place }) => {
+    const { top, bottom } = place.getBoundingClientRect();
+    return Math.max(0, -bottom, top - window.innerHeight);
+  };
+  described.then(async (all) => {
+    const waiting = new Set(figures);
+    while (waiting.size > 0) {
+      const next = [...waiting].reduce((one, other) => (distance(other) < distance(one) ? other : one));
+      waiting.delete(next);
+      await new Promise((done) => setTimeout(done));
+      await draw(next.place, all.get(next.number)).then(() => next.done(all.get(next.number)), next.failed);
+    }
+  }, () => {});
   described.catch(() => {
     for (const { place } of figures) place.textContent = "This browser cannot unpack the figures; one of 2023 or newer can.";
   });

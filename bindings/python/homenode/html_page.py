@@ -65,6 +65,8 @@ class Page:
         self.pictures: list[str] = []
         self.views: list[dict[str, Any]] = []
         self.figures: list[dict[str, Any]] = []
+        self.titles: list[str] = []
+        """Of the figures."""
         self._figure_texts: list[str] = []  # as they were when they were added
 
     def heading(self, text: str) -> None:
@@ -193,6 +195,7 @@ class Page:
         title = str(layout.get("title", {}).get("text", ""))
         name = f"plot-{len(self.figures)}"
         self.figures.append(figure)
+        self.titles.append(title)
         self._figure_texts.append(json.dumps(_rounded(figure), allow_nan=False, separators=(",", ":")))
         if title:
             self.subheading(title)
@@ -234,8 +237,7 @@ class Page:
 
     def _figures_by_kind(self) -> str:
         """Each figure with its place among all; those of one kind together, which packs to three quarters."""
-        titles = [str(figure["layout"].get("xaxis", {}).get("title")) for figure in self.figures]
-        order = sorted(range(len(titles)), key=lambda place: (titles[place], place))
+        order = sorted(range(len(self.titles)), key=lambda place: (self.titles[place], place))
         return f"[{','.join(f'[{place},{self._figure_texts[place]}]' for place in order)}]"
 
     def _packed_sections(self) -> tuple[list[str], list[str]]:
@@ -270,7 +272,7 @@ class Page:
         if not self._words:
             return []
         listed = "".join(
-            f'<dt id="{anchor(word)}">{html.escape(word)}</dt><dd>{html.escape(text)}.</dd>'
+            f'<dt id="{anchor(word)}">{html.escape(word)}</dt><dd>{html.escape(text.replace("`", ""))}.</dd>'
             for word, text in WORDS.items()
             if word in self._words
         )

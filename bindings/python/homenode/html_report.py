@@ -232,10 +232,19 @@ def _headline(ranking: _Ranking, open_regions: Collection[str], *, several: bool
         f"{what}: {ranking.names[0]} on {run['machine']}{changed} with {threads}, {factor * run['seconds']:.4g} {unit}"
     )
     if other := _measure(ranked):
-        ratio, name = other["seconds"] / run["seconds"], ranking.names[ranked.index(other)]
-        said += f", {ratio:.3g} times as fast as {name}" if ratio >= 1.001 else f"; {name} takes the same time"
+        said += _lead_over(ranking.names[ranked.index(other)], other["seconds"], run["seconds"])
     bound = bound_by(run, open_regions)
     return f"{said}." if bound == "–" else f"{said}. Bound by {bound}."
+
+
+def _lead_over(name: str, slower: float, faster: float) -> str:
+    """Small leads in percent, larger ones as a factor."""
+    ratio = slower / faster if faster > 0 else 1.0
+    if ratio < 1.001:
+        return f"; {name} takes the same time"
+    return (
+        f"; {name} takes {100 * (ratio - 1):.1f} % longer" if ratio < 1.1 else f", {ratio:.2f} times as fast as {name}"
+    )
 
 
 def _measure(ranked: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -265,7 +274,7 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], o
             title,
             ranking.names[0],
             f"{factor * ranking.best['seconds']:.4g} {unit}",
-            f"{ranking.best['seconds'] / listed[0].best['seconds']:.3g}" if listed[0].best["seconds"] else "–",
+            f"{ranking.best['seconds'] / listed[0].best['seconds']:.2f}" if listed[0].best["seconds"] else "–",
             ranking.ranked,
             bound_by(ranking.best, open_regions),
         )

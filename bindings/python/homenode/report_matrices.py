@@ -118,7 +118,7 @@ def traffic(page: Page, of: RankedRuns) -> None:
                 "colorscale": _COLOURS,
                 "colorbar": {"title": {"text": "MB"}, "thickness": 14},
                 "hovertemplate": "from %{y} to %{x}: %{z:.4g} MB<extra></extra>",
-                **({"texttemplate": "%{z:.3g}"} if len(nodes) <= 8 else {}),
+                **({"texttemplate": "%{z:.3~g}"} if len(nodes) <= 8 else {}),
             }
         )
     layout = {
