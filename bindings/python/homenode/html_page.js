@@ -21,7 +21,7 @@
     return new Uint8Array(bytes.buffer, 0, length);
   };
 
-  const unpacked = (name) => {
+  const unpacked = async (name) => {
     const packed = document.getElementById(name);
     const stream = new Blob([bytesOf(packed.textContent, Number(packed.dataset.bytes))]).stream();
     return new Response(stream.pipeThrough(new DecompressionStream("deflate"))).text();
