@@ -196,9 +196,7 @@ def test_the_headline_comes_first(document: dict[str, Any]) -> None:
     text = page_of(document).to_html()
     best, other = ranked(document)
     first = text.partition("<h1>")[2].partition("</h1>\n")[2].splitlines()[0]
-    said = re.fullmatch(
-        r'<p class="lead">Best: (\S+) on xeon-x7560-4s with 16 threads, ([\d.]+) (\S+)[,;] .*', first
-    )
+    said = re.fullmatch(r'<p class="lead">Best: (\S+) on xeon-x7560-4s with 16 threads, ([\d.]+) (\S+)[,;] .*', first)
     assert said is not None
     assert said[1] == best["placement"]
     assert float(said[2]) == pytest.approx({"ms": 1e3, "µs": 1e6}[said[3]] * best["seconds"], rel=1e-3)
