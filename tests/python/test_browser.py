@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -303,6 +304,42 @@ def test_tables_are_sorted_by_keyboard(report: Page) -> None:
         ranks = column(report, 1)
         assert ranks[:4] == expected
         assert all(text.startswith("bound") for text in ranks[4:])
+
+
+def test_a_timeline_is_drawn_by_its_events_alone(browser: Browser, trace: hn.Trace, tmp_path: Path) -> None:
+    """`timeline_page.html` knows the format only: tracks, spans within spans, counters."""
+    hn.replay(trace, "xeon-x5550-2s", threads=4, placement="interleave", timeline=tmp_path / "run.json")
+    text = (tmp_path / "run.json").read_text(encoding="utf-8")
+    events = json.loads(text)["traceEvents"]
+    page = (Path(__file__).parent / "timeline_page.html").read_text(encoding="utf-8")
+    escaped = text.replace("<", "\\u003c")  # so that no name ends the element
+    (tmp_path / "page.html").write_text(page.replace(">EVENTS<", f">{escaped}<"), encoding="utf-8")
+    said: list[str] = []
+    view = browser.new_page()
+    view.on("pageerror", lambda error: said.append(str(error)))
+    view.goto((tmp_path / "page.html").as_uri())
+    spans = [event for event in events if event["ph"] == "X"]
+    drawn = view.evaluate(
+        """() => [...document.querySelectorAll('.span')].map(one => [one.dataset.track, one.dataset.name,
+        ...['x', 'y', 'width', 'height'].map(name => Number(one.getAttribute(name)))])"""
+    )
+    assert said == []
+    assert sorted((track, name) for track, name, *_ in drawn) == sorted((str(one["tid"]), one["name"]) for one in spans)
+    # every span has a place of its own: two of one height do not overlap, and all lie beside the names
+    rows: dict[float, list[tuple[float, float]]] = {}
+    for _, _, x, y, width, _ in drawn:
+        assert 120 <= x <= x + width <= 1000.001
+        rows.setdefault(y, []).append((x, x + width))
+    for places in rows.values():
+        places.sort()
+        assert all(right <= left + 1e-3 for (_, right), (left, _) in itertools.pairwise(places))
+    # a track for each thread, and a curve for each controller, each direction of the link and page faults
+    tracks = {one["tid"] for one in spans}
+    assert len(rows) >= len(tracks) >= 4
+    names = {event["name"] for event in events if event["ph"] == "C"}
+    assert {one.get_attribute("data-name") for one in view.locator(".counter").all()} == names
+    assert {"link 0->1", "link 1->0"} <= names
+    view.close()
 
 
 def test_light_and_dark_are_two_looks(report: Page) -> None:
