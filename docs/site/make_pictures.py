@@ -14,7 +14,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import plotly.express
 from playwright.sync_api import Browser, sync_playwright
+
+from homenode.html_page import COLOURS
+from homenode.study.figure_axes import axis_of
 
 DOCS = Path(__file__).parents[1]
 PICTURES = DOCS / "pictures"
@@ -40,6 +44,7 @@ def blocks(page: str, language: str) -> list[tuple[str, str]]:
 
 def draw_figures(browser: Browser, page: str) -> None:
     """Run the Python of a page; each `figure` that a block leaves is drawn."""
+    plotly.express.defaults.color_discrete_sequence = COLOURS
     names: dict[str, Any] = {}
     for text, picture in blocks(page, "python"):
         names.pop("figure", None)
@@ -52,6 +57,11 @@ def draw_figure(browser: Browser, figure: Any, file: Path) -> None:
     """A Plotly figure as PNG."""
     figure.update_layout(template="plotly_white", width=760, height=400, margin={"t": 50, "l": 70, "r": 20, "b": 50})
     figure.update_layout(font={"family": "DejaVu Sans", "size": 13}, title={"font": {"size": 14}})
+    for axis in [*figure.select_xaxes(), *figure.select_yaxes()]:
+        if axis.title.text == "seconds":
+            axis.update(axis_of("seconds"))
+        if axis.type == "log":
+            axis.update(tickvals=[step * 10.0**power for power in range(-9, 10) for step in (1, 2, 4, 8)])
     view = browser.new_page(viewport={"width": 760, "height": 400})
     view.set_content(figure.to_html(include_plotlyjs=True, config={"displayModeBar": False}))
     view.wait_for_selector(".main-svg")
@@ -65,15 +75,14 @@ def tutorial_pages(browser: Browser, folder: Path) -> None:
     script = "\n".join(text for text, _ in blocks("tutorial.md", "sh"))
     subprocess.run(["sh", "-eu", "-c", script], cwd=folder, env=environment, check=True, capture_output=True)
     (PICTURES / "tutorial-machine.svg").write_bytes((folder / "opteron.svg").read_bytes())
-    view = browser.new_page(viewport={"width": 1020, "height": 860}, color_scheme="light")
+    view = browser.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light")
     view.goto((folder / "sampled.html").as_uri())
-    view.wait_for_selector(".main-svg")
+    view.wait_for_selector(".picture svg")
+    view.wait_for_function("[...document.querySelectorAll('.plot')].every(place => place.querySelector('.main-svg'))")
     view.screenshot(path=PICTURES / "tutorial-report.png")
-    view.locator("label.choose", has_text="Choice").first.locator("select").select_option(index=1)
-    view.wait_for_timeout(500)  # until the figure has been drawn again
-    view.locator("figure[aria-label='Traffic at memory controllers']").screenshot(
-        path=PICTURES / "tutorial-traffic.png"
-    )
+    view.locator("tr[data-choice='1']").click()
+    view.wait_for_function("document.querySelector('.told').textContent.includes('first-touch')")
+    view.locator(".picture svg").screenshot(path=PICTURES / "tutorial-traffic.png")
     view.close()
 
 

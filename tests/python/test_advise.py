@@ -181,7 +181,10 @@ def test_the_map_is_a_picture_and_a_table(advice: hn.Advice) -> None:
     text = page.to_html()
     assert "<table>" in text
     # per cent in the headline as in the map, which says that it is a bound and what the bound is here
-    assert f"Gain by replays: {100 * (advice.gain - 1):+.1f} %" in text
+    assert f"Unequal chunks gain {100 * (advice.gain - 1):+.1f} % (" in text
+    # C is printed where it pays off alone; "here" can be read on the dark colours below it
+    assert ("The weights in C" in text) == advice.pays_off
+    assert page.figures[0]["data"][-1]["textfont"]["color"] == "#ffffff"
     assert (
         f"upper bounds, by the closed form, over equal chunks: at most {100 * (advice.gain_bound - 1):+.1f} % here"
         in text

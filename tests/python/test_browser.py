@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -46,8 +47,12 @@ def pages(trace: hn.Trace, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     against: dict[str, Any] = json.loads(hn.rank(trace, hn.grid(slower, 8, placement=placements), samples=2).to_json())
     advice = hn.advise(trace, machine, threads=8, samples=2, engine="closed-form")
     ring = hn.Machine.load("knc-5110p")
+    page = page_of(document, "homenode report report.json -o report.html")
+    whole = page.to_html()
+    page.packs_sections = True
     texts = {
-        "report": page_of(document, "homenode report report.json -o report.html").to_html(),
+        "report": whole,
+        "packed report": page.to_html(),
         "two reports": page_of_two(document, against, ("a.json", "b.json"), "homenode report")[0].to_html(),
         "gains": map_page(advice).to_html(),
         "latency map": latency_map_page(ring, ring.latency_map(0x125000, 16)),
@@ -67,18 +72,20 @@ class Opened:
     asked: list[str] = field(default_factory=list)
 
 
+RANKING = "table:has(tr[data-group])"
 DRAWN = "[...document.querySelectorAll('.plot')].every(place => place.querySelector('.main-svg') && place._fullLayout)"
 
 
-def opens(browser: Browser, file: Path, **context: Any) -> Opened:
-    """A page whose figures are drawn."""
+def opens(browser: Browser, file: Path, *, drawn: bool = True, **context: Any) -> Opened:
+    """A page, when its figures are drawn."""
     view = browser.new_page(**context)
     found = Opened(view)
     view.on("console", lambda message: found.said.append(f"{message.type}: {message.text}"))
     view.on("pageerror", lambda error: found.said.append(str(error)))
     view.on("request", lambda request: found.asked.append(request.url))
     view.goto(file.as_uri())
-    view.wait_for_function(DRAWN)
+    if drawn:
+        view.wait_for_function(DRAWN)
     found.asked.remove(file.as_uri())
     return found
 
@@ -105,7 +112,13 @@ MARKS = """() => [...document.querySelectorAll('.plot')].map(place =>
 
 @pytest.mark.parametrize(
     ("name", "figures"),
-    [("report", 12), ("two reports", 2), ("gains", 1), ("latency map", 2), ("loaded latency", 1)],
+    [
+        ("report", 21),
+        ("two reports", 2),
+        ("gains", 1),
+        ("latency map", 2),
+        ("loaded latency", 1),
+    ],
 )
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)])
 def test_a_page_is_drawn_whole_and_asks_for_nothing(
@@ -125,7 +138,7 @@ def test_a_page_is_drawn_whole_and_asks_for_nothing(
     page.view.close()
 
 
-@pytest.mark.parametrize("name", ["report", "two reports", "gains", "latency map", "loaded latency"])
+@pytest.mark.parametrize("name", ["report", "packed report", "two reports", "gains", "latency map", "loaded latency"])
 def test_a_page_has_at_most_two_megabytes(pages: dict[str, Path], name: str) -> None:
     assert pages[name].stat().st_size <= 2_000_000
 
@@ -138,7 +151,7 @@ def test_a_browser_that_cannot_unpack_says_so(browser: Browser, pages: dict[str,
     assert "cannot unpack" in view.locator(".plot").first.inner_text()
     assert view.locator(".main-svg").count() == 0
     # what needs no figure works
-    head = view.locator("table").first.locator("th", has_text="remote traffic")
+    head = view.locator(RANKING).first.locator("th", has_text="remote traffic")
     head.locator("button").click()
     assert head.get_attribute("aria-sort") == "ascending"
     view.close()
@@ -162,26 +175,120 @@ def test_what_axe_and_the_console_would_say_is_heard(tmp_path: Path, browser: Br
     assert said == ["none is not defined"]
 
 
-def test_a_choice_in_one_figure_is_the_choice_in_all_of_its_ranking(report: Page) -> None:
-    lists = report.locator("label.choose", has_text="Choice").locator("select")
-    assert lists.count() == 4  # traffic and latencies, of two rankings
-    lists.nth(0).select_option(index=2)
-    assert [lists.nth(place).evaluate("list => list.selectedIndex") for place in range(4)] == [2, 2, 0, 0]
-    place = lists.nth(1).get_attribute("data-plot")
-    choice_of = json.loads(lists.nth(1).get_attribute("data-choice-of") or "")
-    report.wait_for_function(f"document.getElementById('{place}').data[0].visible === false")
-    shown = report.evaluate(f"document.getElementById('{place}').data.map(one => one.visible)")
-    assert shown == [choice == 2 for choice in choice_of]
-    assert any(shown)
+STATE = """group => ({
+  lists: [...document.querySelectorAll(`select[data-group="${group}"]`)].map(list => list.selectedIndex),
+  rows: [...document.querySelectorAll(`tr[data-group="${group}"]`)]
+    .filter(row => row.classList.contains('chosen') && row.querySelector('.pick').ariaPressed === 'true')
+    .map(row => Number(row.dataset.choice)),
+  told: document.querySelector(`.picture[data-group="${group}"] + .told`).textContent,
+  marked: [...document.querySelectorAll(`.plot[data-group="${group}"][data-marked]`)]
+    .map(place => place._fullLayout.shapes.filter(shape => shape.type === 'rect').map(shape => (shape.y0 + shape.y1) / 2)[0]),
+  seen: [...document.querySelectorAll(`.plot[data-group="${group}"][data-choice-of]`)].map(place => {
+    const of = JSON.parse(place.dataset.choiceOf);
+    return [...new Set(place.data.flatMap((trace, number) => trace.visible === false ? [] : [of[number]]))];
+  }),
+})"""
+
+
+def is_chosen(view: Page, group: str, choice: int) -> None:
+    """Tables, lists, figures and the picture of a section show this choice, and it alone."""
+    view.wait_for_function(
+        f"""() => document.querySelector('.picture[data-group="{group}"] + .told').textContent !== ''
+        && [...document.querySelectorAll('.plot[data-group="{group}"][data-choice-of]')].every(place =>
+            JSON.parse(place.dataset.choiceOf).every((one, n) => (place.data[n].visible !== false) === (one === {choice})))"""
+    )
+    state = view.evaluate(STATE, group)
+    assert state["lists"] == [choice] * 5  # regions, the picture, links, traffic, latencies
+    assert state["rows"] == [choice]
+    assert state["marked"] == [choice] * 6  # the matrix, time by region and by resource, idle time, pages, energy
+    assert state["seen"] == [[choice]] * 4
+    rank = view.locator(f'tr[data-group="{group}"][data-choice="{choice}"] .pick').inner_text()
+    assert state["told"].startswith(f"Choice {rank} ")
+
+
+def test_a_choice_is_the_choice_in_all_of_its_section(report: Page) -> None:
+    groups = report.evaluate(
+        "[...new Set([...document.querySelectorAll('tr[data-group]')].map(row => row.dataset.group))]"
+    )
+    assert len(groups) == 2
+    first, second = groups
+    is_chosen(report, first, 0)
+    # in a list
+    report.locator(f'select[data-group="{first}"]').nth(0).select_option(index=2)
+    is_chosen(report, first, 2)
+    # by a click on a row
+    report.locator(f'tr[data-group="{first}"][data-choice="1"] td').last.click()
+    is_chosen(report, first, 1)
+    # by key, on the button in a row
+    report.locator(f'tr[data-group="{first}"][data-choice="3"] .pick').focus()
+    report.keyboard.press("Enter")
+    is_chosen(report, first, 3)
+    # by a click on a bar: the second one of where the time goes, which is the second of the marked figures
+    bars = report.locator(f'.plot[data-group="{first}"][data-marked]').nth(1)
+    bars.scroll_into_view_if_needed()
+    box = bars.locator(".barlayer .trace").first.locator(".point").nth(1).bounding_box()
+    assert box is not None
+    report.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=2)
+    report.wait_for_selector(".hoverlayer .hovertext")
+    report.mouse.down()
+    report.mouse.up()
+    is_chosen(report, first, 1)
+    # the other section has its own
+    is_chosen(report, second, 0)
+
+
+def test_the_picture_is_painted_by_the_choice(report: Page) -> None:
+    picture = report.locator(".picture").first
+    group = picture.get_attribute("data-group")
+    widths = """picture => [...picture.querySelectorAll('.filled')].map(part => Number(part.getAttribute('width')))"""
+    links = (
+        """picture => [...picture.querySelectorAll('[data-link]')].map(link => parseFloat(link.style.strokeWidth))"""
+    )
+    seen = []
+    for choice in (0, 1):
+        report.locator(f'tr[data-group="{group}"][data-choice="{choice}"] .pick').click()
+        is_chosen(report, group or "", choice)
+        seen.append((picture.evaluate(widths), picture.evaluate(links)))
+    # eight threads on as many cores, four memories; six links
+    assert [(len(filled), len(arcs)) for filled, arcs in seen] == [(12, 6), (12, 6)]
+    assert seen[0] != seen[1]
+    assert all(width >= 0 for filled, _ in seen for width in filled)
+    assert all(1 <= width <= 12 for _, arcs in seen for width in arcs)
+
+
+def test_words_lead_to_the_glossary_of_the_page(report: Page) -> None:
+    link = report.locator("a", has_text="home node").first
+    link.scroll_into_view_if_needed()
+    link.click()
+    assert report.evaluate("location.hash") == "#word-home-node"
+    assert report.locator("#word-home-node").is_visible()
+
+
+def test_a_long_page_unpacks_its_sections(browser: Browser, pages: dict[str, Path]) -> None:
+    """The same page, packed as one of a large grid is: nothing is missing."""
+    texts = """() => [...document.querySelectorAll('h2, h3, td, option, dt, pre, .meaning:not(.told)')].map(one => one.textContent)"""
+    seen = []
+    for name in ("report", "packed report"):
+        page = opens(browser, pages[name], drawn=False)
+        view = page.view
+        view.wait_for_selector(".picture svg")
+        # what is read is drawn first: the last figure of the last section long before all others
+        view.locator(".plot").last.scroll_into_view_if_needed()
+        view.wait_for_selector(".plot >> nth=-1 >> .main-svg >> nth=0")
+        seen.append((view.evaluate(texts), view.locator(".later").count(), page.said))
+        view.close()
+    whole, parted = seen
+    assert (whole[1:], parted[1:]) == ((0, []), (3, []))
+    assert parted[0] == whole[0]
 
 
 def column(view: Page, number: int) -> list[str]:
-    cells: list[str] = view.locator("table").first.locator(f"tbody td:nth-child({number})").all_inner_texts()
+    cells: list[str] = view.locator(RANKING).first.locator(f"tbody td:nth-child({number})").all_inner_texts()
     return cells
 
 
 def test_tables_are_sorted_by_keyboard(report: Page) -> None:
-    head = report.locator("table").first.locator("th", has_text="remote traffic")
+    head = report.locator(RANKING).first.locator("th", has_text="remote traffic")
     number = 1 + head.evaluate("cell => cell.cellIndex")
     head.locator("button").focus()
     for key, order, sign in (("Enter", "ascending", 1), ("Space", "descending", -1), ("Enter", "ascending", 1)):
@@ -191,12 +298,48 @@ def test_tables_are_sorted_by_keyboard(report: Page) -> None:
         assert values == sorted(values)
     assert len(set(values)) > 1
     # what is no number (a bound among the ranks) stays below, whichever the way
-    rank = report.locator("table").first.locator("th", has_text="rank").locator("button")
+    rank = report.locator(RANKING).first.locator("th", has_text="rank").locator("button")
     for expected in (["1", "2", "3", "4"], ["4", "3", "2", "1"]):
         rank.click()
         ranks = column(report, 1)
         assert ranks[:4] == expected
         assert all(text.startswith("bound") for text in ranks[4:])
+
+
+def test_a_timeline_is_drawn_by_its_events_alone(browser: Browser, trace: hn.Trace, tmp_path: Path) -> None:
+    """`timeline_page.html` knows the format only: tracks, spans within spans, counters."""
+    hn.replay(trace, "xeon-x5550-2s", threads=4, placement="interleave", timeline=tmp_path / "run.json")
+    text = (tmp_path / "run.json").read_text(encoding="utf-8")
+    events = json.loads(text)["traceEvents"]
+    page = (Path(__file__).parent / "timeline_page.html").read_text(encoding="utf-8")
+    escaped = text.replace("<", "\\u003c")  # so that no name ends the element
+    (tmp_path / "page.html").write_text(page.replace(">EVENTS<", f">{escaped}<"), encoding="utf-8")
+    said: list[str] = []
+    view = browser.new_page()
+    view.on("pageerror", lambda error: said.append(str(error)))
+    view.goto((tmp_path / "page.html").as_uri())
+    spans = [event for event in events if event["ph"] == "X"]
+    drawn = view.evaluate(
+        """() => [...document.querySelectorAll('.span')].map(one => [one.dataset.track, one.dataset.name,
+        ...['x', 'y', 'width', 'height'].map(name => Number(one.getAttribute(name)))])"""
+    )
+    assert said == []
+    assert sorted((track, name) for track, name, *_ in drawn) == sorted((str(one["tid"]), one["name"]) for one in spans)
+    # every span has a place of its own: two of one height do not overlap, and all lie beside the names
+    rows: dict[float, list[tuple[float, float]]] = {}
+    for _, _, x, y, width, _ in drawn:
+        assert 120 <= x <= x + width <= 1000.001
+        rows.setdefault(y, []).append((x, x + width))
+    for places in rows.values():
+        places.sort()
+        assert all(right <= left + 1e-3 for (_, right), (left, _) in itertools.pairwise(places))
+    # a track for each thread, and a curve for each controller, each direction of the link and page faults
+    tracks = {one["tid"] for one in spans}
+    assert len(rows) >= len(tracks) >= 4
+    names = {event["name"] for event in events if event["ph"] == "C"}
+    assert {one.get_attribute("data-name") for one in view.locator(".counter").all()} == names
+    assert {"link 0->1", "link 1->0"} <= names
+    view.close()
 
 
 def test_light_and_dark_are_two_looks(report: Page) -> None:

@@ -60,6 +60,19 @@ def test_curves_have_the_pages_values() -> None:
     assert 256 not in lines["glibc, printed"]
 
 
+@pytest.mark.parametrize("drawing", EVERY, ids=lambda drawing: drawing.name)
+def test_what_is_drawn_lies_inside_its_axes(drawing: canvas.Drawing) -> None:
+    for axes in drawn(drawing).axes:
+        inside, ends = axes.dataLim, axes.viewLim
+        for low, high, least, most in (
+            (inside.x0, inside.x1, ends.x0, ends.x1),
+            (inside.y0, inside.y1, ends.y0, ends.y1),
+        ):
+            slack = 1e-6 * abs(most - least)
+            assert min(least, most) - slack <= min(low, high), axes.get_title()
+            assert max(low, high) <= max(least, most) + slack, axes.get_title()
+
+
 def test_bars_have_the_pages_values() -> None:
     page = (ROOT / "validation/published/s4/results.md").read_text(encoding="utf-8")
     rows = re.findall(r"xeon-x5550-2s \| locality queues with kji [^|]*\| [^|]* \| s/ijk (\d+), s/kji (\d+),", page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import html
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,11 +145,30 @@ def test_the_command_writes_the_page(homenode: Run, tmp_path: Path, first: Docum
     (tmp_path / "after it.json").write_text(json.dumps(second))
     done = homenode("report", "before.json", "--against", "after it.json", "-o", "page.html")
     assert (done.status, done.stdout) == (0, "page.html: 2 figures, 2 choices in both reports\n"), done.stderr
-    text = html.unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    text = html.unescape(re.sub(r'<span class="whole">([^<]*)</span>', r"\1", page))
     assert "<pre>homenode report before.json --against 'after it.json' -o page.html</pre>" in text
     assert "Only in the first report: xeon-x5550-2s, 4 threads" in text
     told = homenode("report", "before.json", "--against", "after it.json", "-o", "page.html", "--json").stdout
     assert json.loads(told) == {"output": "page.html", "figures": 2, "choices_in_both": 2}
+
+
+@pytest.mark.parametrize(
+    ("other_trace", "label", "warned"), [(True, "main#0", True), (True, "sweep", False), (False, "main#0", False)]
+)
+def test_labels_that_are_ordinals_may_be_other_loops(
+    first: Document, other_trace: bool, label: str, warned: bool
+) -> None:
+    """An edit that adds a loop shifts the numbers behind it; labels of the program's own marks do not shift."""
+    one, other = copy.deepcopy(first), copy.deepcopy(first)
+    for document in (one, other):
+        for run in document["runs"]:
+            for region in run["regions"]:
+                region["label"] = label
+    if other_trace:
+        other["trace"]["hash"] = "0" * 32
+    page, _ = page_of_two(one, other, ("a.json", "b.json"))
+    assert ("may be two loops" in page.to_html()) == warned
 
 
 @pytest.mark.parametrize(

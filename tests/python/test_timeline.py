@@ -1,4 +1,4 @@
-"""The timeline of a run: a Chrome trace, by the fields that the format requires."""
+"""The timeline of a run: a Chrome trace, held against the format's JSON Schema (trace_events.schema.json)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import homenode as hn
@@ -26,24 +27,18 @@ def events_of(path: Path) -> list[dict[str, Any]]:
     return events
 
 
-def check_fields(events: list[dict[str, Any]]) -> None:
-    """Every event has a phase, a process, a time; complete events a thread and a duration, counters numbers (Trace Event Format)."""
-    for event in events:
-        assert event["ph"] in "MXC"
-        assert isinstance(event["name"], str)
-        assert isinstance(event["pid"], int)
-        assert isinstance(event["tid"], int)
-        assert event["ts"] >= 0
-        if event["ph"] == "X":
-            assert event["dur"] > 0
-            assert isinstance(event["cat"], str)
-        elif event["ph"] == "C":
-            assert event["args"]
-            assert all(isinstance(value, float) and value >= 0 for value in event["args"].values())
-        else:
-            assert event["name"] in (
-                "process_name", "process_labels", "process_sort_index", "thread_name", "thread_sort_index",
-            )  # fmt: skip
+SCHEMA = json.loads((Path(__file__).parent / "trace_events.schema.json").read_text(encoding="utf-8"))
+
+
+def problems(document: Any) -> list[str]:
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
+
+
+def check_schema(path: Path) -> None:
+    """Every event has a phase, a name, a process and a track, and what its phase requires."""
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    assert problems(json.loads(text)) == []
 
 
 def check_nesting(events: list[dict[str, Any]]) -> None:
@@ -72,12 +67,37 @@ def integral(events: list[dict[str, Any]], name: str) -> float:
     )
 
 
+SPAN = {"ph": "X", "name": "work", "cat": "work", "pid": 0, "tid": 1, "ts": 0.5, "dur": 2}
+COUNTER = {"ph": "C", "name": "link 0->1", "pid": 0, "tid": 0, "ts": 1, "args": {"% in use": 50.0}}
+NAME = {"ph": "M", "name": "thread_name", "pid": 0, "tid": 1, "args": {"name": "thread 1"}}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {**SPAN, "ph": "Q"},
+        {**SPAN, "ts": -1},
+        {**SPAN, "dur": 0},
+        {**SPAN, "tid": "one"},
+        {key: value for key, value in SPAN.items() if key != "cat"},
+        {**COUNTER, "args": {"% in use": "much"}},
+        {**COUNTER, "args": {}},
+        {**NAME, "args": {}},
+        {**NAME, "name": "thread_nam"},
+    ],
+)
+def test_the_schema_refuses_what_a_viewer_would_not_draw(event: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert problems({"traceEvents": [SPAN, COUNTER, NAME], "otherData": {}}) == []
+    assert len(problems({"traceEvents": [event], "otherData": {}})) == 1
+
+
 @pytest.mark.parametrize("engine", ["flow", "line", "simgrid"])
 def test_timeline_of_a_run(trace: hn.Trace, engine: str, tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     result = hn.replay(trace, MACHINE, threads=8, placement="interleave", engine=engine, timeline=file)
     events = events_of(file)
-    check_fields(events)
+    check_schema(file)
     check_nesting(events)
     names = {event["name"] for event in events if event["ph"] == "X"}
     regions = {region["label"] for region in result.run["regions"] if region["seconds"] > 1e-9}
@@ -120,7 +140,7 @@ def test_timeline_on_the_command_line(homenode: Run, trace_file: Path, tmp_path:
     replay = ("replay", trace_file, "--machine", MACHINE, "--threads", "8")
     ended = homenode(*replay, "--timeline", "run.json.gz")
     assert ended.status == 0, ended.stderr
-    check_fields(events_of(tmp_path / "run.json.gz"))
+    check_schema(tmp_path / "run.json.gz")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def map_page(advice: Advice) -> Page:
     page = Page(f"homenode advise: {choice['machine']}, {choice['threads']} threads")
     gain, low, high = (percent(one) for one in (advice.gain, advice.gain_low, advice.gain_high))
     by = "replays" if advice.engine == "flow" else "the closed form"
-    page.text(f"Gain by {by}: {gain} ({low} … {high}); {advice.reason}.")
+    page.lead(f"Unequal chunks gain {gain} ({low} … {high}) by {by}: {advice.reason}.")
     page.text(
         f"The map shows upper bounds, by the closed form, over equal chunks: at most {percent(advice.gain_bound)} here. "
         "The closed form is an estimate without replays. The halo share is the share of the bytes that a thread reads that another one "
@@ -60,7 +60,9 @@ def map_page(advice: Advice) -> Page:
         "y": [100 * here["halo_share"]],
         "text": ["here"],
         "textposition": "top center",
-        "marker": {"size": 12, "color": "red"},
+        "textfont": {"color": "#ffffff", "size": 15},
+        # white on the dark end of the scale, red with a white rim on the light one
+        "marker": {"size": 13, "color": "#D55E00", "line": {"color": "#ffffff", "width": 2}},
         "showlegend": False,
     }
     crosses = least < worth < most
@@ -68,13 +70,24 @@ def map_page(advice: Advice) -> Page:
     layout = {
         "title": {"text": f"Upper bound of the gain of latency-weighted chunks ({line})"},
         "xaxis": {"title": {"text": "remote / local latency"}},
-        "yaxis": {"title": {"text": "halo share, %"}, "type": "log" if min(halos) > 0 else "linear"},
+        "yaxis": {
+            "title": {"text": "halo share, %"},
+            "type": "log" if min(halos) > 0 else "linear",
+            "tickvals": [100 * halo for halo in halos],
+            "ticktext": [f"{100 * halo:.3g}" for halo in halos],
+        },
     }
-    page.plot([contour, *([border] if crosses else []), point], layout, height=560)
+    note = (
+        "Across: how much longer a load from another node takes than one from the own node. Upwards: the share of what a thread reads "
+        "that another thread writes. Colour: the most that weights can gain there; 'here' is this program on this machine."
+    )
+    page.plot([contour, *([border] if crosses else []), point], layout, height=560, meaning=note)
     rows = [[f"{100 * halo:.3g} %", *(percent(gain) for gain in row)] for halo, row in zip(halos, gains, strict=True)]
     columns = ["halo share", *(f"{ratio:.2f}" for ratio in ratios)]
-    page.table(columns, rows, right=columns)
-    if advice.snippet:
+    meanings = {"halo share": "Of the bytes that a thread reads, the share that another thread of the team writes."}
+    meanings |= {column: f"The bound where far memory takes {column} times as long as near." for column in columns[1:]}
+    page.table(columns, rows, right=columns, meanings=meanings)
+    if advice.snippet and advice.pays_off:
         page.heading("The weights in C with OpenMP")
         page.code(advice.snippet)
     return page

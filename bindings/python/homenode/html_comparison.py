@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from homenode.html_page import COLOURS, LEGEND, Menu, Page
+from homenode.errors import InputError
+from homenode.html_page import COLOURS, LEGEND, MOST_BYTES, Choices, Menu, Page
 from homenode.html_report import bound_by, names_of, title_of
-from homenode.report_figures import OUTSIDE, plain_text, scale_of
+from homenode.report_figures import OUTSIDE, plain_text, rows_axis, rows_height, scale_of
 from homenode.report_pairs import Pair, Pairs, pair_up
 
 _SIDES = ("first report", "second report")
 _PATTERNS = ("", "/")
 _MOST_ROWS = 10  # regions of a figure; smaller ones are one
 _MOST_NAMED = 12  # choices that only one report has; of more, their number
-_LONGEST = 28  # letters of a region's name beside its bars
+_AMOUNTS = (None, 24, 12, 6, 3, 1)  # choices of a ranking, until the page is small enough
 _MEANINGS = {
     "choice": "The choices in which these runs differ: placement of pages, mapping of threads, distribution of work, heap, pages.",
     "first rank": "Place by time in the first report, among the choices that both have; a bound has none.",
@@ -30,8 +31,26 @@ _MEANINGS = {
 def page_of_two(
     first: dict[str, Any], second: dict[str, Any], files: tuple[str, str], made_by: str | None = None
 ) -> tuple[Page, int]:
-    """The page, and how many choices both reports have: where it is 0, there is nothing to show. `made_by`: the command."""
+    """The page, and how many choices both reports have: where it is 0, there is nothing to show. `made_by`: the command.
+
+    Raises `InputError` where not even one choice of each ranking fits.
+    """
     pairs = pair_up(first, second)
+    for most in _AMOUNTS:
+        page = _page(first, second, pairs, files, made_by, most)
+        if page.fits():
+            return page, sum(map(len, pairs.rankings))
+    raise InputError(f"the page would have {page.size:,} bytes; allowed: {MOST_BYTES:,}, of reports with fewer runs")
+
+
+def _page(
+    first: dict[str, Any],
+    second: dict[str, Any],
+    pairs: Pairs,
+    files: tuple[str, str],
+    made_by: str | None,
+    most: int | None,
+) -> Page:
     programs = [" ".join([one["trace"]["program"], one["trace"]["arguments"]]).strip() for one in (first, second)]
     told = programs[0] if programs[0] == programs[1] else " against ".join(programs)
     page = Page(f"homenode: two reports of {told or 'a trace'}")
@@ -39,13 +58,25 @@ def page_of_two(
         "Predicted times of the same choices in two reports. A choice is a combination of placement, mapping, distribution, heap "
         "and pages; ranks are among the choices that both reports have."
     )
+    _differences(page, pairs, files)
+    if _labels_may_shift(first, second):
+        page.text(
+            "The reports are of two traces. Labels such as main#0 count the loops of a function: a loop that was added or removed "
+            "shifts the labels behind it, so that rows of one label may be two loops. Labels that the program marks itself do not shift."
+        )
+    for ranking in pairs.rankings:
+        _section(page, ranking, most)
     if made_by is not None:
+        page.heading("How this page was made")
         page.meaning("The command that made this page:")
         page.code(made_by)
-    _differences(page, pairs, files)
-    for ranking in pairs.rankings:
-        _section(page, ranking)
-    return page, sum(map(len, pairs.rankings))
+    return page
+
+
+def _labels_may_shift(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    """Whether the traces are two and have regions that are named by their number in a function."""
+    labels = {region["label"] for one in (first, second) for run in one["runs"] for region in run["regions"]}
+    return first["trace"]["hash"] != second["trace"]["hash"] and any("#" in label for label in labels)
 
 
 def _differences(page: Page, pairs: Pairs, files: tuple[str, str]) -> None:
@@ -69,14 +100,20 @@ def _named(runs: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
     return list(zip(runs, names_of(list(runs)), strict=True))
 
 
-def _section(page: Page, ranking: Sequence[Pair]) -> None:
-    """One set of choices that compete with each other, in both reports."""
-    names = names_of([pair.first for pair in ranking])
+def _section(page: Page, whole: Sequence[Pair], most: int | None) -> None:
+    """One set of choices that compete with each other, in both reports: the first `most` of them."""
+    every = names_of([pair.first for pair in whole])
+    ranking, names = whole[:most], every[:most]
     titles = list(dict.fromkeys((title_of(ranking[0].first), title_of(ranking[0].second))))
     title = " against ".join(titles)
     factor, unit = scale_of([run for pair in ranking for run in (pair.first, pair.second)])
     page.heading(title)
-    page.text(_summary(ranking, names))
+    page.lead(_summary(whole, every))
+    if len(ranking) < len(whole):
+        page.text(
+            f"The first {len(ranking)} of {len(whole)} choices are shown: a page has at most {MOST_BYTES // 1_000_000} MB."
+        )
+    group = f"section {page.sections}"
     page.table(
         tuple(_MEANINGS),
         [
@@ -91,9 +128,11 @@ def _section(page: Page, ranking: Sequence[Pair]) -> None:
         ],
         right=("first rank", "second rank", "first time", "second time", "second / first"),
         meanings=_MEANINGS,
+        group=group,
     )
-    _times(page, ranking, names, (factor, unit))
-    _regions(page, ranking, names, title)
+    labels = [f"{place} {name}" for place, name in zip(_places(ranking), names, strict=True)]
+    _times(page, ranking, labels, group, (factor, unit))
+    _regions(page, ranking, labels, group)
 
 
 def _summary(ranking: Sequence[Pair], names: Sequence[str]) -> str:
@@ -126,7 +165,7 @@ def _look(side: int) -> dict[str, Any]:
     return {"color": COLOURS[side], "pattern": pattern}
 
 
-def _times(page: Page, ranking: Sequence[Pair], names: Sequence[str], scale: tuple[float, str]) -> None:
+def _times(page: Page, ranking: Sequence[Pair], labels: Sequence[str], group: str, scale: tuple[float, str]) -> None:
     """Both times of each choice."""
     factor, unit = scale
     data = [
@@ -135,8 +174,8 @@ def _times(page: Page, ranking: Sequence[Pair], names: Sequence[str], scale: tup
             "orientation": "h",
             "name": side,
             "x": [factor * (pair.first, pair.second)[number]["seconds"] for pair in ranking],
-            "y": _places(ranking),
-            "customdata": [plain_text(name) for name in names],
+            "y": list(range(len(labels))),
+            "customdata": [plain_text(label) for label in labels],
             "marker": _look(number),
             "hovertemplate": f"%{{customdata}}<br>{side}: %{{x:.4g}} {unit}<extra></extra>",
         }
@@ -146,12 +185,13 @@ def _times(page: Page, ranking: Sequence[Pair], names: Sequence[str], scale: tup
         "title": {"text": "Time in both reports"},
         "barmode": "group",
         "xaxis": {"title": {"text": f"time, {unit}"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "first rank"}, "type": "category", "autorange": "reversed"},
+        "yaxis": rows_axis(labels),
         "showlegend": True,
         "legend": {**LEGEND, "traceorder": "normal"},
     }
     note = "Simulated time of each choice that both reports have, by its rank in the first one."
-    page.plot(data, layout, height=190 + 44 * len(ranking), meaning=note)
+    height = 150 + 2 * rows_height(labels)
+    page.plot(data, layout, height, meaning=note, choices=Choices(group, marked="rows"))
 
 
 def _parts(run: dict[str, Any]) -> dict[str, float]:
@@ -162,7 +202,7 @@ def _parts(run: dict[str, Any]) -> dict[str, float]:
     return parts | {f"({key.replace('_', ' ')})": run["time_detail"][key] for key in OUTSIDE}
 
 
-def _regions(page: Page, ranking: Sequence[Pair], names: Sequence[str], group: str) -> None:
+def _regions(page: Page, ranking: Sequence[Pair], choices: Sequence[str], group: str) -> None:
     """Of one choice at a time the time of each region in both; nothing where a report is of before these times were told."""
     if not all("time_detail" in run for pair in ranking for run in (pair.first, pair.second)):
         return
@@ -195,16 +235,15 @@ def _regions(page: Page, ranking: Sequence[Pair], names: Sequence[str], group: s
                 }
             )
     rows = [*shown, *([f"{len(small)} others"] if small else [])]
-    short = [plain_text(row if len(row) <= _LONGEST else row[: _LONGEST - 1] + "…") for row in rows]
     layout = {
         "title": {"text": "Where the time goes in both reports"},
         "barmode": "group",
         "xaxis": {"title": {"text": f"time, {unit}"}, "rangemode": "tozero"},
-        "yaxis": {"tickvals": list(range(len(rows))), "ticktext": short, "autorange": "reversed"},
+        "yaxis": rows_axis(rows),
         "showlegend": True,
         "legend": {**LEGEND, "traceorder": "normal"},
     }
     note = "Simulated time of one choice by region in both reports; in parentheses what is in no region."
-    labels = [f"{place}: {name}" for place, name in zip(_places(ranking), names, strict=True)]
-    menu = Menu("Choice", labels, [entry // 2 for entry in range(len(data))], group)
-    page.plot(data, layout, height=190 + 44 * len(rows), meaning=note, menu=menu)
+    menu = Menu("Choice", choices, group=group)
+    seen = Choices(group, [entry // 2 for entry in range(len(data))])
+    page.plot(data, layout, 150 + 2 * rows_height(rows), meaning=note, words=("region",), menu=menu, choices=seen)

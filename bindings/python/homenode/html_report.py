@@ -1,18 +1,32 @@
-"""A report document as a page: ranking, how sure it is, the machine, and the figures that tell why."""
+"""A report document as a page: what is best, the ranking, how sure it is, and the figures that tell why.
+
+A page has at most 2 MB. Of a report that is too large for that, it shows the fastest choices, and says so.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from homenode import report, report_figures, unseen
+from homenode import report, report_figures, report_matrices, unseen
 from homenode.confidence import LEVEL
-from homenode.html_page import Page
+from homenode.errors import InputError
+from homenode.html_page import COLOURS, MOST_BYTES, Page
 from homenode.machine_drawing import machine_svg
+from homenode.machine_views import link_names, machine_views
 from homenode.ranking_words import bound_and_found, guessed, measure_first, settled
 from homenode.report_command import TRACE, machine_of, replay_commands
-from homenode.report_figures import RankedRuns, share
+from homenode.report_figures import RankedRuns, rows_axis, rows_height, scale_of, share
+
+if TYPE_CHECKING:
+    from homenode.machine import Machine
 
 _AXES = ("placement", "mapping", "distribution", "heap", "pages")
-_MOST_PAIRS = 12  # choices of which all pairs are shown; of more, neighbours in rank
+_MOST_IN_MATRIX = 12  # choices
+_MOST_IN_OVERVIEW = 64  # rankings
+# What is tried until a page is small enough: choices of a ranking, and rankings; None: all.
+_AMOUNTS = ((None, None), (24, None), (12, None), (6, None), (3, None), (3, 32), (3, 16), (3, 8), (1, 4))
 _MEANINGS = {
     "rank": "Place by time among the runs that can be compared; a bound is what no placement beats, and nobody can run it.",
     "choice": "The choices in which these runs differ: placement of pages, mapping of threads, distribution of work, heap, pages.",
@@ -75,7 +89,7 @@ def _ranking(page: Page, of: RankedRuns, open_regions: set[str]) -> None:
         rows.append(row)
     sampled = [f"{100 * LEVEL:.0f} % interval"] if intervals else []
     numbers = ["rank", "time", *sampled, "regret", "remote pages", "remote traffic", "idle"]
-    page.table(["rank", "choice", *numbers[1:], "bound by"], rows, right=numbers, meanings=_MEANINGS)
+    page.table(["rank", "choice", *numbers[1:], "bound by"], rows, right=numbers, meanings=_MEANINGS, group=of.group)
 
 
 def _certainty(page: Page, document: dict[str, Any], machine: str, order: Sequence[int]) -> None:
@@ -90,45 +104,36 @@ def _certainty(page: Page, document: dict[str, Any], machine: str, order: Sequen
         page.text(" ".join(said))
 
 
-def _confidence(page: Page, document: dict[str, Any], order: Sequence[int]) -> None:
-    """How sure each order of two choices is, where machines were sampled."""
-    for group in document.get("confidence", {}).get("rankings", []):
-        if not set(group["runs"]) & set(order) or not group["pairs"]:
+def _confidence(page: Page, document: dict[str, Any], order: Sequence[int], group: str) -> None:
+    """How sure each order of two choices is, where machines were sampled; `order`: the runs with a rank that are shown."""
+    for ranking in document.get("confidence", {}).get("rankings", []):
+        if not set(ranking["runs"]) & set(order) or not ranking["pairs"]:
             continue
-        rank = {run: place for place, run in enumerate(group["runs"], start=1)}
-        pairs = [
-            (rank[pair["faster"]], rank[pair["slower"]], pair)
-            for pair in group["pairs"]
-            if len(rank) <= _MOST_PAIRS or rank[pair["slower"]] - rank[pair["faster"]] == 1
-        ]
-        rows = [
-            (first, second, f"{100 * pair['probability']:.0f} %", "yes" if pair["flips_with_core_time"] else "no")
-            for first, second, pair in pairs
-        ]
-        page.subheading("How sure the order is")
-        columns = ("rank", "beats rank", "probability", "flips with core time")
-        meanings = {
-            "rank": "The choice that is faster on the machine as it is described.",
-            "beats rank": "The choice that it is compared with.",
-            "probability": "Share of the sampled machines on which it is the faster one.",
-            "flips with core time": "Whether the order is another one if instructions take half or twice as long as modelled.",
-        }
-        page.table(columns, rows, right=columns[:3], meanings=meanings)
-        page.text(measure_first(group))
+        rank = {run: place for place, run in enumerate(order[:_MOST_IN_MATRIX], start=1)}
+        report_matrices.order_matrix(page, ranking["pairs"], rank, group)
+        page.text(measure_first(ranking))
 
 
-def _machine(page: Page, run: dict[str, Any]) -> None:
-    """The picture of the machine, if its description is still the one that ran."""
-    page.subheading(f"The machine: {run['machine']}")
-    machine = machine_of(run)
+def _machine(page: Page, of: RankedRuns, machine: Machine | None) -> None:
+    """The picture of the machine with what a choice does there, if its description is still the one that ran."""
+    name = of.runs[0]["machine"]
+    page.subheading(f"On the machine: {name}")
     if machine is None:
         page.meaning(
             "No picture: this installation has no machine of that name with the same numbers; "
             "homenode machines FILE.toml --svg draws a description of your own."
         )
         return
-    meaning = "Sockets with their nodes, the memory of each, shared caches and cores by number; the links between sockets below."
-    page.picture(machine_svg(machine), meaning)
+    page.meaning(
+        "Sockets with their nodes, the memory of each, shared caches and cores by number; links between sockets below. The filled "
+        "part of a core is the share of the run in which its thread works, the rest it waits; a core without a filled part has no "
+        "thread. The filled part of a memory, and the width of a link, is its traffic beside the most that any choice has.",
+        ("NUMA node", "link, link direction, hop"),
+    )
+    page.choose(of.menu)
+    page.picture(
+        machine_svg(machine), f"Picture of {name}, {of.group}", of.group, machine_views(machine, of.runs, of.labels)
+    )
 
 
 def _commands(page: Page, document: dict[str, Any], runs: Sequence[dict[str, Any]]) -> None:
@@ -141,26 +146,166 @@ def _commands(page: Page, document: dict[str, Any], runs: Sequence[dict[str, Any
 
 
 def page_of(document: dict[str, Any], made_by: str | None = None) -> Page:
-    """The page of a report document, best runs first; one section for each set of comparable runs. `made_by`: the command."""
+    """The page of a report document, best runs first; one section for each set of comparable runs. `made_by`: the command.
+
+    Raises `InputError` where not even a few choices fit.
+    """
+    for choices, rankings in _AMOUNTS:
+        page = _page(document, made_by, choices, rankings)
+        if page.fits():
+            return page
+    raise InputError(
+        f"the page would have {page.size:,} bytes; allowed: {MOST_BYTES:,}, of a report with fewer or smaller runs"
+    )
+
+
+def _page(document: dict[str, Any], made_by: str | None, choices: int | None, rankings: int | None) -> Page:
+    """The page of the fastest `choices` of each of the fastest `rankings`; None: all."""
     trace = document["trace"]
     page = Page(f"homenode: {' '.join([trace['program'], trace['arguments']]).strip() or 'replay'}")
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for place, run in enumerate(document["runs"]):
+        groups.setdefault(report.comparable(run), []).append(place)
+    by_blocks = all(run.get("core", "classes") != "classes" for run in document["runs"])
+    not_seen = trace.get("unseen", {})
+    open_regions = unseen.open_regions(not_seen, by_blocks)
+    every = [_Ranking.of(document["runs"], asked) for asked in groups.values()]
+    best = sorted(every, key=lambda ranking: float(ranking.best["seconds"]))
+    shown = [ranking for ranking in every if ranking in best[:rankings]]
+    page.lead(_headline(best[0], open_regions, several=len(every) > 1))
+    page.meaning(
+        "Predicted by homenode: the recorded memory accesses of this program, replayed on a model of the machine. "
+        "A click on a row of a table or a figure chooses what all figures of its section show."
+    )
+    if (told := unseen.sentence(not_seen, by_blocks=by_blocks)) is not None:
+        page.text(told)
+    if len(every) > 1:
+        _overview(page, best, shown, open_regions)
+    for ranking in shown:
+        _section(page, document, ranking, open_regions, choices)
+    page.heading("How this page was made")
     page.text(
-        f"Predicted times of this program on simulated machines. Trace {trace['hash']}, {trace['accesses']:,} accesses; "
-        f"made by homenode {document['homenode_version']}."
+        f"Trace {trace['hash']}, {trace['accesses']:,} accesses; report by homenode {document['homenode_version']}."
     )
     if made_by is not None:
         page.meaning("The command that made this page:")
         page.code(made_by)
-    by_blocks = all(run.get("core", "classes") != "classes" for run in document["runs"])
-    not_seen = trace.get("unseen", {})
-    if (told := unseen.sentence(not_seen, by_blocks=by_blocks)) is not None:
-        page.text(told)
-    groups: dict[tuple[Any, ...], list[int]] = {}
-    for place, run in enumerate(document["runs"]):
-        groups.setdefault(report.comparable(run), []).append(place)
-    for places in groups.values():
-        _section(page, document, places, unseen.open_regions(not_seen, by_blocks))
     return page
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """Comparable runs by rank, bounds last."""
+
+    order: Sequence[int]
+    """Places in the document's runs; the first `ranked` have a rank, the others are bounds."""
+    ranked: int
+    asked: Sequence[dict[str, Any]]
+    """The runs as they were asked for."""
+    runs: Sequence[dict[str, Any]]
+    """The runs in that order."""
+    names: Sequence[str]
+
+    @staticmethod
+    def of(every: Sequence[dict[str, Any]], asked: Sequence[int]) -> _Ranking:
+        """`asked`: places in the document's runs, `every`."""
+        all_runs = [every[place] for place in asked]
+        ranked, bounds = report.by_rank(all_runs)
+        order = [asked[place] for place in (*ranked, *bounds)]
+        runs = [every[place] for place in order]
+        return _Ranking(order, len(ranked), all_runs, runs, names_of(runs))
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The fastest run with a rank; where there are bounds alone, the lowest."""
+        return self.runs[0]
+
+
+def _headline(ranking: _Ranking, open_regions: Collection[str], *, several: bool) -> str:
+    """The best choice, how much faster it is than what it is measured by, and what binds it."""
+    run, ranked = ranking.best, ranking.runs[: ranking.ranked]
+    factor, unit = scale_of([run])
+    threads = f"{run['threads']} thread{'' if run['threads'] == 1 else 's'}"
+    changed = "".join(f", {key}={value}" for key, value in run["machine_changes"].items())
+    what = "Fastest of all" if several else "Best"
+    said = (
+        f"{what}: {ranking.names[0]} on {run['machine']}{changed} with {threads}, {factor * run['seconds']:.4g} {unit}"
+    )
+    if other := _measure(ranked):
+        said += _lead_over(ranking.names[ranked.index(other)], other["seconds"], run["seconds"])
+    bound = bound_by(run, open_regions)
+    return f"{said}." if bound == "–" else f"{said}. Bound by {bound}."
+
+
+def _lead_over(name: str, slower: float, faster: float) -> str:
+    """Small leads in percent, larger ones as a factor."""
+    ratio = slower / faster if faster > 0 else 1.0
+    if ratio < 1.001:
+        return f"; {name} takes the same time"
+    return (
+        f"; {name} takes {100 * (ratio - 1):.1f} % longer" if ratio < 1.1 else f", {ratio:.2f} times as fast as {name}"
+    )
+
+
+def _measure(ranked: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """What the best of several is measured by: first touch, which is what systems do unasked, else the slowest."""
+    others = [run for run in ranked[1:] if run["placement"] == "first-touch"] if ranked else []
+    if len(ranked) < 2:
+        return None
+    return others[0] if others and ranked[0]["placement"] != "first-touch" else ranked[-1]
+
+
+def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], open_regions: Collection[str]) -> None:
+    """The best choice of each machine and team, fastest first."""
+    listed = best[:_MOST_IN_OVERVIEW]
+    factor, unit = scale_of([ranking.best for ranking in listed])
+    titles = [title_of(ranking.best).removesuffix(f" · {ranking.best['engine']} engine") for ranking in listed]
+    page.heading("Machines and teams")
+    meanings = {
+        "machine and team": "A machine, what of it was changed, and the number of threads; the link leads to its section.",
+        "best choice": "The fastest choice of that section.",
+        "time": "Simulated time of the whole program with that choice.",
+        "over the fastest": "That time over the least of all rows.",
+        "choices": "How many were compared there.",
+        "bound by": _MEANINGS["bound by"],
+    }
+    rows = [
+        (
+            title,
+            ranking.names[0],
+            f"{factor * ranking.best['seconds']:.4g} {unit}",
+            f"{ranking.best['seconds'] / listed[0].best['seconds']:.2f}" if listed[0].best["seconds"] else "–",
+            ranking.ranked,
+            bound_by(ranking.best, open_regions),
+        )
+        for title, ranking in zip(titles, listed, strict=True)
+    ]
+    first = page.sections
+    links = [f"#section-{first + shown.index(one)}" if one in shown else "#section-0" for one in listed]
+    page.table(tuple(meanings), rows, ("time", "over the fastest", "choices"), meanings, links=links)
+    if len(listed) < len(best) or len(shown) < len(best):
+        page.text(
+            f"Of {len(best)} rankings the fastest {len(listed)} are listed and the fastest {len(shown)} have a section: "
+            f"a page has at most {MOST_BYTES // 1_000_000} MB. The report has all."
+        )
+    data = {
+        "type": "bar",
+        "orientation": "h",
+        "x": [factor * ranking.best["seconds"] for ranking in listed],
+        "y": list(range(len(listed))),
+        "text": [report_figures.plain_text(ranking.names[0]) for ranking in listed],
+        "textposition": "auto",
+        "marker": {"color": COLOURS[0]},
+        "hovertemplate": f"%{{text}}: %{{x:.4g}} {unit}<extra></extra>",
+    }
+    layout = {
+        "title": {"text": "Best time by machine and team"},
+        "xaxis": {"title": {"text": f"time, {unit}"}, "rangemode": "tozero"},
+        "yaxis": rows_axis(titles),
+        "showlegend": False,
+    }
+    note = "The time of the best choice of each section, which stands in its bar."
+    page.plot([data], layout, 110 + rows_height(titles), meaning=note)
 
 
 def title_of(run: dict[str, Any]) -> str:
@@ -170,30 +315,47 @@ def title_of(run: dict[str, Any]) -> str:
     return f"{run['machine']}{changed} · {threads} · {run['engine']} engine"
 
 
-def _section(page: Page, document: dict[str, Any], asked: Sequence[int], open_regions: set[str]) -> None:
-    """One ranking and why it is so; `asked`: its runs, by their places in the document."""
-    all_runs = [document["runs"][place] for place in asked]
-    ranked, bounds = report.by_rank(all_runs)
-    runs = [all_runs[place] for place in (*ranked, *bounds)]
-    places = [*map(str, range(1, len(ranked) + 1)), *["bound"] * len(bounds)]
-    if len(bounds) > 1:
-        places[len(ranked) :] = [f"bound {number}" for number in range(1, len(bounds) + 1)]
-    first = runs[0]
-    title = title_of(first)
-    of = RankedRuns(runs, names_of(runs), places, title)
+def _section(
+    page: Page, document: dict[str, Any], ranking: _Ranking, open_regions: set[str], choices: int | None
+) -> None:
+    """One ranking and why it is so, of its fastest `choices`."""
+    places = [*map(str, range(1, ranking.ranked + 1)), *["bound"] * (len(ranking.order) - ranking.ranked)]
+    if places.count("bound") > 1:
+        places[ranking.ranked :] = [f"bound {number}" for number in range(1, places.count("bound") + 1)]
+    kept = [*range(ranking.ranked)[:choices], *range(ranking.ranked, len(places))[:choices]]
+    runs = [ranking.runs[place] for place in kept]
+    of = RankedRuns(
+        runs,
+        [ranking.names[place] for place in kept],
+        [places[place] for place in kept],
+        f"section {page.sections}",
+    )
     factor, unit = of.scale
-    page.heading(title)
+    first = runs[0]
+    order = list(ranking.order[: ranking.ranked])
+    page.heading(title_of(first))
+    if page.sections > 1:
+        page.lead(_headline(ranking, open_regions, several=False))
     _ranking(page, of, open_regions)
-    for name, run in zip(of.names[len(ranked) :], runs[len(ranked) :], strict=True):
-        page.text(bound_and_found(run, name, lambda seconds: f"{factor * seconds:.4g} {unit}"))
-    order = [asked[place] for place in ranked]
+    if len(kept) < len(places):
+        page.text(
+            f"The fastest {len(kept)} of {len(places)} choices are shown: a page has at most {MOST_BYTES // 1_000_000} MB. "
+            "The report has all."
+        )
+    for name, run, place in zip(of.names, runs, kept, strict=True):
+        if place >= ranking.ranked:
+            page.text(bound_and_found(run, name, lambda seconds: f"{factor * seconds:.4g} {unit}"))
     _certainty(page, document, first["machine_hash"], order)
-    _confidence(page, document, order)
+    _confidence(page, document, [ranking.order[place] for place in kept if place < ranking.ranked], of.group)
+    machine = machine_of(first)
     report_figures.time_by_region(page, of)
-    report_figures.idle_by_core(page, of)
-    report_figures.traffic(page, of)
+    report_figures.time_by_resource(page, of)
+    report_figures.resources_by_region(page, of)
+    report_matrices.idle_by_core(page, of)
+    _machine(page, of, machine)
+    report_matrices.traffic_on_links(page, of, link_names(machine, len(first["link_bytes"])))
+    report_matrices.traffic(page, of)
     report_figures.pages_by_home(page, of)
-    report_figures.latencies(page, of)
+    report_matrices.latencies(page, of)
     report_figures.energy(page, of)
-    _machine(page, first)
-    _commands(page, document, all_runs)
+    _commands(page, document, ranking.asked)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from homenode.machine import Machine
 
 _MOST_BLOCKS = 512  # drawn
+_SYMBOLS = ("circle", "square", "diamond", "cross")
 
 
 def latency_map_page(machine: Machine, latencies: pd.DataFrame) -> str:
@@ -39,6 +40,7 @@ def latency_map_page(machine: Machine, latencies: pd.DataFrame) -> str:
         ],
         {"xaxis": {"title": {"text": "block"}, "type": "category"}, "yaxis": {"title": {"text": "core"}}},
         height=620,
+        meaning="A column is a block of memory, a row the core that reads it: how far the block's directory and controller are from it.",
     )
     page.heading("Relative to the fastest access, from four cores")
     least = float(drawn.to_numpy().min())
@@ -49,15 +51,17 @@ def latency_map_page(machine: Machine, latencies: pd.DataFrame) -> str:
                 "type": "scatter",
                 "mode": "lines+markers",
                 "name": f"core {core}",
+                "marker": {"symbol": symbol},
                 "x": blocks,
                 "y": list(drawn[core] / least),
             }
-            for core in four
+            for core, symbol in zip(four, _SYMBOLS, strict=False)
         ],
         {
             "xaxis": {"title": {"text": "block"}, "type": "category"},
             "yaxis": {"title": {"text": "latency / fastest"}, "rangemode": "tozero"},
         },
+        meaning="The same of four cores that stand apart on the ring, over the fastest access of all cores.",
     )
     if len(drawn) < len(latencies):
         page.text(f"The first {len(drawn)} blocks are drawn.")

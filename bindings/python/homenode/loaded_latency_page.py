@@ -12,20 +12,48 @@ if TYPE_CHECKING:
     from homenode.machine import Machine
 
 
+_CURVES = (
+    "Latency of a load by the bandwidth in use. Real controllers queue from half load on, likely for refresh, turning the bus, bursts of "
+    "prefetches and the order of requests; engine 'line' has these in its bandwidth only, and mostly lies below the description's curve."
+)
+_MEANINGS = {
+    "GB/s": "Bytes that all cores together read from the node's memory in a second.",
+    "utilisation": "That over the bandwidth of the node's controller.",
+    "engine line, ns": "Mean time of a load of the pointer chase, simulated.",
+    "description, ns": "The machine's own curve of loaded latency at that utilisation, which the engines flow and simgrid use.",
+}
+
+
 def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame) -> str:
     """One HTML file of `Machine.loaded_latency`'s rows."""
     page = Page(f"Latency under load: {machine.name}, node {node}")
-    page.text("One core chases pointers; the others read with pauses that shrink from point to point. Engine: line.")
+    page.text(
+        "One core of the node chases pointers through its memory; the others read long vectors with pauses that shrink from point to "
+        "point. Engine: line."
+    )
     bandwidth = [value / 1e9 for value in points["bandwidth_bytes_per_s"]]
     curves = [("engine line", "latency_ns")]
     if (points["described_ns"] > 0).any():
         curves.append(("description", "described_ns"))
     page.plot(
         [
-            {"type": "scatter", "mode": "lines+markers", "name": name, "x": bandwidth, "y": list(points[column])}
-            for name, column in curves
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "marker": {"symbol": symbol},
+                "name": name,
+                "x": bandwidth,
+                "y": list(points[column]),
+            }
+            for (name, column), symbol in zip(curves, ("circle", "square"), strict=False)
         ],
-        {"xaxis": {"title": {"text": "GB/s"}}, "yaxis": {"title": {"text": "ns"}, "rangemode": "tozero"}},
+        {
+            "xaxis": {"title": {"text": "read from the node's memory, GB/s"}, "range": [0, 1.05 * max(bandwidth)]},
+            "yaxis": {"title": {"text": "latency, ns"}, "rangemode": "tozero"},
+        },
+        meaning=_CURVES
+        if len(curves) > 1
+        else "Latency of a load that nothing else waits for, by the bandwidth in use.",
     )
     columns = ("GB/s", "utilisation", "engine line, ns", "description, ns")
     rows = (
@@ -37,5 +65,5 @@ def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame) -> st
         )
         for row in points.to_dict("records")
     )
-    page.table(columns, rows, right=columns)
+    page.table(columns, rows, right=columns, meanings=_MEANINGS)
     return page.to_html()

@@ -1,4 +1,4 @@
-"""The figures of a report's page: where the time goes, who waits, traffic, pages, latencies, energy. A choice keeps its rank in all."""
+"""A report's figures that are bars: time by region and by resource, pages, energy. A choice keeps its rank and its name in all."""
 
 from __future__ import annotations
 
@@ -6,15 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from homenode import report
-from homenode.html_page import LEGEND, Menu, Page
+from homenode.html_page import COLOURS, LEGEND, Choices, Menu, Page
 
-_MOST_PARTS = 9  # of a bar; smaller ones are one
-_MOST_LINES = 8  # choices in the figure of idle times: as many as there are colours and symbols
 _PATTERNS = ["", "/", "x", "-", "\\", "+", "|", "."]
-_SYMBOLS = ["circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star"]
+_MOST_PARTS = len(COLOURS)  # of a bar, so that no two look alike; smaller ones are one
+_MOST_ROWS = 10  # regions or links of a figure
+_LONGEST = 44  # letters of a name beside its bar
 _SCALES = [(1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")]
 OUTSIDE = ("fork", "barrier", "runtime", "page_work", "waiting")
+_KINDS = {
+    "controller": "memory controllers",
+    "link": "links",
+    "data ring": "ring",
+    "address ring": "ring",
+    "acknowledgement ring": "ring",
+    "core": "core",
+    "latency": "latency",
+    "cache": "caches",
+    "page faults": "page faults",
+    "heap calls": "heap calls",
+    "overhead": "overhead",
+}
 
 
 @dataclass(frozen=True)
@@ -24,17 +36,55 @@ class RankedRuns:
     runs: Sequence[dict[str, Any]]
     names: Sequence[str]
     places: Sequence[str]
-    section: str
+    group: str
+    """By which tables, figures and lists of these runs share a choice."""
 
     @property
     def scale(self) -> tuple[float, str]:
         """How many of which unit a second is."""
         return scale_of(self.runs)
 
-    def menu(self, choice_of: Sequence[int]) -> Menu:
+    @property
+    def labels(self) -> list[str]:
+        """``3 first-touch · compact``."""
+        return [f"{place} {name}" for place, name in zip(self.places, self.names, strict=True)]
+
+    @property
+    def menu(self) -> Menu:
         """The list of choices; one for all figures of a section."""
-        labels = [f"{place}: {name}" for place, name in zip(self.places, self.names, strict=True)]
-        return Menu("Choice", labels, choice_of, self.section)
+        return Menu("Choice", self.labels, group=self.group)
+
+    def seen(self, of_trace: Sequence[int]) -> Choices:
+        """Of a figure that shows one choice at a time."""
+        return Choices(self.group, of_trace)
+
+    @property
+    def rows(self) -> Choices:
+        """Of a figure with a row for each choice."""
+        return Choices(self.group, marked="rows")
+
+
+def rows_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """The axis of a figure with a row for each label, the first one on top."""
+    short = [plain_text(label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…") for label in labels]
+    return {
+        "tickvals": list(range(len(labels))),
+        "ticktext": short,
+        "range": [len(labels) - 0.5, -0.5],
+        "zeroline": False,
+        "showgrid": False,
+    }
+
+
+def rows_height(labels: Sequence[str]) -> int:
+    """Pixels of such rows: on a phone the parts of a name stand one below the other."""
+    return len(labels) * max(28, 8 + 15 * max((label.count(" · ") + 1 for label in labels), default=1))
+
+
+def marker(place: int) -> dict[str, Any]:
+    """Colour and pattern of a part of a bar: no two parts have both alike."""
+    pattern = {"shape": _PATTERNS[place], "fillmode": "overlay", "fgcolor": "#ffffff", "size": 7}
+    return {"color": COLOURS[place], "pattern": pattern}
 
 
 def scale_of(runs: Sequence[dict[str, Any]]) -> tuple[float, str]:
@@ -53,45 +103,64 @@ def _by_size(parts: dict[str, list[float]]) -> dict[str, list[float]]:
     return dict(sorted(parts.items(), key=lambda part: -max(part[1])))
 
 
-def _bars(page: Page, of: RankedRuns, parts: dict[str, list[float]], words: tuple[str, str, str], note: str) -> None:
-    """A bar for each choice, cut into parts; the last ones of many are one. `words`: title, unit, and what the axis counts."""
-    title, unit, axis = words
-    ordered = [name for name, values in parts.items() if any(values)]
-    shown, small = ordered, ordered[_MOST_PARTS - 1 :]
-    if len(ordered) > _MOST_PARTS:
-        shown = [*ordered[: _MOST_PARTS - 1], f"{len(small)} others"]
-        parts = {**parts, shown[-1]: [sum(column) for column in zip(*(parts[name] for name in small), strict=True)]}
+def _fewer(parts: dict[str, list[float]], most: int) -> dict[str, list[float]]:
+    """Parts that have something, in their order; the last ones of many are one."""
+    shown = {name: values for name, values in parts.items() if any(values)}
+    if len(shown) <= most:
+        return shown
+    names = list(shown)
+    small = [shown[name] for name in names[most - 1 :]]
+    return {name: shown[name] for name in names[: most - 1]} | {
+        f"{len(small)} others": [sum(column) for column in zip(*small, strict=True)]
+    }
+
+
+def _bars(
+    page: Page,
+    of: RankedRuns,
+    parts: dict[str, list[float]],
+    titles: tuple[str, str, str],
+    note: str,
+    words: Sequence[str] = (),
+) -> None:
+    """A bar for each choice, cut into parts. `titles`: of the figure, the unit, and what the axis counts."""
+    title, unit, axis = titles
+    shown = _fewer(parts, _MOST_PARTS)
     if not shown:
         return
     data = [
         {
             "type": "bar",
             "orientation": "h",
-            "name": part,
-            "x": parts[part],
-            "y": list(of.places),
-            "customdata": list(of.names),
-            "marker": {
-                "pattern": {
-                    "shape": _PATTERNS[place % len(_PATTERNS)],
-                    "fillmode": "overlay",
-                    "fgcolor": "#ffffff",
-                    "size": 7,
-                }
-            },
+            "name": plain_text(part),
+            "x": values,
+            "y": list(range(len(of.runs))),
+            "customdata": [plain_text(label) for label in of.labels],
+            "marker": marker(place),
             "hovertemplate": f"%{{customdata}}<br>{plain_text(part)}: %{{x:.4g}} {unit}<extra></extra>",
         }
-        for place, part in enumerate(shown)
+        for place, (part, values) in enumerate(shown.items())
     ]
-    layout = {
+    height = 150 + rows_height(of.labels) + 14 * len(shown)
+    page.plot(
+        data,
+        _layout(title, f"{axis}, {unit}" if unit else axis, of.labels),
+        height,
+        meaning=note,
+        words=words,
+        choices=of.rows,
+    )
+
+
+def _layout(title: str, axis: str, labels: Sequence[str]) -> dict[str, Any]:
+    return {
         "title": {"text": title},
         "barmode": "stack",
-        "xaxis": {"title": {"text": f"{axis}, {unit}"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "rank"}, "type": "category", "autorange": "reversed"},
+        "xaxis": {"title": {"text": axis}, "rangemode": "tozero"},
+        "yaxis": rows_axis(labels),
         "showlegend": True,
         "legend": {**LEGEND, "traceorder": "normal"},
     }
-    page.plot(data, layout, height=190 + 26 * len(of.runs) + 12 * len(shown), meaning=note)
 
 
 def plain_text(text: str) -> str:
@@ -118,78 +187,111 @@ def time_by_region(page: Page, of: RankedRuns) -> None:
         ("Where the time goes", unit, "time"),
         "Simulated time of each choice by region, a region being a loop, a set of tasks or the serial code between them; "
         "in parentheses what is in no region.",
+        ("region", "team, fork, barrier"),
     )
 
 
-def idle_by_core(page: Page, of: RankedRuns) -> None:
-    """Idle time core by core, of the whole run or of one region, chosen from a list (Metzger et al. 2018, figure 8)."""
-    runs = of.runs[:_MOST_LINES]
-    shares = [report.idle_shares(run) for run in runs]
-    regions = list(dict.fromkeys(label for of_run in shares for label in of_run))
+def _kind(resource: str) -> str:
+    """Controllers are one, and so are links."""
+    return next((told for begin, told in _KINDS.items() if resource.startswith(begin)), resource)
+
+
+def _bound_seconds(region: dict[str, Any]) -> dict[str, float]:
+    """Of a region the seconds of threads by kind of resource; together its threads' busy time."""
+    found: dict[str, float] = {}
+    for one in region["binding"]:
+        found[_kind(one["resource"])] = found.get(_kind(one["resource"]), 0.0) + one["seconds"]
+    return found
+
+
+def _threads(run: dict[str, Any]) -> int:
+    return max(1, len(run["threads_detail"]))
+
+
+def _kinds(of: RankedRuns) -> list[str]:
+    """Those that occur, those with the most time first: the same order, and so the same look, in all figures."""
+    most: dict[str, float] = dict.fromkeys(_KINDS.values(), 0.0)
+    for run in of.runs:
+        for region in run["regions"]:
+            for kind, seconds in _bound_seconds(region).items():
+                most[kind] = most.get(kind, 0.0) + seconds / _threads(run)
+    return sorted((kind for kind, seconds in most.items() if seconds > 0), key=lambda kind: -most[kind])
+
+
+def time_by_resource(page: Page, of: RankedRuns) -> None:
+    """What an average thread's time goes to: the resource that its work waited for, or no work."""
+    kinds = _kinds(of)
+    if not kinds:
+        return
+    factor, unit = of.scale
+    parts: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for run in of.runs:
+        found = [_bound_seconds(region) for region in run["regions"]]
+        for kind in kinds:
+            parts[kind].append(factor * sum(one.get(kind, 0.0) for one in found) / _threads(run))
+    idle = [factor * sum(one["idle_seconds"] for one in run["threads_detail"]) / _threads(run) for run in of.runs]
+    shown = _fewer(parts, _MOST_PARTS - 1)
+    _bars(
+        page,
+        of,
+        {**shown, "(idle)": idle},
+        ("What the threads' time goes to", unit, "mean time of a thread"),
+        "Work by the resource that it waited for longest, as the mean of the threads; with the time in which they do not work it is "
+        "the whole run. 'core' is the instructions' own time, 'latency' misses that no other miss hides.",
+        ("bound by", "memory controller", "link, link direction, hop", "outstanding misses", "core time"),
+    )
+
+
+def resources_by_region(page: Page, of: RankedRuns) -> None:
+    """Of one choice at a time: what the work of each region waited for."""
+    kinds = _kinds(of)[:_MOST_PARTS]
+    work: dict[str, float] = {}
+    for run in of.runs:
+        for region in run["regions"]:
+            busy = sum(_bound_seconds(region).values()) / _threads(run)
+            work[region["label"]] = max(work.get(region["label"], 0.0), busy)
+    labels = sorted((label for label, most in work.items() if most > 0), key=lambda label: -work[label])
+    if len(labels) < 2 or not kinds:
+        return  # the figure of all choices says it
+    shown = labels if len(labels) <= _MOST_ROWS else labels[: _MOST_ROWS - 1]
+    rest = [f"{len(labels) - len(shown)} others"] if len(shown) < len(labels) else []
+    factor, unit = of.scale
     data: list[dict[str, Any]] = []
-    cores = sorted({thread["core"] for run in runs for thread in run["threads_detail"]})
-    for label in [None, *regions]:
-        for number, (run, of_run) in enumerate(zip(runs, shares, strict=True)):
-            threads = run["threads_detail"]
-            whole = [share(thread["idle_seconds"], run["seconds"]) for thread in threads]
-            values = whole if label is None else of_run.get(label, [])
-            order = sorted(range(len(values)), key=lambda place: (threads[place]["core"], place))
+    of_trace = []
+    for choice, run in enumerate(of.runs):
+        table = _by_kind_and_row(run, kinds, shown, len(rest))
+        for place, (kind, seconds) in enumerate(table.items()):
+            of_trace.append(choice)
             data.append(
                 {
-                    "type": "scatter",
-                    "mode": "markers",
-                    "marker": {"symbol": _SYMBOLS[number], "size": 8},
-                    "name": f"{of.places[number]}: {plain_text(of.names[number])}",
-                    "visible": label is None,
-                    "x": [str(threads[place]["core"]) for place in order],
-                    "y": [100 * values[place] for place in order],
-                    "text": [f"thread {threads[place]['thread']}, node {threads[place]['node']}" for place in order],
-                    "hovertemplate": "core %{x}, %{text}: %{y:.2f} %",
+                    "type": "bar",
+                    "orientation": "h",
+                    "name": kind,
+                    "x": [float(f"{factor * value:.5g}") for value in seconds],
+                    "y": list(range(len(seconds))),
+                    "marker": marker(place),
+                    "visible": choice == 0,
+                    "hovertemplate": f"{kind}: %{{x:.4g}} {unit}<extra></extra>",
                 }
             )
-    layout = {
-        "title": {"text": "Idle time by core"},
-        "xaxis": {
-            "title": {"text": "core"},
-            "type": "category",
-            "categoryorder": "array",
-            "categoryarray": [str(core) for core in cores],
-        },
-        "yaxis": {"title": {"text": "idle, %"}, "rangemode": "tozero"},
-        "showlegend": True,
-    }
-    left_out = f" The first {len(runs)} of {len(of.runs)} choices are drawn." if len(runs) < len(of.runs) else ""
-    note = f"Share of the time in which the thread on each core does not work: it waits for others or for its turn.{left_out}"
-    menu = Menu("Time", ["the whole run", *regions], [entry // len(runs) for entry in range(len(data))])
-    page.plot(data, layout, height=380 + 22 * len(runs), meaning=note, menu=menu if regions else None)
+    rows = [*shown, *rest]
+    note = "The same of one choice, region by region: where the work is, and what it waits for."
+    layout = _layout("What each region's work goes to", f"mean time of a thread, {unit}", rows)
+    height = 150 + rows_height(rows) + 14 * len(kinds)
+    page.plot(data, layout, height, meaning=note, words=("region",), menu=of.menu, choices=of.seen(of_trace))
 
 
-def traffic(page: Page, of: RankedRuns) -> None:
-    """One matrix at a time, chosen from a list; the best run's first."""
-    data = []
-    for place, run in enumerate(of.runs):
-        nodes = [f"node {node}" for node in range(len(run["traffic_bytes"]))]
-        data.append(
-            {
-                "type": "heatmap",
-                "x": nodes,
-                "y": nodes,
-                "z": [[moved / 1e6 for moved in row] for row in run["traffic_bytes"]],
-                "visible": place == 0,
-                "zmin": 0,
-                "colorscale": "Viridis",
-                "colorbar": {"title": {"text": "MB"}, "thickness": 14},
-                "hovertemplate": "from %{y} to %{x}: %{z:.4g} MB<extra></extra>",
-                **({"texttemplate": "%{z:.3g}"} if len(nodes) <= 8 else {}),
-            }
-        )
-    layout = {
-        "title": {"text": "Traffic at memory controllers"},
-        "xaxis": {"title": {"text": "home of the memory"}},
-        "yaxis": {"title": {"text": "node of the core"}, "autorange": "reversed"},
-    }
-    note = "Bytes between caches and memory: the row is the node of the core that asks, the column the node whose memory serves it."
-    page.plot(data, layout, meaning=note, menu=of.menu(range(len(of.runs))))
+def _by_kind_and_row(
+    run: dict[str, Any], kinds: Sequence[str], labels: Sequence[str], others: int
+) -> dict[str, list[float]]:
+    """Mean seconds of a thread by kind of resource, in the rows of these labels, and in one (`others`) of all other regions."""
+    row = {label: place for place, label in enumerate(labels)}
+    table = {kind: [0.0] * (len(labels) + others) for kind in kinds}
+    for region in run["regions"]:
+        for kind, seconds in _bound_seconds(region).items():
+            if kind in table and (others or region["label"] in row):
+                table[kind][row.get(region["label"], len(labels))] += seconds / _threads(run)
+    return table
 
 
 def pages_by_home(page: Page, of: RankedRuns) -> None:
@@ -199,49 +301,7 @@ def pages_by_home(page: Page, of: RankedRuns) -> None:
         return
     parts = {f"node {node}": [float(run["pages_by_node"][node]) for run in of.runs] for node in range(nodes)}
     note = "Pages of the program by the node whose memory holds them when it ends."
-    _bars(page, of, parts, ("Pages by home node", "pages", "number"), note)
-
-
-def latencies(page: Page, of: RankedRuns) -> None:
-    """Latency of L1 misses by source; one run at a time, chosen from a list."""
-    data: list[dict[str, Any]] = []
-    of_run = []
-    sources = list(dict.fromkeys(source for run in of.runs for source in run["latency_histogram_ns"]["by_source"]))
-    for place, run in enumerate(of.runs):
-        histogram = run["latency_histogram_ns"]
-        edges = histogram["edges"]
-        for source, counts in histogram["by_source"].items():
-            bins = [(low, high, lines) for low, high, lines in zip(edges, edges[1:], counts, strict=False) if lines]
-            total = sum(lines for _, _, lines in bins)
-            if total == 0:
-                continue
-            mean = sum((low + high) / 2 * lines for low, high, lines in bins) / total
-            of_run.append(place)
-            data.append(
-                {
-                    "type": "scatter",
-                    "mode": "markers",
-                    "marker": {"symbol": _SYMBOLS[sources.index(source) % len(_SYMBOLS)], "size": 9},
-                    "name": f"{source}: {total:,} lines, {mean:.0f} ns",
-                    "x": [(low + high) / 2 for low, high, _ in bins],
-                    "y": [lines for _, _, lines in bins],
-                    "visible": place == 0,
-                    "hovertemplate": f"{source}, %{{x:.0f}} ns: %{{y:,}} lines<extra></extra>",
-                }
-            )
-    if not data:
-        return
-    layout = {
-        "title": {"text": "L1 misses by latency and source"},
-        "xaxis": {"title": {"text": "latency, ns"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "lines"}, "type": "log"},
-        "showlegend": True,
-    }
-    note = (
-        "Cache lines that the first level did not hold, by how long they took and what served them; the scale of the lines is "
-        "logarithmic, and the mean latency of each source stands in the legend."
-    )
-    page.plot(data, layout, meaning=note, menu=of.menu(of_run))
+    _bars(page, of, parts, ("Pages by home node", "", "pages"), note, ("home node",))
 
 
 def energy(page: Page, of: RankedRuns) -> None:
@@ -250,5 +310,6 @@ def energy(page: Page, of: RankedRuns) -> None:
         return
     components = dict.fromkeys(name for run in of.runs for name in run["energy_joules"] if name != "total")
     parts = {name: [1e3 * run["energy_joules"].get(name, 0.0) for run in of.runs] for name in components}
-    note = "Energy of the run by component, by the energy model that the report names."
+    model = of.runs[0].get("energy_detail", {}).get("model", "that the report names")
+    note = f"Energy of the run by component, by the energy model {model}."
     _bars(page, of, _by_size(parts), ("Energy", "mJ", "energy"), note)

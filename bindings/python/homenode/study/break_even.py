@@ -12,6 +12,7 @@ from homenode.errors import UsageError
 from homenode.first_place import SAME
 from homenode.study.asked import AskedStudy
 from homenode.study.axes import CHANGE, Point, column
+from homenode.study.figure_axes import axis_of, in_colours
 from homenode.study.numbers import Scale, between, check_positive, si_of
 from homenode.study.results import StudyResults
 
@@ -50,9 +51,8 @@ class BreakEven:
             )
         figure.add_hline(y=1.0, line_dash="dot")
         first, second = self.values
-        has_units = any(isinstance(value, str) for value in self.gains[self.axis])
-        figure.update_layout(
-            xaxis={"title": {"text": f"{self.axis} (SI units)" if has_units else self.axis}, "exponentformat": "SI"},
+        in_colours(figure).update_layout(
+            xaxis=axis_of(self.axis, self.gains[self.axis]),
             yaxis_title=f"{second} over {first}",
             title=f"Above 1 {first} is better, below it {second}",
         )

@@ -11,6 +11,7 @@ from homenode import _core
 from homenode.errors import UsageError
 from homenode.study.asked import AskedStudy
 from homenode.study.axes import ALLOWED, CHANGE, SAMPLE, Point, column
+from homenode.study.figure_axes import in_colours
 from homenode.study.numbers import Scale, si_of
 from homenode.study.tables import needs
 
@@ -43,7 +44,7 @@ class Optimum:
         words = [", ".join(f"{name} {row[name]}" for name in names) for _, row in self.trials.iterrows()]
         figure.add_trace(go.Scatter(y=list(self.trials["objective"]), mode="markers", name="trial", text=words))
         figure.add_trace(go.Scatter(y=list(self.trials["best"]), mode="lines", name="least so far"))
-        figure.update_layout(xaxis_title="trial", yaxis_title="objective", title="Search")
+        in_colours(figure).update_layout(xaxis_title="trial", yaxis_title="objective", title="Search")
         return figure
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode import _core
 from homenode.errors import UsageError
+from homenode.study.figure_axes import axis_of, in_colours
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,5 +53,5 @@ class Pareto:
                 ", ".join(f"{axis} {row[axis]}" for axis in self.axes if axis in part) for _, row in part.iterrows()
             ]
             figure.add_trace(go.Scatter(x=list(part[x]), y=list(part[y]), mode=mode, name=name, text=words))
-        figure.update_layout(xaxis_title=x, yaxis_title=y, title="What no other run beats")
+        in_colours(figure).update_layout(xaxis=axis_of(x), yaxis=axis_of(y), title="What no other run beats")
         return figure

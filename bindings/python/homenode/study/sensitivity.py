@@ -13,6 +13,7 @@ from homenode.arguments import whole_number
 from homenode.errors import UsageError
 from homenode.study.asked import AskedStudy
 from homenode.study.axes import CHANGE, MACHINE, Point, column
+from homenode.study.figure_axes import in_colours
 from homenode.study.numbers import check_positive
 from homenode.study.runs import Plan, Sampling
 from homenode.study.tables import needs
@@ -45,7 +46,9 @@ class Sensitivity:
             name = ", ".join(str(value) for value in chosen) if others else self.of
             errors = {"type": "data", "array": list(part["total_confidence"])}
             figure.add_trace(go.Bar(x=list(part["parameter"]), y=list(part["total"]), error_y=errors, name=name))
-        figure.update_layout(yaxis_title=f"share of the variance of {self.of}", title="What the result depends on")
+        in_colours(figure).update_layout(
+            yaxis_title=f"share of the variance of {self.of}", title="What the result depends on"
+        )
         return figure
 
 
