@@ -65,7 +65,7 @@ std::vector<RunField> make_fields() {
       {.name = "seed", .member = &RunSpec::seed, .sign = "N", .meaning = "Seed of all random choices",
        .what = "seed {}", .range = "0 to 2^64-1", .report = 1, .seen_by_caches = by_lines, .closed_form = true},
       {.name = "oversubscribe", .member = &RunSpec::oversubscribe, .meaning = "Allow more threads than cores"},
-      {.name = "warp", .member = &RunSpec::warp, .meaning = "Follow every round of a static loop through the caches; else those that repeat are jumped over, with the same results",
+      {.name = "warp", .member = &RunSpec::warp, .meaning = "Jump over rounds of static loops that repeat in the caches, which changes no result; --no-warp: follow each of them",
        .seen_by_caches = yes},
   };
 }

@@ -14,7 +14,7 @@ import pytest
 
 import homenode as hn
 from homenode import _core
-from homenode.run_spec import command
+from homenode.run_spec import command, option_of
 
 FIELDS = _core.run_fields()
 MACHINE = "xeon-x5550-2s"
@@ -34,7 +34,7 @@ ANOTHER = {
 
 def another(field: _core.RunField) -> Any:
     if isinstance(field.default, bool):
-        return True
+        return not field.default
     if isinstance(field.default, int):
         return field.default + 1
     return ANOTHER[field.name] if field.name in ANOTHER else next(name for name in field.names if name != field.default)
@@ -49,7 +49,7 @@ def everything() -> hn.RunSpec:
 def test_the_command_line_has_every_option(homenode: Callable[..., Any]) -> None:
     text = homenode("replay", "--help").stdout
     for field in FIELDS:
-        assert f"--{field.name.replace('_', '-')} " in text
+        assert f"{option_of(field)} " in text
 
 
 def test_a_replay_takes_every_option_and_its_report_names_those_that_the_table_says(

@@ -219,6 +219,11 @@ def check(trace: Trace, specs: Iterable[RunSpec]) -> None:
         spec.check(trace)
 
 
+def option_of(field: _core.RunField) -> str:
+    """As the command line writes it; a flag changes the default."""
+    return ("--no-" if field.default is True else "--") + field.name.replace("_", "-")
+
+
 def command(trace: Trace | str | Path, specs: Sequence[RunSpec]) -> str:
     """The command line that repeats a grid; what is the default's everywhere is left out."""
     words = ["homenode", "replay", str(trace.path if isinstance(trace, Trace) else trace)]
@@ -234,8 +239,7 @@ def command(trace: Trace | str | Path, specs: Sequence[RunSpec]) -> str:
         if values == [field.default] and not field.required:
             continue
         for value in values:
-            option = "--" + field.name.replace("_", "-")
-            words += [option] if isinstance(value, bool) else [option, str(value)]
+            words += [option_of(field)] if isinstance(value, bool) else [option_of(field), str(value)]
     return shlex.join(words)
 
 

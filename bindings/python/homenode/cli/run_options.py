@@ -11,7 +11,7 @@ from homenode import _core
 from homenode.cli import completion
 from homenode.extensions import load_extension
 from homenode.machine import Machine
-from homenode.run_spec import FIELDS, NAMES
+from homenode.run_spec import FIELDS, NAMES, option_of
 
 Command = Callable[..., Any]
 
@@ -61,17 +61,10 @@ def run_options(
 
 
 def _option(field: _core.RunField, several: bool, ask_trace: bool) -> Callable[[Command], Command]:
-    name = "--" + field.name.replace("_", "-")
-    if isinstance(field.default, bool):  # a flag changes the default
-        flag = "--no-" + field.name.replace("_", "-") if field.default else name
-        return click.option(
-            flag,
-            field.name,
-            is_flag=True,
-            default=field.default,
-            flag_value=not field.default,
-            help=f"{field.meaning}.",
-        )
+    name = option_of(field)
+    if isinstance(field.default, bool):
+        flag: dict[str, Any] = {"default": field.default, "flag_value": not field.default}
+        return click.option(name, field.name, is_flag=True, help=f"{field.meaning}.", **flag)
     numbers = several and isinstance(field.default, int)
     repeat = ("; several as 8,16" if numbers else "; repeat for a grid") if several else ""
     # What no default suits is asked for: click takes a default of None for a value.
