@@ -137,7 +137,7 @@ def _queued(system: dict[str, Any], bandwidth: float, peak: float) -> float:
     load = bandwidth / peak
     if load >= 1:
         return float("inf")
-    return float(system["idle_ns"]) + load / (2 * (1 - load)) * LINE / (peak / system["channels"])
+    return float(system["idle_ns"]) + load / (2 * (1 - load)) * LINE / (peak / float(system["channels"]))
 
 
 def rows_of(system: dict[str, Any]) -> Iterator[Row]:
@@ -182,7 +182,8 @@ def _summary(found: Sequence[Row]) -> str:
     null = sorted(abs(row.md1_ns / row.published_ns - 1) for row in found)
     idle = sorted(abs(row.idle_ns / row.published_ns - 1) for row in found)
     return (
-        f"{len(within)} of {len(names)} systems are within {WITHIN:.0%} at all of their points. Of {len(found)} points the median error is "
+        f"{len(within)} of {len(names)} systems are within {WITHIN:.0%} at all of their points. "
+        f"Of {len(found)} points the median error is\n"
         f"{np.median(errors):.0%} and the largest {errors[-1]:.0%}; with queues of one server a channel (M/D/1) {np.median(null):.0%} and "
         f"{null[-1]:.0%}; with the idle latency {np.median(idle):.0%} and {idle[-1]:.0%}."
     )

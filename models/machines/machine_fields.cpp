@@ -245,6 +245,23 @@ std::vector<MachineField> fields_of(CacheDescription& cache) {
           {"victim", &cache.victim}};
 }
 
+std::vector<MachineField> fields_of(DramDescription& dram) {
+  return {{"channels", &dram.channels},
+          {"banks", &dram.banks},
+          {"activate", &dram.activate},
+          {"precharge", &dram.precharge},
+          {"column", &dram.column},
+          {"row_cycle", &dram.row_cycle},
+          {"row_closes_after", &dram.row_closes_after},
+          {"write_batch", &dram.write_batch},
+          {"ranks", &dram.ranks},
+          {"burst", &dram.burst},
+          {"refresh_interval", &dram.refresh_interval},
+          {"refresh_time", &dram.refresh_time},
+          {"four_activates", &dram.four_activates},
+          {"turn_around", &dram.turn_around}};
+}
+
 std::vector<MachineField> fields_of(LinkDescription& link) {
   return {{"bandwidth", &link.bandwidth, true}, {"latency", &link.latency, true}};
 }
@@ -296,21 +313,7 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                          {"barrier_base", &machine.barrier_base},
                                          {"barrier_log_factor", &machine.barrier_log_factor},
                                          {"reduction_log_factor", &machine.reduction_log_factor}}},
-                                       {"dram",
-                                        {{"channels", &machine.dram.channels},
-                                         {"banks", &machine.dram.banks},
-                                         {"activate", &machine.dram.activate},
-                                         {"precharge", &machine.dram.precharge},
-                                         {"column", &machine.dram.column},
-                                         {"row_cycle", &machine.dram.row_cycle},
-                                         {"row_closes_after", &machine.dram.row_closes_after},
-                                         {"write_batch", &machine.dram.write_batch},
-                                         {"ranks", &machine.dram.ranks},
-                                         {"burst", &machine.dram.burst},
-                                         {"refresh_interval", &machine.dram.refresh_interval},
-                                         {"refresh_time", &machine.dram.refresh_time},
-                                         {"four_activates", &machine.dram.four_activates},
-                                         {"turn_around", &machine.dram.turn_around}}},
+                                       {"dram", fields_of(machine.dram)},
                                        {"tlb",
                                         {{"entries", &machine.tlb.entries},
                                          {"large_entries", &machine.tlb.large_entries},

@@ -45,7 +45,7 @@ MemoryController::MemoryController(const DramDescription& dram, LineCosts costs,
     write_pace_ = picoseconds(costs.write);
   }
   for (std::size_t c = 0; c < channels; ++c) {
-    Channel& channel = channels_.emplace_back(Channel{bus, 0, 0, 0, std::vector<Bank>(dram.banks), {}});
+    Channel& channel = channels_.emplace_back(Channel{.bus = bus, .banks = std::vector<Bank>(dram.banks), .ranks = {}});
     for (std::size_t r = 0; r < dram.ranks; ++r) {
       const auto turn = static_cast<std::int64_t>(c * dram.ranks + r), all = static_cast<std::int64_t>(channels * dram.ranks);
       Rank& rank = channel.ranks.emplace_back(Rank{refresh_interval_ * turn / all - refresh_interval_, {}});
