@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 import homenode as hn
+from homenode.native_times import Measurement
+from homenode.null_models import Observed, Peaks, figures, roofline_seconds, seconds_by_accesses
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -21,15 +23,7 @@ sys.path.insert(0, str(ROOT))
 from validation.__main__ import main  # noqa: E402
 from validation.native import ablation, compare, programs  # noqa: E402
 from validation.native.cases import CASES, SMALLEST, Case  # noqa: E402
-from validation.native.measure import Measurement  # noqa: E402
 from validation.native.neighbours import Shared, machine_beside  # noqa: E402
-from validation.native.null_models import (  # noqa: E402
-    Observed,
-    Peaks,
-    figures,
-    roofline_seconds,
-    seconds_by_accesses,
-)
 from validation.native.program_page import ProgramRow, SkippedRow, document, line, page, summary_lines  # noqa: E402
 from validation.native.program_runs import Native, summarised  # noqa: E402
 from validation.native.program_table import Program, cases, read_programs  # noqa: E402

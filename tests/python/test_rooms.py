@@ -17,6 +17,8 @@ PLACES = {
     "traces/kernels": ["traces/capture/runtime"],
     "traces/capture/programs": ["traces/capture/assembler", "sim/base"],
     "models/core/program": ["models/core", "sim/base"],
+    "models/machines/native/program": ["models/machines/native", "models/machines", "sim/base", "sim/policy"],
+    "traces/kit": [],
     "models/engines/simgrid/module": ["models/engines/simgrid"],
     "traces/psm": [],
     "traces/analysis": ["sim/program"],  # NUMA-BTLP's rule alone, a header without includes of ours

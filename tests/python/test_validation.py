@@ -10,13 +10,14 @@ from types import SimpleNamespace
 import pytest
 
 from homenode.errors import InputError
+from homenode.native_times import summarise
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from validation.__main__ import main  # noqa: E402
 from validation.native.cases import CASES  # noqa: E402
-from validation.native.measure import region_seconds, summarise, timed_regions  # noqa: E402
+from validation.native.measure import region_seconds, timed_regions  # noqa: E402
 from validation.published.reference import read_references  # noqa: E402
 from validation.published.s4 import cases as s4  # noqa: E402
 from validation.published.s4 import rows as s4_rows  # noqa: E402

@@ -3,34 +3,27 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
 from homenode.confidence import interval
+from homenode.native_times import Measurement, seconds_of
+from homenode.null_models import HEADS, Figures, cells, figures, in_words
 from homenode.sampling import changed, sampled_factors
 from validation.native.cases import CASES, SMALLEST, Case
-from validation.native.measure import Measurement, build, descriptions, measure, timed_regions
+from validation.native.measure import build, descriptions, measure, timed_regions
 from validation.native.neighbours import Shared, machine_beside, shared_now
-from validation.native.null_models import HEADS, Figures, cells, figures, in_words
 from validation.page_with_notes import markdown_table
-from validation.replay import RegionFigures, replayed
+from validation.replay import replayed
 from validation.rows import NativeRow
 from validation.study import Options, Study
 from validation.traces import captured
 
 PAGE = Path(__file__).with_name("results.md")
 COMMAND = "homenode validate native --machine host.toml --write"
-
-
-def seconds_of(label: str, regions: Mapping[str, RegionFigures]) -> float:
-    """A labelled region's; what each thread of it runs for itself is LABEL:code, in pieces between its barriers LABEL:code1 …"""
-    found = [one.seconds for name, one in regions.items() if name == label or name.startswith(f"{label}:code")]
-    if not found:
-        raise KeyError(f"no region '{label}'; there are: {', '.join(regions)}")
-    return sum(found)
 
 
 SAMPLES = 10  # machines, for the interval of a row
@@ -131,7 +124,7 @@ def compare(
 
 
 def _predicted(trace: hn.Trace, labels: Sequence[str], options: dict[str, Any], machine: hn.Machine) -> float:
-    regions = replayed(trace, hn.RunSpec(machine, **options)).regions
+    regions = {name: one.seconds for name, one in replayed(trace, hn.RunSpec(machine, **options)).regions.items()}
     return sum(seconds_of(label, regions) for label in labels)
 
 

@@ -3,26 +3,16 @@
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from homenode.native_times import Measurement, summarise, timed_labels
+
 _TIME = re.compile(r"^region=(\S+) time_seconds=(\d+\.\d+)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """Seconds in the timed regions of a run: median of the repeats, and their interquartile range over it."""
-
-    seconds: float
-    spread: float
-    repeats: int
-    by_region: dict[str, float]  # medians
 
 
 def descriptions() -> dict[str, dict[str, Any]]:
@@ -33,7 +23,7 @@ def descriptions() -> dict[str, dict[str, Any]]:
 
 def timed_regions(description: Mapping[str, Any]) -> list[str]:
     """Labels of the regions whose times are compared."""
-    return [region["label"] for region in description["regions"] if region["timed"]]
+    return timed_labels(description["regions"])
 
 
 def build(kernel: str, folder: Path, any_schedule: bool = False) -> Path:
@@ -65,18 +55,6 @@ def region_seconds(output: str) -> dict[str, float]:
     for label, value in _TIME.findall(output):
         seconds[label] = seconds.get(label, 0.0) + float(value)
     return seconds
-
-
-def summarise(runs: Iterable[Mapping[str, float]], labels: Iterable[str]) -> Measurement:
-    """Medians over runs, each given by its seconds a region."""
-    runs, labels = list(runs), list(labels)
-    totals = sorted(sum(run[label] for label in labels) for run in runs)
-    median = statistics.median(totals)
-    low, _, high = (
-        statistics.quantiles(totals, n=4, method="inclusive") if len(totals) > 1 else (median, median, median)
-    )
-    by_region = {label: statistics.median(run[label] for run in runs) for label in labels}
-    return Measurement(median, (high - low) / median, len(totals), by_region)
 
 
 def measure(

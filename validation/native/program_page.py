@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from validation.native.null_models import HEADS, cells, figures, in_words
+from homenode.null_models import HEADS, cells, figures, in_words
 from validation.native.program_table import Program
 from validation.page_with_notes import markdown_table
 from validation.rows import AnyRow

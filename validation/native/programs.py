@@ -7,7 +7,7 @@ from typing import Any
 
 import homenode as hn
 from homenode.errors import UsageError
-from validation.native.null_models import Observed, Peaks, roofline_seconds, seconds_by_accesses
+from homenode.null_models import Observed, Peaks, roofline_seconds, seconds_by_accesses
 from validation.native.program_page import ProgramRow, SkippedRow, document, line, page, summary_lines
 from validation.native.program_runs import (
     Capture,

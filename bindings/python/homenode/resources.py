@@ -14,6 +14,7 @@ ANALYSIS = _PACKAGE / "analysis"
 CMAKE = _PACKAGE / "cmake"
 ENGINES = _PACKAGE / "engines"
 REPORT_SCHEMA = _PACKAGE / "report-1.schema.json"
+KIT_PARTS = _PACKAGE / "kit_parts"
 
 
 def core_model() -> Path | None:

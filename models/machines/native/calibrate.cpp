@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "models/machines/native/describe_host.hpp"
@@ -23,14 +24,15 @@ std::string size_text(std::size_t bytes) { return to_string(Bytes{static_cast<st
 
 class Steps {
 public:
-  Steps(const CalibrationPlan& plan, std::vector<unsigned> cpus, unsigned repeats, std::size_t levels)
-      : plan_{plan}, cpus_{std::move(cpus)}, repeats_{repeats}, levels_{levels} {}
+  Steps(const CalibrationPlan& plan, std::vector<unsigned> cpus, unsigned repeats, const DetectedHost& host)
+      : plan_{plan}, cpus_{std::move(cpus)}, repeats_{repeats}, levels_{host.file.machine.caches.size()}, host_{host} {}
 
   std::vector<native::MeasuringStep> all() {
     core();
     latencies();
     translation();
     bandwidths();
+    nodes();
     composition();
     streams_read_again();
     synchronisation();
@@ -105,6 +107,43 @@ private:
       const native::Buffer buffer{array};
       for (const unsigned number : streams) found(figure::streams(number), native::stream_bandwidth(number, buffer, r), Kind::rate);
     });
+  }
+
+  // What each node's memory takes for cores of each node, and what each socket reads of another one's.
+  void nodes() {
+    const Machine& machine = host_.file.machine;
+    if (machine.nodes.size() < 2) return;
+    std::map<std::size_t, std::vector<unsigned>> cpus_of_node, cpus_of_socket;
+    std::map<std::size_t, std::vector<unsigned>> nodes_of_socket;
+    for (std::size_t core = 0; core < host_.cpus.size(); ++core) {
+      cpus_of_node[machine.core_node[core].index()].push_back(host_.cpus[core]);
+      cpus_of_socket[machine.socket_of(machine.core_node[core]).index()].push_back(host_.cpus[core]);
+    }
+    for (std::size_t node = 0; node < machine.nodes.size(); ++node)
+      if (cpus_of_node.contains(node)) nodes_of_socket[machine.socket_of(NodeId{node}).index()].push_back(host_.nodes[node]);
+    for (const auto& [from, cpus] : cpus_of_node) {
+      for (std::size_t to = 0; to < machine.nodes.size(); ++to) {
+        steps_.push_back({"latency of node " + std::to_string(to) + " from node " + std::to_string(from),
+                          [this_from = from, to, cpu = cpus.front(), node = host_.nodes[to], set = plan_.gathered_set,
+                           r = repeats_](const Found& found) {
+                            native::on_cpu(cpu, [&] {
+                              const native::Buffer buffer{set, native::Buffer::Pages::huge, node};
+                              found(figure::node_latency(this_from, to), native::chase_nanoseconds(buffer, set, r).value, Kind::time);
+                            });
+                          }});
+      }
+    }
+    for (const auto& [from, cpus] : cpus_of_socket) {
+      for (const auto& [to, numbers] : nodes_of_socket) {
+        if (from == to) continue;
+        spread_out("bandwidth of socket " + std::to_string(to) + " from socket " + std::to_string(from),
+                   [this_from = from, this_to = to, this_cpus = cpus, this_numbers = numbers, array = plan_.array,
+                    r = repeats_](const Found& found) {
+                     found(figure::socket_bandwidth(this_from, this_to),
+                           native::bandwidth_from_nodes(this_cpus, this_numbers, array, r).value, Kind::rate);
+                   });
+      }
+    }
   }
 
   void composition() {
@@ -188,6 +227,7 @@ private:
   std::vector<unsigned> cpus_;
   unsigned repeats_;
   std::size_t levels_;
+  const DetectedHost& host_;
   std::vector<native::MeasuringStep> steps_;
 };
 
@@ -243,12 +283,14 @@ HostCalibration calibrate(const CalibrationOptions& given) {
   std::erase_if(cpus, [&](unsigned cpu) {
     return std::find(result.cpus_sharing_cores.begin(), result.cpus_sharing_cores.end(), cpu) != result.cpus_sharing_cores.end();
   });
-  MachineFile detected = detect(result.cpus_sharing_cores);
-  const CalibrationPlan plan = calibration_plan(detected.machine, options, memory_of_host(), cpus.size());
-  const native::Figures figures = native::measure_in_passes(Steps{plan, cpus, options.repeats, detected.machine.caches.size()}.all(),
-                                                            options.settling, {options.progress});
+  DetectedHost detected = detect_host(result.cpus_sharing_cores);
+  const CalibrationPlan plan = calibration_plan(detected.file.machine, options, memory_of_host(), cpus.size());
+  const native::Figures figures =
+      native::measure_in_passes(Steps{plan, cpus, options.repeats, detected}.all(), options.settling, {options.progress});
   const HostFigures host{figures, plan, options.settling};
-  result.file = describe_host(std::move(detected), host);
+  result.cpus = detected.cpus;
+  result.nodes = detected.nodes;
+  result.file = describe_host(std::move(detected.file), host);
   list_figures(sharing, options.settling, result);
   list_figures(figures, options.settling, result);
   list_tables(host, result);

@@ -42,6 +42,7 @@ struct HostCalibration {
   std::vector<BarrierByThreads> barriers;
   std::vector<NamedFigure> figures;          // all, in the order of measurement
   std::vector<unsigned> cpus_sharing_cores;  // left out: they share a core with another one, whatever the system says
+  std::vector<unsigned> cpus, nodes;         // the system's numbers of the machine's cores and nodes (detect.hpp)
 };
 
 HostCalibration calibrate(const CalibrationOptions& = {});

@@ -57,6 +57,13 @@ inline std::string reread(const std::string& set, unsigned streams, unsigned add
 inline std::string throughput(const std::string& kind) { return "instructions a second/" + kind; }
 inline std::string barrier(std::size_t threads) { return "barrier/" + std::to_string(threads); }
 inline std::string wakeup(double idle_microseconds) { return "wake-up/" + std::to_string(std::lround(idle_microseconds)); }
+// Of memory on node `to` for a core of node `from`; what all cores of a socket read of another one's nodes. Numbers of the description.
+inline std::string node_latency(std::size_t from, std::size_t to) {
+  return "node latency/" + std::to_string(from) + "/" + std::to_string(to);
+}
+inline std::string socket_bandwidth(std::size_t from, std::size_t to) {
+  return "socket bandwidth/" + std::to_string(from) + "/" + std::to_string(to);
+}
 inline std::string sharing(std::size_t second) { return "slowdown beside the CPU before/" + std::to_string(second); }
 inline const std::string clock = "clock", misprediction = "mispredicted branch", misses_in_flight = "misses in flight",
                          tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", core_to_core_near = "core to core/near",

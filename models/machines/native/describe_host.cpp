@@ -7,6 +7,7 @@
 
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/native/core_limits.hpp"
+#include "models/machines/native/describe_nodes.hpp"
 #include "models/machines/native/describe_system.hpp"
 #include "models/machines/native/described_fields.hpp"
 #include "models/machines/native/estimators.hpp"
@@ -36,6 +37,7 @@ public:
     cache_sizes();
     translation();
     bandwidths();
+    describe_nodes(fields_, file_, host_);
     describe_core_limits(fields_, file_, host_);
     composition();
     streams_read_again();

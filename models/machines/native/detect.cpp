@@ -44,6 +44,14 @@ class Detector {
 public:
   explicit Detector(hwloc_topology_t topology, std::vector<unsigned> left_out = {}) : topology_{topology}, left_out_{std::move(left_out)} {}
 
+  // After `describe`, the system's numbers: of each core's first CPU, of each node.
+  const std::vector<unsigned>& cpus() const { return cpus_; }
+  std::vector<unsigned> nodes() const {
+    std::vector<unsigned> numbers;
+    for (const hwloc_obj_t node : nodes_) numbers.push_back(node->os_index);
+    return numbers;
+  }
+
   // `memory`: of the whole host, where the kernel knows better than its table of nodes (virtual machines that grew).
   MachineFile describe(const std::string& name, std::optional<Frequency> clock, Bytes memory) {
     machine_.name = name;
@@ -89,16 +97,19 @@ private:
   }
 
   void cores() {
-    std::map<std::size_t, std::vector<std::size_t>> by_socket;  // node of each core
+    std::map<std::size_t, std::vector<std::pair<std::size_t, unsigned>>> by_socket;  // node and CPU of each core
     for (hwloc_obj_t core = nullptr; (core = next_core(core)) != nullptr;) {
       const auto local =
           std::find_if(nodes_.begin(), nodes_.end(), [&](hwloc_obj_t node) { return hwloc_bitmap_intersects(node->cpuset, core->cpuset); });
       const std::size_t node = local == nodes_.end() ? 0 : static_cast<std::size_t>(local - nodes_.begin());
-      by_socket[machine_.nodes[node].socket.index()].push_back(node);
+      by_socket[machine_.nodes[node].socket.index()].emplace_back(node, static_cast<unsigned>(hwloc_bitmap_first(core->cpuset)));
     }
-    for (auto& [socket, nodes] : by_socket) {
-      std::stable_sort(nodes.begin(), nodes.end());
-      for (const std::size_t node : nodes) machine_.core_node.emplace_back(node);
+    for (auto& [socket, cores] : by_socket) {
+      std::stable_sort(cores.begin(), cores.end(), [](const auto& one, const auto& other) { return one.first < other.first; });
+      for (const auto& [node, cpu] : cores) {
+        machine_.core_node.emplace_back(node);
+        cpus_.push_back(cpu);
+      }
     }
     know("nodes.cores", seen, false);
     know("sockets", seen, false);
@@ -275,6 +286,7 @@ private:
   std::vector<unsigned> left_out_;
   Machine machine_;
   std::vector<hwloc_obj_t> nodes_;
+  std::vector<unsigned> cpus_;
   std::map<std::string, Knowledge> knowledge_;
 };
 
@@ -296,12 +308,15 @@ Bytes memory_of_this_host() { return Bytes{static_cast<std::int64_t>(sysconf(_SC
 
 }  // namespace
 
-MachineFile detect(const std::vector<unsigned>& left_out) {
+DetectedHost detect_host(const std::vector<unsigned>& left_out) {
   const TopologyHandle topology = load(nullptr);
-  MachineFile file = Detector{topology.get(), left_out}.describe("this-host", clock_of_this_host(), memory_of_this_host());
+  Detector detector{topology.get(), left_out};
+  MachineFile file = detector.describe("this-host", clock_of_this_host(), memory_of_this_host());
   file.machine.description = "detected by hwloc; latencies and bandwidths are guesses until calibrated";
-  return file;
+  return {std::move(file), detector.cpus(), detector.nodes()};
 }
+
+MachineFile detect(const std::vector<unsigned>& left_out) { return detect_host(left_out).file; }
 
 MachineFile detect_synthetic(const std::string& description) {
   const TopologyHandle topology = load(description.c_str());

@@ -85,6 +85,7 @@ Spread Figures::of(const std::string& name, const SettlingLimits& limits) const 
     if (kind == Kind::time && sorted.size() > 1) spread.low = std::min(spread.low, 2 * sorted[0] - sorted[1]);
     if (kind == Kind::rate && sorted.size() > 1) spread.high = std::max(spread.high, 2 * sorted.back() - sorted[sorted.size() - 2]);
     spread.disturbance = reason;
+    if (reason.empty()) spread.unsettled = "only " + std::to_string(used.size()) + " of " + std::to_string(limits.least_passes) + " passes";
     return spread;
   }
   const double open = reach(used);

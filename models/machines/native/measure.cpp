@@ -3,6 +3,8 @@
 #include <hwloc.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -65,13 +67,33 @@ Spread most(const std::vector<double>& rates) {
   return spread;
 }
 
-Buffer::Buffer(std::size_t bytes, Pages pages) : bytes_{(bytes + huge_page - 1) / huge_page * huge_page} {
+namespace {
+
+constexpr int policy_bind = 2;  // MPOL_BIND of linux/mempolicy.h
+
+void bind_to_node(char* data, std::size_t bytes, unsigned node) {
+  constexpr std::size_t bits = 8 * sizeof(unsigned long);
+  std::vector<unsigned long> mask(node / bits + 1);
+  mask.back() = 1UL << node % bits;
+  if (syscall(SYS_mbind, data, bytes, policy_bind, mask.data(), bits * mask.size() + 1, 0) != 0)
+    throw Error("the system does not bind memory to node " + std::to_string(node));
+}
+
+}  // namespace
+
+Buffer::Buffer(std::size_t bytes, Pages pages, std::optional<unsigned> node) : bytes_{(bytes + huge_page - 1) / huge_page * huge_page} {
   void* memory = std::aligned_alloc(huge_page, bytes_);
   if (memory == nullptr)
     throw Error("calibration needs " + to_string(Bytes{static_cast<std::int64_t>(bytes_)}) + " of memory, more than there is");
   data_ = static_cast<char*>(memory);
   // A wish: where the system does not grant it, the figures contain TLB misses.
   madvise(data_, bytes_, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  try {
+    if (node) bind_to_node(data_, bytes_, *node);
+  } catch (...) {
+    std::free(data_);
+    throw;
+  }
   std::memset(data_, 0, bytes_);
 }
 Buffer::~Buffer() { std::free(data_); }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,12 @@ struct Spread {
 Spread least(const std::vector<double>& times);
 Spread most(const std::vector<double>& rates);
 
-// Memory of whole huge pages where the system gives them, zeroed, on the node of the thread that first writes.
+// Memory of whole huge pages where the system gives them, zeroed, on the node of the thread that first writes; or on `node`, by the
+// system's number: Error where the system refuses that.
 class Buffer {
 public:
   enum class Pages { huge, small };
-  explicit Buffer(std::size_t bytes, Pages = Pages::huge);
+  explicit Buffer(std::size_t bytes, Pages = Pages::huge, std::optional<unsigned> node = std::nullopt);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
   Buffer(const Buffer&) = delete;
@@ -72,6 +74,10 @@ double read_bytes(Kernel);
 double write_bytes(Kernel);
 // Real bytes a second that one pinned thread on each of `cpus` moves together, each in arrays of its own of `array` bytes.
 Spread bandwidth(Kernel, const std::vector<unsigned>& cpus, std::size_t array, unsigned repeats);
+
+// Bytes a second that one pinned thread on each of `cpus` reads together, each in memory of its own of `array` bytes on one of `nodes`, in
+// turn (the system's numbers).
+Spread bandwidth_from_nodes(const std::vector<unsigned>& cpus, const std::vector<unsigned>& nodes, std::size_t array, unsigned repeats);
 
 // Bytes a second that one core reads in so many streams side by side, a line of each in turn.
 double stream_bandwidth(unsigned streams, const Buffer&, unsigned repeats);

@@ -154,6 +154,26 @@ Spread bandwidth(Kernel kernel, const std::vector<unsigned>& cpus, std::size_t a
   return most(samples);
 }
 
+Spread bandwidth_from_nodes(const std::vector<unsigned>& cpus, const std::vector<unsigned>& nodes, std::size_t array, unsigned repeats) {
+  array = std::max<std::size_t>(array / line_bytes, 1) * line_bytes;
+  std::vector<Buffer> memory;  // here, so that a refusal is thrown before threads wait for one another
+  for (std::size_t rank = 0; rank < cpus.size(); ++rank) memory.emplace_back(array, Buffer::Pages::huge, nodes[rank % nodes.size()]);
+  SpinBarrier together{static_cast<unsigned>(cpus.size())};
+  std::vector<double> samples;
+  double begin = 0;
+  on_each(cpus, [&](unsigned rank) {
+    for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+      together.wait();
+      if (rank == 0) begin = now_seconds();
+      read_array(memory[rank].data(), array);
+      together.wait();
+      if (rank == 0 && repeat > 0)
+        samples.push_back(static_cast<double>(array) * static_cast<double>(cpus.size()) / (now_seconds() - begin));
+    }
+  });
+  return most(samples);
+}
+
 // A part each, shorter than a power of two by some pages and lines: streams that are a power of two apart meet in the same sets of a
 // cache and, which costs half of the bandwidth of two or four streams on Zen 4, in the same banks of memory.
 double stream_bandwidth(unsigned streams, const Buffer& buffer, unsigned repeats) {

@@ -1,0 +1,1 @@
+"""Kits: what measures a machine that homenode is not installed on, and what comes back of it (`homenode kit`, docs/kit.md)."""
