@@ -44,6 +44,7 @@ _GROUPS = {
         "kernels": "list the built-in programs and their parameters",
         "machines": "list the machines that can be simulated, or draw one",
         "machine": "describe this host or another machine (import), compare machines, measure a simulated one",
+        "kit": "measure a machine that homenode is not installed on",
         "systems": "list the operating systems that can be simulated, or show one",
         "policies": "list placements, mappings, distributions and heaps with their parameters",
     },

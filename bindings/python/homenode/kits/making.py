@@ -29,7 +29,10 @@ _FLAGS = ("-std=gnu11", "-O2", "-static", "-s")
 _WRAPPED = ("malloc", "calloc", "aligned_alloc", "realloc", "free")
 # Words for homenode-calibrate (MiB, samples a pass, passes): as `machine calibrate` without and with --quick; of a trial, next to nothing.
 _CALIBRATIONS = {
-    "usual": ("--largest 1024 --array 1024 --repeats 3 --passes 15", "--largest 512 --array 256 --repeats 2 --passes 6"),
+    "usual": (
+        "--largest 1024 --array 1024 --repeats 3 --passes 15",
+        "--largest 512 --array 256 --repeats 2 --passes 6",
+    ),
     "tiny": ("--largest 8 --array 4 --repeats 1 --passes 1", "--largest 8 --array 4 --repeats 1 --passes 1"),
 }
 Progress = Callable[[str], None]
@@ -95,7 +98,9 @@ def _link_calibration(program: Path) -> None:
     """The archive has all but the C and C++ libraries."""
     archive = KIT_PARTS / "libhomenode_calibrate.a"
     if not archive.is_file():
-        raise UsageError("homenode was built without libhwloc.a or libxxhash.a (Debian: libhwloc-dev, libxxhash-dev), which a kit needs")
+        raise UsageError(
+            "homenode was built without libhwloc.a or libxxhash.a (Debian: libhwloc-dev, libxxhash-dev), which a kit needs"
+        )
     whole = ["-Wl,--whole-archive", str(archive), "-Wl,--no-whole-archive"]
     _compile(["-static", "-s", *whole, "-w"], program, "c++")
 

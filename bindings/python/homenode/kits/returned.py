@@ -146,7 +146,9 @@ def _content(path: Path, shown: str) -> bytes:
             raise InputError(f"{shown}: {found.st_size} bytes; allowed: at most {MOST_BYTES}")
         content = path.read_bytes()
     except OSError as error:
-        raise InputError(f"{shown}: cannot be read ({error.strerror}); allowed: the file that run.sh of a kit wrote") from None
+        raise InputError(
+            f"{shown}: cannot be read ({error.strerror}); allowed: the file that run.sh of a kit wrote"
+        ) from None
     if content.startswith(b"\x1f\x8b"):
         raise InputError(f"{shown}: is packed; allowed: the file that run.sh of a kit wrote, unpacked")
     if not content.startswith(b'{"kind": "kit"'):
@@ -155,7 +157,9 @@ def _content(path: Path, shown: str) -> bytes:
 
 
 def _cut(shown: str, lines: int) -> NoReturn:
-    raise InputError(f"{shown}:{lines}: the file is cut off here; allowed: the whole file, which ends with a line of kind 'end'")
+    raise InputError(
+        f"{shown}:{lines}: the file is cut off here; allowed: the whole file, which ends with a line of kind 'end'"
+    )
 
 
 def _line(shown: str, number: int, line: bytes) -> Line:
@@ -175,13 +179,17 @@ def _check_end(shown: str, content: bytes, found: Sequence[Line]) -> None:
         end.refuse("lines", end.value["lines"], f"{len(found) - 1}, the number of lines before; the file was changed")
     told = end.choice("crc32", "[0-9a-f]{8}", "8 hexadecimal digits")
     if told != f"{zlib.crc32(before):08x}":
-        end.refuse("crc32", told, f"{zlib.crc32(before):08x}, that of the lines before; the file was changed on its way")
+        end.refuse(
+            "crc32", told, f"{zlib.crc32(before):08x}, that of the lines before; the file was changed on its way"
+        )
 
 
 def _head(path: str, kit: Line, host: Line, machine: Line) -> Returned:
     manifest = kit.part("manifest")
     manifest.choice("schema", re.escape(MANIFEST_SCHEMA), f'"{MANIFEST_SCHEMA}"')
-    entries = [Line(kit.place, entry, "manifest.cases.") for entry in manifest.items("cases", 1000) if isinstance(entry, dict)]
+    entries = [
+        Line(kit.place, entry, "manifest.cases.") for entry in manifest.items("cases", 1000) if isinstance(entry, dict)
+    ]
     planned = [_case(entry) for entry in entries]
     sources = manifest.part("kernels")
     return Returned(
@@ -203,9 +211,7 @@ def _case(entry: Line) -> Case:
         parameters = kernels()[of].settings(entry.part("parameters").value)
     except Error as error:
         raise InputError(f"{entry.place}: case '{name}': {error}") from None
-    return Case(
-        name, of, parameters, entry.whole("chunk", 0, 10**9), entry.flag("quick"), entry.flag("by_thread")
-    )
+    return Case(name, of, parameters, entry.whole("chunk", 0, 10**9), entry.flag("quick"), entry.flag("by_thread"))
 
 
 def _host(line: Line) -> Host:

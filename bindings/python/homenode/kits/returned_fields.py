@@ -7,12 +7,11 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from homenode.errors import InputError
 from homenode.visible import visible
 
-T = TypeVar("T")
 _SHOWN = 60
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 
@@ -41,38 +40,48 @@ class Line:
 
     def text(self, key: str, most: int = 400) -> str:
         """A text without control characters."""
-        return self._of(
-            key,
-            lambda found: isinstance(found, str) and len(found) <= most and (found.isprintable() or not found),
-            f"a text of at most {most} characters that can be shown",
+        return str(
+            self._of(
+                key,
+                lambda found: isinstance(found, str) and len(found) <= most and found.isprintable(),
+                f"a text of at most {most} characters that can be shown",
+            )
         )
 
     def lines(self, key: str, most: int) -> str:
         """A text of lines."""
-        return self._of(
-            key,
-            lambda found: isinstance(found, str) and len(found) <= most and "\0" not in found,
-            f"lines of at most {most} characters in all",
+        return str(
+            self._of(
+                key,
+                lambda found: isinstance(found, str) and len(found) <= most and "\0" not in found,
+                f"lines of at most {most} characters in all",
+            )
         )
 
     def name(self, key: str) -> str:
         """A plain name."""
-        return self._of(
-            key,
-            lambda found: isinstance(found, str) and NAME.fullmatch(found) is not None,
-            "letters, digits, '.', '-' and '_', at most 64",
+        return str(
+            self._of(
+                key,
+                lambda found: isinstance(found, str) and NAME.fullmatch(found) is not None,
+                "letters, digits, '.', '-' and '_', at most 64",
+            )
         )
 
     def choice(self, key: str, pattern: str, allowed: str) -> str:
         """A text that a pattern matches whole."""
-        return self._of(key, lambda found: isinstance(found, str) and re.fullmatch(pattern, found) is not None, allowed)
+        return str(
+            self._of(key, lambda found: isinstance(found, str) and re.fullmatch(pattern, found) is not None, allowed)
+        )
 
     def whole(self, key: str, least: int, most: int) -> int:
         """A whole number."""
-        return self._of(
-            key,
-            lambda found: isinstance(found, int) and not isinstance(found, bool) and least <= found <= most,
-            f"a whole number from {least} to {most}",
+        return int(
+            self._of(
+                key,
+                lambda found: isinstance(found, int) and not isinstance(found, bool) and least <= found <= most,
+                f"a whole number from {least} to {most}",
+            )
         )
 
     def number(self, key: str, least: float, most: float) -> float:
@@ -80,17 +89,19 @@ class Line:
         return float(
             self._of(
                 key,
-                lambda found: isinstance(found, int | float)
-                and not isinstance(found, bool)
-                and math.isfinite(found)
-                and least <= found <= most,
+                lambda found: (
+                    isinstance(found, int | float)
+                    and not isinstance(found, bool)
+                    and math.isfinite(found)
+                    and least <= found <= most
+                ),
                 f"a number from {least:g} to {most:g}",
             )
         )
 
     def flag(self, key: str) -> bool:
         """True or false."""
-        return self._of(key, lambda found: isinstance(found, bool), "true or false")
+        return bool(self._of(key, lambda found: isinstance(found, bool), "true or false"))
 
     def part(self, key: str) -> Line:
         """An object within."""
@@ -99,8 +110,10 @@ class Line:
 
     def items(self, key: str, most: int) -> list[Any]:
         """A list."""
-        return self._of(
-            key, lambda found: isinstance(found, list) and len(found) <= most, f"a list of at most {most} entries"
+        return list(
+            self._of(
+                key, lambda found: isinstance(found, list) and len(found) <= most, f"a list of at most {most} entries"
+            )
         )
 
     def numbers(self, key: str, least: float, most: float, entries: int = 1000) -> dict[str, float]:
