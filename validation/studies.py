@@ -18,6 +18,7 @@ from validation import (
 )
 from validation.advisor import construction, line_engine, s0_question
 from validation.advisor import study as advisor
+from validation.linux_guest import kit as linux_guest_kit
 from validation.linux_guest import run as linux_guest
 from validation.native import compare as native
 from validation.native import programs as native_programs
@@ -54,6 +55,7 @@ STUDIES: dict[str, Study[Any]] = {
         native.STUDY,
         native_programs.STUDY,
         linux_guest.STUDY,
+        linux_guest_kit.STUDY,
         capture_costs.STUDY,
         sampling.STUDY,
         imported_machines.STUDY,

@@ -51,12 +51,13 @@ static void set_number(const char* name, long value) {
   setenv(name, text, 1);
 }
 
-/* The environment of the program: OpenMP's variables are this run's own. */
+/* The environment of the program: OpenMP's variables are this run's own, but for how threads wait, which the kit sets. */
 static void set_environment(const struct words* words, int pages) {
   for (char** entry = environ; *entry;) {
     char name[256];
     const size_t size = strcspn(*entry, "=");
-    if ((strncmp(*entry, "OMP_", 4) == 0 || strncmp(*entry, "GOMP_", 5) == 0) && size < sizeof name) {
+    const int is_theirs = strncmp(*entry, "OMP_", 4) == 0 || strncmp(*entry, "GOMP_", 5) == 0;
+    if (is_theirs && size < sizeof name && strncmp(*entry, "OMP_WAIT_POLICY=", 16) != 0) {
       memcpy(name, *entry, size);
       name[size] = '\0';
       unsetenv(name);

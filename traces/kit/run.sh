@@ -38,7 +38,8 @@ done
 bin/kit name >/dev/null 2>&1 || stop 'bin/kit does not run here; was the kit made for another kind of processor?'
 [ -n "$name" ] || name=$(bin/kit name)
 case $name in '' | .* | *[!A-Za-z0-9._-]*) stop "found '--name $name'; allowed: letters, digits, '.', '-' and '_'";; esac
-. ./settings
+unset OMP_WAIT_POLICY
+. ./settings  # of the kit
 if [ -n "$quick" ]; then : "${minutes:=10}" "${repeats:=3}"; calibration=$quick_calibration
 else : "${minutes:=90}" "${repeats:=5}"; calibration=$full_calibration
 fi
@@ -50,8 +51,11 @@ if [ ! -f "$results/machine.toml" ]; then
   task=detect
   [ -z "$calibrates" ] || task=measure
   # shellcheck disable=SC2086  # a list of words
-  bin/homenode-calibrate $task --name "$name" -o "$results/machine.toml" --cores "$results/cores" $calibration </dev/null ||
+  bin/homenode-calibrate $task --name "$name" -o "$results/machine.toml" --cores "$results/cores" $calibration --seconds $((60 * minutes)) \
+    </dev/null || {
+    echo 'run.sh: no calibration; the machine is described without' >&2
     bin/homenode-calibrate detect --name "$name" -o "$results/machine.toml" --cores "$results/cores" </dev/null || exit 1
+  }
 fi
 compact='' scatter='' nodes='' first=1
 while read -r word rest; do

@@ -139,12 +139,13 @@ echo '@@ end'
 """
 
 
-def archive_of(programs: Mapping[str, Path], commands: str) -> bytes:
-    """The guest's files: /init, which runs `commands` in busybox's shell, and the programs in /bin."""
+def archive_of(programs: Mapping[str, Path], commands: str, more: Mapping[str, bytes] = {}) -> bytes:
+    """The guest's files: /init, which runs `commands` in busybox's shell, the programs in /bin, and more files by their paths."""
     shell = busybox().read_bytes()
     files = {"init": _INIT.encode(), "commands": commands.encode(), "bin/busybox": shell, "bin/sh": shell}
     files |= {f"bin/{name}": path.read_bytes() for name, path in programs.items()}
-    return initramfs(files, ("bin", "dev", "proc", "sys", "tmp"))
+    folders = dict.fromkeys(str(parent) for path in more for parent in reversed(Path(path).parents[:-1]))
+    return initramfs(files | dict(more), ("bin", "dev", "proc", "sys", "tmp", *folders))
 
 
 LONGEST_WORDS = 100  # characters of a line that an error quotes: a list of pages is longer than any screen
@@ -158,13 +159,20 @@ def failure(text: str, said: str) -> str:
     return "; ".join(filter(None, [said, *last])) or "no word from the guest"
 
 
-def run(machine: GuestMachine, programs: Mapping[str, Path], commands: str, cache: Path, timeout: float) -> str:
-    """Boot the guest, let it run the commands, and return what it printed; raises MissingPart or GuestFailed."""
+def run(
+    machine: GuestMachine,
+    programs: Mapping[str, Path],
+    commands: str,
+    cache: Path,
+    timeout: float,
+    more: Mapping[str, bytes] = {},
+) -> str:
+    """Boot the guest, let it run the commands, and return what it printed; raises MissingPart or GuestFailed. `more`: of archive_of."""
     emulator()
     image = kernel(cache)
     with tempfile.TemporaryDirectory() as temporary:
         archive, log = Path(temporary) / "initramfs", Path(temporary) / "log"
-        archive.write_bytes(archive_of(programs, commands))
+        archive.write_bytes(archive_of(programs, commands, more))
         command = emulator_command(machine, image, archive, log)
         try:
             ended = subprocess.run(["nice", "-n", "10", *command], capture_output=True, check=False, timeout=timeout)

@@ -81,9 +81,7 @@ def import_(file: Path, output: Path | None, wants_table: bool, traces: Path | N
     screen = console.diagnostics()
     if wants_table:
         with tempfile.TemporaryDirectory(prefix="homenode-kit-") as temporary:
-            folder = traces or Path(temporary)
-            folder.mkdir(parents=True, exist_ok=True)
-            found = table(returned, machine, folder, lambda step: screen.print(step, markup=False))
+            found = table(returned, machine, traces or Path(temporary), lambda step: screen.print(step, markup=False))
     if output is not None or not (as_json or wants_table):
         write(machine.to_toml(), machine, output)
     if as_json:

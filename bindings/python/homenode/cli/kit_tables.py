@@ -19,8 +19,11 @@ def print_host(returned: Returned, machine: Machine) -> None:
         f"{host.name}: {host.cpu['name'] or host.architecture}, Linux {host.system}; {made} of {returned.planned} runs"
     )
     console.note(f"{numbers - assumed} numbers of {host.name}, {assumed} assumed")
+    reasons: dict[str, list[str]] = {}
     for what, why in host.refused.items():
-        console.note(f"not allowed there: {what} ({why})")
+        reasons.setdefault(why, []).append(what)
+    for why, what_all in reasons.items():
+        console.note(f"not to be had there: {', '.join(what_all)} ({why})")
 
 
 def print_table(found: Table, summary: Summary) -> None:
@@ -59,8 +62,8 @@ def print_table(found: Table, summary: Summary) -> None:
     if summary.regret is not None and summary.regret_of_base is not None:
         console.say(
             screen,
-            f"The choice that was predicted fastest took {summary.regret:.1%} longer than the fastest one, the mean of "
-            f"{console.number_of(summary.groups, 'case')} by team; first touch, compact and static {summary.regret_of_base:.1%}.",
+            f"The choice that was predicted fastest took {summary.regret:.1%} longer than the fastest one; first touch, compact and static "
+            f"{summary.regret_of_base:.1%} (means over {console.number_of(summary.groups, 'case')} and teams).",
         )
     if summary.pages:
         console.say(

@@ -35,6 +35,8 @@ _CALIBRATIONS = {
     ),
     "tiny": ("--largest 8 --array 4 --repeats 1 --passes 1", "--largest 8 --array 4 --repeats 1 --passes 1"),
 }
+# An emulator runs one processor at a time: threads that spin would wait for its turns.
+_WAITING = {"usual": "", "tiny": "OMP_WAIT_POLICY=passive\nexport OMP_WAIT_POLICY\n"}
 Progress = Callable[[str], None]
 
 
@@ -69,7 +71,8 @@ def fill(folder: Path, planned: Sequence[Case], size: str, progress: Progress = 
     for name in ("run.sh", "README.txt"):
         (folder / name).write_bytes((KIT_PARTS / name).read_bytes())
     full, quick = _CALIBRATIONS[size]
-    (folder / "settings").write_text(f"full_calibration='{full}'\nquick_calibration='{quick}'\n", encoding="ascii")
+    settings = f"full_calibration='{full}'\nquick_calibration='{quick}'\n{_WAITING[size]}"
+    (folder / "settings").write_text(settings, encoding="ascii")
     (folder / "cases").write_text("".join(f"{_line(case)}\n" for case in planned), encoding="ascii")
     (folder / "manifest.json").write_text(f"{_manifest(folder, planned, chosen, size)}\n", encoding="ascii")
 

@@ -29,10 +29,13 @@ class PagesRow:
     measured: tuple[int, ...]
     """Pages by node."""
     predicted: tuple[int, ...]
+    blocks: int
 
 
-def compared(run: PagesRun, trace: Trace, result: Result, nodes: int) -> PagesRow | str:
-    """The row, or why there is none. `result` was replayed with its log.
+def compared(run: PagesRun, trace: Trace, result: Result, nodes: int, in_order: bool = True) -> PagesRow | str | None:
+    """The row, or why there is none; None for a program without large blocks. `result` was replayed with its log.
+
+    Not `in_order`: threads allocate side by side, so that any of their blocks may come first; blocks of a size are paired by their nodes.
 
     An interleaved block begins on any node: it is compared from the node on that its first page came to, block by block.
     """
@@ -40,22 +43,31 @@ def compared(run: PagesRun, trace: Trace, result: Result, nodes: int) -> PagesRo
         return f"the run for pages ended with {run.ended}"
     blocks = sorted(run.blocks, key=lambda block: block.number)[:_BLOCKS]
     objects = [entry for entry in trace.inspect()["objects"] if entry["kind"] == "heap" and entry["bytes"] >= _LARGE]
+    if not blocks and not objects:
+        return None
     if not blocks or len(objects) < len(blocks):
         return f"{len(blocks)} large blocks were seen, {len(objects)} are in the trace"
-    if [block.bytes for block in blocks] != [int(entry["bytes"]) for entry in objects[: len(blocks)]]:
-        return "the large blocks have other sizes than those of the trace"
+    objects = objects[: len(blocks)]
     if sum(block.bytes for block in blocks) // 4096 > _PAGES:
         return f"more than {_PAGES} pages"
-    found = [
-        _block(block, _homes(result, int(entry["id"])), run.choice, nodes)
-        for block, entry in zip(blocks, objects, strict=False)
-    ]
+    homes = [_homes(result, int(entry["id"])) for entry in objects]
+    sizes = [int(entry["bytes"]) for entry in objects]
+    if not in_order:
+        blocks = sorted(blocks, key=lambda block: (block.bytes, block.nodes()))
+        order = sorted(
+            range(len(sizes)), key=lambda one: (sizes[one], [node for _, node in sorted(homes[one].items())])
+        )
+        homes, sizes = [homes[one] for one in order], [sizes[one] for one in order]
+    if [block.bytes for block in blocks] != sizes:
+        return "the large blocks have other sizes than those of the trace"
+    found = [_block(block, of, run.choice, nodes) for block, of in zip(blocks, homes, strict=True)]
     return PagesRow(
         run.choice,
         sum(one[0] for one in found),
         sum(one[1] for one in found),
         tuple(sum(one[2][node] for one in found) for node in range(nodes)),
         tuple(sum(one[3][node] for one in found) for node in range(nodes)),
+        len(found),
     )
 
 

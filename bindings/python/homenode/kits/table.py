@@ -63,6 +63,7 @@ class Table:
 def table(returned: Returned, machine: Machine, folder: Path, progress: Progress = lambda step: None) -> Table:
     """Capture each case here, replay each choice that ran there, and compare. Traces go to `folder`, and are taken from there."""
     found = Table()
+    folder.mkdir(parents=True, exist_ok=True)
     for case in returned.cases.values():
         runs = _by_choice([run for run in returned.runs if run.choice.case == case.name])
         pages = [run for run in returned.pages if run.choice.case == case.name]
@@ -78,7 +79,12 @@ def table(returned: Returned, machine: Machine, folder: Path, progress: Progress
                 trace = _trace(case, threads, folder)
                 found.rows += _rows(case, trace, of_team, machine, returned, found.left_out)
                 found.pages += _pages(
-                    trace, [run for run in pages if run.choice.threads == threads], machine, returned, found.left_out
+                    case,
+                    trace,
+                    [run for run in pages if run.choice.threads == threads],
+                    machine,
+                    returned,
+                    found.left_out,
                 )
             except (CaptureError, UsageError) as error:
                 found.left_out.append(f"{case.name}, {threads} threads: {error}")
@@ -144,15 +150,15 @@ def _rows(
 
 
 def _pages(
-    trace: Trace, runs: Sequence[PagesRun], machine: Machine, returned: Returned, left_out: list[str]
+    case: Case, trace: Trace, runs: Sequence[PagesRun], machine: Machine, returned: Returned, left_out: list[str]
 ) -> list[PagesRow]:
     found = []
     for run in runs:
         result = replay_one(trace, spec_of(run.choice, machine, returned.host), keep_log=True)
-        row = compared(run, trace, result, machine.nodes)
+        row = compared(run, trace, result, machine.nodes, in_order=not case.by_thread)
         if isinstance(row, str):
             left_out.append(f"{words_of(run.choice)}: pages: {row}")
-        else:
+        elif row is not None:
             found.append(row)
     return found
 

@@ -1,8 +1,10 @@
 // homenode-calibrate: the host that it runs on as a machine, without Python; a kit (`homenode kit`) has it, linked statically.
-//   homenode-calibrate detect|measure --name NAME -o MACHINE.toml --cores CORES [--largest MIB --array MIB --repeats N --passes N]
+//   homenode-calibrate detect|measure --name NAME -o MACHINE.toml --cores CORES [--largest MIB --array MIB --repeats N --passes N --seconds N]
 // MACHINE.toml: the description, with NAME in its sources. CORES: lines "compact CPU,CPU,...", "scatter CPU,CPU,..." (the system's CPU of
 // each thread under homenode's mappings of these names), "nodes N N ..." (the system's numbers of the nodes), "first N" (cores of the
-// first node that has any). Both are written whole or not at all. Exit code 2: the words are at fault.
+// first node that has any). --seconds: ended by SIGALRM after so many. Both are written whole or not at all. Exit code 2: the words are at fault.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -30,6 +32,7 @@ struct Asked {
   bool measures = false;
   std::string name, machine, cores;
   CalibrationOptions options;
+  unsigned seconds = 0;  // 0: no limit
 };
 
 unsigned long number(const std::string& word, const std::string& value, unsigned long most) {
@@ -72,8 +75,10 @@ Asked asked(int count, char** words) {
       found.options.repeats = static_cast<unsigned>(number(word, value, 100));
     } else if (word == "--passes") {
       found.options.settling.most_passes = static_cast<unsigned>(number(word, value, 100));
+    } else if (word == "--seconds") {
+      found.seconds = static_cast<unsigned>(number(word, value, 1'000'000));
     } else {
-      throw UsageError("found '" + word + "'; allowed: --name, -o, --cores, --largest, --array, --repeats, --passes");
+      throw UsageError("found '" + word + "'; allowed: --name, -o, --cores, --largest, --array, --repeats, --passes, --seconds");
     }
   }
   if (found.name.empty() || found.machine.empty() || found.cores.empty()) throw UsageError("--name, -o and --cores are wanted");
@@ -125,6 +130,7 @@ std::string named(std::string text, const std::string& name) {
 }
 
 void run(const Asked& request) {
+  alarm(request.seconds);
   HostCalibration host;
   if (request.measures) {
     CalibrationOptions options = request.options;
