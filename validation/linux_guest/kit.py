@@ -84,7 +84,8 @@ def pages_row(row: PagesRow, command: str) -> GuestRow:
     choice = row.choice
     decided, shared = is_decided(choice), most_shared(row)
     verdict: Verdict = "not compared" if not decided else "agrees" if row.pages - row.same <= shared else "deviates"
-    what = f"{choice.placement}, {choice.threads} {_thread(choice)}, {choice.pinning}, {choice.schedule}: {row.same} of {row.pages} pages alike"
+    chosen = f"{choice.placement}, {choice.threads} {_thread(choice)}, {choice.pinning}, {choice.schedule}"
+    what = f"{chosen}: {row.same} of {row.pages} pages alike"
     if decided and shared:
         what += f", {shared} may differ"
     there, here = (", ".join(map(str, counts)) for counts in (row.measured, row.predicted))

@@ -35,7 +35,7 @@ def print_table(found: Table, summary: Summary) -> None:
     )
     for row in found.rows:
         choice = row.choice
-        disturbed = f" ({row.disturbed} disturbed)" if row.disturbed else ""
+        disturbed = ", disturbed" if row.all_disturbed else ""
         times.add_row(
             choice.case,
             str(choice.threads),
@@ -52,6 +52,7 @@ def print_table(found: Table, summary: Summary) -> None:
     figures = console.table("predicted / measured", *HEADS, right=HEADS, title="Summary")
     for name, of in (
         ("times", summary.times),
+        ("times that nothing disturbed", summary.times_undisturbed),
         ("times, by accesses alone", summary.times_by_accesses),
         ("what a choice changes", summary.effects),
         ("what a choice changes, if nothing", summary.no_effect),

@@ -59,6 +59,7 @@ def _row(row: KitRow, returned: Returned) -> dict[str, Any]:
         "null_seconds": row.null_seconds,
         "failed": row.failed,
         "disturbed": row.disturbed,
+        "all_disturbed": row.all_disturbed,
         "counters": row.counters,
     }
 

@@ -23,7 +23,7 @@ from homenode.replaying import replay_one
 from homenode.trace import Trace
 
 Progress = Callable[[str], None]
-_BUSY = 0.05  # of the CPUs that the host gave, in use by others: a run is told to be disturbed
+_BUSY, _TICKS = 0.05, 0.02  # share of the CPUs; seconds
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class KitRow:
     failed: int
     """Runs that did not end with exit code 0; they count for nothing else."""
     disturbed: int
-    """Runs beside which others used more than a twentieth of the CPUs; they count."""
+    """Runs beside which others used more than a twentieth of the CPUs. They do not count where another is left."""
+    all_disturbed: bool
+    """The fastest run counts alone: others only make it slower."""
     counters: dict[str, float]
     """Medians over the runs."""
     null_seconds: float | None = None
@@ -132,18 +134,19 @@ def _rows(
     rows = []
     for (choice, ones), result in zip(good.items(), replay_grid(trace, specs), strict=True):
         regions = {region["label"]: float(region["seconds"]) for region in result.run["regions"]}
+        undisturbed = [one for one in ones if not is_disturbed(one, returned.host.cpus_allowed)]
+        counted = undisturbed or [min(ones, key=lambda one: sum(one.regions.get(label, 0.0) for label in labels))]
         rows.append(
             KitRow(
                 choice,
                 case.kernel,
-                summarise([{label: one.regions.get(label, 0.0) for label in labels} for one in ones], labels),
+                summarise([{label: one.regions.get(label, 0.0) for label in labels} for one in counted], labels),
                 sum(seconds_of(label, regions) for label in labels),
                 int(trace.inspect()["accesses"]),
                 len(runs[choice]) - len(ones),
-                sum(
-                    one.others_seconds > _BUSY * one.seconds * max(1, returned.host.cpus_allowed) + 0.02 for one in ones
-                ),
-                _medians([one.counters for one in ones]),
+                len(ones) - len(undisturbed),
+                not undisturbed,
+                _medians([one.counters for one in counted]),
             )
         )
     return rows
@@ -161,6 +164,11 @@ def _pages(
         elif row is not None:
             found.append(row)
     return found
+
+
+def is_disturbed(run: Run, cpus: int) -> bool:
+    """Whether others used more than a twentieth of the CPUs, beyond what the system's ticks of 10 ms tell apart."""
+    return run.others_seconds > _BUSY * run.seconds * max(1, cpus) + _TICKS
 
 
 def _medians(counters: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -196,6 +204,8 @@ class Summary:
 
     times: Figures | None
     """Seconds."""
+    times_undisturbed: Figures | None
+    """The same of rows with a run that nothing disturbed."""
     times_by_accesses: Figures | None
     effects: Figures | None
     """What a choice changes: its seconds over those of the base of the same case and team."""
@@ -228,6 +238,7 @@ def summary(found: Table) -> Summary:
     nulls = [row.null_seconds / row.measured.seconds for row in found.rows if row.null_seconds]
     return Summary(
         _figures([row.ratio for row in found.rows]),
+        _figures([row.ratio for row in found.rows if not row.all_disturbed]),
         _figures(nulls),
         _figures([here / there for here, there in zip(predicted, measured, strict=True)]),
         _figures([1 / there for there in measured]),

@@ -126,6 +126,37 @@ TEST(DescribeHost, StreamsAndStoresUnderWayAreToldByTheirTimes) {
   EXPECT_EQ(parameter(some, "core.prefetch_streams").confidence, "A");
 }
 
+TEST(DescribeHost, NodesAndLinksAreWhatWasMeasuredBetweenThem) {
+  Host host;
+  host.detected = detect_synthetic("pack:2 [numa(memory=8589934592)] l3:1(size=33554432) l2:2(size=1048576) l1d:1(size=49152) core:1 pu:1");
+  host.values[figure::node_latency(0, 0)] = 80;
+  host.values[figure::node_latency(1, 1)] = 90;
+  host.values[figure::node_latency(0, 1)] = 150;
+  host.values[figure::node_latency(1, 0)] = 160;
+  host.values[figure::socket_bandwidth(0, 1)] = 16e9;
+  host.values[figure::socket_bandwidth(1, 0)] = 15e9;
+  const MachineFile file = host.describe();
+  EXPECT_EQ(file.machine.nodes[0].latency, Time::nanoseconds(80));
+  EXPECT_EQ(file.machine.nodes[1].latency, Time::nanoseconds(90));
+  ASSERT_EQ(file.machine.links.size(), 1u);
+  EXPECT_EQ(file.machine.links[0].latency, Time::nanoseconds(70));  // mean of 150 - 90 and 160 - 80
+  // 16 GB/s of lines of 64 B, each a message of 72 B
+  EXPECT_EQ(file.machine.links[0].bandwidth, Bandwidth::bytes_per_second(18e9));
+  EXPECT_EQ(parameter(file, "links.0.latency").confidence, "A");
+  EXPECT_FALSE(parameter(file, "links.0.latency").assumed);
+}
+
+TEST(DescribeHost, NodesOfASocketAreAsFarApartAsWasMeasured) {
+  Host host;
+  host.detected =
+      detect_synthetic("pack:1 group:2 [numa(memory=8589934592)] l3:1(size=33554432) l2:1(size=1048576) l1d:1(size=49152) core:1 pu:1");
+  for (const std::size_t node : {0, 1}) host.values[figure::node_latency(node, node)] = 85;
+  host.values[figure::node_latency(0, 1)] = 95;
+  host.values[figure::node_latency(1, 0)] = 99;
+  const MachineFile file = host.describe();
+  EXPECT_EQ(file.machine.between_nodes_of_socket, Time::nanoseconds(12));  // mean of 95 - 85 and 99 - 85
+}
+
 TEST(DescribeHost, DisturbedFiguresAreNeverOfConfidenceA) {
   const MachineFile file = Host{}.describe(figure::fault);
   EXPECT_EQ(parameter(file, "system.faults.parallel").confidence, "C");

@@ -47,6 +47,7 @@ TEST(Figures, AFigureIsTheMedianAndItsPassesBoundIt) {
 
 TEST(Figures, WhatDidNotSettleIsSaid) {
   EXPECT_EQ(times({100, 101, 99, 100}).of("figure", limits).unsettled, "only 4 of 5 passes were undisturbed");
+  EXPECT_EQ(times({100, 101}).of("figure", limits).unsettled, "only 2 of 5 passes");  // fewer than three: the best counts
   EXPECT_EQ(times({100, 101, 99, 100, 110}).of("figure", limits).unsettled, "its median is known to 10 % after 5 passes");
   // one stray pass of eight lies outside of the interval, 2nd to 7th
   EXPECT_EQ(times({100, 101, 99, 100, 101, 99, 100, 150}).of("figure", limits).unsettled, "");
