@@ -30,7 +30,6 @@ _INTEL = {
     "graniterapids": (0xAD, 0xAE),
 }
 _AMD = {
-    16: (("amdfam10", 0, 255),),
     23: (("znver1", 0, 47), ("znver2", 48, 175)),
     25: (("znver3", 0, 15), ("znver4", 16, 31), ("znver3", 32, 95), ("znver4", 96, 127), ("znver4", 160, 175)),
     26: (("znver5", 0, 127),),
