@@ -230,6 +230,19 @@ def test_another_version_of_a_kernel_is_not_compared(tmp_path: Path) -> None:
     assert found.left_out == ["stream-tiny: the kit has another version of stream than this homenode"]
 
 
+def test_a_file_does_not_decide_what_is_captured(tmp_path: Path) -> None:
+    file = written(tmp_path, lambda found: found[0]["manifest"]["cases"][0]["parameters"].update(n=10**9))
+    returned = read_returned(file)
+    found = table(returned, machine_of(returned), tmp_path)
+    assert (found.rows, found.left_out) == ([], ["stream-tiny: it is not in the plan of this homenode"])
+    assert list(tmp_path.glob("*.hnt")) == []
+
+
+def test_more_threads_than_cores_are_not_compared(tmp_path: Path) -> None:
+    returned = read_returned(written(tmp_path, lambda found: [line.update(threads=9) for line in found[3:]]))
+    assert table(returned, machine_of(returned), tmp_path).left_out == ["stream-tiny: 9 threads on 8 cores"]
+
+
 # ---- arithmetic
 
 

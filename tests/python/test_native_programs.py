@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import homenode as hn
-from homenode.native_times import Measurement
+from homenode.native_times import Measurement, seconds_of
 from homenode.null_models import Observed, Peaks, figures, roofline_seconds, seconds_by_accesses
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,6 @@ from validation.native.program_page import ProgramRow, SkippedRow, document, lin
 from validation.native.program_runs import Native, summarised  # noqa: E402
 from validation.native.program_table import Program, cases, read_programs  # noqa: E402
 from validation.native.program_table import programs as listed  # noqa: E402
-from validation.replay import RegionFigures  # noqa: E402
 from validation.rows import NativeRow  # noqa: E402
 from validation.study import BadOptions  # noqa: E402
 
@@ -265,11 +264,11 @@ def test_kernels_have_four_sizes_and_distributions_on_two_threads() -> None:
 
 
 def test_seconds_of_a_label() -> None:
-    regions = {name: RegionFigures(1.0, 1, "core") for name in ("a", "b:code", "b:code1", "main:serial")}
-    assert compare.seconds_of("a", regions) == 1
-    assert compare.seconds_of("b", regions) == 2
+    regions = dict.fromkeys(("a", "b:code", "b:code1", "main:serial"), 1.0)
+    assert seconds_of("a", regions) == 1
+    assert seconds_of("b", regions) == 2
     with pytest.raises(KeyError, match="no region 'c'"):
-        compare.seconds_of("c", regions)
+        seconds_of("c", regions)
 
 
 def test_figures_and_page_of_kernels() -> None:

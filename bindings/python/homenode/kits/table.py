@@ -14,7 +14,7 @@ from homenode.kernel_sources import kernel
 from homenode.kits.choices import spec_of
 from homenode.kits.making import source_hash
 from homenode.kits.page_homes import PagesRow, compared
-from homenode.kits.plan import Case
+from homenode.kits.plan import SIZES, Case, cases
 from homenode.kits.returned import Choice, PagesRun, Returned, Run
 from homenode.machine import Machine
 from homenode.native_times import Measurement, seconds_of, summarise, timed_labels
@@ -71,10 +71,13 @@ def table(returned: Returned, machine: Machine, folder: Path, progress: Progress
         pages = [run for run in returned.pages if run.choice.case == case.name]
         if not runs and not pages:
             continue
-        if returned.sources.get(case.kernel) != source_hash(kernel(case.kernel)):
-            found.left_out.append(f"{case.name}: the kit has another version of {case.kernel} than this homenode")
+        if reason := _obstacle(case, returned):
+            found.left_out.append(f"{case.name}: {reason}")
             continue
         for threads in sorted({choice.threads for choice in runs} | {run.choice.threads for run in pages}):
+            if threads > machine.cores:
+                found.left_out.append(f"{case.name}: {threads} threads on {machine.cores} cores")
+                continue
             of_team = {choice: ones for choice, ones in runs.items() if choice.threads == threads}
             progress(f"{case.name}, {threads} thread{'' if threads == 1 else 's'}")
             try:
@@ -92,6 +95,15 @@ def table(returned: Returned, machine: Machine, folder: Path, progress: Progress
                 found.left_out.append(f"{case.name}, {threads} threads: {error}")
     _fill_null(found)
     return found
+
+
+def _obstacle(case: Case, returned: Returned) -> str:
+    """Why a case is not compared; empty if it is. What is captured here is this homenode's plan, whatever a file asks for."""
+    if returned.sources.get(case.kernel) != source_hash(kernel(case.kernel)):
+        return f"the kit has another version of {case.kernel} than this homenode"
+    if case not in [one for size in SIZES for one in cases(size)]:
+        return "it is not in the plan of this homenode"
+    return ""
 
 
 def _by_choice(runs: Sequence[Run]) -> dict[Choice, list[Run]]:

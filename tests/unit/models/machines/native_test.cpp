@@ -43,6 +43,21 @@ TEST(Detect, DescribesThisHost) {
   EXPECT_TRUE(parameter(file, "controllers.0.read_only").assumed);  // nothing was measured
 }
 
+TEST(Detect, KnowsTheSystemsNumbersOfCoresAndNodes) {
+  DetectedHost host = detect_host();
+  ASSERT_EQ(host.cpus.size(), host.file.machine.cores());
+  ASSERT_EQ(host.nodes.size(), host.file.machine.nodes.size());
+  std::sort(host.cpus.begin(), host.cpus.end());
+  EXPECT_EQ(std::adjacent_find(host.cpus.begin(), host.cpus.end()), host.cpus.end());
+  for (const unsigned cpu : host.cpus) EXPECT_NO_THROW(native::on_cpu(cpu, [] {}));
+}
+
+TEST(Measure, MemoryLiesOnANodeThatIsThere) {
+  const native::Buffer buffer{4096, native::Buffer::Pages::small, detect_host().nodes.front()};
+  EXPECT_EQ(buffer.data()[4095], 0);
+  EXPECT_THROW(native::Buffer(4096, native::Buffer::Pages::small, 1000), Error);
+}
+
 TEST(Detect, NumbersCoresNodeByNodeAndSharesCaches) {
   // two packages with a node each, four cores of two threads, one L3 a package, one L2 for two cores
   const Machine machine = detect_synthetic("pack:2 [numa(memory=1073741824)] l3:1 l2:2 core:2 l1d:1 pu:2").machine;
