@@ -29,6 +29,12 @@ def simgrid_module() -> Path | None:
     return module if module.is_file() else None
 
 
+def kit_calibration() -> Path | None:
+    """What a kit's `homenode-calibrate` is linked from; None if homenode was built without the archives of hwloc and xxHash."""
+    archive = KIT_PARTS / "libhomenode_calibrate.a"
+    return archive if archive.is_file() else None
+
+
 def capture_runtime() -> Path:
     """The folder of the recording runtime; the environment's HOMENODE_CAPTURE_RUNTIME comes first."""
     return Path(os.environ.get("HOMENODE_CAPTURE_RUNTIME") or CAPTURE_RUNTIME)

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from homenode.cli import console
-from homenode.resources import capture_runtime, core_model, simgrid_module
+from homenode.resources import capture_runtime, core_model, kit_calibration, simgrid_module
 
 _PACKAGES = {"numpy": "everything", "pandas": "everything", "rich": "everything", "click": "everything"}
 _OPTIONAL_PACKAGES = {"plotly": "figures: homenode report, advise --map"}
@@ -27,7 +27,7 @@ _OPTIONAL_TOOLS = {
     "clang": "homenode classify; homenode validate fuzz",
     "setarch": "homenode capture: the same addresses in each capture",
     "valgrind": "homenode import lackey; ./dev bench: the cachegrind row",
-    "qemu-system-x86_64": "homenode validate linux-guest",
+    "qemu-system-x86_64": "homenode validate linux-guest, linux-guest-kit",
 }
 _LIBRARIES = {
     "hwloc": "homenode machine detect",
@@ -135,6 +135,7 @@ def command(as_json: bool) -> int:
         _entry(
             "core model", core_model() is not None, None, "core times from code (LLVM 19 at the build)", optional=True
         ),
+        _entry("kit", kit_calibration() is not None, None, "homenode kit (libhwloc.a at the build)", optional=True),
         *_described(error),
     ]
     healthy = all(check["found"] or check["optional"] for check in checks)

@@ -20,7 +20,7 @@ from homenode.kernel_sources import Kernel, kernel
 from homenode.kits.plan import Case, cases
 from homenode.native_times import timed_labels
 from homenode.outputs import check_output, written_whole
-from homenode.resources import KERNELS, KIT_PARTS
+from homenode.resources import KERNELS, KIT_PARTS, kit_calibration
 
 MANIFEST_SCHEMA = "homenode.kit-manifest/1"
 FOLDER = "homenode-kit"
@@ -99,8 +99,8 @@ def _compile(words: Sequence[str], program: Path, driver: str, text: str | None 
 
 def _link_calibration(program: Path) -> None:
     """The archive has all but the C and C++ libraries."""
-    archive = KIT_PARTS / "libhomenode_calibrate.a"
-    if not archive.is_file():
+    archive = kit_calibration()
+    if archive is None:
         raise UsageError(
             "homenode was built without libhwloc.a or libxxhash.a (Debian: libhwloc-dev, libxxhash-dev), which a kit needs"
         )
