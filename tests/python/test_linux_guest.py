@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from homenode.kits.page_homes import PagesRow
+from homenode.kits.returned import Choice
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from validation.linux_guest import compare, guest, run  # noqa: E402
+from validation.linux_guest import compare, guest, kit, run  # noqa: E402
 from validation.linux_guest.archive import initramfs  # noqa: E402
 from validation.linux_guest.cases import (  # noqa: E402
     BALANCE_CASES,
@@ -242,3 +247,48 @@ def test_the_model_balances_as_the_recorded_guest(tmp_path: Path) -> None:
         assert seconds > 0.04  # a pass of one reader takes over a millisecond
         row = compare.balance_row(case, [line.nodes for line in recorded[name]], nodes, seconds, command)
         assert row.verdict == "agrees", row
+
+
+# ---- kits in the guest
+
+
+def kit_row(
+    same: int, threads: int = 2, placement: str = "first-touch", schedule: str = "static", pinning: str = "compact"
+) -> PagesRow:
+    """100 pages of two blocks."""
+    choice = Choice("stream-tiny", threads, placement, pinning, schedule)
+    return PagesRow(choice, 100, same, (60, 40, 0, 0), (50, 50, 0, 0), 2)
+
+
+def test_pages_at_borders_may_differ_under_first_touch() -> None:
+    # two blocks, each with one border between two threads, a first and a last page
+    assert kit.most_shared(kit_row(100)) == 2 * (1 + 2)
+    assert kit.pages_row(kit_row(94), "").verdict == "agrees"
+    assert kit.pages_row(kit_row(93), "").verdict == "deviates"
+    assert kit.pages_row(kit_row(99, placement="bind:1"), "").verdict == "deviates"
+
+
+def test_what_the_emulator_decides_is_not_compared() -> None:
+    for row in (kit_row(0, schedule="dynamic:8"), kit_row(0, pinning="unpinned")):
+        assert kit.pages_row(row, "").verdict == "not compared"
+    assert (
+        kit.pages_row(kit_row(100, placement="interleave", schedule="dynamic:8", pinning="unpinned"), "").verdict
+        == "agrees"
+    )
+
+
+def test_the_kit_comes_out_of_the_guest_whole_or_not() -> None:
+    packed = base64.encodebytes(gzip.compress(b"lines\n")).decode()
+    assert kit.returned_file(f"boot\n@@ kit\r\n{packed}@@ kit end\n") == b"lines\n"
+    with pytest.raises(guest.GuestFailed):
+        kit.returned_file(f"@@ kit\n{packed[:20]}\n@@ kit end\n")
+    assert kit.returned_file("no kit") == b""
+
+
+def test_the_guest_has_the_folders_of_more_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = tmp_path / "busybox"
+    shell.write_bytes(b"shell")
+    monkeypatch.setattr(guest, "busybox", lambda: shell)
+    entries = read_archive(guest.archive_of({}, "", {"kit/bin/kit": b"1"}))
+    assert entries["kit"][0] == entries["kit/bin"][0] == 0o40755
+    assert entries["kit/bin/kit"] == (0o100755, b"1")

@@ -30,6 +30,7 @@ NAME = "guest"
 TIMEOUT = 1500.0
 INTERRUPTED = 5  # seconds of the first start
 COMMAND = "homenode validate linux-guest-kit --write"
+NULL_MODEL = "with a model that puts every page on node 0"
 
 
 def commands() -> str:
@@ -117,6 +118,9 @@ def rows_of(returned: Returned, found: Table, interrupted: int, command: str) ->
         yield GuestRow("kit", what, "identity", there, here, "", "agrees" if here == there else "deviates", command)
     for row in found.pages:
         yield pages_row(row, command)
+    decided = [row for row in found.pages if is_decided(row.choice)]
+    null = sum(row.pages - row.measured[0] <= most_shared(row) for row in decided)
+    yield GuestRow("kit", NULL_MODEL, "predicted", f"{null} of {len(decided)}", "", "", "not compared", command)
     for text in found.left_out:
         yield GuestRow("kit", text, "predicted", "", "", "", "not compared", command)
 
@@ -174,11 +178,8 @@ def page(found: Sequence[GuestRow]) -> str:
         [(row.what, row.guest, row.model, row.verdict) for row in found if row.cls == "identity"],
     )
     agree = sum(row.verdict == "agrees" for row in compared)
-    lines += [
-        "",
-        f"{agree} of {len(compared)} choices agree in their pages; {len(found) - len(compared)} further rows.",
-        "",
-    ]
+    null = next(row.guest for row in found if row.what == NULL_MODEL)
+    lines += ["", f"{agree} of {len(compared)} choices agree in their pages; {NULL_MODEL}: {null}.", ""]
     touched = [row for row in found if row.unit == "pages by node" and row.what.startswith("first-touch")]
     lines += markdown_table(
         ("case", "first touch", "guest: pages by node", "model", "verdict"),
