@@ -1,8 +1,10 @@
 // homenode-calibrate: the host that it runs on as a machine, without Python; a kit (`homenode kit`) has it, linked statically.
-//   homenode-calibrate detect|measure --name NAME -o MACHINE.toml --cores CORES [--largest MIB --array MIB --repeats N --passes N --seconds N]
+//   homenode-calibrate detect|measure --name NAME -o MACHINE.toml --cores CORES [--largest MIB --array MIB --repeats N --passes N --seconds
+//   N]
 // MACHINE.toml: the description, with NAME in its sources. CORES: lines "compact CPU,CPU,...", "scatter CPU,CPU,..." (the system's CPU of
 // each thread under homenode's mappings of these names), "nodes N N ..." (the system's numbers of the nodes), "first N" (cores of the
-// first node that has any). --seconds: ended by SIGALRM after so many. Both are written whole or not at all. Exit code 2: the words are at fault.
+// first node that has any). --seconds: ended by SIGALRM after so many. Both are written whole or not at all. Exit code 2: the words are at
+// fault.
 #include <unistd.h>
 
 #include <algorithm>
