@@ -141,7 +141,7 @@ def test_times_are_compared_with_replays_of_the_same_choices(returned: Returned,
 
 
 def test_an_interrupted_kit_goes_on(unpacked: Path) -> None:
-    results = unpacked / "results"
+    results = unpacked / f"results-{HOST}"
     runs = sorted(results.glob("r-*.json"))
     before = {path: path.stat().st_mtime_ns for path in runs}
     runs[3].unlink()

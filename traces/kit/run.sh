@@ -10,13 +10,13 @@ usage() {
   --repeats N       runs of each choice (3 with --quick, else 5)
   --no-calibration  describe the machine, measure no latencies and bandwidths of it
   --name NAME       what the machine is to be called (its own name)
-  --results FOLDER  for what is measured (results, beside this script)'
+  --results FOLDER  for what is measured (results-NAME, beside this script)'
 }
 stop() { echo "run.sh: $*" >&2; exit 2; }
 whole() { case $2 in '' | 0* | *[!0-9]* | ???????*) stop "found '$1 $2'; allowed: a number from 1 on";; esac; }
 
 case $0 in */*) cd "${0%/*}" || exit 1;; esac
-quick='' minutes='' repeats='' calibrates=1 name='' results=results
+quick='' minutes='' repeats='' calibrates=1 name='' results=''
 while [ $# -gt 0 ]; do
   case $1 in
     --quick) quick=1;;
@@ -40,6 +40,7 @@ bin/kit name >/dev/null 2>&1 || stop 'bin/kit does not run here; was the kit mad
 case $name in '' | .* | *[!A-Za-z0-9._-]*) stop "found '--name $name'; allowed: letters, digits, '.', '-' and '_'";; esac
 unset OMP_WAIT_POLICY
 . ./settings  # of the kit
+: "${results:=results-$name}"  # nodes of a cluster may share this folder
 if [ -n "$quick" ]; then : "${minutes:=10}" "${repeats:=3}"; calibration=$quick_calibration
 else : "${minutes:=90}" "${repeats:=5}"; calibration=$full_calibration
 fi

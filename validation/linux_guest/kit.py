@@ -40,7 +40,7 @@ def commands() -> str:
         [
             "cd /kit",
             f"busybox timeout {INTERRUPTED} {run}",
-            "set -- results/r-*.json; echo @@ interrupted $#",
+            f"set -- results-{NAME}/r-*.json; echo @@ interrupted $#",
             run,
             "echo @@ kit",
             f"busybox gzip -c homenode-kit-{NAME}.jsonl | busybox base64",
