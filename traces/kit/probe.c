@@ -2,8 +2,8 @@
  *
  * kit probe --name NAME --folder RESULTS
  *
- * Makes the folder. Prints "policy yes|no" (whether set_mempolicy works for every node that there is: whether a page comes to where it was
- * bound) and "pin yes|no" (whether a thread can be bound to each CPU that it may use).
+ * Makes the folder. Prints "bindable N N ..." (the nodes to which set_mempolicy binds: a page comes to where it was bound) and "pin yes|no"
+ * (whether a thread can be bound to each CPU that it may use).
  */
 #include "kit.h"
 
@@ -158,7 +158,8 @@ int probe(const struct words* words) {
   put_counters(&line);
   struct text ranges = first_line("/sys/devices/system/node/has_memory");
   unsigned nodes[MOST_NODES];
-  size_t count = members(ranges.data, nodes, MOST_NODES), bound = 0;
+  const size_t count = members(ranges.data, nodes, MOST_NODES);
+  struct text bindable = {0};
   text_put(&line, "\"bound\": {");
   for (size_t at = 0; at < count; ++at) {
     const int refused = bound_page(nodes, count, at);
@@ -167,7 +168,7 @@ int probe(const struct words* words) {
              : refused == 101 ? "the page lies elsewhere"
              : refused >= 100 ? "no answer"
                               : strerror(refused));
-    bound += refused == 0;
+    if (refused == 0) text_put(&bindable, " %u", nodes[at]);
   }
   size_t allowed = 0;
   const int refused = pinning(&allowed);
@@ -175,6 +176,6 @@ int probe(const struct words* words) {
   char path[4096];
   snprintf(path, sizeof path, "%s/host.json", folder);
   text_write(&line, path);
-  printf("policy %s\npin %s\n", count > 0 && bound == count ? "yes" : "no", refused ? "no" : "yes");
+  printf("bindable%s\npin %s\n", bindable.data ? bindable.data : "", refused ? "no" : "yes");
   return KIT_DONE;
 }

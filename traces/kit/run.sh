@@ -48,6 +48,15 @@ until=$(bin/kit until --minutes "$minutes") || exit 1
 
 # What the machine allows, and what it is. What is there already is kept: interrupted, this script goes on where it stopped.
 allowed=$(bin/kit probe --name "$name" --folder "$results") || exit 1
+bindable='' pins=''
+while read -r word rest; do
+  case $word in
+    bindable) bindable=" $rest ";;
+    pin) pins=$rest;;
+  esac
+done <<END
+$allowed
+END
 if [ ! -f "$results/machine.toml" ]; then
   task=detect
   [ -z "$calibrates" ] || task=measure
@@ -76,14 +85,18 @@ teams=1
 [ -n "$several" ] && [ "$first" -gt 1 ] && [ "$first" -lt "$cores" ] && teams="$teams $first"
 [ "$cores" -gt 1 ] && teams="$teams $cores"
 placements=first-touch
-case $several$allowed in
-  1*'policy yes'*)
-    placements='first-touch interleave' node=0
-    for one in $nodes; do
-      [ -n "$quick" ] && [ $node -gt 0 ] || placements="$placements bind:$node"
-      node=$((node + 1))
-    done;;
-esac
+if [ -n "$several" ]; then
+  binds='' node=0 all=1
+  for one in $nodes; do
+    case $bindable in
+      *" $one "*) [ -n "$quick" ] && [ -n "$binds" ] || binds="$binds bind:$node";;
+      *) all='';;
+    esac
+    node=$((node + 1))
+  done
+  [ -z "$all" ] || placements="$placements interleave"
+  placements=$placements$binds
+fi
 
 # Calls $1 for each choice of each case, with what is chosen in variables.
 each_choice() {
@@ -91,12 +104,12 @@ each_choice() {
     [ -n "$quick" ] && [ "$when" != quick ] && continue
     for threads in $teams; do
       pinnings=compact
-      case $allowed in *'pin yes'*) ;; *) pinnings='';; esac
       [ "$threads" -gt 1 ] && pinnings="$pinnings unpinned"
       [ -n "$several" ] && [ "$threads" -gt 1 ] && pinnings="$pinnings scatter"
+      [ "$pins" = yes ] || pinnings=unpinned
       schedules=static
       [ "$chunk" -gt 0 ] && [ "$threads" -gt 1 ] && schedules="static dynamic:$chunk guided:$chunk"
-      for pinning in ${pinnings:-unpinned}; do
+      for pinning in $pinnings; do
         case $pinning in compact) cpus=$compact;; scatter) cpus=$scatter;; *) cpus='';; esac
         for placement in $placements; do
           for schedule in $schedules; do $1 || return 1; done

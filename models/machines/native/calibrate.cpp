@@ -121,17 +121,15 @@ private:
     }
     for (std::size_t node = 0; node < machine.nodes.size(); ++node)
       if (cpus_of_node.contains(node)) nodes_of_socket[machine.socket_of(NodeId{node}).index()].push_back(host_.nodes[node]);
-    for (const auto& [from, cpus] : cpus_of_node) {
-      for (std::size_t to = 0; to < machine.nodes.size(); ++to) {
-        steps_.push_back({"latency of node " + std::to_string(to) + " from node " + std::to_string(from),
-                          [this_from = from, to, cpu = cpus.front(), node = host_.nodes[to], set = plan_.gathered_set,
-                           r = repeats_](const Found& found) {
-                            native::on_cpu(cpu, [&] {
-                              const native::Buffer buffer{set, native::Buffer::Pages::huge, node};
-                              found(figure::node_latency(this_from, to), native::chase_nanoseconds(buffer, set, r).value, Kind::time);
-                            });
-                          }});
-      }
+    for (std::size_t to = 0; to < machine.nodes.size(); ++to) {
+      spread_out("latency of node " + std::to_string(to) + " from each node",
+                 [to, cpus_of_node, node = host_.nodes[to], set = plan_.memory_set, r = repeats_](const Found& found) {
+                   const native::Buffer buffer{set, native::Buffer::Pages::huge, node};
+                   for (const auto& [from, cpus] : cpus_of_node)
+                     native::on_cpu(cpus.front(), [&, this_from = from] {
+                       found(figure::node_latency(this_from, to), native::chase_nanoseconds(buffer, set, r).value, Kind::time);
+                     });
+                 });
     }
     for (const auto& [from, cpus] : cpus_of_socket) {
       for (const auto& [to, numbers] : nodes_of_socket) {

@@ -8,6 +8,8 @@ namespace {
 
 using native::Spread;
 
+constexpr double least = 1e-3;  // ns: noise must not make what is beyond a link no farther
+
 class NodeDescriber {
 public:
   NodeDescriber(DescribedFields& fields, const Machine& machine, const HostFigures& host)
@@ -57,8 +59,8 @@ private:
         const auto own = latency_of(to);
         if (!counts(from, to) || !has_cores(to) || !remote || !own) continue;
         Spread beyond = resting_on(*remote, *own);
-        beyond.value = std::max(0.0, remote->value - own->value);
-        beyond.low = std::max(0.0, remote->low - own->high);
+        beyond.value = std::max(least, remote->value - own->value);
+        beyond.low = std::max(least, remote->low - own->high);
         beyond.high = std::max(beyond.value, remote->high - own->low);
         sum += beyond.value;
         pairs += 1;

@@ -146,6 +146,14 @@ TEST(DescribeHost, NodesAndLinksAreWhatWasMeasuredBetweenThem) {
   EXPECT_FALSE(parameter(file, "links.0.latency").assumed);
 }
 
+TEST(DescribeHost, NoiseMakesNoLinkThatTakesNoTime) {
+  Host host;
+  host.detected = detect_synthetic("pack:2 [numa(memory=8589934592)] l3:1(size=33554432) l2:2(size=1048576) l1d:1(size=49152) core:1 pu:1");
+  for (const std::size_t from : {0, 1})
+    for (const std::size_t to : {0, 1}) host.values[figure::node_latency(from, to)] = from == to ? 90 : 85;  // as an emulator has it
+  EXPECT_EQ(host.describe().machine.links[0].latency, Time::picoseconds(1));
+}
+
 TEST(DescribeHost, NodesOfASocketAreAsFarApartAsWasMeasured) {
   Host host;
   host.detected =
