@@ -135,6 +135,13 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     refused(bounded(tmp_path, "kit", "import", "."), ".: is no regular file")
 
 
+def test_an_output_that_cannot_be_is_refused_before_any_work(tmp_path: Path) -> None:
+    refused(
+        bounded(tmp_path, "kit", "import", written(tmp_path).name, "-o", "nowhere/host.toml"),
+        "cannot write 'nowhere/host.toml'",
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

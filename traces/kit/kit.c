@@ -1,22 +1,24 @@
 /* kit probe|run|collect|until|name: the words of each stand in its own file. */
 #include "kit.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-/* The host's name, with '-' for what no name of a machine may have. */
+enum { MOST_NAME = 63 };
+
+/* Prints the host's name, with '-' for what no name of a machine may have; "host" if it has none. */
 static int name(void) {
   struct utsname system;
-  if (uname(&system) != 0) return KIT_REFUSED;
-  char text[65] = "host";
-  size_t size = 0;
-  for (const char* c = system.nodename; *c != '\0' && size < 64; ++c) {
+  if (uname(&system) != 0) kit_stop(KIT_REFUSED, "uname: %s", strerror(errno));
+  system.nodename[MOST_NAME] = '\0';
+  for (char* c = system.nodename; *c != '\0'; ++c) {
     const int plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '.' || *c == '_';
-    text[size++] = plain ? *c : '-';
+    if (!plain) *c = '-';
   }
-  if (size > 0 && text[0] != '.') text[size] = '\0';
-  puts(size > 0 && text[0] != '.' ? text : "host");
+  const int usable = system.nodename[0] != '\0' && system.nodename[0] != '.' && system.nodename[0] != '-';
+  puts(usable ? system.nodename : "host");
   return KIT_DONE;
 }
 

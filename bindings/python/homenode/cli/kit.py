@@ -74,7 +74,10 @@ def import_(file: Path, output: Path | None, wants_table: bool, traces: Path | N
     from homenode.kits.document import kit_document
     from homenode.kits.returned import read_returned
     from homenode.kits.table import Table, summary, table
+    from homenode.outputs import check_output
 
+    if output is not None:
+        check_output(output)
     returned = read_returned(file)
     machine = machine_of(returned)
     found = Table()
