@@ -29,7 +29,6 @@ EXAMPLES = {
     "machine compare": ("homenode machine compare xeon-x7560-4s opteron-8431-4s",),
     "machine loaded-latency": ("homenode machine loaded-latency xeon-x5550-2s -o curve.html",),
     "machine latency-map": ("homenode machine latency-map knc-5110p --blocks 64 -o map.html",),
-    "machine latency-map": ("homenode machine latency-map knc-5110p --first 0x125000 --blocks 64 -o map.html",),
     "kit": ("homenode kit -o homenode-kit.tar.gz", "homenode kit --size tiny --kernel stream -o trial.tar.gz"),
     "kit import": ("homenode kit import homenode-kit-node17.jsonl -o node17.toml",),
     "policies": ("homenode policies placement", "homenode policies bind"),
