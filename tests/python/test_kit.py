@@ -66,9 +66,14 @@ def returned(unpacked: Path) -> Returned:
     return read_returned(unpacked / f"homenode-kit-{HOST}.jsonl")
 
 
-def test_two_kits_have_the_same_bytes(kit: Path, tmp_path: Path) -> None:
-    make_kit(tmp_path / "again.tar.gz", "tiny", KERNELS)
+def test_two_kits_have_the_same_bytes(kit: Path, homenode: Homenode, tmp_path: Path) -> None:
+    words = [word for name in KERNELS for word in ("--kernel", name)]
+    ended = homenode("kit", "--size", "tiny", *words, "-o", "again.tar.gz", "--json")
+    assert ended.status == 0, ended
     assert (tmp_path / "again.tar.gz").read_bytes() == kit.read_bytes()
+    found = json.loads(ended.stdout)
+    assert list(found) == ["output", "size", "cases"]
+    assert list(found["cases"][0]) == ["case", "kernel", "parameters", "chunk", "quick", "by_thread"]
 
 
 def test_programs_need_no_library(unpacked: Path) -> None:
