@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,8 @@ def test_the_command_tells_both_times(homenode: Run, trace_file: Path, tmp_path:
         assert run["ranked_seconds"] == part(run, "sweep", "init")
     page = page_of(document).to_html()
     assert "Ranked by the time of sweep, init." in page
+    assert "ranked time" in page
+    assert re.search(r"Best: \S+ on xeon-x7560-4s with 8 threads, [0-9.]+ \S+ in sweep, init", page)
     assert "--rank-by sweep --rank-by init" in page
     (line,) = replay_commands(document["runs"], None)
     assert line.endswith("--rank-by sweep --rank-by init")

@@ -32,6 +32,7 @@ _MEANINGS = {
     "choice": "The choices in which these runs differ: placement of pages, mapping of threads, distribution of work, heap, pages.",
     "time": "Simulated time of the whole program.",
     "90 % interval": "Interval of the time over machines that were sampled within what is known of their numbers.",
+    "ranked time": "The part of it in the regions by which the choices are ranked, forks and barriers included.",
     "regret": "Time lost to the best choice of this table.",
     "remote pages": "Share of the pages whose home is another node than that of the thread that first wrote them.",
     "remote traffic": "Share of the bytes at memory controllers that a core of another node asked for.",
@@ -62,7 +63,7 @@ def _remote_share(run: dict[str, Any]) -> float:
 
 def bound_by(run: dict[str, Any], open_regions: Collection[str] = ()) -> str:
     """The bottleneck of the longest region, and that region; with a ? in `open_regions`, of which too much was not seen."""
-    bound = run.get("bound_by", {"resource": None})
+    bound = run.get("ranked_bound_by", run.get("bound_by", {"resource": None}))
     if bound["resource"] is None:
         return "–"
     doubt = "?" if bound["region"] in open_regions else ""
@@ -71,6 +72,7 @@ def bound_by(run: dict[str, Any], open_regions: Collection[str] = ()) -> str:
 
 def _ranking(page: Page, of: RankedRuns, open_regions: set[str]) -> None:
     intervals = any(run.get("seconds_interval") for run in of.runs)
+    by_regions = ["ranked time"] if any("ranked_seconds" in run for run in of.runs) else []
     factor, unit = of.scale
     rows = []
     for place, name, run in zip(of.places, of.names, of.runs, strict=True):
@@ -78,6 +80,7 @@ def _ranking(page: Page, of: RankedRuns, open_regions: set[str]) -> None:
         if intervals:
             low, high = run["seconds_interval"]
             row.append(f"{factor * low:.4g} … {factor * high:.4g} {unit}")
+        row += [f"{factor * report.ranked_seconds(run):.4g} {unit}" for _ in by_regions]
         waits = sum(thread["idle_seconds"] for thread in run["threads_detail"])
         row += [
             f"{100 * run['regret']:+.1f} %",
@@ -88,7 +91,7 @@ def _ranking(page: Page, of: RankedRuns, open_regions: set[str]) -> None:
         ]
         rows.append(row)
     sampled = [f"{100 * LEVEL:.0f} % interval"] if intervals else []
-    numbers = ["rank", "time", *sampled, "regret", "remote pages", "remote traffic", "idle"]
+    numbers = ["rank", "time", *sampled, *by_regions, "regret", "remote pages", "remote traffic", "idle"]
     page.table(["rank", "choice", *numbers[1:], "bound by"], rows, right=numbers, meanings=_MEANINGS, group=of.group)
 
 
@@ -170,7 +173,7 @@ def _page(document: dict[str, Any], made_by: str | None, choices: int | None, ra
     not_seen = trace.get("unseen", {})
     open_regions = unseen.open_regions(not_seen, by_blocks)
     every = [_Ranking.of(document["runs"], asked) for asked in groups.values()]
-    best = sorted(every, key=lambda ranking: float(ranking.best["seconds"]))
+    best = sorted(every, key=lambda ranking: report.ranked_seconds(ranking.best))
     shown = [ranking for ranking in every if ranking in best[:rankings]]
     page.lead(_headline(best[0], open_regions, several=len(every) > 1))
     page.meaning(
@@ -229,10 +232,11 @@ def _headline(ranking: _Ranking, open_regions: Collection[str], *, several: bool
     changed = "".join(f", {key}={value}" for key, value in run["machine_changes"].items())
     what = "Fastest of all" if several else "Best"
     said = (
-        f"{what}: {ranking.names[0]} on {run['machine']}{changed} with {threads}, {factor * run['seconds']:.4g} {unit}"
+        f"{what}: {ranking.names[0]} on {run['machine']}{changed} with {threads}, {factor * report.ranked_seconds(run):.4g} {unit}"
+        + (f" in {', '.join(run['rank_by'])}" if "rank_by" in run else "")
     )
     if other := _measure(ranked):
-        said += _lead_over(ranking.names[ranked.index(other)], other["seconds"], run["seconds"])
+        said += _lead_over(ranking.names[ranked.index(other)], report.ranked_seconds(other), report.ranked_seconds(run))
     bound = bound_by(run, open_regions)
     return f"{said}." if bound == "–" else f"{said}. Bound by {bound}."
 
@@ -260,11 +264,12 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], o
     listed = best[:_MOST_IN_OVERVIEW]
     factor, unit = scale_of([ranking.best for ranking in listed])
     titles = [title_of(ranking.best).removesuffix(f" · {ranking.best['engine']} engine") for ranking in listed]
+    times = [report.ranked_seconds(ranking.best) for ranking in listed]
     page.heading("Machines and teams")
     meanings = {
         "machine and team": "A machine, what of it was changed, and the number of threads; the link leads to its section.",
         "best choice": "The fastest choice of that section.",
-        "time": "Simulated time of the whole program with that choice.",
+        "time": "Simulated time of the whole program with that choice, or of the regions by which it is ranked.",
         "over the fastest": "That time over the least of all rows.",
         "choices": "How many were compared there.",
         "bound by": _MEANINGS["bound by"],
@@ -273,12 +278,12 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], o
         (
             title,
             ranking.names[0],
-            f"{factor * ranking.best['seconds']:.4g} {unit}",
-            f"{ranking.best['seconds'] / listed[0].best['seconds']:.2f}" if listed[0].best["seconds"] else "–",
+            f"{factor * seconds:.4g} {unit}",
+            f"{seconds / times[0]:.2f}" if times[0] else "–",
             ranking.ranked,
             bound_by(ranking.best, open_regions),
         )
-        for title, ranking in zip(titles, listed, strict=True)
+        for title, ranking, seconds in zip(titles, listed, times, strict=True)
     ]
     first = page.sections
     links = [f"#section-{first + shown.index(one)}" if one in shown else "#section-0" for one in listed]
