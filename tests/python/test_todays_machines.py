@@ -30,7 +30,12 @@ NAMES = (
     "xeon-max-9480-2s-flat",
 )
 # One slice; hits of the first level are core work; one node a socket.
-DEFAULTS = ("slices", "caches.1.bandwidth_per_core", "coherence.between_nodes_of_socket")
+# Without `dram.burst` and what goes with it the bus has the measured bandwidths (HBM, LPDDR).
+DIMMS = ("ranks", "burst", "refresh_interval", "refresh_time", "four_activates", "turn_around")
+DEFAULTS = (
+    *("slices", "caches.1.bandwidth_per_core", "coherence.between_nodes_of_socket"),
+    *(f"dram.{key}" for key in DIMMS),
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
