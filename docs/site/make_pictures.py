@@ -58,10 +58,13 @@ def draw_figure(browser: Browser, figure: Any, file: Path) -> None:
     figure.update_layout(template="plotly_white", width=760, height=400, margin={"t": 50, "l": 70, "r": 20, "b": 50})
     figure.update_layout(font={"family": "DejaVu Sans", "size": 13}, title={"font": {"size": 14}})
     for axis in [*figure.select_xaxes(), *figure.select_yaxes()]:
-        if axis.title.text == "seconds":
-            axis.update(axis_of("seconds"))
+        title = axis.title.text or ""
+        if title.startswith("seconds"):
+            axis.update(axis_of("seconds"), title_text=title.replace("seconds", "time"))
         if axis.type == "log":
-            axis.update(tickvals=[step * 10.0**power for power in range(-9, 10) for step in (1, 2, 4, 8)])
+            steps, power = ((1, 2, 4, 8, 16, 32), 0) if axis.ticksuffix is None else ((1, 2, 4, 10, 20, 40), -3)
+            unit = "" if axis.ticksuffix is None else " ms"
+            axis.update(tickvals=[step * 10.0**power for step in steps], ticktext=[f"{step}{unit}" for step in steps])
     view = browser.new_page(viewport={"width": 760, "height": 400})
     view.set_content(figure.to_html(include_plotlyjs=True, config={"displayModeBar": False}))
     view.wait_for_selector(".main-svg")

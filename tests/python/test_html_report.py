@@ -110,7 +110,6 @@ def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
     for figure in page.figures:
         graph_objects.Figure(figure)  # raises ValueError at a property that Plotly does not know
     assert list(by_title(page)) == [
-        "How sure the order is",
         "Where the time goes",
         "What the threads' time goes to",
         "What each region's work goes to",
@@ -120,6 +119,7 @@ def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
         "Pages by home node",
         "L1 misses by latency and source",
         "Energy",
+        "How sure the order is",
     ]
 
 

@@ -67,21 +67,19 @@
     });
   };
 
-  // The row of the choice, and in a matrix its column, in a frame.
-  const frames = (place, ink) => {
+  // The row of the choice, and in a matrix, which may be smaller than its paper, its column as well: in a frame.
+  const frames = (place, layout, ink) => {
     const { group, marked } = place.dataset;
     const at = choiceOf(group);
-    const frame = (axis, span, other) => ({
-      type: "rect",
-      [`${axis}0`]: at - 0.48,
-      [`${axis}1`]: at + 0.48,
-      [`${other}ref`]: span,
-      [`${other}0`]: 0,
-      [`${other}1`]: 1,
-      line: { color: ink, width: 2 },
-    });
+    const line = { color: ink, width: 2 };
+    const own = (axis) => ({ [`${axis}0`]: at - 0.5, [`${axis}1`]: at + 0.5 });
+    const all = (axis) => ({ [`${axis}0`]: -0.5, [`${axis}1`]: layout.yaxis.ticktext.length - 0.5 });
     if (!marked) return [];
-    return marked === "both" ? [frame("y", "paper", "x"), frame("x", "paper", "y")] : [frame("y", "paper", "x")];
+    if (marked === "rows") return [{ type: "rect", ...own("y"), xref: "paper", x0: 0, x1: 1, line }];
+    return [
+      { type: "rect", ...own("y"), ...all("x"), line },
+      { type: "rect", ...own("x"), ...all("y"), line },
+    ];
   };
 
   // What of a figure depends on the reader's colours, the window, and the choice.
@@ -98,7 +96,7 @@
       ...layout,
       xaxis: axis("xaxis"),
       yaxis: axis("yaxis"),
-      shapes: [...borders, ...frames(place, ink)],
+      shapes: [...borders, ...frames(place, layout, ink)],
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, sans-serif", size: narrow.matches ? 11 : 13, color: ink },

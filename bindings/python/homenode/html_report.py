@@ -351,7 +351,6 @@ def _section(
         if place >= ranking.ranked:
             page.text(bound_and_found(run, name, lambda seconds: f"{factor * seconds:.4g} {unit}"))
     _certainty(page, document, first["machine_hash"], order)
-    _confidence(page, document, [ranking.order[place] for place in kept if place < ranking.ranked], of.group)
     machine = machine_of(first)
     report_figures.time_by_region(page, of)
     report_figures.time_by_resource(page, of)
@@ -363,4 +362,5 @@ def _section(
     report_figures.pages_by_home(page, of)
     report_matrices.latencies(page, of)
     report_figures.energy(page, of)
+    _confidence(page, document, [ranking.order[place] for place in kept if place < ranking.ranked], of.group)
     _commands(page, document, ranking.asked)

@@ -11,6 +11,7 @@ from homenode.report_figures import RankedRuns, rows_axis, rows_height, share
 
 _MOST_REGIONS = 6  # in the list of idle times
 _MOST_LINKS = 16
+_FEW = 5  # choices whose matrix is not as wide as the page
 _SYMBOLS = ["circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star"]
 _COLOURS = "Viridis"
 
@@ -194,14 +195,17 @@ def order_matrix(page: Page, pairs: Sequence[Mapping[str, Any]], rank: Mapping[i
         "xgap": 1,
         "ygap": 1,
         "colorscale": _COLOURS,
-        "colorbar": {"title": {"text": "%"}, "thickness": 14},
+        "showscale": False,  # the cells have their numbers
         "hovertemplate": "%{z:.0f} %<extra></extra>",
     }
-    layout = {
+    layout: dict[str, Any] = {
         "title": {"text": "How sure the order is"},
         "xaxis": {**axis, "title": {"text": "beats rank"}, "range": [-0.5, size - 0.5]},
         "yaxis": {**axis, "title": {"text": "rank"}, "range": [size - 0.5, -0.5]},
     }
+    if size <= _FEW:
+        layout["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
+        layout["yaxis"] |= {"scaleanchor": "x", "scaleratio": 0.4, "constrain": "domain", "constraintoward": "top"}
     note = (
         "Share of the sampled machines, in %, on which the choice of the row is faster than that of the column: 50 is a toss. "
         "! marks an order that is another one if instructions take half or twice as long as modelled."
