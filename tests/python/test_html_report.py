@@ -223,6 +223,23 @@ def test_small_leads_are_percents_and_large_ones_factors(document: dict[str, Any
     assert told in page_of(changed).to_html().partition('class="lead">')[2].partition("</p>")[0]
 
 
+def test_a_ranking_by_regions_is_told_by_their_time(trace: hn.Trace) -> None:
+    choices = hn.grid("xeon-x7560-4s", 16, placement=["first-touch", "interleave"])
+    whole: dict[str, Any] = json.loads(hn.rank(trace, choices, rank_by="sweep", samples=2).to_json())
+    page = page_of(whole)
+    best, other = sorted(whole["runs"], key=lambda run: float(run["ranked_seconds"]))
+    lead = page.to_html().partition('class="lead">')[2].partition("</p>")[0]
+    said = re.search(r"Best: (\S+) on .* threads, ([\d.]+) (\S+) in sweep[,;] ", lead)
+    assert said is not None
+    assert said[1] == best["placement"]
+    assert float(said[2]) == pytest.approx({"ms": 1e3, "µs": 1e6}[said[3]] * best["ranked_seconds"], rel=1e-3)
+    assert f"Bound by {best['ranked_bound_by']['resource']} (sweep)" in lead
+    row = re.search(r'data-choice="1">.*?</tr>', page.to_html())
+    assert row is not None
+    assert f"{1e6 * other['ranked_seconds']:.4g} µs" in row[0] or f"{1e3 * other['ranked_seconds']:.4g} ms" in row[0]
+    assert "Ranked by the time of sweep." in page.to_html()
+
+
 def test_the_picture_shows_work_and_traffic(document: dict[str, Any]) -> None:
     machine, runs = hn.Machine.load("xeon-x7560-4s"), ranked(document)
     views = machine_views(machine, runs, ["1 a", "2 b"])

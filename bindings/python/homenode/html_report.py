@@ -15,7 +15,7 @@ from homenode.errors import InputError
 from homenode.html_page import COLOURS, MOST_BYTES, Page
 from homenode.machine_drawing import machine_svg
 from homenode.machine_views import link_names, machine_views
-from homenode.ranking_words import bound_and_found, guessed, measure_first, settled
+from homenode.ranking_words import bound_and_found, guessed, measure_first, ranked_by, settled
 from homenode.report_command import TRACE, machine_of, replay_commands
 from homenode.report_figures import RankedRuns, rows_axis, rows_height, scale_of, share
 
@@ -102,7 +102,9 @@ def _certainty(page: Page, document: dict[str, Any], machine: str, order: Sequen
         for one in document.get("machines", [])
         if one["hash"] == machine
     ]
-    said += [settled(found, order) for found in document.get("first_places", []) if found["first"] in order]
+    places = [settled(found, order) for found in document.get("first_places", []) if found["first"] in order]
+    labels = document["runs"][order[0]].get("rank_by") if order else None
+    said += places or ([ranked_by(labels)] if labels else [])
     if said:
         page.text(" ".join(said))
 
@@ -227,7 +229,7 @@ class _Ranking:
 def _headline(ranking: _Ranking, open_regions: Collection[str], *, several: bool) -> str:
     """The best choice, how much faster it is than what it is measured by, and what binds it."""
     run, ranked = ranking.best, ranking.runs[: ranking.ranked]
-    factor, unit = scale_of([run])
+    factor, unit = scale_of([{"seconds": report.ranked_seconds(run)}])
     threads = f"{run['threads']} thread{'' if run['threads'] == 1 else 's'}"
     changed = "".join(f", {key}={value}" for key, value in run["machine_changes"].items())
     what = "Fastest of all" if several else "Best"
@@ -262,7 +264,7 @@ def _measure(ranked: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
 def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], open_regions: Collection[str]) -> None:
     """The best choice of each machine and team, fastest first."""
     listed = best[:_MOST_IN_OVERVIEW]
-    factor, unit = scale_of([ranking.best for ranking in listed])
+    factor, unit = scale_of([{"seconds": report.ranked_seconds(ranking.best)} for ranking in listed])
     titles = [title_of(ranking.best).removesuffix(f" · {ranking.best['engine']} engine") for ranking in listed]
     times = [report.ranked_seconds(ranking.best) for ranking in listed]
     page.heading("Machines and teams")

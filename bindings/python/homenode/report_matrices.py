@@ -180,7 +180,7 @@ def order_matrix(page: Page, pairs: Sequence[Mapping[str, Any]], rank: Mapping[i
             ((column, row), 1 - pair["probability"]),
         ):
             table[at][other] = round(100 * probability, 1)
-            texts[at][other] = f"{100 * probability:.0f}{flips}"
+            texts[at][other] = "equal" if pair.get("tied") else f"{100 * probability:.0f}{flips}"
     ranks = [str(place) for place in range(1, size + 1)]
     axis = {"tickvals": list(range(size)), "ticktext": ranks, "showgrid": False, "zeroline": False}
     data = {
