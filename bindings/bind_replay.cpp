@@ -12,6 +12,7 @@
 #include "models/run/run.hpp"
 #include "models/run/run_plan.hpp"
 #include "models/systems/system_file.hpp"
+#include "traces/format/trace_summary.hpp"
 
 namespace homenode::python {
 namespace py = pybind11;
@@ -88,6 +89,14 @@ py::array_t<std::int64_t> log_of(const RunReport& report) {
     values(i, 3) = entry.thread.value();
     values(i, 4) = entry.overhead.count();
   }
+  return result;
+}
+
+py::list symbol_pages_of(const RunReport& report) {
+  py::list result;
+  for (const SymbolPages& pages : report.pages_by_symbol)
+    result.append(py::dict("kind"_a = name_of(pages.kind), "symbol"_a = pages.symbol, "objects"_a = pages.objects,
+                           "placed_by_node"_a = pages.placed_by_node, "pages_by_node"_a = pages.pages_by_node));
   return result;
 }
 
@@ -169,6 +178,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
   result["heap"] = py::dict("reserved_bytes"_a = report.heap.reserved_bytes, "requested_peak_bytes"_a = report.heap.requested_peak_bytes,
                             "mixed_owner_pages"_a = report.heap.mixed_owner_pages, "remote_block_pages"_a = report.heap.remote_block_pages,
                             "lock_wait_seconds"_a = report.heap.lock_wait.seconds());
+  result["pages_by_symbol"] = symbol_pages_of(report);
   result["best_placement"] = best_of(report);
   if (!energy.empty()) result["energy"] = energy_entry(read_energy_file(energy), machine.file.machine, report);
   const Overheads& spent = report.overheads;

@@ -17,7 +17,12 @@ StackContents RecencyStack::contents() const {
       contents.bounds[c].in_a_group |= segment.group == cursors_[c].group;
     }
     const auto writer = static_cast<std::uint16_t>(segment.dirty ? segment.writer : 0);
-    contents.segments.push_back({{segment.first, segment.last}, rank, segment.start, segment.step, writer, segment.dirty});
+    contents.segments.push_back({.lines = {segment.first, segment.last},
+                                 .rank = rank,
+                                 .start = segment.start,
+                                 .step = segment.step,
+                                 .writer = writer,
+                                 .dirty = segment.dirty});
   }
   for (std::size_t c = 0; c < cursors_.size(); ++c) contents.bounds[c].newer = cursors_[c].newer;
   return contents;

@@ -107,6 +107,7 @@ RunReport report_of(const Threads& threads, Executions& executions, const TimeAc
   report.threads = thread_reports(threads, accounts, report.counts, report.time);
   set_lower_bound(report, threads, executions, team_overhead);
   report.pages_by_node = addresses.pages_by_node();
+  report.pages_by_symbol = addresses.object_pages().by_symbol(threads.in.workload);
   report.page_faults = addresses.page_faults();
   report.migrated_pages = addresses.migrated_pages();
   report.hinting_faults = threads.in.addresses.watch().hinting_faults();

@@ -28,7 +28,8 @@ AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, Pag
       memory_{machine, page_bytes_},
       pages_per_huge_{static_cast<std::uint64_t>(huge.count()) / page_bytes_},
       settled_pages_(machine.nodes.size(), 0),
-      pages_by_node_(machine.nodes.size(), 0) {
+      pages_by_node_(machine.nodes.size(), 0),
+      object_pages_{machine.nodes.size()} {
   if (machine.nodes.size() > pending) {
     throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.nodes.size()) + " nodes; at most 253 are allowed");
   }
@@ -299,6 +300,7 @@ std::uint64_t AddressSpace::settle() {
     for (PageNumber page = faults_[i].page; page < faults_[i].page + pages; ++page) {
       page_table_[page.value()] = static_cast<std::uint8_t>(home.value());
       watch_.placed(page);
+      object_pages_.placed(page, faults_[i].object, home);
       if (keeps_placed_) keep_placed(page, faults_[i].object, faults_[i].place.thread, home);
     }
     pages_by_node_[home.index()] += pages;
@@ -350,6 +352,7 @@ bool AddressSpace::migrate(PageNumber page, NodeId to) {
   memory_.give_back(NodeId{home});
   memory_.take(to);
   split_huge(page);
+  object_pages_.moved(page, NodeId{home}, to);
   --pages_by_node_[home];
   home = static_cast<std::uint8_t>(to.value());
   ++pages_by_node_[home];

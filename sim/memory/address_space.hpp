@@ -16,6 +16,7 @@
 #include "sim/base/units.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/memory/node_memory.hpp"
+#include "sim/memory/object_pages.hpp"
 #include "sim/memory/page_watch.hpp"
 #include "sim/policy/page_placement.hpp"
 #include "sim/report/report.hpp"
@@ -116,6 +117,7 @@ public:
   std::uint64_t remote_pages() const { return remote_pages_; }
   // Pages placed during the run by where they are, or were when they were given back.
   const std::vector<std::uint64_t>& pages_by_node() const { return pages_by_node_; }
+  const ObjectPages& object_pages() const { return object_pages_; }
   // From now on every placing of a page is kept; by default none is.
   void keep_placed_pages() { keeps_placed_ = true; }
   const std::vector<PlacedPage>& placed_pages() const { return placed_; }
@@ -180,6 +182,7 @@ private:
   std::vector<PageFault> faults_;             // noted, not yet settled
   std::vector<NodeId> homes_;
   std::vector<std::uint64_t> pages_by_node_;
+  ObjectPages object_pages_;
   bool keeps_placed_ = false;
   std::vector<PlacedPage> placed_;
   std::vector<bool> ran_on_;  // by core

@@ -9,6 +9,7 @@
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/hardware/memory_model.hpp"
+#include "sim/program/workload.hpp"
 #include "sim/report/timeline.hpp"
 
 namespace homenode {
@@ -66,6 +67,14 @@ struct PlacedPage {
   NodeId home;
 };
 
+// Pages of the objects of one kind and symbol, by node.
+struct SymbolPages {
+  ObjectKind kind = ObjectKind::unknown;
+  std::string symbol;                                        // of the objects; "" where a page was placed for none
+  std::size_t objects = 0;                                   // that placed pages
+  std::vector<std::uint64_t> placed_by_node, pages_by_node;  // where pages came to; where they are at the end, or were when given back
+};
+
 // What the heap did. Fragmentation = requested_peak_bytes / reserved_bytes, both at their largest.
 struct HeapReport {
   std::uint64_t reserved_bytes = 0, requested_peak_bytes = 0;
@@ -103,7 +112,8 @@ struct RunReport {
   std::vector<CoreUse> cores;  // by core
   EventCounts counts;
   std::vector<std::uint64_t> pages_by_node;
-  std::uint64_t page_faults = 0;  // that placed a page
+  std::vector<SymbolPages> pages_by_symbol;  // most pages first; together pages_by_node
+  std::uint64_t page_faults = 0;             // that placed a page
   std::uint64_t migrated_pages = 0;
   std::uint64_t thread_moves = 0;      // of threads that had run, to another core
   std::uint64_t hinting_faults = 0;    // touches of pages that the placement unmapped to see them

@@ -36,14 +36,16 @@ def test_runs_of_a_grid_share_nothing_that_streams_change(stream: hn.Trace) -> N
 
 @pytest.mark.parametrize("engine", ["flow", "line"])
 def test_non_temporal_stores_wait_until_memory_has_them(stream: hn.Trace, engine: str) -> None:
-    # X5550: 66 ns less 27 ns of the DRAM, one line at a time.
+    # X5550: 66 ns less 27 ns of the DRAM, one line at a time. In `line` also less the mean wait for refresh, which a read's 66 ns contain:
+    # tRFC of 160 ns, tREFI of 7.8 us.
+    line = 39e-9 - (160e-9**2 / (2 * 7.8e-6) if engine == "line" else 0)
     one = changed("xeon-x5550-2s", "core.write_combining_buffers", "1")
     seconds = [
         hn.replay(stream, machine, threads=1, stores="nt", engine=engine).regions.loc["triad", "seconds"]
         for machine in (one, hn.Machine.load("xeon-x5550-2s"))
     ]
-    assert seconds[0] >= TRIADS * STREAM_LINES * 39e-9
-    assert seconds[0] == pytest.approx(TRIADS * STREAM_LINES * 39e-9, rel=0.05)
+    assert seconds[0] >= TRIADS * STREAM_LINES * line
+    assert seconds[0] == pytest.approx(TRIADS * STREAM_LINES * line, rel=0.05)
     assert seconds[1] < seconds[0] / 2
 
 

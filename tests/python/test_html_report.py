@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import json
 import re
@@ -79,7 +80,7 @@ def test_page_needs_no_network_and_repeats(homenode: Run, trace_file: Path, tmp_
     assert homenode("replay", trace_file, *OPTIONS, "-o", "report.json").status == 0
     done = homenode("report", "report.json", "-o", "page.html")
     assert done.status == 0, done.stderr
-    assert "9 figures" in done.stdout
+    assert "10 figures" in done.stdout
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "src=" not in page.partition("<body>")[2]
     assert not re.search(r"<(script|link)[^>]+(src|href)=", page)
@@ -117,6 +118,7 @@ def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
         "Traffic on links",
         "Traffic at memory controllers",
         "Pages by home node",
+        "Pages of each object by home node",
         "L1 misses by latency and source",
         "Energy",
         "How sure the order is",
@@ -375,7 +377,7 @@ def test_every_column_and_figure_has_its_sentence(document: dict[str, Any]) -> N
     figure = (
         r'<h3>[^<]+</h3>\n<p class="meaning">[^<]+\.( <span class="words">.*</span>)?</p>\n(<label.*</label>\n)?<figure'
     )
-    assert len(re.findall(figure, text)) == text.count("<figure") == 10
+    assert len(re.findall(figure, text)) == text.count("<figure") == 11
     assert (
         "no single number explains it" in text or "would settle the order best" in text or "all samples agree" in text
     )
@@ -470,3 +472,20 @@ def test_a_missing_report_is_refused(homenode: Run, tmp_path: Path) -> None:
     assert (done.status, done.stderr.count("\n")) == (2, 1)
     assert "no report 'missing.json'" in done.stderr
     assert homenode("report", "missing.json").status == 2  # --output
+
+
+def test_pages_of_objects_show_migrations(document: dict[str, Any]) -> None:
+    def rows_of(pages: dict[str, Any]) -> list[str]:
+        return list(by_title(page_of(pages))["Pages of each object by home node"]["layout"]["yaxis"]["ticktext"])
+
+    still = rows_of(document)
+    assert not any(row.endswith("when placed") for row in still)
+    moved = copy.deepcopy(document)
+    moved["runs"][0]["migrated_pages"] = 1
+    assert rows_of(moved) == [text for row in still for text in (row, f"{row}, when placed")]
+    figure = by_title(page_of(document))["Pages of each object by home node"]
+    best = ranked(document)[0]
+    shown = [trace for trace in figure["data"] if trace["visible"]]
+    assert [sum(trace["x"]) for trace in shown] == [
+        sum(entry["pages_by_node"][node] for entry in best["pages_by_object"]) for node in range(len(shown))
+    ]

@@ -36,6 +36,7 @@ def raw(latency: dict[str, dict[int, int]], hit_lines: list[int], memory: int, t
     counts |= {"hit_lines": hit_lines, "memory_lines": memory, "transfer_lines": transfers, "latency_ns": latency}
     return {
         "seconds": 1.0, "regions": [], "threads": [], "counts": counts, "pages_by_node": [1], "page_faults": 1,
+        "pages_by_symbol": [],
         "migrated_pages": 0, "hinting_faults": 0, "thread_moves": 0, "remote_pages": 0, "huge_pages": 0,
         "overheads": dict.fromkeys(("fork", "barrier", "runtime", "page_work", "waiting"), 0.0), "threads_at_once": 1,
         "overflowed_pages": 0, "heap": None, "heap_name": "plain",
@@ -109,3 +110,16 @@ def test_regret_compares_like_with_like() -> None:
     ]
     report.fill_regrets(runs)
     assert [run["regret"] for run in runs] == [0.0, 0.0, 0.25, 0.0, 0.0, 0.5]
+
+
+def test_pages_of_many_objects_are_twenty_entries() -> None:
+    entries = [
+        {"kind": "heap", "symbol": f"a.c:{line}", "objects": 1, "placed_by_node": [100 - line, 1], "pages_by_node": [0, 101 - line]}
+        for line in range(25)
+    ]  # fmt: skip
+    found = report.run_entry({"threads": 1}, raw({}, [], 0, 0) | {"pages_by_symbol": entries})["pages_by_object"]
+    assert found[:19] == entries[:19]
+    assert len(found) == 20
+    # 81 + 80 + ... + 76 pages on node 0, and one of each on node 1; at the end all on node 1
+    others = {"kind": "others", "symbol": "", "objects": 6, "placed_by_node": [471, 6], "pages_by_node": [0, 477]}
+    assert found[19] == others

@@ -75,3 +75,26 @@ def test_a_key_that_is_missing_new_or_of_another_type_is_found(stream: hn.Trace)
     new["runs"][0]["regions"][0]["colour"] = "red"
     other["runs"][0]["seconds"] = -1
     assert [len(problems(changed)) for changed in (missing, new, other)] == [1, 1, 1]
+
+
+def test_pages_by_object_are_the_pages_by_node() -> None:
+    trace = hn.capture("jacobi2d", n=256, sweeps=40)
+    for placement, migrates in (
+        ("first-touch", False),
+        ("bind:0+autonuma:scan_delay=100us,scan_period_min=100us,kernel=310", True),
+    ):
+        run = hn.replay(trace, "xeon-x5550-2s", threads=8, placement=placement).run
+        placed, at_end = (
+            [sum(pages) for pages in zip(*(entry[key] for entry in run["pages_by_object"]), strict=True)]
+            for key in ("placed_by_node", "pages_by_node")
+        )
+        assert at_end == run["pages_by_node"]
+        # nothing comes back here: each migrated page left node 0 for node 1
+        assert [before - now for before, now in zip(placed, at_end, strict=True)] == [
+            run["migrated_pages"],
+            -run["migrated_pages"],
+        ]
+        assert (run["migrated_pages"] > 0) == migrates
+        assert run["pages_by_object"][0] | {"placed_by_node": 0, "pages_by_node": 0} == {
+            "kind": "heap", "symbol": run["pages_by_object"][0]["symbol"], "objects": 2, "placed_by_node": 0, "pages_by_node": 0,
+        }  # fmt: skip

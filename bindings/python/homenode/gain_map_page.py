@@ -10,24 +10,8 @@ def percent(gain: float) -> str:
     return f"{100 * (gain - 1):+.1f} %"
 
 
-def map_page(advice: Advice) -> Page:
-    """The map as picture and table, with the advice that it goes with."""
-    choice = advice.choice
-    page = Page(f"homenode advise: {choice['machine']}, {choice['threads']} threads")
-    gain, low, high = (percent(one) for one in (advice.gain, advice.gain_low, advice.gain_high))
-    by = "replays" if advice.engine == "flow" else "the closed form"
-    page.lead(f"Unequal chunks gain {gain} ({low} … {high}) by {by}: {advice.reason}.")
-    page.text(
-        f"The map shows upper bounds, by the closed form, over equal chunks: at most {percent(advice.gain_bound)} here. "
-        "The closed form is an estimate without replays. The halo share is the share of the bytes that a thread reads that another one "
-        "writes. "
-        "The map tells where weights cannot pay off, not that they do."
-    )
-    table = advice.map
-    halos, ratios = table["halo_share"].unique().tolist(), table["remote_ratio"].unique().tolist()
-    gains = (
-        table.pivot(index="halo_share", columns="remote_ratio", values="gain").loc[halos, ratios].to_numpy().tolist()
-    )
+def _plot_map(page: Page, advice: Advice, halos: list[float], ratios: list[float], gains: list[list[float]]) -> None:
+    """The map as contours, with the border of 2 % and this program's place."""
     here = advice.here
     z = [[100 * (gain - 1) for gain in row] for row in gains]
     worth, least, most = 100 * (WORTH - 1), min(map(min, z)), max(map(max, z))
@@ -82,6 +66,27 @@ def map_page(advice: Advice) -> Page:
         "that another thread writes. Colour: the most that weights can gain there; 'here' is this program on this machine."
     )
     page.plot([contour, *([border] if crosses else []), point], layout, height=560, meaning=note)
+
+
+def map_page(advice: Advice) -> Page:
+    """The map as picture and table, with the advice that it goes with."""
+    choice = advice.choice
+    page = Page(f"homenode advise: {choice['machine']}, {choice['threads']} threads")
+    gain, low, high = (percent(one) for one in (advice.gain, advice.gain_low, advice.gain_high))
+    by = "replays" if advice.engine == "flow" else "the closed form"
+    page.lead(f"Unequal chunks gain {gain} ({low} … {high}) by {by}: {advice.reason}.")
+    page.text(
+        f"The map shows upper bounds, by the closed form, over equal chunks: at most {percent(advice.gain_bound)} here. "
+        "The closed form is an estimate without replays. The halo share is the share of the bytes that a thread reads that another one "
+        "writes. "
+        "The map tells where weights cannot pay off, not that they do."
+    )
+    table = advice.map
+    halos, ratios = table["halo_share"].unique().tolist(), table["remote_ratio"].unique().tolist()
+    gains = (
+        table.pivot(index="halo_share", columns="remote_ratio", values="gain").loc[halos, ratios].to_numpy().tolist()
+    )
+    _plot_map(page, advice, halos, ratios, gains)
     rows = [[f"{100 * halo:.3g} %", *(percent(gain) for gain in row)] for halo, row in zip(halos, gains, strict=True)]
     columns = ["halo share", *(f"{ratio:.2f}" for ratio in ratios)]
     meanings = {"halo share": "Of the bytes that a thread reads, the share that another thread of the team writes."}

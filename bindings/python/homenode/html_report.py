@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from homenode import report, report_figures, report_matrices, unseen
+from homenode import report, report_figures, report_matrices, report_objects, unseen
 from homenode.confidence import LEVEL
 from homenode.errors import InputError
 from homenode.html_page import COLOURS, MOST_BYTES, Page
@@ -362,6 +362,7 @@ def _section(
     report_matrices.traffic_on_links(page, of, link_names(machine, len(first["link_bytes"])))
     report_matrices.traffic(page, of)
     report_figures.pages_by_home(page, of)
+    report_objects.pages_by_object(page, of)
     report_matrices.latencies(page, of)
     report_figures.energy(page, of)
     _confidence(page, document, [ranking.order[place] for place in kept if place < ranking.ranked], of.group)

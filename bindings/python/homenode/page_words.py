@@ -2,6 +2,7 @@
 
 WORDS = {
     "region": "a loop, a set of tasks, a single, a section, a thread's routine, or the serial code between them",
+    "object": "a heap block, a global, a stack frame, thread-local or mapped memory; accesses are object and offset",
     "home node": "the node whose memory holds a page",
     "NUMA node": "cores and memory at one distance from each other",
     "initiator node": "the node of the core that asks for a line",

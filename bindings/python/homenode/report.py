@@ -9,6 +9,7 @@ from homenode import _core
 from homenode.resources import REPORT_SCHEMA
 
 SCHEMA = "homenode.report/1"
+_MOST_OBJECTS = 20  # entries of pages by object
 
 
 def report_schema() -> dict[str, Any]:
@@ -50,6 +51,17 @@ def _histogram(by_source: dict[str, dict[int, int]]) -> dict[str, Any]:
     return {"edges": [width * index for index in range(bins + 1)], "counts": totals, "by_source": columns}
 
 
+def _pages_by_object(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The objects with most pages, those of one symbol together, and all others as one entry."""
+    if len(entries) <= _MOST_OBJECTS:
+        return entries
+    rest = entries[_MOST_OBJECTS - 1 :]
+    others: dict[str, Any] = {"kind": "others", "symbol": "", "objects": sum(entry["objects"] for entry in rest)}
+    for key in ("placed_by_node", "pages_by_node"):
+        others[key] = [sum(pages) for pages in zip(*(entry[key] for entry in rest), strict=True)]
+    return [*entries[: _MOST_OBJECTS - 1], others]
+
+
 def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
     """One run: `choice` is what was asked for, in the report's keys; `raw` is what the extension returned."""
     counts = raw["counts"]
@@ -78,6 +90,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "threads_detail": raw["threads"],
         "traffic_bytes": _matrix(counts["traffic_bytes"], counts["nodes"]),
         "pages_by_node": raw["pages_by_node"],
+        "pages_by_object": _pages_by_object(raw["pages_by_symbol"]),
         "remote_pages": raw["remote_pages"],
         "page_faults": raw["page_faults"],
         "migrated_pages": raw["migrated_pages"],
