@@ -5,6 +5,7 @@
 #include "models/machines/machine_file.hpp"
 #include "models/run/run.hpp"
 #include "tests/support/accounted_run.hpp"
+#include "tests/support/equal_reports.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/workloads.hpp"
 
@@ -19,19 +20,6 @@ RunSpec eight_threads(const char* placement, const char* caches = "runs") {
   options.placement = placement;
   options.caches = caches;
   return options;
-}
-
-void expect_equal(const RunReport& report, const RunReport& expected) {
-  EXPECT_EQ(report.time, expected.time);
-  EXPECT_EQ(report.counts.traffic_bytes, expected.counts.traffic_bytes);
-  EXPECT_EQ(report.counts.link_bytes, expected.counts.link_bytes);
-  EXPECT_EQ(report.counts.hit_lines, expected.counts.hit_lines);
-  EXPECT_EQ(report.counts.accesses, expected.counts.accesses);
-  EXPECT_EQ(report.counts.tlb_misses, expected.counts.tlb_misses);
-  EXPECT_EQ(report.counts.latency_ns, expected.counts.latency_ns);
-  EXPECT_EQ(report.pages_by_node, expected.pages_by_node);
-  EXPECT_EQ(report.page_faults, expected.page_faults);
-  for (std::size_t t = 0; t < expected.threads.size(); ++t) EXPECT_EQ(report.threads[t].busy, expected.threads[t].busy) << t;
 }
 
 class Record : public ::testing::TestWithParam<std::tuple<const char*, const char*, std::int64_t>> {};

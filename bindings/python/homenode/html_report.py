@@ -269,7 +269,7 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], o
     times = [report.ranked_seconds(ranking.best) for ranking in listed]
     page.heading("Machines and teams")
     meanings = {
-        "machine and team": "A machine, what of it was changed, and the number of threads; the link leads to its section.",
+        "machine and team": "A machine with its changes, and the number of threads; the link leads to its section.",
         "best choice": "The fastest choice of that section.",
         "time": "Simulated time of the whole program with that choice, or of the regions by which it is ranked.",
         "over the fastest": "That time over the least of all rows.",
