@@ -52,6 +52,23 @@ bool clears_its_result(const llvm::MCInst& decoded, const std::string& name) {
   return decoded.getOperand(1).getReg() == decoded.getOperand(2).getReg();
 }
 
+std::unique_ptr<InstrDesc> copy_of(const InstrDesc& known) {
+  auto description = std::make_unique<InstrDesc>();
+  description->Writes = known.Writes;
+  description->Reads = known.Reads;
+  description->Resources = known.Resources;
+  description->UsedBuffers = known.UsedBuffers;
+  description->UsedProcResUnits = known.UsedProcResUnits;
+  description->UsedProcResGroups = known.UsedProcResGroups;
+  description->MaxLatency = known.MaxLatency;
+  description->NumMicroOps = known.NumMicroOps;
+  description->SchedClassID = known.SchedClassID;
+  description->MustIssueImmediately = known.MustIssueImmediately;
+  description->IsRecyclable = false;
+  description->HasPartiallyOverlappingGroups = known.HasPartiallyOverlappingGroups;
+  return description;
+}
+
 std::string hexadecimal(std::uint8_t byte) {
   static constexpr std::string_view digits = "0123456789abcdef";
   return {digits[byte >> 4], digits[byte & 15]};
@@ -112,6 +129,7 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded) {
     llvm::erase_if(instruction.plain->getUses(), is_stack_pointer);
     llvm::erase_if(instruction.plain->getDefs(), is_stack_pointer);
   }
+  if (instruction.plain->isOptimizableMove()) make_renamed(instruction);
   if (clears_its_result(decoded, mnemonic(text)))
     for (ReadState& read : instruction.plain->getUses()) read.setIndependentFromDef();
   // The unit holds only what the scheduling model calls loads and stores.
@@ -134,49 +152,61 @@ void BlockReader::make_arrived(CoreInstruction& instruction, bool is_move) const
   const unsigned of_memory = of_load + (plain.getMayStore() ? 1 : 0);
   const auto less = [&](unsigned latency) { return latency - std::min(latency, of_memory); };
 
-  auto description = std::make_unique<InstrDesc>();
-  description->Writes = known.Writes;
-  description->Reads = known.Reads;
-  description->Resources = known.Resources;
-  description->UsedBuffers = known.UsedBuffers;
-  description->UsedProcResUnits = known.UsedProcResUnits;
-  description->UsedProcResGroups = known.UsedProcResGroups;
+  auto description = copy_of(known);
   description->MaxLatency = less(known.MaxLatency);
-  description->NumMicroOps = known.NumMicroOps;
-  description->SchedClassID = known.SchedClassID;
-  description->MustIssueImmediately = known.MustIssueImmediately;
-  description->IsRecyclable = false;
-  description->HasPartiallyOverlappingGroups = known.HasPartiallyOverlappingGroups;
   for (auto& write : description->Writes) write.Latency = less(write.Latency);
   for (auto& read : description->Reads) read.SchedClassID = 0;
 
-  auto arrived = of_fixed_cost(*description);
-  arrived->setMayLoad(plain.getMayLoad());
-  arrived->setMayStore(plain.getMayStore());
-  arrived->setHasSideEffects(plain.getHasSideEffects());
-  arrived->setBeginGroup(plain.getBeginGroup());
-  arrived->setEndGroup(plain.getEndGroup());
-  arrived->setRetireOOO(plain.getRetireOOO());
+  instruction.arrived = described_by(*description, plain);
+  if (instruction.arrived) instruction.arrived_description = std::move(description);
+}
+
+// LLVM's elimination makes the result a second name of the source. A later write of the source then counts as one of the result, too, and
+// chains through the move are lost. So the move is a place in the reorder buffer that waits for its source, and takes no time and no port.
+void BlockReader::make_renamed(CoreInstruction& instruction) const {
+  auto description = copy_of(instruction.plain->getDesc());
+  description->Resources.clear();
+  description->UsedBuffers = description->UsedProcResUnits = description->UsedProcResGroups = 0;
+  description->MaxLatency = 0;
+  for (auto& write : description->Writes) write.Latency = 0;
+  auto renamed = described_by(*description, *instruction.plain);
+  if (!renamed) {  // not as expected: executed
+    instruction.plain->clearOptimizableMove();
+    return;
+  }
+  instruction.plain = std::move(renamed);
+  instruction.own_description = std::move(description);
+}
+
+// `plain` by a changed copy of its description; none if its operands are not as expected.
+std::unique_ptr<Instruction> BlockReader::described_by(const InstrDesc& description, const Instruction& plain) const {
+  const InstrDesc& known = plain.getDesc();
+  auto made = of_fixed_cost(description);
+  made->setMayLoad(plain.getMayLoad());
+  made->setMayStore(plain.getMayStore());
+  made->setHasSideEffects(plain.getHasSideEffects());
+  made->setBeginGroup(plain.getBeginGroup());
+  made->setEndGroup(plain.getEndGroup());
+  made->setRetireOOO(plain.getRetireOOO());
   // Definitions and descriptors stand in one order; a descriptor without a register has no definition.
   std::size_t next = 0;
   for (const WriteState& write : plain.getDefs()) {
     while (next < known.Writes.size() &&
            (known.Writes[next].Latency != write.getLatency() || known.Writes[next].SClassOrWriteResourceID != write.getWriteResourceID()))
       ++next;
-    if (next == known.Writes.size()) return;  // not as expected: as a load that knows of no store
-    arrived->getDefs().push_back(
-        WriteState{description->Writes[next++], write.getRegisterID(), write.clearsSuperRegisters(), write.isWriteZero()});
+    if (next == known.Writes.size()) return nullptr;
+    made->getDefs().push_back(
+        WriteState{description.Writes[next++], write.getRegisterID(), write.clearsSuperRegisters(), write.isWriteZero()});
   }
   next = 0;
   for (const ReadState& read : plain.getUses()) {
     while (next < known.Reads.size() && &known.Reads[next] != &read.getDescriptor()) ++next;
-    if (next == known.Reads.size()) return;
-    ReadState copied{description->Reads[next++], read.getRegisterID()};
+    if (next == known.Reads.size()) return nullptr;
+    ReadState copied{description.Reads[next++], read.getRegisterID()};
     if (read.isIndependentFromDef()) copied.setIndependentFromDef();
-    arrived->getUses().push_back(copied);
+    made->getUses().push_back(copied);
   }
-  instruction.arrived_description = std::move(description);
-  instruction.arrived = std::move(arrived);
+  return made;
 }
 
 CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
@@ -185,6 +215,7 @@ CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
   CoreBlock cut{.id = block.id, .address = block.address, .instructions = {}};
   for (const CoreInstruction& instruction : block.instructions) {
     CoreInstruction copied;
+    copied.own_description = instruction.own_description;
     copied.plain = std::make_unique<Instruction>(*instruction.plain);
     copied.effects = instruction.effects;
     copied.next = instruction.next;
@@ -192,7 +223,6 @@ CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
       const bool is_own = llvm::any_of(registers.regunits(read.getRegisterID()), [&](auto unit) { return is_written[unit]; });
       if (is_own) continue;
       read.setIndependentFromDef();
-      copied.plain->clearOptimizableMove();  // eliminated, it would be a second name of what it reads
     }
     for (const WriteState& write : copied.plain->getDefs())
       for (const auto unit : registers.regunits(write.getRegisterID())) is_written[unit] = true;

@@ -18,6 +18,7 @@ namespace homenode {
 
 // What the simulation copies for each execution of an instruction.
 struct CoreInstruction {
+  std::shared_ptr<const llvm::mca::InstrDesc> own_description;  // of `plain`, where that is not LLVM's
   std::unique_ptr<llvm::mca::Instruction> plain;
   // The same, whose operand in memory has arrived when it executes: a load whose store says when. None if it reads no memory.
   std::unique_ptr<llvm::mca::InstrDesc> arrived_description;
@@ -46,6 +47,8 @@ public:
 private:
   CoreInstruction read(const llvm::MCInst&);
   std::unique_ptr<llvm::mca::Instruction> of_fixed_cost(const llvm::mca::InstrDesc&) const;
+  std::unique_ptr<llvm::mca::Instruction> described_by(const llvm::mca::InstrDesc&, const llvm::mca::Instruction& plain) const;
+  void make_renamed(CoreInstruction&) const;
   void make_arrived(CoreInstruction&, bool is_move) const;
 
   CoreTarget& target_;
