@@ -47,6 +47,7 @@ int main(int count, char** words) {
   if (!strcmp(how, "overflow")) deep(0);
   if (!strcmp(how, "overflow in a thread")) pthread_create(&thread, 0, dive, 0), pthread_join(thread, 0);
   if (!strcmp(how, "abort")) abort();
+  if (!strcmp(how, "at once")) { work(); _exit(0); }
   if (!strcmp(how, "exit_group")) syscall(SYS_exit_group, 3);
   if (!strcmp(how, "fork")) { if (!fork()) { work(); _exit(0); } wait(0); }
   return 0;
@@ -72,6 +73,7 @@ ENDS = {
     "overflow": (1, "signal 11 (SIGSEGV)"),
     "overflow in a thread": (1, "signal 11 (SIGSEGV)"),
     "abort": (1, "signal 6 (SIGABRT)"),
+    "at once": (2, ""),
     "exit_group": (1, "a system call of its own"),
     "fork": (1, ""),
 }
@@ -89,6 +91,13 @@ def test_what_a_program_did_before_it_left_is_kept_with_the_reason(leaves: Path,
     told = [loss["reason"] for loss in trace.inspect()["losses"]]
     assert any(reason.startswith("truncated: ") for reason in told) is bool(why)
     assert ("fork: what the child process does is not recorded" in told) is (how == "fork")
+
+
+def test_a_program_that_leaves_by_exit_at_once_has_its_instructions_counted_and_timed(leaves: Path) -> None:
+    trace = hn.capture(command=[leaves, "at once"])
+    # a store, an addition, a comparison and a jump for each element, twice
+    assert trace.inspect()["work"]["instructions"] > 2 * 10000 * 3
+    assert trace.measured
 
 
 def test_a_program_that_was_not_compiled_for_tracing_is_refused(homenode: Run, tmp_path: Path) -> None:

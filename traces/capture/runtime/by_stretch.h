@@ -10,6 +10,10 @@
 /* Opens what a variable of the environment names as hn_descriptor; false where it names nothing. Ends the program if it cannot. */
 bool hn_tell_to(const char* variable);
 
+/* What is told last, by work.c or times.c; once. at_once.c calls it where the program leaves by _exit, behind hn_tell_before_exit. */
+void hn_finish_counts(void);
+void hn_tell_before_exit(void);
+
 /* Rows by number, zeroed. */
 struct hn_rows {
   char* rows;

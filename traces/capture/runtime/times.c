@@ -57,7 +57,7 @@ void hn_work_parallel(uint64_t serial, bool begins) {
   else
     cut("parallel", serial);
 }
-static void finish(void) {
+void hn_finish_counts(void) {
   if (!open_for_times) return;
   cut("serial", serials);
   for (unsigned t = 1; t < of_thread.number; ++t) say_time("thread", t, *(const uint64_t*)hn_row(&of_thread, t, sizeof(uint64_t)));
@@ -77,7 +77,8 @@ void hn_open(void) {
   opened = true;
   if (!hn_tell_to("HOMENODE_TIMED")) return;
   open_for_times = true;
-  atexit(finish);
+  atexit(hn_finish_counts);
+  hn_tell_before_exit();
   static const char begin[] = "\n{\"kind\": \"timing\"}\n"; /* whatever a twin that was killed left before it */
   say(begin, sizeof begin - 1);
   hn_threads_open();

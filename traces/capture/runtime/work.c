@@ -128,7 +128,7 @@ static double clock_hertz(void) {
   }
   return best;
 }
-static void finish(void) {
+void hn_finish_counts(void) {
   if (!file) return;
   cut("serial", serials);
   for (unsigned t = 1; t < of_thread.number; ++t) say("thread", t, hn_row(&of_thread, t, sizeof(struct account)));
@@ -157,7 +157,8 @@ void hn_open(void) {
   file = fdopen(hn_descriptor, "w");
   if (!file) abort();
   hn_calls_open(true);
-  atexit(finish);
+  atexit(hn_finish_counts);
+  hn_tell_before_exit();
   hn_threads_open();
   pthread_atfork(0, 0, forget);
 }
