@@ -318,7 +318,8 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                         {{"entries", &machine.tlb.entries},
                                          {"large_entries", &machine.tlb.large_entries},
                                          {"page", &machine.tlb.page},
-                                         {"miss_penalty", &machine.tlb.miss_penalty}}}};
+                                         {"miss_penalty", &machine.tlb.miss_penalty},
+                                         {"stream_walk", &machine.tlb.stream_walk}}}};
   if (machine.ring) {
     RingDescription& ring = *machine.ring;
     sections.push_back({"ring",

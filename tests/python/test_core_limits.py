@@ -49,6 +49,24 @@ def test_non_temporal_stores_wait_until_memory_has_them(stream: hn.Trace, engine
     assert seconds[1] < seconds[0] / 2
 
 
+@pytest.mark.parametrize("engine", ["flow", "line"])
+@pytest.mark.parametrize("pages", ["4KiB", "thp"])
+def test_a_stream_of_loads_waits_at_each_page(stream: hn.Trace, engine: str, pages: str) -> None:
+    """b and c are read side by side and walk together; a is only stored to. The arrays are more pages than the X5550 translates."""
+    walk, page_lines = 1e-6, 64
+    seconds = [
+        hn.replay(
+            stream, changed("xeon-x5550-2s", "tlb.stream_walk", value), threads=1, engine=engine, pages=pages
+        ).regions.loc["triad", "seconds"]
+        for value in ("0 ps", "1 us")
+    ]
+    at_once = TRIADS * STREAM_LINES / page_lines * walk
+    if pages == "thp":  # one walk for 2 MiB
+        assert seconds[1] - seconds[0] < 0.1 * at_once
+    else:
+        assert seconds[1] - seconds[0] == pytest.approx(at_once, rel=0.02)
+
+
 SHARED = """
 #include <stdlib.h>
 enum { N = 2048, ROUNDS = 40 };

@@ -118,12 +118,7 @@ def test_the_machine_has_a_source_for_each_number(unpacked: Path, homenode: Home
         assert one["assumed"] or HOST in one["source"], one
     for engine in ("flow", "line", "simgrid"):
         trace = hn.capture("stream", n=20_000)
-        try:
-            assert hn.replay(trace, tmp_path / "host.toml", threads=1, engine=engine).seconds > 0
-        except hn.errors.InputError as error:
-            # A tiny kit's arrays may lie in the caches, so that what it measures is no latency of memory.
-            assert engine == "line", error
-            assert "its DRAM alone takes" in str(error)
+        assert hn.replay(trace, tmp_path / "host.toml", threads=1, engine=engine).seconds > 0
 
 
 def test_times_are_compared_with_replays_of_the_same_choices(returned: Returned, tmp_path: Path) -> None:

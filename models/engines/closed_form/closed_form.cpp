@@ -254,7 +254,8 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   spent.reads = spent.reads.max(exchange);
   const Eigen::ArrayXd alone = spent.busy(machine_.overlap);
   const Eigen::ArrayXd faults = asked.faults * (system_.fault.parallel.seconds() + system_.fault.serial.seconds());
-  const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() + faults +
+  const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() +
+                                asked.stream_walks * machine_.tlb.stream_walk.seconds() + faults +
                                 Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(team_.size()));
   // A thread offers what it would draw at idle latency, over all its time.
   spent.reads = (asked.read_weight * loaded_latency(asked, uses, alone, alone + around)).rowwise().sum().max(exchange);

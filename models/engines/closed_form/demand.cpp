@@ -212,15 +212,15 @@ ClosedForm::Found ClosedForm::find(const TrafficPart& part, std::uint32_t cell, 
 // What a piece adds to its thread's demand, but for what other threads' caches send it.
 struct ClosedForm::Rows {
   std::size_t levels, homes;
-  std::size_t width() const { return 3 + 2 * levels + 4 * homes; }
+  std::size_t width() const { return 4 + 2 * levels + 4 * homes; }
   // Places in a row.
-  static constexpr std::size_t core = 0, walks = 1, taken_in = 2;
-  std::size_t hit_lines(std::size_t level) const { return 3 + level; }
-  std::size_t hit_weight(std::size_t level) const { return 3 + levels + level; }
-  std::size_t read_lines(std::size_t home) const { return 3 + 2 * levels + home; }
-  std::size_t read_weight(std::size_t home) const { return 3 + 2 * levels + homes + home; }
-  std::size_t non_temporal(std::size_t home) const { return 3 + 2 * levels + 2 * homes + home; }
-  std::size_t dirtied(std::size_t home) const { return 3 + 2 * levels + 3 * homes + home; }
+  static constexpr std::size_t core = 0, walks = 1, taken_in = 2, stream_walks = 3;
+  std::size_t hit_lines(std::size_t level) const { return 4 + level; }
+  std::size_t hit_weight(std::size_t level) const { return 4 + levels + level; }
+  std::size_t read_lines(std::size_t home) const { return 4 + 2 * levels + home; }
+  std::size_t read_weight(std::size_t home) const { return 4 + 2 * levels + homes + home; }
+  std::size_t non_temporal(std::size_t home) const { return 4 + 2 * levels + 2 * homes + home; }
+  std::size_t dirtied(std::size_t home) const { return 4 + 2 * levels + 3 * homes + home; }
 };
 
 ClosedForm::Known& ClosedForm::known_of(const RegionTraffic& traffic, const Owners& owners) const {
@@ -266,7 +266,8 @@ bool ClosedForm::of_one_thread(const Known& known, std::uint32_t cell, std::uint
 ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assignment& assignment) const {
   const Eigen::Index threads = at(team_.size()), nodes = at(machine_.nodes.size());
   Demand asked;
-  asked.core = asked.walks = asked.transfers = asked.faults = asked.taken_in = asked.streaming = Eigen::ArrayXd::Zero(threads);
+  asked.core = asked.walks = asked.stream_walks = asked.transfers = asked.faults = asked.taken_in = asked.streaming =
+      Eigen::ArrayXd::Zero(threads);
   asked.hit_lines = asked.hit_weight = Matrix::Zero(threads, at(levels_));
   asked.read_lines = asked.read_weight = asked.writebacks = asked.non_temporal = Matrix::Zero(threads, nodes);
   asked.link_bytes = Matrix::Zero(threads, at(topology_.directed_links()));
@@ -304,6 +305,7 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
     const double* const sum = sums.data() + t * width;
     asked.core(at(t)) += sum[Rows::core];
     asked.walks(at(t)) += sum[Rows::walks];
+    asked.stream_walks(at(t)) += sum[Rows::stream_walks];
     asked.taken_in(at(t)) += sum[Rows::taken_in];
     for (std::size_t level = 0; level < levels_; ++level) {
       asked.hit_lines(at(t), at(level)) += sum[rows.hit_lines(level)];
@@ -327,6 +329,9 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
   const TrafficCell& cell = traffic.cells[piece.cell];
   const Eigen::Index t = piece.thread;
   const double reach = static_cast<double>(machine_.tlb.entries) * static_cast<double>(table_.lines_per_page());
+  // A stream loses stream_walk at a page; the parts of a cell advance together (page_walks.hpp).
+  const bool streams_walk = machine_.tlb.stream_walk > Time{};
+  double stream_pages = 0;
   bool by_place = false;
   row[Rows::core] += piece.fraction * cell.core_seconds;
   for (std::size_t level = 1; level < private_levels_; ++level) {
@@ -358,7 +363,13 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
       row[rows.hit_lines(level)] += lines * found.level[level];
       row[rows.hit_weight(level)] += lines * found.level[level] / parallelism;
     }
-    if (found.distance > reach && reach > 0) row[Rows::walks] += lines / static_cast<double>(table_.lines_per_page()) / parallelism;
+    if (found.distance > reach && reach > 0) {
+      const double pages = lines / static_cast<double>(table_.lines_per_page());
+      if (streams_walk && part.reads && part.parallelism > static_cast<float>(machine_.miss_buffers))
+        stream_pages = std::max(stream_pages, pages);
+      else
+        row[Rows::walks] += pages / parallelism;
+    }
     if (found.memory > 0) {
       row[Rows::taken_in] += lines * found.memory;
       each_home([&](std::size_t home, double count) {
@@ -382,6 +393,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
     if (part.writes && found.modified < 1)
       each_home([&](std::size_t home, double count) { row[rows.dirtied(home)] += count * (1 - found.modified); });
   }
+  row[Rows::stream_walks] += stream_pages;
   return by_place;
 }
 

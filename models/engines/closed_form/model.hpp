@@ -53,6 +53,7 @@ private:
   // What the threads move.
   struct Demand {
     Eigen::ArrayXd core, walks, transfers, faults;             // seconds, walked pages / parallelism, seconds, pages; by thread
+    Eigen::ArrayXd stream_walks;                               // pages that loads' streams walk for
     Matrix hit_lines, hit_weight;                              // thread x level
     Matrix read_lines, read_weight, writebacks, non_temporal;  // thread x home
     Matrix link_bytes;                                         // thread x directed link, of transfers

@@ -52,13 +52,13 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   const Time page_work = Time::picoseconds(overhead) - work.overhead;
   if (timeline_ != nullptr)
     timeline_->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now, place.now + page_work);
-  counts_.events.tlb_misses += passed.walked_pages;
+  counts_.events.tlb_misses += passed.walks.pages;
   counts_.events.accesses += passed.slice.accesses;
   const std::uint64_t huge_before = addresses.huge_pages();
   const std::uint64_t faulted = addresses.settle();
   if (faulted + hinting_faults_ != 0) start_kernel_work(r, work, faulted, overhead);
   // A walk holds up the access that needs the translation, and overlaps with nothing but other walks.
-  overhead += to_picoseconds(passed.walks * machine_.tlb.miss_penalty.seconds());
+  overhead += to_picoseconds(passed.walks.seconds(machine_.tlb));
 
   r.begin = place.now.count();
   r.overhead = overhead;

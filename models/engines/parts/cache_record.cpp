@@ -8,8 +8,8 @@ namespace homenode {
 
 void FilteredSlice::clear() {
   reached = Stretch::to_the_end;
-  first = accesses = walked_pages = 0;
-  walks = 0;
+  first = accesses = 0;
+  walks = {};
   share = 1;
   outcome.clear();
   phases.clear();

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "models/engines/parts/page_walks.hpp"
 #include "models/engines/parts/phases.hpp"
 #include "models/engines/parts/translation_buffer.hpp"
 #include "sim/base/units.hpp"
@@ -30,6 +31,8 @@ struct FilteredSlice {
   struct Touch {
     AddressRange range;
     bool writes = false;
+    bool followed = false;      // loads of a stream that a prefetcher follows
+    bool begins_group = false;  // of touches that advance together
     float parallelism = 1;
   };
   struct Placed {  // an object that got its addresses on first use
@@ -40,8 +43,8 @@ struct FilteredSlice {
   ItemRange items;
   std::uint64_t first = 0, reached = Stretch::to_the_end;  // accesses, of a stretch
   double share = 1;                                        // of its iteration, if it is a stretch
-  std::uint64_t accesses = 0, walked_pages = 0;
-  double walks = 0;  // CacheStage::Passed; both without transparent huge pages
+  std::uint64_t accesses = 0;
+  PageWalks walks;  // without transparent huge pages
   CacheOutcome outcome;
   std::vector<SlicePhase> phases;
   std::vector<Touch> touches;

@@ -56,17 +56,23 @@ CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, c
     kept = next_slice(work, addresses, faulted);
   }
   passed_ = kept.own;
-  Passed passed{*kept.slice, kept.slice->walked_pages, kept.slice->walks};
+  Passed passed{*kept.slice, kept.slice->walks};
   if (passed.slice.items != work.items || passed.slice.first != (work.stretch ? work.stretch->first : 0))
     throw std::logic_error("a thread starts another slice than was prefiltered or recorded");
-  for (const FilteredSlice::Touch& touch : passed.slice.touches) {
-    addresses.note_touch(touch.range, touch.writes, work.place);
-    if (addresses.pages_per_huge() == 0 || translations_.empty()) continue;
-    const std::uint64_t missed = missed_pages(work.place.core, touch.range, addresses);
-    passed.walked_pages += missed;
-    passed.walks += static_cast<double>(missed) / touch.parallelism;
-  }
+  PageWalks walked;
+  note_touches(passed.slice, work.place, addresses, walked);
+  passed.walks += walked;
   return passed;
+}
+
+void CacheStage::note_touches(const FilteredSlice& slice, const Place& place, AddressSpace& addresses, PageWalks& walked) {
+  GroupWalks walks{walked};
+  for (const FilteredSlice::Touch& touch : slice.touches) {
+    addresses.note_touch(touch.range, touch.writes, place);
+    if (addresses.pages_per_huge() == 0 || translations_.empty()) continue;
+    if (touch.begins_group) walks.next_group();
+    walks.add(missed_pages(place.core, touch.range, addresses), touch.parallelism, touch.followed);
+  }
 }
 
 std::uint64_t CacheStage::filter_ahead(const Work& work, AddressSpace& addresses) {
@@ -212,9 +218,11 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   if (groups_.size() <= collected_) groups_.emplace_back();
   Group& group = groups_[collected_];
   if (!touches.next(group.touches)) return false;
+  GroupWalks walks{slice.walks};
+  group_begins_ = true;
   for (const LineTouch& touch : group.touches) {
     if (faulted) addresses.note_touch(bytes_of(touch.lines, line_bytes_), touch.writes, work.place);
-    note_pages(touch, work.place.core, addresses, slice, faulted != nullptr, walks_now);
+    note_pages(touch, work.place.core, addresses, slice, faulted != nullptr, walks_now ? &walks : nullptr);
     if (repetition_.follows()) repetition_.touched(touch.lines);
   }
   if (faulted && addresses.watch().faulted()) faulted();
@@ -222,7 +230,7 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   group.left_out = touches.left_out().size();
   group.combined = touches.combined();
   for (const LineTouch& touch : touches.left_out()) {
-    note_pages(touch, work.place.core, addresses, slice, false, walks_now);
+    note_pages(touch, work.place.core, addresses, slice, false, walks_now ? &walks : nullptr);
     group.accesses_left_out += touch.accesses;
   }
   ++collected_;
@@ -246,26 +254,25 @@ void CacheStage::pass_groups(const Work& work, FilteredSlice& slice) {
 // Which pages the touch needs, and what finding them costs. `noted`: the address space knows already. Of pages that the slice has touched
 // in the same way already nothing is to be learned, but which translations are used.
 void CacheStage::note_pages(const LineTouch& touch, CoreId core, const AddressSpace& addresses, FilteredSlice& slice, bool noted,
-                            bool walks_now) {
+                            GroupWalks* walks) {
   const AddressRange range = bytes_of(touch.lines, line_bytes_);
+  const bool followed = touch.reads && touch.parallelism > static_cast<float>(touch_options_.miss_buffers);
+  const auto note = [&] {
+    slice.touches.push_back({range, touch.writes, followed, std::exchange(group_begins_, false), touch.parallelism});
+  };
   slice.accesses += touch.accesses;
   if (addresses.pages_per_huge() != 0 || range.last <= range.first) {
-    if (!noted && range.last > range.first) slice.touches.push_back({range, touch.writes, touch.parallelism});
-    if (!walks_now) return;
-    const std::uint64_t missed = missed_pages(core, range, addresses);
-    slice.walked_pages += missed;
-    slice.walks += static_cast<double>(missed) / touch.parallelism;
+    if (!noted && range.last > range.first) note();
+    if (walks != nullptr) walks->add(missed_pages(core, range, addresses), touch.parallelism, followed);
     return;
   }
   const std::uint64_t first = (range.first - first_byte_) >> page_shift_, last = ((range.last - 1 - first_byte_) >> page_shift_) + 1;
-  if (!noted && pages_.add(first, last, touch.writes)) slice.touches.push_back({range, touch.writes, touch.parallelism});
-  if (!walks_now) return;
+  if (!noted && pages_.add(first, last, touch.writes)) note();
+  if (walks == nullptr) return;
   TranslationBuffer& buffer = translations_[core.index()].pages;
   std::uint64_t missed = 0;
   for (std::uint64_t page = first; page < last; ++page) missed += !buffer.find(page);
-  if (missed == 0) return;
-  slice.walked_pages += missed;
-  slice.walks += static_cast<double>(missed) / touch.parallelism;
+  walks->add(missed, touch.parallelism, followed);
 }
 
 LineTouches::AddressOf CacheStage::addresses_for(AddressSpace& addresses, ThreadId thread, FilteredSlice& slice) const {

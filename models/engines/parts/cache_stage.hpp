@@ -28,8 +28,7 @@ public:
 
   struct Passed {
     const FilteredSlice& slice;  // good until the next slice passes
-    std::uint64_t walked_pages = 0;
-    double walks = 0;  // pages walked for / parallelism: walks overlap as the misses of their stream do
+    PageWalks walks;
   };
   // The slice that starts, its touches noted in the address space. With `faulted` they are noted group by group, before the caches see the
   // group, and it is called whenever a page of one was watched for; such slices must not be foreseen.
@@ -70,7 +69,9 @@ private:
   void access(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
   bool next_group(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
   void pass_groups(const Work&, FilteredSlice&);
-  void note_pages(const LineTouch&, CoreId, const AddressSpace&, FilteredSlice&, bool noted, bool walks_now);
+  void note_pages(const LineTouch&, CoreId, const AddressSpace&, FilteredSlice&, bool noted, GroupWalks*);
+  // With transparent huge pages: what a translation covers is known only now.
+  void note_touches(const FilteredSlice&, const Place&, AddressSpace&, PageWalks&);
   Opened& opened(const Work&, AddressSpace&, FilteredSlice&);
   Opened& open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on);
   LineTouches::AddressOf addresses_for(AddressSpace&, ThreadId, FilteredSlice&) const;
@@ -95,6 +96,7 @@ private:
   bool recording_ = false, reading_ = false;
   std::size_t read_ = 0, jumped_ = 0;  // slices and jumps of the record
 
+  bool group_begins_ = false;  // no touch of the group is noted yet
   bool warp_;
   RepeatedRoundsFinder repetition_;
   std::vector<const FilteredSlice*> round_;          // scratch

@@ -31,7 +31,7 @@ std::uint64_t counts_of(const FilteredSlice& slice) {
   const auto within = [](const auto& range) { return range.lines; };
   const auto itself = [](const LineRange& range) { return range; };
   add(slice.accesses);
-  add(slice.walked_pages);
+  add(slice.walks.pages);
   add(slice.touches.size());
   add(slice.phases.size());
   for (const std::uint64_t hits : slice.outcome.hit_lines) add(hits);

@@ -89,7 +89,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const Time page_work = Time::from_seconds(kernel_seconds);
   if (options_.timeline != nullptr)
     options_.timeline->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now, place.now + page_work);
-  const double walks = passed.walks * machine_.tlb.miss_penalty.seconds();
+  const double walks = passed.walks.seconds(machine_.tlb);
   const double overhead = work.overhead.seconds() + faults + walks + kernel_seconds;
   note_bound(work, outcome, spent, work.overhead.seconds() + walks, faulted, addresses);
 
@@ -111,7 +111,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
               faulted + hinting_faults_);
   list_uses(work, outcome, running);
   for (const ResourceUse& use : running.uses) offered_[use.resource.index()] -= offered_share(use.seconds, alone);
-  counts_.events.tlb_misses += passed.walked_pages;
+  counts_.events.tlb_misses += passed.walks.pages;
   count(outcome, place);
   return {begin(std::move(running)), passed.slice.reached, page_work};
 }

@@ -75,12 +75,13 @@ private:
   }
 
   void translation() {
-    pinned("translation buffer", [r = repeats_, sets = plan_.walked_sets](const Found& found) {
+    pinned("translation buffer", [r = repeats_, sets = plan_.walked_sets, array = plan_.array](const Found& found) {
       const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
       const native::TranslationBuffer buffer = native::translation_buffer(page, r);
       found("tlb/page", static_cast<double>(page), Kind::other);
       found(figure::tlb_entries, buffer.entries, Kind::other);
       if (buffer.entries > 0) found(figure::tlb_miss, buffer.miss_nanoseconds.value, Kind::other);
+      found(figure::stream_walk, native::stream_walk_nanoseconds(array, page, r), Kind::other);
       for (const std::size_t set : sets) found(figure::walk(set), native::page_walk_nanoseconds(set, r), Kind::other);
     });
   }

@@ -66,11 +66,11 @@ inline std::string socket_bandwidth(std::size_t from, std::size_t to) {
 }
 inline std::string sharing(std::size_t second) { return "slowdown beside the CPU before/" + std::to_string(second); }
 inline const std::string clock = "clock", misprediction = "mispredicted branch", misses_in_flight = "misses in flight",
-                         tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", core_to_core_near = "core to core/near",
-                         core_to_core_far = "core to core/far", fault = "page fault/write", read_fault = "page fault/read",
-                         rewrite_fault = "page fault/again", contended_fault = "page fault/all CPUs at once",
-                         huge_fault = "page fault/huge", map = "mmap and munmap", unmap_page = "munmap/page", system_call = "system call",
-                         context_switch = "context switch", thread = "thread";
+                         tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", stream_walk = "page walk/stream",
+                         core_to_core_near = "core to core/near", core_to_core_far = "core to core/far", fault = "page fault/write",
+                         read_fault = "page fault/read", rewrite_fault = "page fault/again",
+                         contended_fault = "page fault/all CPUs at once", huge_fault = "page fault/huge", map = "mmap and munmap",
+                         unmap_page = "munmap/page", system_call = "system call", context_switch = "context switch", thread = "thread";
 }  // namespace figure
 
 }  // namespace homenode

@@ -38,6 +38,7 @@ public:
     translation();
     bandwidths();
     describe_nodes(fields_, file_, host_);
+    dram_within_latency();
     describe_core_limits(fields_, file_, host_);
     composition();
     streams_read_again();
@@ -88,6 +89,19 @@ private:
     fields_.set("nodes.latency", memory, Fields::time_text, "dependent loads over " + Fields::bytes_text(static_cast<double>(set)));
     fields_.set("core.miss_buffers", host_.of(figure::misses_in_flight), Fields::count_text,
                 "latency over the time of an independent load");
+  }
+
+  // The DIMMs are not known, their timings are assumed. What a read takes in them is a part of the latency that was measured: at most half.
+  void dram_within_latency() {
+    Time least = Time::max();
+    for (const NodeDescription& node : machine_.nodes) least = std::min(least, node.latency);
+    DramDescription& dram = machine_.dram;
+    const double share = 0.5 * least.seconds() / (dram.activate + dram.column).seconds();
+    if (share >= 1) return;
+    for (Time* timing : {&dram.activate, &dram.column}) *timing = Time::from_seconds(timing->seconds() * share);
+    for (const std::string timing : {"dram.activate", "dram.column"})
+      fields_.add_note(timing,
+                       "shortened: both together are assumed to be at most half the latency that was measured, " + to_string(least));
   }
 
   // A virtual machine is told of the whole last level and gets a share that changes with its neighbours.
@@ -173,6 +187,8 @@ private:
       walks += "; over " + Fields::bytes_text(static_cast<double>(set)) + " small pages cost " +
                rounded(host_.of(figure::walk(set)).value, 1) + " ns a load";
     fields_.set("tlb.miss_penalty", miss, Fields::time_text, "one line a page against lines side by side" + walks);
+    if (const Spread stream = host_.of(figure::stream_walk); stream.passes > 0)
+      fields_.set("tlb.stream_walk", stream, Fields::time_text, "a page of one stream of loads on small pages less the same on huge ones");
   }
 
   void bandwidths() {

@@ -188,4 +188,13 @@ double stream_bandwidth(unsigned streams, const Buffer& buffer, unsigned repeats
   return best;
 }
 
+double stream_walk_nanoseconds(std::size_t array, std::size_t page, unsigned repeats) {
+  const auto of_a_page = [&](Buffer::Pages pages) {
+    const Buffer buffer{array, pages};
+    return static_cast<double>(page) / stream_bandwidth(1, buffer, repeats) * 1e9;
+  };
+  const double huge = of_a_page(Buffer::Pages::huge);
+  return of_a_page(Buffer::Pages::small) - huge;
+}
+
 }  // namespace homenode::native

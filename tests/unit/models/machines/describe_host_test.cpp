@@ -250,6 +250,21 @@ TEST(DescribeHost, SaysHowComputingAndTransfersCompose) {
   EXPECT_THAT(parameter(file, "core.overlap").note, HasSubstr("memory 0.00; mean error as full 0.0 %"));
 }
 
+// A description's assumed DIMMs would take 27 ns of 120, and more than all of 24.
+TEST(DescribeHost, AssumedDimmsTakeAtMostHalfOfTheMeasuredLatency) {
+  const Machine far = Host{}.describe().machine;
+  EXPECT_EQ(far.dram.activate, DramDescription{}.activate);
+  Host near;
+  for (const std::size_t set : near.plan.working_sets)
+    near.values[figure::latency(set)] = std::min(near.values[figure::latency(set)], 24.0);
+  const MachineFile file = near.describe();
+  EXPECT_EQ(file.machine.dram.activate + file.machine.dram.column, Time::nanoseconds(12));
+  const MachineParameter activate = parameter(file, "dram.activate");
+  EXPECT_TRUE(activate.assumed);
+  EXPECT_EQ(activate.value, "6 ns");
+  EXPECT_THAT(activate.note, HasSubstr("at most half the latency that was measured, 24 ns"));
+}
+
 TEST(CalibrationPlan, DependsOnNothingThatIsMeasured) {
   const Host host;
   EXPECT_EQ(host.plan.working_sets.front(), 8u << 10);

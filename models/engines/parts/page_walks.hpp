@@ -1,0 +1,62 @@
+// What a slice waits for translations of pages that its core does not have.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/machine/machine.hpp"
+
+namespace homenode {
+
+// Walks overlap as the misses of their touch do: each counts 1 / parallelism. That does not hold for a stream that a prefetcher follows:
+// the prefetcher does not walk, and the core sees one page ahead. Streams of a group, which advance together, walk beside one another.
+struct PageWalks {
+  std::uint64_t pages = 0;
+  double weight = 0;         // of all: sum of 1 / parallelism
+  double stream_weight = 0;  // of it, that of loads of followed streams
+  double stream_pages = 0;   // sum over groups of the most pages that one such stream walks for
+
+  PageWalks& operator+=(const PageWalks& other) {
+    pages += other.pages;
+    weight += other.weight;
+    stream_weight += other.stream_weight;
+    stream_pages += other.stream_pages;
+    return *this;
+  }
+
+  // Of a machine that does not know what a stream loses, streams are as all others.
+  double seconds(const TlbDescription& tlb) const {
+    const double all = weight * tlb.miss_penalty.seconds();
+    if (tlb.stream_walk == Time{}) return all;
+    return all - stream_weight * tlb.miss_penalty.seconds() + stream_pages * tlb.stream_walk.seconds();
+  }
+};
+
+// Adds up the walks of one group's touches.
+class GroupWalks {
+public:
+  explicit GroupWalks(PageWalks& sum) : sum_{sum} {}
+  GroupWalks(const GroupWalks&) = delete;
+  GroupWalks& operator=(const GroupWalks&) = delete;
+  ~GroupWalks() { next_group(); }
+
+  void add(std::uint64_t pages, float parallelism, bool followed) {
+    if (pages == 0) return;
+    const double weight = static_cast<double>(pages) / parallelism;
+    sum_.pages += pages;
+    sum_.weight += weight;
+    if (!followed) return;
+    sum_.stream_weight += weight;
+    most_ = std::max(most_, pages);
+  }
+  void next_group() {
+    sum_.stream_pages += static_cast<double>(most_);
+    most_ = 0;
+  }
+
+private:
+  PageWalks& sum_;
+  std::uint64_t most_ = 0;
+};
+
+}  // namespace homenode

@@ -1,0 +1,52 @@
+// What walks take: sums by hand.
+#include "models/engines/parts/page_walks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace homenode {
+namespace {
+
+constexpr TlbDescription without{.entries = 64, .miss_penalty = Time::nanoseconds(20)};
+constexpr TlbDescription with{.entries = 64, .miss_penalty = Time::nanoseconds(20), .stream_walk = Time::nanoseconds(100)};
+
+// Two groups: streams of 3 and 2 pages at 16 outstanding lines, and 4 pages of single lines at 10; then a stream of 1 page.
+PageWalks two_groups() {
+  PageWalks sum;
+  {
+    GroupWalks walks{sum};
+    walks.add(3, 16, true);
+    walks.add(2, 16, true);
+    walks.add(4, 10, false);
+    walks.next_group();
+    walks.add(1, 16, true);
+  }
+  return sum;
+}
+
+TEST(PageWalks, OverlapAsTheMissesDoWhereNothingIsKnownOfStreams) {
+  const PageWalks sum = two_groups();
+  EXPECT_EQ(sum.pages, 10u);
+  // (3 + 2 + 1) / 16 + 4 / 10 walks of 20 ns
+  EXPECT_NEAR(sum.seconds(without), (6.0 / 16 + 0.4) * 20e-9, 1e-18);
+}
+
+TEST(PageWalks, OfStreamsSideBySideTakeAsLongAsTheLongestStreams) {
+  // 3 + 1 pages one after the other, and the single lines as before
+  EXPECT_NEAR(two_groups().seconds(with), 4 * 100e-9 + 0.4 * 20e-9, 1e-18);
+}
+
+TEST(PageWalks, AddUp) {
+  PageWalks twice = two_groups();
+  twice += two_groups();
+  EXPECT_EQ(twice.pages, 20u);
+  EXPECT_NEAR(twice.seconds(with), 2 * two_groups().seconds(with), 1e-18);
+}
+
+TEST(PageWalks, OfTranslatedPagesTakeNoTime) {
+  PageWalks sum;
+  GroupWalks{sum}.add(0, 16, true);
+  EXPECT_EQ(sum.seconds(with), 0);
+}
+
+}  // namespace
+}  // namespace homenode
