@@ -72,6 +72,7 @@ SWITCHES = (
     Switch("page faults free", _no_faults),
     Switch("streams read again do not disturb", _changes(("core.reread_slowdown", "0"), ("core.reread_serial", "0"))),
     Switch("prefetchers follow from the first line", _changes(("core.prefetch_trigger", "0"))),
+    Switch("streams do not wait for page walks", _changes(("tlb.stream_walk", "0 ps"))),
     Switch("everything in a slice overlaps", _changes(("core.overlap_accesses", "1000000000"))),
 )
 

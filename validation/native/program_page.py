@@ -202,6 +202,7 @@ def page(found: Sequence[Row], listed: Sequence[Program]) -> str:
         "system) where there is one thread, else the time that passes. Predicted: first touch, threads side by side, static shares, heap",
         "`auto`. Null models: a constant time an access, fitted to the other programs (geometric mean); the longer of instructions at peak",
         "issue and bytes beyond the last cache at peak bandwidth. The programs were chosen by kind before any of them was predicted.",
+        "Mechanisms are switched off one at a time, where a replay takes less than 10 s.",
         "",
         *_table_of_programs(found, listed),
         "",

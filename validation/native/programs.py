@@ -31,6 +31,7 @@ PAGE = Path(__file__).with_name("programs.md")
 SAMPLES = 20  # machines, for the interval
 FEWEST = 5
 SAMPLING_SECONDS = 40.0
+ABLATED_SECONDS = 10.0  # of a replay: what takes longer is not replayed again for each mechanism
 Row = ProgramRow | SkippedRow
 
 
@@ -188,7 +189,7 @@ class _Study:
             bound_by=_bound_by(run),
             by_accesses_seconds=by_accesses,
             roofline_seconds=roofline_seconds(trace.instructions, memory, case.threads, self.peaks),
-            without=seconds_without(case, trace, self.machine, self.work),
+            without=seconds_without(case, trace, self.machine, self.work) if took < ABLATED_SECONDS else {},
             accesses=trace.accesses,
             instructions=trace.instructions,
             unseen_share=trace.unseen_share,

@@ -365,10 +365,9 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
     }
     if (found.distance > reach && reach > 0) {
       const double pages = lines / static_cast<double>(table_.lines_per_page());
-      if (streams_walk && part.reads && part.parallelism > static_cast<float>(machine_.miss_buffers))
-        stream_pages = std::max(stream_pages, pages);
-      else
-        row[Rows::walks] += pages / parallelism;
+      const bool stream = streams_walk && part.reads && part.parallelism > static_cast<float>(machine_.miss_buffers);
+      if (stream) stream_pages = std::max(stream_pages, pages * found.memory);
+      row[Rows::walks] += pages / parallelism * (stream ? 1 - found.memory : 1);
     }
     if (found.memory > 0) {
       row[Rows::taken_in] += lines * found.memory;

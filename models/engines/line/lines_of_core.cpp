@@ -92,6 +92,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
     case LineFate::From::nowhere: return true;
     case LineFate::From::cache: {
       ++counts_.events.hit_lines[fate.level];
+      r.from_outermost += fate.level > 0 && fate.level + 1U == machine_.caches.size();
       const auto invalidated = caches_.invalidated();
       if (invalidated.empty()) {
         if (fate.level == 0) return true;
@@ -119,6 +120,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
       miss.served = routes_->served(line, home);
       miss.source = counts_.memory_source(r.asker, home);
       count_line(r, line, home, false);
+      ++r.from_memory;
       miss.not_before = exchange(r.exchange_free, touch.writes ? exchange_.write : exchange_.read, r.clock);
       break;
     }

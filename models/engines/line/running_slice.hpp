@@ -71,13 +71,14 @@ struct RunningSlice {
   LineNumber reached_line;
   std::vector<KernelLines> kernel;
   Picoseconds begin = 0, clock = 0, wake = never;
-  double access_time = 0;               // picoseconds of computing an access
-  double computed = 0;                  // picoseconds, not yet on the clock
-  LinesInFlight misses, streams;        // streams: non-temporal stores, and what the kernel writes
-  std::vector<Picoseconds> level_free;  // when a level can deliver the next line
-  Picoseconds exchange_free = 0;        // when the core can exchange the next line with memory
-  Picoseconds streaming_free = 0;       // the next line of a non-temporal store
-  std::optional<Miss> put_off;          // it waits for a place
+  double access_time = 0;                             // picoseconds of computing an access
+  std::uint64_t from_outermost = 0, from_memory = 0;  // lines
+  double computed = 0;                                // picoseconds, not yet on the clock
+  LinesInFlight misses, streams;                      // streams: non-temporal stores, and what the kernel writes
+  std::vector<Picoseconds> level_free;                // when a level can deliver the next line
+  Picoseconds exchange_free = 0;                      // when the core can exchange the next line with memory
+  Picoseconds streaming_free = 0;                     // the next line of a non-temporal store
+  std::optional<Miss> put_off;                        // it waits for a place
   float put_off_parallelism = 1;
   // Of the lines that are known; 0 if there are none.
   Picoseconds last_return() const {

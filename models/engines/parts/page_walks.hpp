@@ -24,11 +24,13 @@ struct PageWalks {
     return *this;
   }
 
-  // Of a machine that does not know what a stream loses, streams are as all others.
-  double seconds(const TlbDescription& tlb) const {
+  // `from_memory`: the share of memory in what leaves the caches before the outermost one; where that one has the data, it has their page
+  // tables, too. Then, and of a machine that does not know what a stream loses, streams are as all others.
+  double seconds(const TlbDescription& tlb, double from_memory) const {
     const double all = weight * tlb.miss_penalty.seconds();
     if (tlb.stream_walk == Time{}) return all;
-    return all - stream_weight * tlb.miss_penalty.seconds() + stream_pages * tlb.stream_walk.seconds();
+    const double further = stream_pages * tlb.stream_walk.seconds() - stream_weight * tlb.miss_penalty.seconds();
+    return all + from_memory * further;
   }
 };
 

@@ -89,7 +89,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const Time page_work = Time::from_seconds(kernel_seconds);
   if (options_.timeline != nullptr)
     options_.timeline->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now, place.now + page_work);
-  const double walks = passed.walks.seconds(machine_.tlb);
+  const double walks = passed.walks.seconds(machine_.tlb, from_memory(outcome));
   const double overhead = work.overhead.seconds() + faults + walks + kernel_seconds;
   note_bound(work, outcome, spent, work.overhead.seconds() + walks, faulted, addresses);
 
@@ -151,6 +151,13 @@ void StagedMemoryModel::tell_traffic(const CacheOutcome& outcome, const Place& p
   for (const LineRange& lines : outcome.writebacks) tell(lines, true);
   for (const LineRange& lines : outcome.non_temporal_writes) tell(lines, true);
   watch.tell_traffic(place);
+}
+
+double StagedMemoryModel::from_memory(const CacheOutcome& outcome) const {
+  double reads = 0;
+  for (const MissRange& miss : outcome.reads) reads += static_cast<double>(miss.lines.size());
+  const double outermost = machine_.caches.size() > 1 ? static_cast<double>(outcome.hit_lines.back()) : 0;
+  return reads > 0 ? reads / (reads + outermost) : 0;
 }
 
 double StagedMemoryModel::hit_time(const CacheOutcome& outcome) const {

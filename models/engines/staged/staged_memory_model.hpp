@@ -105,6 +105,7 @@ private:
   CacheStage::Passed pass_caches(const Work&, AddressSpace&, double& kernel_seconds);
   void work_on_pages(const Place&, AddressSpace&, double& kernel_seconds);
   void tell_traffic(const CacheOutcome&, const Place&, AddressSpace&);
+  double from_memory(const CacheOutcome&) const;  // share of reads in all that the outermost cache was asked for
   double hit_time(const CacheOutcome&) const;
   double transfer_time(const CacheOutcome&, const Place&, const AddressSpace&);
   double ownership_time(const CacheOutcome&, const Place&);

@@ -27,25 +27,30 @@ TEST(PageWalks, OverlapAsTheMissesDoWhereNothingIsKnownOfStreams) {
   const PageWalks sum = two_groups();
   EXPECT_EQ(sum.pages, 10u);
   // (3 + 2 + 1) / 16 + 4 / 10 walks of 20 ns
-  EXPECT_NEAR(sum.seconds(without), (6.0 / 16 + 0.4) * 20e-9, 1e-18);
+  EXPECT_NEAR(sum.seconds(without, 1), (6.0 / 16 + 0.4) * 20e-9, 1e-18);
 }
 
 TEST(PageWalks, OfStreamsSideBySideTakeAsLongAsTheLongestStreams) {
   // 3 + 1 pages one after the other, and the single lines as before
-  EXPECT_NEAR(two_groups().seconds(with), 4 * 100e-9 + 0.4 * 20e-9, 1e-18);
+  EXPECT_NEAR(two_groups().seconds(with, 1), 4 * 100e-9 + 0.4 * 20e-9, 1e-18);
+}
+
+TEST(PageWalks, OfStreamsFromTheOutermostCacheAreAsAllOthers) {
+  EXPECT_EQ(two_groups().seconds(with, 0), two_groups().seconds(without, 1));
+  EXPECT_NEAR(two_groups().seconds(with, 0.5), (two_groups().seconds(with, 0) + two_groups().seconds(with, 1)) / 2, 1e-18);
 }
 
 TEST(PageWalks, AddUp) {
   PageWalks twice = two_groups();
   twice += two_groups();
   EXPECT_EQ(twice.pages, 20u);
-  EXPECT_NEAR(twice.seconds(with), 2 * two_groups().seconds(with), 1e-18);
+  EXPECT_NEAR(twice.seconds(with, 1), 2 * two_groups().seconds(with, 1), 1e-18);
 }
 
 TEST(PageWalks, OfTranslatedPagesTakeNoTime) {
   PageWalks sum;
   GroupWalks{sum}.add(0, 16, true);
-  EXPECT_EQ(sum.seconds(with), 0);
+  EXPECT_EQ(sum.seconds(with, 1), 0);
 }
 
 }  // namespace
