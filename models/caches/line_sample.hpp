@@ -40,6 +40,7 @@ public:
       const auto chosen = static_cast<unsigned>(k * one_in + mixed_bits(seed ^ (k + 1)) % one_in);
       place_[chosen] = static_cast<std::uint8_t>(k);
       line_in_page_.push_back(static_cast<std::uint8_t>(chosen));
+      if (one_in > 1) of_page_ |= std::uint64_t{1} << chosen;  // then a page has at most 64 lines
     }
   }
 
@@ -48,6 +49,16 @@ public:
   bool all() const { return one_in_ == 1; }
   unsigned one_in() const { return one_in_; }
   bool has(LineNumber line) const { return all() || place_[line.value() & page_mask_] != none; }
+  // The kept ones of a range, if they are not all: each(line), ascending.
+  template <class Each>
+  void for_each(LineRange lines, Each&& each) const {
+    for (std::uint64_t first = lines.first.value(); first < lines.last.value(); first = (first | page_mask_) + 1)
+      for (std::uint64_t rest = of_page_ >> (first & page_mask_); rest != 0; rest &= rest - 1) {
+        const LineNumber line{first + static_cast<std::uint64_t>(std::countr_zero(rest))};
+        if (line >= lines.last) return;
+        each(line);
+      }
+  }
   // The kept lines, numbered without gaps, and back.
   LineNumber number(LineNumber line) const {
     if (all()) return line;
@@ -96,7 +107,7 @@ private:
   }
 
   unsigned one_in_, page_shift_ = 6, kept_ = 64, kept_shift_ = 6;
-  std::uint64_t page_mask_ = 63;
+  std::uint64_t page_mask_ = 63, of_page_ = 0;    // kept lines of a page; 0 of all
   std::array<std::uint8_t, page_bytes> place_{};  // by line of a page: its place among the kept ones
   std::vector<std::uint8_t> line_in_page_;        // and back
 };

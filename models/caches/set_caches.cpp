@@ -114,30 +114,47 @@ void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutco
 
 // Streams of a group advance together: one line of each in turn, in proportion to their lengths. So single lines come in the last turn.
 void SetCaches::line_up(std::span<const LineTouch> group) {
+  if (!sample_.all()) return line_up_kept(group);
   std::uint64_t longest = 0;
   streams_.clear();
   for (const LineTouch& touch : group) {
     longest = std::max(longest, touch.lines.size());
-    if (touch.lines.size() > 1) streams_.push_back(&touch);
+    if (touch.lines.size() > 1) streams_.push_back({&touch, touch.lines.first, 0});
   }
-  const auto add = [&](LineNumber line, const LineTouch& touch) {
-    if (!sample_.has(line)) return;
-    Ahead& next = ahead_.emplace_back();
-    next.number = line;
-    next.touch = &touch;
-    find_sets(next.line, numbered(line), 0, levels_.size());
-  };
-  const auto advance = [&](const LineTouch& touch, std::uint64_t step) {
+  for (std::uint64_t turn = 0; turn + 1 < longest; ++turn)
+    for (Stream& stream : streams_) {
+      stream.part += stream.touch->lines.size();
+      if (stream.part < longest) continue;
+      stream.part -= longest;
+      line_up(stream.next++, *stream.touch);
+    }
+  for (const LineTouch& touch : group)
+    if (touch.lines.size() > 0) line_up(touch.lines.last - 1, touch);
+}
+
+// The same of a sample, which has few of the lines: those are found, and put in order by their turns.
+void SetCaches::line_up_kept(std::span<const LineTouch> group) {
+  std::uint64_t longest = 0;
+  for (const LineTouch& touch : group) longest = std::max(longest, touch.lines.size());
+  turns_.clear();
+  for (const LineTouch& touch : group) {
     const std::uint64_t size = touch.lines.size();
-    if (size == 1) return add(touch.lines.first, touch);
-    if (size == longest) return add(touch.lines.first + step, touch);
-    const LineNumber end = touch.lines.first + (step + 1) * size / longest;
-    for (LineNumber line = touch.lines.first + step * size / longest; line < end; ++line) add(line, touch);
-  };
-  for (std::uint64_t step = 0; step + 1 < longest; ++step)
-    for (const LineTouch* const touch : streams_) advance(*touch, step);
-  if (longest > 0)
-    for (const LineTouch& touch : group) advance(touch, longest - 1);
+    sample_.for_each(touch.lines, [&](LineNumber line) {
+      const std::uint64_t place = line - touch.lines.first;
+      // The first turn by whose end place + 1 lines have come: turn + 1 = (place + 1) longest / size, rounded up.
+      turns_.push_back({size == longest ? place : ((place + 1) * longest + size - 1) / size - 1, &touch, line});
+    });
+  }
+  std::sort(turns_.begin(), turns_.end(),
+            [](const Turn& a, const Turn& b) { return a.number != b.number ? a.number < b.number : a.touch < b.touch; });
+  for (const Turn& turn : turns_) line_up(turn.line, *turn.touch);
+}
+
+void SetCaches::line_up(LineNumber line, const LineTouch& touch) {
+  Ahead& next = ahead_.emplace_back();
+  next.number = line;
+  next.touch = &touch;
+  find_sets(next.line, numbered(line), 0, levels_.size());
 }
 
 // Asks the host for what lines will need, and later for what those need that they push out; then the lines one by one.

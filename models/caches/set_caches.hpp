@@ -104,6 +104,17 @@ private:
     const LineTouch* touch = nullptr;
   };
 
+  struct Stream {
+    const LineTouch* touch = nullptr;
+    LineNumber next;
+    std::uint64_t part = 0;  // of the next line that its turns have come to, in units of 1 / the longest stream's lines
+  };
+  struct Turn {
+    std::uint64_t number = 0;
+    const LineTouch* touch = nullptr;
+    LineNumber line;
+  };
+
   Line line_of(Id id) const { return line_of(id, 0, levels_.size()); }
   Line line_of(Id id, std::size_t first, std::size_t last) const {
     Line line;
@@ -151,6 +162,8 @@ private:
   }
 
   void line_up(std::span<const LineTouch> group);
+  void line_up_kept(std::span<const LineTouch> group);
+  void line_up(LineNumber, const LineTouch&);
   void pass_next(CoreId, std::size_t count);
   void prefetch(CoreId, const Line&) const;
   void prefetch_victims(CoreId, const Line&, std::size_t younger) const;
@@ -207,7 +220,8 @@ private:
   std::vector<Ahead> ahead_;                // lines of the groups that are expected
   std::size_t passed_ = 0;                  // of them
   std::deque<std::size_t> expected_;        // lines of each of these groups
-  std::vector<const LineTouch*> streams_;   // scratch: of a group
+  std::vector<Stream> streams_;             // scratch: of a group
+  std::vector<Turn> turns_;                 // scratch: of a group of a sample
 };
 
 }  // namespace homenode

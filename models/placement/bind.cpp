@@ -16,6 +16,7 @@ public:
   void fault(std::span<const PageFault>, std::span<NodeId> home) override {
     for (NodeId& node : home) node = node_;
   }
+  void repeating_homes(const Place&, std::vector<NodeId>& homes) const override { homes.assign(1, node_); }
 
 private:
   NodeId node_;

@@ -9,6 +9,7 @@ public:
   void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
     for (std::size_t i = 0; i < faults.size(); ++i) home[i] = faults[i].place.node;
   }
+  void repeating_homes(const Place& place, std::vector<NodeId>& homes) const override { homes.assign(1, place.node); }
 };
 
 }  // namespace

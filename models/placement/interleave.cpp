@@ -12,6 +12,9 @@ public:
   void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
     for (std::size_t i = 0; i < faults.size(); ++i) home[i] = NodeId{faults[i].number_of_its_size() % nodes_};
   }
+  void repeating_homes(const Place&, std::vector<NodeId>& homes) const override {
+    for (std::size_t node = 0; node < nodes_; ++node) homes.emplace_back(node);
+  }
 
 private:
   std::size_t nodes_ = 1;

@@ -32,6 +32,7 @@ public:
   void fault(std::span<const PageFault> faults, std::span<NodeId> home) override {
     for (std::size_t i = 0; i < faults.size(); ++i) home[i] = round_[faults[i].number_of_its_size() % round_.size()];
   }
+  void repeating_homes(const Place&, std::vector<NodeId>& homes) const override { homes = round_; }
 
 private:
   std::vector<std::int64_t> kernels_own(const Machine& machine) const {

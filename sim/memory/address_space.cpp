@@ -1,6 +1,7 @@
 #include "sim/memory/address_space.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <stdexcept>
 
@@ -11,7 +12,7 @@
 namespace homenode {
 namespace {
 
-constexpr Address first_address{std::uint64_t{1} << 32};
+constexpr std::uint64_t many_pages = 16;
 
 }  // namespace
 
@@ -30,10 +31,10 @@ AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, Pag
       settled_pages_(machine.nodes.size(), 0),
       pages_by_node_(machine.nodes.size(), 0),
       object_pages_{machine.nodes.size()} {
-  if (machine.nodes.size() > pending) {
+  if (machine.nodes.size() > PageTable::pending) {
     throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.nodes.size()) + " nodes; at most 253 are allowed");
   }
-  if (pages_per_huge_ != 0) page_table_.resize(base_pages % pages_per_huge_, unmapped);
+  if (pages_per_huge_ != 0) page_table_.grow(base_pages % pages_per_huge_);
 }
 
 Address AddressSpace::reserve_pages(std::uint64_t bytes) {
@@ -46,7 +47,7 @@ Address AddressSpace::reserve_pages(std::uint64_t bytes) {
     return base;
   }
   const Address base = first_byte(PageNumber{page_table_.size()});
-  page_table_.resize(page_table_.size() + pages, unmapped);
+  page_table_.grow(pages);
   note_mapping(base, pages);
   return base;
 }
@@ -55,9 +56,9 @@ AddressRange AddressSpace::reserve(std::uint64_t bytes, std::uint64_t alignment)
   const std::uint64_t size = round_up(bytes, page_bytes_);
   if (alignment > page_bytes_) {
     const Address end = first_byte(PageNumber{page_table_.size()});
-    page_table_.resize(page_table_.size() + (round_up(end, alignment) - end) / page_bytes_, unmapped);
+    page_table_.grow((round_up(end, alignment) - end) / page_bytes_);
     const Address base = first_byte(PageNumber{page_table_.size()});
-    page_table_.resize(page_table_.size() + size / page_bytes_, unmapped);
+    page_table_.grow(size / page_bytes_);
     note_mapping(base, size / page_bytes_);
     return AddressRange::of(base, size);
   }
@@ -66,16 +67,19 @@ AddressRange AddressSpace::reserve(std::uint64_t bytes, std::uint64_t alignment)
 
 std::uint64_t AddressSpace::forget_frames(AddressRange range) {
   std::uint64_t given_back = 0;
-  const PageNumber last = page_of(range.last);
-  for (PageNumber page = page_of(range.first); page < last; ++page) {
-    std::uint8_t& home = page_table_.at(page.value());
-    if (home < pending) {
-      memory_.give_back(NodeId{home});
-      ++given_back;
+  const PageNumber first = page_of(range.first), last = page_of(range.last);
+  if (first >= last) return 0;
+  check_page(last - 1);
+  for (PageNumber page = first; page < last;) {
+    const PageNumber end = page_table_.end_of_equal(page, last);
+    if (const NodeId home = page_table_.home(page); !home.is_none()) {
+      memory_.give_back(home, end - page);
+      given_back += end - page;
     }
-    home = unmapped;
-    split_huge(page);
+    page_table_.fill(page, end, PageTable::unmapped);
+    page = end;
   }
+  for (PageNumber page = first; pages_per_huge_ != 0 && page < last; ++page) split_huge(page);
   return given_back;
 }
 
@@ -207,155 +211,71 @@ AddressSpace::Located AddressSpace::object_in(AddressRange range) const {
   const auto after = object_at_.upper_bound(range.first);
   if (after != object_at_.begin() && std::prev(after)->second.first > range.first) {
     const auto before = std::prev(after);
-    return {before->second.second, before->first};
+    const Address end = before->second.first;
+    return {before->second.second, before->first, after != object_at_.end() ? std::min(end, after->first) : end};
   }
-  if (after != object_at_.end() && after->first < range.last) return {after->second.second, after->first};
+  if (after != object_at_.end() && after->first < range.last) return {after->second.second, after->first, range.first};
   return {};
-}
-
-std::uint64_t AddressSpace::touch(AddressRange range, bool write, const Place& place) {
-  note_touch(range, write, place);
-  return settle();
-}
-
-void AddressSpace::note_touch(AddressRange range, bool write, const Place& place) {
-  if (range.last <= range.first) return;
-  PageNumber page = page_of(range.first);
-  const PageNumber last = page_of(range.last - 1);
-  watch_.touched(page, last);
-  for (; page <= last; ++page) {
-    std::uint8_t& home = page_table_.at(page.value());
-    if (home < zero_page || (home == zero_page && !write)) continue;
-    if (!write) {
-      home = zero_page;
-      continue;
-    }
-    note_fault(page, range, place);
-  }
-}
-
-void AddressSpace::keep_placed(PageNumber page, ObjectId object, ThreadId thread, NodeId home) {
-  const Address base = object.is_none() ? Address{} : placement_of(object, thread).base;
-  placed_.push_back({object, base == Address{} ? 0 : page - page_of(base), home});
-}
-
-void AddressSpace::note_fault(PageNumber page, AddressRange touched, const Place& place) {
-  const AddressRange bytes = bytes_of(page);
-  const Located located = object_in({std::max(bytes.first, touched.first), std::min(bytes.last, touched.last)});
-  const auto fault = [&](PageNumber first, std::uint64_t pages) {
-    const auto offset = static_cast<std::int64_t>(first_byte(first) - located.base);
-    faults_.push_back({.page = first,
-                       .object = located.object,
-                       .place = place,
-                       .write = true,
-                       .offset = offset,
-                       .bytes = pages * page_bytes_,
-                       .pages = pages});
-  };
-  const std::uint64_t block = pages_per_huge_ != 0 ? page.value() / pages_per_huge_ : 0;
-  if (!can_be_huge(block)) {
-    page_table_[page.value()] = pending;
-    fault(page, 1);
-    return;
-  }
-  if (huge_.size() <= block) huge_.resize(block + 1, 0);
-  huge_[block] = 1;
-  ++huge_pages_;
-  const auto first = page_table_.begin() + static_cast<std::ptrdiff_t>(block * pages_per_huge_);
-  std::fill(first, first + static_cast<std::ptrdiff_t>(pages_per_huge_), pending);
-  fault(PageNumber{block * pages_per_huge_}, pages_per_huge_);
-}
-
-bool AddressSpace::can_be_huge(std::uint64_t block) const {
-  if (pages_per_huge_ == 0) return false;
-  const PageNumber first{block * pages_per_huge_}, last = first + pages_per_huge_;
-  auto after = mapped_.upper_bound(first);
-  if (after == mapped_.begin()) return false;
-  PageNumber end = std::prev(after)->second;
-  for (; end < last && after != mapped_.end() && after->first == end; ++after) end = after->second;
-  if (end < last || bound_node(first) != bound_node(last - 1)) return false;
-  const auto begin = page_table_.begin() + static_cast<std::ptrdiff_t>(first.value());
-  return std::all_of(begin, begin + static_cast<std::ptrdiff_t>(pages_per_huge_), [](std::uint8_t home) { return home >= zero_page; });
-}
-
-std::uint64_t AddressSpace::settle() {
-  std::fill(settled_pages_.begin(), settled_pages_.end(), 0);
-  if (faults_.empty()) return 0;
-  std::sort(faults_.begin(), faults_.end(), [](const PageFault& a, const PageFault& b) { return a.page < b.page; });
-  // The placement hears of pages only that no heap has bound to a node.
-  const auto free = [this](const PageFault& fault) { return !bound_node(fault.page); };
-  const auto first_bound = bound_.empty() ? faults_.end() : std::stable_partition(faults_.begin(), faults_.end(), free);
-  const auto decided = static_cast<std::size_t>(first_bound - faults_.begin());
-  homes_.assign(faults_.size(), NodeId::none());
-  if (decided > 0) policy_.fault(std::span{faults_}.first(decided), std::span{homes_}.first(decided));
-  for (std::size_t i = decided; i < faults_.size(); ++i) homes_[i] = *bound_node(faults_[i].page);
-  for (std::size_t i = 0; i < faults_.size(); ++i) {
-    if (homes_[i].index() >= machine_.nodes.size()) {
-      throw PolicyError("placement gave page " + std::to_string(faults_[i].page.value()) + " the home " +
-                        (homes_[i].is_none() ? "none" : std::to_string(homes_[i].value())) + "; allowed: nodes 0 to " +
-                        std::to_string(machine_.nodes.size() - 1));
-    }
-    const std::uint64_t pages = faults_[i].pages;
-    const NodeId home = memory_.take(homes_[i], pages);
-    for (PageNumber page = faults_[i].page; page < faults_[i].page + pages; ++page) {
-      page_table_[page.value()] = static_cast<std::uint8_t>(home.value());
-      watch_.placed(page);
-      object_pages_.placed(page, faults_[i].object, home);
-      if (keeps_placed_) keep_placed(page, faults_[i].object, faults_[i].place.thread, home);
-    }
-    pages_by_node_[home.index()] += pages;
-    settled_pages_[home.index()] += pages;
-    if (home != faults_[i].place.node) remote_pages_ += pages;
-  }
-  const std::uint64_t settled = faults_.size();
-  page_faults_ += settled;
-  faults_.clear();
-  return settled;
 }
 
 void AddressSpace::homes(LineRange lines, NodeId reader, std::vector<HomeShare>& shares) const {
   if (lines.first >= lines.last) return;
-  const LineNumber line_of_first_page = line_of(first_address, line_bytes_);
-  const std::uint64_t last_page = (lines.last - 1 - line_of_first_page) >> page_lines_shift_;
-  if (last_page >= page_table_.size()) throw std::out_of_range("lines beyond the last page");
-  for (LineNumber line = lines.first; line < lines.last;) {
-    const std::uint64_t page = (line - line_of_first_page) >> page_lines_shift_;
-    const std::uint8_t home = page_table_[page];
-    // Pages of one home in a row are one step.
-    std::uint64_t next_page = page + 1;
-    while (next_page <= last_page && page_table_[next_page] == home) ++next_page;
-    const LineNumber end = std::min(lines.last, line_of_first_page + (next_page << page_lines_shift_));
-    const NodeId node = home < zero_page ? NodeId{home} : reader;
+  const PageNumber first = page_of(lines.first), last = page_of(lines.last - 1);
+  check_page(last);
+  const auto add = [&](std::uint8_t home, std::uint64_t count) {
+    const NodeId node = home < PageTable::zero_page ? NodeId{home} : reader;
     auto share = std::find_if(shares.begin(), shares.end(), [node](const HomeShare& s) { return s.home == node; });
     if (share == shares.end()) {
-      shares.push_back({node, end - line});
+      shares.push_back({node, count});
     } else {
-      share->lines += end - line;
+      share->lines += count;
     }
-    line = end;
+  };
+  const auto lines_between = [&](PageNumber page, PageNumber end) {
+    const LineNumber begin = line_of(first_byte(page), line_bytes_), behind = line_of(first_byte(end), line_bytes_);
+    return std::min(behind, lines.last) - std::max(begin, lines.first);
+  };
+  if (last - first < many_pages) {
+    for (PageNumber page = first, end; page <= last; page = end) {
+      end = page_table_.end_of_equal(page, last + 1);
+      add(page_table_[page], lines_between(page, end));
+    }
+    return;
   }
+  // Interleaved pages come back to a node again and again: first counted, then added.
+  std::array<std::uint64_t, 256> count{};
+  std::array<std::uint8_t, 256> order{};  // in which they came
+  std::size_t found = 0;
+  for (PageNumber page = first, end; page <= last; page = end) {
+    const std::uint8_t home = page_table_[page];
+    end = page + 1;
+    if (end <= last && page_table_[end] == home) end = page_table_.end_of_equal(end, last + 1);
+    if (count[home] == 0) order[found++] = home;
+    count[home] += end - page;
+  }
+  const std::uint64_t page_lines = std::uint64_t{1} << page_lines_shift_;
+  for (std::size_t i = 0; i < found; ++i) count[order[i]] *= page_lines;
+  count[page_table_[first]] -= page_lines - lines_between(first, first + 1);
+  count[page_table_[last]] -= page_lines - lines_between(last, last + 1);
+  for (std::size_t i = 0; i < found; ++i) add(order[i], count[order[i]]);
 }
 
 NodeId AddressSpace::home_of(Address address) const {
   if (address < first_address) return NodeId::none();
-  const std::uint64_t page = page_of(address).value();
-  if (page >= page_table_.size() || page_table_[page] >= zero_page) return NodeId::none();
-  return NodeId{page_table_[page]};
+  const PageNumber page = page_of(address);
+  return page.value() < page_table_.size() ? page_table_.home(page) : NodeId::none();
 }
 
-PageNumber AddressSpace::page_of(Address address) const { return PageNumber{(address - first_address) >> page_shift_}; }
-Address AddressSpace::first_byte(PageNumber page) const { return first_address + page.value() * page_bytes_; }
-
 bool AddressSpace::migrate(PageNumber page, NodeId to) {
-  std::uint8_t& home = page_table_.at(page.value());
-  if (home >= pending || home == to.value() || !memory_.has_room(to)) return false;
-  memory_.give_back(NodeId{home});
+  const NodeId home = home_of_page(page);
+  if (home.is_none() || home == to || !memory_.has_room(to)) return false;
+  memory_.give_back(home);
   memory_.take(to);
   split_huge(page);
-  object_pages_.moved(page, NodeId{home}, to);
-  --pages_by_node_[home];
-  home = static_cast<std::uint8_t>(to.value());
-  ++pages_by_node_[home];
+  object_pages_.moved(page, home, to);
+  --pages_by_node_[home.index()];
+  page_table_.set(page, static_cast<std::uint8_t>(to.value()));
+  ++pages_by_node_[to.index()];
   ++migrated_pages_;
   if (keeps_placed_) keep_placed(page, object_in(bytes_of(page)).object, ThreadId{0}, to);
   return true;

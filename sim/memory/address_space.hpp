@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,10 @@
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/hardware/memory_model.hpp"
+#include "sim/memory/fault_run.hpp"
 #include "sim/memory/node_memory.hpp"
 #include "sim/memory/object_pages.hpp"
+#include "sim/memory/page_table.hpp"
 #include "sim/memory/page_watch.hpp"
 #include "sim/policy/page_placement.hpp"
 #include "sim/report/report.hpp"
@@ -87,14 +90,23 @@ public:
   const std::vector<std::uint64_t>& settled_pages() const { return settled_pages_; }
   // The lines by home node. Pages on the zero page count as local to `reader`.
   void homes(LineRange, NodeId reader, std::vector<HomeShare>& shares) const;
+  // The home of all of the lines, likewise; none() if they have several.
+  NodeId home_of_all(LineRange lines, NodeId reader) const {
+    const PageNumber first = page_of(lines.first), last = page_of(lines.last - 1);
+    check_page(last);
+    const std::uint8_t home = page_table_[first];
+    if (first != last && page_table_.end_of_equal(first, last + 1) <= last) return NodeId::none();
+    return home < PageTable::zero_page ? NodeId{home} : reader;
+  }
 
   NodeId home_of(Address) const;  // none() if not placed
   NodeId home_of_page(PageNumber page) const {
-    return page_table_.at(page.value()) < pending ? NodeId{page_table_[page.value()]} : NodeId::none();
+    check_page(page);
+    return page_table_.home(page);
   }
   std::uint64_t pages() const { return page_table_.size(); }
-  PageNumber page_of(Address) const;
-  Address first_byte(PageNumber) const;
+  PageNumber page_of(Address address) const { return PageNumber{(address - first_address) >> page_shift_}; }
+  Address first_byte(PageNumber page) const { return first_address + page.value() * page_bytes_; }
   AddressRange bytes_of(PageNumber page) const { return AddressRange::of(first_byte(page), page_bytes_); }
   std::size_t nodes() const { return pages_by_node_.size(); }
   // For placements that watch pages; the memory model drives it.
@@ -123,19 +135,25 @@ public:
   const std::vector<PlacedPage>& placed_pages() const { return placed_; }
 
 private:
-  static constexpr std::uint8_t unmapped = 255, zero_page = 254, pending = 253;  // pending: noted, to be settled
+  static constexpr Address first_address{std::uint64_t{1} << 32};
   struct Placement {  // of one object for one thread (private objects) or for all
     Address base;     // 0 = not placed
     std::uint64_t bytes = 0;
     bool mapped_alone = false;  // own pages, given back on release
   };
+  PageNumber page_of(LineNumber line) const { return PageNumber{(line - line_of(first_address, line_bytes_)) >> page_lines_shift_}; }
+  void check_page(PageNumber page) const {
+    if (page.value() >= page_table_.size()) throw std::out_of_range("a page beyond the last one");
+  }
   Placement& placement_of(ObjectId, ThreadId);
   struct Located {
     ObjectId object = ObjectId::none();
     Address base;
+    Address until;  // from the range's first byte to here every byte is the object's; none known where the object begins behind it
   };
   // The object that [first, last) of one page belongs to; the range may be rounded to lines.
   Located object_in(AddressRange) const;
+  Located touched_object(PageNumber, AddressRange touched) const;
   void keep_placed(PageNumber, ObjectId, ThreadId, NodeId home);
   Address reserve_pages(std::uint64_t bytes);
   std::uint64_t forget_frames(AddressRange);
@@ -143,9 +161,20 @@ private:
     if (pages_per_huge_ != 0) mapped_[page_of(base)] = page_of(base) + pages;
   }
   void split_huge(PageNumber);
-  // Notes the first write to a page; the fault may map the huge page around it.
-  void note_fault(PageNumber, AddressRange touched, const Place&);
+  // Notes the first write to pages [first, last); a fault may map the huge page around one.
+  void note_faults(PageNumber first, PageNumber last, AddressRange touched, const Place&);
+  void note_small(PageNumber first, PageNumber last, AddressRange touched, const Place&);
+  void note_huge(std::uint64_t block, PageNumber touched_page, AddressRange touched, const Place&);
+  void note_run(PageNumber first, std::uint64_t pages, std::uint64_t count, const Located&, const Place&);
   bool can_be_huge(std::uint64_t block) const;
+  // Runs of `runs_` that heaps bound to a node move to `bound_runs_`, cut where that changes.
+  void take_bound_runs();
+  // Asks the placement for the homes of all runs.
+  void place_free_runs();
+  // Fault n of its size goes to wanted[n % size], or where there is room.
+  void place(const FaultRun&, std::span<const NodeId> wanted);
+  void count_by_node(const FaultRun&, std::span<const NodeId> homes);
+  void placed(const FaultRun&, std::span<const NodeId> homes);
   std::optional<NodeId> bound_node(PageNumber) const;
   Address pack(std::uint64_t bytes, std::uint64_t alignment, std::size_t owner);
 
@@ -156,7 +185,7 @@ private:
   std::uint64_t page_bytes_, line_bytes_;           // powers of two
   int page_shift_ = std::countr_zero(page_bytes_);  // a 64-bit division would take longer than the rest of a look-up
   int page_lines_shift_ = page_shift_ - std::countr_zero(line_bytes_);
-  std::vector<std::uint8_t> page_table_;         // by page from first_page: home node, zero_page or unmapped
+  PageTable page_table_;
   std::vector<Placement> shared_;                // by object
   std::vector<std::vector<Placement>> private_;  // by object, thread; for thread-private objects only
   struct Arena {
@@ -179,8 +208,11 @@ private:
   std::map<PageNumber, PageNumber> mapped_;  // first page -> last page + 1 of each mapping; with huge pages only
   std::uint64_t huge_pages_ = 0;
   std::vector<std::uint64_t> settled_pages_;  // by node
-  std::vector<PageFault> faults_;             // noted, not yet settled
+  std::vector<FaultRun> runs_;                // noted, not yet settled
+  std::vector<std::pair<FaultRun, NodeId>> bound_runs_;  // scratch of settling, as the next three
+  std::vector<PageFault> faults_;
   std::vector<NodeId> homes_;
+  std::vector<std::uint64_t> by_node_;
   std::vector<std::uint64_t> pages_by_node_;
   ObjectPages object_pages_;
   bool keeps_placed_ = false;

@@ -15,12 +15,14 @@ std::uint32_t ObjectPages::counts_of(ObjectId object) {
   return last_;
 }
 
-void ObjectPages::placed(PageNumber page, ObjectId object, NodeId home) {
+void ObjectPages::placed(PageNumber first, PageNumber last, ObjectId object, std::span<const std::uint64_t> by_node) {
   const std::uint32_t place = counts_of(object);
-  ++counts_[place].placed[home.index()];
-  ++counts_[place].at_end[home.index()];
-  if (of_page_.size() <= page.value()) of_page_.resize(page.value() + 1);
-  of_page_[page.value()] = place;
+  for (std::size_t node = 0; node < nodes_; ++node) {
+    counts_[place].placed[node] += by_node[node];
+    counts_[place].at_end[node] += by_node[node];
+  }
+  if (of_page_.size() < last.value()) of_page_.resize(last.value());
+  std::fill(of_page_.begin() + static_cast<std::ptrdiff_t>(first.value()), of_page_.begin() + static_cast<std::ptrdiff_t>(last.value()), place);
 }
 
 void ObjectPages::moved(PageNumber page, NodeId from, NodeId to) {

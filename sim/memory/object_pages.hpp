@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -16,8 +17,8 @@ namespace homenode {
 class ObjectPages {
 public:
   explicit ObjectPages(std::size_t nodes) : nodes_{nodes} {}
-  // `object` may be none().
-  void placed(PageNumber, ObjectId, NodeId home);
+  // Pages [first, last), so many on each node. `object` may be none().
+  void placed(PageNumber first, PageNumber last, ObjectId, std::span<const std::uint64_t> by_node);
   // A page that was placed before.
   void moved(PageNumber, NodeId from, NodeId to);
   // Sums over objects of one kind and symbol, those with most pages first.

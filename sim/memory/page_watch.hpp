@@ -46,9 +46,9 @@ public:
   // The bytes went to memory, or came from there.
   void exchanged(AddressRange, bool written);
   void tell_traffic(const Place&);
-  // Forgets an earlier page with the same number.
-  void placed(PageNumber page) {
-    if (unmapped_ != 0) map(page);
+  // Forgets earlier pages with the numbers [first, last).
+  void placed(PageNumber first, PageNumber last) {
+    for (PageNumber page = first; unmapped_ != 0 && page < last; ++page) map(page);
   }
   PageWork take_work();
   // Of the whole run.

@@ -79,6 +79,10 @@ public:
   // After prepare: pages that a parallel pass in front of the program touches, to place them. The run pays for the pass.
   virtual std::vector<TouchedPages> touched_first() const { return {}; }
   virtual void prepare(const AccessSummary* /*null for online policies*/, const Machine&) {}
+  // For placements that need no look at each fault. Writes the homes of pages 0, 1, ... of a size until they repeat: a fault that `place`
+  // takes on page n of its size goes to homes[n % homes.size()], whatever `fault` was asked before. None, which is always right: `fault`
+  // is asked. A placement that writes some has to for every place.
+  virtual void repeating_homes(const Place& /*place*/, std::vector<NodeId>& /*homes*/) const {}
   // Writes one home for each fault. The caller throws PolicyError for a home that is not a node with memory.
   virtual void fault(std::span<const PageFault>, std::span<NodeId> home) = 0;
   virtual Watch watches() const { return Watch::nothing; }

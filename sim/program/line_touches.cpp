@@ -76,7 +76,7 @@ void LineTouches::go_on_until(std::uint64_t limit) {
 std::uint64_t LineTouches::position() const {
   std::uint64_t first = to_the_end;
   for (const std::uint32_t live : live_) first = std::min(first, cursors_[live].sequence);
-  if (!waiting_.empty()) first = std::min(first, cursors_[waiting_.front()].sequence);
+  if (!waiting_.empty()) first = std::min(first, waiting_.front().sequence);
   if (begun_ < order_.size()) first = std::min(first, cursors_[order_[begun_]].sequence);
   first = std::min(first, next_unopened());
   for (const IrregularCursor& irregular : irregular_) first = std::min(first, irregular.sequence);

@@ -200,9 +200,11 @@ private:
   Begin earliest() const;
   bool window();
   void follow(Cursor&, std::uint64_t end);
-  auto later_cursor() const {
-    return [this](std::uint32_t a, std::uint32_t b) { return cursors_[a].sequence > cursors_[b].sequence; };
-  }
+  struct Waiting {
+    std::uint64_t sequence = 0;  // of the cursor: so the heap does not look it up
+    std::uint32_t cursor = 0;
+    static bool later(const Waiting& a, const Waiting& b) { return a.sequence > b.sequence; }
+  };
   void put_off_distant(std::uint64_t end);
   static void advance_row(Cursor&);
   void emit(const Cursor&, std::uint64_t elements);
@@ -230,7 +232,7 @@ private:
   std::size_t begun_ = 0;             // of order_
   std::vector<std::uint32_t> live_;   // begun and not finished
   // If many are live: those whose next access is far, as a heap with the earliest first, so that a window does not look at all.
-  std::vector<std::uint32_t> waiting_;
+  std::vector<Waiting> waiting_;
   std::vector<IrregularCursor> irregular_;
   std::vector<std::uint64_t> bases_;  // by slot
   std::vector<std::int64_t> shifts_;

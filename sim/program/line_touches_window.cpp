@@ -70,7 +70,7 @@ LineTouches::Begin LineTouches::earliest() const {
     if (cursor.sequence < first.sequence) first = {cursor.sequence, cursor.inner.sequence_stride};
   };
   for (const std::uint32_t live : live_) begins(cursors_[live]);
-  if (!waiting_.empty()) begins(cursors_[waiting_.front()]);
+  if (!waiting_.empty() && waiting_.front().sequence < first.sequence) begins(cursors_[waiting_.front().cursor]);
   if (begun_ < order_.size()) begins(cursors_[order_[begun_]]);
   for (const IrregularCursor& irregular : irregular_)
     if (irregular.sequence < first.sequence) first = {irregular.sequence, 0};
@@ -89,13 +89,13 @@ bool LineTouches::window() {
   if (begin >= limit_) return false;
   Cursor* const cursors = cursors_.data();
   while (begun_ < order_.size() && cursors[order_[begun_]].sequence <= begin + slack) live_.push_back(order_[begun_++]);
-  while (!waiting_.empty() && cursors[waiting_.front()].sequence <= begin + slack) {
-    std::pop_heap(waiting_.begin(), waiting_.end(), later_cursor());
-    live_.push_back(waiting_.back());
+  while (!waiting_.empty() && waiting_.front().sequence <= begin + slack) {
+    std::pop_heap(waiting_.begin(), waiting_.end(), Waiting::later);
+    live_.push_back(waiting_.back().cursor);
     waiting_.pop_back();
   }
   std::uint64_t end = std::min(begun_ < order_.size() ? cursors[order_[begun_]].sequence : never, next_unopened());
-  if (!waiting_.empty()) end = std::min(end, cursors[waiting_.front()].sequence);
+  if (!waiting_.empty()) end = std::min(end, waiting_.front().sequence);
   for (const std::uint32_t live : live_) {
     const Cursor& cursor = cursors[live];
     if (cursor.sequence > begin + slack)
@@ -148,8 +148,8 @@ inline void LineTouches::follow(Cursor& cursor, std::uint64_t end) {
 void LineTouches::put_off_distant(std::uint64_t end) {
   std::erase_if(live_, [&](std::uint32_t live) {
     if (cursors_[live].sequence - end < distant || cursors_[live].sequence < end) return false;
-    waiting_.push_back(live);
-    std::push_heap(waiting_.begin(), waiting_.end(), later_cursor());
+    waiting_.push_back({cursors_[live].sequence, live});
+    std::push_heap(waiting_.begin(), waiting_.end(), Waiting::later);
     return true;
   });
 }

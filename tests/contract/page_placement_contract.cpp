@@ -126,6 +126,21 @@ TEST_P(EveryPlacement, givesEqualCallsEqualHomesInBatchesOfAnySize) {
   }
 }
 
+// A placement that says how its homes repeat says the same of each fault.
+TEST_P(EveryPlacement, repeatsTheHomesThatItGivesToFaults) {
+  for (const Machine& machine : machines()) {
+    const Placed placed{GetParam(), machine};
+    if (!placed) continue;
+    const std::vector<PageFault> faults = random_faults(machine, 400, 4);
+    const std::vector<NodeId> expected = homes(placed, faults, 10);
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      std::vector<NodeId> repeating;
+      placed->repeating_homes(faults[i].place, repeating);
+      if (!repeating.empty()) { ASSERT_EQ(repeating[faults[i].number_of_its_size() % repeating.size()], expected[i]) << i; }
+    }
+  }
+}
+
 TEST_P(EveryPlacement, touchesFirstOnlyPagesAndThreadsThatTheSummaryHas) {
   for (const Machine& machine : machines()) {
     const Placed placed{GetParam(), machine};

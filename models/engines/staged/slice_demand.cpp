@@ -4,6 +4,8 @@ namespace homenode {
 
 void SliceDemand::add(const CacheOutcome& outcome, NodeId reader, const AddressSpace& addresses) {
   const auto by_home = [&](const LineRange& lines, auto add) {
+    if (lines.size() == 0) return;
+    if (const NodeId home = addresses.home_of_all(lines, reader); !home.is_none()) return add(of(home), lines.size());
     shares_.clear();
     addresses.homes(lines, reader, shares_);
     for (const HomeShare& share : shares_) add(of(share.home), share.lines);

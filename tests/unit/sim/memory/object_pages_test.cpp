@@ -59,9 +59,10 @@ TEST(ObjectPages, areSummedBySymbolBeforeAndAfterMigrations) {
 TEST(ObjectPages, ofNoObjectHaveNoSymbol) {
   const ThreeObjects workload;
   ObjectPages pages{2};
-  pages.placed(PageNumber{5}, ObjectId::none(), NodeId{1});
-  pages.placed(PageNumber{2}, ObjectId{2}, NodeId{0});
-  pages.placed(PageNumber{9}, ObjectId::none(), NodeId{1});
+  const std::vector<std::uint64_t> on_0{1, 0}, on_1{0, 1};
+  pages.placed(PageNumber{5}, PageNumber{6}, ObjectId::none(), on_1);
+  pages.placed(PageNumber{2}, PageNumber{3}, ObjectId{2}, on_0);
+  pages.placed(PageNumber{9}, PageNumber{10}, ObjectId::none(), on_1);
   const std::vector<SymbolPages> found = pages.by_symbol(workload);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].symbol, "");
