@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::uint64_t many_pages = 16;
 
+// Of pages that follow each other on one node, up to `last`, the first behind them. Interleaved ones end at once.
+PageNumber end_of_run(const PageTable& table, PageNumber page, PageNumber last) {
+  const PageNumber next = page + 1;
+  return next >= last || table[next] != table[page] ? next : table.end_of_equal(next, last);
+}
+
 }  // namespace
 
 AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, PagePlacement& policy, Bytes page, Bytes huge,
@@ -71,14 +77,14 @@ std::uint64_t AddressSpace::forget_frames(AddressRange range) {
   if (first >= last) return 0;
   check_page(last - 1);
   for (PageNumber page = first; page < last;) {
-    const PageNumber end = page_table_.end_of_equal(page, last);
+    const PageNumber end = end_of_run(page_table_, page, last);
     if (const NodeId home = page_table_.home(page); !home.is_none()) {
       memory_.give_back(home, end - page);
       given_back += end - page;
     }
-    page_table_.fill(page, end, PageTable::unmapped);
     page = end;
   }
+  page_table_.fill(first, last, PageTable::unmapped);
   for (PageNumber page = first; pages_per_huge_ != 0 && page < last; ++page) split_huge(page);
   return given_back;
 }
@@ -129,9 +135,11 @@ std::uint64_t AddressSpace::remote_pages_of(ObjectId id, ThreadId thread) {
   const auto block = owned_.find(placement.base);
   if (block == owned_.end()) return 0;
   std::uint64_t remote = 0;
-  for (Address at = block->first; at < block->second.end; at += page_bytes_) {
-    const NodeId home = home_of(at);
-    remote += !home.is_none() && home != block->second.owner;
+  const PageNumber last = page_of(block->first) + (block->second.end - block->first + page_bytes_ - 1) / page_bytes_;
+  for (PageNumber page = page_of(block->first), end; page < last; page = end) {
+    end = end_of_run(page_table_, page, last);
+    const NodeId home = page_table_.home(page);
+    if (!home.is_none() && home != block->second.owner) remote += end - page;
   }
   return remote;
 }
@@ -237,8 +245,9 @@ void AddressSpace::homes(LineRange lines, NodeId reader, std::vector<HomeShare>&
   };
   if (last - first < many_pages) {
     for (PageNumber page = first, end; page <= last; page = end) {
-      end = page_table_.end_of_equal(page, last + 1);
-      add(page_table_[page], lines_between(page, end));
+      const std::uint8_t home = page_table_[page];
+      end = end_of_run(page_table_, page, last + 1);
+      add(home, lines_between(page, end));
     }
     return;
   }
@@ -248,8 +257,7 @@ void AddressSpace::homes(LineRange lines, NodeId reader, std::vector<HomeShare>&
   std::size_t found = 0;
   for (PageNumber page = first, end; page <= last; page = end) {
     const std::uint8_t home = page_table_[page];
-    end = page + 1;
-    if (end <= last && page_table_[end] == home) end = page_table_.end_of_equal(end, last + 1);
+    end = end_of_run(page_table_, page, last + 1);
     if (count[home] == 0) order[found++] = home;
     count[home] += end - page;
   }

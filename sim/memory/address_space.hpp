@@ -207,8 +207,8 @@ private:
   std::vector<std::uint8_t> huge_;           // by block of pages_per_huge_ pages: mapped by one huge page
   std::map<PageNumber, PageNumber> mapped_;  // first page -> last page + 1 of each mapping; with huge pages only
   std::uint64_t huge_pages_ = 0;
-  std::vector<std::uint64_t> settled_pages_;  // by node
-  std::vector<FaultRun> runs_;                // noted, not yet settled
+  std::vector<std::uint64_t> settled_pages_;             // by node
+  std::vector<FaultRun> runs_;                           // noted, not yet settled
   std::vector<std::pair<FaultRun, NodeId>> bound_runs_;  // scratch of settling, as the next three
   std::vector<PageFault> faults_;
   std::vector<NodeId> homes_;

@@ -22,7 +22,8 @@ void ObjectPages::placed(PageNumber first, PageNumber last, ObjectId object, std
     counts_[place].at_end[node] += by_node[node];
   }
   if (of_page_.size() < last.value()) of_page_.resize(last.value());
-  std::fill(of_page_.begin() + static_cast<std::ptrdiff_t>(first.value()), of_page_.begin() + static_cast<std::ptrdiff_t>(last.value()), place);
+  std::fill(of_page_.begin() + static_cast<std::ptrdiff_t>(first.value()), of_page_.begin() + static_cast<std::ptrdiff_t>(last.value()),
+            place);
 }
 
 void ObjectPages::moved(PageNumber page, NodeId from, NodeId to) {

@@ -38,6 +38,21 @@ TEST(LineSample, KeepsOneOfEachNeighbours) {
   }
 }
 
+TEST(LineSample, FindsTheKeptLinesOfARange) {
+  std::mt19937_64 random{6};
+  for (const unsigned one_in : {2U, 8U, 32U}) {
+    const LineSample sample{nehalem(), one_in, 5};
+    for (int i = 0; i < 500; ++i) {
+      const LineNumber first{1000 + random() % 200}, last = first + random() % 300;
+      std::vector<LineNumber> found, expected;
+      sample.for_each({first, last}, [&](LineNumber line) { found.push_back(line); });
+      for (LineNumber line = first; line < last; ++line)
+        if (sample.has(line)) expected.push_back(line);
+      ASSERT_EQ(found, expected);
+    }
+  }
+}
+
 TEST(LineSample, TakesOtherLinesWithAnotherSeed) {
   const LineSample one{nehalem(), 8, 1}, other{nehalem(), 8, 2};
   EXPECT_NE(one.kept_lines().of_64, other.kept_lines().of_64);
@@ -93,6 +108,37 @@ TEST(LineSample, RandomVictimsAreDrawnAlike) {
   Machine machine = nehalem();
   for (CacheDescription& cache : machine.caches) cache.victim = Victim::random;
   expect_the_same_fates(machine);
+}
+
+// Streams of a group advance together, also where few of their lines are followed: what memory gives comes in the order in which it gives
+// it to the whole model.
+TEST(LineSample, KeptLinesOfStreamsComeInTheSameOrder) {
+  constexpr unsigned one_in = 8;
+  SetCaches whole{nehalem(), 3}, sampled{nehalem(), 3, false, one_in};
+  const LineSample sample{nehalem(), one_in, 3};
+  std::mt19937_64 random{8};
+  std::uint64_t reads = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const CoreId core{static_cast<unsigned>(random() % 4)};
+    std::vector<LineTouch> group;
+    LineNumber next{(base_address >> 6) + random() % 100'000};
+    for (std::uint64_t streams = 1 + random() % 5; streams > 0; --streams) {
+      const LineNumber last = next + 1 + random() % (random() % 2 == 0 ? 4 : 200);
+      group.push_back({.lines = {next, last}, .reads = true, .accesses = 1});
+      next = last + random() % 100;
+    }
+    CacheOutcome all, some;
+    whole.access(core, group, all);
+    sampled.access(core, group, some);
+    std::vector<LineNumber> expected, found;
+    for (const MissRange& miss : all.reads)
+      for (LineNumber line = miss.lines.first; line < miss.lines.last; ++line)
+        if (sample.has(line)) expected.push_back(line);
+    for (const MissRange& miss : some.reads) sample.for_each(miss.lines, [&](LineNumber line) { found.push_back(line); });
+    ASSERT_EQ(found, expected);
+    reads += found.size();
+  }
+  EXPECT_GT(reads, 10'000U);
 }
 
 Totals totals_of(CacheModel& model, const std::vector<Access>& accesses) {
