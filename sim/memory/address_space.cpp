@@ -240,8 +240,7 @@ void AddressSpace::homes(LineRange lines, NodeId reader, std::vector<HomeShare>&
     }
   };
   const auto lines_between = [&](PageNumber page, PageNumber end) {
-    const LineNumber begin = line_of(first_byte(page), line_bytes_), behind = line_of(first_byte(end), line_bytes_);
-    return std::min(behind, lines.last) - std::max(begin, lines.first);
+    return std::min(first_line(end), lines.last) - std::max(first_line(page), lines.first);
   };
   if (last - first < many_pages) {
     for (PageNumber page = first, end; page <= last; page = end) {

@@ -141,7 +141,8 @@ private:
     std::uint64_t bytes = 0;
     bool mapped_alone = false;  // own pages, given back on release
   };
-  PageNumber page_of(LineNumber line) const { return PageNumber{(line - line_of(first_address, line_bytes_)) >> page_lines_shift_}; }
+  PageNumber page_of(LineNumber line) const { return PageNumber{(line - line_of_first_page_) >> page_lines_shift_}; }
+  LineNumber first_line(PageNumber page) const { return line_of_first_page_ + (page.value() << page_lines_shift_); }
   void check_page(PageNumber page) const {
     if (page.value() >= page_table_.size()) throw std::out_of_range("a page beyond the last one");
   }
@@ -185,6 +186,7 @@ private:
   std::uint64_t page_bytes_, line_bytes_;           // powers of two
   int page_shift_ = std::countr_zero(page_bytes_);  // a 64-bit division would take longer than the rest of a look-up
   int page_lines_shift_ = page_shift_ - std::countr_zero(line_bytes_);
+  LineNumber line_of_first_page_ = line_of(first_address, line_bytes_);
   PageTable page_table_;
   std::vector<Placement> shared_;                // by object
   std::vector<std::vector<Placement>> private_;  // by object, thread; for thread-private objects only
