@@ -100,6 +100,7 @@ MachineHandle changed(const MachineHandle& handle, const std::map<std::string, s
       for (std::string& path : memory_time_names(result.file.machine)) paths.push_back(std::move(path));
     else
       paths.push_back(full_parameter_name(name));
+    if (name == "clock" && !result.file.machine.clock_by_cores.empty()) paths.emplace_back("clock_by_cores");
   }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());

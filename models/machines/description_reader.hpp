@@ -196,7 +196,7 @@ protected:
     return parameter;
   }
 
-  // The text that set_from_text reads; numbers keep their digits, [[0.5, "12 ns"], ...] becomes "0.5: 12 ns, ...".
+  // The text that set_from_text reads; numbers keep their digits, [[0.5, "12 ns"], ...] becomes "0.5: 12 ns, ...", and so do clocks.
   std::string value_text(const toml::node& node, const std::string& path) const {
     if (const auto text = node.value_exact<std::string>()) return *text;
     if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
@@ -209,7 +209,7 @@ protected:
       for (const toml::node& point : *points) {
         const toml::array* pair = point.as_array();
         if (pair == nullptr || pair->size() != 2)
-          document_.refuse(point.source(), path + ": a point is " + kind_of(point) + "; allowed: [utilisation, \"extra time\"]");
+          document_.refuse(point.source(), path + ": a point is " + kind_of(point) + "; allowed: [utilisation, \"extra time\"], or [cores, \"clock\"]");
         curve += (curve.empty() ? "" : ", ") + value_text(*pair->get(0), path) + ": " + value_text(*pair->get(1), path);
       }
       return curve;

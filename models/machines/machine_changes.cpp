@@ -174,6 +174,8 @@ Machine with_changes(const Machine& original, const std::map<std::string, std::s
       throw UsageError(unknown_name("parameter of machine '" + machine.name + "'", name, changeable_names(original)) +
                        "; 'homenode machines " + machine.name + " --changeable' lists them");
   }
+  if (!changes.contains("clock_by_cores"))
+    scale({"clock_by_cores", &machine.clock_by_cores}, machine.clock.hertz() / original.clock.hertz());
   try {
     validate(machine);
   } catch (const InputError& error) { throw UsageError(std::string{"the changed "} + error.what()); }

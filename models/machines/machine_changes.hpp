@@ -15,7 +15,8 @@ namespace homenode {
 // ("x2" halves every throughput of [core] and doubles what code takes by the model of its blocks); memory_time is that of caches, memory,
 // links and ring ("x2" doubles every latency and halves every bandwidth).
 // "sockets" and "topology" give it another shape first (machine_shape.hpp).
-// Changing the clock leaves times as they are: they were turned from cycles into time when the machine was read.
+// Changing the clock leaves times as they are: they were turned from cycles into time when the machine was read. Clocks by number of
+// cores change in the same proportion, unless they are changed themselves.
 // The result is validated and has its own hash. Throws UsageError: unknown name, bad unit, or a machine that makes no sense.
 Machine with_changes(const Machine&, const std::map<std::string, std::string>& changes);
 

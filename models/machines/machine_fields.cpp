@@ -25,6 +25,7 @@ constexpr std::array<Named<Inclusion>, 3> names_of(Inclusion) {
   return {{{"inclusive", Inclusion::inclusive}, {"exclusive", Inclusion::exclusive}, {"non_inclusive", Inclusion::non_inclusive}}};
 }
 constexpr std::array<Named<Victim>, 2> names_of(Victim) { return {{{"oldest", Victim::oldest}, {"random", Victim::random}}}; }
+constexpr std::array<Named<CacheClock>, 2> names_of(CacheClock) { return {{{"own", CacheClock::own}, {"core", CacheClock::core}}}; }
 constexpr std::array<Named<SnoopMode>, 3> names_of(SnoopMode) {
   return {{{"source", SnoopMode::source}, {"home", SnoopMode::home}, {"directory", SnoopMode::directory}}};
 }
@@ -114,20 +115,38 @@ void assign(Choice& target, std::string_view text, Frequency) {
   throw UnitError("'" + brief(text) + "' is unknown; allowed: " + allowed);
 }
 
-// "0.5: 12 ns, 0.9: 60 ns"; an empty text is a flat curve.
-void assign(std::vector<LoadedLatencyPoint>& target, std::string_view text, Frequency clock) {
-  std::vector<LoadedLatencyPoint> curve;
+// "0.5: 12 ns, 0.9: 60 ns": `told` has what stands before and behind each colon.
+template <class Told>
+void each_point(std::string_view text, const char* allowed, const Told& told) {
   for (std::string_view rest = trimmed(text); !rest.empty();) {
     const std::string_view point = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), point.size() + 1));
     const auto colon = point.find(':');
-    if (colon == std::string_view::npos) throw UnitError("'" + brief(point) + "' is no point; allowed: utilisation: time");
-    LoadedLatencyPoint parsed;
-    parsed.utilisation = plain_number<double>(point.substr(0, colon), "a utilisation");
-    assign(parsed.extra, point.substr(colon + 1), clock);
-    curve.push_back(parsed);
+    if (colon == std::string_view::npos) throw UnitError("'" + brief(point) + "' is no point; allowed: " + allowed);
+    told(point.substr(0, colon), point.substr(colon + 1));
   }
+}
+
+// An empty text is a flat curve.
+void assign(std::vector<LoadedLatencyPoint>& target, std::string_view text, Frequency clock) {
+  std::vector<LoadedLatencyPoint> curve;
+  each_point(text, "utilisation: time", [&](std::string_view utilisation, std::string_view extra) {
+    LoadedLatencyPoint& point = curve.emplace_back();
+    point.utilisation = plain_number<double>(utilisation, "a utilisation");
+    assign(point.extra, extra, clock);
+  });
   target = std::move(curve);
+}
+
+// An empty text is one clock for any number of cores.
+void assign(std::vector<ClockStep>& target, std::string_view text, Frequency clock) {
+  std::vector<ClockStep> steps;
+  each_point(text, "cores: clock", [&](std::string_view cores, std::string_view frequency) {
+    ClockStep& step = steps.emplace_back();
+    step.cores = plain_number<unsigned>(cores, "a number of cores");
+    assign(step.clock, frequency, clock);
+  });
+  target = std::move(steps);
 }
 
 std::string shortest(double value) {
@@ -162,6 +181,12 @@ std::string text(const std::vector<LoadedLatencyPoint>& curve) {
   return points;
 }
 
+std::string text(const std::vector<ClockStep>& steps) {
+  std::string all;
+  for (const ClockStep& step : steps) all += (all.empty() ? "" : ", ") + std::to_string(step.cores) + ": " + to_string(step.clock);
+  return all;
+}
+
 std::optional<double> magnitude(Time value) { return static_cast<double>(value.count()); }
 std::optional<double> magnitude(Bytes value) { return static_cast<double>(value.count()); }
 std::optional<double> magnitude(Bandwidth value) { return value.bytes_per_second(); }
@@ -179,6 +204,9 @@ std::optional<double> magnitude(double value) { return value; }
 template <class Other>
 requires std::is_enum_v<Other> std::optional<double> magnitude(Other) { return std::nullopt; }
 std::optional<double> magnitude(const std::vector<LoadedLatencyPoint>&) { return std::nullopt; }
+std::optional<double> magnitude(const std::vector<ClockStep>& steps) {
+  return steps.empty() ? std::nullopt : std::optional{steps.back().clock.hertz()};
+}
 
 std::int64_t product(std::int64_t value, double factor) {
   const double scaled = static_cast<double>(value) * factor;
@@ -205,6 +233,9 @@ void multiply(StopOrder& order, double) { throw UnitError("'" + order.text + "' 
 void multiply(std::string& name, double) { throw UnitError("'" + name + "' is no number that a factor could change"); }
 void multiply(std::vector<LoadedLatencyPoint>& curve, double factor) {
   for (LoadedLatencyPoint& point : curve) multiply(point.extra, factor);
+}
+void multiply(std::vector<ClockStep>& steps, double factor) {
+  for (ClockStep& step : steps) multiply(step.clock, factor);
 }
 template <class Choice>
 requires std::is_enum_v<Choice>
@@ -242,7 +273,8 @@ std::vector<MachineField> fields_of(CacheDescription& cache) {
           {"latency", &cache.latency, true},
           {"bandwidth_per_core", &cache.bandwidth_per_core},
           {"slices", &cache.slices},
-          {"victim", &cache.victim}};
+          {"victim", &cache.victim},
+          {"clock", &cache.clock}};
 }
 
 std::vector<MachineField> fields_of(DramDescription& dram) {
@@ -268,7 +300,7 @@ std::vector<MachineField> fields_of(LinkDescription& link) {
 
 std::vector<MachineSection> sections_of(Machine& machine) {
   CoreThroughput& core = machine.core;
-  std::vector<MachineSection> sections{{"", {{"clock", &machine.clock, true}}},
+  std::vector<MachineSection> sections{{"", {{"clock", &machine.clock, true}, {"clock_by_cores", &machine.clock_by_cores}}},
                                        {"core",
                                         {{"issue", &core.issue},
                                          {"integer", &core.integer},
@@ -396,6 +428,8 @@ bool is_left_out(const MachineField& field) {
   if (const auto* bandwidth = std::get_if<std::optional<Bandwidth>*>(&field.target)) return !(*bandwidth)->has_value();
   if (const auto* name = std::get_if<std::string*>(&field.target)) return (*name)->empty();
   if (const auto* victim = std::get_if<Victim*>(&field.target)) return **victim == Victim::oldest;  // what silence means
+  if (const auto* clock = std::get_if<CacheClock*>(&field.target)) return **clock == CacheClock::own;
+  if (const auto* steps = std::get_if<std::vector<ClockStep>*>(&field.target)) return (*steps)->empty();
   return false;
 }
 

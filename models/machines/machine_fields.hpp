@@ -15,8 +15,9 @@
 namespace homenode {
 
 using FieldTarget = std::variant<Time*, std::optional<Time>*, Bytes*, std::optional<Bytes>*, Bandwidth*, std::optional<Bandwidth>*,
-                                 Frequency*, unsigned*, double*, Inclusion*, Victim*, SnoopMode*, Overlap*, StoreTreatment*, AddressHash*,
-                                 StopOrder*, Energy*, Power*, std::string*, std::vector<LoadedLatencyPoint>*>;
+                                 Frequency*, unsigned*, double*, Inclusion*, Victim*, CacheClock*, SnoopMode*, Overlap*, StoreTreatment*,
+                                 AddressHash*, StopOrder*, Energy*, Power*, std::string*, std::vector<LoadedLatencyPoint>*,
+                                 std::vector<ClockStep>*>;
 
 struct MachineField {
   std::string name;  // "latency"; in the list of a whole machine with its place, "nodes.0.latency"
@@ -40,7 +41,7 @@ std::vector<MachineSection> sections_of(Machine&);
 std::vector<MachineSection> sections_of(OperatingSystem&);
 inline constexpr std::string_view system_prefix = "system.";
 // A field that a description may leave out without a default, or whose default is what silence has always meant (the oldest line as
-// victim): it is then neither listed, nor written, nor part of the hash.
+// victim, one clock for any number of cores): it is then neither listed, nor written, nor part of the hash.
 bool is_left_out(const MachineField&);
 
 // All of a machine: sections, "nodes.0.latency", "controllers.0.read_only", "caches.3.size" (by level), "links.0.bandwidth".
@@ -50,11 +51,11 @@ std::vector<MachineField> fields_of(Machine&);
 void set_from_text(const MachineField&, std::string_view text, Frequency clock);
 // Reads back as the same value.
 std::string text_of(const MachineField&);
-// For comparing bounds; nothing for names and curves.
+// For comparing bounds; of clocks by number of cores the one with the most; nothing for names and curves.
 std::optional<double> magnitude_of(const MachineField&);
-// Whether it is 0, not said, or a curve without points.
+// Whether it is 0, not said, or a curve or table without points.
 bool is_zero(const MachineField&);
-// Multiplies the value, a curve's extra times; whole numbers are rounded and stay at least 1. Throws UnitError for what is no number.
+// Multiplies the value, a curve's extra times, a table's clocks; whole numbers are rounded and stay at least 1. Throws UnitError for what is no number.
 void scale(const MachineField&, double factor);
 
 // What decides the behaviour, one "name = value" a line; names and descriptions of machines are left out.

@@ -42,9 +42,11 @@ const SourceClass& class_of(const MachineParameter& parameter) {
   return classes.back();
 }
 
-// DRAM behind a controller moves the engine `line` only, whose latencies are the machine's all the same.
-bool may_be_off(const MachineField& field) {
+// DRAM behind a controller moves the engine `line` only, whose latencies are the machine's all the same. Clocks by number of cores lie
+// between the base clock and the highest: they are off only where bounds are stated.
+bool may_be_off(const MachineField& field, bool stated) {
   if (field.name.starts_with("dram.")) return false;
+  if (std::holds_alternative<std::vector<ClockStep>*>(field.target)) return stated;
   static const std::set<std::string> counts{"core.miss_buffers", "core.prefetched_lines"};
   if (std::holds_alternative<unsigned*>(field.target)) return counts.contains(field.name);
   return std::holds_alternative<Time*>(field.target) || std::holds_alternative<Bandwidth*>(field.target) ||
@@ -152,8 +154,8 @@ std::vector<UncertainValue> uncertain_values(const MachineFile& file) {
   std::map<Alike, std::size_t> alike;
   for (const MachineParameter& parameter : file.parameters) {
     const MachineField* field = described(fields, parameter.path);
-    if (field == nullptr || !may_be_off(*field) || is_zero(*field) || parameter.source == what_if_source) continue;
     const bool stated = parameter.low || parameter.high;
+    if (field == nullptr || !may_be_off(*field, stated) || is_zero(*field) || parameter.source == what_if_source) continue;
     if (!stated && std::find(throughputs.begin(), throughputs.end(), field->name) != throughputs.end()) continue;  // core_time
     UncertainValue uncertain = interval_of(file, *field, parameter);
     if (uncertain.low_factor == uncertain.high_factor) continue;

@@ -21,10 +21,18 @@ std::string toml_text(const std::string& text) {
   return result + "\"";
 }
 
-// As TOML writes the text that set_from_text reads: whole and broken numbers bare, curves as lists of pairs.
+// As TOML writes the text that set_from_text reads: whole and broken numbers bare, curves and tables as lists of pairs.
 std::string literal(const MachineField& field, const std::string& text) {
   if (std::holds_alternative<unsigned*>(field.target)) return text;
   if (std::holds_alternative<double*>(field.target)) return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+  if (std::holds_alternative<std::vector<ClockStep>*>(field.target)) {  // "1: 3.4 GHz, 40: 3 GHz", perhaps of a bound
+    std::vector<ClockStep> steps;
+    set_from_text({"", &steps}, text, Frequency{});
+    std::string pairs;
+    for (const ClockStep& step : steps)
+      pairs += (pairs.empty() ? "[" : ", [") + std::to_string(step.cores) + ", " + toml_text(to_string(step.clock)) + "]";
+    return "[" + pairs + "]";
+  }
   if (const auto* curve = std::get_if<std::vector<LoadedLatencyPoint>*>(&field.target)) {
     std::string points;
     for (const LoadedLatencyPoint& point : **curve) {

@@ -22,17 +22,6 @@ namespace {
 
 constexpr std::uint64_t timed_executions = 2;  // of each region
 
-std::vector<CoreId> cores_of(const Workload& workload, const Machine& machine, const RunSpec& spec) {
-  const auto mapping = thread_mappings().make(spec.mapping);
-  mapping->prepare(graph_for(*mapping, workload, spec.mapping, spec.threads).get(), machine, spec.threads);
-  std::vector<CoreId> cores;
-  for (unsigned t = 0; t < spec.threads; ++t) {
-    const std::vector<CoreId> allowed = mapping->affinity(ThreadId{t}, Time{});
-    cores.push_back(allowed.size() == 1 ? allowed.front() : allowed[t % allowed.size()]);
-  }
-  return cores;
-}
-
 // What iterations take that are handed out on demand; nothing known: all take no time, and threads ask in turn.
 class IterationSeconds {
 public:
@@ -265,6 +254,17 @@ std::shared_ptr<const TrafficTable> table_of(const Workload& workload, const Mac
 }
 
 }  // namespace
+
+std::vector<CoreId> cores_of(const Workload& workload, const Machine& machine, const RunSpec& spec) {
+  const auto mapping = thread_mappings().make(spec.mapping);
+  mapping->prepare(graph_for(*mapping, workload, spec.mapping, spec.threads).get(), machine, spec.threads);
+  std::vector<CoreId> cores;
+  for (unsigned t = 0; t < spec.threads; ++t) {
+    const std::vector<CoreId> allowed = mapping->affinity(ThreadId{t}, Time{});
+    cores.push_back(allowed.size() == 1 ? allowed.front() : allowed[t % allowed.size()]);
+  }
+  return cores;
+}
 
 OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const RunSpec& spec, const RunExtras& extras) {
   OracleOfRun made;

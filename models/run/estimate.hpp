@@ -19,6 +19,9 @@ struct OracleOfRun {
   std::vector<double> touched_seconds;  // by thread, of the placement's pass in front of the program; none without one
 };
 
+// Where each thread begins, as the mapping says; of several cores that it may use, one in turn.
+std::vector<CoreId> cores_of(const Workload&, const Machine&, const RunSpec&);
+
 // Pages are placed as the placement's name says; one that the caller made itself (RunExtras::own_placement), by first touch.
 OracleOfRun make_oracle(const Workload&, const Machine&, const RunSpec&, const RunExtras&);
 

@@ -133,6 +133,8 @@ void check_caches(const Machine& machine, const std::vector<std::size_t>& cores_
                     std::to_string(cache.cores_per_cache),
                     "a divisor of the " + std::to_string(cores_of_socket[socket]) + " cores of socket " + std::to_string(socket));
     if (index == 0) continue;
+    check.require(cache.clock == CacheClock::own || machine.caches[index - 1].clock == CacheClock::core, "the clock of " + name,
+                  "the cores'", "own: that of the level inside it is its own, too");
     const CacheDescription& inner = machine.caches[index - 1];
     check.require(cache.line == inner.line, "the line of " + name, to_string(cache.line),
                   to_string(inner.line) + ", as of the level inside it");
@@ -195,9 +197,25 @@ void check_links(const Machine& machine, const Checker& check) {
   }
 }
 
-void check_core(const Machine& machine, const Checker& check) {
-  check.require(machine.clock.hertz() >= 1e6 && machine.clock.hertz() <= 1e12, "the clock", to_string(machine.clock),
+void check_clocks(const Machine& machine, std::size_t cores_of_socket, const Checker& check) {
+  constexpr double slowest = 1e6, fastest = 1e12;
+  check.require(machine.clock.hertz() >= slowest && machine.clock.hertz() <= fastest, "the clock", to_string(machine.clock),
                 "more than 0: from 1 MHz to 1000 GHz");
+  ClockStep previous{0, Frequency::hertz(fastest)};
+  for (const ClockStep& step : machine.clock_by_cores) {
+    check.require(step.cores > previous.cores && step.cores <= cores_of_socket, "a number of cores in clock_by_cores",
+                  std::to_string(step.cores),
+                  "above " + std::to_string(previous.cores) + ", ascending, at most the " + std::to_string(cores_of_socket) +
+                      " cores of a socket");
+    check.require(step.clock.hertz() >= machine.clock.hertz() && step.clock.hertz() <= previous.clock.hertz(),
+                  "the clock with up to " + std::to_string(step.cores) + " cores at work", to_string(step.clock),
+                  "from " + to_string(machine.clock) + ", the base clock, to " + to_string(previous.clock) +
+                      ": it never rises with more cores at work");
+    previous = step;
+  }
+}
+
+void check_core(const Machine& machine, const Checker& check) {
   const CoreThroughput& core = machine.core;
   check.rate("core.issue", core.issue);
   check.rate("core.integer", core.integer);
@@ -264,6 +282,12 @@ void check_messages_and_costs(const Machine& machine, const Checker& check) {
 
 }  // namespace
 
+Frequency Machine::clock_of(unsigned active) const {
+  for (const ClockStep& step : clock_by_cores)
+    if (active <= step.cores) return step.clock;
+  return clock;
+}
+
 std::string Machine::link_end_name(SocketId end) const {
   return end.index() < sockets ? std::to_string(end.value()) : "hub " + std::to_string(end.index() - sockets);
 }
@@ -276,6 +300,7 @@ void validate(const Machine& machine) {
   check_caches(machine, cores_of_socket, check);
   check_controllers(machine, check);
   check_links(machine, check);
+  check_clocks(machine, *std::max_element(cores_of_socket.begin(), cores_of_socket.end()), check);
   check_core(machine, check);
   check_messages_and_costs(machine, check);
   if (machine.ring) RingGeometry{machine};  // refuses orders and hashes

@@ -21,6 +21,8 @@ enum class SnoopMode { source, home, directory };
 // full: a slice takes max(core, memory); none: their sum (an in-order core that blocks).
 enum class Overlap { full, none };
 enum class StoreTreatment { regular, nontemporal };  // of stores that the trace marks streamable
+// Whose clock a cache has: one of its own, which does not change; or that of its cores, which is faster while few of them are at work.
+enum class CacheClock { own, core };
 
 struct CacheDescription {
   unsigned level = 1;
@@ -33,6 +35,13 @@ struct CacheDescription {
   Bandwidth bandwidth_per_core;  // of lines delivered to one core; 0 = unlimited, only the latency counts
   unsigned slices = 1;           // hashed banks (exact cache model)
   Victim victim = Victim::oldest;
+  CacheClock clock = CacheClock::own;  // core: latency and bandwidth are given at the base clock
+};
+
+// With up to so many cores of a socket at work, these run at `clock`.
+struct ClockStep {
+  unsigned cores = 1;
+  Frequency clock;
 };
 
 // Extra latency at a share of the controller's bandwidth in use (piecewise linear, from (0, 0)).
@@ -123,7 +132,8 @@ struct TlbDescription {
 
 struct Machine {
   std::string name, description, hash;  // hash: of the canonical description, for provenance
-  Frequency clock;
+  Frequency clock;                        // base: what is given in cycles is converted by it
+  std::vector<ClockStep> clock_by_cores;  // ascending in cores; with more of them at work, and without a table: `clock`
   unsigned sockets = 1;
   unsigned hubs = 0;  // switches without cores and memory, numbered after the sockets as ends of links
   std::vector<NodeDescription> nodes;
@@ -165,6 +175,8 @@ struct Machine {
   TlbDescription tlb;
   std::optional<OperatingSystem> system;  // what the one that runs on it costs, where that was measured
 
+  // Of cores of which so many of one socket are at work.
+  Frequency clock_of(unsigned active) const;
   unsigned streaming_lines() const { return write_combining_buffers > 0 ? write_combining_buffers : miss_buffers; }
   unsigned link_ends() const { return sockets + hubs; }
   std::string link_end_name(SocketId end) const;  // "2", or "hub 0" for the first hub

@@ -24,7 +24,7 @@ std::vector<double> ClosedForm::cell_seconds(ExecutionId id) const {
   std::vector<double> work(team_.size(), 0);
   for (std::size_t c = 0; c < seconds.size(); ++c) {
     const TrafficCell& cell = traffic.cells[c];
-    seconds[c] = cell.core_seconds;
+    seconds[c] = cell.core_seconds * (owner[c] == nobody ? 1 : core_clocks_.cycle(id, team_[owner[c]]));
     for (std::size_t p = cell.first_part; p < cell.last_part; ++p) {
       const TrafficPart& part = traffic.parts[p];
       if (part.reads) seconds[c] += part.count * part.share / std::max(part.parallelism, 1.0F) * latency;

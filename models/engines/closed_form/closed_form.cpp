@@ -26,6 +26,7 @@ ClosedForm::ClosedForm(const Workload& workload, const Machine& machine, const T
       team_{std::move(team)},
       system_{system},
       messages_{machine, topology},
+      core_clocks_{workload, machine, team_},
       levels_{machine.caches.size()},
       private_levels_{private_levels(machine)},
       home_of_(table.pages(), unplaced),
@@ -131,7 +132,9 @@ RegionEstimate ClosedForm::estimate(ExecutionId id, std::span<const ScheduledRan
   Demand asked = demand(traffic, assignment);
   std::vector<Domain> domains = domains_;
   evict(asked, domains);
-  RegionEstimate result = time(asked, assignment);
+  Eigen::ArrayXd cycles(at(team_.size()));
+  for (std::size_t t = 0; t < team_.size(); ++t) cycles(at(t)) = core_clocks_.cycle(id, team_[t]);
+  RegionEstimate result = time(asked, assignment, cycles);
   result.seconds = barrier_seconds(id);
   if (!result.thread_seconds.empty()) result.seconds += *std::max_element(result.thread_seconds.begin(), result.thread_seconds.end());
   return result;
@@ -205,14 +208,15 @@ ClosedForm::Matrix ClosedForm::resource_seconds(const Demand& asked) const {
   return uses;
 }
 
-Eigen::ArrayXd ClosedForm::hit_time(const Demand& asked) const {
+Eigen::ArrayXd ClosedForm::hit_time(const Demand& asked, const Eigen::ArrayXd& cycles) const {
   const auto line = static_cast<double>(line_bytes(machine_));
   Eigen::ArrayXd hits = Eigen::ArrayXd::Zero(at(team_.size())), delivery = hits;
   for (std::size_t level = 1; level < levels_; ++level) {
     const CacheDescription& cache = machine_.caches[level];
     const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
     delivery = asked.hit_lines.col(at(level)) * (bandwidth > 0 ? line / bandwidth : 0);
-    hits += hit_seconds<Eigen::ArrayXd>(asked.hit_weight.col(at(level)), cache.latency, delivery);
+    const Eigen::ArrayXd found = hit_seconds<Eigen::ArrayXd>(asked.hit_weight.col(at(level)), cache.latency, delivery);
+    hits += cache.clock == CacheClock::core ? Eigen::ArrayXd{found * cycles} : found;
   }
   return hits;
 }
@@ -243,9 +247,10 @@ ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix&
   return latency;
 }
 
-RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment) const {
+// `cycles`: of each thread's core (CoreClocks).
+RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment, const Eigen::ArrayXd& cycles) const {
   const Matrix uses = resource_seconds(asked);
-  CoreSeconds<Eigen::ArrayXd> spent{asked.core, hit_time(asked), asked.transfers, (asked.read_weight * latency_).rowwise().sum()};
+  CoreSeconds<Eigen::ArrayXd> spent{asked.core * cycles, hit_time(asked, cycles), asked.transfers, (asked.read_weight * latency_).rowwise().sum()};
   const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
                                              asked.non_temporal.rowwise().sum()};
   const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);

@@ -10,6 +10,7 @@
 
 #include "models/caches/recency_stack.hpp"
 #include "models/engines/closed_form/closed_form.hpp"
+#include "models/engines/parts/core_clocks.hpp"
 #include "models/engines/parts/message_costs.hpp"
 
 namespace homenode {
@@ -78,9 +79,9 @@ private:
   void hold(double distance, std::uint16_t thread, bool own, Found&) const;
   const Owners* owners_of(LoopNumber loop) const { return loop == no_loop || !owners_[loop] ? nullptr : &*owners_[loop]; }
   void evict(Demand&, std::vector<Domain>&) const;
-  RegionEstimate time(const Demand&, const Assignment&) const;
+  RegionEstimate time(const Demand&, const Assignment&, const Eigen::ArrayXd& cycles) const;
   Matrix resource_seconds(const Demand&) const;
-  Eigen::ArrayXd hit_time(const Demand&) const;
+  Eigen::ArrayXd hit_time(const Demand&, const Eigen::ArrayXd& cycles) const;
   Matrix loaded_latency(const Demand&, const Matrix& uses, const Eigen::ArrayXd& alone, const Eigen::ArrayXd& undisturbed) const;
   const Homes& homes_of(const RegionTraffic&, bool fresh) const;
   Known& known_of(const RegionTraffic&, const Owners&) const;
@@ -95,6 +96,7 @@ private:
   std::vector<CoreId> team_;
   OperatingSystem system_;
   MessageCosts messages_;
+  CoreClocks core_clocks_;
   double fork_ = 0, barrier_ = 0, reduction_ = 0;
 
   std::size_t levels_ = 0, private_levels_ = 0, domain_count_ = 0;

@@ -20,6 +20,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       stage_{workload, machine, std::make_unique<SliceCollector>(collecting_), LineTouchOptions::of(machine, options.stores), options.page},
       caches_{machine, options.seed, SetCaches::forwards_clean(machine)},
       core_times_{workload, machine, options.code},
+      core_clocks_{workload, machine, options.team},
       link_free_(topology.directed_links(), 0),
       counts_{machine, topology},
       causes_{machine, topology, workload.regions.size()},
@@ -30,14 +31,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
                        " cores share the caches of level " + std::to_string(level + 1) +
                        "; the engine line allows cores to share the outermost level only");
   }
-  for (const CacheDescription& cache : machine.caches) {
-    const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
-    levels_.push_back({cache.latency.count(), bandwidth > 0 ? std::llround(static_cast<double>(line_bytes_) / bandwidth * 1e12) : 0});
-  }
-  const auto pace = [&](const std::optional<Bandwidth>& bandwidth) {
-    const double rate = bandwidth ? bandwidth->bytes_per_second() : 0;
-    return rate > 0 ? std::llround(static_cast<double>(line_bytes_) / rate * 1e12) : 0;
-  };
+  const auto pace = [&](const std::optional<Bandwidth>& bandwidth) { return bandwidth ? line_time(*bandwidth) : 0; };
   exchange_ = {pace(machine.read_bandwidth), pace(machine.write_bandwidth), pace(machine.nontemporal_bandwidth)};
   for (std::size_t c = 0; c < machine.controllers.size(); ++c)
     controllers_.emplace_back(machine.dram, line_costs(machine, c), std::max<std::uint64_t>(4096 / line_bytes_, 1));
@@ -56,6 +50,12 @@ EventCounts LineEngine::counts() const {
   EventCounts counts = counts_.all();
   counts.rings = routes_->rings();
   return counts;
+}
+
+// 0: no limit.
+Picoseconds LineEngine::line_time(Bandwidth bandwidth) const {
+  const double rate = bandwidth.bytes_per_second();
+  return rate > 0 ? std::llround(static_cast<double>(line_bytes_) / rate * 1e12) : 0;
 }
 
 // Where a core waits for the last lines of its slice, the slice ends.

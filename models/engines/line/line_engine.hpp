@@ -31,6 +31,7 @@
 #include "models/engines/line/running_slice.hpp"
 #include "models/engines/parts/bottlenecks.hpp"
 #include "models/engines/parts/cache_stage.hpp"
+#include "models/engines/parts/core_clocks.hpp"
 #include "models/engines/parts/core_times.hpp"
 #include "models/engines/parts/engine_options.hpp"
 #include "sim/hardware/memory_model.hpp"
@@ -64,6 +65,8 @@ private:
   Picoseconds horizon() const { return std::min(events_.first().time, limit_) + lookahead_; }
   // slices.cpp
   Picoseconds wait_to_fault(RunningSlice&, Picoseconds at) const;
+  Picoseconds line_time(Bandwidth) const;
+  void take_levels(RunningSlice&, double cycle) const;
   void start_kernel_work(RunningSlice&, const Work&, std::uint64_t faulted, Picoseconds& overhead);
   Picoseconds work_on_pages(const Place&, AddressSpace&);
   void finish(RunningSlice&, Picoseconds at, std::vector<Completion>& done);
@@ -98,10 +101,7 @@ private:
   CacheStage stage_;
   SetCaches caches_;
   CoreTimes core_times_;
-  struct Level {
-    Picoseconds latency = 0, delivers = 0;  // a line each time; 0: as fast as it is asked
-  };
-  std::vector<Level> levels_;
+  CoreClocks core_clocks_;
   struct ExchangePace {
     Picoseconds read = 0, write = 0, non_temporal = 0;
   };

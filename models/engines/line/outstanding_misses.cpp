@@ -25,10 +25,10 @@ bool LineEngine::issue(RunningSlice& r, const Miss& miss, float parallelism) {
 
 void LineEngine::begin(RunningSlice& r, const Miss& miss) {
   if (miss.path == nullptr) {  // from a cache of its own
-    Picoseconds at = r.clock + levels_[miss.level].latency;
-    if (levels_[miss.level].delivers > 0) {
+    Picoseconds at = r.clock + r.levels[miss.level].latency;
+    if (r.levels[miss.level].delivers > 0) {
       Picoseconds& free = r.level_free[miss.level];
-      free = std::max(free, r.clock) + levels_[miss.level].delivers;
+      free = std::max(free, r.clock) + r.levels[miss.level].delivers;
       at = std::max(at, free);
     }
     r.latency += at - r.clock;

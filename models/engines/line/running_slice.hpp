@@ -28,6 +28,11 @@ struct Miss {
   Picoseconds not_before = 0;  // the core cannot have it earlier, for its own bandwidth to memory
 };
 
+// What a cache of its own takes for a line.
+struct LevelTimes {
+  Picoseconds latency = 0, delivers = 0;  // a line each time; 0: as fast as it is asked
+};
+
 // On its path.
 struct Transaction {
   Miss miss;
@@ -75,6 +80,7 @@ struct RunningSlice {
   std::uint64_t from_outermost = 0, from_memory = 0;  // lines
   double computed = 0;                                // picoseconds, not yet on the clock
   LinesInFlight misses, streams;                      // streams: non-temporal stores, and what the kernel writes
+  std::vector<LevelTimes> levels;                     // at the core's clock
   std::vector<Picoseconds> level_free;                // when a level can deliver the next line
   Picoseconds exchange_free = 0;                      // when the core can exchange the next line with memory
   Picoseconds streaming_free = 0;                     // the next line of a non-temporal store

@@ -69,7 +69,8 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.latency = 0;
   r.accesses = passed.slice.accesses;
   r.clock = r.begin + overhead;
-  const double computing = core_times_.seconds(passed.slice) / picosecond;
+  const double cycle = core_clocks_.cycle(work.items.execution, place.core);
+  const double computing = cycle * core_times_.seconds(passed.slice) / picosecond;
   r.access_time = passed.slice.accesses == 0 ? 0 : computing / static_cast<double>(passed.slice.accesses);
   if (passed.slice.accesses == 0) r.clock += std::llround(computing);
   r.computed = 0;
@@ -83,7 +84,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   if (passed.slice.accesses == 0) r.clock += r.fault_time * static_cast<Picoseconds>(faulted);
   r.misses.clear();
   r.streams.clear();
-  r.level_free.assign(machine_.caches.size(), 0);
+  take_levels(r, cycle);
   r.exchange_free = r.streaming_free = 0;
   r.cursor.restart();
   r.reached = nullptr;
@@ -94,6 +95,15 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   active_.push_back(static_cast<std::uint32_t>(thread));
   events_.push({r.clock, static_cast<std::uint32_t>(thread)});
   return {r.work, passed.slice.reached, page_work};
+}
+
+void LineEngine::take_levels(RunningSlice& r, double cycle) const {
+  r.levels.clear();
+  for (const CacheDescription& described : machine_.caches) {
+    const CacheDescription cache = at_cycle(described, cycle);
+    r.levels.push_back({cache.latency.count(), line_time(cache.bandwidth_per_core)});
+  }
+  r.level_free.assign(r.levels.size(), 0);
 }
 
 // What faults take beside their own time (system.hpp): the lock one after the other, and the lines that the kernel writes.

@@ -1,4 +1,4 @@
-// How long cores compute for slices, from the instructions of their patterns.
+// How long cores compute for slices at the base clock, from the instructions of their patterns.
 #pragma once
 
 #include <memory>

@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "models/engines/parts/cache_record.hpp"
+#include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/machine/physical_memory.hpp"
 #include "sim/machine/system.hpp"
@@ -29,6 +31,7 @@ struct EngineOptions {
   std::string recorded;
   bool warp = true;                               // jump over rounds that repeat (repeated_rounds.hpp)
   std::size_t threads = 1;                        // of the team
+  std::vector<CoreId> team{};                     // where each of them begins (core_clocks.hpp); empty: not told
   std::uint64_t seed = 0;                         // of frames: of caches that the engine makes itself, and of a ring's memory
   std::optional<PhysicalMemory> physical_memory;  // of a ring; else its frames are drawn by the seed
   std::shared_ptr<const CodeCycles> code;         // of the program's regions; null: its instructions count by classes

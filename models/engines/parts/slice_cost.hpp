@@ -26,7 +26,7 @@ Value hit_seconds(const Value& weight, Time latency, const Value& delivery) {
   return larger<Value>(weight * latency.seconds(), delivery);
 }
 
-// The same of one level of a machine, for `lines` lines that were found there.
+// The same of one level of a machine, for `lines` lines that were found there, at the base clock.
 inline double level_seconds(const CacheDescription& cache, double lines, double weight) {
   const double bandwidth = cache.bandwidth_per_core.bytes_per_second();
   return hit_seconds(weight, cache.latency, bandwidth > 0 ? lines * static_cast<double>(cache.line.count()) / bandwidth : 0);

@@ -35,6 +35,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       fault_lock_{machine, topology, options_.system.fault},
       controllers_of_(machine.nodes.size()),
       core_times_{workload, machine, options_.code},
+      core_clocks_{workload, machine, options_.team},
       causes_{machine, topology, workload.regions.size()},
       demand_{machine.nodes.size()},
       use_{causes_.shared()},
@@ -66,13 +67,14 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   use_.clear();
   double kernel_seconds = 0;  // of work on pages
   hinting_faults_ = 0;
+  cycle_ = core_clocks_.cycle(work.items.execution, place.core);
   const CacheStage::Passed passed = pass_caches(work, addresses, kernel_seconds);
   const CacheOutcome& outcome = passed.slice.outcome;
   const std::uint64_t huge_before = addresses.huge_pages();
   const std::uint64_t faulted = addresses.settle();  // the placement is asked once for the whole slice
   demand_.add(outcome, place.node, addresses);
   tell_traffic(outcome, place, addresses);
-  CoreSeconds<double> spent{core_times_.seconds(passed.slice), hit_time(outcome),
+  CoreSeconds<double> spent{cycle_ * core_times_.seconds(passed.slice), hit_time(outcome),
                             transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0};
   const double faults = fault_time(place, faulted, addresses.huge_pages() - huge_before, addresses);
   // Non-temporal stores wait beside all else.
@@ -163,7 +165,7 @@ double StagedMemoryModel::from_memory(const CacheOutcome& outcome) const {
 double StagedMemoryModel::hit_time(const CacheOutcome& outcome) const {
   double seconds = 0;
   for (std::size_t level = 1; level < outcome.hit_weight.size() && level < machine_.caches.size(); ++level) {
-    seconds += level_seconds(machine_.caches[level], static_cast<double>(outcome.hit_lines[level]), outcome.hit_weight[level]);
+    seconds += level_seconds(at_cycle(machine_.caches[level], cycle_), static_cast<double>(outcome.hit_lines[level]), outcome.hit_weight[level]);
   }
   return seconds;
 }
@@ -193,7 +195,7 @@ double StagedMemoryModel::ownership_time(const CacheOutcome& outcome, const Plac
     Time farthest;
     domains_.for_each(upgrade.domains,
                       [&](CoreId other) { farthest = std::max(farthest, transfer_latency(machine_, topology_, place.core, other)); });
-    const Time found = upgrade.level > 0 ? machine_.caches[upgrade.level].latency : Time{};
+    const Time found = upgrade.level > 0 ? at_cycle(machine_.caches[upgrade.level], cycle_).latency : Time{};
     const std::uint64_t lines = upgrade.lines.size();
     seconds += static_cast<double>(lines) / upgrade.parallelism * std::max(Time{}, farthest - found).seconds();
     use_links(messages_.upgrade(socket), lines);
@@ -308,7 +310,7 @@ void StagedMemoryModel::count(const CacheOutcome& outcome, const Place& place) {
     std::uint64_t lines = outcome.hit_lines[level];
     for (const UpgradeRange& upgrade : outcome.upgraded)
       if (upgrade.level == level) lines -= upgrade.lines.size();
-    count_latency(level + 1 == outcome.hit_lines.size() && level >= 2 ? "L3" : "L2", machine_.caches[level].latency, lines);
+    count_latency(level + 1 == outcome.hit_lines.size() && level >= 2 ? "L3" : "L2", at_cycle(machine_.caches[level], cycle_).latency, lines);
   }
   counts_.events.accesses += outcome.accesses;
   counts_.events.upgrade_lines += outcome.upgrades;
@@ -324,12 +326,9 @@ void StagedMemoryModel::count_latency(const char* source, Time latency, std::uin
 
 // That run such work at a time.
 std::size_t StagedMemoryModel::threads_of(ExecutionId id) const {
-  const Execution& execution = workload_.executions[id.index()];
-  const RegionKind kind = workload_.regions[execution.region.index()].kind;
-  if (kind == RegionKind::serial) return running_.size() + 1;  // others may be at work beside it
-  const std::size_t team = std::min<std::size_t>(options_.threads, machine_.cores());
-  if (kind == RegionKind::thread || execution.binding == Binding::replicated) return team;
-  return std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(execution.iterations, 1)), 1, team);
+  const Region& region = workload_.regions[workload_.executions[id.index()].region.index()];
+  if (region.kind == RegionKind::serial) return running_.size() + 1;  // others may be at work beside it
+  return threads_with_work(workload_, id, std::min<std::size_t>(options_.threads, machine_.cores()));
 }
 
 double StagedMemoryModel::customers(const Work& work, const CacheOutcome& outcome) const {

@@ -37,6 +37,7 @@
 #include "models/engines/parts/bottlenecks.hpp"
 #include "models/engines/parts/cache_stage.hpp"
 #include "models/engines/parts/controller_costs.hpp"
+#include "models/engines/parts/core_clocks.hpp"
 #include "models/engines/parts/core_times.hpp"
 #include "models/engines/parts/engine_options.hpp"
 #include "models/engines/parts/held_back.hpp"
@@ -146,9 +147,11 @@ private:
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node
   std::vector<LineCosts> line_costs_;                     // by controller
   CoreTimes core_times_;
+  CoreClocks core_clocks_;
   Bottlenecks causes_;
 
   // Of the slice that starts.
+  double cycle_ = 1;  // of its core (CoreClocks)
   SliceDemand demand_;
   ResourceDemand use_;
   std::uint64_t hinting_faults_ = 0;
