@@ -70,6 +70,27 @@ TEST(MachineChanges, CoreTimeIsTheTimeOfInstructions) {
   EXPECT_EQ(machine.clock, original.clock);
 }
 
+TEST(MachineChanges, AChangedClockTakesTheClocksByCoresAlong) {
+  Machine turbo = small();  // 2 GHz
+  turbo.clock_by_cores = {{1, Frequency::hertz(3e9)}, {2, Frequency::hertz(2.5e9)}};
+  const Machine faster = with_changes(turbo, {{"clock", "2.4 GHz"}});
+  EXPECT_DOUBLE_EQ(faster.clock_of(1).hertz(), 3.6e9);  // 2.4 / 2 x 3
+  EXPECT_DOUBLE_EQ(faster.clock_of(2).hertz(), 3e9);
+  EXPECT_EQ(with_changes(turbo, {{"clock", "x1"}}).hash, with_changes(turbo, {{"clock_by_cores", "x1"}}).hash);
+  EXPECT_EQ(with_changes(turbo, {{"clock", "2.4 GHz"}, {"clock_by_cores", ""}}).clock_of(1), Frequency::hertz(2.4e9));
+  EXPECT_EQ(with_changes(turbo, {{"clock_by_cores", "2: 2.2 GHz"}}).clock_of(1), Frequency::hertz(2.2e9));
+  EXPECT_THAT(
+      [&] {
+        with_changes(turbo, {{"clock_by_cores", "2 GHz"}});
+      },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("'2 GHz' is no point"), HasSubstr("allowed: cores: clock"))));
+  EXPECT_THAT(
+      [&] {
+        with_changes(turbo, {{"clock_by_cores", "x0.1"}});
+      },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("the clock with up to 1 cores at work is 300 MHz"), HasSubstr("from 2 GHz"))));
+}
+
 TEST(MachineChanges, MemoryTimeIsTheTimeOfCachesMemoryAndLinks) {
   const Machine original = small(), machine = with_changes(original, {{"memory_time", "x2"}});
   EXPECT_EQ(machine.nodes[0].latency, 2 * original.nodes[0].latency);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "models/machines/machine_changes.hpp"
+#include "models/machines/machine_writer.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/machine/topology.hpp"
 #include "tests/unit/models/machines/described_machine.hpp"
@@ -81,6 +82,36 @@ latency = { value = "150 ns", source = "T" }
   EXPECT_EQ(Topology{file.machine}.latency(NodeId{0}, NodeId{3}), Time::nanoseconds(150 + 40));
 }
 
+// A table behind the clock of the small machine.
+std::string with_clocks(const std::string& value, const std::string& more = "") {
+  return with_line("\n[sources]", "clock_by_cores = { value = " + value + ", source = \"T\"" + more + " }\n\n[sources]");
+}
+
+TEST(MachineFile, TellsClocksByCoresAndWritesThemBack) {
+  const MachineFile plain = parse_machine(described_machine, "small.toml");
+  EXPECT_TRUE(plain.machine.clock_by_cores.empty());
+  EXPECT_EQ(write_machine_toml(plain.machine, plain.parameters, plain.sources).find("clock_by_cores"), std::string::npos);
+  const MachineFile file =
+      parse_machine(with_clocks(R"([[1, "3.5 GHz"], [2, "3 GHz"]])", R"(, low = [[1, "3.5 GHz"], [2, "2.4 GHz"]])"), "small.toml");
+  ASSERT_EQ(file.machine.clock_by_cores.size(), 2U);
+  EXPECT_EQ(file.machine.clock_by_cores[1].cores, 2U);
+  EXPECT_EQ(file.machine.clock_by_cores[1].clock, Frequency::hertz(3e9));
+  EXPECT_EQ(parameter(file, "clock_by_cores").value, "1: 3.5 GHz, 2: 3 GHz");
+  EXPECT_NE(file.machine.hash, plain.machine.hash);
+  const MachineFile again = parse_machine(write_machine_toml(file.machine, file.parameters, file.sources), "again.toml");
+  EXPECT_EQ(again.machine.hash, file.machine.hash);
+  EXPECT_EQ(parameter(again, "clock_by_cores").low, "1: 3.5 GHz, 2: 2.4 GHz");
+}
+
+TEST(MachineFile, TellsWhoseClockACacheHas) {
+  const std::string first = "latency = { value = \"4 cycles\", source = \"T\" }\n";
+  const MachineFile file = parse_machine(with_line(first, first + "clock = { value = \"core\", source = \"T\" }\n"), "small.toml");
+  EXPECT_EQ(file.machine.caches[0].clock, CacheClock::core);
+  EXPECT_EQ(file.machine.caches[1].clock, CacheClock::own);
+  const MachineFile again = parse_machine(write_machine_toml(file.machine, file.parameters, file.sources), "again.toml");
+  EXPECT_EQ(again.machine.hash, file.machine.hash);
+}
+
 struct Mistake {
   std::string name, old_part, new_part, place, message, allowed, shown;
 };
@@ -133,6 +164,14 @@ const Mistake mistakes[] = {
     {"LinkOutOfRange", "[[0, 1]]", "[[0, 7]]", "39:26: ", "links.between is 7", "0 to 1", "^"},
     {"LinkIsNoPair", "[[0, 1]]", "[[0, 1, 1]]", "39:22: ", "a part that is no pair", "a list of pairs of sockets", "^"},
     {"PointIsNoPair", "[0.5, \"10 ns\"]", "0.5", "19:29: ", "controllers.loaded_latency: a point is", "[utilisation, \"extra time\"]", "^"},
+    {"ClockIsNoPair", "\n[sources]", "clock_by_cores = { value = [1, \"3 GHz\"], source = \"T\" }\n\n[sources]", "6:29: ",
+     "clock_by_cores: a point is", "[utilisation, \"extra time\"], or [cores, \"clock\"]", "^"},
+    {"ClockWithoutUnit", "\n[sources]", "clock_by_cores = { value = [[1, 3]], source = \"T\" }\n\n[sources]", "6:28: ",
+     "clock_by_cores: '3' is not a frequency: its unit is missing", "", "^"},
+    {"ClockOfHalfACore", "\n[sources]", "clock_by_cores = { value = [[0.5, \"3 GHz\"]], source = \"T\" }\n\n[sources]", "6:28: ",
+     "clock_by_cores: '0.5' is not a number of cores", "0 or more", "^"},
+    {"ClockBelowBase", "\n[sources]", "clock_by_cores = { value = [[2, \"1 GHz\"]], source = \"T\" }\n\n[sources]", " ",
+     "the clock with up to 2 cores at work is 1 GHz", "from 2 GHz, the base clock", ""},
     {"NoClock", "clock = { value = \"2 GHz\", source = \"T\", confidence = \"A\" }", "", "", "'clock' is missing", "{ value = ...", ""},
     {"NoSockets", "sockets = { value = 2, source = \"T\" }", "", "", "'sockets' is missing", "{ value = 2", ""},
     {"NoCoherence", "[coherence]", "", "", "unknown key 'core_to_core_local' in [core]", "", ""},

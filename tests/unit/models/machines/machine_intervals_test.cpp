@@ -101,6 +101,17 @@ TEST(MachineIntervals, ACurveIsScaledAsAWhole) {
   EXPECT_EQ(curve.high, "0.5: 15 ns, 1: 90 ns");  // 1.5 x 10 ns, 1.5 x 60 ns
 }
 
+TEST(MachineIntervals, ClocksByCoresAreOffAsFarAsIsStatedAndAsAWhole) {
+  const auto with_bounds = [](const std::string& more) {
+    return small("\n[sources]", "clock_by_cores = { value = [[1, \"3.6 GHz\"], [2, \"3 GHz\"]], source = \"T\"" + more + " }\n\n[sources]");
+  };
+  for (const UncertainValue& uncertain : with_bounds("")) EXPECT_NE(uncertain.name, "clock_by_cores");
+  const UncertainValue clocks = found(with_bounds(", low = [[1, \"3 GHz\"], [2, \"2.4 GHz\"]]"), "clock_by_cores");
+  EXPECT_DOUBLE_EQ(clocks.low_factor, 2.4 / 3);  // of the clock with the most cores
+  EXPECT_DOUBLE_EQ(clocks.high_factor, 1);
+  EXPECT_EQ(clocks.low, "1: 3 GHz, 2: 2.4 GHz");
+}
+
 TEST(MachineIntervals, EachEndIsAMachine) {
   const MachineFile file = parse_machine(described_machine, "small.toml");
   for (const UncertainValue& uncertain : uncertain_values(file))
