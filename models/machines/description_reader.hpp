@@ -209,7 +209,8 @@ protected:
       for (const toml::node& point : *points) {
         const toml::array* pair = point.as_array();
         if (pair == nullptr || pair->size() != 2)
-          document_.refuse(point.source(), path + ": a point is " + kind_of(point) + "; allowed: [utilisation, \"extra time\"], or [cores, \"clock\"]");
+          document_.refuse(point.source(),
+                           path + ": a point is " + kind_of(point) + "; allowed: [utilisation, \"extra time\"], or [cores, \"clock\"]");
         curve += (curve.empty() ? "" : ", ") + value_text(*pair->get(0), path) + ": " + value_text(*pair->get(1), path);
       }
       return curve;

@@ -14,10 +14,10 @@
 
 namespace homenode {
 
-using FieldTarget = std::variant<Time*, std::optional<Time>*, Bytes*, std::optional<Bytes>*, Bandwidth*, std::optional<Bandwidth>*,
-                                 Frequency*, unsigned*, double*, Inclusion*, Victim*, CacheClock*, SnoopMode*, Overlap*, StoreTreatment*,
-                                 AddressHash*, StopOrder*, Energy*, Power*, std::string*, std::vector<LoadedLatencyPoint>*,
-                                 std::vector<ClockStep>*>;
+using FieldTarget =
+    std::variant<Time*, std::optional<Time>*, Bytes*, std::optional<Bytes>*, Bandwidth*, std::optional<Bandwidth>*, Frequency*, unsigned*,
+                 double*, Inclusion*, Victim*, CacheClock*, SnoopMode*, Overlap*, StoreTreatment*, AddressHash*, StopOrder*, Energy*,
+                 Power*, std::string*, std::vector<LoadedLatencyPoint>*, std::vector<ClockStep>*>;
 
 struct MachineField {
   std::string name;  // "latency"; in the list of a whole machine with its place, "nodes.0.latency"
@@ -55,7 +55,8 @@ std::string text_of(const MachineField&);
 std::optional<double> magnitude_of(const MachineField&);
 // Whether it is 0, not said, or a curve or table without points.
 bool is_zero(const MachineField&);
-// Multiplies the value, a curve's extra times, a table's clocks; whole numbers are rounded and stay at least 1. Throws UnitError for what is no number.
+// Multiplies the value, a curve's extra times, a table's clocks; whole numbers are rounded and stay at least 1. Throws UnitError for what
+// is no number.
 void scale(const MachineField&, double factor);
 
 // What decides the behaviour, one "name = value" a line; names and descriptions of machines are left out.

@@ -21,8 +21,8 @@ struct UncertainValue {
 inline constexpr const char* what_if_source = "what-if";
 
 // Times, bandwidths, factors and counts of outstanding lines; nothing for what is zero. What a machine is built of (cores,
-// sizes and ways of caches, links, pages, messages, clocks without stated bounds) is taken as described. The intervals of values without low and
-// high are homenode's assumption, README.md in this folder.
+// sizes and ways of caches, links, pages, messages, clocks without stated bounds) is taken as described. The intervals of values without
+// low and high are homenode's assumption, README.md in this folder.
 std::vector<UncertainValue> uncertain_values(const MachineFile&);
 
 }  // namespace homenode

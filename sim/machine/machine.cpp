@@ -203,10 +203,9 @@ void check_clocks(const Machine& machine, std::size_t cores_of_socket, const Che
                 "more than 0: from 1 MHz to 1000 GHz");
   ClockStep previous{0, Frequency::hertz(fastest)};
   for (const ClockStep& step : machine.clock_by_cores) {
-    check.require(step.cores > previous.cores && step.cores <= cores_of_socket, "a number of cores in clock_by_cores",
-                  std::to_string(step.cores),
-                  "above " + std::to_string(previous.cores) + ", ascending, at most the " + std::to_string(cores_of_socket) +
-                      " cores of a socket");
+    check.require(
+        step.cores > previous.cores && step.cores <= cores_of_socket, "a number of cores in clock_by_cores", std::to_string(step.cores),
+        "above " + std::to_string(previous.cores) + ", ascending, at most the " + std::to_string(cores_of_socket) + " cores of a socket");
     check.require(step.clock.hertz() >= machine.clock.hertz() && step.clock.hertz() <= previous.clock.hertz(),
                   "the clock with up to " + std::to_string(step.cores) + " cores at work", to_string(step.clock),
                   "from " + to_string(machine.clock) + ", the base clock, to " + to_string(previous.clock) +

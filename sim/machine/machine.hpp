@@ -131,7 +131,7 @@ struct TlbDescription {
 };
 
 struct Machine {
-  std::string name, description, hash;  // hash: of the canonical description, for provenance
+  std::string name, description, hash;    // hash: of the canonical description, for provenance
   Frequency clock;                        // base: what is given in cycles is converted by it
   std::vector<ClockStep> clock_by_cores;  // ascending in cores; with more of them at work, and without a table: `clock`
   unsigned sockets = 1;

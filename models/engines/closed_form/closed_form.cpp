@@ -250,7 +250,8 @@ ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix&
 // `cycles`: of each thread's core (CoreClocks).
 RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment, const Eigen::ArrayXd& cycles) const {
   const Matrix uses = resource_seconds(asked);
-  CoreSeconds<Eigen::ArrayXd> spent{asked.core * cycles, hit_time(asked, cycles), asked.transfers, (asked.read_weight * latency_).rowwise().sum()};
+  CoreSeconds<Eigen::ArrayXd> spent{asked.core * cycles, hit_time(asked, cycles), asked.transfers,
+                                    (asked.read_weight * latency_).rowwise().sum()};
   const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
                                              asked.non_temporal.rowwise().sum()};
   const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);

@@ -35,8 +35,10 @@ CacheDescription at_cycle(CacheDescription cache, double cycle) {
 double CoreClocks::cycle(ExecutionId id, CoreId core) const {
   if (active_.empty()) return 1;
   const std::size_t threads = threads_with_work(workload_, id, active_.size() - 1);
-  // A thread that began elsewhere may have come to a socket where none was counted.
-  const unsigned active = threads == 1 ? 1 : std::max(active_[threads][machine_.socket_of(core).index()], 1U);
+  const std::vector<unsigned>& counted = active_[threads];
+  unsigned active = threads == 1 ? 1 : counted[machine_.socket_of(core).index()];
+  // The scheduler brought it from elsewhere, and others with it: as many as on the busiest socket.
+  if (active == 0) active = *std::max_element(counted.begin(), counted.end());
   return machine_.clock.hertz() / machine_.clock_of(active).hertz();
 }
 

@@ -165,7 +165,8 @@ double StagedMemoryModel::from_memory(const CacheOutcome& outcome) const {
 double StagedMemoryModel::hit_time(const CacheOutcome& outcome) const {
   double seconds = 0;
   for (std::size_t level = 1; level < outcome.hit_weight.size() && level < machine_.caches.size(); ++level) {
-    seconds += level_seconds(at_cycle(machine_.caches[level], cycle_), static_cast<double>(outcome.hit_lines[level]), outcome.hit_weight[level]);
+    seconds +=
+        level_seconds(at_cycle(machine_.caches[level], cycle_), static_cast<double>(outcome.hit_lines[level]), outcome.hit_weight[level]);
   }
   return seconds;
 }
@@ -310,7 +311,8 @@ void StagedMemoryModel::count(const CacheOutcome& outcome, const Place& place) {
     std::uint64_t lines = outcome.hit_lines[level];
     for (const UpgradeRange& upgrade : outcome.upgraded)
       if (upgrade.level == level) lines -= upgrade.lines.size();
-    count_latency(level + 1 == outcome.hit_lines.size() && level >= 2 ? "L3" : "L2", at_cycle(machine_.caches[level], cycle_).latency, lines);
+    count_latency(level + 1 == outcome.hit_lines.size() && level >= 2 ? "L3" : "L2", at_cycle(machine_.caches[level], cycle_).latency,
+                  lines);
   }
   counts_.events.accesses += outcome.accesses;
   counts_.events.upgrade_lines += outcome.upgrades;

@@ -99,10 +99,16 @@ const Damage damages[] = {
     {"RemoteCopyNearer", [](Machine& m) { m.core_to_core_remote = Time::nanoseconds(1); }, "core-to-core remote is 1 ns",
      "at least the local 30 ns"},
     {"ClockOfNanohertz", [](Machine& m) { m.clock = Frequency::hertz(1e-9); }, "the clock is 0.000000001 Hz", "from 1 MHz to 1000 GHz"},
-    {"ClockOfNoCores", [](Machine& m) { m.clock_by_cores = {{0, m.clock}}; }, "a number of cores in clock_by_cores is 0",
-     "above 0, ascending, at most the 2 cores of a socket"},
-    {"ClockOfMoreCoresThanASocketHas", [](Machine& m) { m.clock_by_cores = {{3, m.clock}}; }, "a number of cores in clock_by_cores is 3",
-     "at most the 2 cores"},
+    {"ClockOfNoCores",
+     [](Machine& m) {
+       m.clock_by_cores = {{0, m.clock}};
+     },
+     "a number of cores in clock_by_cores is 0", "above 0, ascending, at most the 2 cores of a socket"},
+    {"ClockOfMoreCoresThanASocketHas",
+     [](Machine& m) {
+       m.clock_by_cores = {{3, m.clock}};
+     },
+     "a number of cores in clock_by_cores is 3", "at most the 2 cores"},
     {"CoresOfClocksDescend",
      [](Machine& m) {
        m.clock_by_cores = {{2, Frequency::hertz(3e9)}, {1, Frequency::hertz(3e9)}};
@@ -113,10 +119,13 @@ const Damage damages[] = {
        m.clock_by_cores = {{1, Frequency::hertz(3e9)}, {2, Frequency::hertz(3.5e9)}};
      },
      "the clock with up to 2 cores at work is 3.5 GHz", "from 2 GHz, the base clock, to 3 GHz: it never rises"},
-    {"ClockBelowTheBaseClock", [](Machine& m) { m.clock_by_cores = {{2, Frequency::hertz(1e9)}}; },
+    {"ClockBelowTheBaseClock",
+     [](Machine& m) {
+       m.clock_by_cores = {{2, Frequency::hertz(1e9)}};
+     },
      "the clock with up to 2 cores at work is 1 GHz", "from 2 GHz, the base clock,"},
-    {"OuterCacheAloneHasTheCoresClock", [](Machine& m) { m.caches[1].clock = CacheClock::core; }, "the clock of cache level 2 is the cores'",
-     "own: that of the level inside"},
+    {"OuterCacheAloneHasTheCoresClock", [](Machine& m) { m.caches[1].clock = CacheClock::core; },
+     "the clock of cache level 2 is the cores'", "own: that of the level inside"},
     {"HugeThroughput", [](Machine& m) { m.core.issue = 1e308; }, "core.issue is 1e+308", "from 0.000001 to 1000000 a cycle"},
     {"TinyThroughput", [](Machine& m) { m.core.issue = 1e-308; }, "core.issue is 1e-308", "from 0.000001 to 1000000 a cycle"},
     {"LatencyOfDays", [](Machine& m) { m.nodes[0].latency = Time::max(); }, "the latency of node 0 is 9223372", "at most 1 s"},
