@@ -123,7 +123,7 @@ void each_point(std::string_view text, const char* allowed, const Told& told) {
     rest.remove_prefix(std::min(rest.size(), point.size() + 1));
     const auto colon = point.find(':');
     if (colon == std::string_view::npos) throw UnitError("'" + brief(point) + "' is no point; allowed: " + allowed);
-    told(point.substr(0, colon), point.substr(colon + 1));
+    told(trimmed(point.substr(0, colon)), trimmed(point.substr(colon + 1)));
   }
 }
 

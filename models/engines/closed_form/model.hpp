@@ -51,7 +51,7 @@ private:
     std::vector<Piece> pieces;
     std::vector<double> overhead;  // by thread
   };
-  // What the threads move.
+  // What the threads move, and how long they compute at the base clock.
   struct Demand {
     Eigen::ArrayXd core, walks, transfers, faults;             // seconds, walked pages / parallelism, seconds, pages; by thread
     Eigen::ArrayXd stream_walks;                               // pages that loads' streams walk for
