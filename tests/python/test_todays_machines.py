@@ -69,6 +69,37 @@ def test_memory_without_cores_gets_pages_and_no_threads(name: str, trace: hn.Tra
     assert machine.latency_ns[0, 3] == pytest.approx(near + hop)
 
 
+TURBO = [name for name in NAMES if name.startswith(("epyc-", "xeon-"))]
+
+
+@pytest.mark.parametrize("name", TURBO)
+def test_clocks_by_active_cores_are_numbers_like_others(name: str) -> None:
+    machine = hn.Machine.load(name)
+    clocks = {one["path"]: one for one in machine.parameters}["clock_by_cores"]
+    (one_core, alone), (cores, together) = (step.split(": ") for step in clocks["value"].split(", "))
+    assert one_core == "1"
+    assert int(cores) == machine.cores / machine.sockets
+    assert hertz(alone) > hertz(together) > hertz({one["path"]: one for one in machine.parameters}["clock"]["value"])
+    # Stated bounds: of the clock of all cores, the whole table in proportion.
+    (uncertain,) = (one for one in machine.uncertainties if one["name"] == "clock_by_cores")
+    lowest = hertz(uncertain["low"].split(": ")[-1])
+    assert uncertain["low_factor"] == pytest.approx(lowest / hertz(together))
+    for drawn in machine.sample(4, parameters=["clock_by_cores"]):
+        assert lowest <= hertz(last_clock(drawn)) <= hertz(together)
+    # A changed clock takes the table along, and the parameters tell so.
+    assert hertz(last_clock(machine.with_changes(clock="x1.5"))) == pytest.approx(1.5 * hertz(together))
+
+
+def hertz(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"MHz": 1e6, "GHz": 1e9}[unit]
+
+
+def last_clock(machine: hn.Machine) -> str:
+    (value,) = (str(one["value"]) for one in machine.parameters if one["path"] == "clock_by_cores")
+    return value.split(": ")[-1]
+
+
 def test_the_studys_facts(tmp_path: Path) -> None:
     found = {row.what: row for row in rows(Options(tmp_path, small=True))}
     first = next(iter(found.values()))
