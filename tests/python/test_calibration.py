@@ -12,14 +12,23 @@ from homenode.cli.machine import disturbance_warning, sharing_warning, unsettled
 
 
 def test_an_idle_host_gets_no_warning() -> None:
-    assert disturbance_warning([]) == []
+    assert disturbance_warning([], 40) == []
 
 
-def test_each_disturbed_measurement_is_named_once() -> None:
+def test_disturbed_figures_are_one_summary(caplog: pytest.LogCaptureFixture) -> None:
     reason = "other work took its processors away 41 times in 2 s"
-    lines = disturbance_warning([{"step": "clock", "reason": reason}, {"step": "clock", "reason": reason}])
-    assert lines[0].startswith("warning: this host was not idle") and "confidence C" in lines[0]
-    assert [line for line in lines if "clock" in line] == [f"  clock: {reason}"]
+    names = ["clock", "latency/8192", "latency/16384", "clock"]
+    found = [{"step": name, "reason": reason} for name in names]
+    # three figures, each once, whatever their number: three lines
+    assert disturbance_warning(found, 40) == [
+        "warning: this host was not idle. 3 of 40 figures were disturbed, and have confidence C with the reason in their source.",
+        f"Disturbed: latency (2), clock; clock, for one, because {reason}.",
+        "Calibrate again when nothing else runs. -v lists them.",
+    ]
+    with caplog.at_level(logging.INFO, logger="homenode"):
+        lines = disturbance_warning(found, 40)
+    assert lines[-1] == "Calibrate again when nothing else runs."
+    assert caplog.messages == [f"{name}: {reason}" for name in names[:3]]
 
 
 def test_what_did_not_settle_is_said_apart_from_what_was_disturbed(caplog: pytest.LogCaptureFixture) -> None:

@@ -98,7 +98,7 @@ private:
       for (const std::size_t threads : plan_.threads) {
         const bool of_one = kernel == Kernel::write_regular || kernel == Kernel::write_nontemporal || kernel == Kernel::update;
         if (of_one && threads > 1) continue;
-        spread_out("bandwidth: " + native::name_of(kernel) + ", " + std::to_string(threads) + " threads",
+        spread_out("bandwidth: " + native::name_of(kernel) + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
                    [kernel, threads, cpus = first_cpus(threads), array = plan_.array, r = repeats_](const Found& found) {
                      found(figure::bandwidth(kernel, threads), native::bandwidth(kernel, cpus, array, r).value, Kind::rate);
                    });

@@ -17,7 +17,7 @@ struct CalibrationOptions {
   Bytes array{std::int64_t{1} << 30};                       // of each thread in the bandwidth kernels; reduced likewise
   unsigned repeats = 3;                                     // samples in a pass, of which the best counts
   native::SettlingLimits settling{};                        // passes
-  std::function<void(const std::string& step)> progress{};  // before each measurement; may be empty
+  std::function<void(const std::string& step)> progress{};  // before each measurement, with its pass; may be empty
 };
 
 struct CalibrationPlan {

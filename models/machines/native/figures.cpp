@@ -105,7 +105,9 @@ Figures measure_in_passes(const std::vector<MeasuringStep>& steps, const Settlin
       const auto is_settled = [&](const std::string& name) { return figures.settled(name, limits); };
       if (pass >= limits.least_passes && std::all_of(of_step[s].begin(), of_step[s].end(), is_settled)) continue;
       all_settled = false;
-      if (environment.progress) environment.progress(steps[s].name);
+      if (environment.progress)
+        environment.progress("pass " + std::to_string(pass + 1) + " of at most " + std::to_string(limits.most_passes) + ": " +
+                             steps[s].name);
       std::vector<std::tuple<std::string, double, Kind>> found;
       const Usage before = environment.usage();
       steps[s].measure([&](const std::string& name, double value, Kind kind) { found.emplace_back(name, value, kind); });

@@ -57,7 +57,8 @@ struct MeasuringStep {
   bool switches_threads = false;  // by itself: that threads lose their processor is no sign of others
 };
 struct MeasuringEnvironment {
-  std::function<void(const std::string& step)> progress{};  // before each step of each pass; may be empty
+  // Told "pass 3 of at most 15: NAME" before each step of each pass; may be empty.
+  std::function<void(const std::string& step)> progress{};
   std::function<Usage()> usage = usage_now;
 };
 // All steps, one after the other, again and again, so that a figure's samples lie as far apart as the whole calibration is long. From the

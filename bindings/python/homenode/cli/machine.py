@@ -1,6 +1,7 @@
 """`homenode machine`: descriptions made on the spot."""
 
 import logging
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +72,7 @@ def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
     """
     working_set, array, repeats, passes = (512 << 20, 256 << 20, 2, 6) if quick else (1 << 30, 1 << 30, 3, 15)
     screen = console.diagnostics()
-    core, measured = _core.calibrate(
-        working_set, array, repeats, passes, lambda step: screen.print(f"measuring {step}")
-    )
+    core, measured = _core.calibrate(working_set, array, repeats, passes, screen.print)
     machine = Machine(with_core_of_host(core))
     if as_json:
         console.print_json({**document(machine), "measured": measured})
@@ -82,22 +81,32 @@ def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
     if not as_json:
         _summary(measured)
     for line in (
-        *disturbance_warning(measured["disturbances"]),
+        *disturbance_warning(measured["disturbances"], len(measured["figures"])),
         *unsettled_warning(measured["unsettled"]),
         *sharing_warning(measured["cpus_sharing_cores"]),
     ):
         click.echo(line, err=True)
 
 
-def disturbance_warning(disturbances: list[dict[str, str]]) -> list[str]:
-    """What a user must know of measurements that did not have the host to themselves; no line if all had."""
-    if not disturbances:
+def disturbance_warning(disturbances: list[dict[str, str]], figures: int) -> list[str]:
+    """What a user must know of measurements that did not have the host to themselves, of `figures` in all; `-v` lists them.
+
+    No line if all had.
+    """
+    by_figure = {entry["step"]: entry["reason"] for entry in disturbances}
+    if not by_figure:
         return []
-    by_step = {entry["step"]: entry["reason"] for entry in disturbances}
+    for name, reason in by_figure.items():
+        _log.info("%s: %s", name, reason)
+    kinds = Counter(name.partition("/")[0] for name in by_figure)
+    counted = ", ".join(kind if number == 1 else f"{kind} ({number})" for kind, number in kinds.most_common())
+    were = "was" if len(by_figure) == 1 else "were"
+    name, reason = next(iter(by_figure.items()))
     return [
-        "warning: this host was not idle. Disturbed measurements have confidence C, with the reason in their source.",
-        "Calibrate again when nothing else runs. Disturbed:",
-        *(f"  {step}: {reason}" for step, reason in by_step.items()),
+        f"warning: this host was not idle. {len(by_figure)} of {console.number_of(figures, 'figure')} {were} disturbed, and "
+        "have confidence C with the reason in their source.",
+        f"Disturbed: {counted}; {name}, for one, because {reason}.",
+        f"Calibrate again when nothing else runs.{_how_to_list()}",
     ]
 
 
@@ -107,9 +116,12 @@ def unsettled_warning(unsettled: list[dict[str, str]]) -> list[str]:
         return []
     for entry in unsettled:
         _log.info("%s: %s", entry["step"], entry["reason"])
-    listed = "" if _log.isEnabledFor(logging.INFO) else " -v lists them."
     figures = console.number_of(len(unsettled), "figure")
-    return [f"{figures} did not settle: confidence C, with the reason in the source.{listed}"]
+    return [f"{figures} did not settle: confidence C, with the reason in the source.{_how_to_list()}"]
+
+
+def _how_to_list() -> str:
+    return "" if _log.isEnabledFor(logging.INFO) else " -v lists them."
 
 
 def sharing_warning(cpus: list[int]) -> list[str]:

@@ -136,7 +136,7 @@ void run(const Asked& request) {
   HostCalibration host;
   if (request.measures) {
     CalibrationOptions options = request.options;
-    options.progress = [](const std::string& step) { std::cerr << "measuring " << step << '\n'; };
+    options.progress = [](const std::string& step) { std::cerr << step << '\n'; };
     host = calibrate(options);
   } else {
     DetectedHost detected = detect_host();

@@ -93,7 +93,9 @@ TEST(Passes, StepsGoOnUntilTheyHaveSettled) {
   EXPECT_TRUE(figures.settled("steady", limits));
   EXPECT_THAT(figures.of("wild", limits).unsettled, HasSubstr("after 12 passes"));
   // pass by pass, not step by step: the samples of one figure lie apart
-  EXPECT_THAT(std::vector(asked.begin(), asked.begin() + 4), ElementsAre("steady", "wild", "steady", "wild"));
+  EXPECT_THAT(std::vector(asked.begin(), asked.begin() + 4), ElementsAre("pass 1 of at most 12: steady", "pass 1 of at most 12: wild",
+                                                                         "pass 2 of at most 12: steady", "pass 2 of at most 12: wild"));
+  EXPECT_EQ(asked.back(), "pass 12 of at most 12: wild");
 }
 
 TEST(Passes, AStepThatWasDisturbedIsMeasuredAgain) {

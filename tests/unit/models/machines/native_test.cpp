@@ -102,7 +102,7 @@ TEST(Calibrate, ReplacesGuessesByFiguresWithTheirBounds) {
   options.progress = [&](const std::string& step) { steps.push_back(step); };
   const HostCalibration calibration = calibrate(options);
   expect_usable(calibration.file);
-  EXPECT_THAT(steps, testing::Contains("clock and instructions a cycle"));
+  EXPECT_THAT(steps, testing::Contains("pass 1 of at most 1: clock and instructions a cycle"));
   EXPECT_EQ(calibration.latency.size(), 8u);  // 8 KiB, 16 KiB ... 1 MiB
   for (const std::string path :
        {"clock", "nodes.0.latency", "controllers.0.read_only", "controllers.0.one_to_one", "caches.1.latency", "core.miss_buffers",
