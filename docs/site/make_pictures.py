@@ -1,7 +1,7 @@
 """The pictures of the documentation, made anew: `python docs/site/make_pictures.py`, by hand, after a change of what they show.
 
 Commands and snippets are taken from the pages themselves. Each Python block that leaves a `figure` becomes a picture; the page's own
-line below it names the file.
+line below it names the file. `make_pictures.py site` takes those of the site, as `./dev docs` has built it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import plotly.express
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from homenode.html_page import COLOURS
@@ -23,6 +24,13 @@ from homenode.study.figure_axes import axis_of
 DOCS = Path(__file__).parents[1]
 PICTURES = DOCS / "pictures"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$|^!\[[^\]]*\]\(pictures/([\w.-]+)\)$", re.MULTILINE | re.DOTALL)
+SITE = DOCS.parent / "build/site/html"
+SITE_PAGES = {
+    "index.html": "site-start.png",
+    "docs/tutorial.html": "site-tutorial.png",
+    "docs/gallery.html": "site-gallery.png",
+    "python_reference.html": "site-python.png",
+}
 CHROMIUM = {
     "executable_path": "/usr/bin/chromium",
     "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
@@ -89,9 +97,29 @@ def tutorial_pages(browser: Browser, folder: Path) -> None:
     view.close()
 
 
+def site_pages(browser: Browser) -> None:
+    """Pages of the documentation site, as a reader first sees them; 256 colours are enough for text, at half the size."""
+    for page, picture in SITE_PAGES.items():
+        if not (file := SITE / page).is_file():
+            sys.exit(f"no page {file}; './dev docs' builds it")
+        view = browser.new_page(viewport={"width": 1120, "height": 700}, color_scheme="light")
+        view.goto(file.as_uri())
+        view.wait_for_load_state("load")
+        view.screenshot(path=PICTURES / picture)
+        view.close()
+        with Image.open(PICTURES / picture) as shot:
+            shot.convert("RGB").quantize(256).save(PICTURES / picture, optimize=True)
+
+
 def main() -> None:
     """Make all pictures."""
     PICTURES.mkdir(exist_ok=True)
+    if sys.argv[1:] == ["site"]:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(**CHROMIUM)
+            site_pages(browser)
+            browser.close()
+        return
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         os.environ["XDG_CACHE_HOME"] = folder
         browser = playwright.chromium.launch(**CHROMIUM)
