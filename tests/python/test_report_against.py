@@ -153,6 +153,42 @@ def test_the_command_writes_the_page(homenode: Run, tmp_path: Path, first: Docum
     assert json.loads(told) == {"output": "page.html", "figures": 2, "choices_in_both": 2}
 
 
+def by_regions(trace: hn.Trace, labels: str, bandwidth: str) -> Document:
+    machine = hn.Machine.load("xeon-x5550-2s").with_changes(link_bandwidth=bandwidth)
+    choices = hn.grid(machine, 8, placement=["first-touch", "interleave"])
+    document: Document = json.loads(hn.rank(trace, choices, rank_by=labels or (), samples=2).to_json())
+    return document
+
+
+def test_reports_ranked_by_regions_are_compared_by_them(trace: hn.Trace) -> None:
+    one, other = (by_regions(trace, "sweep", bandwidth) for bandwidth in ("2 GB/s", "25 GB/s"))
+    pairs = pair_up(one, other)
+    assert pairs.differences == [("changes of the machine", "link_bandwidth=2 GB/s", "link_bandwidth=25 GB/s")]
+    for pair in pairs.rankings[0]:
+        assert pair.by_regions == ["sweep"]
+        # of the sweep alone: the initialisation by one thread uses no link
+        assert pair.ratio == pair.second["ranked_seconds"] / pair.first["ranked_seconds"]
+        assert pair.ratio != pair.second["seconds"] / pair.first["seconds"]
+    order = [pair.first["ranked_seconds"] for pair in pairs.rankings[0]]
+    assert order == sorted(order)
+    page, _ = page_of_two(one, other, ("a.json", "b.json"))
+    text = page.to_html()
+    assert "Ranked by the time of sweep." in text
+    assert "first ranked time" in text
+    times = page.figures[0]
+    unit = {"s": 1.0, "ms": 1e3, "µs": 1e6}[times["layout"]["xaxis"]["title"]["text"].rpartition(", ")[2]]
+    assert times["data"][0]["x"] == pytest.approx([unit * seconds for seconds in order])
+
+
+@pytest.mark.parametrize("labels", ["", "init"])
+def test_reports_ranked_by_other_times_are_compared_by_the_programs(trace: hn.Trace, labels: str) -> None:
+    one, other = by_regions(trace, "sweep", "2 GB/s"), by_regions(trace, labels, "2 GB/s")
+    pairs = pair_up(one, other)
+    assert pairs.differences == [("ranked by the time of", "sweep", labels or "the whole program")]
+    assert [pair.ratio for pair in pairs.rankings[0]] == [1.0, 1.0]
+    assert "ranked time" not in page_of_two(one, other, ("a.json", "b.json"))[0].to_html()
+
+
 @pytest.mark.parametrize(
     ("other_trace", "label", "warned"), [(True, "main#0", True), (True, "sweep", False), (False, "main#0", False)]
 )

@@ -8,6 +8,7 @@ from typing import Any
 from homenode.errors import InputError
 from homenode.html_page import COLOURS, LEGEND, MOST_BYTES, Choices, Menu, Page
 from homenode.html_report import bound_by, names_of, title_of
+from homenode.ranking_words import ranked_by
 from homenode.report_figures import OUTSIDE, plain_text, rows_axis, rows_height, scale_of
 from homenode.report_pairs import Pair, Pairs, pair_up
 
@@ -22,7 +23,9 @@ _MEANINGS = {
     "second rank": "Place by time in the second report, among the same choices.",
     "first time": "Simulated time of the whole program in the first report.",
     "second time": "Simulated time of the whole program in the second report.",
-    "second / first": "Time in the second report over that in the first: below 1 the second is faster.",
+    "first ranked time": "In the first report the time of the regions by which the choices are ranked, forks and barriers included.",
+    "second ranked time": "In the second report the time of these regions.",
+    "second / first": "Time in the second report over that in the first, of what both are ranked by: below 1 the second is faster.",
     "first bound by": "The bottleneck of the longest region in the first report, and that region.",
     "second bound by": "The bottleneck of the longest region in the second report, and that region.",
 }
@@ -109,24 +112,30 @@ def _section(page: Page, whole: Sequence[Pair], most: int | None) -> None:
     factor, unit = scale_of([run for pair in ranking for run in (pair.first, pair.second)])
     page.heading(title)
     page.lead(_summary(whole, every))
+    labels_of_rank = ranking[0].by_regions
+    if labels_of_rank:
+        page.text(ranked_by(labels_of_rank))
     if len(ranking) < len(whole):
         page.text(
             f"The first {len(ranking)} of {len(whole)} choices are shown: a page has at most {MOST_BYTES // 1_000_000} MB."
         )
     group = f"section {page.sections}"
+    by_regions = ("first ranked time", "second ranked time") if labels_of_rank else ()
+    times = ("first time", "second time", *by_regions)
     page.table(
-        tuple(_MEANINGS),
+        ("choice", "first rank", "second rank", *times, "second / first", "first bound by", "second bound by"),
         [
             (
                 name,
                 *("bound" if rank is None else rank for rank in pair.ranks),
                 *(f"{factor * run['seconds']:.4g} {unit}" for run in (pair.first, pair.second)),
+                *(f"{factor * seconds:.4g} {unit}" for seconds in pair.seconds[: len(by_regions)]),
                 "–" if pair.ratio is None else f"{pair.ratio:.3f}",
                 *(bound_by(run) for run in (pair.first, pair.second)),
             )
             for name, pair in zip(names, ranking, strict=True)
         ],
-        right=("first rank", "second rank", "first time", "second time", "second / first"),
+        right=("first rank", "second rank", *times, "second / first"),
         meanings=_MEANINGS,
         group=group,
     )
@@ -173,7 +182,7 @@ def _times(page: Page, ranking: Sequence[Pair], labels: Sequence[str], group: st
             "type": "bar",
             "orientation": "h",
             "name": side,
-            "x": [factor * (pair.first, pair.second)[number]["seconds"] for pair in ranking],
+            "x": [factor * pair.seconds[number] for pair in ranking],
             "y": list(range(len(labels))),
             "customdata": [plain_text(label) for label in labels],
             "marker": _look(number),
@@ -189,7 +198,8 @@ def _times(page: Page, ranking: Sequence[Pair], labels: Sequence[str], group: st
         "showlegend": True,
         "legend": {**LEGEND, "traceorder": "normal"},
     }
-    note = "Simulated time of each choice that both reports have, by its rank in the first one."
+    of = f"of {', '.join(ranking[0].by_regions)} in" if ranking[0].by_regions else "of"
+    note = f"Simulated time {of} each choice that both reports have, by its rank in the first one."
     height = 150 + 2 * rows_height(labels)
     page.plot(data, layout, height, meaning=note, choices=Choices(group, marked="rows"))
 

@@ -24,9 +24,23 @@ class Pair:
     ranks: tuple[int | None, int | None]
 
     @property
+    def by_regions(self) -> Sequence[str]:
+        """The regions by whose time both are ranked; none where both are by the whole program's, or each by another one."""
+        one, other = self.first.get("rank_by"), self.second.get("rank_by")
+        return one if one and one == other else ()
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """Both times: of the regions by which both are ranked, else of the whole program."""
+        if self.by_regions:
+            return report.ranked_seconds(self.first), report.ranked_seconds(self.second)
+        return self.first["seconds"], self.second["seconds"]
+
+    @property
     def ratio(self) -> float | None:
         """Time of the second run over that of the first."""
-        return self.second["seconds"] / self.first["seconds"] if self.first["seconds"] > 0 else None
+        first, second = self.seconds
+        return second / first if first > 0 else None
 
 
 @dataclass(frozen=True)
@@ -68,6 +82,7 @@ def pair_up(first: dict[str, Any], second: dict[str, Any]) -> Pairs:
         *_traces(first, second),
         *((name, str(several[0][name][0]), str(several[1][name][0])) for name in apart),
         *_descriptions(both),
+        *_ranked_by(both),
     ]
     return Pairs(list(_rankings(both)), differences, (alone[0], alone[1]))
 
@@ -122,6 +137,14 @@ def _descriptions(runs: Sequence[tuple[Run, Run]]) -> Iterator[tuple[str, str, s
         if same and hashes[0] != hashes[1] and hashes not in seen:
             seen.add(hashes)
             yield f"numbers of '{first['machine']}'", f"hash {hashes[0]}", f"hash {hashes[1]}"
+
+
+def _ranked_by(runs: Sequence[tuple[Run, Run]]) -> Iterator[tuple[str, str, str]]:
+    """By the time of which regions each report ranks, where these are others."""
+    for both in runs[:1]:  # one report ranks all of its runs by the same
+        one, other = (", ".join(run.get("rank_by", ["the whole program"])) for run in both)
+        if one != other:
+            yield "ranked by the time of", one, other
 
 
 def _text(value: Any) -> str:
