@@ -113,6 +113,13 @@ py::array_t<std::int64_t> pages_of(const RunReport& report) {
   return result;
 }
 
+py::dict over_time_of(const RunOverTime& over) {
+  const auto rows = [](const std::vector<RunOverTime::Row>& of) {
+    return list_of(of, [](const RunOverTime::Row& row) { return py::make_tuple(row.name, row.seconds); });
+  };
+  return py::dict("interval_seconds"_a = over.interval.seconds(), "resources"_a = rows(over.resources), "regions"_a = rows(over.regions));
+}
+
 std::vector<HandOut> log_from(const Log& columns) {
   if (columns.ndim() != 2 || columns.shape(1) != 5) {
     throw UsageError("a log has five columns: execution, first iteration, last iteration, thread, overhead in picoseconds");
@@ -185,6 +192,7 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
   result["overheads"] =
       py::dict("fork"_a = spent.fork.seconds(), "barrier"_a = spent.barrier.seconds(), "runtime"_a = spent.runtime.seconds(),
                "page_work"_a = spent.page_work.seconds(), "waiting"_a = spent.waiting.seconds());
+  result["over_time"] = over_time_of(report.over_time);
   result["threads_at_once"] = report.threads_at_once;
   result["heap_name"] = heap_of(workload, spec);
   result["caches"] = report.caches;

@@ -191,7 +191,8 @@ RunReport main_run(const RunPlan& plan, const FirstTouches& touches, EngineOptio
   input.heap = plan.heap.get();
   input.oracle = of_run.oracle.get();
   RunReport report = simulate(input);
-  report.timeline = plan.timeline;
+  if (plan.timeline) report.over_time = plan.timeline->overview();
+  if (plan.extras.timeline_events != 0) report.timeline = plan.timeline;
   report.pages = addresses.placed_pages();
   report.huge_pages = addresses.huge_pages();
   report.overflowed_pages = addresses.memory().overflowed();

@@ -62,14 +62,16 @@ CacheChoice caches_of(const RunPlan& plan) {
   return choose_caches(by_lines ? "lines" : plan.spec.caches, plan.workload, plan.machine, LineTouchOptions::of(plan.machine, plan.stores));
 }
 
-// An event for each span and each execution that spans lie in, the rest for changes of counters.
+// Of an asked-for timeline: an event for each span and each execution that spans lie in, the rest for changes of counters. Without one,
+// the overview of every run.
 std::shared_ptr<Timeline> make_timeline(const RunPlan& plan) {
   constexpr std::size_t least = 1000, most_intervals = 1024, least_intervals = 16;
   const std::size_t events = plan.extras.timeline_events;
-  if (events == 0) return nullptr;
+  if (plan.only_bounds && events == 0) return nullptr;
   if (plan.only_bounds)
     throw UsageError("a timeline of placement '" + plan.spec.placement + "', which tells a bound and no run; allowed: other placements");
-  if (events < least) throw UsageError("a timeline of " + std::to_string(events) + " events; allowed: at least " + std::to_string(least));
+  if (events != 0 && events < least)
+    throw UsageError("a timeline of " + std::to_string(events) + " events; allowed: at least " + std::to_string(least));
   std::vector<std::string> names;
   std::vector<double> bandwidths;
   for (std::size_t resource = 0; resource < shared_resources(plan.machine, plan.topology); ++resource) {

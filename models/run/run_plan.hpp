@@ -36,7 +36,7 @@ struct RunPlan {
   StoreTreatment stores = StoreTreatment::regular;
   CacheChoice caches{};
   Bytes quantum{0};
-  std::shared_ptr<Timeline> timeline{};  // null if none is wanted
+  std::shared_ptr<Timeline> timeline{};  // null with `optimal`; without spans where none are asked for
 };
 
 // The heap manager of a run by name. `auto`: glibc's where the program calls a heap, else plain.

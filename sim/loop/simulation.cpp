@@ -118,7 +118,7 @@ private:
   void start_waiting(std::size_t t) {
     const Thread& thread = threads_[t];
     const bool is_awake = thread.state.is(ThreadState::waiting);
-    if (in_.timeline != nullptr) {
+    if (in_.timeline != nullptr && in_.timeline->keeps_spans()) {
       const ItemPattern* const running = thread.idle() ? nullptr : &executions_.running_pattern(thread);
       accounts_.start_waiting(ThreadId{t}, cause_of_wait(thread, running), threads_.now);
     }

@@ -129,6 +129,7 @@ struct RunReport {
   std::string caches, caches_region;
   double caches_lines_per_touch = 0;
   std::string core = "classes";        // what core time came from: "blocks" of code, or "classes" of instructions
+  RunOverTime over_time{};             // nothing with placement `optimal`, which is a bound
   std::shared_ptr<Timeline> timeline;  // only when asked for
 };
 

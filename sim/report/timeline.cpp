@@ -21,12 +21,13 @@ const char* name_of(ThreadActivity doing) {
   return names[static_cast<std::size_t>(doing)];
 }
 
-Timeline::Timeline(std::size_t most) : most_{std::max<std::size_t>(most, 2)} {}
+Timeline::Timeline(std::size_t most) : most_{most == 0 ? 0 : std::max<std::size_t>(most, 2)} {}
 
 void Timeline::set_resources(std::vector<std::string> names, std::vector<double> bandwidths, std::size_t most_intervals) {
   resources_ = std::move(names);
   bandwidths_ = std::move(bandwidths);
   use_ = UseOverTime{resources_.size(), most_intervals};
+  overview_ = UseOverTime{resources_.size(), most_of_overview};
 }
 
 void Timeline::begin_part(const Workload& workload, Time begin) {
@@ -34,11 +35,15 @@ void Timeline::begin_part(const Workload& workload, Time begin) {
   labels_before_ = static_cast<std::uint32_t>(labels_.size());
   executions_before_ = std::exchange(executions_, executions_ + static_cast<std::uint32_t>(workload.executions.size()));
   for (const Region& region : workload.regions) labels_.push_back(region.label);
+  overview_.add_resources(workload.regions.size());
 }
 
 void Timeline::record(ThreadActivity doing, ThreadId thread, const Workload& workload, ItemRange items, Time from, Time to) {
   if (to <= from) return;
   const RegionId region = workload.executions[items.execution.index()].region;
+  if (doing <= ThreadActivity::runtime && doing != ThreadActivity::page_work)  // page work lies within work
+    overview_.add(resources_.size() + labels_before_ + region.index(), begin_ + from, begin_ + to, (to - from).seconds());
+  if (!keeps_spans()) return;
   spans_.push_back({.thread = thread,
                     .doing = doing,
                     .label = labels_before_ + region.value(),
@@ -48,6 +53,20 @@ void Timeline::record(ThreadActivity doing, ThreadId thread, const Workload& wor
                     .first = items.first,
                     .last = items.last});
   if (spans_.size() > most_) thin();
+}
+
+RunOverTime Timeline::overview() const {
+  RunOverTime result{.interval = overview_.interval()};
+  for (std::size_t row = 0; row < overview_.resources(); ++row) {
+    const std::vector<double>& seconds = overview_.of(row);
+    if (seconds.empty()) continue;
+    if (row < resources_.size()) {
+      result.resources.push_back({resources_[row], seconds});
+    } else {
+      result.regions.push_back({labels_[row - resources_.size()], seconds});
+    }
+  }
+  return result;
 }
 
 const std::vector<Timeline::Span>& Timeline::spans() {

@@ -1,7 +1,7 @@
 // Timeline of one run: what each thread did and waited for, and how much of each shared resource was in use. The simulation and its
 // memory model record it, if there is one; it changes no result. Its size is bounded. Once there are too many spans, spans of one thread
 // with the same activity in the same execution are joined across short interruptions, and spans that stay too short are left out;
-// `least()` says how short.
+// `least()` says how short. The overview has the same in few intervals, without threads: it is cheap, and every run has it.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,17 @@ enum class ThreadActivity : std::uint8_t {
 };
 const char* name_of(ThreadActivity);
 
+// What was in use when, in equal intervals from the run's begin on. Of a row the intervals end with the last one that has something.
+struct RunOverTime {
+  struct Row {
+    std::string name;
+    std::vector<double> seconds;  // by interval
+  };
+  Time interval;
+  std::vector<Row> resources{};  // seconds in use, of those that were used
+  std::vector<Row> regions{};    // seconds of all threads' work, heap calls and runtime, of those that were executed
+};
+
 class Timeline {
 public:
   struct Span {
@@ -46,8 +57,9 @@ public:
     std::uint32_t joined = 1;          // spans in it
   };
 
-  // `most`: spans.
+  // `most`: spans; 0: it has the overview alone.
   explicit Timeline(std::size_t most);
+  bool keeps_spans() const { return most_ != 0; }
 
   // Call before recording. `bandwidths`: bytes a second, 0 where a resource has none.
   void set_resources(std::vector<std::string> names, std::vector<double> bandwidths, std::size_t most_intervals);
@@ -55,7 +67,10 @@ public:
   void begin_part(const Workload&, Time begin);
 
   void record(ThreadActivity, ThreadId, const Workload&, ItemRange, Time from, Time to);
-  void used(std::size_t resource, Time from, Time to, double seconds) { use_.add(resource, begin_ + from, begin_ + to, seconds); }
+  void used(std::size_t resource, Time from, Time to, double seconds) {
+    overview_.add(resource, begin_ + from, begin_ + to, seconds);
+    if (keeps_spans()) use_.add(resource, begin_ + from, begin_ + to, seconds);
+  }
 
   // By thread, then time; of a thread they do not overlap, except that page work lies within work.
   const std::vector<Span>& spans();
@@ -65,8 +80,11 @@ public:
   const std::vector<std::string>& resources() const { return resources_; }
   const std::vector<double>& bandwidths() const { return bandwidths_; }
   const UseOverTime& use() const { return use_; }
+  RunOverTime overview() const;
 
 private:
+  static constexpr std::size_t most_of_overview = 64;  // intervals: columns of a picture
+
   void sort();
   void thin();
   void join_neighbours();
@@ -79,6 +97,7 @@ private:
   std::vector<double> bandwidths_;
   std::vector<Span> spans_;
   UseOverTime use_;
+  UseOverTime overview_{0, most_of_overview};  // resources, then labels
 };
 
 }  // namespace homenode

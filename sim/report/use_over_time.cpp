@@ -10,9 +10,15 @@ UseOverTime::UseOverTime(std::size_t resources, std::size_t most_intervals)
 void UseOverTime::add(std::size_t resource, Time from, Time to, double seconds) {
   if (!(seconds > 0)) return;
   const std::int64_t begin = from.count(), end = std::max(to.count(), begin + 1);
-  while (end > width_ * static_cast<std::int64_t>(most_intervals_)) widen();
   std::vector<double>& into = seconds_[resource];
-  const auto first = static_cast<std::size_t>(begin / width_), last = static_cast<std::size_t>((end - 1) / width_);
+  auto first = static_cast<std::size_t>(begin >> width_bits_), last = static_cast<std::size_t>((end - 1) >> width_bits_);
+  if (first == last && last < into.size()) {  // of each line, in engine `line`
+    into[last] += seconds;
+    return;
+  }
+  while (end > width() * static_cast<std::int64_t>(most_intervals_)) widen();
+  first = static_cast<std::size_t>(begin >> width_bits_);
+  last = static_cast<std::size_t>((end - 1) >> width_bits_);
   if (into.size() <= last) into.resize(last + 1, 0.0);
   if (first == last) {
     into[first] += seconds;
@@ -20,13 +26,13 @@ void UseOverTime::add(std::size_t resource, Time from, Time to, double seconds) 
   }
   const double of_picosecond = seconds / static_cast<double>(end - begin);
   for (std::size_t interval = first; interval <= last; ++interval) {
-    const auto opens = static_cast<std::int64_t>(interval) * width_;
-    into[interval] += of_picosecond * static_cast<double>(std::min(end, opens + width_) - std::max(begin, opens));
+    const auto opens = static_cast<std::int64_t>(interval) << width_bits_;
+    into[interval] += of_picosecond * static_cast<double>(std::min(end, opens + width()) - std::max(begin, opens));
   }
 }
 
 void UseOverTime::widen() {
-  width_ *= 2;
+  ++width_bits_;
   for (std::vector<double>& of : seconds_) {
     for (std::size_t pair = 0; 2 * pair < of.size(); ++pair) of[pair] = of[2 * pair] + (2 * pair + 1 < of.size() ? of[2 * pair + 1] : 0);
     of.resize((of.size() + 1) / 2);

@@ -113,7 +113,7 @@ MARKS = """() => [...document.querySelectorAll('.plot')].map(place =>
 @pytest.mark.parametrize(
     ("name", "figures"),
     [
-        ("report", 23),
+        ("report", 25),
         ("two reports", 2),
         ("gains", 1),
         ("latency map", 2),
@@ -198,10 +198,11 @@ def is_chosen(view: Page, group: str, choice: int) -> None:
             JSON.parse(place.dataset.choiceOf).every((one, n) => (place.data[n].visible !== false) === (one === {choice})))"""
     )
     state = view.evaluate(STATE, group)
-    assert state["lists"] == [choice] * 6  # regions, the picture, links, traffic, pages of objects, latencies
+    # lists: regions, over time, the picture, links, traffic, pages of objects, latencies
+    assert state["lists"] == [choice] * 7
     assert state["rows"] == [choice]
     assert state["marked"] == [choice] * 6  # time by region and by resource, idle time, pages, energy, the matrix
-    assert state["seen"] == [[choice]] * 5
+    assert state["seen"] == [[choice]] * 6
     rank = view.locator(f'tr[data-group="{group}"][data-choice="{choice}"] .pick').inner_text()
     assert state["told"].startswith(f"Choice {rank} ")
 

@@ -80,7 +80,7 @@ def test_page_needs_no_network_and_repeats(homenode: Run, trace_file: Path, tmp_
     assert homenode("replay", trace_file, *OPTIONS, "-o", "report.json").status == 0
     done = homenode("report", "report.json", "-o", "page.html")
     assert done.status == 0, done.stderr
-    assert "10 figures" in done.stdout
+    assert "11 figures" in done.stdout
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "src=" not in page.partition("<body>")[2]
     assert not re.search(r"<(script|link)[^>]+(src|href)=", page)
@@ -114,6 +114,7 @@ def test_figures_are_what_plotly_takes(document: dict[str, Any]) -> None:
         "Where the time goes",
         "What the threads' time goes to",
         "What each region's work goes to",
+        "Controllers and links over time",
         "Idle time by core",
         "Traffic on links",
         "Traffic at memory controllers",
@@ -178,6 +179,64 @@ def test_matrices_and_lines_are_the_reports_numbers(document: dict[str, Any]) ->
     (pair,) = document["confidence"]["rankings"][0]["pairs"]
     (matrix,) = figures["How sure the order is"]["data"]
     assert matrix["z"] == [[None, 100 * pair["probability"]], [100 - 100 * pair["probability"], None]]
+
+
+def test_what_is_in_use_when_is_the_reports(document: dict[str, Any]) -> None:
+    figure, runs = by_title(page_of(document))["Controllers and links over time"], ranked(document)
+    rows = figure["layout"]["yaxis"]["ticktext"]
+    assert rows[:4] == [f"controller {node}" for node in range(len(rows[:4]))]
+    maps = [trace for trace in figure["data"] if trace["type"] == "heatmap"]
+    assert len(maps) == 2
+    for run, one in zip(runs, maps, strict=True):
+        over = run["use_over_time"]
+        assert one["visible"] == (run is runs[0])
+        # edges of the intervals, the last one at the end of the run
+        assert one["x"][1] == pytest.approx(unit_of(figure) * over["interval_seconds"])
+        assert one["x"][-1] == pytest.approx(unit_of(figure) * run["seconds"])
+        assert len(one["x"]) == over["intervals"] + 1
+        # whole percents of each interval
+        for name, row in zip(rows, one["z"], strict=True):
+            shares = over["resources"].get(html.unescape(name), [0] * over["intervals"])
+            assert row == [round(100 * share) for share in shares]
+    # above: the regions, which have all threads at most
+    bars = [trace for trace in figure["data"] if trace["type"] == "bar" and trace["visible"]]
+    shares = runs[0]["use_over_time"]["regions"]
+    assert {"init", "sweep"} <= {bar["name"] for bar in bars} <= set(shares)
+    hidden = set(shares) - {bar["name"] for bar in bars}
+    assert all(max(shares[label]) < 0.001 for label in hidden)
+    assert all(sum(column) <= 100.1 for column in zip(*(bar["y"] for bar in bars), strict=True))
+    assert max(max(bar["y"]) for bar in bars) > 50
+    assert [sum(bar["width"]) for bar in bars] == pytest.approx([unit_of(figure) * runs[0]["seconds"]] * len(bars))
+
+
+def test_what_is_hardly_used_and_older_reports_have_no_picture_over_time(document: dict[str, Any]) -> None:
+    title = "Controllers and links over time"
+    changed = copy.deepcopy(document)
+    name, row = next(iter(changed["runs"][0]["use_over_time"]["resources"].items()))
+    for run in changed["runs"]:
+        run["use_over_time"]["resources"][name] = [0.009] * len(row)
+    assert name not in by_title(page_of(changed))[title]["layout"]["yaxis"]["ticktext"]
+    for run in changed["runs"]:
+        del run["use_over_time"]
+    assert title not in by_title(page_of(changed))
+
+
+@pytest.mark.parametrize(
+    ("core", "told"),
+    [("blocks", "block by block"), ("classes", "not by the program's own blocks"), ("anchored", "core factors")],
+)
+def test_the_heading_names_the_core_model(document: dict[str, Any], core: str, told: str) -> None:
+    changed = copy.deepcopy(document)
+    for run in changed["runs"]:
+        run["core"] = core
+    text = html.unescape(page_of(changed).to_html())
+    heading = re.search(r"<h2[^>]*>(xeon-x7560-4s[^<]*)</h2>", text)
+    assert heading is not None
+    assert heading[1] == f"xeon-x7560-4s · 16 threads · flow engine · core time by {core}"
+    assert told in text
+    for run in changed["runs"]:
+        del run["core"]  # reports of before it was told
+    assert "16 threads · flow engine</h2>" in page_of(changed).to_html()
 
 
 def test_no_two_parts_of_a_bar_look_alike() -> None:
@@ -314,6 +373,9 @@ def test_a_page_of_a_large_grid_keeps_to_its_size(large: dict[str, Any]) -> None
     assert [len(view["choices"]) for view in page.views] == [12] * 16
     text = page.to_html()
     assert "choices are shown" not in text
+    # but for the largest figure, and the page says so
+    assert "Controllers and links over time" not in page.titles
+    assert text.count("Controllers and links over time are not drawn") + page.packs_sections >= 1
     assert "Machines and teams" in text
     # the overview has the least time of each machine and team, least first
     least: dict[tuple[str, int], float] = {}
@@ -377,7 +439,7 @@ def test_every_column_and_figure_has_its_sentence(document: dict[str, Any]) -> N
     figure = (
         r'<h3>[^<]+</h3>\n<p class="meaning">[^<]+\.( <span class="words">.*</span>)?</p>\n(<label.*</label>\n)?<figure'
     )
-    assert len(re.findall(figure, text)) == text.count("<figure") == 11
+    assert len(re.findall(figure, text)) == text.count("<figure") == 12
     assert (
         "no single number explains it" in text or "would settle the order best" in text or "all samples agree" in text
     )

@@ -36,7 +36,7 @@ def raw(latency: dict[str, dict[int, int]], hit_lines: list[int], memory: int, t
     counts |= {"hit_lines": hit_lines, "memory_lines": memory, "transfer_lines": transfers, "latency_ns": latency}
     return {
         "seconds": 1.0, "regions": [], "threads": [], "counts": counts, "pages_by_node": [1], "page_faults": 1,
-        "pages_by_symbol": [],
+        "pages_by_symbol": [], "over_time": {"interval_seconds": 0.25, "resources": [], "regions": []},
         "migrated_pages": 0, "hinting_faults": 0, "thread_moves": 0, "remote_pages": 0, "huge_pages": 0,
         "overheads": dict.fromkeys(("fork", "barrier", "runtime", "page_work", "waiting"), 0.0), "threads_at_once": 1,
         "overflowed_pages": 0, "heap": None, "heap_name": "plain",

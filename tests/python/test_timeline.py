@@ -18,6 +18,7 @@ from support import Ended
 Run = Callable[..., Ended]
 
 MACHINE = "xeon-x5550-2s"
+LINK = 12.8e9  # bytes/s of each direction of its link
 
 
 def events_of(path: Path) -> list[dict[str, Any]]:
@@ -65,6 +66,39 @@ def integral(events: list[dict[str, Any]], name: str) -> float:
     return sum(
         before["args"]["% in use"] / 100 * (after["ts"] - before["ts"]) / 1e6 for before, after in pairwise(points)
     )
+
+
+@pytest.mark.parametrize("engine", ["flow", "line", "simgrid"])
+def test_every_report_tells_what_is_in_use_when(engine: str) -> None:
+    trace = hn.capture("jacobi2d", n=256)
+    run = hn.replay(trace, MACHINE, threads=8, placement="interleave", engine=engine).run
+    over = run["use_over_time"]
+    interval, count, seconds = over["interval_seconds"], over["intervals"], run["seconds"]
+    lengths = [min(interval, seconds - place * interval) for place in range(count)]
+    assert 32 < count <= 64
+    assert (count - 1) * interval < seconds <= count * interval
+    # share x length x threads, over all intervals = busy seconds of all threads; shares are told to 0.01 %
+    for region in run["regions"]:
+        busy = sum(region["thread_busy_seconds"])
+        told = sum(8 * share * length for share, length in zip(over["regions"][region["label"]], lengths, strict=True))
+        assert told == pytest.approx(busy, abs=8 * 0.5e-4 * seconds)
+    # no more threads work than there are
+    assert all(sum(column) <= 1.001 for column in zip(*over["regions"].values(), strict=True))
+    # share x length = bytes / bandwidth of the link; what leaves a queue behind the end is left out
+    for name, moved in zip(("link 0->1", "link 1->0"), run["link_bytes"], strict=True):
+        told = sum(share * length for share, length in zip(over["resources"][name], lengths, strict=True))
+        assert told == pytest.approx(moved / LINK, rel=0.02, abs=0.5e-4 * seconds)
+
+
+def test_a_timeline_beside_it_does_not_move_it(tmp_path: Path) -> None:
+    trace = hn.capture("jacobi2d", n=256)
+    alone = hn.replay(trace, MACHINE, threads=8)
+    beside = hn.replay(trace, MACHINE, threads=8, timeline=tmp_path / "run.json")
+    assert beside.run == alone.run
+
+
+def test_a_bound_has_nothing_over_time(trace: hn.Trace) -> None:
+    assert hn.replay(trace, MACHINE, threads=8, placement="optimal").run["use_over_time"] == {}
 
 
 SPAN = {"ph": "X", "name": "work", "cat": "work", "pid": 0, "tid": 1, "ts": 0.5, "dur": 2}

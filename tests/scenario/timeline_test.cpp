@@ -44,6 +44,40 @@ TEST_P(TimelineOfRun, changesNoResult) {
   EXPECT_EQ(without.timeline, nullptr);
 }
 
+TEST_P(TimelineOfRun, everyRunHasItsOverview) {
+  // Of a region: seconds by interval together = busy seconds of all threads. Of a resource: those of the timeline with many intervals.
+  const auto workload = jacobi2d(256, 2);
+  const Machine machine = two_sockets();
+  const RunReport with = accounted_run(*workload, machine, options_of(GetParam()), with_timeline());
+  const RunReport without = accounted_run(*workload, machine, options_of(GetParam()));
+  const auto values = [](const RunReport& report) {
+    std::vector<std::vector<double>> all;
+    for (const auto* rows : {&report.over_time.resources, &report.over_time.regions})
+      for (const RunOverTime::Row& row : *rows) all.push_back(row.seconds);
+    return all;
+  };
+  EXPECT_EQ(with.over_time.interval, without.over_time.interval);
+  EXPECT_EQ(values(with), values(without));
+  ASSERT_EQ(without.over_time.regions.size(), without.regions.size());
+  for (std::size_t region = 0; region < without.regions.size(); ++region) {
+    Time busy;
+    for (const Time time : without.regions[region].busy) busy += time;
+    EXPECT_EQ(without.over_time.regions[region].name, without.regions[region].label);
+    EXPECT_NEAR(sum(without.over_time.regions[region].seconds), busy.seconds(), 1e-9 * busy.seconds());
+    EXPECT_LE(without.over_time.regions[region].seconds.size(), 64U);
+  }
+  std::size_t used = 0;
+  for (std::size_t resource = 0; resource < with.timeline->resources().size(); ++resource) {
+    const double seconds = sum(with.timeline->use().of(resource));
+    if (seconds == 0) continue;
+    ASSERT_LT(used, without.over_time.resources.size());
+    EXPECT_EQ(without.over_time.resources[used].name, with.timeline->resources()[resource]);
+    EXPECT_NEAR(sum(without.over_time.resources[used++].seconds), seconds, 1e-9 * seconds);
+  }
+  EXPECT_EQ(used, without.over_time.resources.size());
+  EXPECT_GT(used, 0U);
+}
+
 TEST_P(TimelineOfRun, linksAreInUseForTheirBytes) {
   // Seconds in use = bytes / bandwidth; a message's time on a link is in whole picoseconds, 8 bytes take 667 of them.
   const Machine machine = two_sockets();
@@ -132,6 +166,13 @@ TEST_P(TimelineOfRun, waitsForTasksAndForCores) {
 
 INSTANTIATE_TEST_SUITE_P(Engines, TimelineOfRun, testing::Values("flow", "line"));
 
+TEST(OverviewOfABound, isEmpty) {
+  RunSpec options = options_of("flow");
+  options.placement = "optimal";
+  const RunReport report = run(*jacobi2d(256, 2), two_sockets(), options);
+  EXPECT_TRUE(report.over_time.resources.empty() && report.over_time.regions.empty());
+}
+
 TEST(TimelineOfPass, comesBeforeTheProgram) {
   // stencil-aware's initialisation pass is a program of its own, in front.
   RunSpec options = options_of("flow");
@@ -141,6 +182,8 @@ TEST(TimelineOfPass, comesBeforeTheProgram) {
   ASSERT_FALSE(spans.empty());
   EXPECT_EQ(report.timeline->labels()[spans.front().label], "placement pass");
   EXPECT_EQ(report.regions.front().label, "placement pass");
+  EXPECT_EQ(report.over_time.regions.front().name, "placement pass");
+  EXPECT_GT(report.over_time.regions.front().seconds.front(), 0);
   Time busy;
   for (const Timeline::Span& span : spans)
     if (span.thread == ThreadId{0} && span.doing <= ThreadActivity::runtime && span.doing != ThreadActivity::page_work)

@@ -91,11 +91,11 @@
       const texts = given.ticktext && { ticktext: names(given.ticktext, group, name === "yaxis" ? marked : marked === "both") };
       return { ...given, ...texts, gridcolor: line, linecolor: line, zerolinecolor: line };
     };
+    const axes = Object.keys(layout).filter((name) => /^[xy]axis/.test(name));
     const borders = (layout.shapes ?? []).map((shape) => ({ ...shape, line: { ...shape.line, color: ink } }));
     return {
       ...layout,
-      xaxis: axis("xaxis"),
-      yaxis: axis("yaxis"),
+      ...Object.fromEntries(axes.map((name) => [name, axis(name)])),
       shapes: [...borders, ...frames(place, layout, ink)],
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",

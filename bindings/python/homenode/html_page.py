@@ -189,7 +189,7 @@ class Page:
             "legend": LEGEND,
         }
         rest = {key: value for key, value in layout.items() if key != "title"}
-        for axis in ("xaxis", "yaxis"):
+        for axis in ("xaxis", "yaxis", *(name for name in rest if name[1:5] == "axis")):
             rest[axis] = {"automargin": True, **rest.get(axis, {})}
         figure = {"data": data, "layout": {**look, **rest}}
         title = str(layout.get("title", {}).get("text", ""))

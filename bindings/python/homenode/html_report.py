@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from homenode import report, report_figures, report_matrices, report_objects, unseen
+from homenode import report, report_figures, report_matrices, report_objects, report_over_time, unseen
 from homenode.confidence import LEVEL
 from homenode.errors import InputError
 from homenode.html_page import COLOURS, MOST_BYTES, Page
@@ -25,8 +25,26 @@ if TYPE_CHECKING:
 _AXES = ("placement", "mapping", "distribution", "heap", "pages")
 _MOST_IN_MATRIX = 12  # choices
 _MOST_IN_OVERVIEW = 64  # rankings
-# What is tried until a page is small enough: choices of a ranking, and rankings; None: all.
-_AMOUNTS = ((None, None), (24, None), (12, None), (6, None), (3, None), (3, 32), (3, 16), (3, 8), (1, 4))
+
+
+@dataclass(frozen=True)
+class _Amount:
+    """How much of a report a page has; None: all."""
+
+    choices: int | None = None
+    """Of a ranking, the fastest."""
+    rankings: int | None = None
+    over_time: bool = False
+    """Whether with the figure of controllers and links over time, the largest one."""
+
+
+# What is tried until a page is small enough.
+_AMOUNTS = (
+    _Amount(over_time=True),
+    *(_Amount(choices) for choices in (None, 24, 12, 6, 3)),
+    *(_Amount(3, rankings) for rankings in (32, 16, 8)),
+    _Amount(1, 4),
+)
 _MEANINGS = {
     "rank": "Place by time among the runs that can be compared; a bound is what no placement beats, and nobody can run it.",
     "choice": "The choices in which these runs differ: placement of pages, mapping of threads, distribution of work, heap, pages.",
@@ -38,6 +56,15 @@ _MEANINGS = {
     "remote traffic": "Share of the bytes at memory controllers that a core of another node asked for.",
     "idle": "Share of the threads' time in which they do not work.",
     "bound by": "The bottleneck of the longest region, and that region; a ? marks one of which too much was not seen.",
+}
+
+
+_CORE_MODELS = {
+    "blocks": "Core time is that of the program's own machine code, block by block, on LLVM's model of the machine's core.",
+    "anchored": "Core time is that of the program's own machine code on LLVM's model of the machine's core, corrected by core factors: "
+    "what the program took on one thread.",
+    "classes": "Core time is by classes of instructions, not by the program's own blocks of machine code: there is no model of the "
+    "machine's core, the trace has no code, or classes were asked for.",
 }
 
 
@@ -155,8 +182,8 @@ def page_of(document: dict[str, Any], made_by: str | None = None) -> Page:
 
     Raises `InputError` where not even a few choices fit.
     """
-    for choices, rankings in _AMOUNTS:
-        page = _page(document, made_by, choices, rankings)
+    for amount in _AMOUNTS:
+        page = _page(document, made_by, amount)
         if page.fits():
             return page
     raise InputError(
@@ -164,8 +191,7 @@ def page_of(document: dict[str, Any], made_by: str | None = None) -> Page:
     )
 
 
-def _page(document: dict[str, Any], made_by: str | None, choices: int | None, rankings: int | None) -> Page:
-    """The page of the fastest `choices` of each of the fastest `rankings`; None: all."""
+def _page(document: dict[str, Any], made_by: str | None, amount: _Amount) -> Page:
     trace = document["trace"]
     page = Page(f"homenode: {' '.join([trace['program'], trace['arguments']]).strip() or 'replay'}")
     groups: dict[tuple[Any, ...], list[int]] = {}
@@ -176,7 +202,7 @@ def _page(document: dict[str, Any], made_by: str | None, choices: int | None, ra
     open_regions = unseen.open_regions(not_seen, by_blocks)
     every = [_Ranking.of(document["runs"], asked) for asked in groups.values()]
     best = sorted(every, key=lambda ranking: report.ranked_seconds(ranking.best))
-    shown = [ranking for ranking in every if ranking in best[:rankings]]
+    shown = [ranking for ranking in every if ranking in best[: amount.rankings]]
     page.lead(_headline(best[0], open_regions, several=len(every) > 1))
     page.meaning(
         "Predicted by homenode: the recorded memory accesses of this program, replayed on a model of the machine. "
@@ -187,7 +213,7 @@ def _page(document: dict[str, Any], made_by: str | None, choices: int | None, ra
     if len(every) > 1:
         _overview(page, best, shown, open_regions)
     for ranking in shown:
-        _section(page, document, ranking, open_regions, choices)
+        _section(page, document, ranking, open_regions, amount)
     page.heading("How this page was made")
     page.text(
         f"Trace {trace['hash']}, {trace['accesses']:,} accesses; report by homenode {document['homenode_version']}."
@@ -265,7 +291,7 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], o
     """The best choice of each machine and team, fastest first."""
     listed = best[:_MOST_IN_OVERVIEW]
     factor, unit = scale_of([{"seconds": report.ranked_seconds(ranking.best)} for ranking in listed])
-    titles = [title_of(ranking.best).removesuffix(f" · {ranking.best['engine']} engine") for ranking in listed]
+    titles = [_machine_and_team(ranking.best) for ranking in listed]
     times = [report.ranked_seconds(ranking.best) for ranking in listed]
     page.heading("Machines and teams")
     meanings = {
@@ -298,7 +324,7 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], o
     data = {
         "type": "bar",
         "orientation": "h",
-        "x": [factor * ranking.best["seconds"] for ranking in listed],
+        "x": [factor * seconds for seconds in times],
         "y": list(range(len(listed))),
         "text": [report_figures.plain_text(ranking.names[0]) for ranking in listed],
         "textposition": "auto",
@@ -316,20 +342,23 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], o
 
 
 def title_of(run: dict[str, Any]) -> str:
-    """What comparable runs have in common, as a heading."""
+    """What comparable runs have in common, as a heading; reports of before it was told name no core model."""
+    core = f" · core time by {run['core']}" if "core" in run else ""
+    return f"{_machine_and_team(run)} · {run['engine']} engine{core}"
+
+
+def _machine_and_team(run: dict[str, Any]) -> str:
     changed = "".join(f", {key}={value}" for key, value in run["machine_changes"].items())
     threads = f"{run['threads']} thread{'' if run['threads'] == 1 else 's'}"
-    return f"{run['machine']}{changed} · {threads} · {run['engine']} engine"
+    return f"{run['machine']}{changed} · {threads}"
 
 
-def _section(
-    page: Page, document: dict[str, Any], ranking: _Ranking, open_regions: set[str], choices: int | None
-) -> None:
-    """One ranking and why it is so, of its fastest `choices`."""
+def _section(page: Page, document: dict[str, Any], ranking: _Ranking, open_regions: set[str], amount: _Amount) -> None:
+    """One ranking and why it is so."""
     places = [*map(str, range(1, ranking.ranked + 1)), *["bound"] * (len(ranking.order) - ranking.ranked)]
     if places.count("bound") > 1:
         places[ranking.ranked :] = [f"bound {number}" for number in range(1, places.count("bound") + 1)]
-    kept = [*range(ranking.ranked)[:choices], *range(ranking.ranked, len(places))[:choices]]
+    kept = [*range(ranking.ranked)[: amount.choices], *range(ranking.ranked, len(places))[: amount.choices]]
     runs = [ranking.runs[place] for place in kept]
     of = RankedRuns(
         runs,
@@ -341,6 +370,8 @@ def _section(
     first = runs[0]
     order = list(ranking.order[: ranking.ranked])
     page.heading(title_of(first))
+    if (told := _CORE_MODELS.get(first.get("core"))) is not None:
+        page.meaning(told, ("core time",))
     if page.sections > 1:
         page.lead(_headline(ranking, open_regions, several=False))
     _ranking(page, of, open_regions)
@@ -357,6 +388,12 @@ def _section(
     report_figures.time_by_region(page, of)
     report_figures.time_by_resource(page, of)
     report_figures.resources_by_region(page, of)
+    if amount.over_time:
+        report_over_time.controllers_and_links_over_time(page, of)
+    elif any(run.get("use_over_time") for run in runs):
+        page.text(
+            "Controllers and links over time are not drawn: the page would be too large. A report of fewer runs has them."
+        )
     report_matrices.idle_by_core(page, of)
     _machine(page, of, machine)
     report_matrices.traffic_on_links(page, of, link_names(machine, len(first["link_bytes"])))

@@ -7,6 +7,7 @@ from typing import Any
 
 from homenode import _core
 from homenode.resources import REPORT_SCHEMA
+from homenode.use_over_time import use_over_time
 
 SCHEMA = "homenode.report/1"
 _MOST_OBJECTS = 20  # entries of pages by object
@@ -123,6 +124,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "best_placement": raw["best_placement"],
         "energy_detail": _energy_detail(energy, raw["seconds"]) if energy else {},
         "time_detail": time_detail,
+        "use_over_time": use_over_time(raw["over_time"], raw["seconds"], len(raw["threads"])),
         "bound_by": bound_by(regions, time_detail),
         "threads_at_once": raw["threads_at_once"] or choice["threads"],
     }

@@ -59,6 +59,48 @@ TEST(Timeline, keepsAFewSpansAsTheyAre) {
   EXPECT_EQ(timeline.least(), Time{});
 }
 
+TEST(Timeline, hasAnOverviewWithoutSpans) {
+  // Two regions in a part that begins at 5 ns: 20 ns of work, and 10 ns of runtime; page work is within work, a barrier is none.
+  const auto workload = two_loops();
+  Timeline timeline{0};
+  timeline.set_resources({"controller 0", "link 0->1"}, {1e9, 1e9}, 1000);
+  timeline.begin_part(*workload, ns(5));
+  timeline.record(ThreadActivity::work, ThreadId{1}, *workload, {ExecutionId{0}, 3, 7}, ns(10), ns(30));
+  timeline.record(ThreadActivity::page_work, ThreadId{1}, *workload, {ExecutionId{0}, 3, 7}, ns(10), ns(12));
+  timeline.record(ThreadActivity::runtime, ThreadId{0}, *workload, {ExecutionId{1}, 0, 0}, ns(30), ns(40));
+  timeline.record(ThreadActivity::barrier, ThreadId{1}, *workload, {ExecutionId{1}, 0, 0}, ns(30), ns(40));
+  timeline.used(1, ns(10), ns(20), 4e-9);
+  EXPECT_FALSE(timeline.keeps_spans());
+  EXPECT_TRUE(timeline.spans().empty());
+  EXPECT_TRUE(timeline.use().of(1).empty());
+  const RunOverTime over = timeline.overview();
+  const auto sum = [](const RunOverTime::Row& row) { return std::accumulate(row.seconds.begin(), row.seconds.end(), 0.0); };
+  ASSERT_EQ(over.resources.size(), 1U);  // of which something was used
+  EXPECT_EQ(over.resources[0].name, "link 0->1");
+  EXPECT_NEAR(sum(over.resources[0]), 4e-9, 1e-20);
+  ASSERT_EQ(over.regions.size(), 2U);
+  EXPECT_EQ(over.regions[0].name, "first");
+  EXPECT_NEAR(sum(over.regions[0]), 20e-9, 1e-20);
+  EXPECT_NEAR(sum(over.regions[1]), 10e-9, 1e-20);
+  // 15 to 35 ns in intervals of 16.384: two of them have it, the first for 1.384 ns
+  EXPECT_EQ(over.interval, Time::picoseconds(16'384));
+  EXPECT_NEAR(over.regions[0].seconds[0], 1.384e-9, 1e-20);
+}
+
+TEST(Timeline, itsOverviewHasAtMost64Intervals) {
+  // Ends at 1 ms = 16.384 ns x 61035.2: 2^10 times the least width makes 59.6 intervals of 16.8 us.
+  const auto workload = two_loops();
+  Timeline timeline{0};
+  timeline.begin_part(*workload, Time{});
+  for (std::int64_t k = 0; k < 1000; ++k)
+    timeline.record(ThreadActivity::work, ThreadId{0}, *workload, {ExecutionId{0}, k, k + 1}, ns(1000 * k), ns(1000 * k + 1000));
+  const RunOverTime over = timeline.overview();
+  EXPECT_EQ(over.interval, Time::picoseconds(16'384 << 10));
+  ASSERT_EQ(over.regions[0].seconds.size(), 60U);
+  for (std::size_t interval = 0; interval < 59; ++interval)
+    EXPECT_NEAR(over.regions[0].seconds[interval], over.interval.seconds(), 1e-15) << interval;
+}
+
 TEST(Timeline, joinsSpansOfOneExecutionThatAreTooMany) {
   // 1000 slices of 90 ns with 10 ns at a lock behind each: in a timeline of 100 spans, one that works from 0 to 99990 ns.
   const auto workload = two_loops();
