@@ -98,7 +98,7 @@ def tutorial_pages(browser: Browser, folder: Path) -> None:
 
 
 def site_pages(browser: Browser) -> None:
-    """Pages of the documentation site, as a reader first sees them; 256 colours are enough for text, at half the size."""
+    """Pages of the documentation site, as a reader first sees them, in 256 colours: text needs no more."""
     for page, picture in SITE_PAGES.items():
         if not (file := SITE / page).is_file():
             sys.exit(f"no page {file}; './dev docs' builds it")
