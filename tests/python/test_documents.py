@@ -167,12 +167,13 @@ def test_the_glossary_has_every_key_of_a_report(trace: hn.Trace) -> None:
     machine = hn.Machine.load("xeon-x5550-2s")
     ranking = hn.rank(trace, hn.grid([machine], [2], placement=["first-touch", "optimal"]), samples=2)
     document = json.loads(ranking.to_json())
-    data = {  # names of levels, sources, components, parameters: values, not keys
+    data = {  # names of levels, sources, components, parameters, resources, regions: values, not keys
         key
         for run in document["runs"]
         for key in keys_of(
             [run["cache_hit_rates"], run["latency_histogram_ns"]["by_source"], run["machine_changes"]]
             + [run["energy_detail"][part] for part in ("watts", "cores_joules", "static_joules", "sensitivity_joules")]
+            + [run["use_over_time"].get(part, {}) for part in ("resources", "regions")]
         )
     } | keys_of([ranking["seconds_by_core_time"] for ranking in document["confidence"]["rankings"]])
     glossary = set(re.findall(r"`([^`]+)`", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")))
