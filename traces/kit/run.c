@@ -108,9 +108,9 @@ struct ending {
   struct text output, blocks;
 };
 
-static struct ending wait_for(pid_t child, int output, int blocks, double timeout) {
+/* `begin`: before the child could run. */
+static struct ending wait_for(pid_t child, double begin, int output, int blocks, double timeout) {
   struct ending ending = {0};
-  const double begin = now();
   struct pollfd files[2] = {{.fd = output, .events = POLLIN}, {.fd = blocks, .events = POLLIN}};
   while (files[0].fd >= 0 || files[1].fd >= 0) {
     const double left = timeout - (now() - begin);
@@ -225,8 +225,9 @@ int run(const struct words* words) {
   close(blocks[1]);
   struct counters counters;
   counters_open(&counters, child);
+  const double begin = now();
   if (write(ready[1], "", 1) != 1) kit_stop(KIT_REFUSED, "the program's process is gone");
-  struct ending ending = wait_for(child, output[0], blocks[0], (double)words_number(words, "--timeout", 600, 1, 100000));
+  struct ending ending = wait_for(child, begin, output[0], blocks[0], (double)words_number(words, "--timeout", 600, 1, 100000));
   system_seconds(&busy[1], &stolen[1]);
   put_ending(&line, &ending);
   if (!(WIFEXITED(ending.status) && WEXITSTATUS(ending.status) == 0) && ending.output.size > 0) {
