@@ -115,38 +115,34 @@ void assign(Choice& target, std::string_view text, Frequency) {
   throw UnitError("'" + brief(text) + "' is unknown; allowed: " + allowed);
 }
 
-// "0.5: 12 ns, 0.9: 60 ns": `told` has what stands before and behind each colon.
-template <class Told>
-void each_point(std::string_view text, const char* allowed, const Told& told) {
+// "0.5: 12 ns, 0.9: 60 ns": `read` makes a point of what stands before and behind a colon.
+template <class Point, class Read>
+std::vector<Point> points_of(std::string_view text, const char* allowed, const Read& read) {
+  std::vector<Point> points;
   for (std::string_view rest = trimmed(text); !rest.empty();) {
     const std::string_view point = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), point.size() + 1));
     const auto colon = point.find(':');
     if (colon == std::string_view::npos) throw UnitError("'" + brief(point) + "' is no point; allowed: " + allowed);
-    told(trimmed(point.substr(0, colon)), trimmed(point.substr(colon + 1)));
+    read(points.emplace_back(), trimmed(point.substr(0, colon)), trimmed(point.substr(colon + 1)));
   }
+  return points;
 }
 
 // An empty text is a flat curve.
 void assign(std::vector<LoadedLatencyPoint>& target, std::string_view text, Frequency clock) {
-  std::vector<LoadedLatencyPoint> curve;
-  each_point(text, "utilisation: time", [&](std::string_view utilisation, std::string_view extra) {
-    LoadedLatencyPoint& point = curve.emplace_back();
+  target = points_of<LoadedLatencyPoint>(text, "utilisation: time", [&](auto& point, std::string_view utilisation, std::string_view extra) {
     point.utilisation = plain_number<double>(utilisation, "a utilisation");
     assign(point.extra, extra, clock);
   });
-  target = std::move(curve);
 }
 
 // An empty text is one clock for any number of cores.
 void assign(std::vector<ClockStep>& target, std::string_view text, Frequency clock) {
-  std::vector<ClockStep> steps;
-  each_point(text, "cores: clock", [&](std::string_view cores, std::string_view frequency) {
-    ClockStep& step = steps.emplace_back();
+  target = points_of<ClockStep>(text, "cores: clock", [&](auto& step, std::string_view cores, std::string_view frequency) {
     step.cores = plain_number<unsigned>(cores, "a number of cores");
     assign(step.clock, frequency, clock);
   });
-  target = std::move(steps);
 }
 
 std::string shortest(double value) {
@@ -429,7 +425,6 @@ bool is_left_out(const MachineField& field) {
   if (const auto* name = std::get_if<std::string*>(&field.target)) return (*name)->empty();
   if (const auto* victim = std::get_if<Victim*>(&field.target)) return **victim == Victim::oldest;  // what silence means
   if (const auto* clock = std::get_if<CacheClock*>(&field.target)) return **clock == CacheClock::own;
-  if (field.name.ends_with("stream_walk")) return is_zero(field);
   if (const auto* steps = std::get_if<std::vector<ClockStep>*>(&field.target)) return (*steps)->empty();
   return false;
 }

@@ -276,7 +276,7 @@ void check_messages_and_costs(const Machine& machine, const Checker& check) {
   check.not_negative("the reduction log factor", machine.reduction_log_factor);
   check.positive("the TLB page", machine.tlb.page);
   check.not_negative("the TLB miss penalty", machine.tlb.miss_penalty);
-  check.not_negative("what a stream loses at a page", machine.tlb.stream_walk);
+  if (machine.tlb.stream_walk) check.not_negative("what a stream loses at a page", *machine.tlb.stream_walk);
 }
 
 }  // namespace

@@ -126,8 +126,8 @@ struct TlbDescription {
   Bytes page{4096};
   Time miss_penalty;
   // What a load's stream that a prefetcher follows loses at each page of `page` bytes that is not translated: the prefetcher does not walk,
-  // and lines of page tables that are read once come from outer levels. 0: not known; miss_penalty over the stream's outstanding lines.
-  Time stream_walk;
+  // and lines of page tables that are read once come from outer levels. None: not known; miss_penalty over the stream's outstanding lines.
+  std::optional<Time> stream_walk{};
 };
 
 struct Machine {

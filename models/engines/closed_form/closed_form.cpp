@@ -261,7 +261,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   const Eigen::ArrayXd alone = spent.busy(machine_.overlap);
   const Eigen::ArrayXd faults = asked.faults * (system_.fault.parallel.seconds() + system_.fault.serial.seconds());
   const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() +
-                                asked.stream_walks * machine_.tlb.stream_walk.seconds() + faults +
+                                asked.stream_walks * machine_.tlb.stream_walk.value_or(Time{}).seconds() + faults +
                                 Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(team_.size()));
   // A thread offers what it would draw at idle latency, over all its time.
   spent.reads = (asked.read_weight * loaded_latency(asked, uses, alone, alone + around)).rowwise().sum().max(exchange);

@@ -330,7 +330,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
   const Eigen::Index t = piece.thread;
   const double reach = static_cast<double>(machine_.tlb.entries) * static_cast<double>(table_.lines_per_page());
   // A stream loses stream_walk at a page; the parts of a cell advance together (page_walks.hpp).
-  const bool streams_walk = machine_.tlb.stream_walk > Time{};
+  const bool streams_walk = machine_.tlb.stream_walk.has_value();
   double stream_pages = 0;
   bool by_place = false;
   row[Rows::core] += piece.fraction * cell.core_seconds;

@@ -24,12 +24,12 @@ struct PageWalks {
     return *this;
   }
 
-  // `from_memory`: the share of memory in what leaves the caches before the outermost one; where that one has the data, it has their page
-  // tables, too. Then, and of a machine that does not know what a stream loses, streams are as all others.
+  // `from_memory`: of the lines that the outermost cache is asked for, the share that it does not have. Lines that it has have their page
+  // tables there, too: their streams wait as all others do. So does every stream of a machine that does not say what a stream loses.
   double seconds(const TlbDescription& tlb, double from_memory) const {
     const double all = weight * tlb.miss_penalty.seconds();
-    if (tlb.stream_walk == Time{}) return all;
-    const double further = stream_pages * tlb.stream_walk.seconds() - stream_weight * tlb.miss_penalty.seconds();
+    if (!tlb.stream_walk) return all;
+    const double further = stream_pages * tlb.stream_walk->seconds() - stream_weight * tlb.miss_penalty.seconds();
     return all + from_memory * further;
   }
 };

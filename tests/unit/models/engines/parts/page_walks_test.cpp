@@ -6,7 +6,7 @@
 namespace homenode {
 namespace {
 
-constexpr TlbDescription without{.entries = 64, .miss_penalty = Time::nanoseconds(20), .stream_walk = {}};
+constexpr TlbDescription without{.entries = 64, .miss_penalty = Time::nanoseconds(20)};
 constexpr TlbDescription with{.entries = 64, .miss_penalty = Time::nanoseconds(20), .stream_walk = Time::nanoseconds(100)};
 
 // Two groups: streams of 3 and 2 pages at 16 outstanding lines, and 4 pages of single lines at 10; then a stream of 1 page.

@@ -64,7 +64,7 @@ TEST(Stretches, followEachOther) {
 TEST(Overhead, ofRuntimeFaultsAndPageWalksAddsUp) {
   // 10 pages fault at 500 ns; the slice touches 40 KiB where 8 entries cover 32 KiB: 10 walks of 30 ns at the stores' 16 in flight.
   Machine machine = one_node();
-  machine.tlb = {8, 0, Bytes{4096}, Time::nanoseconds(30), {}};
+  machine.tlb = {8, 0, Bytes{4096}, Time::nanoseconds(30)};
   SliceBench bench{machine};
   bench.options.system.fault.parallel = Time::nanoseconds(500);
   EXPECT_THAT(bench.time(hits_only, 0, Time::nanoseconds(1000)), about(1000e-9 + 10 * 500e-9 + 10.0 / machine.prefetched_lines * 30e-9));
@@ -145,7 +145,7 @@ TEST(PageFaults, doNotHoldUpThreadsThatFindTheirPages) {
 TEST(Translations, ofHugePagesReachFurther) {
   // 4 KiB: 10 walks, as above. In 2 MiB pages the 40 KiB are one: 1 walk.
   Machine machine = one_node();
-  machine.tlb = {8, 4, Bytes{4096}, Time::nanoseconds(30), {}};
+  machine.tlb = {8, 4, Bytes{4096}, Time::nanoseconds(30)};
   SliceBench bench{machine};
   bench.addresses = std::make_unique<AddressSpace>(bench.machine, *bench.workload, *bench.policy, Bytes{2 << 20});
   bench.options.page = Bytes{2 << 20};
