@@ -296,6 +296,14 @@ def test_what_neighbours_leave_goes_into_the_machine() -> None:
     assert {one["path"]: one["value"] for one in smaller.parameters}["caches.3.size"] == "8 MiB"
 
 
+@pytest.mark.parametrize(("nanoseconds", "cores"), [(25.0, "4"), (150.0, "1")])
+def test_cores_that_answer_as_slowly_as_memory_share_no_last_level(nanoseconds: float, cores: str) -> None:
+    machine = hn.Machine.load("xeon-x5550-2s")  # its last level takes 13 ns, its memory 66
+    beside = machine_beside(machine, Shared(4 << 20, nanoseconds, 20e9, 30e9))
+    values = {one["path"]: str(one["value"]) for one in beside.parameters}
+    assert values["caches.3.cores_per_cache"] == cores
+
+
 def test_a_measurement_between_unlike_neighbours_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     states = iter(
         [

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from validation.native.measure import build, descriptions, measure, timed_region
 from validation.native.neighbours import Shared, machine_beside, shared_now
 from validation.page_with_notes import markdown_table
 from validation.replay import replayed
+from validation.result_cache import ResultCache
 from validation.rows import NativeRow
 from validation.study import Options, Study
 from validation.traces import captured
@@ -56,8 +58,12 @@ def sampled_interval(
 def native_runs(
     cases: Sequence[Case], machine: hn.Machine, folder: Path, threads: Sequence[int], repeats: int
 ) -> dict[tuple[int, int, str], tuple[Measurement, Shared]]:
-    """By number of the case, threads and distribution: what was measured, and what the neighbours left meanwhile."""
+    """By number of the case, threads and distribution: what was measured, and what the neighbours left meanwhile.
+
+    `native_runs.jsonl` in the folder keeps them for this description of the host: a study that was stopped goes on there.
+    """
     kernels = descriptions()
+    kept = ResultCache(folder / "native_runs.jsonl", machine.hash)
     found = {}
     for number, case in enumerate(cases):
         labels = timed_regions(kernels[case.kernel])
@@ -65,8 +71,21 @@ def native_runs(
             for distribution in case.distributions(team):
                 program = build(case.kernel, folder / "native", any_schedule=distribution != "static")
                 run = partial(measure, program, case.parameters, team, labels, repeats, distribution)
-                found[number, team, distribution] = beside_neighbours(run, machine)
+                question = {
+                    "kernel": case.kernel,
+                    "parameters": case.parameters,
+                    "threads": team,
+                    "distribution": distribution,
+                    "repeats": repeats,
+                }
+                one = kept.get(question, partial(_measured, run, machine))
+                found[number, team, distribution] = Measurement(**one["native"]), Shared(**one["shared"])
     return found
+
+
+def _measured(run: Callable[[], Measurement], machine: hn.Machine) -> dict[str, Any]:
+    native, shared = beside_neighbours(run, machine)
+    return {"native": asdict(native), "shared": shared._asdict()}
 
 
 def compare(

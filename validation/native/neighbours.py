@@ -46,6 +46,8 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
                 ("coherence.core_to_core_local", "coherence.core_to_core_remote"), f"{shared.core_to_core:.3f} ns"
             )
         )
+        if levels and are_apart(machine, shared):
+            changes[levels[-1].replace(".size", ".cores_per_cache")] = "1"
     nodes = max(
         1, sum(re.fullmatch(r"controllers\.\d+\.read_only", name) is not None for name in machine.changeable_names)
     )
@@ -53,6 +55,19 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
     changes["controllers.read_only"] = f"{read / 1e6:.0f} MB/s"
     changes["controllers.one_to_one"] = f"{min(copy, 1.9 * read) / 1e6:.0f} MB/s"
     return machine.with_changes(changes)
+
+
+def are_apart(machine: hn.Machine, shared: Shared) -> bool:
+    """Whether a line comes from the other core as from memory, so that each core has a last level of its own: chiplets, sockets.
+
+    A line from a core of the same last level takes a few latencies of that level.
+    """
+    return math.log(shared.core_to_core) > (math.log(_last_level_ns(machine)) + math.log(machine.latency_ns[0, 0])) / 2
+
+
+def _last_level_ns(machine: hn.Machine) -> float:
+    number, unit = str(machine.caches[-1]["latency"]).split()
+    return float(number) * {"ps": 1e-3, "ns": 1, "us": 1e3}[unit]
 
 
 def _bytes(text: str) -> float:
