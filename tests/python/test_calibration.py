@@ -47,24 +47,17 @@ def test_cpus_that_share_a_core_are_said() -> None:
     assert sharing_warning([1, 3])[0].startswith("CPU 1, 3: shares a core")
 
 
-def calibration(**values: str) -> dict[str, Any]:
-    """A machine of these numbers, each 10 % up and down, as `machine calibrate --json` lists them."""
+def calibration(**values: str) -> list[dict[str, Any]]:
+    """A machine's parameters: these numbers, each 10 % up and down, and one without an interval."""
     bounds = {
         name.replace("__", "."): (text, f"{float(text.split()[0]) * 0.9} ns", f"{float(text.split()[0]) * 1.1} ns")
         for name, text in values.items()
     }
     source = "measured on this host by homenode calibrate"
-    return {
-        "machines": [
-            {
-                "parameters": [
-                    {"path": path, "value": value, "low": low, "high": high, "confidence": "A", "source": source}
-                    for path, (value, low, high) in bounds.items()
-                ]
-                + [{"path": "sockets", "value": "1", "low": None, "high": None, "confidence": "A", "source": "hwloc"}]
-            }
-        ]
-    }
+    return [
+        {"path": path, "value": value, "low": low, "high": high, "confidence": "A", "source": source}
+        for path, (value, low, high) in bounds.items()
+    ] + [{"path": "sockets", "value": "1", "low": None, "high": None, "confidence": "A", "source": "hwloc"}]
 
 
 def test_two_calibrations_are_compared_number_by_number() -> None:

@@ -1,17 +1,17 @@
 """Two calibrations of one host, number by number: does the second lie within the first's intervals?
 
-homenode machine calibrate --json -o first.toml > first.json
-homenode machine calibrate --json -o second.toml > second.json
-python -m validation.native.calibrations first.json second.json
+homenode machine calibrate -o first.toml
+homenode machine calibrate -o second.toml
+python -m validation.native.calibrations first.toml second.toml
 """
 
-import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+import homenode as hn
 
 _UNITS = {
     **{"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
@@ -46,12 +46,12 @@ def magnitude(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def compared(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Compared]:
-    """Each number that was measured with an interval; what `homenode machine calibrate --json` printed."""
-    again = {entry["path"]: entry for entry in second["machines"][0]["parameters"]}
+def compared(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]]) -> list[Compared]:
+    """Each number that was measured with an interval; the parameters of two descriptions of one host."""
+    again = {entry["path"]: entry for entry in second}
     return [
         Compared(entry["path"], entry["value"], entry["low"], entry["high"], entry["confidence"], other["value"])
-        for entry in first["machines"][0]["parameters"]
+        for entry in first
         if entry["source"].startswith(_MEASURED) and entry["low"] is not None
         if (other := again.get(entry["path"])) is not None and other["low"] is not None
     ]
@@ -74,4 +74,4 @@ def page(rows: Sequence[Compared]) -> str:
 
 
 if __name__ == "__main__":
-    print(page(compared(*(json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:3]))), end="")
+    print(page(compared(*(hn.Machine.load(name).parameters for name in sys.argv[1:3]))), end="")
