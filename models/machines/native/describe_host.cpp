@@ -188,7 +188,8 @@ private:
                rounded(host_.of(figure::walk(set)).value, 1) + " ns a load";
     fields_.set("tlb.miss_penalty", miss, Fields::time_text, "one line a page against lines side by side" + walks);
     if (const Spread stream = host_.of(figure::stream_walk); stream.passes > 0)
-      fields_.set("tlb.stream_walk", stream, Fields::time_text, "a page of one stream of loads on small pages less the same on huge ones");
+      fields_.set("tlb.stream_walk", stream, Fields::time_text,
+                  "a page of each of 1 to 8 streams of loads on small pages less the same on huge ones");
   }
 
   void bandwidths() {

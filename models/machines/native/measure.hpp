@@ -105,7 +105,8 @@ double sharing_slowdown(unsigned first_cpu, unsigned second_cpu, unsigned repeat
 
 // Nanoseconds that a load at random places of `working_set` waits longer on small pages than on huge ones: what page walks cost there.
 double page_walk_nanoseconds(std::size_t working_set, unsigned repeats);
-// Nanoseconds that one stream of loads over `array` bytes takes longer for each page of `page` bytes on small pages than on huge ones.
+// Nanoseconds by which streams of loads over `array` bytes that advance together take longer, each time they all go on by a page of
+// `page` bytes, on small pages than on huge ones: the mean of one, two, four and eight streams.
 double stream_walk_nanoseconds(std::size_t array, std::size_t page, unsigned repeats);
 
 // Nanoseconds from one core's store to another's load of it: half a round trip.

@@ -1,6 +1,7 @@
 // Bytes a second between cores and memory.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -189,12 +190,16 @@ double stream_bandwidth(unsigned streams, const Buffer& buffer, unsigned repeats
 }
 
 double stream_walk_nanoseconds(std::size_t array, std::size_t page, unsigned repeats) {
-  const auto of_a_page = [&](Buffer::Pages pages) {
-    const Buffer buffer{array, pages};
-    return static_cast<double>(page) / stream_bandwidth(1, buffer, repeats) * 1e9;
-  };
-  const double huge = of_a_page(Buffer::Pages::huge);
-  return of_a_page(Buffer::Pages::small) - huge;
+  constexpr unsigned numbers[] = {1, 2, 4, 8};
+  const Buffer huge{array, Buffer::Pages::huge}, small{array, Buffer::Pages::small};
+  double sum = 0;
+  for (const unsigned streams : numbers) {
+    const auto step = [&](const Buffer& buffer) {
+      return static_cast<double>(page) * streams / stream_bandwidth(streams, buffer, repeats);
+    };
+    sum += step(small) - step(huge);
+  }
+  return sum / std::size(numbers) * 1e9;
 }
 
 }  // namespace homenode::native
