@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "sim/base/errors.hpp"
 
@@ -94,11 +95,13 @@ std::uint64_t FrameWriter::write(RecordType type, const std::vector<std::uint8_t
 
 std::uint64_t FrameWriter::write(std::uint16_t type, const std::vector<std::uint8_t>& raw, bool critical) {
   const std::uint64_t offset = position_;
-  compressed_.resize(frame_header_bytes + ZSTD_compressBound(raw.size()));
-  std::size_t stored = ZSTD_compress(compressed_.data() + frame_header_bytes, compressed_.size() - frame_header_bytes, raw.data(),
-                                     raw.size(), compression_level);
+  // Not a vector: of the room for the worst case most is never touched.
+  const std::size_t room = ZSTD_compressBound(raw.size());
+  const std::unique_ptr<std::uint8_t[]> payload{new std::uint8_t[room]};  // NOLINT(modernize-avoid-c-arrays)
+  std::size_t stored = ZSTD_compress(payload.get(), room, raw.data(), raw.size(), compression_level);
   if (ZSTD_isError(stored)) throw Error(part_.string() + ": zstd: " + ZSTD_getErrorName(stored));
-  compressed_.resize(frame_header_bytes + stored);
+  compressed_.resize(frame_header_bytes);
+  compressed_.insert(compressed_.end(), payload.get(), payload.get() + stored);
   unpacked_ += raw.size();
   if (const std::uint64_t there = most_unpacked(position_ + compressed_.size()); unpacked_ > there) {
     pad(compressed_, compressed_.size() + (unpacked_ - there) / 256 + 1);

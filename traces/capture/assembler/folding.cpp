@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "sim/base/errors.hpp"
 
@@ -10,6 +11,8 @@ namespace {
 
 // From how many accesses of one site that fold into nothing they are stored as columns.
 constexpr std::size_t least_stream = 16;
+// From how many of them on they are packed, and how many of the last stay as they are: what comes next may belong before these.
+constexpr std::size_t least_packed = 1 << 16, most_late = 4096;
 // Up to so many runs each has a slot of its own, so that blocks of iterations may move each by itself.
 constexpr std::size_t most_slots_by_run = 65535;
 
@@ -150,6 +153,16 @@ void ItemFolder::fold_singles(SiteFolder& folder) {
   }
   if (levels_hold) close_all(folder);
   singles.resize(folder.folded);
+  if (folder.folded >= least_packed + most_late) pack_singles(folder);
+}
+
+// All but the last of what folds into nothing. Packed accesses keep their order; add_stream sorts if it must.
+void ItemFolder::pack_singles(SiteFolder& folder) {
+  std::vector<Single>& singles = folder.singles;
+  const std::size_t packed = folder.folded - most_late;
+  folder.loose.append(std::span{singles}.first(packed));
+  singles.erase(singles.begin(), singles.begin() + static_cast<std::ptrdiff_t>(packed));
+  folder.folded = most_late;
 }
 
 void ItemFolder::push(SiteFolder& folder, unsigned level, const PlacedRun& placed) {
@@ -210,11 +223,26 @@ void ItemFolder::emit(SiteFolder& folder, const PlacedRun& placed) {
   }
 }
 
-void ItemFolder::add_stream(SiteFolder& folder, Item& item) {
-  std::vector<Single>& singles = folder.singles;
+// In the order of their sequence, the packed ones before the others.
+void ItemFolder::sort_singles(SiteFolder& folder) {
   const auto earlier = [](const Single& a, const Single& b) { return a.sequence < b.sequence; };
+  std::vector<Single>& singles = folder.singles;
   if (!std::is_sorted(singles.begin(), singles.end(), earlier)) std::sort(singles.begin(), singles.end(), earlier);
-  if (singles.size() < least_stream) {
+  LooseAccesses& loose = folder.loose;
+  if (loose.empty() || (loose.in_order() && (singles.empty() || singles.front().sequence >= loose.last_sequence()))) return;
+  std::vector<Single> all;
+  format::reserve_large(all, loose.size() + singles.size());
+  loose.take_all([&](const Single& single) { all.push_back(single); });
+  all.insert(all.end(), singles.begin(), singles.end());
+  std::sort(all.begin(), all.end(), earlier);
+  singles = std::move(all);
+}
+
+void ItemFolder::add_stream(SiteFolder& folder, Item& item) {
+  sort_singles(folder);
+  const std::vector<Single>& singles = folder.singles;
+  const std::size_t accesses = folder.loose.size() + singles.size();
+  if (accesses < least_stream) {
     for (const Single& single : singles) runs_.push_back(placed(folder, single));
     return;
   }
@@ -222,18 +250,20 @@ void ItemFolder::add_stream(SiteFolder& folder, Item& item) {
   stream.site = folder.single_shape.run.site;
   stream.kind = folder.single_shape.run.kind;
   stream.width = folder.single_shape.run.width;
-  format::reserve_large(stream.slot, singles.size());
-  format::reserve_large(stream.offset, singles.size());
-  format::reserve_large(stream.producer_distance, singles.size());
-  format::reserve_large(stream.sequence, singles.size());
-  for (const Single& single : singles) {
+  format::reserve_large(stream.slot, accesses);
+  format::reserve_large(stream.offset, accesses);
+  format::reserve_large(stream.producer_distance, accesses);
+  format::reserve_large(stream.sequence, accesses);
+  const auto add = [&](const Single& single) {
     const SlotNumber slot = slots_.find_or_add(single.object, static_cast<SlotNumber>(item.positions.size()));
     if (slot == item.positions.size()) item.positions.push_back({single.object, single.offset});
     stream.slot.push_back(slot);
     stream.offset.push_back(single.offset - item.positions[slot].offset);
     stream.producer_distance.push_back(single.distance);
     stream.sequence.push_back(single.sequence);
-  }
+  };
+  folder.loose.take_all(add);
+  for (const Single& single : singles) add(single);
   slots_.clear();
   item.pattern.streams.push_back(std::move(stream));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/program/workload.hpp"
+#include "traces/capture/assembler/loose_accesses.hpp"
 #include "traces/capture/assembler/slots.hpp"
 #include "traces/format/records/large_memory.hpp"
 
@@ -71,16 +72,12 @@ private:
     std::int64_t last_offset = 0, stride = 0;
     std::uint64_t last_sequence = 0, sequence_stride = 0;
   };
-  struct Single {
-    ObjectId object;
-    std::uint32_t distance;
-    std::int64_t offset;
-    std::uint64_t sequence;
-  };
+  using Single = LooseAccess;
   struct SiteFolder {
     Level level[AccessRun::max_dimensions];
     // Single accesses: before `folded` those that fold into nothing, behind it those that came since. One vector, as what folds
-    // into nothing never takes more room than it did before.
+    // into nothing never takes more room than it did before. Long ago: in `loose`, in less room.
+    LooseAccesses loose;
     std::vector<Single> singles;
     std::size_t folded = 0;
     PlacedRun single_shape;
@@ -112,6 +109,8 @@ private:
   void emit(SiteFolder&, const PlacedRun&);
   void close_all(SiteFolder&);
   void fold_singles(SiteFolder&);
+  static void pack_singles(SiteFolder&);
+  static void sort_singles(SiteFolder&);
   void add_stream(SiteFolder&, Item&);
 
   std::vector<SiteFolder> sites_;

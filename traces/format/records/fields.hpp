@@ -115,28 +115,34 @@ public:
   // `least_bytes`: what an element takes in the file.
   template <class Element>
   std::size_t count(const char* field, std::vector<Element>& elements, std::size_t least_bytes) {
-    elements.assign(in_.count(field, least_bytes), {});
-    return elements.size();
+    const std::size_t length = in_.count(field, least_bytes);
+    reserve_large(elements, length);
+    elements.assign(length, {});
+    return length;
   }
   void slots(const char* field, std::vector<SlotNumber>& column) {
     for (SlotNumber& number : column) slot(field, number);
   }
   void numbers(const char* field, std::vector<std::uint32_t>& column, std::size_t length) {
-    column.resize(length);
+    make_room(column, length);
     for (std::uint32_t& number : column) bounded(field, number);
   }
   void differences(std::vector<std::int64_t>& column, std::size_t length) {
-    column.resize(length);
+    make_room(column, length);
     std::uint64_t now = 0;
     for (std::int64_t& number : column) number = static_cast<std::int64_t>(now += static_cast<std::uint64_t>(in_.signed_value()));
   }
   void ascending(std::vector<std::uint64_t>& column, std::size_t length) {
-    column.resize(length);
+    make_room(column, length);
     std::uint64_t now = 0;
     for (std::uint64_t& number : column) number = now += in_.unsigned_value();
   }
 
 private:
+  static void make_room(auto& column, std::size_t length) {
+    reserve_large(column, length);
+    column.resize(length);
+  }
   static constexpr std::size_t most_names = 4096;
   ByteReader& in_;
   const LookUp& look_up_;
