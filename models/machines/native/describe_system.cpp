@@ -22,11 +22,14 @@ void faults(DescribedFields& fields, const HostFigures& host) {
       threads > 1 ? native::split_fault(alone.value, together.value, threads) : native::FaultSplit{alone.value};
   const double serial_share = threads > 1 && together.value > 0 ? split.serial / together.value : 0;
   Spread serial = mapped(resting_on(together, alone), [&](double time) { return serial_share * time; });
+  // Each interval is for the other part as it is stated: the sum of both is known better than how it splits, and samples draw each by
+  // itself.
+  serial.low = std::min(split.serial, std::max(serial.low, alone.low - split.parallel));
   serial.high = split.serial == 0 ? split.most_serial : std::max(split.serial, std::min(serial.high, alone.high));
   Spread parallel = resting_on(alone, together);
   parallel.value = parallel.median = split.parallel;
-  parallel.low = std::min(split.parallel, std::max(0.0, alone.low - serial.high));
-  parallel.high = std::max(split.parallel, alone.high - serial.low);
+  parallel.low = std::min(split.parallel, std::max(0.0, alone.low - split.serial));
+  parallel.high = std::max(split.parallel, alone.high - split.serial);
   fields.set("system.faults.parallel", parallel, DescribedFields::time_text,
              "a write to a fresh page of 4 KiB, " + nanoseconds(alone) +
                  " with its zeroing, less the serial part; the same page again after "
