@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import homenode as hn
-from homenode.first_place import contenders, first_place, samples_that_fit
+from homenode.first_place import FEWEST, contenders, first_place, samples_that_fit
 from homenode.ranking_words import bound_and_found, certainty, measure_first, settled
 from support import Ended
 
@@ -29,8 +29,10 @@ def test_the_first_its_next_rival_and_what_is_near_contend() -> None:
 def test_samples_cost_no_more_than_the_ranking() -> None:
     for choices in range(1, 200):
         for contending in range(1, choices + 1):
-            assert samples_that_fit(choices, contending, 40) * contending <= choices or contending == 1
+            samples = samples_that_fit(choices, contending, 40)
+            assert samples * contending <= choices or samples == FEWEST or contending == 1
     assert samples_that_fit(6, 2, 40) == 3
+    assert samples_that_fit(2, 2, 40) == FEWEST
     assert samples_that_fit(200, 2, 40) == 40
     assert samples_that_fit(1, 1, 40) == 0  # nothing to compare
 
@@ -111,7 +113,7 @@ def test_what_to_measure_first_says_where_a_number_is_from() -> None:
     )
     nothing = {"measure_first": None}
     assert measure_first({**nothing, "pairs": [pair(1.0, tied=True)]}).endswith("all times are equal on all samples.")
-    assert measure_first({**nothing, "pairs": [pair(1.0), pair(1.0, tied=True)]}).endswith("all samples agree.")
+    assert measure_first({**nothing, "pairs": [pair(1.0), pair(1.0, tied=True)]}).endswith("the same on all samples.")
     assert measure_first({**nothing, "pairs": [pair(0.5)]}).endswith("no single number explains it.")
     assert (certainty(pair(1.0, tied=True)), certainty(pair(0.925))) == ("equal", "92 %")
 

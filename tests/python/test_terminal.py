@@ -26,7 +26,12 @@ COMMANDS = {
     "mapping": "map TRACE --machine xeon-x5550-2s --threads 8",
     "machines": "machines",
     "policies": "policies",
+    "policy with sizes": "policies autonuma",
+    "policy with many parameters": "policies memtis",
+    "policy with words": "policies latency-weighted",
+    "policy with short sentences": "policies work-stealing",
     "comparison": "machine compare xeon-x7560-4s opteron-8431-4s",
+    "comparison of unlike machines": "machine compare xeon-8380-2s epyc-7763-2s-nps1",
 }
 
 
@@ -63,6 +68,14 @@ def test_no_line_is_wider_and_no_word_is_broken(name: str, trace_file: Path, tmp
     # a piece of a word is no word of what a pipe gets; what narrow tables say themselves has words of its own
     told = re.sub(r"^Not shown in so few columns: .*$", "", narrow, flags=re.MULTILINE)
     assert sorted(set(told.split()) - set(whole.split())) == []
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name.startswith(("polic", "comparison"))])
+def test_nothing_is_lost_on_a_narrow_terminal(name: str, trace_file: Path, tmp_path: Path) -> None:
+    whole = printed(COMMANDS[name], trace_file, None, tmp_path)
+    narrow = without_styles(printed(COMMANDS[name], trace_file, 80, tmp_path))
+    assert "Not shown" not in narrow
+    assert sorted(set(whole.split()) - set(narrow.split())) == []
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ def lesson(runs: list[dict[str, Any]]) -> str:
     fullest = max(range(len(pages)), key=pages.__getitem__)
     share = 100 * pages[fullest] / sum(pages)
     return (
-        f"on {best['machine']} {choice} makes it {gain:.2f} times as fast as '{UNTOUCHED[0]}' with '{UNTOUCHED[1]}', "
-        f"which puts {share:.0f} % of the pages on node {fullest}, so that '{worst['label']}' is held up by "
-        f"{worst['binding_resource']} and takes {worst['seconds'] / better[worst['label']]:.2f} times as long"
+        f"on {best['machine']} {choice} makes it {gain:.2f} times as fast as '{UNTOUCHED[0]}' with '{UNTOUCHED[1]}'. "
+        f"The latter puts {share:.0f} % of the pages on node {fullest}: {worst['binding_resource']} holds up '{worst['label']}', "
+        f"which takes {worst['seconds'] / better[worst['label']]:.2f} times as long"
     )
 
 
@@ -67,7 +67,9 @@ def main(arguments: list[str] | None = None) -> None:
             print_ranking(screen, of_machine, [choices[0].machine], first_places)
             results += of_machine
     learnt = [lesson([result.run for result in results if result.run["machine"] == name]) for name in MACHINES]
-    console.say(screen, f"\nWhat this says about jacobi3d, whose arrays one thread initialises: {'; '.join(learnt)}.")
+    screen.print("\nWhat this says about jacobi3d, whose arrays one thread initialises:")
+    for said in learnt:
+        console.say(screen, f"- {said[0].upper()}{said[1:]}.")
 
 
 if __name__ == "__main__":

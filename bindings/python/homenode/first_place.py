@@ -31,8 +31,11 @@ def contenders(order: Sequence[int], seconds: Sequence[float]) -> list[int]:
 
 
 def samples_that_fit(choices: int, contending: int, most: int) -> int:
-    """As many samples as cost no more replays than the ranking itself: deterministic, whatever the speed of the host."""
-    return min(most, choices // contending) if contending > 1 else 0
+    """As many samples as cost no more replays than the ranking itself, but enough to say something (FEWEST).
+
+    Deterministic, whatever the speed of the host.
+    """
+    return min(most, max(FEWEST, choices // contending)) if contending > 1 else 0
 
 
 def is_tie(lead: float, sampled: Iterable[float]) -> bool:

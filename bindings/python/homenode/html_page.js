@@ -111,7 +111,9 @@
   const draw = async (place, figure) => {
     const seen = isSeen(place);
     const data = seen ? figure.data.map((trace, number) => ({ ...trace, visible: seen[number] })) : figure.data;
-    const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+    // Where nothing hovers, a bar of buttons would cover the figure all the time.
+    const displayModeBar = matchMedia("(hover: none)").matches ? false : "hover";
+    const config = { responsive: true, displaylogo: false, displayModeBar, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
     await Plotly.newPlot(place, data, present(place, figure), config);
     place.on("plotly_click", ({ points: [point] }) => {
       if (place.dataset.marked) choose(place.dataset.group, Math.round(point.y));

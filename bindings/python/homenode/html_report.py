@@ -5,7 +5,7 @@ A page has at most 2 MB. Of a report that is too large for that, it shows the fa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -88,37 +88,46 @@ def _remote_share(run: dict[str, Any]) -> float:
     return share(every - sum(row[node] for node, row in enumerate(matrix)), every)
 
 
-def bound_by(run: dict[str, Any], open_regions: Collection[str] = ()) -> str:
-    """The bottleneck of the longest region, and that region; with a ? in `open_regions`, of which too much was not seen."""
+def bound_by(run: dict[str, Any], not_seen: dict[str, Any] | None = None) -> str:
+    """The bottleneck of the longest region, and that region; with a ? where too much of that region was `not_seen`."""
     bound = run.get("ranked_bound_by", run.get("bound_by", {"resource": None}))
     if bound["resource"] is None:
         return "–"
-    doubt = "?" if bound["region"] in open_regions else ""
+    doubt = "?" if bound["region"] in unseen.open_of(not_seen or {}, run) else ""
     return f"{bound['resource']}{doubt} ({bound['region'] or _percent(bound['seconds'], run['seconds'])})"
 
 
-def _ranking(page: Page, of: RankedRuns, open_regions: set[str]) -> None:
+def _ranking(page: Page, of: RankedRuns, not_seen: dict[str, Any]) -> None:
     intervals = any(run.get("seconds_interval") for run in of.runs)
-    by_regions = ["ranked time"] if any("ranked_seconds" in run for run in of.runs) else []
+    by_regions = ["time"] if any("ranked_seconds" in run for run in of.runs) else []
     factor, unit = of.scale
     rows = []
     for place, name, run in zip(of.places, of.names, of.runs, strict=True):
-        row = [place, name, f"{factor * run['seconds']:.4g} {unit}"]
+        row = [place, name, f"{factor * report.ranked_seconds(run):.4g} {unit}"]
         if intervals:
-            low, high = run["seconds_interval"]
+            low, high = run.get("ranked_seconds_interval", run["seconds_interval"])
             row.append(f"{factor * low:.4g} … {factor * high:.4g} {unit}")
-        row += [f"{factor * report.ranked_seconds(run):.4g} {unit}" for _ in by_regions]
+        row += [f"{factor * run['seconds']:.4g} {unit}" for _ in by_regions]
         waits = sum(thread["idle_seconds"] for thread in run["threads_detail"])
         row += [
             f"{100 * run['regret']:+.1f} %",
             _percent(run["remote_pages"], sum(run["pages_by_node"])),
             f"{100 * _remote_share(run):.1f} %",
             _percent(waits, run["seconds"] * len(run["threads_detail"])),
-            bound_by(run, open_regions),
+            bound_by(run, not_seen),
         ]
         rows.append(row)
     sampled = [f"{100 * LEVEL:.0f} % interval"] if intervals else []
-    numbers = ["rank", "time", *sampled, *by_regions, "regret", "remote pages", "remote traffic", "idle"]
+    numbers = [
+        "rank",
+        "ranked time" if by_regions else "time",
+        *sampled,
+        *by_regions,
+        "regret",
+        "remote pages",
+        "remote traffic",
+        "idle",
+    ]
     page.table(["rank", "choice", *numbers[1:], "bound by"], rows, right=numbers, meanings=_MEANINGS, group=of.group)
 
 
@@ -197,23 +206,21 @@ def _page(document: dict[str, Any], made_by: str | None, amount: _Amount) -> Pag
     groups: dict[tuple[Any, ...], list[int]] = {}
     for place, run in enumerate(document["runs"]):
         groups.setdefault(report.comparable(run), []).append(place)
-    by_blocks = all(run.get("core", "classes") != "classes" for run in document["runs"])
     not_seen = trace.get("unseen", {})
-    open_regions = unseen.open_regions(not_seen, by_blocks)
     every = [_Ranking.of(document["runs"], asked) for asked in groups.values()]
     best = sorted(every, key=lambda ranking: report.ranked_seconds(ranking.best))
     shown = [ranking for ranking in every if ranking in best[: amount.rankings]]
-    page.lead(_headline(best[0], open_regions, several=len(every) > 1))
+    page.lead(_headline(best[0], not_seen, several=len(every) > 1))
     page.meaning(
         "Predicted by homenode: the recorded memory accesses of this program, replayed on a model of the machine. "
         "A click on a row of a table or a figure chooses what all figures of its section show."
     )
-    if (told := unseen.sentence(not_seen, by_blocks=by_blocks)) is not None:
+    if (told := unseen.sentences(not_seen, document["runs"])) is not None:
         page.text(told)
     if len(every) > 1:
-        _overview(page, best, shown, open_regions)
+        _overview(page, best, shown, not_seen)
     for ranking in shown:
-        _section(page, document, ranking, open_regions, amount)
+        _section(page, document, ranking, not_seen, amount)
     page.heading("How this page was made")
     page.text(
         f"Trace {trace['hash']}, {trace['accesses']:,} accesses; report by homenode {document['homenode_version']}."
@@ -252,7 +259,7 @@ class _Ranking:
         return self.runs[0]
 
 
-def _headline(ranking: _Ranking, open_regions: Collection[str], *, several: bool) -> str:
+def _headline(ranking: _Ranking, not_seen: dict[str, Any], *, several: bool) -> str:
     """The best choice, how much faster it is than what it is measured by, and what binds it."""
     run, ranked = ranking.best, ranking.runs[: ranking.ranked]
     factor, unit = scale_of([{"seconds": report.ranked_seconds(run)}])
@@ -265,7 +272,7 @@ def _headline(ranking: _Ranking, open_regions: Collection[str], *, several: bool
     )
     if other := _measure(ranked):
         said += _lead_over(ranking.names[ranked.index(other)], report.ranked_seconds(other), report.ranked_seconds(run))
-    bound = bound_by(run, open_regions)
+    bound = bound_by(run, not_seen)
     return f"{said}." if bound == "–" else f"{said}. Bound by {bound}."
 
 
@@ -280,14 +287,14 @@ def _lead_over(name: str, slower: float, faster: float) -> str:
 
 
 def _measure(ranked: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """What the best of several is measured by: first touch, which is what systems do unasked, else the slowest."""
+    """What the best of several is measured by: the first choice with first touch, which is what systems do unasked, else the next."""
     others = [run for run in ranked[1:] if run["placement"] == "first-touch"] if ranked else []
     if len(ranked) < 2:
         return None
-    return others[0] if others and ranked[0]["placement"] != "first-touch" else ranked[-1]
+    return others[0] if others and ranked[0]["placement"] != "first-touch" else ranked[1]
 
 
-def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], open_regions: Collection[str]) -> None:
+def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], not_seen: dict[str, Any]) -> None:
     """The best choice of each machine and team, fastest first."""
     listed = best[:_MOST_IN_OVERVIEW]
     factor, unit = scale_of([{"seconds": report.ranked_seconds(ranking.best)} for ranking in listed])
@@ -309,7 +316,7 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], o
             f"{factor * seconds:.4g} {unit}",
             f"{seconds / times[0]:.2f}" if times[0] else "–",
             ranking.ranked,
-            bound_by(ranking.best, open_regions),
+            bound_by(ranking.best, not_seen),
         )
         for title, ranking, seconds in zip(titles, listed, times, strict=True)
     ]
@@ -327,7 +334,7 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], o
         "x": [factor * seconds for seconds in times],
         "y": list(range(len(listed))),
         "text": [report_figures.plain_text(ranking.names[0]) for ranking in listed],
-        "textposition": "auto",
+        "textposition": "inside",  # beside a short bar it would leave a narrow page
         "marker": {"color": COLOURS[0]},
         "hovertemplate": f"%{{text}}: %{{x:.4g}} {unit}<extra></extra>",
     }
@@ -353,7 +360,9 @@ def _machine_and_team(run: dict[str, Any]) -> str:
     return f"{run['machine']}{changed} · {threads}"
 
 
-def _section(page: Page, document: dict[str, Any], ranking: _Ranking, open_regions: set[str], amount: _Amount) -> None:
+def _section(
+    page: Page, document: dict[str, Any], ranking: _Ranking, not_seen: dict[str, Any], amount: _Amount
+) -> None:
     """One ranking and why it is so."""
     places = [*map(str, range(1, ranking.ranked + 1)), *["bound"] * (len(ranking.order) - ranking.ranked)]
     if places.count("bound") > 1:
@@ -373,8 +382,8 @@ def _section(page: Page, document: dict[str, Any], ranking: _Ranking, open_regio
     if (told := _CORE_MODELS.get(first.get("core"))) is not None:
         page.meaning(told, ("core time",))
     if page.sections > 1:
-        page.lead(_headline(ranking, open_regions, several=False))
-    _ranking(page, of, open_regions)
+        page.lead(_headline(ranking, not_seen, several=False))
+    _ranking(page, of, not_seen)
     if len(kept) < len(places):
         page.text(
             f"The fastest {len(kept)} of {len(places)} choices are shown: a page has at most {MOST_BYTES // 1_000_000} MB. "

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 _CURVES = (
-    "Latency of a load by the bandwidth in use. Real controllers queue from half load on, likely for refresh, turning the bus, bursts of "
-    "prefetches and the order of requests; engine 'line' has these in its bandwidth only, and mostly lies below the description's curve."
+    "Latency of a load by the bandwidth in use. Engine 'line' has refresh, activations, turning of the bus and the order of requests as "
+    "far as the machine's description has the timings of its DIMMs; without them it mostly lies below the description's curve."
 )
 _MEANINGS = {
     "GB/s": "Bytes that all cores together read from the node's memory in a second.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from homenode import _core, arguments, notebook, sampling
 from homenode.arguments import is_path, whole_number
-from homenode.errors import UsageError
+from homenode.errors import InputError, UsageError
 from homenode.resources import MACHINES
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ class Machine:
         if not is_path(name):
             raise UsageError(f"a machine is {type(name).__name__}; allowed: a name or the path of a TOML file")
         text = str(name)
+        if "." in text and "/" not in text and not text.endswith(".toml"):  # no machine's name has one
+            raise InputError(
+                f"no machine '{text}'; allowed: the path of a description that ends in .toml, or a name that `homenode machines` lists"
+            )
         path = Path(text) if text.endswith(".toml") or "/" in text else _core.find_machine(text, [MACHINES])
         _log.debug("machine %s from %s", text, path)
         return Machine(_core.read_machine(path), source=text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -30,6 +31,24 @@ def is_source(word: str) -> bool:
 
     path = f"./{word}" if "/" not in word else word
     return Path(word).is_file() and shutil.which(path) is None and language_of(word, "cc", None) is not None
+
+
+def other_than_trace(path: Path) -> str | None:
+    """What a file is that was taken for a trace, and what to do with it; None if it may be one."""
+    if is_source(str(path)):
+        return f"a source, no trace. {compile_first(str(path))}"
+    begin = b""
+    with suppress(OSError):
+        if path.is_file():  # a pipe would be waited for
+            with path.open("rb") as file:
+                begin = file.read(4)
+    if begin == b"\x7fELF":
+        program = str(path) if "/" in str(path) else f"./{path}"
+        return f"a program, no trace. Capture it: {shlex.join(['homenode', 'capture', '-o', f'{path.name}.hnt', '--', program])}"
+    if begin.startswith(b"{"):
+        page = shlex.join(["homenode", "report", str(path), "-o", f"{path.stem}.html"])
+        return f"a JSON document, no trace. The page of a report: {page}"
+    return None
 
 
 def compile_first(source: str) -> str:

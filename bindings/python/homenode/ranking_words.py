@@ -82,10 +82,11 @@ def measure_first(group: dict[str, Any]) -> str:
     if first is None:
         differing = [pair for pair in group["pairs"] if not pair.get("tied")]
         contested = any(0 < pair["probability"] < 1 for pair in differing)
-        reason = "no single number explains it" if contested else "all samples agree"
         if not differing:
-            reason = "all times are equal on all samples"
-        return f"No measurement would settle the order: {reason}."
+            return "No measurement would settle the order: all times are equal on all samples."
+        if contested:
+            return "No measurement would settle the order: no single number explains it."
+        return "There is nothing to measure first: the order is the same on all samples."
     basis = _BASIS.sub("from general knowledge, no source", first["basis"])
     return (
         f"Measuring {first['name']} would settle the order best ({first['value']}, between {_short(first['low'])} and "

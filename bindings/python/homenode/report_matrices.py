@@ -106,6 +106,8 @@ def _borders(nodes: Sequence[int]) -> list[dict[str, Any]]:
 def traffic(page: Page, of: RankedRuns) -> None:
     """One matrix at a time; the best run's first."""
     data = []
+    # one scale for all choices; plotly ignores zmin without zmax
+    most = max(moved for run in of.runs for row in run["traffic_bytes"] for moved in row) / 1e6
     for place, run in enumerate(of.runs):
         nodes = [f"node {node}" for node in range(len(run["traffic_bytes"]))]
         data.append(
@@ -116,6 +118,7 @@ def traffic(page: Page, of: RankedRuns) -> None:
                 "z": [[moved / 1e6 for moved in row] for row in run["traffic_bytes"]],
                 "visible": place == 0,
                 "zmin": 0,
+                "zmax": max(most, 1e-6),
                 "colorscale": _COLOURS,
                 "colorbar": {"title": {"text": "MB"}, "thickness": 14},
                 "hovertemplate": "from %{y} to %{x}: %{z:.4g} MB<extra></extra>",
@@ -234,7 +237,7 @@ def latencies(page: Page, of: RankedRuns) -> None:
                     "type": "scatter",
                     "mode": "markers",
                     "marker": {"symbol": _SYMBOLS[sources.index(source) % len(_SYMBOLS)], "size": 9},
-                    "name": f"{source}: {total:,} lines, {mean:.0f} ns",
+                    "name": f"{source}: {total:,} lines, about {mean:.0f} ns",
                     "x": [(low + high) / 2 for low, high, _ in bins],
                     "y": [lines for _, _, lines in bins],
                     "visible": place == 0,
@@ -251,6 +254,6 @@ def latencies(page: Page, of: RankedRuns) -> None:
     }
     note = (
         "Cache lines that the first level did not hold, by how long they took and what served them; the scale of the lines is "
-        "logarithmic, and the mean latency of each source stands in the legend."
+        "logarithmic. Latencies are counted in steps of 10 ns; the legend has the mean of each source by the middles of these steps."
     )
     page.plot(data, layout, meaning=note, words=("hit, miss",), menu=of.menu, choices=of.seen(of_run))

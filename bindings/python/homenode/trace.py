@@ -13,6 +13,7 @@ from homenode import _core, notebook, unseen
 from homenode.arguments import is_path, whole_number
 from homenode.errors import InputError, TruncatedTrace, UsageError
 from homenode.losses import by_reason, unrecorded_share
+from homenode.program_hints import other_than_trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,8 @@ def existing(path: str | Path) -> Path:
         raise InputError(f"'{path}' is a folder, not a trace")
     if not is_there:
         raise InputError(f"no trace '{path}'")
+    if (other := other_than_trace(path)) is not None:
+        raise InputError(f"'{path}' is {other}")
     return path
 
 

@@ -86,6 +86,28 @@ def open_regions(unseen: dict[str, Any], by_blocks: bool = False) -> set[str]:
     return {region["label"] for region in unseen.get("regions", []) if _is_open(region, by_blocks)}
 
 
+def open_of(unseen: dict[str, Any], run: dict[str, Any]) -> set[str]:
+    """The same of one run of a report: its machine times code by blocks or by classes."""
+    return open_regions(unseen, _by_blocks(run))
+
+
+def _by_blocks(run: dict[str, Any]) -> bool:
+    return bool(run.get("core", "classes") != "classes")
+
+
+def sentences(unseen: dict[str, Any], runs: Iterable[dict[str, Any]], judged: Iterable[str] = ()) -> str | None:
+    """What is to be said of the times of these runs, by machine where their machines time code in different ways."""
+    runs, judged = list(runs), list(judged)
+    kinds = dict.fromkeys(_by_blocks(run) for run in runs)
+    said = []
+    for by_blocks in kinds:
+        if (told := sentence(unseen, judged, by_blocks)) is None:
+            continue
+        names = dict.fromkeys(str(run["machine"]) for run in runs if _by_blocks(run) == by_blocks)
+        said.append(f"On {', '.join(names)}: {told[0].lower()}{told[1:]}" if len(kinds) > 1 else told)
+    return " ".join(said) or None
+
+
 def library_of(function: dict[str, Any]) -> str:
     """`libm` for ``libm.so.6``; code in the program's own file was linked without tracing."""
     return str(function["library"]).partition(".so")[0] or "not instrumented"

@@ -67,14 +67,19 @@ def _hint_at_dashes(args: list[str]) -> None:
         if is_source(word):
             raise click.UsageError(f"'{word}' is a source, no kernel and no program. {compile_first(word)}")
         if "/" in word or shutil.which(word) is not None or Path(word).is_file():
-            before = (
-                args[:place]
-                if "-o" in args[:place] or "--output" in args[:place]
-                else ["-o", f"{Path(word).name}.hnt", *args[:place]]
-            )
-            meant = shlex.join(["homenode", "capture", *before, "--", program_here(word), *args[place + 1 :]])
+            before, behind = args[:place], args[place + 1 :]
+            if "-o" not in before and "--output" not in before:
+                output, behind = _taken_output(behind)
+                before = ["-o", output or f"{Path(word).name}.hnt", *before]
+            meant = shlex.join(["homenode", "capture", *before, "--", program_here(word), *behind])
             raise click.UsageError(f"'{word}' is no kernel; a program comes after '--'. Did you mean: {meant}")
         return
+
+
+def _taken_output(words: list[str]) -> tuple[str | None, list[str]]:
+    """A trace that is named at the end of a program's words was meant for us: its name, and the other words."""
+    is_ours = len(words) >= 2 and words[-2] in ("-o", "--output") and words[-1].endswith(".hnt")
+    return (words[-1], words[:-2]) if is_ours else (None, words)
 
 
 _WITH_VALUE = ("--set", "-o", "--output", "--threads", "--label", "--alias-over", "--timeout")

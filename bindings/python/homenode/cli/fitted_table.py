@@ -93,7 +93,7 @@ class HeadedTable(Table):
             return
         if fitting.above:
             yield Text(fitting.above)
-        yield self._table(fitting.parts)
+        yield self._table(fitting.parts, width)
         if fitting.below:
             yield Text(fitting.below)
 
@@ -108,7 +108,7 @@ class HeadedTable(Table):
         for number, group in enumerate(groups):
             if number:
                 yield Text("")
-            yield self._table(group)
+            yield self._table(group, width)
 
     def _parts(self, console: Console) -> Iterator[_Part]:
         for column in self.columns:
@@ -139,12 +139,11 @@ class HeadedTable(Table):
             shown = tuple(part for part in narrow if part.name.replace("\n", " ") not in left_out)
             yield _Layout(shown, above, f"Not shown in so few columns: {', '.join(left_out)}.")
 
-    def _table(self, parts: Sequence[_Part]) -> Table:
+    def _table(self, parts: Sequence[_Part], width: int) -> Table:
         table = Table(box=None, pad_edge=False, header_style="bold")
-        for part in parts:
+        for part, columns in zip(parts, _widths(parts, width), strict=True):
             justify = "right" if part.is_right else "left"
-            least = part.least() if part.wraps else None
-            table.add_column(part.name, justify=justify, no_wrap=not part.wraps, min_width=least)  # type: ignore[arg-type]
+            table.add_column(part.name, justify=justify, no_wrap=not part.wraps, width=columns)  # type: ignore[arg-type]
         for number, row in enumerate(self.rows):
             table.add_row(*(part.cells[number] for part in parts), style=row.style)
         return table
@@ -164,6 +163,21 @@ class HeadedTable(Table):
                     yield line
                     line = Text("  ")
                 yield line + value
+
+
+def _widths(parts: Sequence[_Part], width: int) -> list[int]:
+    """Columns of the terminal for each part: what it needs, and of what is left an equal share for those that want more.
+
+    Left to itself rich takes from columns that may not wrap, and cuts their words off.
+    """
+    widths = [part.least() for part in parts]
+    left = width - sum(widths) - _GAP * (len(parts) - 1)
+    wanting = sorted((place for place, part in enumerate(parts) if part.wraps), key=lambda place: parts[place].width())
+    for number, place in enumerate(wanting):
+        more = max(0, min(parts[place].width() - widths[place], left // (len(wanting) - number)))
+        widths[place] += more
+        left -= more
+    return widths
 
 
 def _texts(cells: Sequence[object]) -> Iterator[str | Text]:

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from homenode import unseen
 from homenode.cli import console
+from homenode.cli.fitted_table import Narrowing
 from homenode.cli.inspect_code import print_code
 from homenode.trace import Trace
 
@@ -172,8 +173,10 @@ _BASIS = {"stepped": "{} calls stepped", "timed": "{} calls timed", "at_least": 
 def _print_calls(screen: Console, found: dict[str, Any], every: bool) -> None:
     """What ran outside of the instrumented code, by library and function."""
     numbers = ("calls", "instructions a call", "share")
+    narrowing = Narrowing(keys=["function"])
+    title = "Not recorded: calls"
     table = console.table(
-        "library", "function", *numbers, "estimated from", "recorded", title="Not recorded: calls", right=numbers
+        "library", "function", *numbers, "estimated from", "recorded", title=title, right=numbers, narrowing=narrowing
     )
     shown = found["functions"] if every else found["functions"][:20]
     for one in shown:

@@ -6,6 +6,7 @@ import click
 
 from homenode import _core
 from homenode.cli import completion, console
+from homenode.cli.fitted_table import Narrowing
 from homenode.cli.run_options import extension_option
 from homenode.policies import KINDS, policies
 
@@ -37,7 +38,8 @@ def command(which: str | None, as_json: bool) -> None:
     if as_json:
         console.print_json({"policies": found})
         return
-    table = console.table("kind", "policy", "what it does", "parameters")
+    narrowing = Narrowing(same=["kind"], keys=["policy"])
+    table = console.table("kind", "policy", "what it does", "parameters", narrowing=narrowing)
     for policy in found:
         parameters = [_parameter(parameter) for parameter in policy["parameters"]]
         if policy.get("examples"):  # engines and cache models have none

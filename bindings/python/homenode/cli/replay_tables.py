@@ -40,7 +40,7 @@ def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
-def _bound_by(run: dict[str, Any], open_regions: set[str]) -> str:
+def _bound_by(run: dict[str, Any], not_seen: dict[str, Any]) -> str:
     """What held up the region that most of the time goes to, or what else it goes to; `?` where too much was not seen.
 
     Of a ranking by regions: of these.
@@ -48,7 +48,7 @@ def _bound_by(run: dict[str, Any], open_regions: set[str]) -> str:
     bound = run.get("ranked_bound_by", run["bound_by"])
     if bound["resource"] is None:
         return "–"
-    doubt = "?" if bound["region"] in open_regions else ""
+    doubt = "?" if bound["region"] in unseen.open_of(not_seen, run) else ""
     where = console.plain(bound["region"]) if bound["region"] else _share(bound["seconds"], run["seconds"])
     return f"{bound['resource']}{doubt} ({where})"
 
@@ -86,8 +86,6 @@ def print_ranking(
     Below it: how much of its machine is guessed, and what `first_places` say of it.
     """
     not_seen = results[0].trace.unseen
-    by_blocks = all(result.run["core"] != "classes" for result in results)
-    open_regions = unseen.open_regions(not_seen, by_blocks)
     described = {machine.hash: machine for machine in machines}
     cores = {result.run["core"] for result in results}
     for order, bounds in _rankings(results):
@@ -123,7 +121,7 @@ def print_ranking(
                 f"{100 * run['regret']:+.1f} %",
                 _share(run["remote_pages"], sum(run["pages_by_node"])),
                 _share(*_remote_traffic(run)),
-                _bound_by(run, open_regions),
+                _bound_by(run, not_seen),
                 style="bold" if rank == 1 and order else None,
             )
         screen.print(table)
@@ -137,7 +135,7 @@ def print_ranking(
         machine = described[first["machine_hash"]]
         console.say(screen, console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])))
     judged = {result.run["bound_by"]["region"] for result in results if result.run["bound_by"]["region"]}
-    if (told := unseen.sentence(not_seen, judged, by_blocks)) is not None:
+    if (told := unseen.sentences(not_seen, (result.run for result in results), judged)) is not None:
         console.say(screen, console.plain(told))
 
 
@@ -206,8 +204,11 @@ def _neighbours(group: dict[str, Any], title: str) -> Table:
     return table
 
 
+_LEAST_SHARE = 0.0005  # less is printed as 0.0 %
+
+
 def _held_up(region: dict[str, Any]) -> list[tuple[str, float]]:
-    """What held up a region, with its share, largest first: four at most.
+    """What held up a region, with its share, largest first: four at most, none of 0.0 %.
 
     Forks and barriers are moments in which nobody works; the rest is told by the threads' busy time.
     """
@@ -217,7 +218,7 @@ def _held_up(region: dict[str, Any]) -> list[tuple[str, float]]:
     shares = [(entry["resource"], of_work * entry["seconds"] / busy) for entry in region["binding"] if busy > 0]
     if team > 0:
         shares.append(("fork and barrier", 1 - of_work))
-    return [held for held in sorted(shares, key=lambda held: -held[1])[:4] if held[1] > 0]
+    return [held for held in sorted(shares, key=lambda held: -held[1])[:4] if held[1] >= _LEAST_SHARE]
 
 
 _OUTSIDE = {
@@ -237,8 +238,8 @@ def print_explanation(screen: Console, results: list[Result], everything: bool =
 
     `everything`: of all runs, not of the first ones of each ranking alone.
     """
-    by_blocks = all(result.run["core"] != "classes" for result in results)
-    open_regions = unseen.open_regions(results[0].trace.unseen, by_blocks)
+    not_seen = results[0].trace.unseen
+    doubtful = any(unseen.open_of(not_seen, result.run) for result in results)
     left_out = 0
     for order, bounds in _rankings(results):
         shown = [(f"rank {rank}: ", place) for rank, place in enumerate(order, start=1)]
@@ -246,16 +247,10 @@ def print_explanation(screen: Console, results: list[Result], everything: bool =
         last = len(shown) if everything else EXPLAINED
         left_out += max(0, len(shown) - last)
         for rank, place in shown[:last]:
-            screen.print(_explained(results[place].run, rank if len(results) > 1 else "", open_regions))
-    for machine, run in {result.run["machine"]: result.run for result in results}.items():
-        reason = run["caches_reason"]
-        if reason["region"]:
-            screen.print(
-                f"\n{console.plain(machine)}: caches by {run['caches']}, because region '{console.plain(reason['region'])}' "
-                f"accesses {reason['lines_per_touch']:.1f} consecutive lines at a time."
-            )
+            screen.print(_explained(results[place].run, rank if len(results) > 1 else "", not_seen))
+    _print_cache_models(screen, results)
     more = f"{console.number_of(left_out, 'choice')} more: --explain-all. " if left_out else ""
-    doubt = " ?: too much of the region was not seen to know." if open_regions else ""
+    doubt = " ?: too much of the region was not seen to know." if doubtful else ""
     console.say(
         screen,
         f"\n{more}time: the region's own. Rows in parentheses belong to no region; all rows add up to the run. "
@@ -263,10 +258,25 @@ def print_explanation(screen: Console, results: list[Result], everything: bool =
     )
 
 
-def _explained(run: dict[str, Any], rank: str, open_regions: set[str]) -> Table:
+def _print_cache_models(screen: Console, results: list[Result]) -> None:
+    """Why caches were modelled by runs of lines or by lines; machines of which the same is true together."""
+    said: dict[str, list[str]] = {}
+    for machine, run in {result.run["machine"]: result.run for result in results}.items():
+        reason = run["caches_reason"]
+        if reason["region"]:
+            why = (
+                f"caches by {run['caches']}, because region '{console.plain(reason['region'])}' "
+                f"accesses {reason['lines_per_touch']:.1f} consecutive lines at a time."
+            )
+            said.setdefault(why, []).append(console.plain(machine))
+    for why, machines in said.items():
+        console.say(screen, f"\n{', '.join(machines)}: {why}")
+
+
+def _explained(run: dict[str, Any], rank: str, not_seen: dict[str, Any]) -> Table:
     numbers = ("time", "share", "executions")
     narrowing = Narrowing(listed="bound by", optional=["executions"])
-    title = f"{rank}{_names(run)}"
+    title, open_regions = f"{rank}{_names(run)}", unseen.open_of(not_seen, run)
     table = console.table("region", *numbers, "bound by", title=title, right=numbers, narrowing=narrowing)
     for region in run["regions"]:
         shares = ", ".join(f"{resource} {_share(share, 1)}" for resource, share in _held_up(region))

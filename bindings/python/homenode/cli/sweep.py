@@ -173,11 +173,13 @@ def _heading(study: Study, results: StudyResults) -> str:
 
 
 def _fastest(results: StudyResults, rows: int) -> pd.DataFrame:
+    """Regret is of what can be chosen: the least of the same machine with the same changes."""
     frame = results.frame.dropna(subset=["seconds"]).sort_values("seconds", kind="stable")
-    shown = [*dict.fromkeys(["trace", "machine", *results.axes, "seconds", "joules", "bound_by"])]
+    changed = [name for name in results.axes if f"{name}_si" in frame]
+    least = frame.groupby(["trace", "machine", *changed], sort=False, dropna=False)["seconds"].transform("min")
+    frame["regret"] = frame["seconds"] / least - 1
+    shown = [*dict.fromkeys(["trace", "machine", *results.axes, "seconds", "regret", "joules", "bound_by"])]
     frame = frame.groupby(["trace", "machine"], sort=False).head(rows)[shown]
-    least = frame.groupby(["trace", "machine"], sort=False)["seconds"].transform("min")
-    frame.insert(list(frame.columns).index("seconds") + 1, "regret", frame["seconds"] / least - 1)
     order = results.frame[["trace", "machine"]].drop_duplicates().reset_index(drop=True)
     return order.merge(frame, how="inner", on=["trace", "machine"])
 
