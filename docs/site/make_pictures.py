@@ -16,7 +16,7 @@ from typing import Any
 
 import plotly.express
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from homenode.html_page import COLOURS
 from homenode.study.figure_axes import axis_of
@@ -86,15 +86,30 @@ def tutorial_pages(browser: Browser, folder: Path) -> None:
     script = "\n".join(text for text, _ in blocks("tutorial.md", "sh"))
     subprocess.run(["sh", "-eu", "-c", script], cwd=folder, env=environment, check=True, capture_output=True)
     (PICTURES / "tutorial-machine.svg").write_bytes((folder / "opteron.svg").read_bytes())
-    view = browser.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light")
+    view = browser.new_page(viewport={"width": 1200, "height": 860}, color_scheme="light", bypass_csp=True)
     view.goto((folder / "sampled.html").as_uri())
+    view.add_style_tag(content=".modebar { display: none }")
     view.wait_for_selector(".picture svg")
     view.wait_for_function("[...document.querySelectorAll('.plot')].every(place => place.querySelector('.main-svg'))")
     view.screenshot(path=PICTURES / "tutorial-report.png")
     view.locator("tr[data-choice='1']").click()
     view.wait_for_function("document.querySelector('.told').textContent.includes('first-touch')")
     view.locator(".picture svg").screenshot(path=PICTURES / "tutorial-traffic.png")
+    report_figures(view)
     view.close()
+
+
+def report_figures(view: Page) -> None:
+    """Each figure of the report that is open, named after its heading, in 64 colours."""
+    for place in view.locator("figure").all():
+        title = place.evaluate(
+            "figure => { while (figure.tagName !== 'H3') figure = figure.previousElementSibling; return figure.textContent }"
+        )
+        file = PICTURES / f"report-{re.sub(r'[^a-z0-9]+', '-', title.lower()).strip('-')}.png"
+        place.scroll_into_view_if_needed()
+        place.screenshot(path=file)
+        with Image.open(file) as shot:
+            shot.convert("RGB").quantize(64).save(file, optimize=True)
 
 
 def site_pages(browser: Browser) -> None:

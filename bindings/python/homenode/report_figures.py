@@ -309,7 +309,8 @@ def energy(page: Page, of: RankedRuns) -> None:
     if not all(run.get("energy_joules") for run in of.runs):
         return
     components = dict.fromkeys(name for run in of.runs for name in run["energy_joules"] if name != "total")
-    parts = {name: [1e3 * run["energy_joules"].get(name, 0.0) for run in of.runs] for name in components}
+    factor, unit = (1.0, "J") if max(run["energy_joules"]["total"] for run in of.runs) >= 1 else (1e3, "mJ")
+    parts = {name: [factor * run["energy_joules"].get(name, 0.0) for run in of.runs] for name in components}
     model = of.runs[0].get("energy_detail", {}).get("model", "that the report names")
     note = f"Energy of the run by component, by the energy model {model}."
-    _bars(page, of, _by_size(parts), ("Energy", "mJ", "energy"), note)
+    _bars(page, of, _by_size(parts), ("Energy", unit, "energy"), note)
