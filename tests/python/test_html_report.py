@@ -395,9 +395,10 @@ def test_every_column_and_figure_has_its_sentence(document: dict[str, Any]) -> N
     text = page_of(document).to_html()
     columns = set(re.findall(r'<button type="button">([^<]+)</button>', text))
     assert columns == set(re.findall(r"<dt>(?:<a [^>]+>)?([^<]+)(?:</a>)?</dt>", text))
-    # a figure is its title, a sentence, perhaps a list to choose from, and the drawing
+    assert re.findall(r"<dt>([^<]+)</dt>", text) == []  # each leads to the glossary
+    # a figure is its title, a sentence with words of the glossary, perhaps a list to choose from, and the drawing
     figure = (
-        r'<h3>[^<]+</h3>\n<p class="meaning">[^<]+\.( <span class="words">.*</span>)?</p>\n(<label.*</label>\n)?<figure'
+        r'<h3>[^<]+</h3>\n<p class="meaning">[^<]+\. <span class="words">.*</span></p>\n(<label.*</label>\n)?<figure'
     )
     assert len(re.findall(figure, text)) == text.count("<figure") == 12
     assert (

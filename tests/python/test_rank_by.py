@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ import homenode as hn
 from homenode import errors, report
 from homenode.confidence import settle
 from homenode.html_report import page_of
-from homenode.rank_by import rank_by_regions
+from homenode.rank_by import rank_by_regions, regions_to_rank_by
 from homenode.report_command import replay_commands
 from support import Ended
 
@@ -133,6 +134,17 @@ def test_what_is_refused(words: list[str], told: str, homenode: Run, trace_file:
     assert (done.status, done.stdout) == (2, "")
     assert told in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_message_says_where_numbered_regions_are() -> None:
+    regions = [
+        {"label": "main#0", "site": "wave.c:22"},
+        {"label": "init", "site": "wave.c:9"},
+        {"label": "main#1", "site": ""},
+    ]
+    trace = SimpleNamespace(labels=["main#0", "init", "main#1"], inspect=lambda: {"regions": regions})
+    with pytest.raises(errors.UsageError, match=r"'step'; allowed: .*; main#0 is wave\.c:22$"):
+        regions_to_rank_by(trace, ["step"], [])  # type: ignore[arg-type]
 
 
 def test_a_region_is_asked_for_by_text(trace: hn.Trace, choices: list[hn.RunSpec]) -> None:

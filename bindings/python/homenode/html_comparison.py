@@ -201,7 +201,7 @@ def _times(page: Page, ranking: Sequence[Pair], labels: Sequence[str], group: st
     of = f"of {', '.join(ranking[0].by_regions)} in" if ranking[0].by_regions else "of"
     note = f"Simulated time {of} each choice that both reports have, by its rank in the first one."
     height = 150 + 2 * rows_height(labels)
-    page.plot(data, layout, height, meaning=note, choices=Choices(group, marked="rows"))
+    page.plot(data, layout, height, meaning=note, words=("time",), choices=Choices(group, marked="rows"))
 
 
 def _parts(run: dict[str, Any]) -> dict[str, float]:

@@ -345,7 +345,7 @@ def _overview(page: Page, best: Sequence[_Ranking], shown: Sequence[_Ranking], n
         "showlegend": False,
     }
     note = "The time of the best choice of each section, which stands in its bar."
-    page.plot([data], layout, 110 + rows_height(titles), meaning=note)
+    page.plot([data], layout, 110 + rows_height(titles), meaning=note, words=("rank",))
 
 
 def title_of(run: dict[str, Any]) -> str:

@@ -18,6 +18,10 @@ WORDS = {
     "rank": "place by time among comparable runs; `bound` where nobody can run it (`optimal`)",
     "regret": "time over the time of the best comparable run, less one; a bound (`optimal`) is no run to compare with",
     "interval": "5th to 95th percentile over sampled machines, widened if need be to hold the result on the machine as described",
+    "choice": "the choices in which the runs of a page differ",
+    "time": "simulated time of the whole program",
+    "idle": "of the page: share of the threads' time in which they do not work",
+    "energy model": "watts of cores, caches, controllers and links at work and at rest, of which a run's energy is the sum over time",
     "assumed": "a number that no source gives; a choice of ours, so marked",
 }
 """A word, or words that the glossary has in one row, and what it means."""
@@ -31,6 +35,15 @@ _OF_COLUMNS = {
     "first rank": "rank",
     "second rank": "rank",
     "best choice": "rank",
+    "ranked time": "time",
+    "first time": "time",
+    "second time": "time",
+    "first ranked time": "time",
+    "second ranked time": "time",
+    "second / first": "time",
+    "machine and team": "team, fork, barrier",
+    "over the fastest": "regret",
+    "choices": "choice",
     "bound by": "bound by",
 }
 

@@ -11,6 +11,8 @@ from homenode.errors import UsageError
 from homenode.run_spec import RunSpec, one_or_many
 from homenode.trace import Trace
 
+_NAMED = 6  # places in a message
+
 
 def regions_to_rank_by(trace: Trace, asked: str | Iterable[str], specs: Sequence[RunSpec]) -> tuple[str, ...]:
     """The labels that are `asked` for, each once; a text is one label, or several with commas between them.
@@ -23,7 +25,7 @@ def regions_to_rank_by(trace: Trace, asked: str | Iterable[str], specs: Sequence
             raise UsageError(f"a region to rank by is {type(text).__name__}; allowed: its label, or several")
         for label in [text] if text in trace.labels else [part.strip() for part in text.split(",")]:
             if label not in trace.labels:
-                raise UsageError(_core.unknown_name("region label", label, trace.labels))
+                raise UsageError(_core.unknown_name("region label", label, trace.labels) + _places(trace))
             labels[label] = None
     bound = next((spec.placement for spec in specs if spec.placement.partition(":")[0] == "optimal"), None)
     if labels and bound is not None:
@@ -31,6 +33,12 @@ def regions_to_rank_by(trace: Trace, asked: str | Iterable[str], specs: Sequence
             f"a ranking by regions with placement '{bound}', a bound on the whole run; allowed: one of them"
         )
     return tuple(labels)
+
+
+def _places(trace: Trace) -> str:
+    """Where regions with numbers for names are in the source, as such a name does not tell."""
+    numbered = [one for one in trace.inspect()["regions"] if "#" in one["label"] and one["site"]]
+    return "; " + ", ".join(f"{one['label']} is {one['site']}" for one in numbered[:_NAMED]) if numbered else ""
 
 
 def seconds_of(regions: Iterable[dict[str, Any]], labels: Sequence[str]) -> float:

@@ -313,4 +313,4 @@ def energy(page: Page, of: RankedRuns) -> None:
     parts = {name: [factor * run["energy_joules"].get(name, 0.0) for run in of.runs] for name in components}
     model = of.runs[0].get("energy_detail", {}).get("model", "that the report names")
     note = f"Energy of the run by component, by the energy model {model}."
-    _bars(page, of, _by_size(parts), ("Energy", unit, "energy"), note)
+    _bars(page, of, _by_size(parts), ("Energy", unit, "energy"), note, ("energy model",))
