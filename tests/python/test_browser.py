@@ -54,9 +54,9 @@ def pages(trace: hn.Trace, tmp_path_factory: pytest.TempPathFactory) -> dict[str
         "report": whole,
         "packed report": page.to_html(),
         "two reports": page_of_two(document, against, ("a.json", "b.json"), "homenode report")[0].to_html(),
-        "gains": map_page(advice).to_html(),
-        "latency map": latency_map_page(ring, ring.latency_map(0x125000, 16)),
-        "loaded latency": loaded_latency_page(machine, 0, machine.loaded_latency(0)),
+        "gains": map_page(advice, "homenode advise").to_html(),
+        "latency map": latency_map_page(ring, ring.latency_map(0x125000, 16), "homenode machine latency-map"),
+        "loaded latency": loaded_latency_page(machine, 0, machine.loaded_latency(0), "homenode machine loaded-latency"),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")

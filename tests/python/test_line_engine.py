@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,7 +55,9 @@ def test_loaded_latency(homenode: Run, tmp_path: Path) -> None:
     assert loads[0]["latency_ns"] == pytest.approx(66, abs=4)
     assert loads[-1]["latency_ns"] > loads[0]["latency_ns"]
     assert max(load["utilisation"] for load in loads) <= 1.001
-    assert "<figure " in (tmp_path / "curve.html").read_text()
+    page = (tmp_path / "curve.html").read_text()
+    assert "<figure " in page
+    assert f"homenode machine loaded-latency {MACHINE} --node 0 -o curve.html" in re.sub(r"<[^>]+>", "", page)
 
 
 def test_loaded_latency_of_no_node(homenode: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,7 +46,11 @@ def test_latency_map_on_the_command_line(homenode: Run, tmp_path: Path) -> None:
     document = json.loads(ended.stdout)
     assert [block["address"] for block in document["blocks"][:2]] == [0x125000, 0x125040]
     assert all(len(block["latency_ns"]) == 60 for block in document["blocks"])
-    assert (tmp_path / "map.html").read_text().count("<figure ") == 2
+    page = (tmp_path / "map.html").read_text()
+    assert page.count("<figure ") == 2
+    assert f"homenode machine latency-map {MACHINE} --first 0x125000 --blocks 20 -o map.html" in re.sub(
+        r"<[^>]+>", "", page
+    )
     lines = (tmp_path / "map.csv").read_text().splitlines()
     assert lines[0].startswith("address,directory,controller,0,1,")
     assert len(lines) == 21

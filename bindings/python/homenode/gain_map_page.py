@@ -65,11 +65,13 @@ def _plot_map(page: Page, advice: Advice, halos: list[float], ratios: list[float
         "Across: how much longer a load from another node takes than one from the own node. Upwards: the share of what a thread reads "
         "that another thread writes. Colour: the most that weights can gain there; 'here' is this program on this machine."
     )
-    page.plot([contour, *([border] if crosses else []), point], layout, height=560, meaning=note)
+    page.heading("Map")
+    figures = [contour, *([border] if crosses else []), point]
+    page.plot(figures, layout, height=560, meaning=note, words=("local, remote",))
 
 
-def map_page(advice: Advice) -> Page:
-    """The map as picture and table, with the advice that it goes with."""
+def map_page(advice: Advice, made_by: str | None = None) -> Page:
+    """The map as picture and table, with the advice that it goes with. `made_by`: the command."""
     choice = advice.choice
     page = Page(f"homenode advise: {choice['machine']}, {choice['threads']} threads")
     gain, low, high = (percent(one) for one in (advice.gain, advice.gain_low, advice.gain_high))
@@ -95,4 +97,5 @@ def map_page(advice: Advice) -> Page:
     if advice.snippet and advice.pays_off:
         page.heading("The weights in C with OpenMP")
         page.code(advice.snippet)
+    page.command(made_by)
     return page

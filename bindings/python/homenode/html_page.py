@@ -208,6 +208,12 @@ class Page:
             f'<figure aria-label="{label}"><div class="plot" id="{name}"{_follows(choices)} style="min-height:{height}px"></div></figure>'
         )
 
+    def command(self, made_by: str | None) -> None:
+        """Add the command that made this page, if it is known."""
+        if made_by is not None:
+            self.heading("How this page was made")
+            self.code(made_by)
+
     def to_html(self) -> str:
         """The whole file."""
         folder = Path(__file__).parent

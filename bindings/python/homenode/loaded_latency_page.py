@@ -24,8 +24,8 @@ _MEANINGS = {
 }
 
 
-def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame) -> str:
-    """One HTML file of `Machine.loaded_latency`'s rows."""
+def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame, made_by: str | None = None) -> str:
+    """One HTML file of `Machine.loaded_latency`'s rows. `made_by`: the command."""
     page = Page(f"Latency under load: {machine.name}, node {node}")
     page.text(
         "One core of the node chases pointers through its memory; the others read long vectors with pauses that shrink from point to "
@@ -35,6 +35,7 @@ def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame) -> st
     curves = [("engine line", "latency_ns")]
     if (points["described_ns"] > 0).any():
         curves.append(("description", "described_ns"))
+    page.heading("Latency and bandwidth")
     page.plot(
         [
             {
@@ -44,16 +45,19 @@ def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame) -> st
                 "name": name,
                 "x": bandwidth,
                 "y": list(points[column]),
+                "hovertemplate": f"{name}, %{{x:.2f}} GB/s: %{{y:.1f}} ns<extra></extra>",
             }
             for (name, column), symbol in zip(curves, ("circle", "square"), strict=False)
         ],
         {
+            "title": {"text": "Latency by bandwidth in use"},
             "xaxis": {"title": {"text": "read from the node's memory, GB/s"}, "range": [0, 1.05 * max(bandwidth)]},
             "yaxis": {"title": {"text": "latency, ns"}, "rangemode": "tozero"},
         },
         meaning=_CURVES
         if len(curves) > 1
         else "Latency of a load that nothing else waits for, by the bandwidth in use.",
+        words=("memory controller",),
     )
     columns = ("GB/s", "utilisation", "engine line, ns", "description, ns")
     rows = (
@@ -66,4 +70,5 @@ def loaded_latency_page(machine: Machine, node: int, points: pd.DataFrame) -> st
         for row in points.to_dict("records")
     )
     page.table(columns, rows, right=columns, meanings=_MEANINGS)
+    page.command(made_by)
     return page.to_html()

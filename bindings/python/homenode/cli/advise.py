@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -210,7 +211,8 @@ def command(
     if map_file is not None:
         document["map"] = advice.map.to_dict("records")
         with written_whole(map_file) as temporary:
-            temporary.write_text(map_page(advice).to_html(), encoding="utf-8")
+            made_by = shlex.join(["homenode", *sys.argv[1:]])
+            temporary.write_text(map_page(advice, made_by).to_html(), encoding="utf-8")
     if as_json:
         console.print_json(document)
         return

@@ -1,6 +1,7 @@
 """`homenode machine`: descriptions made on the spot."""
 
 import logging
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -170,8 +171,9 @@ def loaded_latency(machine: str, node: int, output: Path | None, as_json: bool) 
     if output is not None:
         from homenode.loaded_latency_page import loaded_latency_page
 
+        made_by = shlex.join(["homenode", "machine", "loaded-latency", machine, "--node", str(node), "-o", str(output)])
         with written_whole(output, "page") as temporary:
-            temporary.write_text(loaded_latency_page(loaded, node, points), encoding="utf-8")
+            temporary.write_text(loaded_latency_page(loaded, node, points, made_by), encoding="utf-8")
     if as_json:
         console.print_json({"machine": loaded.name, "node": node, "loads": points.to_dict("records")})
         return
@@ -239,7 +241,9 @@ def latency_map(machine: str, first: int, blocks: int, outputs: tuple[Path, ...]
             else:
                 from homenode.latency_map_page import latency_map_page
 
-                temporary.write_text(latency_map_page(loaded, latencies), encoding="utf-8")
+                words = ["latency-map", machine, "--first", f"{first:#x}", "--blocks", str(blocks), "-o", str(output)]
+                made_by = shlex.join(["homenode", "machine", *words])
+                temporary.write_text(latency_map_page(loaded, latencies, made_by), encoding="utf-8")
     values = latencies.to_numpy()
     ratios = values.max(axis=1) / values.min(axis=1)
     summary = {"mean_ns": float(values.mean()), "largest_ratio": float(ratios.max())}
