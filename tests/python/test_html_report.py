@@ -20,10 +20,9 @@ from homenode.html_page import COLOURS, MOST_BYTES, Page
 from homenode.html_report import bound_by, names_of, page_of
 from homenode.machine_drawing import machine_svg
 from homenode.machine_views import link_names, machine_views
-from homenode.page_words import WORDS
 from homenode.report_command import replay_commands
 from homenode.report_figures import RankedRuns, marker, time_by_region
-from support import ROOT, Ended
+from support import Ended
 
 Run = Callable[..., Ended]
 OPTIONS = ("--machine", "xeon-x7560-4s", "--threads", "16", "--placement", "first-touch", "--placement", "interleave")
@@ -289,24 +288,6 @@ def test_directions_of_links_are_named_as_bottlenecks_are() -> None:
     assert carried == {"link node 2->0", "link 0->node 2"}
 
 
-def test_words_are_the_glossarys() -> None:
-    rows = re.findall(
-        r"^\| ([^|]+) \| ([^|]+) \|$", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    told = {name: meaning for terms, meaning in rows for name in (terms, *terms.split(", "))}
-    # a word may stand in two tables; the page has the sentence of one
-    every = {(name, meaning) for terms, meaning in rows for name in (terms, *terms.split(", "))}
-    assert {name for name in WORDS if name not in told} == set()
-    assert [name for name, meaning in WORDS.items() if (name, meaning) not in every] == []
-
-
-def test_every_word_that_is_linked_is_on_the_page(document: dict[str, Any]) -> None:
-    text = page_of(document).to_html()
-    linked = set(re.findall(r'href="#(word-[^"]+)"', text))
-    assert linked == set(re.findall(r'<dt id="(word-[^"]+)">', text))
-    assert {"word-region", "word-home-node", "word-regret"} <= linked
-
-
 @pytest.fixture(scope="module")
 def large(trace: hn.Trace) -> dict[str, Any]:
     """Four machines, four teams, twelve choices: 192 runs."""
@@ -389,23 +370,6 @@ def test_intervals_are_on_the_page(document: dict[str, Any]) -> None:
     for run in document["runs"]:
         low, high = run["seconds_interval"]
         assert f"{factor * low:.4g} … {factor * high:.4g} {unit}" in text
-
-
-def test_every_column_and_figure_has_its_sentence(document: dict[str, Any]) -> None:
-    text = page_of(document).to_html()
-    columns = set(re.findall(r'<button type="button">([^<]+)</button>', text))
-    assert columns == set(re.findall(r"<dt>(?:<a [^>]+>)?([^<]+)(?:</a>)?</dt>", text))
-    assert re.findall(r"<dt>([^<]+)</dt>", text) == []  # each leads to the glossary
-    # a figure is its title, a sentence with words of the glossary, perhaps a list to choose from, and the drawing
-    figure = (
-        r'<h3>[^<]+</h3>\n<p class="meaning">[^<]+\. <span class="words">.*</span></p>\n(<label.*</label>\n)?<figure'
-    )
-    assert len(re.findall(figure, text)) == text.count("<figure") == 12
-    assert (
-        "no single number explains it" in text
-        or "would settle the order best" in text
-        or "the same on all samples" in text
-    )
 
 
 def test_the_page_has_the_machine_as_it_ran(document: dict[str, Any]) -> None:

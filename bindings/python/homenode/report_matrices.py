@@ -254,6 +254,6 @@ def latencies(page: Page, of: RankedRuns) -> None:
     }
     note = (
         "Cache lines that the first level did not hold, by how long they took and what served them; the scale of the lines is "
-        "logarithmic. Latencies are counted in steps of 10 ns; the legend has the mean of each source by the middles of these steps."
+        "logarithmic. Latencies are counted in steps of 10 ns; the legend's means take the middle of each step."
     )
     page.plot(data, layout, meaning=note, words=("hit, miss",), menu=of.menu, choices=of.seen(of_run))

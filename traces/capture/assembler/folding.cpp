@@ -11,7 +11,7 @@ namespace {
 
 // From how many accesses of one site that fold into nothing they are stored as columns.
 constexpr std::size_t least_stream = 16;
-// From how many of them on they are packed, and how many of the last stay as they are: what comes next may belong before these.
+// They are packed once there are so many. The last ones stay unpacked: an access that arrives late may belong before them.
 constexpr std::size_t least_packed = 1 << 16, most_late = 4096;
 // Up to so many runs each has a slot of its own, so that blocks of iterations may move each by itself.
 constexpr std::size_t most_slots_by_run = 65535;
