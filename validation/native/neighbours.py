@@ -11,10 +11,12 @@ STEADY = 1.3  # two measurements within this factor are of one state
 
 
 class Shared(NamedTuple):
-    """Bytes of the last level that serve loads; nanoseconds from core to core, as the hypervisor has put them; bytes a second of all
-    cores together, loads and copies."""
+    """Bytes of the last level that serve loads that wait for each other, and loads that do not; nanoseconds of a load from memory, and
+    from core to core, as the hypervisor has put them; bytes a second of all cores together, loads and copies."""
 
-    last_level: float
+    last_level_dependent: float
+    last_level_independent: float
+    memory_latency: float
     core_to_core: float
     read_bandwidth: float
     one_to_one: float
@@ -34,12 +36,19 @@ def shared_now(machine: hn.Machine) -> Shared:
 
 
 def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
-    """The calibrated machine with what its neighbours leave now, within what the description allows."""
+    """The calibrated machine with what its neighbours leave now, within what the description allows.
+
+    The last level is as large as loads find it that do not wait for each other. Neighbours fill it while a program is away from a line, and
+    a program that waits for each line is away for longer: such a program finds less. No replay knows that.
+    """
     values = {one["path"]: str(one["value"]) for one in machine.parameters}
     levels = sorted(path for path in values if path.startswith("caches.") and path.endswith(".size"))
     changes: dict[str, str] = {}
-    if len(levels) > 1 and shared.last_level > 1.5 * _bytes(values[levels[-2]]):
-        changes[levels[-1]] = f"{math.floor(shared.last_level / 65536) * 64} KiB"
+    found = max(shared.last_level_independent, shared.last_level_dependent)
+    if len(levels) > 1 and found > 1.5 * _bytes(values[levels[-2]]):
+        changes[levels[-1]] = f"{math.floor(found / 65536) * 64} KiB"
+    if shared.memory_latency > 0 and len(machine.latency_ns) == 1:
+        changes["nodes.0.latency"] = f"{shared.memory_latency:.3f} ns"
     if shared.core_to_core > 0:
         changes.update(
             dict.fromkeys(

@@ -70,7 +70,13 @@ private:
                found(figure::latency(set), native::chase_nanoseconds(buffer, set, r).value, Kind::time);
              // Right after each other: what slows both down drops out of the ratio.
              const double waiting = native::chase_nanoseconds(buffer, this_plan.gathered_set, r).value;
-             found(figure::misses_in_flight, waiting / native::gather_nanoseconds(buffer, this_plan.gathered_set, r).value, Kind::other);
+             const double independent = native::gather_nanoseconds(buffer, this_plan.gathered_set, r).value;
+             found(figure::misses_in_flight, waiting / independent, Kind::other);
+             if (this_plan.independent_sets.empty()) return;
+             found(figure::independent(this_plan.gathered_set), independent, Kind::time);
+             for (const std::size_t set : this_plan.independent_sets)
+               if (set < this_plan.gathered_set)
+                 found(figure::independent(set), native::gather_nanoseconds(buffer, set, r).value, Kind::time);
            });
   }
 

@@ -37,6 +37,10 @@ CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOption
     plan.level_sets.push_back(std::clamp(level_set(machine, level), plan.working_sets.front(), largest));
   plan.memory_set = std::min(largest, std::bit_ceil(16 * bytes_of(machine.caches.back())));
   plan.gathered_set = std::max(plan.working_sets.front(), plan.memory_set / 4);
+  if (machine.caches.size() > 1) {
+    const std::size_t inner = bytes_of(machine.caches[machine.caches.size() - 2]);
+    for (std::size_t set = std::bit_ceil(2 * inner); set <= std::min(last_level, largest); set *= 2) plan.independent_sets.push_back(set);
+  }
   plan.array = at_most(options.array, memory / 2 / 3 / static_cast<double>(cpus));
   for (std::size_t threads = 1; threads < cpus; threads *= 2) plan.threads.push_back(threads);
   plan.threads.push_back(cpus);

@@ -31,6 +31,9 @@ struct CalibrationPlan {
   std::array<unsigned, 4> reread_streams{0, 1, 2, 4};
   std::array<unsigned, 3> reread_additions{0, 8, 20};
   std::size_t gathered_set = 0;  // no cache serves it, and translations cover it
+  // Of loads that do not wait for each other: the first is surely served by the last level, the last is as large as it is said to be.
+  // Empty with one level of caches.
+  std::vector<std::size_t> independent_sets;
   std::array<double, 8> idle_microseconds{5, 20, 50, 100, 200, 500, 1000, 3000};
   std::vector<std::size_t> walked_sets;  // of the chase on small pages
 };
@@ -40,6 +43,7 @@ CalibrationPlan calibration_plan(const Machine&, const CalibrationOptions&, doub
 // Names of figures. Times in nanoseconds, bandwidths in bytes a second.
 namespace figure {
 inline std::string latency(std::size_t bytes) { return "latency/" + std::to_string(bytes); }
+inline std::string independent(std::size_t bytes) { return "independent load/" + std::to_string(bytes); }
 inline std::string walk(std::size_t bytes) { return "page walk/" + std::to_string(bytes); }
 inline std::string delivery(std::size_t level) { return "cache bandwidth/" + std::to_string(level + 1); }
 inline std::string bandwidth(native::Kernel kernel, std::size_t threads) {

@@ -104,17 +104,16 @@ private:
                        "shortened: both together are assumed to be at most half the latency that was measured, " + to_string(least));
   }
 
-  // A virtual machine is told of the whole last level and gets a share that changes with its neighbours.
-  void cache_sizes() {
-    if (machine_.caches.size() < 2) return;
-    const CacheDescription& cache = machine_.caches.back();
-    const double told = static_cast<double>(cache.size.count());
-    const Spread hit = host_.of(figure::latency(host_.plan.level_sets.back())), memory = host_.of(figure::latency(host_.plan.memory_set));
+  // What the last level serves of the sets up to the size that it is said to have: beyond that, latencies tell of translations.
+  template <class Figure>
+  Spread served_as_by(const std::vector<std::size_t>& sets, Figure&& figure, const Spread& hit, const Spread& memory) {
+    const auto told = static_cast<std::size_t>(machine_.caches.back().size.count());
     std::vector<native::LatencyPoint> median, slow, fast;
     Spread served = resting_on(hit, memory);
-    for (const std::size_t set : host_.plan.working_sets) {
-      if (set < host_.plan.level_sets.back() || set > host_.plan.memory_set) continue;
-      const Spread latency = host_.of(figure::latency(set));
+    for (const std::size_t set : sets) {
+      if (set < host_.plan.level_sets.back() || set > told || !host_.figures.has(figure(set))) continue;
+      const Spread latency = host_.of(figure(set));
+      served = resting_on(served, latency);
       median.push_back({static_cast<double>(set), latency.value});
       slow.push_back({static_cast<double>(set), latency.high});
       fast.push_back({static_cast<double>(set), latency.low});
@@ -122,6 +121,46 @@ private:
     served.value = native::served_bytes(median, hit.value, memory.value);
     served.low = native::served_bytes(slow, hit.value, memory.value);
     served.high = std::max(served.value, native::served_bytes(fast, hit.value, memory.value));
+    return served;
+  }
+
+  // Of loads that do not wait for each other. Neighbours fill the last level while a program is away from a line: these come back sooner
+  // than dependent loads and find more, as most programs do.
+  Spread served_independent() {
+    const std::vector<std::size_t>& sets = host_.plan.independent_sets;
+    if (sets.size() < 2) return {};
+    const Spread hit = host_.of(figure::independent(sets.front())), memory = host_.of(figure::independent(host_.plan.gathered_set));
+    if (hit.passes == 0 || memory.passes == 0) return {};
+    return served_as_by(
+        sets, [](std::size_t set) { return figure::independent(set); }, hit, memory);
+  }
+
+  // A virtual machine is told of the whole last level and gets a share that changes with its neighbours.
+  void cache_sizes() {
+    if (machine_.caches.size() < 2) return;
+    const CacheDescription& cache = machine_.caches.back();
+    const double told = static_cast<double>(cache.size.count());
+    const Spread hit = host_.of(figure::latency(host_.plan.level_sets.back())), memory = host_.of(figure::latency(host_.plan.memory_set));
+    std::vector<native::LatencyPoint> median, slow, fast;
+    for (const std::size_t set : host_.plan.working_sets) {
+      if (set < host_.plan.level_sets.back() || set > host_.plan.memory_set) continue;
+      const Spread latency = host_.of(figure::latency(set));
+      median.push_back({static_cast<double>(set), latency.value});
+      slow.push_back({static_cast<double>(set), latency.high});
+      fast.push_back({static_cast<double>(set), latency.low});
+    }
+    const Spread dependent = served_as_by(
+        host_.plan.working_sets, [](std::size_t set) { return figure::latency(set); }, hit, memory);
+    Spread served = dependent;
+    std::string how;
+    if (const Spread independent = served_independent(); independent.value > 0) {
+      how = "independent loads are served as by " + Fields::bytes_text(independent.value) + ", dependent ones as by " +
+            Fields::bytes_text(dependent.value) + "; ";
+      served = resting_on(independent, dependent);
+      served.value = std::max(independent.value, dependent.value);
+      served.low = std::min(independent.low, dependent.low);
+      served.high = std::max(independent.high, dependent.high);
+    }
     const double inner = static_cast<double>(machine_.caches[machine_.caches.size() - 2].size.count());
     const bool random = victims(median, hit, memory);
     if (random) {  // what it keeps of sets around its size falls smoothly: the law knows where it ends
@@ -130,8 +169,9 @@ private:
       std::tie(served.low, served.high) = std::minmax({served.value, bytes_of(slow), bytes_of(fast)});
     }
     const std::string path = level_place(cache) + "size";
-    const std::string there = "loads are served as by " + Fields::bytes_text(served.value) + (random ? " with random victims (" : " (") +
-                              Fields::bytes_text(served.low) + " to " + Fields::bytes_text(served.high) + " by pass)";
+    const std::string there = how + "loads are served as by " + Fields::bytes_text(served.value) +
+                              (random ? " with random victims (" : " (") + Fields::bytes_text(served.low) + " to " +
+                              Fields::bytes_text(served.high) + " by pass)";
     if (served.value <= inner || served.value > 0.75 * told) {
       fields_.add_note(path, "the size that hwloc tells is used; " + there);
       return;

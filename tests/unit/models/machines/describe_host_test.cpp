@@ -194,6 +194,31 @@ TEST(DescribeHost, TheCacheThatIsThereStandsBesideTheOneThatIsTold) {
   EXPECT_EQ(parameter(share, "caches.3.size").confidence, "A");
 }
 
+// Latencies beyond the size that the level is said to have, as of sets whose translations are at hand, tell nothing of it.
+TEST(DescribeHost, SetsBeyondTheWholeLevelSayNothingOfIt) {
+  Host host{8 << 20};
+  host.values[figure::latency(64 << 20)] = (hit + memory) / 2;  // as by 32 MiB
+  EXPECT_NEAR(static_cast<double>(host.describe().machine.caches[2].size.count()), 8 << 20, 1 << 19);
+}
+
+// Loads that do not wait for each other come back to a line before neighbours have pushed it out.
+TEST(DescribeHost, TheLastLevelIsAsLargeAsIndependentLoadsFindIt) {
+  Host host{8 << 20};
+  EXPECT_EQ(host.plan.independent_sets.front(), 2u << 20);
+  EXPECT_EQ(host.plan.independent_sets.back(), 32u << 20);
+  for (const std::size_t set : host.plan.independent_sets) {
+    const double share = std::min(1.0, static_cast<double>(12 << 20) / static_cast<double>(set));
+    host.values[figure::independent(set)] = 2 * share + 20 * (1 - share);
+  }
+  host.values[figure::independent(host.plan.gathered_set)] = 20;
+  const MachineFile file = host.describe();
+  EXPECT_NEAR(static_cast<double>(file.machine.caches[2].size.count()), 12 << 20, 1 << 19);
+  const MachineParameter size = parameter(file, "caches.3.size");
+  EXPECT_THAT(size.note, HasSubstr("dependent ones as by"));
+  EXPECT_THAT(size.low, HasSubstr("KiB"));
+  EXPECT_LT(std::stoi(size.low), 9 << 10);  // as dependent loads find it
+}
+
 // Sweeps over a last level that is filled by evictions and has 1 MiB inside it.
 void keep_by(Host& host, double bytes, const std::function<double(double)>& hits) {
   for (const std::size_t set : host.plan.working_sets) {
