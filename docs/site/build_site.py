@@ -104,7 +104,7 @@ def main() -> int:
     from cpp_pages import run_doxygen, write_pages  # beside this file
     from schema_page import write_page
 
-    write_page(source / "report_schema.md")
+    write_page(source)
     write_pages(run_doxygen(options.folder / "doxygen"), source / "cpp")
     shutil.rmtree(site, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-d", options.folder / "cache"]

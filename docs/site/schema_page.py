@@ -74,6 +74,6 @@ def page(schema: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def write_page(file: Path) -> None:
-    """Write the page of the installed package's schema."""
-    file.write_text(page(hn.report_schema()), encoding="utf-8")
+def write_page(folder: Path) -> None:
+    """Write the page of the installed package's schema, under the name that the site's reference has for it."""
+    (folder / "report_schema").with_suffix(".md").write_text(page(hn.report_schema()), encoding="utf-8")

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+import homenode as hn
 from support import ROOT
 
 
@@ -165,3 +166,18 @@ def test_headers_of_the_reference_exist_and_every_contract_is_there() -> None:
     told = re.findall(r"^\| \w+ \| `([\w./]+\.hpp)` \|", contracts, re.MULTILINE)
     assert len(told) == 7
     assert sorted(set(told) - set(headers)) == []
+
+
+def test_the_form_of_a_report_has_a_row_for_each_key(tmp_path: Path) -> None:
+    loaded("schema_page").write_page(tmp_path)
+    (written,) = tmp_path.iterdir()
+    assert written.stem in (ROOT / "docs/site/reference.md").read_text(encoding="utf-8").split()
+    text = written.read_text(encoding="utf-8")
+    schema = hn.report_schema()
+    for part in (schema, *schema["$defs"].values()):
+        for key in part["properties"]:
+            assert f"`{key}`" in text, key
+    assert "| **`runs`** | list of [run](#run) | one entry a run |" in text
+    assert "| **`trace.accesses`** | integer ≥ 0 |" in text
+    assert "| `seconds_interval` | 2 × number ≥ 0 | over sampled machines, with --confidence only |" in text
+    assert re.findall(r"\]\(#(\w+)\)", text) and set(re.findall(r"\]\(#(\w+)\)", text)) <= set(schema["$defs"])
