@@ -16,7 +16,9 @@ SOON = "bind:0+carrefour:period=100us,accesses=0,first_pages=1"
 
 @pytest.fixture(scope="module")
 def gather(tmp_path_factory: pytest.TempPathFactory) -> hn.Trace:
-    return hn.capture("gather", output=tmp_path_factory.mktemp("replication") / "g.hnt")
+    return hn.capture(
+        "gather", n=1000000, reads=200000, repeats=4, output=tmp_path_factory.mktemp("replication") / "g.hnt"
+    )
 
 
 @pytest.mark.parametrize("engine", ["flow", "line"])
@@ -36,8 +38,7 @@ def test_a_report_tells_of_copies_only_where_there_may_be_any(gather: hn.Trace, 
     for one in run.values():
         columns = [sum(column) for column in zip(*one["traffic_bytes"], strict=True)]
         assert columns == [
-            read + written
-            for read, written in zip(one["read_bytes_by_node"], one["write_bytes_by_node"], strict=True)
+            read + written for read, written in zip(one["read_bytes_by_node"], one["write_bytes_by_node"], strict=True)
         ]
 
 
@@ -45,8 +46,8 @@ def test_a_report_tells_of_copies_only_where_there_may_be_any(gather: hn.Trace, 
     ("options", "message"),
     [
         ("replicate=maybe", "unknown replicate of placement 'carrefour' 'maybe'; allowed: on, off"),
-        ("replicate=on,reads=101", "reads is 101; allowed: 0 to 100"),
-        ("replicate=on,first_pages=0", "first_pages is 0"),
+        ("replicate=on,reads=101", "reads = '101' is not an integer of at least 0 and at most 100"),
+        ("replicate=on,first_pages=0", "first_pages = '0' is not an integer of at least 1"),
     ],
 )
 def test_bad_values_are_refused_in_one_sentence(gather: hn.Trace, options: str, message: str) -> None:
