@@ -188,9 +188,7 @@ TEST(CarrefourReplicates, onOrOff) {
   try {
     page_placements().make("first-touch+carrefour:replicate=maybe");
     FAIL() << "'maybe' was taken";
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "unknown replicate of placement 'carrefour' 'maybe'; allowed: on, off");
-  }
+  } catch (const UsageError& error) { EXPECT_STREQ(error.what(), "unknown replicate of placement 'carrefour' 'maybe'; allowed: on, off"); }
   EXPECT_THROW(page_placements().make("first-touch+carrefour:replicate=on,reads=101"), UsageError);
 }
 
