@@ -185,6 +185,11 @@ py::dict replay(const Workload& workload, const MachineHandle& machine, const Ru
   result["heap"] = py::dict("reserved_bytes"_a = report.heap.reserved_bytes, "requested_peak_bytes"_a = report.heap.requested_peak_bytes,
                             "mixed_owner_pages"_a = report.heap.mixed_owner_pages, "remote_block_pages"_a = report.heap.remote_block_pages,
                             "lock_wait_seconds"_a = report.heap.lock_wait.seconds());
+  if (report.replication) {
+    result["replicated_pages"] = report.replication->replicated;
+    result["collapsed_pages"] = report.replication->collapsed;
+    result["unreplicated_pages"] = report.replication->without_room;
+  }
   result["pages_by_symbol"] = symbol_pages_of(report);
   result["best_placement"] = best_of(report);
   if (!energy.empty()) result["energy"] = energy_entry(read_energy_file(energy), machine.file.machine, report);

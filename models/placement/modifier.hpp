@@ -22,6 +22,7 @@ public:
   }
   std::optional<Time> wakeup() const override { return placement_->wakeup(); }
   void wake(const Place& place, PageActions& actions) override { placement_->wake(place, actions); }
+  bool replicates() const override { return placement_->replicates(); }
 
 protected:
   PagePlacement& modified() { return *placement_; }

@@ -110,6 +110,7 @@ RunReport report_of(const Threads& threads, Executions& executions, const TimeAc
   report.pages_by_symbol = addresses.object_pages().by_symbol(threads.in.workload);
   report.page_faults = addresses.page_faults();
   report.migrated_pages = addresses.migrated_pages();
+  if (threads.in.addresses.watch().replicates()) report.replication = addresses.replicas().counts();
   report.hinting_faults = threads.in.addresses.watch().hinting_faults();
   report.remote_pages = addresses.remote_pages();
   report.thread_moves = threads.scheduler.moves();

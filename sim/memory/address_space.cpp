@@ -33,12 +33,14 @@ AddressSpace::AddressSpace(const Machine& machine, const Workload& workload, Pag
       shared_(workload.objects.size()),
       private_(workload.objects.size()),
       memory_{machine, page_bytes_},
+      replicas_{machine},
       pages_per_huge_{static_cast<std::uint64_t>(huge.count()) / page_bytes_},
       settled_pages_(machine.nodes.size(), 0),
       pages_by_node_(machine.nodes.size(), 0),
       object_pages_{machine.nodes.size()} {
-  if (machine.nodes.size() > PageTable::pending) {
-    throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.nodes.size()) + " nodes; at most 253 are allowed");
+  if (machine.nodes.size() > PageTable::most_nodes) {
+    throw UsageError("machine '" + machine.name + "' has " + std::to_string(machine.nodes.size()) + " nodes; at most " +
+                     std::to_string(PageTable::most_nodes) + " are allowed");
   }
   if (pages_per_huge_ != 0) page_table_.grow(base_pages % pages_per_huge_);
 }
@@ -76,6 +78,13 @@ std::uint64_t AddressSpace::forget_frames(AddressRange range) {
   const PageNumber first = page_of(range.first), last = page_of(range.last);
   if (first >= last) return 0;
   check_page(last - 1);
+  for (PageNumber page = first; page < last && replicas_.any(); ++page) {
+    if (!replicated(page)) continue;
+    const NodeId home = replicas_.home(page);
+    replicas_.remove(page, memory_);
+    page_table_.set(page, static_cast<std::uint8_t>(home.value()));
+  }
+  replicas_.forget(first, last);
   for (PageNumber page = first; page < last;) {
     const PageNumber end = end_of_run(page_table_, page, last);
     if (const NodeId home = page_table_.home(page); !home.is_none()) {
@@ -231,7 +240,7 @@ void AddressSpace::homes(LineRange lines, NodeId reader, std::vector<HomeShare>&
   const PageNumber first = page_of(lines.first), last = page_of(lines.last - 1);
   check_page(last);
   const auto add = [&](std::uint8_t home, std::uint64_t count) {
-    const NodeId node = home < PageTable::zero_page ? NodeId{home} : reader;
+    const NodeId node = PageTable::home_for(reader, home);
     auto share = std::find_if(shares.begin(), shares.end(), [node](const HomeShare& s) { return s.home == node; });
     if (share == shares.end()) {
       shares.push_back({node, count});
@@ -270,22 +279,56 @@ void AddressSpace::homes(LineRange lines, NodeId reader, std::vector<HomeShare>&
 NodeId AddressSpace::home_of(Address address) const {
   if (address < first_address) return NodeId::none();
   const PageNumber page = page_of(address);
-  return page.value() < page_table_.size() ? page_table_.home(page) : NodeId::none();
+  return page.value() < page_table_.size() ? home_of_page(page) : NodeId::none();
+}
+
+NodeId AddressSpace::home_for(Address address, NodeId reader) const {
+  if (address < first_address) return reader;
+  const PageNumber page = page_of(address);
+  return page.value() < page_table_.size() ? PageTable::home_for(reader, page_table_[page]) : reader;
 }
 
 bool AddressSpace::migrate(PageNumber page, NodeId to) {
   const NodeId home = home_of_page(page);
-  if (home.is_none() || home == to || !memory_.has_room(to)) return false;
+  if (home.is_none()) return false;
+  if (replicated(page)) {
+    replicas_.remove(page, memory_);
+    page_table_.set(page, static_cast<std::uint8_t>(home.value()));
+  }
+  if (home == to || !memory_.has_room(to)) return false;
   memory_.give_back(home);
   memory_.take(to);
   split_huge(page);
-  object_pages_.moved(page, home, to);
-  --pages_by_node_[home.index()];
   page_table_.set(page, static_cast<std::uint8_t>(to.value()));
-  ++pages_by_node_[to.index()];
+  count_move(page, home, to);
   ++migrated_pages_;
-  if (keeps_placed_) keep_placed(page, object_in(bytes_of(page)).object, ThreadId{0}, to);
   return true;
+}
+
+// Carrefour's kernel replicates no huge page (mm/replicate.c, rep_update_pages).
+bool AddressSpace::replicate(PageNumber page, std::vector<NodeId>& copies) {
+  const NodeId home = home_of_page(page);
+  if (home.is_none() || replicated(page) || in_huge_page(page)) return false;
+  if (!replicas_.add(page, home, memory_, copies)) return false;
+  page_table_.set(page, PageTable::replicated);
+  return true;
+}
+
+void AddressSpace::collapse(PageNumber first, PageNumber last, NodeId writer) {
+  for (PageNumber page = first; page < last && replicas_.any(); ++page) {
+    if (!replicated(page)) continue;
+    const NodeId home = replicas_.home(page), kept = replicas_.collapse(page, writer, memory_);
+    page_table_.set(page, static_cast<std::uint8_t>(kept.value()));
+    if (kept != home) count_move(page, home, kept);
+    watch_.collapsed(page);
+  }
+}
+
+void AddressSpace::count_move(PageNumber page, NodeId from, NodeId to) {
+  object_pages_.moved(page, from, to);
+  --pages_by_node_[from.index()];
+  ++pages_by_node_[to.index()];
+  if (keeps_placed_) keep_placed(page, object_in(bytes_of(page)).object, ThreadId{0}, to);
 }
 
 }  // namespace homenode

@@ -21,6 +21,7 @@
 #include "sim/memory/object_pages.hpp"
 #include "sim/memory/page_table.hpp"
 #include "sim/memory/page_watch.hpp"
+#include "sim/memory/replicas.hpp"
 #include "sim/policy/page_placement.hpp"
 #include "sim/report/report.hpp"
 
@@ -88,21 +89,22 @@ public:
   std::uint64_t settle();
   // Pages that the last `settle` placed, by node; a huge page counts as many.
   const std::vector<std::uint64_t>& settled_pages() const { return settled_pages_; }
-  // The lines by home node. Pages on the zero page count as local to `reader`.
+  // The lines by home node. Pages on the zero page, and replicated ones, count as local to `reader`.
   void homes(LineRange, NodeId reader, std::vector<HomeShare>& shares) const;
   // The home of all of the lines, likewise; none() if they have several.
   NodeId home_of_all(LineRange lines, NodeId reader) const {
     const PageNumber first = page_of(lines.first), last = page_of(lines.last - 1);
     check_page(last);
-    const std::uint8_t home = page_table_[first];
     if (first != last && page_table_.end_of_equal(first, last + 1) <= last) return NodeId::none();
-    return home < PageTable::zero_page ? NodeId{home} : reader;
+    return PageTable::home_for(reader, page_table_[first]);
   }
 
-  NodeId home_of(Address) const;  // none() if not placed
+  // Of one line or byte, likewise: as a core of `reader` sees it.
+  NodeId home_for(Address, NodeId reader) const;
+  NodeId home_of(Address) const;  // none() if not placed; of a replicated page as Replicas::home
   NodeId home_of_page(PageNumber page) const {
     check_page(page);
-    return page_table_.home(page);
+    return replicated(page) ? replicas_.home(page) : page_table_.home(page);
   }
   std::uint64_t pages() const { return page_table_.size(); }
   PageNumber page_of(Address address) const { return PageNumber{(address - first_address) >> page_shift_}; }
@@ -111,9 +113,13 @@ public:
   std::size_t nodes() const { return pages_by_node_.size(); }
   // For placements that watch pages; the memory model drives it.
   PageWatch& watch() { return watch_; }
-  // A page stays if it is not placed, is there already, or finds no room. Migrating part of a huge page splits it first. Returns whether
-  // the page moved.
+  // A page stays if it is not placed, is there already, or finds no room. Migrating part of a huge page splits it first. Of a replicated
+  // page all copies go but its home's. Returns whether the page moved.
   bool migrate(PageNumber, NodeId to);
+  // As PageActions::replicate; appends the nodes that got a copy.
+  bool replicate(PageNumber, std::vector<NodeId>& copies);
+  bool replicated(PageNumber page) const { return page_table_[page] == PageTable::replicated; }
+  const Replicas& replicas() const { return replicas_; }
 
   bool in_huge_page(PageNumber page) const {
     return pages_per_huge_ != 0 && page.value() / pages_per_huge_ < huge_.size() && huge_[page.value() / pages_per_huge_] != 0;
@@ -162,6 +168,9 @@ private:
     if (pages_per_huge_ != 0) mapped_[page_of(base)] = page_of(base) + pages;
   }
   void split_huge(PageNumber);
+  // A write to pages [first, last): of those that are replicated the writer's copy is left.
+  void collapse(PageNumber first, PageNumber last, NodeId writer);
+  void count_move(PageNumber, NodeId from, NodeId to);
   // Notes the first write to pages [first, last); a fault may map the huge page around one.
   void note_faults(PageNumber first, PageNumber last, AddressRange touched, const Place&);
   void note_small(PageNumber first, PageNumber last, AddressRange touched, const Place&);
@@ -205,6 +214,7 @@ private:
   std::set<PageNumber> mixed_pages_;
   std::uint64_t heap_bytes_placed_ = 0;
   NodeMemory memory_;
+  Replicas replicas_;
   std::uint64_t pages_per_huge_ = 0;
   std::vector<std::uint8_t> huge_;           // by block of pages_per_huge_ pages: mapped by one huge page
   std::map<PageNumber, PageNumber> mapped_;  // first page -> last page + 1 of each mapping; with huge pages only

@@ -20,6 +20,10 @@ void AddressSpace::note_touch(AddressRange range, bool write, const Place& place
   const PageNumber last = page_of(range.last - 1), end = last + 1;
   check_page(last);
   watch_.touched(page, last);
+  if (write) {
+    watch_.stored(page, end);
+    if (replicas_.any()) collapse(page, end, place.node);
+  }
   for (page = page_table_.first_to_map(page, end, write); page < end; page = page_table_.first_to_map(page, end, write)) {
     const PageNumber end_of_run = page_table_.end_to_map(page, end, write);
     if (write) {

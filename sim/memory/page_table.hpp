@@ -1,4 +1,4 @@
-// What each page is: its home node, or not placed yet. A byte a page, so that runs of pages are found eight at a time.
+// What each page is: its home node, replicated, or not placed yet. A byte a page, so that runs of pages are found eight at a time.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,9 @@ namespace homenode {
 
 class PageTable {
 public:
-  static constexpr std::uint8_t unmapped = 255, zero_page = 254, pending = 253;  // pending: its fault is noted, to be settled
+  // pending: its fault is noted, to be settled; replicated: every node with cores has a copy (replicas.hpp).
+  static constexpr std::uint8_t unmapped = 255, zero_page = 254, pending = 253, replicated = 252;
+  static constexpr std::size_t most_nodes = replicated;
 
   std::uint64_t size() const { return homes_.size() - at_once; }
   void grow(std::uint64_t pages) { homes_.resize(homes_.size() + pages, unmapped); }
@@ -23,7 +25,10 @@ public:
     std::memset(homes_.data() + first.value(), home, static_cast<std::size_t>(last - first));
   }
   void set(PageNumber page, std::uint8_t home) { homes_[page.value()] = home; }
-  NodeId home(PageNumber page) const { return homes_[page.value()] < pending ? NodeId{homes_[page.value()]} : NodeId::none(); }
+  // none() of a replicated page, too.
+  NodeId home(PageNumber page) const { return homes_[page.value()] < replicated ? NodeId{homes_[page.value()]} : NodeId::none(); }
+  // The node whose memory `reader` reads: its own, where the page is the zero page or replicated.
+  static NodeId home_for(NodeId reader, std::uint8_t home) { return home < replicated ? NodeId{home} : reader; }
 
   // Of pages [first, last) the first that an access has to map, `last` if there is none: a write those on the zero page, too.
   PageNumber first_to_map(PageNumber first, PageNumber last, bool write) const {

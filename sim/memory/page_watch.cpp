@@ -8,7 +8,8 @@
 
 namespace homenode {
 
-PageWatch::PageWatch(AddressSpace& addresses, PagePlacement& policy) : addresses_{addresses}, policy_{policy}, watches_{policy.watches()} {}
+PageWatch::PageWatch(AddressSpace& addresses, PagePlacement& policy)
+    : addresses_{addresses}, policy_{policy}, watches_{policy.watches()}, replicates_{policy.replicates()} {}
 
 void PageWatch::begin_slice(const Place& place) {
   const std::optional<Time> wakeup = policy_.wakeup();
@@ -30,6 +31,7 @@ void PageWatch::note_faults(PageNumber first, PageNumber last) {
 }
 
 void PageWatch::tell_faults(const Place& place) {
+  if (uses_.empty()) return;
   std::sort(uses_.begin(), uses_.end(), [](const PageUse& a, const PageUse& b) { return a.page < b.page; });
   policy_.observe(place, uses_, *this);
   uses_.clear();
@@ -57,6 +59,10 @@ void PageWatch::tell_traffic(const Place& place) {
     }
   }
   uses_.resize(kept + 1);
+  if (addresses_.replicas().any()) {
+    for (PageUse& use : uses_)
+      if (addresses_.replicated(use.page)) use.home = place.node;
+  }
   policy_.observe(place, uses_, *this);
   uses_.clear();
 }
@@ -75,7 +81,7 @@ void PageWatch::migrate(PageNumber page, NodeId to) {
     throw PolicyError("placement moves page " + std::to_string(page.value()) + " to node " + std::to_string(to.value()) +
                       "; allowed: nodes 0 to " + std::to_string(addresses_.nodes() - 1));
   }
-  if (from == to) return;
+  if (from == to && !addresses_.replicated(page)) return;
   if (addresses_.migrate(page, to)) work_.moves.push_back({page, from, to});
 }
 
@@ -103,6 +109,29 @@ bool PageWatch::clear_accessed(PageNumber page) {
     state = not_accessed;
     ++unmapped_;
   }
+  return true;
+}
+
+bool PageWatch::replicate(PageNumber page) {
+  const NodeId from = home(page);
+  copies_.clear();
+  if (!addresses_.replicate(page, copies_)) return false;
+  ++work_.replicated;
+  for (const NodeId to : copies_) work_.copies.push_back({page, from, to});
+  return true;
+}
+
+bool PageWatch::replicated(PageNumber page) const { return addresses_.replicated(page); }
+std::uint64_t PageWatch::collapses(PageNumber page) const { return addresses_.replicas().collapses(page); }
+
+void PageWatch::set_dirty(PageNumber first, PageNumber last) {
+  if (dirty_.size() < last.value()) dirty_.resize(pages(), false);
+  std::fill(dirty_.begin() + static_cast<std::ptrdiff_t>(first.value()), dirty_.begin() + static_cast<std::ptrdiff_t>(last.value()), true);
+}
+
+bool PageWatch::clear_dirty(PageNumber page) {
+  if (page.value() >= dirty_.size() || !dirty_[page.value()]) return false;
+  dirty_[page.value()] = false;
   return true;
 }
 

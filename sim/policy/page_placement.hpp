@@ -61,6 +61,16 @@ public:
   virtual bool unmap(PageNumber) = 0;
   // Clears the accessed bit: `observe` is told of the next touch, which costs nothing, as of a hinting fault. False where `unmap` is.
   virtual bool clear_accessed(PageNumber) { return false; }
+  // Copies the page to every node with cores; the thread for which the placement is called waits for the copies, whose bytes are traffic.
+  // Reads then go to the reader's own node. The first write collapses it: the writer's copy is left, the writer pays for a page fault and
+  // a TLB shootdown. False, and nothing happens, if a node has no room (which is counted), the page has no home, has copies already, or is
+  // part of a huge page. For placements that say so (`replicates`).
+  virtual bool replicate(PageNumber) { return false; }
+  virtual bool replicated(PageNumber) const { return false; }
+  // Writes that collapsed it since it was placed.
+  virtual std::uint64_t collapses(PageNumber) const { return 0; }
+  // Clears the dirty bit, at no cost: whether a thread wrote the page since. For placements that replicate.
+  virtual bool clear_dirty(PageNumber) { return false; }
   // That the node has room for; without a machine as many as can be counted.
   virtual std::uint64_t free_pages(NodeId) const { return UINT64_MAX; }
   // Migrates a thread, from its next slice on, to an idle core of the node; false if its mapping allows none.
@@ -93,6 +103,8 @@ public:
   // most a quantum long, so the call is at most a quantum late.
   virtual std::optional<Time> wakeup() const { return std::nullopt; }
   virtual void wake(const Place&, PageActions&) {}
+  // Whether it may replicate pages: then writes are seen, and the report says what became of the copies.
+  virtual bool replicates() const { return false; }
 };
 
 }  // namespace homenode

@@ -93,6 +93,13 @@ struct BestPlacement {
   std::uint64_t pages = 0;
 };
 
+// What became of the pages that a placement replicated.
+struct Replication {
+  std::uint64_t replicated = 0;    // pages that were copied to every node with cores, each time anew
+  std::uint64_t collapsed = 0;     // of these, back to a single copy by a write
+  std::uint64_t without_room = 0;  // times that a page stayed single because a node had no room for its copy
+};
+
 // A program that goes on for longer than it was replayed, with automatic balancing (models/run/balanced_time.hpp).
 struct BalancedTime {
   Time seconds, seconds_alone;           // with balancing, without
@@ -115,13 +122,14 @@ struct RunReport {
   std::vector<SymbolPages> pages_by_symbol;  // most pages first; together pages_by_node
   std::uint64_t page_faults = 0;             // that placed a page
   std::uint64_t migrated_pages = 0;
-  std::uint64_t thread_moves = 0;      // of threads that had run, to another core
-  std::uint64_t hinting_faults = 0;    // touches of pages that the placement unmapped to see them
-  std::uint64_t huge_pages = 0;        // transparent ones that were placed, each a single fault
-  std::uint64_t overflowed_pages = 0;  // that went to another node because the wanted one was full
-  std::uint64_t remote_pages = 0;      // placed on another node than that of the thread that first wrote them
-  std::vector<HandOut> log;            // only when asked for
-  std::vector<PlacedPage> pages;       // in the order of placing, with the log only
+  std::optional<Replication> replication;  // where the placement replicates
+  std::uint64_t thread_moves = 0;          // of threads that had run, to another core
+  std::uint64_t hinting_faults = 0;        // touches of pages that the placement unmapped to see them
+  std::uint64_t huge_pages = 0;            // transparent ones that were placed, each a single fault
+  std::uint64_t overflowed_pages = 0;      // that went to another node because the wanted one was full
+  std::uint64_t remote_pages = 0;          // placed on another node than that of the thread that first wrote them
+  std::vector<HandOut> log;                // only when asked for
+  std::vector<PlacedPage> pages;           // in the order of placing, with the log only
   HeapReport heap;
   std::optional<BalancedTime> balanced;  // only when asked for
   // How the caches were modelled: "runs" (ranges of lines, LRU by stack distance) or "lines" (every set); the region that

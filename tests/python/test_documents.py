@@ -165,7 +165,9 @@ def keys_of(value: object) -> set[str]:
 
 def test_the_glossary_has_every_key_of_a_report(trace: hn.Trace) -> None:
     machine = hn.Machine.load("xeon-x5550-2s")
-    ranking = hn.rank(trace, hn.grid([machine], [2], placement=["first-touch", "optimal"]), samples=2)
+    ranking = hn.rank(
+        trace, hn.grid([machine], [2], placement=["first-touch+carrefour:replicate=on", "optimal"]), samples=2
+    )
     document = json.loads(ranking.to_json())
     data = {  # names of levels, sources, components, parameters, resources, regions: values, not keys
         key

@@ -47,6 +47,7 @@ def test_it_is_a_schema() -> None:
         ("opteron-8431-4s", 8, {"heap": "jarena", "caches": "lines"}),
         ("xeon-x5550-2s", 1, {"core_factors": "0@2"}),
         ("xeon-8480-2s-cxl", 4, {"placement": "weighted-interleave", "pages": "thp"}),
+        ("xeon-8480-2s-cxl", 4, {"placement": "bind:0+carrefour:replicate=on"}),
     ],
 )
 def test_reports_keep_to_it(stream: hn.Trace, machine: str, threads: int, choices: dict[str, Any]) -> None:

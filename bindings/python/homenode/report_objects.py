@@ -29,7 +29,7 @@ def _rows(of: RankedRuns) -> list[str]:
 
 
 def pages_by_object(page: Page, of: RankedRuns) -> None:
-    """Of one choice at a time; a second bar for an object where a run migrated pages. Nothing on one node, or in older reports."""
+    """Of one choice at a time; a second bar for an object where pages of a run moved. Nothing on one node, or in older reports."""
     if not all(run.get("pages_by_object") for run in of.runs):
         return
     nodes = max(len(run["pages_by_node"]) for run in of.runs)
@@ -37,7 +37,7 @@ def pages_by_object(page: Page, of: RankedRuns) -> None:
     if nodes < 2 or not names:
         return
     keys = ["pages_by_node"]
-    if any(run["migrated_pages"] for run in of.runs):
+    if any(run["migrated_pages"] or run.get("collapsed_pages") for run in of.runs):
         keys.append("placed_by_node")
     rows = [name if key == "pages_by_node" else f"{name}, when placed" for name in names for key in keys]
     data: list[dict[str, Any]] = []

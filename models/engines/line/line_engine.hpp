@@ -111,7 +111,7 @@ private:
   std::vector<Picoseconds> link_free_;
   Picoseconds faults_free_ = 0;        // the lock of the address space
   Picoseconds faults_held_until_ = 0;  // by a writer of it
-  std::uint64_t hinting_faults_ = 0;   // of the slice that starts
+  std::uint64_t watched_faults_ = 0;   // of the slice that starts: hinting faults, and writes to replicated pages
   SocketId faulted_last_;
   Picoseconds lookahead_ = 0, ring_hop_ = 0;
 

@@ -153,8 +153,7 @@ Picoseconds LineEngine::exchange(Picoseconds& free, Picoseconds pace, Picosecond
 }
 
 NodeId LineEngine::home_of(const RunningSlice& r, LineNumber line) const {
-  const NodeId home = r.addresses->home_of(first_byte(line, line_bytes_));
-  return home.is_none() ? r.asker.node : home;  // the zero page
+  return r.addresses->home_for(first_byte(line, line_bytes_), r.asker.node);
 }
 
 void LineEngine::count_line(RunningSlice& r, LineNumber line, NodeId home, bool write) {

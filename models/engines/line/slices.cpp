@@ -37,7 +37,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.addresses = &addresses;
   collecting_ = &r.slice;
   Picoseconds overhead = work.overhead.count();
-  hinting_faults_ = 0;
+  watched_faults_ = 0;
   r.held_back = 0;
   const bool watched = addresses.watch().watches() != Watch::nothing;
   if (watched) {
@@ -56,7 +56,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   counts_.events.accesses += passed.slice.accesses;
   const std::uint64_t huge_before = addresses.huge_pages();
   const std::uint64_t faulted = addresses.settle();
-  if (faulted + hinting_faults_ != 0) start_kernel_work(r, work, faulted, overhead);
+  if (faulted + watched_faults_ != 0) start_kernel_work(r, work, faulted, overhead);
   // A walk holds up the access that needs the translation, and overlaps with nothing but other walks.
   // Where its lines come from is taken from the thread's slice before.
   const std::uint64_t lines = r.from_memory + r.from_outermost;
@@ -109,8 +109,8 @@ void LineEngine::take_levels(RunningSlice& r, double cycle) const {
 // What faults take beside their own time (system.hpp): the lock one after the other, and the lines that the kernel writes.
 void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint64_t faulted, Picoseconds& overhead) {
   const FaultCost& cost = system_.fault;
-  const auto faults = static_cast<Picoseconds>(faulted + hinting_faults_);
-  if (hinting_faults_ != 0) {  // the others wait as they come
+  const auto faults = static_cast<Picoseconds>(faulted + watched_faults_);
+  if (watched_faults_ != 0) {  // the others wait as they come
     r.locked = std::max<Picoseconds>(faults_held_until_ - work.place.now.count() - overhead, 0);
     overhead += r.locked;
   }
@@ -181,23 +181,31 @@ Picoseconds LineEngine::work_on_pages(const Place& place, AddressSpace& addresse
   const PageWork done = addresses.watch().take_work();
   const std::uint64_t lines = addresses.page_bytes() / line_bytes_;
   double seconds = 0;
-  hinting_faults_ += done.hinting_faults;
+  watched_faults_ += done.hinting_faults + done.collapsed.size();
   add_page_work(done, place.node, addresses, machine_, topology_, system_, seconds);
   const Asker asker{place.core, place.node, machine_.socket_of(place.node)};
-  for (const PageMove& move : done.moves) {
-    const LineNumber first = line_of(addresses.first_byte(move.page), line_bytes_);
+  // Returns how many of the page's lines were modified.
+  const auto leave_caches = [&](PageNumber page) {
     victims_.clear();
-    caches_.drop({first, first + lines}, false, victims_);
+    caches_.drop(lines_of(addresses.bytes_of(page), line_bytes_), false, victims_);
     std::uint64_t modified = 0;
     for (const LineRange& range : victims_.writebacks) modified += range.size();
-    counts_.memory(place.node, place.thread, move.from, lines, modified);
+    return modified;
+  };
+  const auto copy = [&](const PageMove& move) {
+    counts_.memory(place.node, place.thread, move.from, lines, leave_caches(move.page));
     counts_.memory(place.node, place.thread, move.to, 0, lines);
+    const LineNumber first = line_of(addresses.first_byte(move.page), line_bytes_);
     for (LineNumber line = first; line < first + lines; ++line) {
       const LineRoutes::Served served = routes_->served(line, move.to);
       controllers_[served.controller].write(served.line, place.now.count());
       send_beside(routes_->writeback(asker, line, move.to), place.now.count());
     }
-  }
+  };
+  for (const PageNumber page : done.collapsed)
+    if (const std::uint64_t modified = leave_caches(page)) counts_.memory(place.node, place.thread, place.node, 0, modified);
+  for (const PageMove& move : done.moves) copy(move);
+  for (const PageMove& move : done.copies) copy(move);
   return to_picoseconds(seconds);
 }
 

@@ -10,11 +10,15 @@ void add_page_work(const PageWork& done, NodeId node, const AddressSpace& addres
   if (done.unmapped > 0) seconds += system.mapping.shootdowns(addresses.cores_run()).seconds();
   seconds += static_cast<double>(done.hinting_faults) * system.balancing.hinting_fault.seconds() +
              static_cast<double>(done.unmapped) * system.balancing.scan.seconds();
-  for (const PageMove& move : done.moves) {
+  const auto copy = [&](const PageMove& move) {
     const Time latency = std::max(topology.latency(node, move.from), topology.latency(node, move.to));
-    seconds += (system.migration.fixed + system.migration.shootdown).seconds() +
-               static_cast<double>(lines_per_page) / machine.prefetched_lines * latency.seconds();
-  }
+    return static_cast<double>(lines_per_page) / machine.prefetched_lines * latency.seconds();
+  };
+  for (const PageMove& move : done.moves) seconds += (system.migration.fixed + system.migration.shootdown).seconds() + copy(move);
+  for (const PageMove& move : done.copies) seconds += system.migration.fixed.seconds() + copy(move);
+  seconds += static_cast<double>(done.replicated) * system.migration.shootdown.seconds();
+  seconds +=
+      static_cast<double>(done.collapsed.size()) * (system.fault.parallel + system.mapping.shootdowns(addresses.cores_run())).seconds();
 }
 
 }  // namespace homenode

@@ -13,7 +13,8 @@
 namespace homenode {
 
 // Adds to `seconds` what a core of `node` spends on it. A page is copied at the pace of the slower side, with as many lines outstanding as
-// a stream has. A scan that took rights away costs a TLB shootdown. The lock of hinting faults is the engine's.
+// a stream has. A scan that took rights away costs a TLB shootdown. A page that is replicated costs what moving it to each new node costs,
+// but one shootdown; a page that collapses a fault and a shootdown. The lock of these faults is the engine's.
 void add_page_work(const PageWork&, NodeId node, const AddressSpace&, const Machine&, const Topology&, const OperatingSystem&,
                    double& seconds);
 

@@ -9,8 +9,9 @@
 namespace homenode {
 
 double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, std::uint64_t huge, const AddressSpace& addresses) {
-  if (faults + hinting_faults_ == 0) return 0;
-  const auto number = static_cast<double>(faults + hinting_faults_);
+  const std::uint64_t all = faults + hinting_faults_ + collapses_;
+  if (all == 0) return 0;
+  const auto number = static_cast<double>(all);
   const double serial = number * fault_lock_.seconds(machine_.socket_of(place.node));
   use_.add(lock(), serial);
   double seconds = fault_seconds(options_.system.fault, faults, huge) + serial;
@@ -19,6 +20,13 @@ double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, s
     demand_.of(home).zeroed = lines;
     seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
   });
+  return seconds;
+}
+
+// Of hinting faults and pages that collapsed, while they hold the lock.
+double StagedMemoryModel::watched_fault_seconds() const {
+  double seconds = static_cast<double>(hinting_faults_) * options_.system.balancing.hinting_fault.seconds();
+  if (collapses_ != 0) seconds += static_cast<double>(collapses_) * options_.system.fault.parallel.seconds();
   return seconds;
 }
 

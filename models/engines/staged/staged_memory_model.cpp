@@ -66,7 +66,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   demand_.clear();
   use_.clear();
   double kernel_seconds = 0;  // of work on pages
-  hinting_faults_ = 0;
+  hinting_faults_ = collapses_ = 0;
   cycle_ = core_clocks_.cycle(work.items.execution, place.core);
   const CacheStage::Passed passed = pass_caches(work, addresses, kernel_seconds);
   const CacheOutcome& outcome = passed.slice.outcome;
@@ -109,8 +109,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   running.parts = {part_of(parts.dense, overhead), part_of(parts.rest, 0)};
   running.last_part = parts.rest.seconds > 0 ? 1 : 0;
   if (use_.seconds(lock()) > 0) running.faults_on = machine_.socket_of(place.node);
-  note_faults(running, place, faults + static_cast<double>(hinting_faults_) * options_.system.balancing.hinting_fault.seconds(),
-              faulted + hinting_faults_);
+  note_faults(running, place, faults + watched_fault_seconds(), faulted + hinting_faults_ + collapses_);
   list_uses(work, outcome, running);
   for (const ResourceUse& use : running.uses) offered_[use.resource.index()] -= offered_share(use.seconds, alone);
   counts_.events.tlb_misses += passed.walks.pages;
@@ -134,15 +133,22 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
   const PageWork done = addresses.watch().take_work();
   const std::uint64_t lines = addresses.page_bytes() / line_bytes_;
   hinting_faults_ += done.hinting_faults;
+  collapses_ += done.collapsed.size();
   add_page_work(done, place.node, addresses, machine_, topology_, options_.system, kernel_seconds);
-  for (const PageMove& move : done.moves) {
+  const auto leave_caches = [&](PageNumber page, NodeId home) {
     moved_.clear();
-    caches_.drop(lines_of(addresses.bytes_of(move.page), line_bytes_), false, moved_);
-    for (const LineRange& modified : moved_.writebacks) demand_.of(move.from).writebacks += modified.size();
+    caches_.drop(lines_of(addresses.bytes_of(page), line_bytes_), false, moved_);
+    for (const LineRange& modified : moved_.writebacks) demand_.of(home).writebacks += modified.size();
+  };
+  const auto copy = [&](const PageMove& move) {
+    leave_caches(move.page, move.from);
     demand_.of(move.from).reads += lines;
     demand_.of(move.to).non_temporal += lines;
     demand_.of(move.to).copied += lines;
-  }
+  };
+  for (const PageNumber page : done.collapsed) leave_caches(page, place.node);
+  for (const PageMove& move : done.moves) copy(move);
+  for (const PageMove& move : done.copies) copy(move);
 }
 
 void StagedMemoryModel::tell_traffic(const CacheOutcome& outcome, const Place& place, AddressSpace& addresses) {

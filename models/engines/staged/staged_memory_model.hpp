@@ -9,13 +9,14 @@
 //               + lines to own / parallelism x (latency to the farthest copy - that of the level which has the line, 0 of the first)
 // and the reads at least what the core's exchange with memory takes, all of it at least what non-temporal stores wait (slice_cost.hpp).
 // Work on pages that a placement watches: hinting faults, scanned pages and migrations at the system's costs. A migrated page's lines
-// leave all caches, modified ones to the old home; the page is read there and written at its new home.
+// leave all caches, modified ones to the old home; the page is read there and written at its new home. Likewise a replicated page's, once
+// for each copy. Lines of a page that collapses leave all caches, too: most were copies of frames that are given back.
 // Where phases of the slice differ (phases.hpp, SliceParts), it is two activities, one after the other: the denser part first, whatever the
 // program's order.
-// Page faults and hinting faults take the lock of the address space for reading (fault_lock.hpp). While a heap call holds it for writing,
-// or waits for it, no fault begins: a slice with faults goes on later by what held_back.hpp expects, behind the part in which it faults.
-// Shared: each controller for read bytes / B_read + write bytes / B_write, with B_write from 1/B_1:1 = (1/B_read + 1/B_write)/2;
-// each directed link for the bytes of its messages over its raw bandwidth.
+// Page faults, hinting faults and writes to replicated pages take the lock of the address space for reading (fault_lock.hpp). While a heap
+// call holds it for writing, or waits for it, no fault begins: a slice with faults goes on later by what held_back.hpp expects, behind the
+// part in which it faults. Shared: each controller for read bytes / B_read + write bytes / B_write, with B_write from 1/B_1:1 = (1/B_read +
+// 1/B_write)/2; each directed link for the bytes of its messages over its raw bandwidth.
 //
 // Pages that alternate among nodes: a core's stream is on one page at a time, and while one node serves it, the others do not. Threads and
 // nodes are a closed queueing network. T threads, each U seconds at the busiest resource and D at all nodes together, make at least
@@ -113,6 +114,7 @@ private:
   double streaming_time(NodeId writer) const;
   // Kernel seconds of page faults; adds the zeroed lines to the demand and the lock, for these and for hinting faults, to the resources.
   double fault_time(const Place&, std::uint64_t faults, std::uint64_t huge, const AddressSpace&);
+  double watched_fault_seconds() const;
   void note_faults(Running&, const Place&, double seconds, std::uint64_t faults) const;
   void go_on(Running&&, Time now, std::vector<Completion>& done);  // behind a part that has ended
   void use_resources(const Place&);
@@ -154,7 +156,7 @@ private:
   double cycle_ = 1;  // of its core (CoreClocks)
   SliceDemand demand_;
   ResourceDemand use_;
-  std::uint64_t hinting_faults_ = 0;
+  std::uint64_t hinting_faults_ = 0, collapses_ = 0;
   double visits_ = 0;                  // sum over homes: seconds of what serves its lines for the longest, a controller or a link
   std::vector<double> visited_links_;  // of one home: seconds, by link
   std::vector<HomeShare> shares_;      // scratch
