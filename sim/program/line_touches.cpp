@@ -77,7 +77,7 @@ std::uint64_t LineTouches::position() const {
   std::uint64_t first = to_the_end;
   for (const std::uint32_t live : live_) first = std::min(first, cursors_[live].sequence);
   if (!waiting_.empty()) first = std::min(first, waiting_.front().sequence);
-  if (begun_ < order_.size()) first = std::min(first, cursors_[order_[begun_]].sequence);
+  if (!to_begin_.empty()) first = std::min(first, to_begin_.front().sequence);
   first = std::min(first, next_unopened());
   for (const IrregularCursor& irregular : irregular_) first = std::min(first, irregular.sequence);
   const bool begun = block_ >= body_->blocks.size() || body_->blocks[block_].first >= last_ || first_ >= last_;
@@ -167,12 +167,8 @@ void LineTouches::open_cursors(const ItemPattern& pattern) {
 
 // No cursor of a run begins before the run does, so those of the runs behind begin later than next_unopened().
 void LineTouches::open_more_runs() {
-  order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(begun_));
-  begun_ = 0;
   const std::size_t until = std::min(runs_.size(), opened_ + runs_at_once);
   for (; opened_ < until; ++opened_) add_cursors(open_pattern_->runs[runs_[opened_]], open_iterations_);
-  const auto before = [this](std::uint32_t a, std::uint32_t b) { return cursors_[a].sequence < cursors_[b].sequence; };
-  if (!std::is_sorted(order_.begin(), order_.end(), before)) std::stable_sort(order_.begin(), order_.end(), before);
 }
 
 void LineTouches::close_cursors() {
@@ -182,8 +178,8 @@ void LineTouches::close_cursors() {
   opened_ = 0;
   cursors_.clear();
   free_.clear();
-  order_.clear();
-  begun_ = 0;
+  to_begin_.clear();
+  placed_ = 0;
   live_.clear();
   waiting_.clear();
   irregular_.clear();
@@ -316,14 +312,16 @@ void LineTouches::place(Cursor cursor, std::span<const Dimension> dimensions) {
   cursor.separate = step >= cursor.extent + options_.line_bytes;
   cursor.most = cursor.separate ? strided_batch
                                 : std::max<std::uint64_t>(1, options_.group_lines * options_.line_bytes / std::max<std::uint64_t>(step, 1));
+  std::uint32_t index = static_cast<std::uint32_t>(cursors_.size());
   if (free_.empty()) {
-    order_.push_back(static_cast<std::uint32_t>(cursors_.size()));
     cursors_.push_back(cursor);
   } else {
-    order_.push_back(free_.back());
-    cursors_[free_.back()] = cursor;
+    index = free_.back();
+    cursors_[index] = cursor;
     free_.pop_back();
   }
+  to_begin_.push_back({cursor.sequence, placed_++, index});
+  std::push_heap(to_begin_.begin(), to_begin_.end(), ToBegin::heap_order);
 }
 
 }  // namespace homenode

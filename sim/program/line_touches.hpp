@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -152,7 +153,7 @@ private:
 
   bool has_known_groups() const { return known_block_ != nullptr && known_group_ < known_block_->group_ends.size(); }
   bool following() const {
-    return !live_.empty() || !waiting_.empty() || begun_ < order_.size() || next_unopened() != never || !irregular_.empty();
+    return !live_.empty() || !waiting_.empty() || !to_begin_.empty() || next_unopened() != never || !irregular_.empty();
   }
   bool next_block();
   void open(const ItemPattern&, const ItemBlock&, std::int64_t from, std::int64_t to);
@@ -228,8 +229,15 @@ private:
   std::size_t opened_ = 0;            // of runs_: those that have, or had, cursors. A part at a time: a program's serial code has millions
   std::vector<Cursor> cursors_;       // of the open block's opened runs
   std::vector<std::uint32_t> free_;   // of cursors_: finished, for runs that are opened later
-  std::vector<std::uint32_t> order_;  // of cursors_, by where they begin
-  std::size_t begun_ = 0;             // of order_
+  // Of cursors_ that have not begun, as a heap with the earliest first, of equal ones that which was placed first.
+  struct ToBegin {
+    std::uint64_t sequence = 0, number = 0;
+    std::uint32_t cursor = 0;
+    bool later_than(const ToBegin& other) const { return std::tie(sequence, number) > std::tie(other.sequence, other.number); }
+    static bool heap_order(const ToBegin& a, const ToBegin& b) { return a.later_than(b); }
+  };
+  std::vector<ToBegin> to_begin_;
+  std::uint64_t placed_ = 0;          // cursors of the open block
   std::vector<std::uint32_t> live_;   // begun and not finished
   // If many are live: those whose next access is far, as a heap with the earliest first, so that a window does not look at all.
   std::vector<Waiting> waiting_;

@@ -71,7 +71,7 @@ LineTouches::Begin LineTouches::earliest() const {
   };
   for (const std::uint32_t live : live_) begins(cursors_[live]);
   if (!waiting_.empty() && waiting_.front().sequence < first.sequence) begins(cursors_[waiting_.front().cursor]);
-  if (begun_ < order_.size()) begins(cursors_[order_[begun_]]);
+  if (!to_begin_.empty()) begins(cursors_[to_begin_.front().cursor]);
   for (const IrregularCursor& irregular : irregular_)
     if (irregular.sequence < first.sequence) first = {irregular.sequence, 0};
   first.slack = std::max(first.slack, statement_accesses);
@@ -88,13 +88,17 @@ bool LineTouches::window() {
   const auto [begin, slack] = first;
   if (begin >= limit_) return false;
   Cursor* const cursors = cursors_.data();
-  while (begun_ < order_.size() && cursors[order_[begun_]].sequence <= begin + slack) live_.push_back(order_[begun_++]);
+  while (!to_begin_.empty() && to_begin_.front().sequence <= begin + slack) {
+    live_.push_back(to_begin_.front().cursor);
+    std::pop_heap(to_begin_.begin(), to_begin_.end(), ToBegin::heap_order);
+    to_begin_.pop_back();
+  }
   while (!waiting_.empty() && waiting_.front().sequence <= begin + slack) {
     std::pop_heap(waiting_.begin(), waiting_.end(), Waiting::later);
     live_.push_back(waiting_.back().cursor);
     waiting_.pop_back();
   }
-  std::uint64_t end = std::min(begun_ < order_.size() ? cursors[order_[begun_]].sequence : never, next_unopened());
+  std::uint64_t end = std::min(!to_begin_.empty() ? to_begin_.front().sequence : never, next_unopened());
   if (!waiting_.empty()) end = std::min(end, waiting_.front().sequence);
   for (const std::uint32_t live : live_) {
     const Cursor& cursor = cursors[live];
