@@ -94,11 +94,11 @@ void ValueWalk::step(const InstructionEffects& effects, const Place& place, std:
   }
   const Value from_memory = effects.loads ? loaded(address, width, stores) : Value{};
   const Value content = effects.stored >= 0 ? get(effects.stored) : effects.stores ? fresh() : Value{};
-  assign(effects, address, from_memory);
+  assign(effects, address, from_memory, place.enters);
   if (effects.stores) store(address, width, content, number);
 }
 
-void ValueWalk::assign(const InstructionEffects& effects, const Value& address, const Value& from_memory) {
+void ValueWalk::assign(const InstructionEffects& effects, const Value& address, const Value& from_memory, bool enters) {
   const Value source = effects.source >= 0 ? get(effects.source) : Value{};
   const Value old = effects.target >= 0 ? get(effects.target) : Value{};
   for (unsigned written = effects.written; written != 0; written &= written - 1) set(std::countr_zero(written), fresh());
@@ -119,6 +119,7 @@ void ValueWalk::assign(const InstructionEffects& effects, const Value& address, 
       set(CoreTarget::rbp, from_memory);
       break;
     case Kind::call:
+      if (enters) break;
       set(CoreTarget::rax, fresh());
       set(CoreTarget::rdx, fresh());
       break;

@@ -6,7 +6,8 @@
 //    loaded again, stay known.
 //  - An address relative to the instruction pointer is known within a block; across blocks if the blocks tell theirs.
 //  - call and ret leave the stack pointer alone together, since what is called is often not in the sequence; arguments that are passed on
-//    the stack are not followed. After a call, its result is a new root.
+//    the stack are not followed. After a call of what is not in the sequence, its result is a new root. A callee that is changes registers
+//    by its own instructions: compilers keep values in those that it leaves alone (-fipa-ra of gcc, part of -O2).
 #pragma once
 
 #include <array>
@@ -29,6 +30,7 @@ public:
     std::uint64_t code = 0;
     std::int64_t next = 0;  // address of the instruction after it
     bool is_exact = false;  // else only the same address matches, not one that overlaps
+    bool enters = false;    // a call whose callee's instructions come next
   };
   // Goes on by one instruction, the `number`-th; the stores that it reads from are appended, if they can still be in flight.
   void step(const InstructionEffects&, const Place&, std::uint32_t number, std::vector<std::uint32_t>& stores);
@@ -63,7 +65,7 @@ private:
     if (target >= 0) registers_[static_cast<std::size_t>(target)] = value;
   }
   Value get(int source) { return source >= 0 ? registers_[static_cast<std::size_t>(source)] : fresh(); }
-  void assign(const InstructionEffects&, const Value& address, const Value& from_memory);
+  void assign(const InstructionEffects&, const Value& address, const Value& from_memory, bool enters);
 
   std::uint32_t stores_in_flight_;
   std::uint32_t roots_ = 0, store_count_ = 0;

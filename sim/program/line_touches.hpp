@@ -225,10 +225,10 @@ private:
   std::int64_t first_ = 0, last_ = 0;
   std::size_t block_ = 0;  // the next one
 
-  std::vector<std::uint32_t> runs_;   // of the open block's pattern, by where they begin
-  std::size_t opened_ = 0;            // of runs_: those that have, or had, cursors. A part at a time: a program's serial code has millions
-  std::vector<Cursor> cursors_;       // of the open block's opened runs
-  std::vector<std::uint32_t> free_;   // of cursors_: finished, for runs that are opened later
+  std::vector<std::uint32_t> runs_;  // of the open block's pattern, by where they begin
+  std::size_t opened_ = 0;           // of runs_: those that have, or had, cursors. A part at a time: a program's serial code has millions
+  std::vector<Cursor> cursors_;      // of the open block's opened runs
+  std::vector<std::uint32_t> free_;  // of cursors_: finished, for runs that are opened later
   // Of cursors_ that have not begun, as a heap with the earliest first, of equal ones that which was placed first.
   struct ToBegin {
     std::uint64_t sequence = 0, number = 0;
@@ -237,8 +237,8 @@ private:
     static bool heap_order(const ToBegin& a, const ToBegin& b) { return a.later_than(b); }
   };
   std::vector<ToBegin> to_begin_;
-  std::uint64_t placed_ = 0;          // cursors of the open block
-  std::vector<std::uint32_t> live_;   // begun and not finished
+  std::uint64_t placed_ = 0;         // cursors of the open block
+  std::vector<std::uint32_t> live_;  // begun and not finished
   // If many are live: those whose next access is far, as a heap with the earliest first, so that a window does not look at all.
   std::vector<Waiting> waiting_;
   std::vector<IrregularCursor> irregular_;

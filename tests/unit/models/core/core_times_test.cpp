@@ -139,6 +139,28 @@ TEST(BlockTimes, ofASpillAcrossACallThatIsNotInTheSequence) {
   EXPECT_NEAR(times.blocks.at(1).cycles + times.blocks.at(2).cycles, 11, 0.01);
 }
 
+TEST(BlockTimes, ofACalleeInTheSequenceKeepWhatItLeavesInRegisters) {
+  // 3: addsd %xmm1, %xmm0; movsd %xmm0, (%rdx); 1, at 0x1000: call; 2, at 0x2000: movsd (%rdx), %xmm0; ret. rdx stays what it was.
+  std::string turns = "sequence";
+  for (int turn = 0; turn < 100; ++turn) turns += " 3 1 2";
+  const auto cycles = [&](const std::string& callee) {
+    const BlockTimes times =
+        times_of("block 1 e8fb0f0000 1000\nblock 2 f20f1002c3 " + callee + "\nblock 3 f20f58c1f20f1102 3000\n" + turns + "\n");
+    return times.blocks.at(1).cycles + times.blocks.at(2).cycles + times.blocks.at(3).cycles;
+  };
+  EXPECT_NEAR(cycles("2000"), 12, 0.01);  // 8 + 3 + 1
+  EXPECT_LT(cycles("1005"), 6);           // what was called is not in the sequence, and may have changed rdx
+}
+
+TEST(BlockTimes, haveAMeasuredCostForLockedInstructionsOfZen) {
+  const std::string add = "f048830701", exchange = "f0480fb117", plain_add = "4883c001";  // lock addq $1, (%rdi); lock cmpxchg
+  for (const char* cpu : {"znver3", "znver4", "znver5"}) {
+    EXPECT_NEAR(repeated(add, cpu).cycles, 8, 1) << cpu;
+    EXPECT_NEAR(repeated(exchange, cpu).cycles, 9, 1) << cpu;
+    EXPECT_NEAR(repeated(add + plain_add + plain_add + plain_add, cpu).cycles, 8, 1) << cpu;
+  }
+}
+
 TEST(BlockTimes, takeAMeasuredForwardingLatency) {
   // Measured on an EPYC of family 26: 15.5 cycles for the stack slot of a double, 1 for addq $1, 8(%rdi).
   EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442408", "znver5").cycles, 15, 0.01);
