@@ -22,11 +22,6 @@ constexpr unsigned string_operation_cycles = 16;
 constexpr std::array<std::string_view, 16> string_operations{"MOVSB", "MOVSW", "MOVSL", "MOVSQ", "STOSB", "STOSW", "STOSL", "STOSQ",
                                                              "CMPSB", "CMPSW", "CMPSL", "CMPSQ", "SCASB", "SCASW", "SCASL", "SCASQ"};
 
-// Of an instruction with a lock prefix, on the core that owns the line: so long nothing else is dispatched. LLVM has 17 for all of Zen, and
-// as much again for the prefix's own work. On an EPYC of family 25, model 17 (Zen 4), one after the other took 7 (add, inc), 8 (xadd) and
-// 9 cycles (cmpxchg), and eight additions beside one took no time. The other generations are taken to be alike.
-constexpr unsigned locked_cycles = 8;
-
 // Of the operating system or of the clock; LLVM gives them 100 cycles as to all that it knows nothing of.
 constexpr std::array<std::string_view, 14> unschedulable{"SYSCALL",   "SYSENTER",  "INT",       "INT3",     "RDTSC",
                                                          "RDTSCP",    "RDPMC",     "CPUID",     "HLT",      "XGETBV",
@@ -84,7 +79,6 @@ std::string hexadecimal(std::uint8_t byte) {
 BlockReader::BlockReader(CoreTarget& target) : target_{target}, effects_{target} {
   set_cost(one_cycle_, 1, 1);
   set_cost(string_operation_, string_operation_cycles, string_operation_cycles * target.model().IssueWidth);
-  set_cost(lock_, 1, locked_cycles * target.model().IssueWidth);
 }
 
 std::unique_ptr<Instruction> BlockReader::of_fixed_cost(const InstrDesc& description) const {
@@ -123,10 +117,6 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded) {
   instruction.effects = effects_.read(decoded, text);
   const bool is_string = std::find(string_operations.begin(), string_operations.end(), name) != string_operations.end();
   const bool is_known = std::find(unschedulable.begin(), unschedulable.end(), name) == unschedulable.end();
-  if (name == "LOCK_PREFIX" && target_.subtarget().getCPU().starts_with("znver")) {  // to LLVM an instruction before the locked one
-    instruction.plain = of_fixed_cost(lock_);
-    return instruction;
-  }
   if (is_known && !is_string) instruction.plain = target_.scheduled(decoded);
   if (!instruction.plain) {
     if (!is_string) ++unknown_[mnemonic(text)];

@@ -53,7 +53,7 @@ private:
 
   CoreTarget& target_;
   EffectsReader effects_;
-  llvm::mca::InstrDesc one_cycle_{}, string_operation_{}, lock_{};
+  llvm::mca::InstrDesc one_cycle_{}, string_operation_{};
   std::map<std::string, std::uint64_t> unknown_;
 };
 

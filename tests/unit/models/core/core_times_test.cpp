@@ -152,15 +152,6 @@ TEST(BlockTimes, ofACalleeInTheSequenceKeepWhatItLeavesInRegisters) {
   EXPECT_LT(cycles("1005"), 6);           // what was called is not in the sequence, and may have changed rdx
 }
 
-TEST(BlockTimes, haveAMeasuredCostForLockedInstructionsOfZen) {
-  const std::string add = "f048830701", exchange = "f0480fb117", plain_add = "4883c001";  // lock addq $1, (%rdi); lock cmpxchg
-  for (const char* cpu : {"znver3", "znver4", "znver5"}) {
-    EXPECT_NEAR(repeated(add, cpu).cycles, 8, 1) << cpu;
-    EXPECT_NEAR(repeated(exchange, cpu).cycles, 9, 1) << cpu;
-    EXPECT_NEAR(repeated(add + plain_add + plain_add + plain_add, cpu).cycles, 8, 1) << cpu;
-  }
-}
-
 TEST(BlockTimes, takeAMeasuredForwardingLatency) {
   // Measured on an EPYC of family 26: 15.5 cycles for the stack slot of a double, 1 for addq $1, 8(%rdi).
   EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442408", "znver5").cycles, 15, 0.01);
