@@ -215,8 +215,9 @@ TEST(DescribeHost, TheLastLevelIsAsLargeAsIndependentLoadsFindIt) {
   EXPECT_NEAR(static_cast<double>(file.machine.caches[2].size.count()), 12 << 20, 1 << 19);
   const MachineParameter size = parameter(file, "caches.3.size");
   EXPECT_THAT(size.note, HasSubstr("dependent ones as by"));
-  EXPECT_THAT(size.low, HasSubstr("KiB"));
-  EXPECT_LT(std::stoi(size.low), 9 << 10);  // as dependent loads find it
+  ASSERT_TRUE(size.low.has_value());
+  EXPECT_THAT(*size.low, HasSubstr("KiB"));
+  EXPECT_LT(std::stoi(*size.low), 9 << 10);  // as dependent loads find it
 }
 
 // Sweeps over a last level that is filled by evictions and has 1 MiB inside it.
