@@ -45,7 +45,7 @@ std::uint32_t reorder_buffer(const llvm::MCSchedModel& model) {
   return extra > 0 ? extra : model.MicroOpBufferSize;
 }
 
-// Whether the block behind this one is that of a callee: where the call returns to comes later.
+// Of a block that ends in a call: whether the block behind it is the callee's, and not the one that the call returns to.
 bool enters_callee(const CoreBlock& block, const CoreBlock* behind) {
   if (behind == nullptr || !block.address || !behind->address || block.instructions.empty()) return false;
   const auto returns_to = static_cast<std::int64_t>(*block.address) + block.instructions.back().next;
@@ -192,7 +192,7 @@ ForwardingDelay delay_of(const ForwardingLatency& latency) {
 // Stores and loads of their data in turns on an EPYC of family 26, in units of a chain of additions: doubles and vectors of 16 bytes 11.4
 // to 12.1 cycles, one byte 9.4; 4 and 8 bytes of general registers 0 to 1, whatever the address was made of (memory is renamed). LLVM's
 // model has 9 and 6. One of family 25, model 17 (Zen 4) takes 12 and 1 in such loops, too, but whole programs do not: with these figures
-// eigen came out at 0.83 of native for 1.05, and fasttree at 1.25 for 1.01. When it renames is not known; LLVM's figures stay.
+// fasttree came out at 1.25 of its native time for 1.01. When it renames is not known; LLVM's figures stay (docs/decisions/0050).
 ForwardingLatency forwarding_latency(const std::string& cpu) { return cpu == "znver5" ? ForwardingLatency{1, 12} : ForwardingLatency{}; }
 
 WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {

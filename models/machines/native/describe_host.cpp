@@ -104,29 +104,39 @@ private:
                        "shortened: both together are assumed to be at most half the latency that was measured, " + to_string(least));
   }
 
+  // Latencies by working set, from the level's own set on up to `most` bytes: medians, and the slowest and fastest passes.
+  struct Curves {
+    std::vector<native::LatencyPoint> median, slow, fast;
+    Spread rests_on;
+  };
+  template <class Figure>
+  Curves curves_of(const std::vector<std::size_t>& sets, std::size_t most, Figure&& figure) const {
+    Curves curves;
+    for (const std::size_t set : sets) {
+      if (set < host_.plan.level_sets.back() || set > most || !host_.figures.has(figure(set))) continue;
+      const Spread latency = host_.of(figure(set));
+      curves.rests_on = resting_on(curves.rests_on, latency);
+      curves.median.push_back({static_cast<double>(set), latency.value});
+      curves.slow.push_back({static_cast<double>(set), latency.high});
+      curves.fast.push_back({static_cast<double>(set), latency.low});
+    }
+    return curves;
+  }
+
   // What the last level serves of the sets up to the size that it is said to have: beyond that, latencies tell of translations.
   template <class Figure>
-  Spread served_as_by(const std::vector<std::size_t>& sets, Figure&& figure, const Spread& hit, const Spread& memory) {
-    const auto told = static_cast<std::size_t>(machine_.caches.back().size.count());
-    std::vector<native::LatencyPoint> median, slow, fast;
-    Spread served = resting_on(hit, memory);
-    for (const std::size_t set : sets) {
-      if (set < host_.plan.level_sets.back() || set > told || !host_.figures.has(figure(set))) continue;
-      const Spread latency = host_.of(figure(set));
-      served = resting_on(served, latency);
-      median.push_back({static_cast<double>(set), latency.value});
-      slow.push_back({static_cast<double>(set), latency.high});
-      fast.push_back({static_cast<double>(set), latency.low});
-    }
-    served.value = native::served_bytes(median, hit.value, memory.value);
-    served.low = native::served_bytes(slow, hit.value, memory.value);
-    served.high = std::max(served.value, native::served_bytes(fast, hit.value, memory.value));
+  Spread served_as_by(const std::vector<std::size_t>& sets, Figure&& figure, const Spread& hit, const Spread& memory) const {
+    const Curves curves = curves_of(sets, static_cast<std::size_t>(machine_.caches.back().size.count()), figure);
+    Spread served = resting_on(resting_on(hit, memory), curves.rests_on);
+    served.value = native::served_bytes(curves.median, hit.value, memory.value);
+    served.low = native::served_bytes(curves.slow, hit.value, memory.value);
+    served.high = std::max(served.value, native::served_bytes(curves.fast, hit.value, memory.value));
     return served;
   }
 
   // Of loads that do not wait for each other. Neighbours fill the last level while a program is away from a line: these come back sooner
   // than dependent loads and find more, as most programs do.
-  Spread served_independent() {
+  Spread served_independent() const {
     const std::vector<std::size_t>& sets = host_.plan.independent_sets;
     if (sets.size() < 2) return {};
     const Spread hit = host_.of(figure::independent(sets.front())), memory = host_.of(figure::independent(host_.plan.gathered_set));
@@ -141,16 +151,9 @@ private:
     const CacheDescription& cache = machine_.caches.back();
     const double told = static_cast<double>(cache.size.count());
     const Spread hit = host_.of(figure::latency(host_.plan.level_sets.back())), memory = host_.of(figure::latency(host_.plan.memory_set));
-    std::vector<native::LatencyPoint> median, slow, fast;
-    for (const std::size_t set : host_.plan.working_sets) {
-      if (set < host_.plan.level_sets.back() || set > host_.plan.memory_set) continue;
-      const Spread latency = host_.of(figure::latency(set));
-      median.push_back({static_cast<double>(set), latency.value});
-      slow.push_back({static_cast<double>(set), latency.high});
-      fast.push_back({static_cast<double>(set), latency.low});
-    }
-    const Spread dependent = served_as_by(
-        host_.plan.working_sets, [](std::size_t set) { return figure::latency(set); }, hit, memory);
+    const auto of_chase = [](std::size_t set) { return figure::latency(set); };
+    const Curves curves = curves_of(host_.plan.working_sets, host_.plan.memory_set, of_chase);
+    const Spread dependent = served_as_by(host_.plan.working_sets, of_chase, hit, memory);
     Spread served = dependent;
     std::string how;
     if (const Spread independent = served_independent(); independent.value > 0) {
@@ -162,11 +165,11 @@ private:
       served.high = std::max(independent.high, dependent.high);
     }
     const double inner = static_cast<double>(machine_.caches[machine_.caches.size() - 2].size.count());
-    const bool random = victims(median, hit, memory);
+    const bool random = victims(curves.median, hit, memory);
     if (random) {  // what it keeps of sets around its size falls smoothly: the law knows where it ends
       const auto bytes_of = [&](const std::vector<native::LatencyPoint>& curve) { return laws_of(curve, hit, memory).random.bytes; };
-      served.value = bytes_of(median);
-      std::tie(served.low, served.high) = std::minmax({served.value, bytes_of(slow), bytes_of(fast)});
+      served.value = bytes_of(curves.median);
+      std::tie(served.low, served.high) = std::minmax({served.value, bytes_of(curves.slow), bytes_of(curves.fast)});
     }
     const std::string path = level_place(cache) + "size";
     const std::string there = how + "loads are served as by " + Fields::bytes_text(served.value) +
@@ -177,7 +180,8 @@ private:
       return;
     }
     if (served.low < 0.75 * served.high && served.unsettled.empty())
-      served.unsettled = "between passes it changed by a factor of " + rounded(served.high / std::max(served.low, 1.0), 1);
+      served.unsettled =
+          "between passes and kinds of loads it differed by a factor of " + rounded(served.high / std::max(served.low, 1.0), 1);
     const double set_bytes = static_cast<double>(cache.line.count() * cache.ways * cache.slices);
     const auto whole_sets = [&](double bytes) { return std::max(inner + set_bytes, std::floor(bytes / set_bytes) * set_bytes); };
     fields_.set(path, mapped(served, whole_sets), Fields::bytes_text,
