@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "sim/base/errors.hpp"
 
@@ -102,8 +103,11 @@ CoreTarget::CoreTarget(const std::string& cpu) {
       std::make_unique<llvm::mca::InstrBuilder>(*subtarget_, *instructions_, *registers_, analysis_.get(), *instruments_, call_latency);
 
   general_.assign(registers_->getNumRegs(), no_register);
+  vector_.assign(registers_->getNumRegs(), false);
   for (unsigned number = 1; number < registers_->getNumRegs(); ++number) {
     const std::string name = registers_->getName(number);
+    const std::string_view kind = std::string_view{name}.substr(0, 3);
+    vector_[number] = kind == "XMM" || kind == "YMM" || kind == "ZMM";
     if (name == "RIP") general_[number] = instruction_pointer;
     const auto* found = std::find(register_names.begin(), register_names.end(), name);
     if (found == register_names.end()) continue;

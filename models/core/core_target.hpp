@@ -48,6 +48,7 @@ public:
   static constexpr int no_register = -1, instruction_pointer = -2;
   // Number of the 64-bit register that holds this one: 0 to 15, `instruction_pointer`, or `no_register` if it is no general one.
   int general_register(unsigned llvm_register) const { return general_[llvm_register]; }
+  bool is_vector_register(unsigned llvm_register) const { return vector_[llvm_register]; }
   unsigned stack_pointer() const { return stack_pointer_; }  // LLVM's number
   static constexpr int rax = 0, rdx = 2, rsp = 4, rbp = 5;
 
@@ -63,6 +64,7 @@ private:
   std::unique_ptr<llvm::mca::InstrumentManager> instruments_;
   std::unique_ptr<llvm::mca::InstrBuilder> builder_;
   std::vector<int> general_;
+  std::vector<bool> vector_;
   unsigned stack_pointer_ = 0;
 };
 

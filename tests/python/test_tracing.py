@@ -69,6 +69,13 @@ def test_chase_counts(build: Callable[..., Path], level: str) -> None:
     assert region(trace, "gather")["reads"] - 2 * nodes in (0, 1)  # and, depending on the level, the sum
 
 
+def test_chains_of_short_indices_and_of_differences(build: Callable[..., Path]) -> None:
+    trace = captured(build("short_indices"))
+    loops = [entry["miss_parallelism"] for entry in trace.inspect()["regions"] if entry["kind"] == "loop"]
+    # a next place, a way back: each load waits for the one before; a gather has what ten miss buffers hold
+    assert loops == [pytest.approx(1, abs=0.1), pytest.approx(1, abs=0.1), pytest.approx(10, abs=1)]
+
+
 @pytest.mark.parametrize("program", ["stencil", "chase", "constructs"])
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_the_same_program_has_the_same_hash(build: Callable[..., Path], program: str, threads: int) -> None:

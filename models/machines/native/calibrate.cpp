@@ -110,9 +110,14 @@ private:
                    });
       }
     }
-    pinned("streams of one core", [streams = plan_.streams, array = plan_.array, r = repeats_](const Found& found) {
-      const native::Buffer buffer{array};
-      for (const unsigned number : streams) found(figure::streams(number), native::stream_bandwidth(number, buffer, r), Kind::rate);
+    pinned("streams of one core", [this_plan = plan_, r = repeats_](const Found& found) {
+      constexpr std::size_t loads = std::size_t{1} << 20;  // some milliseconds
+      const native::Buffer buffer{this_plan.array};
+      for (const unsigned number : this_plan.streams)
+        found(figure::streams(number), native::stream_bandwidth(number, buffer, r), Kind::rate);
+      for (const std::size_t stride : this_plan.strides)
+        found(figure::strided(stride), native::strided_nanoseconds(buffer, stride, loads, r), Kind::time);
+      found(figure::run, native::run_nanoseconds(buffer, this_plan.run_lines, loads, r), Kind::time);
     });
   }
 

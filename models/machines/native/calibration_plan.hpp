@@ -27,6 +27,8 @@ struct CalibrationPlan {
   std::size_t array = 0;
   std::vector<std::size_t> threads;  // 1, 2, 4 ... all
   std::array<unsigned, 10> streams{1, 2, 4, 8, 16, 24, 32, 40, 48, 64};
+  std::array<std::size_t, 5> strides{128, 256, 512, 1024, 2048};
+  std::size_t run_lines = 64;  // a page, which a prefetcher does not leave
   std::array<unsigned, 7> composed_cycles{0, 4, 8, 16, 32, 64, 128};
   std::array<unsigned, 4> reread_streams{0, 1, 2, 4};
   std::array<unsigned, 3> reread_additions{0, 8, 20};
@@ -50,6 +52,7 @@ inline std::string bandwidth(native::Kernel kernel, std::size_t threads) {
   return "bandwidth/" + native::name_of(kernel) + "/" + std::to_string(threads);
 }
 inline std::string streams(unsigned number) { return "read streams/" + std::to_string(number); }
+inline std::string strided(std::size_t bytes) { return "strided load/" + std::to_string(bytes); }
 // `level`: index of the cache that the data lie in; as many as there are: memory.
 inline std::string composed(std::size_t level, unsigned cycles) {
   return "composition/" + std::to_string(level + 1) + "/" + std::to_string(cycles);
@@ -70,7 +73,7 @@ inline std::string socket_bandwidth(std::size_t from, std::size_t to) {
 }
 inline std::string sharing(std::size_t second) { return "slowdown beside the CPU before/" + std::to_string(second); }
 inline const std::string clock = "clock", misprediction = "mispredicted branch", misses_in_flight = "misses in flight",
-                         tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", stream_walk = "page walk/stream",
+                         tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", stream_walk = "page walk/stream", run = "read run",
                          core_to_core_near = "core to core/near", core_to_core_far = "core to core/far", fault = "page fault/write",
                          read_fault = "page fault/read", rewrite_fault = "page fault/again",
                          contended_fault = "page fault/all CPUs at once", huge_fault = "page fault/huge", map = "mmap and munmap",

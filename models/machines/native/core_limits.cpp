@@ -8,8 +8,23 @@
 namespace homenode {
 namespace native {
 
+constexpr double shows = 1.2;  // of a line that the core asks for, over one that is prefetched: least ratio that says something
+
+double followed_stride(const std::vector<StridePoint>& points, double followed, double demand, double line) {
+  double largest = line;
+  for (const StridePoint& point : points) {
+    if (point.nanoseconds > (followed + demand) / 2) break;
+    largest = point.bytes;
+  }
+  return largest;
+}
+
+double lines_before_prefetch(double nanoseconds, double lines, double followed, double demand) {
+  return lines * std::clamp((nanoseconds - followed) / (demand - followed), 0.0, 1.0);
+}
+
 FollowedStreams followed_streams(const std::vector<StreamsPoint>& points, double demand) {
-  constexpr double all = 0.85, shows = 1.2;
+  constexpr double all = 0.85;
   if (points.empty()) return {};
   const auto faster = [](const StreamsPoint& a, const StreamsPoint& b) { return a.nanoseconds < b.nanoseconds; };
   const double followed = std::min_element(points.begin(), points.end(), faster)->nanoseconds;
@@ -62,6 +77,60 @@ void streams(DescribedFields& fields, const Machine& machine, const HostFigures&
           DescribedFields::time_text(demand));
 }
 
+// A line of a stream, by the fastest of the streams; and one that the core asks for, by its latency over the outstanding misses.
+struct LineTimes {
+  double followed = 0, demand = 0;  // nanoseconds
+  bool differ() const { return followed > 0 && demand >= native::shows * followed; }
+  std::string text() const {
+    return "a line of a stream " + DescribedFields::time_text(followed) + ", asked for by the core " + DescribedFields::time_text(demand);
+  }
+};
+LineTimes line_times(const Machine& machine, const HostFigures& host) {
+  double fastest = 0;
+  for (const unsigned number : host.plan.streams) fastest = std::max(fastest, host.of(figure::streams(number)).value);
+  const double latency = host.of(figure::latency(host.plan.memory_set)).value;
+  return {fastest > 0 ? static_cast<double>(line_bytes(machine)) / fastest * 1e9 : 0,
+          latency / std::max(host.of(figure::misses_in_flight).value, 1.0)};
+}
+
+void strides(DescribedFields& fields, const Machine& machine, const HostFigures& host) {
+  const auto line = static_cast<double>(line_bytes(machine));
+  const LineTimes times = line_times(machine, host);
+  if (!times.differ()) return;
+  Spread told = host.of(figure::misses_in_flight);
+  std::string loads;
+  std::vector<native::StridePoint> by_value, by_low, by_high;
+  for (const std::size_t stride : host.plan.strides) {
+    const Spread load = host.of(figure::strided(stride));
+    if (!(load.value > 0)) return;
+    told = resting_on(told, load);
+    const auto bytes = static_cast<double>(stride);
+    by_value.push_back({bytes, load.value});
+    by_low.push_back({bytes, load.low});
+    by_high.push_back({bytes, load.high});
+    loads += (loads.empty() ? "" : ", ") + DescribedFields::bytes_text(bytes) + ": " + DescribedFields::time_text(load.value);
+  }
+  const auto limit = [&](const std::vector<native::StridePoint>& points) {
+    return native::followed_stride(points, times.followed, times.demand, line);
+  };
+  told.value = limit(by_value);
+  told.low = limit(by_high);
+  told.high = limit(by_low);
+  fields.set("core.prefetch_stride_limit", told, DescribedFields::bytes_text,
+             "a load by bytes from one to the next " + loads + "; " + times.text());
+}
+
+void trigger(DescribedFields& fields, const Machine& machine, const HostFigures& host) {
+  const Spread run = host.of(figure::run);
+  const LineTimes times = line_times(machine, host);
+  if (!(run.value > 0) || !times.differ()) return;
+  const auto lines = static_cast<double>(host.plan.run_lines);
+  const auto first = [&](double line) { return native::lines_before_prefetch(line, lines, times.followed, times.demand); };
+  fields.set("core.prefetch_trigger", resting_on(mapped(run, first), host.of(figure::misses_in_flight)), DescribedFields::count_text,
+             "a line of " + std::to_string(host.plan.run_lines) + " in a row at random places " + DescribedFields::time_text(run.value) +
+                 "; " + times.text());
+}
+
 // Little's law, as for core.prefetched_lines.
 void streaming_lines(DescribedFields& fields, const Machine& machine, const HostFigures& host) {
   const Spread rate = host.of(figure::bandwidth(Kernel::write_nontemporal, 1));
@@ -77,6 +146,8 @@ void streaming_lines(DescribedFields& fields, const Machine& machine, const Host
 
 void describe_core_limits(DescribedFields& fields, const MachineFile& file, const HostFigures& host) {
   streams(fields, file.machine, host);
+  strides(fields, file.machine, host);
+  trigger(fields, file.machine, host);
   streaming_lines(fields, file.machine, host);
 }
 

@@ -82,6 +82,13 @@ Spread bandwidth_from_nodes(const std::vector<unsigned>& cpus, const std::vector
 // Bytes a second that one core reads in so many streams side by side, a line of each in turn.
 double stream_bandwidth(unsigned streams, const Buffer&, unsigned repeats);
 
+// Nanoseconds of a load that waits for no other one, `stride` bytes behind the one before, through the whole buffer; from its begin on
+// again, a line later, until `loads` are made.
+double strided_nanoseconds(const Buffer&, std::size_t stride, std::size_t loads, unsigned repeats);
+
+// Nanoseconds a line of `lines` lines in a row, read at random places of the buffer until `loads` are made.
+double run_nanoseconds(const Buffer&, std::size_t lines, std::size_t loads, unsigned repeats);
+
 // Nanoseconds a line of a core that reads `bytes` again and again, line by line, and computes `cycles` of dependent additions beside each:
 // how computing and transfers add up. 0 cycles: the transfers alone. Of a set larger than a sample, samples read one part after the other,
 // from byte `at` on, which is moved on.

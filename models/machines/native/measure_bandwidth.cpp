@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <limits>
+#include <random>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -187,6 +189,44 @@ double stream_bandwidth(unsigned streams, const Buffer& buffer, unsigned repeats
     if (repeat > 0) best = std::max(best, static_cast<double>(part) * streams / seconds);
   }
   return best;
+}
+
+double strided_nanoseconds(const Buffer& buffer, std::size_t stride, std::size_t loads, unsigned repeats) {
+  double best = std::numeric_limits<double>::infinity();
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+    std::uint64_t sum = 0;
+    const double seconds = seconds_of([&] {
+      std::size_t at = 0, first = 0;
+      for (std::size_t load = 0; load < loads; ++load) {
+        sum += *reinterpret_cast<const std::uint64_t*>(buffer.data() + at);
+        at += stride;
+        if (at < buffer.size()) continue;
+        first = (first + line_bytes) % stride;
+        at = first;
+      }
+      keep(sum);
+    });
+    if (repeat > 0) best = std::min(best, seconds);
+  }
+  return best / static_cast<double>(loads) * 1e9;
+}
+
+double run_nanoseconds(const Buffer& buffer, std::size_t lines, std::size_t loads, unsigned repeats) {
+  const std::size_t places = buffer.size() / line_bytes / lines, runs = std::max<std::size_t>(loads / lines, 1);
+  double best = std::numeric_limits<double>::infinity();
+  std::minstd_rand random;  // its numbers do not wait for the loads
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+    std::uint64_t sum = 0;
+    const double seconds = seconds_of([&] {
+      for (std::size_t run = 0; run < runs; ++run) {
+        const char* const from = buffer.data() + random() % places * lines * line_bytes;
+        for (std::size_t line = 0; line < lines; ++line) sum += *reinterpret_cast<const std::uint64_t*>(from + line * line_bytes);
+      }
+      keep(sum);
+    });
+    if (repeat > 0) best = std::min(best, seconds);
+  }
+  return best / static_cast<double>(runs * lines) * 1e9;
 }
 
 double stream_walk_nanoseconds(std::size_t array, std::size_t page, unsigned repeats) {

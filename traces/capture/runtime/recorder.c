@@ -1,6 +1,7 @@
 /* Lossless detection of runs behind gcc's ThreadSanitizer entry points: consecutive accesses of one instruction with constant
  * steps in address and in sequence are one run. And for an access that breaks its stride, the load its address came from:
- * a pointer loaded a moment ago points at its line, or its address is linear in a value that one load delivers.
+ * a pointer loaded a moment ago points at its line, or its address is linear in a value that one load delivers (an index), or it moved on
+ * from the place before by a multiple of that value (a difference). Indices of 16 bits are taken for unsigned.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,7 +25,9 @@ struct entry {
   uint64_t value_sequence, last_address;
   struct entry* producer;
   uint32_t confidence, tries, candidate;
+  bool differs; /* by the value itself, not by what it changed */
 };
+enum { MOST_SCALE = 512 }; /* bytes of an element that indices count */
 
 uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
@@ -161,6 +164,20 @@ static inline unsigned pointer_slot(uint64_t line) {
   return (unsigned)((line - (hn_origin_of(line << 6) >> 6)) * 0x9E3779B97F4A7C15ul >> 54);
 }
 
+/* `dx` is a multiple of `v`, the same one as the times before, `least` at the least. */
+static inline bool same_multiple(struct entry* e, int64_t dx, int64_t v, int64_t least) {
+  if (v == 0 || dx == 0 || dx % v != 0) return false;
+  const int64_t scale = dx / v;
+  if (scale > MOST_SCALE || scale < least || (e->confidence && scale != e->scale)) return false;
+  e->scale = scale;
+  return true;
+}
+/* Whether the address moved by what the producer's value changed, or by that value, times the same number as before. */
+static inline bool goes_on(struct entry* e, int64_t dx, int64_t dv) {
+  if (e->confidence == 0) e->differs = !same_multiple(e, dx, dv, 1);
+  return e->differs ? same_multiple(e, dx, e->producer->value, -MOST_SCALE) : same_multiple(e, dx, dv, 1);
+}
+
 static uint64_t producer_of(struct entry* e, uint64_t address) {
   const int64_t step = (int64_t)(address - e->last_address);
   const bool regular = step == e->step;
@@ -175,8 +192,7 @@ static uint64_t producer_of(struct entry* e, uint64_t address) {
   uint64_t found = 0;
   if (e->producer) {
     const int64_t dv = e->producer->value - e->v0, dx = (int64_t)address - e->x0;
-    if (dv && dx % dv == 0 && dx / dv > 0 && dx / dv <= 512 && (e->confidence == 0 || dx / dv == e->scale)) {
-      e->scale = dx / dv;
+    if (goes_on(e, dx, dv)) {
       if (e->confidence < 8) ++e->confidence;
       if (e->confidence >= 3) found = e->producer->value_sequence;
     } else if (!dv && !dx) {
@@ -191,7 +207,7 @@ static uint64_t producer_of(struct entry* e, uint64_t address) {
     e->candidate = (e->candidate + 1) % active_count;
     struct entry* c = &entries[active[e->candidate]];
     const unsigned width = c->info >> 4;
-    if ((c->info >> 1 & 7) == HN_READ && (width == 4 || width == 8) && c->value_sequence + 16 > clock_now)
+    if ((c->info >> 1 & 7) == HN_READ && (width == 2 || width == 4 || width == 8) && c->value_sequence + 16 > clock_now)
       e->producer = c, e->confidence = 0;
   }
   ++e->tries;
@@ -209,7 +225,7 @@ static inline void note_pointer(int64_t value, uint64_t h) {
 /* In a run the value is there before it is asked for, and what kind it is hardly changes. Else it may still be on its way from
  * memory: nothing branches on it, and a word that is no pointer goes to a place that nobody looks at. */
 static inline void note_value(struct entry* e, uintptr_t address, unsigned width, bool in_run) {
-  e->value = width == 8 ? *(const int64_t*)address : *(const int32_t*)address;
+  e->value = width == 8 ? *(const int64_t*)address : width == 4 ? *(const int32_t*)address : *(const uint16_t*)address;
   e->value_sequence = clock_now;
   if (width != 8) return;
   const uint64_t value = (uint64_t)e->value;
@@ -261,7 +277,7 @@ __attribute__((always_inline)) static inline void record(uintptr_t address, uint
   const uintptr_t place = pc - hn_program;
   struct entry* e = &entries[(place ^ place >> 13 ^ kind) & (ENTRIES - 1)];
   /* Reads the program's memory, which may not be there: nothing is held. */
-  const bool note = kind == HN_READ && (width == 8 || width == 4) && !flags;
+  const bool note = kind == HN_READ && (width == 8 || width == 4 || width == 2) && !flags;
   if (__builtin_expect(e->pc == pc && e->info == info && e->count > 1 && address - e->last == (uint64_t)e->stride &&
                            sequence - e->last_sequence == e->dsequence,
                        1)) {

@@ -91,6 +91,17 @@ TEST(BlockTimes, countDependencesThroughMovesBetweenRegisters) {
   EXPECT_NEAR(repeated("0f28f8f30f58d1f30f58d9f30f58e1f30f58e9f30f58f1f3440f58c1f3440f58c9", "znver4").cycles, 3.5, 0.01);
 }
 
+// There and back between general and vector registers, in a chain: movq, and conversions of a double.
+TEST(BlockTimes, ofAWayBetweenKindsOfRegistersAreWhatWasMeasured) {
+  const std::string moves = "66480f7ec066480f6ec0", conversions = "f2480f2cc0f2480f2ac0";
+  EXPECT_NEAR(repeated(moves, "znver4").cycles, 7, 0.01);
+  EXPECT_NEAR(repeated(conversions, "znver4").cycles, 12, 1.01);
+  EXPECT_NEAR(repeated(moves, "znver3").cycles, 2, 0.01);  // LLVM's
+  // vmovapd and addpd cross nothing, nor does add: 3 and 1 cycles as LLVM has them.
+  EXPECT_NEAR(repeated("660f58c1", "znver4").cycles, 3, 0.01);
+  EXPECT_NEAR(repeated("4801c8", "znver4").cycles, 1, 0.01);
+}
+
 TEST(BlockTimes, countDependencesThroughAStackSlot) {
   // movsd 8(%rsp), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, 8(%rsp): 8 + 3 + 1.
   EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442408").cycles, 12, 0.01);

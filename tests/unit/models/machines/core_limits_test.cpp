@@ -46,5 +46,32 @@ TEST(FollowedStreams, OfATableThatLosesAllAreAtLeastThoseThatItStillFollowed) {
   EXPECT_GE(found.high, found.streams);
 }
 
+// Strides up to `limit` are prefetched, 2 ns a load; others the core asks for, 9 ns.
+double limit_found(double limit) {
+  std::vector<StridePoint> points;
+  for (const double bytes : {128., 256., 512., 1024., 2048.}) points.push_back({bytes, bytes <= limit ? 2.0 : 9.0});
+  return followed_stride(points, 2, 9, 64);
+}
+
+TEST(FollowedStride, IsTheLargestUpToWhichAllAreFollowed) {
+  EXPECT_EQ(limit_found(64), 64);  // the next line alone
+  EXPECT_EQ(limit_found(512), 512);
+  EXPECT_EQ(limit_found(1 << 20), 2048);
+  const std::vector<StridePoint> gap{{128, 2}, {256, 9}, {512, 2}};
+  EXPECT_EQ(followed_stride(gap, 2, 9, 64), 128);
+}
+
+TEST(FollowedStride, LiesBetweenTheTwoTimes) {
+  const std::vector<StridePoint> points{{128, 5.4}, {256, 5.6}};  // half way: 5.5 ns
+  EXPECT_EQ(followed_stride(points, 2, 9, 64), 128);
+}
+
+TEST(LinesBeforePrefetch, AreTheRunsFirstOnes) {
+  // 10 lines of 9 ns and 54 of 2 ns: (90 + 108) / 64 ns a line.
+  EXPECT_NEAR(lines_before_prefetch(198.0 / 64, 64, 2, 9), 10, 1e-9);
+  EXPECT_EQ(lines_before_prefetch(1.9, 64, 2, 9), 0);
+  EXPECT_EQ(lines_before_prefetch(11, 64, 2, 9), 64);
+}
+
 }  // namespace
 }  // namespace homenode::native

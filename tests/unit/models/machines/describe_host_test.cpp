@@ -127,6 +127,30 @@ TEST(DescribeHost, StreamsAndStoresUnderWayAreToldByTheirTimes) {
   EXPECT_EQ(parameter(some, "core.prefetch_streams").confidence, "A");
 }
 
+TEST(DescribeHost, TheLargestStrideThatIsFollowedIsToldByTimesOfLoads) {
+  // A line of four streams takes 64 B / 25 GB/s = 2.56 ns, one that the core asks for 113.375 ns / 16 = 7.09 ns: half way is 4.82 ns.
+  Host host;
+  for (const std::size_t stride : host.plan.strides) host.values[figure::strided(stride)] = stride <= 256 ? 3 : 7;
+  const MachineFile file = host.describe();
+  EXPECT_EQ(file.machine.prefetch_stride_limit, Bytes{256});
+  EXPECT_EQ(parameter(file, "core.prefetch_stride_limit").confidence, "A");
+  EXPECT_THAT(parameter(file, "core.prefetch_stride_limit").note, HasSubstr("256 B: 3 ns, 512 B: 7 ns"));
+  // Not measured, or a core that is as fast by itself: what the detected machine assumes stays.
+  EXPECT_TRUE(parameter(Host{}.describe(), "core.prefetch_stride_limit").assumed);
+  host.values[figure::misses_in_flight] = 64;  // at most 162 ns / 64 = 2.53 ns a line
+  EXPECT_TRUE(parameter(host.describe(), "core.prefetch_stride_limit").assumed);
+}
+
+TEST(DescribeHost, LinesThatTheCoreAsksForItselfAreToldByAPageReadAlone) {
+  // Lines of 2.56 and 7.09 ns as above: 24 of 64 by the core are (24 x 7.0859 + 40 x 2.56) / 64 = 4.2572 ns a line.
+  Host host;
+  host.values[figure::run] = 4.2572;
+  const MachineFile file = host.describe();
+  EXPECT_EQ(file.machine.prefetch_trigger, 24u);
+  EXPECT_THAT(parameter(file, "core.prefetch_trigger").note, HasSubstr("a line of 64 in a row at random places"));
+  EXPECT_TRUE(parameter(Host{}.describe(), "core.prefetch_trigger").assumed);
+}
+
 TEST(DescribeHost, NodesAndLinksAreWhatWasMeasuredBetweenThem) {
   Host host;
   host.detected = detect_synthetic("pack:2 [numa(memory=8589934592)] l3:1(size=33554432) l2:2(size=1048576) l1d:1(size=49152) core:1 pu:1");
