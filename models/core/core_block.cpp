@@ -57,7 +57,7 @@ struct CrossingLatency {
   unsigned to_general = 0, to_vector = 0;
 };
 // An EPYC of family 25, model 17 (Zen 4) takes 7 cycles for movq there and back in a chain, and 12 for cvttsd2si and cvtsi2sd; LLVM has 2
-// and 6. How the five cycles that both lack split is not seen in such a loop.
+// and 6. Such a loop does not tell how the five cycles of a way there and back split, nor where the conversions' sixth one is.
 CrossingLatency crossing_latency(const llvm::MCSubtargetInfo& core) {
   return core.getCPU() == "znver4" ? CrossingLatency{3, 2} : CrossingLatency{};
 }

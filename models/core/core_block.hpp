@@ -49,7 +49,7 @@ private:
   std::unique_ptr<llvm::mca::Instruction> of_fixed_cost(const llvm::mca::InstrDesc&) const;
   std::unique_ptr<llvm::mca::Instruction> described_by(const llvm::mca::InstrDesc&, const llvm::mca::Instruction& plain) const;
   void make_renamed(CoreInstruction&) const;
-  // Adds what the way between general and vector registers takes, where LLVM's model of the core lacks it.
+  // Adds what a value takes on its way between general and vector registers takes, where LLVM's model of the core lacks it.
   void make_crossing(CoreInstruction&) const;
   void make_arrived(CoreInstruction&, bool is_move) const;
 

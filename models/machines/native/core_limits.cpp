@@ -52,31 +52,6 @@ namespace {
 using native::Kernel;
 using native::Spread;
 
-// Nanoseconds a line as the figure of that many streams says.
-void streams(DescribedFields& fields, const Machine& machine, const HostFigures& host) {
-  const double line = static_cast<double>(line_bytes(machine)), latency = host.of(figure::latency(host.plan.memory_set)).value;
-  const Spread in_flight = host.of(figure::misses_in_flight);
-  std::vector<native::StreamsPoint> points;
-  Spread told = in_flight;
-  std::string times;
-  for (const unsigned number : host.plan.streams) {
-    const Spread rate = host.of(figure::streams(number));
-    if (!(rate.value > 0)) return;
-    told = resting_on(told, rate);
-    points.push_back({static_cast<double>(number), line / rate.value * 1e9});
-    times += (times.empty() ? "" : ", ") + std::to_string(number) + ": " + DescribedFields::time_text(points.back().nanoseconds);
-  }
-  const double demand = latency / std::max(in_flight.value, 1.0);
-  const native::FollowedStreams found = native::followed_streams(points, demand);
-  told.value = std::round(found.streams);
-  told.low = std::floor(found.low);
-  told.high = std::ceil(found.high);
-  fields.set(
-      "core.prefetch_streams", told, [](double number) { return std::to_string(static_cast<unsigned>(number)); },
-      (found.streams > 0 ? "" : "all are followed; ") + ("a line by streams side by side " + times) + "; asked for by the core " +
-          DescribedFields::time_text(demand));
-}
-
 // A line of a stream, by the fastest of the streams; and one that the core asks for, by its latency over the outstanding misses.
 struct LineTimes {
   double followed = 0, demand = 0;  // nanoseconds
@@ -91,6 +66,30 @@ LineTimes line_times(const Machine& machine, const HostFigures& host) {
   const double latency = host.of(figure::latency(host.plan.memory_set)).value;
   return {fastest > 0 ? static_cast<double>(line_bytes(machine)) / fastest * 1e9 : 0,
           latency / std::max(host.of(figure::misses_in_flight).value, 1.0)};
+}
+
+// Nanoseconds a line as the figure of that many streams says.
+void streams(DescribedFields& fields, const Machine& machine, const HostFigures& host) {
+  const auto line = static_cast<double>(line_bytes(machine));
+  std::vector<native::StreamsPoint> points;
+  Spread told = host.of(figure::misses_in_flight);
+  std::string times;
+  for (const unsigned number : host.plan.streams) {
+    const Spread rate = host.of(figure::streams(number));
+    if (!(rate.value > 0)) return;
+    told = resting_on(told, rate);
+    points.push_back({static_cast<double>(number), line / rate.value * 1e9});
+    times += (times.empty() ? "" : ", ") + std::to_string(number) + ": " + DescribedFields::time_text(points.back().nanoseconds);
+  }
+  const double demand = line_times(machine, host).demand;
+  const native::FollowedStreams found = native::followed_streams(points, demand);
+  told.value = std::round(found.streams);
+  told.low = std::floor(found.low);
+  told.high = std::ceil(found.high);
+  fields.set(
+      "core.prefetch_streams", told, [](double number) { return std::to_string(static_cast<unsigned>(number)); },
+      (found.streams > 0 ? "" : "all are followed; ") + ("a line by streams side by side " + times) + "; asked for by the core " +
+          DescribedFields::time_text(demand));
 }
 
 void strides(DescribedFields& fields, const Machine& machine, const HostFigures& host) {
