@@ -15,7 +15,8 @@
 namespace homenode {
 
 // Of a fault that places a page, huge ones included. For n faults of one slice:
-//   private time  n (parallel + lock) + zeroed lines / prefetched lines x latency to their home
+//   private time  n (parallel + lock) + zeroed lines / prefetched lines x latency to their home; `cold` for `parallel` where the frame is
+//                 in no cache (sim/memory/warm_frames.hpp)
 //   shared        n x lock of the address space's lock, of which one second a second exists; the zeroed lines are written at the
 //                 controllers of their homes
 //   lock          serial + serial_transfers x mean latency from the core that held it last: this one, or any of those that fault now;
@@ -27,6 +28,7 @@ struct FaultCost {
   double serial_transfers = 0;             // cache lines of the lock that come from its last holder
   double zeroing = 0;                      // share of a fresh page's lines that the controller writes
   std::optional<Time> huge = {};           // `parallel` of a fault that places a huge page, where that is known
+  std::optional<Time> cold = {};           // `parallel` of one that places a small page on a frame that no cache holds, likewise
 };
 
 // Of calls that change the memory map. Faults hold the lock of the address space (mmap_lock) for reading, changes for writing, and the

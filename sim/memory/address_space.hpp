@@ -89,6 +89,8 @@ public:
   std::uint64_t settle();
   // Pages that the last `settle` placed, by node; a huge page counts as many.
   const std::vector<std::uint64_t>& settled_pages() const { return settled_pages_; }
+  // Of these, small pages on frames that no cache held (warm_frames.hpp).
+  std::uint64_t settled_cold() const { return settled_cold_; }
   // The lines by home node. Pages on the zero page, and replicated ones, count as local to `reader`.
   void homes(LineRange, NodeId reader, std::vector<HomeShare>& shares) const;
   // The home of all of the lines, likewise; none() if they have several.
@@ -219,7 +221,8 @@ private:
   std::vector<std::uint8_t> huge_;           // by block of pages_per_huge_ pages: mapped by one huge page
   std::map<PageNumber, PageNumber> mapped_;  // first page -> last page + 1 of each mapping; with huge pages only
   std::uint64_t huge_pages_ = 0;
-  std::vector<std::uint64_t> settled_pages_;             // by node
+  std::vector<std::uint64_t> settled_pages_;  // by node
+  std::uint64_t settled_cold_ = 0;
   std::vector<FaultRun> runs_;                           // noted, not yet settled
   std::vector<std::pair<FaultRun, NodeId>> bound_runs_;  // scratch of settling, as the next three
   std::vector<PageFault> faults_;

@@ -9,20 +9,26 @@
 namespace homenode {
 
 NodeMemory::NodeMemory(const Machine& machine, std::uint64_t page_bytes)
-    : machine_{machine}, page_bytes_{page_bytes}, used_(machine.nodes.size(), 0), nearest_(machine.nodes.size()) {
+    : machine_{machine},
+      page_bytes_{page_bytes},
+      used_(machine.nodes.size(), 0),
+      nearest_(machine.nodes.size()),
+      warm_{machine, page_bytes} {
   for (const NodeDescription& node : machine.nodes) frames_.push_back(static_cast<std::uint64_t>(node.memory.count()) / page_bytes);
 }
 
+NodeId NodeMemory::taken(NodeId node, std::uint64_t pages) {
+  used_[node.index()] += pages;
+  cold_ += warm_.take(node, pages);
+  return node;
+}
+
 NodeId NodeMemory::take(NodeId wanted, std::uint64_t pages) {
-  if (has_room(wanted, pages)) {
-    used_[wanted.index()] += pages;
-    return wanted;
-  }
+  if (has_room(wanted, pages)) return taken(wanted, pages);
   for (const NodeId node : nearest_to(wanted)) {
     if (!has_room(node, pages)) continue;
-    used_[node.index()] += pages;
     overflowed_ += pages;
-    return node;
+    return taken(node, pages);
   }
   const auto bytes = [this](std::uint64_t frames) { return to_string(Bytes{static_cast<std::int64_t>(frames * page_bytes_)}); };
   throw UsageError("the program needs more memory than machine '" + machine_.name +

@@ -108,6 +108,7 @@ bool AddressSpace::can_be_huge(std::uint64_t block) const {
 
 std::uint64_t AddressSpace::settle() {
   std::fill(settled_pages_.begin(), settled_pages_.end(), 0);
+  settled_cold_ = 0;
   if (runs_.empty()) return 0;
   if (runs_.size() > 1)
     std::sort(runs_.begin(), runs_.end(), [](const FaultRun& a, const FaultRun& b) { return a.first.page < b.first.page; });
@@ -184,6 +185,7 @@ void AddressSpace::count_by_node(const FaultRun& run, std::span<const NodeId> ho
 
 void AddressSpace::place(const FaultRun& run, std::span<const NodeId> wanted) {
   count_by_node(run, wanted);
+  const std::uint64_t cold = memory_.cold();
   bool fits = true;
   for (std::size_t node = 0; node < by_node_.size(); ++node) fits = fits && memory_.has_room(NodeId{node}, by_node_[node]);
   if (fits) {
@@ -196,7 +198,9 @@ void AddressSpace::place(const FaultRun& run, std::span<const NodeId> wanted) {
     placed(run, {&home, 1});
   } else {
     for (std::uint64_t n = 0; n < run.count; ++n) place(run.part(n, 1), wanted);
+    return;
   }
+  if (run.first.pages == 1) settled_cold_ += memory_.cold() - cold;
 }
 
 // `by_node_` has counted them.

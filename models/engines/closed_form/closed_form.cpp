@@ -30,7 +30,9 @@ ClosedForm::ClosedForm(const Workload& workload, const Machine& machine, const T
       levels_{machine.caches.size()},
       private_levels_{private_levels(machine)},
       home_of_(table.pages(), unplaced),
-      owners_(table.loops()) {
+      owners_(table.loops()),
+      warm_{machine, table.page_bytes()},
+      preview_warm_{warm_} {
   const TeamCosts costs = team_costs(machine, team_);
   fork_ = costs.fork.seconds();
   barrier_ = costs.barrier.seconds();
@@ -147,6 +149,7 @@ void ClosedForm::record_execution(ExecutionId id, std::span<const ScheduledRange
   evict(asked, domains_);
   if (!traffic.fresh_pages.empty()) {
     home_of_ = preview_;
+    warm_ = preview_warm_;
     ++placements_;
   }
   std::optional<Owners>& known = owners_[traffic.loop];
@@ -259,7 +262,9 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   const Eigen::ArrayXd exchange = exchange_seconds(machine_, static_cast<double>(line_bytes(machine_)), lines, pairs).max(beside);
   spent.reads = spent.reads.max(exchange);
   const Eigen::ArrayXd alone = spent.busy(machine_.overlap);
-  const Eigen::ArrayXd faults = asked.faults * (system_.fault.parallel.seconds() + system_.fault.serial.seconds());
+  const FaultCost& cost = system_.fault;
+  const Eigen::ArrayXd faults = asked.faults * (cost.parallel + cost.serial).seconds() +
+                                asked.cold_faults * (cost.cold.value_or(cost.parallel) - cost.parallel).seconds();
   const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() +
                                 asked.stream_walks * machine_.tlb.stream_walk.value_or(Time{}).seconds() + faults +
                                 Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(team_.size()));

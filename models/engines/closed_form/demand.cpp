@@ -63,6 +63,7 @@ const ClosedForm::Homes& ClosedForm::homes_of(const RegionTraffic& traffic, bool
 // Pages that the execution writes first, each by the thread that comes to it earliest in its own share.
 void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignment& assignment, Demand& asked) const {
   preview_ = home_of_;
+  preview_warm_ = warm_;
   const Owners& owners = assignment.owners;
   std::vector<std::vector<PageFault>> faults(team_.size());
   for (const FreshPage& fresh : traffic.fresh_pages) {
@@ -92,6 +93,7 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
     asked.faults(at(t)) += static_cast<double>(homes.size());
     for (std::size_t i = 0; i < homes.size(); ++i) {
       preview_[faults[t][i].page.value()] = static_cast<std::uint8_t>(homes[i].value());
+      asked.cold_faults(at(t)) += static_cast<double>(preview_warm_.take(homes[i], 1));
       asked.non_temporal(at(t), at(homes[i].index())) += system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
     }
   }
@@ -99,7 +101,7 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
 
 std::vector<double> ClosedForm::touch_first(std::span<const TouchedPages> touched) {
   std::vector<double> seconds;
-  const double fault = (system_.fault.parallel + system_.fault.serial).seconds();
+  const FaultCost& cost = system_.fault;
   for (const TouchedPages& pages : touched) {
     const std::optional<PageNumber> begin = table_.first_page(pages.object);
     if (!begin) continue;
@@ -119,7 +121,8 @@ std::vector<double> ClosedForm::touch_first(std::span<const TouchedPages> touche
       placement_.fault({&one, 1}, {&home, 1});
       home_of_[page.value()] = static_cast<std::uint8_t>(home.value());
       // One line of each page, further apart than prefetchers follow.
-      seconds[thread] += fault + latency_(at(thread), at(home.index())) / machine_.miss_buffers;
+      const Time fault = (warm_.take(home, 1) == 0 ? cost.parallel : cost.cold.value_or(cost.parallel)) + cost.serial;
+      seconds[thread] += fault.seconds() + latency_(at(thread), at(home.index())) / machine_.miss_buffers;
     }
   }
   ++placements_;
@@ -266,7 +269,7 @@ bool ClosedForm::of_one_thread(const Known& known, std::uint32_t cell, std::uint
 ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assignment& assignment) const {
   const Eigen::Index threads = at(team_.size()), nodes = at(machine_.nodes.size());
   Demand asked;
-  asked.core = asked.walks = asked.stream_walks = asked.transfers = asked.faults = asked.taken_in = asked.streaming =
+  asked.core = asked.walks = asked.stream_walks = asked.transfers = asked.faults = asked.cold_faults = asked.taken_in = asked.streaming =
       Eigen::ArrayXd::Zero(threads);
   asked.hit_lines = asked.hit_weight = Matrix::Zero(threads, at(levels_));
   asked.read_lines = asked.read_weight = asked.writebacks = asked.non_temporal = Matrix::Zero(threads, nodes);

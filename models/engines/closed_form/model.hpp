@@ -12,6 +12,7 @@
 #include "models/engines/closed_form/closed_form.hpp"
 #include "models/engines/parts/core_clocks.hpp"
 #include "models/engines/parts/message_costs.hpp"
+#include "sim/memory/warm_frames.hpp"
 
 namespace homenode {
 
@@ -54,6 +55,7 @@ private:
   // What the threads move, and how long they compute at the base clock.
   struct Demand {
     Eigen::ArrayXd core, walks, transfers, faults;             // seconds, walked pages / parallelism, seconds, pages; by thread
+    Eigen::ArrayXd cold_faults;                                // pages of `faults` on frames that no cache held
     Eigen::ArrayXd stream_walks;                               // pages that loads' streams walk for
     Matrix hit_lines, hit_weight;                              // thread x level
     Matrix read_lines, read_weight, writebacks, non_temporal;  // thread x home
@@ -118,7 +120,9 @@ private:
   std::size_t classes_ = 0;       // of threads that share caches with as many others
   std::vector<std::size_t> class_of_;
   mutable std::unordered_map<const RegionTraffic*, std::unique_ptr<Known>> known_;
-  mutable std::vector<std::uint8_t> preview_;
+  WarmFrames warm_;
+  mutable std::vector<std::uint8_t> preview_;  // `home_of_` and `warm_` once the execution that is looked at has run
+  mutable WarmFrames preview_warm_;
   mutable std::unordered_map<const RegionTraffic*, std::unique_ptr<Homes>> homes_;
 };
 

@@ -75,7 +75,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   if (passed.slice.accesses == 0) r.clock += std::llround(computing);
   r.computed = 0;
   // Faults come page by page as the slice gets there.
-  r.fault_seconds = fault_seconds(system_.fault, faulted, addresses.huge_pages() - huge_before);
+  r.fault_seconds = fault_seconds(system_.fault, faulted, addresses.huge_pages() - huge_before, addresses.settled_cold());
   r.fault_time = faulted == 0 ? 0 : to_picoseconds(r.fault_seconds / static_cast<double>(faulted));
   r.faults_per_access = passed.slice.accesses == 0 ? 0 : static_cast<double>(faulted) / static_cast<double>(passed.slice.accesses);
   // Threads that begin together do not fault together: each begins elsewhere between two faults (multiples of the golden ratio).
@@ -165,7 +165,8 @@ Time LineEngine::hold_back_faults(Time now, Time held) {
 Time LineEngine::faults_in_call(const Place& place, std::uint64_t faults, const AddressSpace& addresses) {
   const FaultCost& cost = system_.fault;
   counts_.add_thread(place.thread);
-  double seconds = static_cast<double>(faults) * (cost.parallel + cost.serial).seconds();
+  double seconds =
+      fault_seconds(cost, faults, 0, std::min(faults, addresses.settled_cold())) + static_cast<double>(faults) * cost.serial.seconds();
   for_each_zeroed(addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
     seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
     counts_.memory(place.node, place.thread, home, 0, lines);

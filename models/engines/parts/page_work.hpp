@@ -18,10 +18,12 @@ namespace homenode {
 void add_page_work(const PageWork&, NodeId node, const AddressSpace&, const Machine&, const Topology&, const OperatingSystem&,
                    double& seconds);
 
-// The faults' own time, beside the lock and the zeroed lines.
-inline double fault_seconds(const FaultCost& cost, std::uint64_t faults, std::uint64_t huge) {
-  return static_cast<double>(faults - huge) * cost.parallel.seconds() +
-         static_cast<double>(huge) * cost.huge.value_or(cost.parallel).seconds();
+// The faults' own time, beside the lock and the zeroed lines. `huge` of them placed huge pages, `cold` small ones on frames that no cache
+// held.
+inline double fault_seconds(const FaultCost& cost, std::uint64_t faults, std::uint64_t huge, std::uint64_t cold) {
+  return static_cast<double>(faults - huge - cold) * cost.parallel.seconds() +
+         static_cast<double>(huge) * cost.huge.value_or(cost.parallel).seconds() +
+         static_cast<double>(cold) * cost.cold.value_or(cost.parallel).seconds();
 }
 
 // The lines of fresh pages that the kernel writes before the program does, of the pages settled last: each(home, lines).

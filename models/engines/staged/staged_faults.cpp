@@ -14,7 +14,7 @@ double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, s
   const auto number = static_cast<double>(all);
   const double serial = number * fault_lock_.seconds(machine_.socket_of(place.node));
   use_.add(lock(), serial);
-  double seconds = fault_seconds(options_.system.fault, faults, huge) + serial;
+  double seconds = fault_seconds(options_.system.fault, faults, huge, faults == 0 ? 0 : addresses.settled_cold()) + serial;
   if (faults == 0) return seconds;
   for_each_zeroed(addresses, machine_, options_.system.fault, [&](NodeId home, std::uint64_t lines) {
     demand_.of(home).zeroed = lines;
@@ -57,7 +57,8 @@ Time StagedMemoryModel::hold_back_faults(Time now, Time held) {
 Time StagedMemoryModel::faults_in_call(const Place& place, std::uint64_t faults, const AddressSpace& addresses) {
   const FaultCost& cost = options_.system.fault;
   counts_.add_thread(place.thread);
-  double seconds = static_cast<double>(faults) * (cost.parallel.seconds() + fault_lock_.seconds(machine_.socket_of(place.node)));
+  const double lock = fault_lock_.seconds(machine_.socket_of(place.node));
+  double seconds = fault_seconds(cost, faults, 0, std::min(faults, addresses.settled_cold())) + static_cast<double>(faults) * lock;
   for_each_zeroed(addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
     seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
     counts_.memory(place.node, place.thread, home, 0, lines);

@@ -294,8 +294,9 @@ void StagedMemoryModel::note_bound(const Work& work, const CacheOutcome& outcome
   for (const HomeDemand& demand : demand_.by_home()) read_weight += demand.read_weight;
   spent.reads = read_weight * nearest_[work.place.node.index()];
   const double least = spent.busy(machine_.overlap) + around;
-  LowerBound::Slice slice{work.items.execution, work.place, Time::from_seconds(least),
-                          (options_.system.fault.parallel + options_.system.fault.serial) * static_cast<std::int64_t>(faults)};
+  const FaultCost& fault = options_.system.fault;
+  const Time least_fault = std::min(fault.parallel, fault.cold.value_or(fault.parallel)) + fault.serial;
+  LowerBound::Slice slice{work.items.execution, work.place, Time::from_seconds(least), least_fault * static_cast<std::int64_t>(faults)};
   for (const MissRange& miss : outcome.reads) slice.reads += miss.lines.size();
   for (const LineRange& lines : outcome.writebacks) slice.writes += lines.size();
   for (const LineRange& lines : outcome.non_temporal_writes) slice.writes += lines.size();

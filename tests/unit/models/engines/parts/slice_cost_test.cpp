@@ -37,9 +37,18 @@ TEST(ExchangeSeconds, WhatADescriptionDoesNotSayBoundsNothing) {
 TEST(FaultSeconds, AHugePagesFaultHasATimeOfItsOwn) {
   FaultCost cost;
   cost.parallel = Time::nanoseconds(500);
-  EXPECT_DOUBLE_EQ(fault_seconds(cost, 10, 2), 10 * 500e-9);  // nobody said: as any other
+  EXPECT_DOUBLE_EQ(fault_seconds(cost, 10, 2, 0), 10 * 500e-9);  // nobody said: as any other
   cost.huge = Time::nanoseconds(70'000);
-  EXPECT_DOUBLE_EQ(fault_seconds(cost, 10, 2), 8 * 500e-9 + 2 * 70e-6);
+  EXPECT_DOUBLE_EQ(fault_seconds(cost, 10, 2, 0), 8 * 500e-9 + 2 * 70e-6);
+}
+
+TEST(FaultSeconds, AFrameThatNoCacheHoldsTakesLonger) {
+  FaultCost cost;
+  cost.parallel = Time::nanoseconds(500);
+  EXPECT_DOUBLE_EQ(fault_seconds(cost, 10, 2, 3), 10 * 500e-9);  // nobody said
+  cost.cold = Time::nanoseconds(900);
+  cost.huge = Time::nanoseconds(70'000);
+  EXPECT_DOUBLE_EQ(fault_seconds(cost, 10, 2, 3), 5 * 500e-9 + 2 * 70e-6 + 3 * 900e-9);
 }
 
 }  // namespace

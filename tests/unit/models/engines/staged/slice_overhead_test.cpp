@@ -84,6 +84,16 @@ TEST(PageFaults, ofOneThreadTakeBothPartsAndTheZeroing) {
   EXPECT_EQ(counts.memory_lines, lines);
 }
 
+TEST(PageFaults, onFramesThatNoCacheHoldsTakeLonger) {
+  // The last levels of the node's cores hold 4 of the 10 pages: 4 x 500 ns + 6 x 900 ns.
+  Machine machine = one_node();
+  machine.caches.back().size = Bytes{4 * 4096 * std::int64_t{machine.caches.back().cores_per_cache} / machine.cores()};
+  SliceBench bench{machine};
+  bench.options.system.fault.parallel = Time::nanoseconds(500);
+  bench.options.system.fault.cold = Time::nanoseconds(900);
+  EXPECT_THAT(bench.time(hits_only), about(4 * 500e-9 + 6 * 900e-9));
+}
+
 // What one core can exchange with memory at the most, per line of 64 B: reads / B_r, a written-back line with the read of it / B_w.
 TEST(PageFaults, elsewhereZeroOverTheLinksAtTheControllersOfTheirHomes) {
   SliceBench bench{two_sockets(), "bind:1"};
