@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import logging
+import warnings
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from validation.native.calibrations import compared, page
 
+import homenode as hn
+from homenode import errors
 from homenode.cli.machine import disturbance_warning, sharing_warning, unsettled_warning
+from support import Ended
+
+Run = Callable[..., Ended]
 
 
 def test_an_idle_host_gets_no_warning() -> None:
@@ -68,3 +76,50 @@ def test_two_calibrations_are_compared_number_by_number() -> None:
     text = page(rows)
     assert "1 of 2 numbers" in text
     assert "| `caches.1.latency` | 1 ns | 0.9 ns … 1.1 ns | A | 1.2 ns | no |" in text
+
+
+MEASURED = "measured on this host by homenode calibrate"
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> Callable[[str], Path]:
+    """A description whose clock has this source."""
+
+    def of(source: str) -> Path:
+        file = tmp_path / "host.toml"
+        text = (Path(__file__).parents[2] / "models" / "machines" / "xeon-x5550-2s.toml").read_text()
+        lines = [
+            f'clock = {{ value = "2.66 GHz", source = "{source}" }}' if line.startswith("clock =") else line
+            for line in text.splitlines()
+        ]
+        file.write_text("\n".join(lines))
+        return file
+
+    return of
+
+
+def test_whoever_uses_a_disturbed_description_is_warned(described: Callable[[str], Path]) -> None:
+    reason = "the hypervisor took 0.2 s of 1 s"
+    file = described(f"{MEASURED} while {reason}; unsettled: its median is known to 7 % after 15 passes")
+    with pytest.warns(errors.DisturbedMachine) as said:
+        hn.Machine.load(file)
+    assert [str(one.message) for one in said] == [
+        f"{file}: 1 of 1 measured numbers may be off, for other work ran when they were measured: clock, for one, while {reason}. "
+        "Calibrate again when nothing else runs"
+    ]
+
+
+@pytest.mark.parametrize(
+    "source", [MEASURED, f"{MEASURED}; unsettled: its median is known to 7 % after 15 passes", "a data sheet"]
+)
+def test_a_description_that_nothing_disturbed_warns_of_nothing(described: Callable[[str], Path], source: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hn.Machine.load(described(source))
+
+
+def test_a_command_says_once_that_its_machine_was_disturbed(homenode: Run, described: Callable[[str], Path]) -> None:
+    ended = homenode("machines", described(f"{MEASURED} while other work used processors for 3 s of 4 s"))
+    assert ended.status == 0
+    assert ended.stderr.count("homenode: warning:") == 1
+    assert "other work used processors for 3 s of 4 s" in ended.stderr

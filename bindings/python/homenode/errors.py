@@ -31,3 +31,7 @@ class CaptureError(Error):
 
 class TruncatedTrace(UserWarning):
     """A prediction is of what a program did until it was ended: its trace is truncated."""
+
+
+class DisturbedMachine(UserWarning):
+    """A machine's description was measured while other work ran: its numbers may be off by more than they say."""

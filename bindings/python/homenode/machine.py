@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homenode import _core, arguments, notebook, sampling
 from homenode.arguments import is_path, whole_number
-from homenode.errors import InputError, UsageError
+from homenode.errors import DisturbedMachine, InputError, UsageError
 from homenode.resources import MACHINES
 
 if TYPE_CHECKING:
@@ -22,6 +23,23 @@ _log = logging.getLogger(__name__)
 
 _MOST = 2**63 - 1  # of numbers that the extension takes
 _ASKED_FOR = "what-if"  # the source of what `with_changes` replaced (models/machines/machine_intervals.hpp)
+_MEASURED = "measured on this host by homenode calibrate"  # models/machines/native/described_fields.hpp
+_DISTURBED = f"{_MEASURED} while "
+
+
+def _warn_if_disturbed(machine: Machine, file: str) -> None:
+    measured = [one for one in machine.parameters if str(one["source"]).startswith(_MEASURED)]
+    disturbed = [one for one in measured if str(one["source"]).startswith(_DISTURBED)]
+    if not disturbed:
+        return
+    first = disturbed[0]
+    reason = str(first["source"]).removeprefix(_DISTURBED).partition(";")[0]
+    warnings.warn(
+        f"{file}: {len(disturbed)} of {len(measured)} measured numbers may be off, for other work ran when they were measured: "
+        f"{first['path']}, for one, while {reason}. Calibrate again when nothing else runs",
+        DisturbedMachine,
+        stacklevel=3,
+    )
 
 
 class Machine:
@@ -42,7 +60,10 @@ class Machine:
 
     @staticmethod
     def load(name: str | Path) -> Machine:
-        """Load a described machine by its name, or by the path of its TOML file (anything with a slash or ending in .toml)."""
+        """Load a described machine by its name, or by the path of its TOML file (anything with a slash or ending in .toml).
+
+        Warns (`errors.DisturbedMachine`) of a description whose numbers were measured while other work ran.
+        """
         if not is_path(name):
             raise UsageError(f"a machine is {type(name).__name__}; allowed: a name or the path of a TOML file")
         text = str(name)
@@ -50,9 +71,13 @@ class Machine:
             raise InputError(
                 f"no machine '{text}'; allowed: the path of a description that ends in .toml, or a name that `homenode machines` lists"
             )
-        path = Path(text) if text.endswith(".toml") or "/" in text else _core.find_machine(text, [MACHINES])
+        is_file = text.endswith(".toml") or "/" in text
+        path = Path(text) if is_file else _core.find_machine(text, [MACHINES])
         _log.debug("machine %s from %s", text, path)
-        return Machine(_core.read_machine(path), source=text)
+        machine = Machine(_core.read_machine(path), source=text)
+        if is_file:
+            _warn_if_disturbed(machine, text)
+        return machine
 
     @staticmethod
     def of(machine: Machine | str | Path) -> Machine:

@@ -13,7 +13,7 @@ import click
 
 from homenode.cli import verbosity
 from homenode.cli.examples import epilog
-from homenode.errors import CaptureError, Error, TruncatedTrace
+from homenode.errors import CaptureError, DisturbedMachine, Error, TruncatedTrace
 from homenode.visible import visible
 
 # Each command is a module of its name, imported only when it runs: `homenode --help` must not load NumPy, and `homenode doctor` must run
@@ -119,7 +119,7 @@ LONGEST_WORD, LONGEST_MESSAGE = 300, 8000
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
     """Of ours: one line, once. Of others: where it came from, too."""
-    if category is not TruncatedTrace:
+    if category not in _OURS:
         click.echo(f"{place[0]}:{place[1]}: {category.__name__}: {message}", err=True)
     elif str(message) not in _warned:
         _warned.add(str(message))
@@ -127,6 +127,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: objec
 
 
 _warned: set[str] = set()
+_OURS = (TruncatedTrace, DisturbedMachine)
 
 
 def _say(message: str) -> int:
@@ -154,7 +155,8 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # names of files need not be text
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    warnings.simplefilter("always", TruncatedTrace)
+    for ours in _OURS:
+        warnings.simplefilter("always", ours)
     warnings.showwarning = _show_warning
     try:
         with verbosity.told():
