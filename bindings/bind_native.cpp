@@ -62,7 +62,8 @@ void bind_native(py::module_& module) {
     const SharedCapacity capacity = without_gil([&] { return shared_capacity(handle.file.machine); });
     return py::dict("last_level_dependent"_a = capacity.last_level_dependent, "last_level_independent"_a = capacity.last_level_independent,
                     "memory_latency"_a = capacity.memory_latency, "core_to_core"_a = capacity.core_to_core,
-                    "read_bandwidth"_a = capacity.read_bandwidth, "one_to_one"_a = capacity.one_to_one);
+                    "read_bandwidth"_a = capacity.read_bandwidth, "one_to_one"_a = capacity.one_to_one,
+                    "page_fault"_a = capacity.page_fault, "cold_page_fault"_a = capacity.cold_page_fault);
   });
   module.def("calibrate", &calibrate_host, "largest_working_set"_a, "array"_a, "repeats"_a, "most_passes"_a, "progress"_a = py::none());
 }

@@ -284,7 +284,7 @@ def test_figures_and_page_of_kernels() -> None:
 
 def test_what_neighbours_leave_goes_into_the_machine() -> None:
     machine = hn.Machine.load("xeon-x5550-2s")
-    shared = Shared(2 << 20, 4 << 20, 60.0, 50.0, 20e9, 50e9)
+    shared = Shared(2 << 20, 4 << 20, 60.0, 50.0, 20e9, 50e9, 0.0, 0.0)
     beside = machine_beside(machine, shared)
     values = {one["path"]: str(one["value"]) for one in beside.parameters}
     assert values["caches.3.size"] == "4 MiB"
@@ -296,10 +296,26 @@ def test_what_neighbours_leave_goes_into_the_machine() -> None:
     assert {one["path"]: one["value"] for one in smaller.parameters}["caches.3.size"] == "8 MiB"
 
 
+def test_page_faults_take_what_they_take_beside_a_run(tmp_path: Path) -> None:
+    file = tmp_path / "with-faults.toml"
+    faults = [
+        f'{name} = {{ value = "{time}", source = "T" }}'
+        for name, time in (("parallel", "300 ns"), ("serial", "100 ns"))
+    ]
+    described = (ROOT / "models" / "machines" / "xeon-x5550-2s.toml").read_text()
+    file.write_text("\n".join([described, "[system.faults]", *faults, ""]))
+    machine = hn.Machine.load(file)
+    beside = machine_beside(machine, Shared(2 << 20, 4 << 20, 60.0, 50.0, 20e9, 50e9, 800.0, 1500.0))
+    values = {one["path"]: str(one["value"]) for one in beside.parameters}
+    assert values["system.faults.parallel"] == "600 ns"  # twice the calibrated parts
+    assert values["system.faults.serial"] == "200 ns"
+    assert values["system.faults.cold"] == "1.3 us"  # 700 ns more
+
+
 @pytest.mark.parametrize(("nanoseconds", "cores"), [(25.0, "4"), (150.0, "1")])
 def test_cores_that_answer_as_slowly_as_memory_share_no_last_level(nanoseconds: float, cores: str) -> None:
     machine = hn.Machine.load("xeon-x5550-2s")  # its last level takes 13 ns, its memory 66
-    beside = machine_beside(machine, Shared(2 << 20, 4 << 20, 60.0, nanoseconds, 20e9, 30e9))
+    beside = machine_beside(machine, Shared(2 << 20, 4 << 20, 60.0, nanoseconds, 20e9, 30e9, 0.0, 0.0))
     values = {one["path"]: str(one["value"]) for one in beside.parameters}
     assert values["caches.3.cores_per_cache"] == cores
 
@@ -307,17 +323,17 @@ def test_cores_that_answer_as_slowly_as_memory_share_no_last_level(nanoseconds: 
 def test_a_measurement_between_unlike_neighbours_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     states = iter(
         [
-            Shared(8e6, 8e6, 60.0, 40.0, 4e10, 5e10),
-            Shared(16e6, 16e6, 60.0, 40.0, 4e10, 5e10),
-            Shared(16e6, 16e6, 60.0, 40.0, 4e10, 6e10),
-            Shared(1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
+            Shared(8e6, 8e6, 60.0, 40.0, 4e10, 5e10, 1e3, 2e3),
+            Shared(16e6, 16e6, 60.0, 40.0, 4e10, 5e10, 1e3, 2e3),
+            Shared(16e6, 16e6, 60.0, 40.0, 4e10, 6e10, 1e3, 2e3),
+            Shared(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
         ]
     )
     monkeypatch.setattr(compare, "shared_now", lambda machine: next(states))
     runs = iter([Measurement(1.0, 0.0, 1, {}), Measurement(2.0, 0.0, 1, {}), Measurement(3.0, 0.0, 1, {})])
     native, shared = compare.beside_neighbours(lambda: next(runs), hn.Machine.load("xeon-x5550-2s"))
     assert native.seconds == 2
-    assert shared == pytest.approx(Shared(16e6, 16e6, 60.0, 40.0, 4e10, (5e10 * 6e10) ** 0.5))
+    assert shared == pytest.approx(Shared(16e6, 16e6, 60.0, 40.0, 4e10, (5e10 * 6e10) ** 0.5, 1e3, 2e3))
 
 
 def test_the_ablation_is_what_replays_without_each_mechanism_take(trace_file: Path, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ STEADY = 1.3  # two measurements within this factor are of one state
 
 class Shared(NamedTuple):
     """Bytes of the last level that serve loads that wait for each other, and loads that do not; nanoseconds of a load from memory, and
-    from core to core, as the hypervisor has put them; bytes a second of all cores together, loads and copies."""
+    from core to core, as the hypervisor has put them; bytes a second of all cores together, loads and copies; nanoseconds of a page
+    fault, of little new memory and of more than a last level."""
 
     last_level_dependent: float
     last_level_independent: float
@@ -20,10 +21,13 @@ class Shared(NamedTuple):
     core_to_core: float
     read_bandwidth: float
     one_to_one: float
+    page_fault: float
+    cold_page_fault: float
 
     def near(self, other: "Shared") -> bool:
-        """Whether a run between the two had steady neighbours."""
-        return all(max(a, b) <= STEADY * max(1.0, min(a, b)) for a, b in zip(self, other, strict=True))
+        """Whether a run between the two had steady neighbours. Page faults, which swing by more, are not asked."""
+        pairs = zip(self[:-2], other[:-2], strict=True)
+        return all(max(a, b) <= STEADY * max(1.0, min(a, b)) for a, b in pairs)
 
     def between(self, other: "Shared") -> "Shared":
         """Geometric means."""
@@ -57,6 +61,7 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
         )
         if levels and are_apart(machine, shared):
             changes[levels[-1].replace(".size", ".cores_per_cache")] = "1"
+    changes.update(_faults(values, shared))
     nodes = max(
         1, sum(re.fullmatch(r"controllers\.\d+\.read_only", name) is not None for name in machine.changeable_names)
     )
@@ -64,6 +69,20 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
     changes["controllers.read_only"] = f"{read / 1e6:.0f} MB/s"
     changes["controllers.one_to_one"] = f"{min(copy, 1.9 * read) / 1e6:.0f} MB/s"
     return machine.with_changes(changes)
+
+
+def _faults(values: dict[str, str], shared: Shared) -> dict[str, str]:
+    """The calibrated parts of a fault in proportion; a cold one takes as much more as it does now."""
+    parallel, serial = (_nanoseconds(values.get(f"system.faults.{part}", "0 ns")) for part in ("parallel", "serial"))
+    if not (parallel + serial > 0 and shared.page_fault > 0):
+        return {}
+    scale = shared.page_fault / (parallel + serial)
+    more = max(0.0, shared.cold_page_fault - shared.page_fault)
+    return {
+        "system.faults.parallel": f"{scale * parallel:.3f} ns",
+        "system.faults.serial": f"{scale * serial:.3f} ns",
+        "system.faults.cold": f"{scale * parallel + more:.3f} ns",
+    }
 
 
 def are_apart(machine: hn.Machine, shared: Shared) -> bool:
@@ -75,8 +94,12 @@ def are_apart(machine: hn.Machine, shared: Shared) -> bool:
 
 
 def _last_level_ns(machine: hn.Machine) -> float:
-    number, unit = str(machine.caches[-1]["latency"]).split()
-    return float(number) * {"ps": 1e-3, "ns": 1, "us": 1e3}[unit]
+    return _nanoseconds(str(machine.caches[-1]["latency"]))
+
+
+def _nanoseconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"ps": 1e-3, "ns": 1, "us": 1e3, "ms": 1e6}[unit]
 
 
 def _bytes(text: str) -> float:

@@ -203,10 +203,11 @@ private:
   }
 
   void system() {
-    pinned("page faults, mappings, system calls", [](const Found& found) {
-      found(figure::fault, native::fault_nanoseconds(native::FirstAccess::write), Kind::time);
-      found(figure::read_fault, native::fault_nanoseconds(native::FirstAccess::read), Kind::time);
-      found(figure::rewrite_fault, native::fault_nanoseconds(native::FirstAccess::rewrite), Kind::time);
+    pinned("page faults, mappings, system calls", [warm = plan_.warm_memory, cold = plan_.cold_memory](const Found& found) {
+      found(figure::fault, native::fault_nanoseconds(native::FirstAccess::write, warm), Kind::time);
+      found(figure::read_fault, native::fault_nanoseconds(native::FirstAccess::read, warm), Kind::time);
+      found(figure::rewrite_fault, native::fault_nanoseconds(native::FirstAccess::rewrite, warm), Kind::time);
+      if (cold.many > cold.few) found(figure::cold_fault, native::fault_nanoseconds(native::FirstAccess::write, cold), Kind::time);
       if (const auto huge = native::huge_fault_nanoseconds()) found(figure::huge_fault, *huge, Kind::time);
       found(figure::map, native::map_nanoseconds(), Kind::time);
       found(figure::unmap_page, native::unmap_page_nanoseconds(), Kind::time);
@@ -221,8 +222,8 @@ private:
         },
         true);
     if (cpus_.size() < 2) return;
-    spread_out("page faults on all CPUs at once", [cpus = cpus_](const Found& found) {
-      found(figure::contended_fault, native::contended_fault_nanoseconds(cpus), Kind::other);
+    spread_out("page faults on all CPUs at once", [cpus = cpus_, bytes = plan_.warm_memory.many](const Found& found) {
+      found(figure::contended_fault, native::contended_fault_nanoseconds(cpus, bytes), Kind::other);
     });
     spread_out(
         "wake-up",

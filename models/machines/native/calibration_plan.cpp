@@ -6,7 +6,7 @@
 namespace homenode {
 namespace {
 
-constexpr std::size_t smallest_set = 8 << 10;
+constexpr std::size_t smallest_set = 8 << 10, most_warm = std::size_t{2} << 20;
 
 std::size_t at_most(Bytes wish, double limit) { return static_cast<std::size_t>(std::min(static_cast<double>(wish.count()), limit)); }
 
@@ -40,6 +40,14 @@ CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOption
   if (machine.caches.size() > 1) {
     const std::size_t inner = bytes_of(machine.caches[machine.caches.size() - 2]);
     for (std::size_t set = std::bit_ceil(2 * inner); set <= std::min(last_level, largest); set *= 2) plan.independent_sets.push_back(set);
+  }
+  const std::size_t warm = last_level == 0 ? most_warm : std::min(most_warm, last_level / 4);
+  plan.warm_memory = {warm / 8, warm};
+  if (last_level != 0) {
+    const auto on_node = static_cast<std::size_t>(std::count(machine.core_node.begin(), machine.core_node.end(), NodeId{0}));
+    const std::size_t held = last_level * std::max<std::size_t>(1, on_node / machine.caches.back().cores_per_cache);
+    const std::size_t few = std::min(2 * held, largest / 2);
+    plan.cold_memory = {few, std::min(3 * few, largest)};
   }
   plan.array = at_most(options.array, memory / 2 / 3 / static_cast<double>(cpus));
   for (std::size_t threads = 1; threads < cpus; threads *= 2) plan.threads.push_back(threads);

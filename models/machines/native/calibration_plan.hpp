@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/machines/native/figures.hpp"
+#include "models/machines/native/measure_system.hpp"
 #include "sim/machine/machine.hpp"
 
 namespace homenode {
@@ -38,6 +39,9 @@ struct CalibrationPlan {
   std::vector<std::size_t> independent_sets;
   std::array<double, 8> idle_microseconds{5, 20, 50, 100, 200, 500, 1000, 3000};
   std::vector<std::size_t> walked_sets;  // of the chase on small pages
+  // Of new memory that page faults place: a quarter of the last level, whose frames it holds, and more than its node's can. None of the
+  // latter without caches.
+  native::NewMemory warm_memory, cold_memory;
 };
 // `memory`: bytes of the host. `machine`: as detected.
 CalibrationPlan calibration_plan(const Machine&, const CalibrationOptions&, double memory, std::size_t cpus);
@@ -75,7 +79,7 @@ inline std::string sharing(std::size_t second) { return "slowdown beside the CPU
 inline const std::string clock = "clock", misprediction = "mispredicted branch", misses_in_flight = "misses in flight",
                          tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", stream_walk = "page walk/stream", run = "read run",
                          core_to_core_near = "core to core/near", core_to_core_far = "core to core/far", fault = "page fault/write",
-                         read_fault = "page fault/read", rewrite_fault = "page fault/again",
+                         cold_fault = "page fault/cold", read_fault = "page fault/read", rewrite_fault = "page fault/again",
                          contended_fault = "page fault/all CPUs at once", huge_fault = "page fault/huge", map = "mmap and munmap",
                          unmap_page = "munmap/page", system_call = "system call", context_switch = "context switch", thread = "thread";
 }  // namespace figure

@@ -75,14 +75,25 @@ private:
     }
   }
 
+  // Where neighbours leave so little of the last level that it did not always serve its set, half of that tells its latency: still twice
+  // the level inside it.
+  std::size_t last_level_set() const {
+    const std::size_t set = host_.plan.level_sets.back(), half = set / 2;
+    const std::size_t levels = machine_.caches.size();
+    const Spread found = host_.of(figure::latency(set));
+    const bool always = found.high <= 1.5 * found.low;
+    if (always || levels < 2 || !host_.figures.has(figure::latency(half))) return set;
+    return half < 2 * static_cast<std::size_t>(machine_.caches[levels - 2].size.count()) ? set : half;
+  }
+
   void latencies() {
     for (std::size_t index = 0; index < machine_.caches.size(); ++index) {
-      const std::size_t set = host_.plan.level_sets[index];
+      const std::size_t set = index + 1 == machine_.caches.size() ? last_level_set() : host_.plan.level_sets[index];
       fields_.set(level_place(machine_.caches[index]) + "latency", host_.of(figure::latency(set)), Fields::time_text,
                   "dependent loads over " + Fields::bytes_text(static_cast<double>(set)));
       if (index == 0) continue;  // hits of the first level are work of the core
       fields_.set(level_place(machine_.caches[index]) + "bandwidth_per_core", host_.of(figure::delivery(index)), Fields::bandwidth_text,
-                  "one thread reads " + Fields::bytes_text(static_cast<double>(set)) + " again and again");
+                  "one thread reads " + Fields::bytes_text(static_cast<double>(host_.plan.level_sets[index])) + " again and again");
     }
     const std::size_t set = host_.plan.memory_set;
     const Spread memory = host_.of(figure::latency(set));
@@ -113,7 +124,7 @@ private:
   Curves curves_of(const std::vector<std::size_t>& sets, std::size_t most, Figure&& figure) const {
     Curves curves;
     for (const std::size_t set : sets) {
-      if (set < host_.plan.level_sets.back() || set > most || !host_.figures.has(figure(set))) continue;
+      if (set < last_level_set() || set > most || !host_.figures.has(figure(set))) continue;
       const Spread latency = host_.of(figure(set));
       curves.rests_on = resting_on(curves.rests_on, latency);
       curves.median.push_back({static_cast<double>(set), latency.value});
@@ -150,7 +161,7 @@ private:
     if (machine_.caches.size() < 2) return;
     const CacheDescription& cache = machine_.caches.back();
     const double told = static_cast<double>(cache.size.count());
-    const Spread hit = host_.of(figure::latency(host_.plan.level_sets.back())), memory = host_.of(figure::latency(host_.plan.memory_set));
+    const Spread hit = host_.of(figure::latency(last_level_set())), memory = host_.of(figure::latency(host_.plan.memory_set));
     const auto of_chase = [](std::size_t set) { return figure::latency(set); };
     const Curves curves = curves_of(host_.plan.working_sets, host_.plan.memory_set, of_chase);
     const Spread dependent = served_as_by(host_.plan.working_sets, of_chase, hit, memory);
@@ -202,7 +213,7 @@ private:
     };
     Spread found = resting_on(hit, memory);
     for (const std::size_t set : host_.plan.working_sets)
-      if (set >= host_.plan.level_sets.back() && set <= host_.plan.memory_set) found = resting_on(found, host_.of(figure::latency(set)));
+      if (set >= last_level_set() && set <= host_.plan.memory_set) found = resting_on(found, host_.of(figure::latency(set)));
     const std::string note = "shares of hits beyond its size are off the laws by " + of("oldest", laws.oldest) + ", " +
                              of("random", laws.random) + ", " + of("the best choice", laws.best);
     if (!laws.is_random() && !laws.is_oldest() && found.unsettled.empty())

@@ -36,6 +36,12 @@ void faults(DescribedFields& fields, const HostFigures& host) {
                  "it was given back " +
                  nanoseconds(host.of(figure::rewrite_fault)) + ", a read, which places and zeroes none, " +
                  nanoseconds(host.of(figure::read_fault)));
+  if (Spread cold = host.of(figure::cold_fault); cold.passes != 0) {
+    cold = mapped(cold, [&](double time) { return std::max(split.parallel, time - split.serial); });
+    fields.set("system.faults.cold", cold, DescribedFields::time_text,
+               "as `parallel`, a page of more new memory than the last level holds, " +
+                   to_string(Bytes{static_cast<std::int64_t>(host.plan.cold_memory.few)}) + " and more");
+  }
   if (threads < 2) return;
   fields.set("system.faults.serial", serial, DescribedFields::time_text,
              std::to_string(threads) + " threads that fault at once take " + nanoseconds(together) + " each" +

@@ -18,20 +18,18 @@
 #include <utility>
 
 #include "models/machines/native/measuring.hpp"
+#include "models/machines/native/random_cycle.hpp"
 #include "sim/base/errors.hpp"
 
 namespace homenode::native {
 namespace {
 
-// Line i holds the address of line (multiplier * i + increment) mod lines: one cycle through all of them (Hull and Dobell:
-// lines a power of two, multiplier = 1 mod 4, increment odd), and it is written in order, which takes no time to speak of.
-constexpr std::uint64_t multiplier = 6364136223846793005u, increment = 1442695040888963407u;
-
-// `place` gives the address of a line by its number.
+// Each line holds the address of the next one. `place` gives the address of a line by its number; it is written in order, which takes no
+// time to speak of.
 template <class Place>
 void link_lines(std::size_t lines, Place place) {
   for (std::size_t line = 0; line < lines; ++line) {
-    char* next = place((multiplier * line + increment) & (lines - 1));
+    char* next = place(next_in_cycle(line, lines));
     std::memcpy(place(line), &next, sizeof next);
   }
 }
@@ -163,22 +161,9 @@ Spread core_hertz(unsigned repeats) {
 }
 
 Spread chase_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigned repeats) {
-  const std::size_t most = std::max<std::size_t>(4, std::min(working_set, buffer.size()) / line_bytes);
-  const std::size_t quarter = std::max<std::size_t>(1, std::bit_floor(most) / 4), quarters = most / quarter;
-  const std::size_t part = quarters % 2 == 0 ? 2 * quarter : quarter, parts = quarters % 2 == 0 ? quarters / 2 : quarters;
-  // The order of one part, each step a line of every part.
-  const auto place = [&](std::size_t line) { return buffer.data() + line * line_bytes; };
-  link_lines(part, place);
-  for (std::size_t line = 0; line < part; ++line) {
-    char* next = nullptr;
-    std::memcpy(&next, place(line), sizeof next);
-    for (std::size_t later = parts; later-- > 1;) {
-      std::memcpy(place(later * part + line), &next, sizeof next);
-      next = place(later * part + line);
-    }
-    std::memcpy(place(line), &next, sizeof next);
-  }
-  return nanoseconds_of_a_chase(buffer.data(), parts * part, repeats);
+  const std::size_t lines = std::max<std::size_t>(4, std::min(working_set, buffer.size()) / line_bytes);
+  link_lines(lines, [&](std::size_t line) { return buffer.data() + line * line_bytes; });
+  return nanoseconds_of_a_chase(buffer.data(), lines, repeats);
 }
 
 TranslationBuffer translation_buffer(std::size_t page, unsigned repeats) {
@@ -210,7 +195,7 @@ Spread gather_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigne
   std::vector<std::uint32_t> index(loads);
   std::uint64_t state = 1, sum = 0;
   for (std::uint32_t& line : index) {
-    state = state * multiplier + increment;
+    state = state * cycle_multiplier + cycle_increment;
     line = static_cast<std::uint32_t>((state >> 24) & (lines - 1));
   }
   std::vector<double> samples;

@@ -54,7 +54,6 @@ void on_cpu(unsigned cpu, const std::function<void()>& work);
 Spread core_hertz(unsigned repeats);
 
 // Nanoseconds of a load that waits for the one before, over `working_set` bytes in an order that no prefetcher follows.
-// The working set is rounded down to a quarter of a power of two between that and the next.
 Spread chase_nanoseconds(const Buffer&, std::size_t working_set, unsigned repeats);
 // Nanoseconds of a load at random places that waits for none: the core keeps as many misses in flight as it can.
 Spread gather_nanoseconds(const Buffer&, std::size_t working_set, unsigned repeats);

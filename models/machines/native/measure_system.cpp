@@ -121,13 +121,14 @@ struct Pipe {
 
 }  // namespace
 
-double fault_nanoseconds(FirstAccess access) {
-  return slope(256, 2048, [&](std::size_t pages) { return seconds_of_faults(pages, access); });
+double fault_nanoseconds(FirstAccess access, NewMemory memory) {
+  return slope(memory.few / page_bytes(), memory.many / page_bytes(), [&](std::size_t pages) { return seconds_of_faults(pages, access); });
 }
 
 // The median: where another program takes one of the CPUs, threads do not fault at once, and the best is no contention.
-double contended_fault_nanoseconds(const std::vector<unsigned>& cpus) {
-  constexpr std::size_t pages = 2048, samples = 7;
+double contended_fault_nanoseconds(const std::vector<unsigned>& cpus, std::size_t bytes) {
+  constexpr std::size_t samples = 7;
+  const std::size_t pages = std::max<std::size_t>(bytes / page_bytes() / cpus.size(), 64);
   std::vector<double> of_a_fault;
   for (std::size_t sample = 0; sample < samples; ++sample) {
     Mapping mapping{cpus.size() * pages * page_bytes()};

@@ -14,11 +14,14 @@ enum class FirstAccess {
   read,     // the shared page of zeros: no page, nothing zeroed
   rewrite,  // a fresh page where the process had one before and gave it back (MADV_DONTNEED), as heaps do
 };
-// A fault of one page of the smallest size: slope over pages. Memory that the system gives out again: what it has never given out yet, a
-// hypervisor may first have to provide.
-double fault_nanoseconds(FirstAccess);
-// The same where each of `cpus` faults in its own part of one mapping, all at once: mean of the threads.
-double contended_fault_nanoseconds(const std::vector<unsigned>& cpus);
+// A fault of one page of the smallest size: slope between these bytes of new memory. Memory that the system gives out again: what it has
+// never given out yet, a hypervisor may first have to provide.
+struct NewMemory {
+  std::size_t few = 0, many = 0;
+};
+double fault_nanoseconds(FirstAccess, NewMemory);
+// The same where each of `cpus` faults in its own part of one mapping of `bytes`, all at once: mean of the threads.
+double contended_fault_nanoseconds(const std::vector<unsigned>& cpus, std::size_t bytes);
 // A fault that gives a page of 2 MiB; nothing where the system does not give such pages.
 std::optional<double> huge_fault_nanoseconds();
 

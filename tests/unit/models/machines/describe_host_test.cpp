@@ -52,6 +52,7 @@ struct Host {
     values[figure::barrier(2)] = 100;
     values[figure::fault] = 1200;
     values[figure::contended_fault] = 2200;
+    values[figure::cold_fault] = 2000;
     values[figure::read_fault] = 600;
     values[figure::rewrite_fault] = 1190;
     values[figure::huge_fault] = 70e3;
@@ -91,6 +92,7 @@ TEST(DescribeHost, AMachineKnowsItsOwnSystem) {
   EXPECT_EQ(system.fault.serial, Time::nanoseconds(1100));
   EXPECT_EQ(system.fault.parallel, Time::nanoseconds(100));
   EXPECT_EQ(system.fault.huge, Time::nanoseconds(70'000));
+  EXPECT_EQ(system.fault.cold, Time::nanoseconds(900));  // 2000 less the lock
   // each figure is open by 3 %: a fault alone takes 1164 to 1236, whichever part is drawn
   EXPECT_EQ(parameter(file, "system.faults.parallel").low, "64 ns");
   EXPECT_EQ(parameter(file, "system.faults.parallel").high, "136 ns");
@@ -219,6 +221,17 @@ TEST(DescribeHost, TheCacheThatIsThereStandsBesideTheOneThatIsTold) {
 }
 
 // Latencies beyond the size that the level is said to have, as of sets whose translations are at hand, tell nothing of it.
+TEST(DescribeHost, ALastLevelThatDoesNotAlwaysServeItsSetIsToldByHalfOfIt) {
+  Host host;
+  const std::string of_set = figure::latency(4 << 20), of_half = figure::latency(2 << 20);
+  host.values.erase(of_set);
+  for (const double nanoseconds : {15., 30., 36., 90., 150.}) host.figures.add(of_set, nanoseconds, Kind::other, "");
+  host.values[of_half] = 13;
+  const MachineFile file = host.describe();
+  EXPECT_EQ(file.machine.caches[2].latency, Time::nanoseconds(13));
+  EXPECT_THAT(parameter(file, "caches.3.latency").note, HasSubstr("2 MiB"));
+}
+
 TEST(DescribeHost, SetsBeyondTheWholeLevelSayNothingOfIt) {
   Host host{8 << 20};
   host.values[figure::latency(64 << 20)] = (hit + memory) / 2;  // as by 32 MiB
