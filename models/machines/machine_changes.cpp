@@ -169,7 +169,7 @@ Machine with_changes(const Machine& original, const std::map<std::string, std::s
     bool known = false;
     try {
       known = change_times(fields, name, text) || change_fields(by_name, full_parameter_name(name), text, machine.clock);
-    } catch (const UnitError& error) { throw UsageError("parameter '" + name + "' of machine '" + machine.name + "': " + error.what()); }
+    } catch (const UnitError& error) { throw UnitError("parameter '" + name + "' of machine '" + machine.name + "': " + error.what()); }
     if (!known)
       throw UsageError(unknown_name("parameter of machine '" + machine.name + "'", name, changeable_names(original)) +
                        "; 'homenode machines " + machine.name + " --changeable' lists them");

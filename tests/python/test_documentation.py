@@ -56,6 +56,53 @@ def test_examples_run(language: str, page: Path, text: str, shown: list[str], tm
     assert not_printed(shown, done.stdout + done.stderr) == []
 
 
+NOT_RUN = {
+    "it installs, measures or tests for minutes": [
+        ("README.md", "./dev demo"),  # `test_demo_ends_with_a_lesson` runs the demo, `.ci/run` the tests
+        ("README.md", "homenode machine calibrate --quick"),
+        ("kit.md", "homenode kit -o"),  # test_kit.py
+        ("machines.md", "homenode machine calibrate"),
+        ("recommend.md", "homenode machine calibrate"),
+    ],
+    "it needs sources from elsewhere": [
+        ("classify.md", "python -m validation classification"),
+        ("classify.md", "homenode classify pbzip2.cpp"),
+        ("programs.md", "echo 'deb-src"),
+        ("programs.md", "function next_random()"),
+        ("programs.md", 'CC="homenode cc"'),
+        ("programs.md", "make CC="),
+        ("programs.md", "make CC=homenode-g++"),
+        ("programs.md", "mkdir bin"),
+        ("programs.md", "homenode capture -o xz.hnt"),
+    ],
+    "its files are the reader's": [
+        ("capture.md", 'CC="homenode cc"'),  # test_build_systems.py
+        ("capture.md", "homenode recover"),  # test_capture_kill.py
+        ("extensions.md", "[project.entry-points"),  # test_extensions.py
+        ("guide.md", 'eval "$(_HOMENODE_COMPLETE'),
+        ("kit.md", "homenode kit import"),
+        ("machines.md", "homenode anchor program.hnt"),
+        ("machines.md", "homenode machine import machine.xml"),
+        ("recommend.md", "homenode recommend -- ./program"),
+    ],
+}
+"""Blocks that no test runs, by the reason: page, and how the block begins. Lines of homenode in them are parsed below."""
+
+
+def test_each_block_is_run_or_has_a_reason() -> None:
+    fenced = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    left = sorted(
+        (page.name, body.splitlines()[0])
+        for page in PAGES
+        for kind, body in fenced.findall(page.read_text(encoding="utf-8"))
+        if kind not in {"sh", "python", "output"}
+    )
+    excused = sorted(one for of_reason in NOT_RUN.values() for one in of_reason)
+    assert [page for page, _ in left] == [page for page, _ in excused]
+    for (page, line), (_, begin) in zip(left, excused, strict=True):
+        assert line.startswith(begin), page
+
+
 def told_commands() -> list[str]:
     """The command lines of homenode in blocks that are not run."""
     blocks = re.findall(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import pty
 import re
@@ -60,6 +61,18 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
+def told(words: str, trace_file: Path, folder: Path) -> tuple[int, list[str]]:
+    """Exit code, and what goes to stderr on a terminal; lines of progress are drawn over, and end in a carriage return."""
+    arguments = [str(SCRIPTS / "homenode"), *shlex.split(words.replace("TRACE", str(trace_file)))]
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80"}
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(arguments, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        text = without_styles(b"".join(iter(lambda: _read(ours), b"")).decode())
+    os.close(ours)
+    return process.returncode, text.replace("\r\n", "\n").splitlines()
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_line_is_wider_and_no_word_is_broken(name: str, trace_file: Path, tmp_path: Path) -> None:
     whole = printed(COMMANDS[name], trace_file, None, tmp_path)
@@ -87,20 +100,38 @@ def test_nothing_is_lost_on_a_narrow_terminal(name: str, trace_file: Path, tmp_p
     ],
 )
 def test_remarks_fit_as_well(words: str, trace_file: Path, tmp_path: Path) -> None:
-    """What goes to stderr on a terminal; lines of progress are drawn over, and end in a carriage return."""
-    arguments = [str(SCRIPTS / "homenode"), *shlex.split(words.replace("TRACE", str(trace_file)))]
-    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80"}
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        arguments, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=theirs
-    ) as process:
-        os.close(theirs)
-        text = without_styles(b"".join(iter(lambda: _read(ours), b"")).decode())
-    os.close(ours)
-    assert process.returncode == 0
-    lines = [line for line in text.replace("\r\n", "\n").splitlines() if "accesses" in line or "memory at most" in line]
+    status, all_lines = told(words, trace_file, tmp_path)
+    assert status == 0
+    lines = [line for line in all_lines if "accesses" in line or "memory at most" in line]
     assert lines
     assert [line for line in lines if len(line) > 80] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["replay TRACE --machine no-such-machine --threads 8", "no-such-command", "policies no-such-policy"],
+)
+def test_errors_are_wrapped_on_a_terminal_and_one_line_in_a_pipe(words: str, trace_file: Path, tmp_path: Path) -> None:
+    status, narrow = told(words, trace_file, tmp_path)
+    piped = subprocess.run(
+        [str(SCRIPTS / "homenode"), *shlex.split(words.replace("TRACE", str(trace_file)))],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert status == piped.returncode == 2
+    assert len(piped.stderr.splitlines()) == 1 < len(narrow)
+    assert [line for line in narrow if len(line) > 80 and " " in line.strip()] == []
+    assert " ".join(narrow).split() == piped.stderr.split()
+
+
+def test_values_below_their_name_are_indented(trace_file: Path, tmp_path: Path) -> None:
+    lines = without_styles(printed("policies placement", trace_file, 60, tmp_path)).splitlines()
+    names = {"policy", "name", "what", "parameters", "source", "kind"}
+    begin = next(number for number, line in enumerate(lines) if line.rstrip() == "parameters")
+    below = list(itertools.takewhile(lambda line: line.strip() and line.split()[0] not in names, lines[begin + 1 :]))
+    assert len(below) > 1
+    assert [line for line in below if not line.startswith("  ")] == []
 
 
 def narrow_lines(width: int, capsys: pytest.CaptureFixture[str], narrowing: Narrowing | None = None) -> list[str]:

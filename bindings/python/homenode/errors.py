@@ -5,16 +5,16 @@ class Error(Exception):
     """Base of every error that homenode raises on purpose."""
 
 
-class UnitError(Error):
-    """A quantity without a unit, with an unknown unit, or out of range."""
-
-
 class InputError(Error):
     """A file that cannot be used; the message says where, what was found and what is allowed."""
 
 
 class UsageError(Error):
     """An unknown name or parameter, a value out of range, or a combination that makes no sense."""
+
+
+class UnitError(UsageError):
+    """A quantity without a unit, with an unknown unit, or out of range."""
 
 
 class PolicyError(Error):

@@ -14,6 +14,7 @@ from rich.segment import Segment
 from rich.table import Table
 
 from homenode.cli.fitted_table import HeadedTable, Narrowing
+from homenode.cli.telling import tell
 from homenode.progress import Progress
 from homenode.visible import visible
 
@@ -143,12 +144,12 @@ def seconds(value: float) -> str:
 
 def warn(text: str) -> None:
     """A remark that is no result, on stderr."""
-    click.echo(f"homenode: warning: {text}", err=True)
+    tell(f"homenode: warning: {text}")
 
 
 def note(text: str) -> None:
     """What is good to know, on stderr."""
-    click.echo(f"homenode: note: {visible(text)}", err=True)
+    tell(f"homenode: note: {visible(text)}")
 
 
 THREAD_TYPES = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -148,7 +149,7 @@ class HeadedTable(Table):
             table.add_row(*(part.cells[number] for part in parts), style=row.style)
         return table
 
-    def _records(self, parts: Sequence[_Part], width: int) -> Iterator[Text]:
+    def _records(self, parts: Sequence[_Part], width: int) -> Iterator[Text | Padding]:
         """Each row as lines of name and value; values that are too long go on below their name."""
         name_width = max(len(part.name) for part in parts)
         for number, row in enumerate(self.rows):
@@ -158,11 +159,12 @@ class HeadedTable(Table):
                 value = part.cells[number]
                 if not value.plain:
                     continue
-                line = Text(f"{part.name:<{name_width}}  ", style=row.style or "")
+                name = Text(f"{part.name:<{name_width}}  ", style=row.style or "")
                 if name_width + _GAP + len(value.plain) > width:
-                    yield line
-                    line = Text("  ")
-                yield line + value
+                    yield name
+                    yield Padding(value, (0, 0, 0, _GAP))
+                else:
+                    yield name + value
 
 
 def _widths(parts: Sequence[_Part], width: int) -> list[int]:

@@ -13,6 +13,7 @@ import click
 
 from homenode.cli import verbosity
 from homenode.cli.examples import epilog
+from homenode.cli.telling import tell
 from homenode.errors import CaptureError, DisturbedMachine, Error, TruncatedTrace
 from homenode.visible import visible
 
@@ -123,7 +124,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: objec
         click.echo(f"{place[0]}:{place[1]}: {category.__name__}: {message}", err=True)
     elif str(message) not in _warned:
         _warned.add(str(message))
-        click.echo(f"homenode: warning: {_one_line(str(message))}", err=True)
+        tell(f"homenode: warning: {_one_line(str(message))}")
 
 
 _warned: set[str] = set()
@@ -131,7 +132,7 @@ _OURS = (TruncatedTrace, DisturbedMachine)
 
 
 def _say(message: str) -> int:
-    click.echo(f"homenode: {_one_line(message)}", err=True)
+    tell(f"homenode: {_one_line(message)}")
     return 2
 
 

@@ -83,7 +83,7 @@ TEST(MachineChanges, AChangedClockTakesTheClocksByCoresAlong) {
       [&] {
         with_changes(turbo, {{"clock_by_cores", "2 GHz"}});
       },
-      ThrowsMessage<UsageError>(AllOf(HasSubstr("'2 GHz' is no point"), HasSubstr("allowed: cores: clock"))));
+      ThrowsMessage<UnitError>(AllOf(HasSubstr("'2 GHz' is no point"), HasSubstr("allowed: cores: clock"))));
   EXPECT_THAT(
       [&] {
         with_changes(turbo, {{"clock_by_cores", "x0.1"}});
@@ -115,11 +115,11 @@ TEST(MachineChanges, RefusesFactorsThatAreNone) {
         [&] {
           with_changes(small(), {{"link_latency", text}});
         },
-        ThrowsMessage<UsageError>(
+        ThrowsMessage<UnitError>(
             AllOf(HasSubstr("parameter 'link_latency'"), HasSubstr("is no factor; allowed: x and a positive number"))));
   }
-  EXPECT_THAT([] { with_changes(small(), {{"core_time", "2"}}); }, ThrowsMessage<UsageError>(HasSubstr("'2' is no factor")));
-  EXPECT_THAT([] { with_changes(small(), {{"snoop", "x2"}}); }, ThrowsMessage<UsageError>(HasSubstr("'source' is no number")));
+  EXPECT_THAT([] { with_changes(small(), {{"core_time", "2"}}); }, ThrowsMessage<UnitError>(HasSubstr("'2' is no factor")));
+  EXPECT_THAT([] { with_changes(small(), {{"snoop", "x2"}}); }, ThrowsMessage<UnitError>(HasSubstr("'source' is no number")));
 }
 
 TEST(MachineChanges, GivesTheChangedMachineItsOwnHashAndLeavesTheOriginalAlone) {
@@ -150,9 +150,9 @@ TEST(MachineChanges, RefusesValuesThatAreNone) {
       [] {
         with_changes(small(), {{"link_bandwidth", "25"}});
       },
-      ThrowsMessage<UsageError>(
+      ThrowsMessage<UnitError>(
           AllOf(HasSubstr("parameter 'link_bandwidth' of machine 'small'"), HasSubstr("its unit is missing"), HasSubstr("GB/s"))));
-  EXPECT_THAT([] { with_changes(small(), {{"snoop", "none"}}); }, ThrowsMessage<UsageError>(HasSubstr("source, home, directory")));
+  EXPECT_THAT([] { with_changes(small(), {{"snoop", "none"}}); }, ThrowsMessage<UnitError>(HasSubstr("source, home, directory")));
 }
 
 TEST(MachineChanges, RefusesMachinesThatMakeNoSense) {
@@ -172,7 +172,7 @@ TEST(MachineChanges, EveryNameItListsIsTaken) {
     try {
       with_changes(machine, {{name, "?"}});
       ADD_FAILURE() << name << " takes '?'";
-    } catch (const UsageError& error) {
+    } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("parameter '" + name + "' of machine")) << "known, but '?' is no value";
     }
   }
