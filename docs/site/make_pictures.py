@@ -97,6 +97,21 @@ def tutorial_pages(browser: Browser, folder: Path) -> None:
     view.locator(".picture svg").screenshot(path=PICTURES / "tutorial-traffic.png")
     report_figures(view)
     view.close()
+    phone_at_night(browser, folder / "sampled.html")
+
+
+def phone_at_night(browser: Browser, report: Path) -> None:
+    """The top of a report on a phone whose owner wants dark pages."""
+    view = browser.new_page(
+        viewport={"width": 400, "height": 800}, device_scale_factor=1.5, color_scheme="dark", bypass_csp=True
+    )
+    view.goto(report.as_uri())
+    view.wait_for_selector(".main-svg")
+    file = PICTURES / "report-on-a-phone.png"
+    view.screenshot(path=file)
+    view.close()
+    with Image.open(file) as shot:
+        shot.convert("RGB").quantize(64).save(file, optimize=True)
 
 
 def report_figures(view: Page) -> None:
