@@ -42,6 +42,15 @@ def test_a_report_tells_of_copies_only_where_there_may_be_any(gather: hn.Trace, 
         ]
 
 
+def test_a_study_s_table_has_the_copies(gather: hn.Trace) -> None:
+    placements = [f"{SOON},replicate={replicate}" for replicate in ("off", "on")]
+    frame = hn.Study({"gather": gather}, "xeon-x5550-2s", threads=8, placement=placements).run().frame
+    off, on = frame.iloc[0], frame.iloc[1]
+    assert off[list(KEYS)].isna().all()
+    assert on["replicated_pages"] > 0
+    assert on["unreplicated_pages"] == 0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -11,7 +11,7 @@ from homenode.use_over_time import use_over_time
 
 SCHEMA = "homenode.report/1"
 _MOST_OBJECTS = 20  # entries of pages by object
-_REPLICATION = ("replicated_pages", "collapsed_pages", "unreplicated_pages")  # where the placement replicates pages
+REPLICATION = ("replicated_pages", "collapsed_pages", "unreplicated_pages")  # where the placement replicates pages
 
 
 def report_schema() -> dict[str, Any]:
@@ -96,7 +96,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "remote_pages": raw["remote_pages"],
         "page_faults": raw["page_faults"],
         "migrated_pages": raw["migrated_pages"],
-        **{key: raw[key] for key in _REPLICATION if key in raw},
+        **{key: raw[key] for key in REPLICATION if key in raw},
         "hinting_faults": raw["hinting_faults"],
         "thread_moves": raw["thread_moves"],
         "huge_pages": raw["huge_pages"],

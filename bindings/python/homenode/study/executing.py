@@ -42,6 +42,7 @@ def measured(entry: dict[str, Any]) -> dict[str, Any]:
         "page_faults": entry["page_faults"],
         "remote_pages": entry["remote_pages"],
         "migrated_pages": entry["migrated_pages"],
+        **{key: entry[key] for key in report.REPLICATION if key in entry},
     }
 
 

@@ -21,6 +21,7 @@ _TEXTS = ("bound_by", "bound_region", "error")
 _NUMBERS = ("seconds", "joules", "remote_share", "idle_share")
 _COUNTS = (
     "memory_bytes", "accesses", "memory_lines", "transfer_lines", "tlb_misses", "page_faults", "remote_pages", "migrated_pages",
+    "replicated_pages", "collapsed_pages", "unreplicated_pages",
 )  # fmt: skip
 
 
