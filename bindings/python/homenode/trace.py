@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from homenode import _core, notebook, unseen
 from homenode.arguments import is_path, whole_number
 from homenode.errors import InputError, TruncatedTrace, UsageError
+from homenode.hottest_lines import hottest_lines
 from homenode.losses import by_reason, unrecorded_share
 from homenode.program_hints import other_than_trace
 
@@ -173,7 +174,9 @@ class Trace:
         if self._inspection is None:
             found = self._core.inspect()
             shares = {"losses_by_reason": by_reason(found["losses"]), "unrecorded_share": unrecorded_share(found)}
-            self._inspection = {**found, **shares, "unseen": self.unseen}
+            lines = hottest_lines(self.executed_code())
+            regions = [{**region, "hottest_line": lines.get(region["label"], "")} for region in found["regions"]]
+            self._inspection = {**found, **shares, "regions": regions, "unseen": self.unseen}
         return self._inspection
 
     @property

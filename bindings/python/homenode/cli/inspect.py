@@ -37,7 +37,7 @@ def command(
     """Show what a trace holds: regions, instructions by class, objects, footprint, and what could not be recorded.
 
     `in flight`: outstanding misses of a core with ten miss buffers and sixteen prefetched lines, as far as the dependences and
-    strides of the region allow. A pointer chase has 1, a gather 10, streams 16.
+    strides of the region allow. A pointer chase has 1, a gather 10, streams 16. `hottest line`: where most of its instructions ran.
     """
     trace = Trace.open(file)
     if team is not None and not threads:
@@ -63,12 +63,23 @@ def command(
     if not trace.accesses:
         console.say(screen, f"[red]{console.plain(trace.remarks[-1])}[/red]")
     numbers = ("executions", "items", "accesses", "reads", "writes")
-    regions = console.table("region", "kind", *numbers, "in flight", title="Regions", right=(*numbers, "in flight"))
+    narrowing = Narrowing(optional=["reads", "writes"])
+    regions = console.table(
+        "region",
+        "kind",
+        *numbers,
+        "in flight",
+        "hottest line",
+        title="Regions",
+        right=(*numbers, "in flight"),
+        narrowing=narrowing,
+    )
     for region in found["regions"]:
         parallelism = region["miss_parallelism"]
         in_flight = f"{parallelism:.1f}" if parallelism else "–"
         counts = (console.count(region[name]) for name in numbers)
-        regions.add_row(console.plain(region["label"]), region["kind"], *counts, in_flight)
+        line = console.plain(region["hottest_line"]) or "–"
+        regions.add_row(console.plain(region["label"]), region["kind"], *counts, in_flight, line)
     screen.print(regions)
     for region in found["regions"]:
         if region["ranks"]:
