@@ -17,9 +17,12 @@ std::vector<std::int64_t> integers_from(const py::object& returned, const Wanted
     throw PolicyError(wanted.who + " returned an array of shape " + std::string(py::str(values.attr("shape"))) + " for " + wanted.of +
                       "; allowed: " + wanted.allowed);
   const char kind = values.dtype().kind();
-  if (values.size() > 0 && kind != 'i' && kind != 'u')
-    throw PolicyError(wanted.who + " returned values of type " + std::string(py::str(values.dtype())) + "; allowed: integers, " +
+  if (values.size() > 0 && kind != 'i' && kind != 'u') {
+    // What a policy is given is unsigned in part, and NumPy makes a float of that and a signed integer.
+    const char* hint = kind == 'f' ? " (NumPy makes float64 of uint64 and int64: .astype('int64'))" : "";
+    throw PolicyError(wanted.who + " returned values of type " + std::string(py::str(values.dtype())) + hint + "; allowed: integers, " +
                       wanted.meaning);
+  }
   const auto numbers = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(values);
   return {numbers.data(), numbers.data() + numbers.size()};
 }

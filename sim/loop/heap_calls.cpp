@@ -1,6 +1,7 @@
 #include "sim/loop/heap_calls.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/machine/machine.hpp"
 #include "sim/machine/transfer_latency.hpp"
@@ -58,7 +59,7 @@ bool HeapCalls::begin(const Place& place, HeapOperation operation, ObjectId obje
     if (blocks_.contains(heap_address(old, place.thread))) {
       call.steps.push_back({false, old});
     } else if (addresses_.placed(old)) {
-      memory_.drop(addresses_.release_object(old), true);
+      memory_.drop(addresses_.release_object(old).range, true);
     }
   }
   return next_step(call, place.now, wakes);
@@ -175,9 +176,10 @@ bool HeapCalls::resume(const Place& place, std::vector<Wake>& wakes) {
 HeapCalls::Spent HeapCalls::perform(const Call& call, Time now) {
   Place place = call.place;
   place.now = now;
-  const HeapEffect effect = call.steps.front().allocates ? allocate(call, place) : release(call, place);
+  std::uint64_t elsewhere = 0;
+  const HeapEffect effect = call.steps.front().allocates ? allocate(call, place) : release(call, place, elsewhere);
   Spent spent{effect.held, costs_.mapping.call * static_cast<std::int64_t>(effect.map_changes), effect.cost};
-  apply(effect.operations, spent);
+  apply(effect.operations, elsewhere, spent);
   if (call.steps.front().allocates) bind(call, place, effect.range);
   for (const AddressRange& range : effect.written) spent.held += write(range, effect.range, place);
   report_.reserved_bytes = std::max(report_.reserved_bytes, heap_.reserved_bytes());
@@ -213,25 +215,30 @@ void HeapCalls::bind(const Call& call, const Place& place, AddressRange block) {
   blocks_.insert(block.first);
 }
 
-HeapEffect HeapCalls::release(const Call& call, const Place& place) {
+HeapEffect HeapCalls::release(const Call& call, const Place& place, std::uint64_t& elsewhere) {
   const ObjectId object = call.steps.front().object;
   const Address address = heap_address(object, place.thread);
   report_.remote_block_pages += addresses_.remote_pages_of(object, place.thread);
   HeapEffect effect = heap_.release(object, address, place);
-  if (placed_before_.erase(object) > 0) memory_.drop(addresses_.release_object(object), true);
+  if (placed_before_.erase(object) > 0) {
+    const AddressSpace::Released released = addresses_.release_object(object);
+    memory_.drop(released.range, true);
+    elsewhere = released.given_back;
+  }
   if (addresses_.placed(object, place.thread)) addresses_.unbind_object(object, place.thread);
   blocks_.erase(address);
   requested_ -= request(object).bytes;
   return effect;
 }
 
-void HeapCalls::apply(const std::vector<PageOperation>& operations, Spent& spent) {
+void HeapCalls::apply(const std::vector<PageOperation>& operations, std::uint64_t elsewhere, Spent& spent) {
   const MappingCost& cost = costs_.mapping;
   for (const PageOperation& operation : operations) {
     memory_.drop(operation.range, true);
     if (operation.kind == PageOperation::Kind::forget) continue;
     const bool unmaps = operation.kind == PageOperation::Kind::unmap;
-    const std::uint64_t pages = unmaps ? addresses_.unmap(operation.range) : addresses_.discard(operation.range);
+    const std::uint64_t own = unmaps ? addresses_.unmap(operation.range) : addresses_.discard(operation.range);
+    const std::uint64_t pages = own + std::exchange(elsewhere, 0);
     const Time release = cost.release(pages, addresses_.cores_run());
     const bool changes = operation.kind != PageOperation::Kind::discard;
     (changes ? spent.change : spent.held) += cost.call;

@@ -73,11 +73,12 @@ private:
   Spent perform(const Call&, Time now);
   HeapEffect allocate(const Call&, const Place&);
   void bind(const Call&, const Place&, AddressRange block);
-  HeapEffect release(const Call&, const Place&);
+  // `elsewhere`: frames of a block whose pages the placement had touched; the heap's own range has none.
+  HeapEffect release(const Call&, const Place&, std::uint64_t& elsewhere);
   Time write(AddressRange header, AddressRange block, const Place&);
   AllocationRequest request(ObjectId) const;
   Address heap_address(ObjectId, ThreadId);
-  void apply(const std::vector<PageOperation>&, Spent&);
+  void apply(const std::vector<PageOperation>&, std::uint64_t elsewhere, Spent&);
 
   PackedHeap packed_;
   HeapManager& heap_;

@@ -46,8 +46,12 @@ public:
 
   // Gives an object its addresses: pages of its own when large, else packed with the owner's other small objects.
   AddressRange place_object(ObjectId, ThreadId owner);
-  // Pages that were the object's own are unmapped: their next user faults again.
-  AddressRange release_object(ObjectId);
+  // Pages that were the object's own are unmapped: their next user faults again. `given_back`: how many had a frame.
+  struct Released {
+    AddressRange range;
+    std::uint64_t given_back = 0;
+  };
+  Released release_object(ObjectId);
   bool placed(ObjectId object) const { return shared_[object.index()].base != Address{}; }
   Address base_of(ObjectId object) const { return shared_[object.index()].base; }  // of one that is placed for all threads
   bool placed(ObjectId object, ThreadId thread) { return placement_of(object, thread).base != Address{}; }

@@ -436,6 +436,14 @@ def test_text_of_the_user_ends_no_element() -> None:
     assert made.count("</script>") == made.count("<script") == 3  # figures, library, and what the page does
 
 
+def test_a_trace_is_told_from_a_report(homenode: Run, tmp_path: Path, trace_file: Path) -> None:
+    done = homenode("report", trace_file, "-o", "page.html")
+    assert done.status == 2
+    assert "is a trace; allowed: a report of schema" in done.stderr
+    assert f"homenode replay {trace_file} --machine NAME -o" in done.stderr
+    assert not (tmp_path / "page.html").exists()
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

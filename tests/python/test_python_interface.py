@@ -178,6 +178,10 @@ class TestPythonPlacement:
             (lambda faults: np.zeros((len(faults), 2), dtype=int), "one node for each"),
             (lambda faults: 0, "one node for each"),
             (lambda faults: np.full(len(faults), 0.5), "integers"),
+            (
+                lambda faults: faults.page - np.int64(1),
+                r"float64 of uint64 and int64: .astype\('int64'\)\); allowed: integers",
+            ),
             (lambda faults: None, "one node for each"),
             (lambda faults: ["node"] * len(faults), "integers"),
             (lambda faults: np.full(len(faults), 2), "on node 2; allowed"),

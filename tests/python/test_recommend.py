@@ -121,8 +121,10 @@ int main(int argc, char** argv) {
     trace = hn.capture(command=[compiled(tmp_path / "argument.c", tmp_path), "50000"])
     ways = Ways(trace, hn.Machine.load(MACHINE), {})
     way = dataclasses.replace(ways.present, placement=PARALLEL_TOUCH)
-    change = Commands(ways, ["./argument"]).source(way)[0]
+    commands = Commands(ways, ["./argument"])
+    change = commands.source(way)[0]
     assert change.site in ("argument.c:3", "argument.c:4")
+    assert [remark for remark in commands.remarks if "stays serial in that replay" in remark] == commands.remarks[-1:]
     assert "50,0" in change.what
 
 

@@ -123,7 +123,10 @@ def test_of_equal_times_none_is_better() -> None:
     ("arguments", "words"),
     [
         ({"axis": "nothing", "compare": "placement"}, "unknown axis 'nothing'"),
-        ({"axis": "placement", "compare": "link_bandwidth"}, r"'link_bandwidth' is compared at .* allowed: two of"),
+        (
+            {"axis": "placement", "compare": "link_bandwidth"},
+            r"'link_bandwidth' is compared at .* allowed: two of .* by values=\[A, B\] \(--compare link_bandwidth=A,B\)",
+        ),
         ({"axis": "mapping", "compare": "placement"}, "unknown axis 'mapping'"),
         ({"axis": "link_bandwidth", "compare": "placement", "of": "minutes"}, "unknown column 'minutes'"),
         (

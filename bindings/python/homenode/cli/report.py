@@ -20,10 +20,18 @@ if TYPE_CHECKING:
     from homenode.html_page import Page
 
 
+_TRACE = b"\x89HNT\r\n"  # how a trace begins (traces/format/README.md)
+
+
 def _document(path: Path) -> dict[str, Any]:
     """What `homenode replay -o` wrote."""
     allowed = f"allowed: a report of schema '{report.SCHEMA}', as 'homenode replay -o' writes it"
     try:
+        with path.open("rb") as file:
+            if file.read(len(_TRACE)) == _TRACE:
+                raise InputError(
+                    f"'{path}' is a trace; {allowed}: homenode replay {path} --machine NAME -o results.json"
+                )
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"no report '{path}': {error.strerror}; {allowed}") from None

@@ -235,5 +235,47 @@ TEST(HeapCalls, forABlockThatThePlacementTouchedBeforeLeaveItWhereItIs) {
   EXPECT_FALSE(bench.addresses->placed(ObjectId{0}));
 }
 
+// Gives all of a block back when it is freed.
+class Unmaps final : public HeapManager {
+public:
+  void prepare(const HeapSetting& setting) override { addresses_ = &setting.addresses; }
+  HeapEffect allocate(const AllocationRequest& request, const Place&) override {
+    return {AddressRange::of(addresses_->reserve(request.bytes).first, request.bytes), {}, {}, {}};
+  }
+  HeapEffect release(ObjectId, Address address, const Place&) override {
+    HeapEffect effect;
+    effect.operations = {{PageOperation::Kind::unmap, AddressRange::of(address, bytes)}};
+    return effect;
+  }
+  std::uint64_t reserved_bytes() const override { return 0; }
+
+  static constexpr std::uint64_t bytes = 64 * 4096;
+
+private:
+  AddressSpace* addresses_ = nullptr;
+};
+
+TEST(HeapCalls, giveFramesBackWhereverThePlacementTouchedThem) {
+  // 64 pages and the one of their header: 1000 + 65 x 100 ns, as if the program itself had touched them.
+  HeapBench bench{"plain", 1, 4096, 1, Unmaps::bytes};
+  FixedTimeMemory memory{Time{}};
+  Unmaps heap;
+  HeapCalls calls{&heap, bench.workload, *bench.addresses, memory, 1, {mapping_costs(), Time{}}};
+  const AddressRange before = bench.addresses->place_object(ObjectId{0}, ThreadId{0});
+  bench.addresses->touch(before, true, bench.on(0));
+  calls.prepare(bench.machine, {CoreId{0}});
+  auto call = [&, place = bench.on(0)](HeapOperation operation) mutable {
+    std::vector<HeapCalls::Wake> due;
+    for (bool done = calls.begin(place, operation, ObjectId{0}, due); !done; done = calls.resume(place, due)) {
+      place.now = due.at(0).time;
+      due.clear();
+    }
+  };
+  call(HeapOperation::allocate);
+  call(HeapOperation::release);
+  ASSERT_EQ(memory.held_back.size(), 1u);
+  EXPECT_EQ(memory.held_back[0].second, 1000_ns + 65 * 100_ns);
+}
+
 }  // namespace
 }  // namespace homenode::test
