@@ -78,8 +78,9 @@ def break_even_of(
     asked = plan.values(compare) if values is None else [_as_value(compare, value) for value in values]
     two = tuple(asked)
     if len(two) != 2 or any(value not in plan.values(compare) for value in two):
+        name = column(compare)
         raise UsageError(
-            f"'{column(compare)}' is compared at {list(two)}; allowed: two of {plan.values(compare)}, by values=[A, B] (--compare {column(compare)}=A,B)"
+            f"'{name}' is compared at {list(two)}; allowed: two of {plan.values(compare)}, by values=[A, B] (--compare {name}=A,B)"
         )
     if len(plan.values(axis)) < 2:
         raise UsageError(f"axis '{column(axis)}' has one value; allowed: two at least")
