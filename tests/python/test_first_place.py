@@ -12,7 +12,7 @@ import pytest
 
 import homenode as hn
 from homenode.first_place import FEWEST, contenders, first_place, samples_that_fit
-from homenode.ranking_words import bound_and_found, certainty, measure_first, settled
+from homenode.ranking_words import PLACEMENT_PASS, bound_and_found, certainty, measure_first, placed_by_a_pass, settled
 from support import Ended
 
 Run = Callable[..., Ended]
@@ -91,6 +91,25 @@ def test_less_than_a_thousandth_is_no_difference() -> None:
     # a lead that others turn into a difference is told
     open_one = first_place([0, 1], [1.0, 1.0002], [[1.0] * 2, [1.01, 0.99]])
     assert "First place is not settled: rank 1 leads rank 2 by less than 0.1 %, known to ±" in settled(open_one, [0, 1])
+
+
+def test_a_lead_on_all_samples_that_is_not_settled_says_so() -> None:
+    told = first_place([0, 1], [1.0, 1.01], [[1.0] * 2, [1.001, 1.03]])
+    assert settled(told, [0, 1]).endswith(
+        "from 2 sampled machines, on all of which it leads: more samples may settle it."
+    )
+
+
+def test_who_pays_page_faults_where_is_said_if_placements_differ_in_it() -> None:
+    own, passed = (
+        {"placement": name, "regions": [{"label": label}]}
+        for name, label in (("bind:0", "a"), ("optimal", PLACEMENT_PASS))
+    )
+    assert placed_by_a_pass([own]) is None
+    assert placed_by_a_pass([passed]) is None
+    assert (placed_by_a_pass([own, passed]) or "").startswith(
+        "optimal touches all pages in parallel in front of the program"
+    )
 
 
 def test_on_one_node_a_tie_is_no_news() -> None:

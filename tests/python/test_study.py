@@ -133,6 +133,7 @@ def test_a_failing_run_is_a_row_with_its_error(trace: hn.Trace) -> None:
     ).run(store=False)
     frame = results.frame
     assert results.failed == frame["error"].notna().sum() == 7
+    assert ", 7 failed: " in repr(results) and "'much'" in repr(results)
     good = frame[frame["error"].isna()]
     assert list(good["seconds"].notna()) == [True]
     assert frame["error"].str.contains("unknown placement 'nonsense'").sum() == 3 - 1

@@ -15,7 +15,7 @@ from homenode.errors import InputError
 from homenode.html_page import COLOURS, MOST_BYTES, Page
 from homenode.machine_drawing import machine_svg
 from homenode.machine_views import link_names, machine_views
-from homenode.ranking_words import bound_and_found, guessed, measure_first, ranked_by, settled
+from homenode.ranking_words import bound_and_found, guessed, measure_first, placed_by_a_pass, ranked_by, settled
 from homenode.report_command import TRACE, machine_of, replay_commands
 from homenode.report_figures import RankedRuns, rows_axis, rows_height, scale_of, share
 
@@ -141,6 +141,8 @@ def _certainty(page: Page, document: dict[str, Any], machine: str, order: Sequen
     places = [settled(found, order) for found in document.get("first_places", []) if found["first"] in order]
     labels = document["runs"][order[0]].get("rank_by") if order else None
     said += places or ([ranked_by(labels)] if labels else [])
+    if (passes := placed_by_a_pass([document["runs"][run] for run in order])) is not None:
+        said.append(passes)
     if said:
         page.text(" ".join(said))
 

@@ -7,6 +7,9 @@ from typing import Any
 from homenode.first_place import SAME
 from homenode.machine import Machine
 
+PLACEMENT_PASS = "placement pass"
+"""Label of the region in which a placement has all pages touched in front of the program (models/run/placement_pass.hpp)."""
+
 
 def guessed(name: str, assumed: int, numbers: int) -> str:
     """``41 of 74 numbers of 'xeon-x5550-2s' are assumed.``"""
@@ -56,9 +59,31 @@ def settled(found: dict[str, Any], order: Sequence[int]) -> str:
         within = f"±{_percent(told['spread'])}" if told["spread"] >= SAME else "within 0.1 %"
         said.append(
             f"First place {verdict}: rank {first} leads rank {rank[told['run']]} by {_percent(told['lead'])}, "
-            f"known to {within} from {samples}."
+            f"known to {within} from {samples}{_leads_on_all(told)}."
         )
     return " ".join(said)
+
+
+def _leads_on_all(rival: dict[str, Any]) -> str:
+    """Why a place is open although no sample reversed the order."""
+    return (
+        ", on all of which it leads: more samples may settle it"
+        if not rival["settled"] and rival["probability"] == 1
+        else ""
+    )
+
+
+def placed_by_a_pass(runs: Sequence[dict[str, Any]]) -> str | None:
+    """Of a ranking in which some placements touch all pages in front of the program, and others do not: who pays the page faults where."""
+    passing = {run["placement"] for run in runs if any(part["label"] == PLACEMENT_PASS for part in run["regions"])}
+    names = sorted(passing)
+    if not names or passing == {run["placement"] for run in runs}:
+        return None
+    touch = "touches" if len(names) == 1 else "touch"
+    return (
+        f"{', '.join(names)} {touch} all pages in parallel in front of the program (region '{PLACEMENT_PASS}'); with the other "
+        "placements these page faults are part of the program's first writes. --rank-by leaves both out."
+    )
 
 
 def _listed(ranks: Sequence[int]) -> str:

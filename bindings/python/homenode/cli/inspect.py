@@ -62,25 +62,7 @@ def command(
     )
     if not trace.accesses:
         console.say(screen, f"[red]{console.plain(trace.remarks[-1])}[/red]")
-    numbers = ("executions", "items", "accesses", "reads", "writes")
-    narrowing = Narrowing(optional=["reads", "writes"])
-    regions = console.table(
-        "region",
-        "kind",
-        *numbers,
-        "in flight",
-        "hottest line",
-        title="Regions",
-        right=(*numbers, "in flight"),
-        narrowing=narrowing,
-    )
-    for region in found["regions"]:
-        parallelism = region["miss_parallelism"]
-        in_flight = f"{parallelism:.1f}" if parallelism else "–"
-        counts = (console.count(region[name]) for name in numbers)
-        line = console.plain(region["hottest_line"]) or "–"
-        regions.add_row(console.plain(region["label"]), region["kind"], *counts, in_flight, line)
-    screen.print(regions)
+    _print_regions(screen, found["regions"])
     for region in found["regions"]:
         if region["ranks"]:
             ranks = console.number_of(region["ranks"], "thread")
@@ -113,6 +95,28 @@ def command(
         _print_losses(screen, found, every)
     if found["unseen"]["functions"]:
         _print_calls(screen, found["unseen"], every)
+
+
+def _print_regions(screen: Console, regions: list[dict[str, Any]]) -> None:
+    numbers = ("executions", "items", "accesses", "reads", "writes")
+    narrowing = Narrowing(optional=["reads", "writes"])
+    table = console.table(
+        "region",
+        "kind",
+        *numbers,
+        "in flight",
+        "hottest line",
+        title="Regions",
+        right=(*numbers, "in flight"),
+        narrowing=narrowing,
+    )
+    for region in regions:
+        parallelism = region["miss_parallelism"]
+        in_flight = f"{parallelism:.1f}" if parallelism else "–"
+        counts = (console.count(region[name]) for name in numbers)
+        line = console.plain(region["hottest_line"]) or "–"
+        table.add_row(console.plain(region["label"]), region["kind"], *counts, in_flight, line)
+    screen.print(table)
 
 
 _KINDS = {"tls": "thread-local"}  # of objects, where the trace's word is short

@@ -11,7 +11,15 @@ from homenode.cli import console
 from homenode.cli.fitted_table import Narrowing
 from homenode.confidence import LEVEL, Ranking
 from homenode.machine import Machine
-from homenode.ranking_words import bound_and_found, certainty, guessed, measure_first, ranked_by, settled
+from homenode.ranking_words import (
+    bound_and_found,
+    certainty,
+    guessed,
+    measure_first,
+    placed_by_a_pass,
+    ranked_by,
+    settled,
+)
 from homenode.result import Result
 from homenode.run_spec import AXES
 from homenode.visible import visible
@@ -134,6 +142,8 @@ def print_ranking(
             said.append(ranked_by(rank_by))
         machine = described[first["machine_hash"]]
         console.say(screen, console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])))
+        if (passes := placed_by_a_pass(runs)) is not None:
+            console.say(screen, console.plain(passes))
     judged = {result.run["bound_by"]["region"] for result in results if result.run["bound_by"]["region"]}
     if (told := unseen.sentences(not_seen, (result.run for result in results), judged)) is not None:
         console.say(screen, console.plain(told))

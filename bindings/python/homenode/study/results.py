@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import xarray
 
 
+_LONGEST = 200  # letters of an error in a line about all runs
+
+
 def provenance_file(table: Path) -> Path:
     """Where the provenance of a table in CSV stands, which has no room for it."""
     return table.with_name(f"{table.name}.meta.json")
@@ -155,8 +158,12 @@ class StudyResults:
 
     def __repr__(self) -> str:
         """How many runs of what."""
-        failed = f", {self.failed} failed" if self.failed else ""
+        failed = f", {self.failed} failed: {self._first_error()}" if self.failed else ""
         return f"StudyResults({len(self)} runs over {', '.join(self.axes) or 'no axis'}{failed})"
+
+    def _first_error(self) -> str:
+        error = next(str(numbers["error"]) for numbers in self._measured if numbers.get("error"))
+        return error if len(error) <= _LONGEST else f"{error[: _LONGEST - 1]}…"
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and the first rows."""
