@@ -288,6 +288,17 @@ def test_a_store_is_refused_that_is_none(tmp_path: Path, study: hn.Study) -> Non
         hn.Store(tmp_path / "other")
 
 
+def test_the_best_run_may_be_that_of_a_region(trace: hn.Trace) -> None:
+    results = hn.Study(trace, "xeon-x5550-2s", threads=8, placement=["bind:0", "interleave"]).run()
+    label = results.regions["label"].iloc[0]
+    seconds = results.regions[results.regions["label"] == label].set_index("run")["seconds"]
+    best = results.best(by=label)
+    assert best["run"].tolist() == [seconds.idxmin()]
+    assert best[label].tolist() == [seconds.min()]
+    with pytest.raises(errors.UsageError, match="unknown column 'no-such-region'"):
+        results.best(by="no-such-region")
+
+
 def test_the_first_run_under_a_key_stays() -> None:
     store = hn.Store()
     store.put("a", StoredRun.of({"seconds": 1.0}, {"x": 1}))

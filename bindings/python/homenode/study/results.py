@@ -141,8 +141,13 @@ class StudyResults:
         return json.dumps(document, indent=1, allow_nan=False)
 
     def best(self, by: str = "seconds", each: str | Sequence[str] = (TRACE, MACHINE)) -> pd.DataFrame:
-        """The row with the least of a column, for each trace and machine, or for each value of other columns."""
+        """The row with the least of a column, for each trace and machine, or for each value of other columns.
+
+        ``by`` may be the label of a region, too: then the rows have its seconds as a column of that name.
+        """
         frame = self.frame
+        if by not in frame and not (of_region := self._seconds_of(by)).empty:
+            frame = frame.assign(**{by: frame["run"].map(of_region)})
         for name in (by, *([each] if isinstance(each, str) else each)):
             if name not in frame:
                 raise UsageError(_core.unknown_name("column", name, [str(one) for one in frame.columns]))
@@ -151,6 +156,11 @@ class StudyResults:
             return frame
         names = [each] if isinstance(each, str) else list(each)
         return frame.loc[frame.groupby(names, sort=False)[by].idxmin()] if names else frame.loc[[frame[by].idxmin()]]
+
+    def _seconds_of(self, label: str) -> pd.Series[float]:
+        """Of the runs that have a region of this label, how long threads were in it."""
+        regions = self.regions
+        return regions[regions["label"] == label].groupby("run")["seconds"].sum()
 
     def pareto(self, objectives: Sequence[str] = ("seconds", "joules")) -> Pareto:
         """The runs that no other one beats in all objectives (columns, the less the better)."""
