@@ -6,19 +6,26 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+Lines = Mapping[tuple[str, int], float]
+"""Instructions that ran, by file and line."""
 
-def hottest_lines(code: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """By label of a region ``"file:line"`` of the block in which most of its instructions ran; of equal ones the first in the file.
 
-    `code`: `Trace.executed_code`. Regions without code of the program's own are left out.
+def instructions_by_line(code: Iterable[Mapping[str, Any]]) -> dict[str, Lines]:
+    """By label of a region its instructions in code of the program's own; regions without any are left out.
+
+    `code`: `Trace.executed_code`. A block counts for the line on which it begins.
     """
     ran: defaultdict[str, defaultdict[tuple[str, int], float]] = defaultdict(lambda: defaultdict(float))
     for block in code:
-        if block["file"] and not block["library"]:
+        if block["line"] and not block["library"]:
             for region in block["regions"]:
                 ran[region["region"]][block["file"], block["line"]] += block["instructions"] * region["executions"]
-    found = {}
-    for label, by_line in ran.items():
-        (file, line), _ = min(by_line.items(), key=lambda item: (-item[1], item[0]))
-        found[label] = f"{file}:{line}"
-    return found
+    return dict(ran)
+
+
+def hottest(lines: Lines) -> tuple[str, float]:
+    """``"file:line"`` with the most instructions, and these; of equal ones the first in the file. Nothing where there are none."""
+    if not lines:
+        return "", 0.0
+    (file, line), instructions = min(lines.items(), key=lambda item: (-item[1], item[0]))
+    return f"{file}:{line}", instructions

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from homenode import host
+from homenode.hottest_lines import hottest, instructions_by_line
 from homenode.ways import BALANCED, BY_COMMUNICATION, KEEPING_HEAP, OWNER_HEAP, PARALLEL_TOUCH, TCMALLOC, Way, Ways
 
 TCMALLOC_LIBRARY = "libtcmalloc_minimal.so.4"
@@ -217,14 +218,8 @@ class Commands:
 
     def _busiest_line(self, region: Mapping[str, Any]) -> str:
         """Of a region's code the line that most instructions are of, if they can be its writes; else where the region begins."""
-        by_line: dict[str, float] = {}
-        for block in self._ways.trace.executed_code():
-            for part in block["regions"]:
-                if part["region"] == region["label"] and block["line"] and not block["library"]:
-                    line = f"{block['file']}:{block['line']}"
-                    by_line[line] = by_line.get(line, 0.0) + block["instructions"] * part["executions"]
-        line = max(by_line, key=by_line.__getitem__, default="")
-        return line if line and by_line[line] * _STORES >= region["writes"] else str(region["site"])
+        line, instructions = hottest(instructions_by_line(self._ways.trace.executed_code()).get(region["label"], {}))
+        return line if line and instructions * _STORES >= region["writes"] else str(region["site"])
 
     def _allocations(self, change: str) -> list[SourceChange]:
         """Lines that allocate much, largest first."""
