@@ -65,6 +65,9 @@ py::dict counts_of(const EventCounts& counts) {
   result["tlb_misses"] = counts.tlb_misses;
   result["sampling_error"] = counts.sampling_error;
   result["zeroed_bytes"] = counts.zeroed_bytes;
+  result["directory_bytes"] = counts.directory_bytes;
+  result["side_cache_hits"] = counts.side_cache_hits;
+  result["side_cache_misses"] = counts.side_cache_misses;
   result["latency_ns"] = counts.latency_ns;
   return result;
 }

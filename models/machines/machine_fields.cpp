@@ -29,6 +29,9 @@ constexpr std::array<Named<CacheClock>, 2> names_of(CacheClock) { return {{{"own
 constexpr std::array<Named<SnoopMode>, 3> names_of(SnoopMode) {
   return {{{"source", SnoopMode::source}, {"home", SnoopMode::home}, {"directory", SnoopMode::directory}}};
 }
+constexpr std::array<Named<DirectoryPlace>, 2> names_of(DirectoryPlace) {
+  return {{{"cache", DirectoryPlace::cache}, {"memory", DirectoryPlace::memory}}};
+}
 constexpr std::array<Named<Overlap>, 2> names_of(Overlap) { return {{{"full", Overlap::full}, {"none", Overlap::none}}}; }
 constexpr std::array<Named<StoreTreatment>, 2> names_of(StoreTreatment) {
   return {{{"regular", StoreTreatment::regular}, {"nontemporal", StoreTreatment::nontemporal}}};
@@ -250,6 +253,9 @@ std::vector<MachineField> fields_of(NodeDescription& node) {
   return {{"memory", &node.memory, true},
           {"latency", &node.latency, true},
           {"memory_side_cache", &node.memory_side_cache},
+          {"memory_side_latency", &node.memory_side_latency},
+          {"memory_side_read_only", &node.memory_side_read_only},
+          {"memory_side_one_to_one", &node.memory_side_one_to_one},
           {"link_read", &node.link_read},
           {"link_write", &node.link_write}};
 }
@@ -270,7 +276,9 @@ std::vector<MachineField> fields_of(CacheDescription& cache) {
           {"bandwidth_per_core", &cache.bandwidth_per_core},
           {"slices", &cache.slices},
           {"victim", &cache.victim},
-          {"clock", &cache.clock}};
+          {"clock", &cache.clock},
+          {"port_read", &cache.port_read},
+          {"port_write", &cache.port_write}};
 }
 
 std::vector<MachineField> fields_of(DramDescription& dram) {
@@ -326,6 +334,7 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                          {"nontemporal_bandwidth", &machine.nontemporal_bandwidth}}},
                                        {"coherence",
                                         {{"snoop", &machine.snoop, true},
+                                         {"directory_in", &machine.directory_in},
                                          {"core_to_core_local", &machine.core_to_core_local, true},
                                          {"core_to_core_remote", &machine.core_to_core_remote, true},
                                          {"core_to_core_shared_cache", &machine.core_to_core_shared_cache},
@@ -426,6 +435,7 @@ bool is_left_out(const MachineField& field) {
   if (const auto* name = std::get_if<std::string*>(&field.target)) return (*name)->empty();
   if (const auto* victim = std::get_if<Victim*>(&field.target)) return **victim == Victim::oldest;  // what silence means
   if (const auto* clock = std::get_if<CacheClock*>(&field.target)) return **clock == CacheClock::own;
+  if (const auto* place = std::get_if<DirectoryPlace*>(&field.target)) return **place == DirectoryPlace::cache;
   if (const auto* steps = std::get_if<std::vector<ClockStep>*>(&field.target)) return (*steps)->empty();
   return false;
 }

@@ -112,7 +112,10 @@ public:
   void add(ExecutionId id) {
     const std::size_t e = id.index();
     const Execution& execution = workload_.executions[e];
-    if (execution.parallel != 0 && (e == 0 || workload_.executions[e - 1].parallel != execution.parallel)) {
+    const bool begins = e == 0 || execution.parallel == 0 || workload_.executions[e - 1].parallel != execution.parallel;
+    // What was before ended with its last thread, also where no barrier took time.
+    if (begins) now_ = std::max(now_, *std::max_element(clock_.begin(), clock_.end()));
+    if (begins && execution.parallel != 0) {
       now_ += oracle_.fork_seconds();
       std::fill(clock_.begin(), clock_.end(), now_);
     }

@@ -142,6 +142,9 @@ void put_in_front(const RunReport& pass, RunReport& program) {
   counts.upgrade_lines += before.upgrade_lines;
   counts.tlb_misses += before.tlb_misses;
   counts.zeroed_bytes += before.zeroed_bytes;
+  counts.directory_bytes += before.directory_bytes;
+  add(counts.side_cache_hits, before.side_cache_hits);
+  add(counts.side_cache_misses, before.side_cache_misses);
   for (const auto& [source, latencies] : before.latency_ns)
     for (const auto& [latency, lines] : latencies) counts.latency_ns[source][latency] += lines;
 }

@@ -78,6 +78,36 @@ void check_nodes(const Machine& machine, const Checker& check) {
   }
 }
 
+void check_side_caches(const Machine& machine, const Checker& check) {
+  const std::int64_t page = 4096;
+  for (std::size_t index = 0; index < machine.nodes.size(); ++index) {
+    const NodeDescription& node = machine.nodes[index];
+    if (!node.memory_side_latency && !node.memory_side_read_only && !node.memory_side_one_to_one) continue;
+    const std::string name = "the memory-side cache of node " + std::to_string(index);
+    check.require(node.memory_side_cache && node.memory_side_latency && node.memory_side_read_only && node.memory_side_one_to_one, name,
+                  "described in part",
+                  "memory_side_latency, memory_side_read_only and memory_side_one_to_one beside memory_side_cache, or none of the three");
+    check.positive("the latency of " + name, *node.memory_side_latency);
+    check.positive("the read-only bandwidth of " + name, *node.memory_side_read_only);
+    check.positive("the one-to-one bandwidth of " + name, *node.memory_side_one_to_one);
+    check.require(node.memory_side_one_to_one->bytes_per_second() < 2 * node.memory_side_read_only->bytes_per_second(),
+                  "the one-to-one bandwidth of " + name, to_string(*node.memory_side_one_to_one),
+                  "less than twice the read-only " + to_string(*node.memory_side_read_only) + ", or writes would cost nothing");
+    check.require(node.memory_side_cache->count() % page == 0, "the size of " + name, to_string(*node.memory_side_cache),
+                  "a multiple of 4 KiB");
+    check.require(!machine.ring, name, "on a machine with a ring", "none there");
+  }
+}
+
+void check_ports(const CacheDescription& cache, bool outermost, const std::string& name, const Checker& check) {
+  if (!cache.port_read && !cache.port_write) return;
+  check.require(outermost, "the port of " + name, "described", "a port of the outermost level only");
+  check.require(cache.port_read && cache.port_write, "the port of " + name, cache.port_read ? "without port_write" : "without port_read",
+                "both port_read and port_write, or none");
+  check.positive("the port_read of " + name, *cache.port_read);
+  check.positive("the port_write of " + name, *cache.port_write);
+}
+
 void check_own_links(const Machine& machine, const Checker& check) {
   for (std::size_t index = 0; index < machine.nodes.size(); ++index) {
     const NodeDescription& node = machine.nodes[index];
@@ -125,6 +155,7 @@ void check_caches(const Machine& machine, const std::vector<std::size_t>& cores_
     check.positive("the slices of " + name, cache.slices, 4096);
     check.positive("the latency of " + name, cache.latency);
     check.positive("the cores per cache of " + name, cache.cores_per_cache);
+    check_ports(cache, index + 1 == machine.caches.size(), name, check);
     const std::int64_t set = cache.line.count() * cache.ways * cache.slices;
     check.require(cache.size.count() % set == 0, "the size of " + name, to_string(cache.size),
                   "a multiple of line x ways x slices = " + std::to_string(set) + " B");
@@ -255,6 +286,8 @@ void check_core(const Machine& machine, const Checker& check) {
 void check_messages_and_costs(const Machine& machine, const Checker& check) {
   check.require(machine.data_message >= machine.caches.back().line, "the data message", to_string(machine.data_message),
                 "at least the line it carries, " + to_string(machine.caches.back().line));
+  check.require(machine.directory_in == DirectoryPlace::cache || machine.snoop == SnoopMode::directory, "coherence.directory_in", "memory",
+                "cache, or coherence.snoop = directory beside it");
   check.positive("the request message", machine.request_message);
   check.positive("the snoop message", machine.snoop_message);
   check.positive("the response message", machine.response_message);
@@ -296,6 +329,7 @@ void validate(const Machine& machine) {
   check_nodes(machine, check);
   const std::vector<std::size_t> cores_of_socket = check_cores(machine, check);
   check_own_links(machine, check);
+  check_side_caches(machine, check);
   check_caches(machine, cores_of_socket, check);
   check_controllers(machine, check);
   check_links(machine, check);

@@ -2,6 +2,7 @@
 // by `validate`, read from TOML in models/machines (each number there has a source). Routes and path latencies: topology.hpp.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ enum class Overlap { full, none };
 enum class StoreTreatment { regular, nontemporal };  // of stores that the trace marks streamable
 // Whose clock a cache has: one of its own, which does not change; or that of its cores, which is faster while few of them are at work.
 enum class CacheClock { own, core };
+// Where a directory of lines that other sockets may have is kept: beside the caches, or in memory with each line, where a change of what it
+// says is a write.
+enum class DirectoryPlace { cache, memory };
 
 struct CacheDescription {
   unsigned level = 1;
@@ -36,6 +40,9 @@ struct CacheDescription {
   unsigned slices = 1;           // hashed banks (exact cache model)
   Victim victim = Victim::oldest;
   CacheClock clock = CacheClock::own;  // core: latency and bandwidth are given at the base clock
+  // Of one outermost cache with all of its cores (a chiplet): lines that come in from memory and from other caches, and lines that leave
+  // for memory. Both or none.
+  std::optional<Bandwidth> port_read{}, port_write{};
 };
 
 // With up to so many cores of a socket at work, these run at `clock`.
@@ -99,7 +106,13 @@ struct NodeDescription {
   SocketId socket;
   Bytes memory;
   Time latency;  // idle load-to-use from a core of this node; from the socket's first node for nodes without cores
-  std::optional<Bytes> memory_side_cache;
+  // In front of the node's memory, whoever asks (HBM in cache mode): direct-mapped, written back. Engines follow it where the rest is
+  // described, too: what a hit takes (idle load-to-use from a core of this node) and what it delivers, real bytes. Then `latency` is that
+  // of a line that it does not have.
+  std::optional<Bytes> memory_side_cache{};
+  std::optional<Time> memory_side_latency{};
+  std::optional<Bandwidth> memory_side_read_only{}, memory_side_one_to_one{};
+  bool has_side_cache() const { return memory_side_latency.has_value(); }
   // Of a node without cores that a link of its own joins to its socket (CXL): raw, towards the cores and towards the memory. What the
   // link takes is a part of `latency`.
   std::optional<Bandwidth> link_read{}, link_write{};
@@ -165,6 +178,7 @@ struct Machine {
   // written back: both count); non-temporal stores. Where a description is silent, only latency and outstanding lines bound a core.
   std::optional<Bandwidth> read_bandwidth, write_bandwidth, nontemporal_bandwidth;
   SnoopMode snoop = SnoopMode::directory;
+  DirectoryPlace directory_in = DirectoryPlace::cache;
   Bytes data_message{72}, request_message{8}, snoop_message{8}, response_message{8};
   Time between_nodes_of_socket;                  // added when a core reaches another node of its own socket (sub-NUMA clusters)
   Time core_to_core_local, core_to_core_remote;  // coherence miss (dirty remote hit): same socket, one hop away
@@ -177,6 +191,10 @@ struct Machine {
 
   // Of cores of which so many of one socket are at work.
   Frequency clock_of(unsigned active) const;
+  bool has_side_caches() const {
+    return std::any_of(nodes.begin(), nodes.end(), [](const NodeDescription& node) { return node.has_side_cache(); });
+  }
+  bool has_ports() const { return !caches.empty() && caches.back().port_read.has_value(); }
   unsigned streaming_lines() const { return write_combining_buffers > 0 ? write_combining_buffers : miss_buffers; }
   unsigned link_ends() const { return sockets + hubs; }
   std::string link_end_name(SocketId end) const;  // "2", or "hub 0" for the first hub

@@ -120,6 +120,7 @@ Topology::Topology(const Machine& machine) : sockets_{machine.sockets}, nodes_{m
     }
   }
 
+  for (const NodeDescription& node : machine.nodes) miss_adds_.push_back(node.latency - node.memory_side_latency.value_or(node.latency));
   const std::vector<unsigned> cores = cores_by_node(machine);
   const double line = machine.caches.empty() ? 64.0 : static_cast<double>(machine.caches.back().line.count());
   const double data_share = line / static_cast<double>(machine.data_message.count());
@@ -135,8 +136,9 @@ Topology::Topology(const Machine& machine) : sockets_{machine.sockets}, nodes_{m
       double controllers = 0;
       for (const ControllerDescription& controller : machine.controllers)
         if (controller.node.index() == home) controllers += controller.read_only.bytes_per_second();
+      if (const auto& side = machine.nodes[home].memory_side_read_only) controllers = side->bytes_per_second();
       // Little's law: lines in flight over the time each takes.
-      double bandwidth = std::min(controllers, cores[initiator] * machine.prefetched_lines * line / latency.seconds());
+      double bandwidth = std::min(controllers, cores[initiator] * machine.prefetched_lines * line / (latency - miss_adds_[home]).seconds());
       for (const LinkId link : route(NodeId{home}, here))  // the data travel from the home to the reader
         bandwidth = std::min(bandwidth, links_[link.index()].bandwidth.bytes_per_second() * data_share);
       bandwidth_.push_back(Bandwidth::bytes_per_second(bandwidth));

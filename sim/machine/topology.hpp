@@ -28,8 +28,11 @@ public:
 
   // Load-to-use latency of memory on `home` for a core of `initiator`, on an idle machine.
   Time latency(NodeId initiator, NodeId home) const { return latency_[initiator.index() * nodes_ + home.index()]; }
+  // The same of a line that the node's memory-side cache has; as of its memory where none is described.
+  Time side_cache_latency(NodeId initiator, NodeId home) const { return latency(initiator, home) - miss_adds_[home.index()]; }
   // Read bandwidth that all cores of `initiator` together can draw from `home` on an idle machine: the least of
-  // the controllers' read bandwidth, the links' share for data, and the cores' miss parallelism over latency.
+  // the controllers' read bandwidth, the links' share for data, and the cores' miss parallelism over latency; of lines that the node's
+  // memory-side cache has, if it has one.
   Bandwidth read_bandwidth(NodeId initiator, NodeId home) const { return bandwidth_[initiator.index() * nodes_ + home.index()]; }
 
 private:
@@ -45,6 +48,7 @@ private:
   std::vector<std::optional<LinkId>> own_link_;  // by node, towards the cores; the next one is towards the memory
   std::vector<std::vector<LinkId>> routes_;
   std::vector<Time> latency_;
+  std::vector<Time> miss_adds_;  // by node: to the latency of its memory-side cache
   std::vector<Bandwidth> bandwidth_;
 };
 

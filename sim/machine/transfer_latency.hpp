@@ -21,7 +21,7 @@ inline Time transfer_latency(const Machine& machine, const Topology& topology, C
 
 // There and back, without the DRAM: the controller takes the line into its queue.
 inline Time streaming_latency(const Machine& machine, const Topology& topology, NodeId writer, NodeId home) {
-  return std::max(Time{}, topology.latency(writer, home) - machine.dram.activate - machine.dram.column);
+  return std::max(Time{}, topology.side_cache_latency(writer, home) - machine.dram.activate - machine.dram.column);
 }
 
 }  // namespace homenode

@@ -71,7 +71,10 @@ std::string text_of(const RunReport& report) {
   };
   const EventCounts& counts = report.counts;
   text << report.time.count() << ' ' << counts.accesses << ' ' << counts.memory_lines << ' ' << counts.transfer_lines << ' '
-       << counts.upgrade_lines << ' ' << counts.tlb_misses << ' ' << counts.zeroed_bytes << ' ' << report.page_faults << '\n';
+       << counts.upgrade_lines << ' ' << counts.tlb_misses << ' ' << counts.zeroed_bytes << ' ' << counts.directory_bytes << ' '
+       << report.page_faults << '\n';
+  all("side cache hits", counts.side_cache_hits);
+  all("side cache misses", counts.side_cache_misses);
   all("traffic", counts.traffic_bytes);
   all("reads", counts.read_bytes);
   all("writes", counts.write_bytes);

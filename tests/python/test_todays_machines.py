@@ -27,6 +27,7 @@ NAMES = (
     "xeon-8480-2s",
     "xeon-8480-2s-cxl",
     "xeon-8480-2s-snc4",
+    "xeon-max-9480-2s-cache",
     "xeon-max-9480-2s-flat",
 )
 # One slice; hits of the first level are core work; one node a socket.

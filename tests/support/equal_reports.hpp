@@ -22,6 +22,9 @@ inline void expect_equal(const RunReport& report, const RunReport& expected) {
   EXPECT_EQ(report.counts.local_bytes, expected.counts.local_bytes);
   EXPECT_EQ(report.counts.remote_bytes, expected.counts.remote_bytes);
   EXPECT_EQ(report.counts.zeroed_bytes, expected.counts.zeroed_bytes);
+  EXPECT_EQ(report.counts.directory_bytes, expected.counts.directory_bytes);
+  EXPECT_EQ(report.counts.side_cache_hits, expected.counts.side_cache_hits);
+  EXPECT_EQ(report.counts.side_cache_misses, expected.counts.side_cache_misses);
   EXPECT_EQ(report.counts.latency_ns, expected.counts.latency_ns);
   EXPECT_EQ(report.pages_by_node, expected.pages_by_node);
   EXPECT_EQ(report.page_faults, expected.page_faults);

@@ -34,6 +34,16 @@ def _hit_rates(counts: dict[str, Any]) -> dict[str, float]:
     return rates
 
 
+def _remembered(counts: dict[str, Any]) -> dict[str, Any]:
+    """What memory-side caches and a directory in memory did: keys that are there only where the machine has them, and it wrote any."""
+    pairs = zip(counts["side_cache_hits"], counts["side_cache_misses"], strict=True)
+    nodes = [{"node": node, "hits": hits, "misses": misses} for node, (hits, misses) in enumerate(pairs)]
+    remembered: dict[str, Any] = {"memory_side_caches": nodes} if nodes else {}
+    if counts["directory_bytes"]:
+        remembered["directory_bytes"] = counts["directory_bytes"]
+    return remembered
+
+
 def _histogram(by_source: dict[str, dict[int, int]]) -> dict[str, Any]:
     """Lines by latency in equal bins of 10 ns, or of the power-of-two multiple of it that keeps them under 1000."""
     latencies = [latency for lines in by_source.values() for latency in lines]
@@ -102,6 +112,7 @@ def run_entry(choice: dict[str, Any], raw: dict[str, Any]) -> dict[str, Any]:
         "huge_pages": raw["huge_pages"],
         "overflowed_pages": raw["overflowed_pages"],
         "zeroed_bytes": counts["zeroed_bytes"],
+        **_remembered(counts),
         "cache_hit_rates": _hit_rates(counts),
         "latency_histogram_ns": _histogram(counts["latency_ns"]),
         "energy_joules": energy["joules"] if energy else {},

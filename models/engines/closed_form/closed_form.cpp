@@ -190,8 +190,8 @@ void ClosedForm::evict(Demand& asked, std::vector<Domain>& domains) const {
 ClosedForm::Matrix ClosedForm::resource_seconds(const Demand& asked) const {
   const std::size_t threads = team_.size(), controllers = machine_.controllers.size(), resources = shared_resources(machine_, topology_);
   Matrix uses = Matrix::Zero(at(threads), at(resources));
-  const Matrix writes = asked.writebacks + asked.non_temporal;
-  uses.leftCols(at(controllers)) = (asked.read_lines.matrix() * read_cost_.matrix() + writes.matrix() * write_cost_.matrix()).array();
+  use_controllers(asked, uses);
+  use_ports(asked, uses);
   Matrix bytes = asked.link_bytes;
   for (std::size_t t = 0; t < threads; ++t) {
     for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
@@ -229,7 +229,8 @@ Eigen::ArrayXd ClosedForm::hit_time(const Demand& asked, const Eigen::ArrayXd& c
 // overheads included; `alone`: without.
 ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix& uses, const Eigen::ArrayXd& alone,
                                               const Eigen::ArrayXd& undisturbed) const {
-  Matrix latency = latency_;
+  const Matrix idle = idle_latency(asked);
+  Matrix latency = idle;
   const double quantum = static_cast<double>(default_quantum(machine_).count()) / static_cast<double>(line_bytes(machine_));
   const Eigen::ArrayXd first_slice =
       quantum / (asked.taken_in + asked.hit_lines.rowwise().sum() + asked.non_temporal.rowwise().sum()).max(quantum);
@@ -245,7 +246,9 @@ ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix&
     }
     if (working == 0) continue;
     const double later = extra_latency(machine_, topology_, c, offered).seconds();
-    latency.col(home) = latency.col(home).max(latency_.col(home) + first_slice * (first / working) + (1 - first_slice) * later);
+    const double from_memory = asked.side_hits.size() > 0 ? 1 - asked.side_hits(home) : 1;
+    latency.col(home) =
+        latency.col(home).max(idle.col(home) + from_memory * (first_slice * (first / working) + (1 - first_slice) * later));
   }
   return latency;
 }
@@ -254,7 +257,7 @@ ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix&
 RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment, const Eigen::ArrayXd& cycles) const {
   const Matrix uses = resource_seconds(asked);
   CoreSeconds<Eigen::ArrayXd> spent{asked.core * cycles, hit_time(asked, cycles), asked.transfers,
-                                    (asked.read_weight * latency_).rowwise().sum()};
+                                    (asked.read_weight * idle_latency(asked)).rowwise().sum()};
   const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
                                              asked.non_temporal.rowwise().sum()};
   const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);

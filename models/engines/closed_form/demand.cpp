@@ -277,6 +277,7 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
   asked.dirtied = asked.dropped = Matrix::Zero(at(domain_count_), nodes);
   const bool fresh = !traffic.fresh_pages.empty();
   if (fresh) place_fresh_pages(traffic, assignment, asked);
+  if (machine_.has_side_caches()) asked.side_hits = side_cache_shares(fresh ? preview_ : home_of_);
   const Homes& homes = homes_of(traffic, fresh);
   const Rows rows{levels_, machine_.nodes.size()};
   const std::size_t width = rows.width();

@@ -64,6 +64,7 @@ private:
     Eigen::ArrayXd taken_in;                                   // lines that came into its domain's caches, by thread
     Matrix dropped;                                            // domain x home: lines that stores past the caches made worthless
     Matrix dirtied;                                            // domain x home: lines newly modified
+    Eigen::ArrayXd side_hits;  // by home: share of its lines that its memory-side cache has; empty without
   };
   struct Domain {  // caches at the end of a path, and what they hold
     double held = 0;
@@ -83,7 +84,11 @@ private:
   void evict(Demand&, std::vector<Domain>&) const;
   RegionEstimate time(const Demand&, const Assignment&, const Eigen::ArrayXd& cycles) const;
   Matrix resource_seconds(const Demand&) const;
+  void use_controllers(const Demand&, Matrix& uses) const;
+  void use_ports(const Demand&, Matrix& uses) const;
+  Eigen::ArrayXd side_cache_shares(const std::vector<std::uint8_t>& home_of) const;
   Eigen::ArrayXd hit_time(const Demand&, const Eigen::ArrayXd& cycles) const;
+  Matrix idle_latency(const Demand&) const;
   Matrix loaded_latency(const Demand&, const Matrix& uses, const Eigen::ArrayXd& alone, const Eigen::ArrayXd& undisturbed) const;
   const Homes& homes_of(const RegionTraffic&, bool fresh) const;
   Known& known_of(const RegionTraffic&, const Owners&) const;

@@ -22,6 +22,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       core_times_{workload, machine, options.code},
       core_clocks_{workload, machine, options.team},
       link_free_(topology.directed_links(), 0),
+      side_{machine, options.system.fault.zeroing > 0},
       counts_{machine, topology},
       causes_{machine, topology, workload.regions.size()},
       timeline_{options.timeline} {
@@ -44,6 +45,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
     routes_ = std::make_unique<SocketRoutes>(machine, topology, controllers_.front().idle());
   }
   lookahead_ = routes_->least_transfer() / 2;
+  describe_memory_side();
 }
 
 EventCounts LineEngine::counts() const {
@@ -94,6 +96,7 @@ void LineEngine::advance(Time to, std::vector<Completion>& done) {
 }
 
 void LineEngine::drop(AddressRange bytes, bool discard) {
+  if (side_.remembers()) side_.forget(lines_of(bytes, line_bytes_));
   victims_.clear();
   caches_.drop(lines_of(bytes, line_bytes_), discard, victims_);
   victims_.clear();

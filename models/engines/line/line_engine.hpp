@@ -34,6 +34,7 @@
 #include "models/engines/parts/core_clocks.hpp"
 #include "models/engines/parts/core_times.hpp"
 #include "models/engines/parts/engine_options.hpp"
+#include "models/engines/parts/memory_side.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/memory/address_space.hpp"
 
@@ -77,6 +78,18 @@ private:
   void compute(RunningSlice&, const LineTouch&);
   bool access(RunningSlice&, const LineTouch&, LineNumber);
   void write_back(RunningSlice&, Picoseconds at);
+  // memory_side.cpp
+  void describe_memory_side();
+  void remember_read(const RunningSlice&, LineNumber, NodeId home, Miss&);
+  AtSideCache remember_write(const RunningSlice&, LineNumber, NodeId home);
+  void write_victims(Picoseconds at, NodeId home, std::uint64_t noted, LineNumber);
+  Picoseconds at_memory(const Miss&, Picoseconds now, Picoseconds& idle, std::size_t& resource);
+  void write_memory(AtSideCache, NodeId home, const LineRoutes::Served&, Picoseconds at);
+  Picoseconds write_side_cache(AtSideCache, NodeId home, const LineRoutes::Served&, Picoseconds at);
+  Picoseconds use_side_cache(NodeId home, Picoseconds from, Picoseconds width);
+  Picoseconds come_in(RunningSlice&, Picoseconds at);
+  Picoseconds go_out(const RunningSlice&, Picoseconds at);
+  Picoseconds held_up_by_port(const RunningSlice&) const;
   static Picoseconds exchange(Picoseconds& free, Picoseconds pace, Picoseconds at);
   NodeId home_of(const RunningSlice&, LineNumber) const;
   void count_line(RunningSlice&, LineNumber, NodeId home, bool write);
@@ -109,6 +122,18 @@ private:
   std::unique_ptr<LineRoutes> routes_;
   std::vector<MemoryController> controllers_;
   std::vector<Picoseconds> link_free_;
+  MemorySide side_;
+  struct SideCache {
+    Picoseconds read = 0, write = 0;  // of a line
+    Picoseconds free = 0;
+  };
+  std::vector<SideCache> side_caches_;  // by node; empty without
+  struct Port {
+    Picoseconds in_free = 0, out_free = 0;
+  };
+  std::vector<Port> ports_;  // by outermost cache; empty without
+  Picoseconds port_in_ = 0, port_out_ = 0;  // a line
+  std::size_t first_side_cache_ = 0, first_port_ = 0;
   Picoseconds faults_free_ = 0;        // the lock of the address space
   Picoseconds faults_held_until_ = 0;  // by a writer of it
   std::uint64_t watched_faults_ = 0;   // of the slice that starts: hinting faults, and writes to replicated pages

@@ -20,10 +20,10 @@ SocketRoutes::SocketRoutes(const Machine& machine, const Topology& topology, std
     for (std::size_t b = 0; b < nodes_; ++b) {
       const NodeId core{a}, home{b};
       const SocketId here = machine.socket_of(core), there = machine.socket_of(home);
-      const std::int64_t under_way = topology.latency(core, home).count() - controller_idle;
+      const std::int64_t under_way = topology.side_cache_latency(core, home).count() - controller_idle;
       if (under_way < 0) {
         throw InputError("machine '" + machine.name + "': memory of node " + std::to_string(b) + " answers node " + std::to_string(a) +
-                         " after " + to_string(topology.latency(core, home)) + ", its DRAM alone takes " +
+                         " after " + to_string(topology.side_cache_latency(core, home)) + ", its DRAM alone takes " +
                          to_string(Time::picoseconds(controller_idle)) + "; allowed: dram.activate + dram.column of at most the latency");
       }
       LinePath& read = read_.emplace_back();

@@ -44,6 +44,8 @@ bool LineEngine::write_for_kernel(RunningSlice& r) {
   miss.served = routes_->served(number, kernel.home);
   miss.source = LineSource::non_temporal;
   miss.writes_memory = true;
+  miss.home = kernel.home;
+  if (machine_.nodes[kernel.home.index()].has_side_cache()) miss.side = AtSideCache::write;
   counts_.memory(r.asker.node, r.thread, kernel.home, 0, 1);
   return issue(r, miss, static_cast<float>(machine_.prefetched_lines));
 }
@@ -81,10 +83,12 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
     miss.served = routes_->served(line, home);
     miss.source = LineSource::non_temporal;
     miss.writes_memory = true;
-    miss.not_before = exchange(r.streaming_free, exchange_.non_temporal, r.clock);
+    miss.side = remember_write(r, line, home);
+    miss.home = home;
+    miss.not_before = std::max(exchange(r.streaming_free, exchange_.non_temporal, r.clock), go_out(r, r.clock));
     if (!touch.reads) return issue(r, miss, static_cast<float>(machine_.streaming_lines()));
     // Nobody waits for what leaves after a read.
-    controllers_[miss.served.controller].write(miss.served.line, r.clock);
+    write_memory(miss.side, home, miss.served, r.clock);
     send_beside(*miss.path, r.clock);
     miss = {};
   }
@@ -112,6 +116,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
     case LineFate::From::transfer:
       miss.path = &routes_->transfer(r.asker, line, home_of(r, line), CoreId{fate.owner});
       miss.source = fate.dirty ? LineSource::dirty_copy : LineSource::clean_copy;
+      miss.through_port = !machine_.share_outermost_cache(r.asker.core, CoreId{fate.owner});
       ++counts_.events.transfer_lines;
       break;
     case LineFate::From::memory: {
@@ -122,6 +127,8 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
       count_line(r, line, home, false);
       ++r.from_memory;
       miss.not_before = exchange(r.exchange_free, touch.writes ? exchange_.write : exchange_.read, r.clock);
+      miss.through_port = true;
+      remember_read(r, line, home, miss);
       break;
     }
   }
@@ -138,7 +145,8 @@ void LineEngine::write_back(RunningSlice& r, Picoseconds at) {
       const LineRoutes::Served served = routes_->served(line, home);
       count_line(r, line, home, true);
       exchange(r.exchange_free, exchange_.write, at);
-      controllers_[served.controller].write(served.line, at);
+      go_out(r, at);
+      write_memory(remember_write(r, line, home), home, served, at);
       send_beside(routes_->writeback(r.asker, line, home), at);
     }
   }

@@ -64,10 +64,7 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
     Picoseconds left = now, idle = 0;
     std::size_t resource = 0;
     if (stage.link == PathStage::controller) {
-      MemoryController& controller = controllers_[miss.served.controller];
-      left = miss.writes_memory ? controller.write(miss.served.line, now) : controller.read(miss.served.line, now);
-      idle = miss.writes_memory ? 0 : controller.idle();
-      resource = miss.served.controller;
+      left = at_memory(miss, now, idle, resource);
     } else if (stage.link == PathStage::on_ring) {
       left = routes_->ride(stage.ring, now);
       idle = ring_hop_ * stage.ring.hops;
@@ -88,6 +85,7 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
     }
     now = left;
   }
+  if (miss.through_port && !ports_.empty()) now = come_in(r, now);
   const Picoseconds at = std::max(now + miss.path->after, miss.not_before);
   counts_.latency(miss.source, at - transaction.issued);
   r.latency += at - transaction.issued;

@@ -18,6 +18,9 @@ namespace homenode {
 
 using Picoseconds = std::int64_t;
 
+// What a line meets at the memory-side cache of its home: none there; a read that hits or misses; a write, likewise.
+enum class AtSideCache : std::uint8_t { none, hit, miss, write, filling_write };
+
 // A line that a core asks for beyond its first level.
 struct Miss {
   const LinePath* path = nullptr;
@@ -25,6 +28,9 @@ struct Miss {
   LineSource source = LineSource::local;
   std::uint8_t level = 0;      // without a path: the cache that has it
   bool writes_memory = false;  // the controller's stage takes a line instead of giving one
+  AtSideCache side = AtSideCache::none;
+  bool through_port = false;  // its data come in by the port of the core's outermost cache
+  NodeId home;                // with a memory-side cache
   Picoseconds not_before = 0;  // the core cannot have it earlier, for its own bandwidth to memory
 };
 

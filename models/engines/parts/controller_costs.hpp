@@ -11,11 +11,27 @@ struct LineCosts {
   double read = 0, write = 0;
 };
 
+inline LineCosts line_costs(const Machine& machine, Bandwidth read_only, Bandwidth one_to_one) {
+  const double line = static_cast<double>(line_bytes(machine)), read = 1 / read_only.bytes_per_second();
+  return {read * line, (2 / one_to_one.bytes_per_second() - read) * line};
+}
+
 inline LineCosts line_costs(const Machine& machine, std::size_t controller) {
+  return line_costs(machine, machine.controllers[controller].read_only, machine.controllers[controller].one_to_one);
+}
+
+// Likewise of a node's memory-side cache; nothing where it has none.
+inline LineCosts side_cache_costs(const Machine& machine, NodeId id) {
+  const NodeDescription& node = machine.nodes[id.index()];
+  if (!node.has_side_cache()) return {};
+  return line_costs(machine, *node.memory_side_read_only, *node.memory_side_one_to_one);
+}
+
+// Seconds of a port for a line that comes in (read) and that goes out (write).
+inline LineCosts port_costs(const Machine& machine) {
+  if (!machine.has_ports()) return {};
   const double line = static_cast<double>(line_bytes(machine));
-  const ControllerDescription& description = machine.controllers[controller];
-  const double read = 1 / description.read_only.bytes_per_second();
-  return {read * line, (2 / description.one_to_one.bytes_per_second() - read) * line};
+  return {line / machine.caches.back().port_read->bytes_per_second(), line / machine.caches.back().port_write->bytes_per_second()};
 }
 
 }  // namespace homenode

@@ -32,13 +32,26 @@ constexpr std::array<const char*, 6> rings{"data ring up",      "data ring down"
                                            "address ring down", "acknowledge ring up", "acknowledge ring down"};
 }  // namespace
 
+std::size_t first_side_cache(const Machine& machine, const Topology& topology) {
+  return machine.controllers.size() + topology.directed_links() + (machine.ring ? rings.size() : 0);
+}
+
+std::size_t first_port(const Machine& machine, const Topology& topology) {
+  return first_side_cache(machine, topology) + (machine.has_side_caches() ? machine.nodes.size() : 0);
+}
+
 std::size_t shared_resources(const Machine& machine, const Topology& topology) {
-  return machine.controllers.size() + topology.directed_links() + (machine.ring ? rings.size() : 0) + 1;
+  const std::size_t ports = machine.has_ports() ? 2 * (machine.cores() / machine.caches.back().cores_per_cache) : 0;
+  return first_port(machine, topology) + ports + 1;
 }
 
 std::string shared_resource_name(const Machine& machine, const Topology& topology, std::size_t resource) {
   if (resource + 1 == shared_resources(machine, topology)) return "page faults";
   if (resource < machine.controllers.size()) return "controller " + std::to_string(resource);
+  if (const std::size_t first = first_port(machine, topology); resource >= first)
+    return "port of cache " + std::to_string((resource - first) / 2) + ((resource - first) % 2 == 0 ? ", in" : ", out");
+  if (const std::size_t first = first_side_cache(machine, topology); resource >= first)
+    return "memory-side cache " + std::to_string(resource - first);
   const std::size_t link = resource - machine.controllers.size();
   if (link >= topology.directed_links()) return rings[link - topology.directed_links()];
   return "link " + topology.name(LinkId{link});
@@ -47,7 +60,14 @@ std::string shared_resource_name(const Machine& machine, const Topology& topolog
 double shared_resource_bandwidth(const Machine& machine, const Topology& topology, std::size_t resource) {
   if (resource < machine.controllers.size()) return machine.controllers[resource].read_only.bytes_per_second();
   const std::size_t link = resource - machine.controllers.size();
-  return link < topology.directed_links() ? topology.bandwidth(LinkId{link}).bytes_per_second() : 0;
+  if (link < topology.directed_links()) return topology.bandwidth(LinkId{link}).bytes_per_second();
+  if (resource + 1 == shared_resources(machine, topology)) return 0;
+  const auto of = [](const std::optional<Bandwidth>& bandwidth) { return bandwidth ? bandwidth->bytes_per_second() : 0; };
+  if (const std::size_t first = first_port(machine, topology); resource >= first)
+    return of((resource - first) % 2 == 0 ? machine.caches.back().port_read : machine.caches.back().port_write);
+  if (const std::size_t first = first_side_cache(machine, topology); resource >= first)
+    return of(machine.nodes[resource - first].memory_side_read_only);
+  return 0;
 }
 
 }  // namespace homenode

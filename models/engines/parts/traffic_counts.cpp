@@ -26,6 +26,8 @@ TrafficCounts::TrafficCounts(const Machine& machine, const Topology& topology) :
   events.write_bytes.assign(nodes, 0);
   events.link_bytes.assign(topology.directed_links(), 0);
   events.hit_lines.assign(machine.caches.size(), 0);
+  if (machine.has_side_caches()) events.side_cache_hits = events.side_cache_misses = std::vector<std::uint64_t>(nodes, 0);
+  for (const NodeDescription& node : machine.nodes) side_cache_.push_back(node.has_side_cache());
 }
 
 void TrafficCounts::add_thread(ThreadId thread) {
@@ -41,6 +43,14 @@ void TrafficCounts::memory(NodeId node, ThreadId thread, NodeId home, std::uint6
   events.write_bytes[home.index()] += writes * line_bytes_;
   events.memory_lines += lines;
   (node == home ? events.local_bytes : events.remote_bytes)[thread.index()] += bytes;
+}
+
+void TrafficCounts::remembered(NodeId home, std::uint64_t reads, std::uint64_t hits, std::uint64_t noted) {
+  if (side_cache_[home.index()]) {
+    events.side_cache_hits[home.index()] += hits;
+    events.side_cache_misses[home.index()] += reads - hits;
+  }
+  events.directory_bytes += noted * line_bytes_;
 }
 
 void TrafficCounts::at_end(NodeId home, std::uint64_t lines) {

@@ -22,10 +22,13 @@ public:
 
   void add_thread(ThreadId);                                                                   // before anything of it is counted
   void memory(NodeId node, ThreadId, NodeId home, std::uint64_t reads, std::uint64_t writes);  // lines
+  // Of a home's reads: what its memory-side cache had; and lines written for the directory in memory, which are bytes of its controllers.
+  void remembered(NodeId home, std::uint64_t reads, std::uint64_t hits, std::uint64_t noted);
   void at_end(NodeId home, std::uint64_t lines);  // written back when nobody runs, counted as written by the home's own node
 
 private:
   std::uint64_t line_bytes_;
+  std::vector<bool> side_cache_;  // by node
 };
 
 }  // namespace homenode

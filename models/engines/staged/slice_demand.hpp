@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/engines/parts/memory_side.hpp"
 #include "sim/base/ids.hpp"
 #include "sim/hardware/cache_model.hpp"
 #include "sim/memory/address_space.hpp"
@@ -14,7 +15,10 @@ namespace homenode {
 // Lines that it exchanges with the memory of one node.
 struct HomeDemand {
   double read_weight = 0;  // sum of lines / parallelism
+  double hit_weight = 0;   // of them, lines that the node's memory-side cache had
   std::uint64_t reads = 0, writebacks = 0, non_temporal = 0;
+  std::uint64_t hits = 0, fills = 0, victims = 0;  // of the memory-side cache, as MemorySide::Met has them; hits: of `reads`
+  std::uint64_t noted = 0;              // written to memory for its directory
   std::uint64_t copied = 0;  // of non_temporal, pages that the kernel moved
   std::uint64_t zeroed = 0;  // written by the kernel
   std::uint64_t writes() const { return writebacks + non_temporal + zeroed; }
@@ -25,13 +29,15 @@ class SliceDemand {
 public:
   explicit SliceDemand(std::size_t nodes) : homes_(nodes) {}
 
-  // The lines that left the caches, each to its home.
-  void add(const CacheOutcome&, NodeId reader, const AddressSpace&);
+  // The lines that left the caches, each to its home, and what they met there.
+  void add(const CacheOutcome&, NodeId reader, const AddressSpace&, MemorySide&);
   HomeDemand& of(NodeId home) { return homes_[home.index()]; }
   const std::vector<HomeDemand>& by_home() const { return homes_; }
   void clear() { std::fill(homes_.begin(), homes_.end(), HomeDemand{}); }
 
 private:
+  void add_remembered(const CacheOutcome&, NodeId reader, const AddressSpace&, MemorySide&);
+
   std::vector<HomeDemand> homes_;
   std::vector<HomeShare> shares_;  // scratch
 };

@@ -18,7 +18,7 @@ double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, s
   if (faults == 0) return seconds;
   for_each_zeroed(addresses, machine_, options_.system.fault, [&](NodeId home, std::uint64_t lines) {
     demand_.of(home).zeroed = lines;
-    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
+    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.side_cache_latency(place.node, home).seconds();
   });
   return seconds;
 }

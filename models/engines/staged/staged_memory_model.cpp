@@ -33,6 +33,10 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       domains_{machine},
       bound_{workload, machine},
       fault_lock_{machine, topology, options_.system.fault},
+      side_{machine, options_.system.fault.zeroing > 0},
+      port_costs_{port_costs(machine)},
+      first_side_cache_{first_side_cache(machine, topology)},
+      first_port_{first_port(machine, topology)},
       controllers_of_(machine.nodes.size()),
       core_times_{workload, machine, options_.code},
       core_clocks_{workload, machine, options_.team},
@@ -57,6 +61,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
     Time least = Time::max();
     for (std::size_t home = 0; home < machine.nodes.size(); ++home) least = std::min(least, topology.latency(NodeId{node}, NodeId{home}));
     nearest_.push_back(least.seconds());
+    side_costs_.push_back(side_cache_costs(machine, NodeId{node}));
   }
 }
 
@@ -72,14 +77,14 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const CacheOutcome& outcome = passed.slice.outcome;
   const std::uint64_t huge_before = addresses.huge_pages();
   const std::uint64_t faulted = addresses.settle();  // the placement is asked once for the whole slice
-  demand_.add(outcome, place.node, addresses);
+  demand_.add(outcome, place.node, addresses, side_);
   tell_traffic(outcome, place, addresses);
   CoreSeconds<double> spent{cycle_ * core_times_.seconds(passed.slice), hit_time(outcome),
                             transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0};
   const double faults = fault_time(place, faulted, addresses.huge_pages() - huge_before, addresses);
   // Non-temporal stores wait beside all else.
   const double exchange = std::max(exchange_time(), streaming_time(place.node) - spent.hits - spent.transfers);
-  use_resources(place);
+  use_resources(place, outcome);
 
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
   const std::span<const SlicePhase> phases{passed.slice.phases};
@@ -211,9 +216,10 @@ double StagedMemoryModel::ownership_time(const CacheOutcome& outcome, const Plac
   return seconds;
 }
 
-void StagedMemoryModel::use_resources(const Place& place) {
+void StagedMemoryModel::use_resources(const Place& place, const CacheOutcome& outcome) {
   const SocketId socket = machine_.socket_of(place.node);
   visits_ = 0;
+  use_port(place.core, outcome);
   for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
     const HomeDemand& demand = demand_.by_home()[home];
     const std::uint64_t writes = demand.writes();
@@ -221,8 +227,18 @@ void StagedMemoryModel::use_resources(const Place& place) {
     const auto& controllers = controllers_of_[home];
     double longest = 0;
     std::fill(visited_links_.begin(), visited_links_.end(), 0);
+    std::uint64_t from_memory = demand.reads, to_memory = writes + demand.noted;
+    if (machine_.nodes[home].has_side_cache()) {  // as memory_side.hpp says
+      const double seconds = static_cast<double>(demand.reads + to_memory) * side_costs_[home].read +
+                             static_cast<double>(demand.reads - demand.hits + demand.fills + to_memory) * side_costs_[home].write;
+      use_.add(ResourceId{first_side_cache_ + home}, seconds);
+      longest = seconds;
+      from_memory = demand.reads - demand.hits + demand.fills;
+      to_memory = demand.victims;
+    }
     for (const std::size_t c : controllers) {  // lines are spread evenly over a node's controllers
-      const double all = static_cast<double>(demand.reads) * line_costs_[c].read + static_cast<double>(writes) * line_costs_[c].write;
+      const double all =
+          static_cast<double>(from_memory) * line_costs_[c].read + static_cast<double>(to_memory) * line_costs_[c].write;
       const double seconds = all / static_cast<double>(controllers.size());
       use_.add(ResourceId{c}, seconds);
       longest = std::max(longest, seconds);
@@ -234,6 +250,21 @@ void StagedMemoryModel::use_resources(const Place& place) {
     if (demand.writebacks != 0) use_links(messages_.writeback(socket, there), demand.writebacks);
     visits_ += std::max(longest, *std::max_element(visited_links_.begin(), visited_links_.end()));
   }
+}
+
+// Of the core's outermost cache.
+void StagedMemoryModel::use_port(CoreId core, const CacheOutcome& outcome) {
+  if (!(port_costs_.read > 0)) return;
+  double in = 0, out = 0;
+  for (const HomeDemand& demand : demand_.by_home()) {
+    in += static_cast<double>(demand.reads);
+    out += static_cast<double>(demand.writes());
+  }
+  for (const TransferRange& transfer : outcome.transfers)
+    if (!machine_.share_outermost_cache(core, transfer.owner)) in += static_cast<double>(transfer.lines.size());
+  const std::size_t port = first_port_ + 2 * machine_.cache_of(core, machine_.caches.size() - 1).index();
+  use_.add(ResourceId{port}, in * port_costs_.read);
+  use_.add(ResourceId{port + 1}, out * port_costs_.write);
 }
 
 void StagedMemoryModel::use_links(const std::vector<LinkBytes>& costs, std::uint64_t lines) {
@@ -267,8 +298,11 @@ double StagedMemoryModel::streaming_time(NodeId writer) const {
 
 double StagedMemoryModel::idle_read_time(NodeId reader) const {
   double seconds = 0;
-  for (std::size_t home = 0; home < machine_.nodes.size(); ++home)
-    seconds += demand_.by_home()[home].read_weight * topology_.latency(reader, NodeId{home}).seconds();
+  for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
+    const HomeDemand& demand = demand_.by_home()[home];
+    seconds += (demand.read_weight - demand.hit_weight) * topology_.latency(reader, NodeId{home}).seconds() +
+               demand.hit_weight * topology_.side_cache_latency(reader, NodeId{home}).seconds();
+  }
   return seconds;
 }
 
@@ -280,9 +314,11 @@ double StagedMemoryModel::loaded_read_time(NodeId reader) {
     Time extra;
     for (const std::size_t controller : controllers_of_[home])
       extra = std::max(extra, extra_latency(machine_, topology_, controller, offered_[controller]));
-    const Time latency = topology_.latency(reader, NodeId{home}) + extra;
-    seconds += demand.read_weight * latency.seconds();
-    count_latency(name_of(distance(machine_, topology_, reader, NodeId{home})), latency, demand.reads);
+    const Time latency = topology_.latency(reader, NodeId{home}) + extra, hit = topology_.side_cache_latency(reader, NodeId{home});
+    seconds += (demand.read_weight - demand.hit_weight) * latency.seconds() + demand.hit_weight * hit.seconds();
+    const char* const source = name_of(distance(machine_, topology_, reader, NodeId{home}));
+    count_latency(source, latency, demand.reads - demand.hits);
+    count_latency(source, hit, demand.hits);
   }
   return seconds;
 }
@@ -310,6 +346,7 @@ void StagedMemoryModel::count(const CacheOutcome& outcome, const Place& place) {
   for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
     const HomeDemand& demand = demand_.by_home()[home];
     counts_.memory(place.node, place.thread, NodeId{home}, demand.reads, demand.writes());
+    counts_.remembered(NodeId{home}, demand.reads, demand.hits, demand.noted);
     counts_.events.zeroed_bytes += demand.zeroed * line_bytes_;
   }
   for (std::size_t level = 0; level < outcome.hit_lines.size(); ++level) {
@@ -455,6 +492,7 @@ void StagedMemoryModel::go_on(Running&& running, Time now, std::vector<Completio
 }
 
 void StagedMemoryModel::drop(AddressRange bytes, bool discard) {
+  if (side_.remembers()) side_.forget(lines_of(bytes, line_bytes_));
   moved_.clear();
   caches_.drop(lines_of(bytes, line_bytes_), discard, moved_);
 }

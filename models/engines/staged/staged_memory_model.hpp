@@ -16,7 +16,8 @@
 // Page faults, hinting faults and writes to replicated pages take the lock of the address space for reading (fault_lock.hpp). While a heap
 // call holds it for writing, or waits for it, no fault begins: a slice with faults goes on later by what held_back.hpp expects, behind the
 // part in which it faults. Shared: each controller for read bytes / B_read + write bytes / B_write, with B_write from 1/B_1:1 = (1/B_read +
-// 1/B_write)/2; each directed link for the bytes of its messages over its raw bandwidth.
+// 1/B_write)/2; each directed link for the bytes of its messages over its raw bandwidth; memory-side caches as memory_side.hpp has it, and
+// ports of outermost caches for the lines that come in and go out.
 //
 // Pages that alternate among nodes: a core's stream is on one page at a time, and while one node serves it, the others do not. Threads and
 // nodes are a closed queueing network. T threads, each U seconds at the busiest resource and D at all nodes together, make at least
@@ -42,6 +43,7 @@
 #include "models/engines/parts/core_times.hpp"
 #include "models/engines/parts/engine_options.hpp"
 #include "models/engines/parts/held_back.hpp"
+#include "models/engines/parts/memory_side.hpp"
 #include "models/engines/parts/message_costs.hpp"
 #include "models/engines/parts/slice_cost.hpp"
 #include "models/engines/parts/traffic_counts.hpp"
@@ -69,7 +71,10 @@ public:
   void advance(Time to, std::vector<Completion>& done) override;
   EventCounts counts() const override { return counts_.events; }
   std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return causes_.ranked(); }
-  std::optional<LeastTime> least_time() const override { return bound_.result(); }
+  // What a memory-side cache serves is bound by no controller.
+  std::optional<LeastTime> least_time() const override {
+    return machine_.has_side_caches() ? std::nullopt : std::optional{bound_.result()};
+  }
   void drop(AddressRange, bool discard) override;
   Time hold_back_faults(Time now, Time held) override;
   Time faults_in_call(const Place&, std::uint64_t faults, const AddressSpace&) override;
@@ -117,7 +122,8 @@ private:
   double watched_fault_seconds() const;
   void note_faults(Running&, const Place&, double seconds, std::uint64_t faults) const;
   void go_on(Running&&, Time now, std::vector<Completion>& done);  // behind a part that has ended
-  void use_resources(const Place&);
+  void use_resources(const Place&, const CacheOutcome&);
+  void use_port(CoreId, const CacheOutcome&);
   double exchange_time() const;  // of the lines that the core exchanges with all memory
   double idle_read_time(NodeId reader) const;
   double loaded_read_time(NodeId reader);  // under the load that is offered now
@@ -145,6 +151,10 @@ private:
   CacheDomains domains_;
   LowerBound bound_;
   FaultLock fault_lock_;
+  MemorySide side_;
+  LineCosts port_costs_;  // 0 without ports
+  std::size_t first_side_cache_, first_port_;
+  std::vector<LineCosts> side_costs_;                     // by node; 0 without a memory-side cache
   std::vector<double> nearest_;                           // by node: seconds to the nearest memory
   std::vector<std::vector<std::size_t>> controllers_of_;  // by node
   std::vector<LineCosts> line_costs_;                     // by controller

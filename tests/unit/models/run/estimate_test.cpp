@@ -29,6 +29,25 @@ TEST(Estimate, hasAPlacementPassThatTouchesEachPageOnce) {
   for (const double seconds : found.regions[0].thread_seconds) EXPECT_NEAR(seconds, 4 * (500e-9 + 100e-9 / 10), 1e-12);
 }
 
+TEST(Estimate, addsUpRegionsOfOneThread) {
+  // One thread waits for nobody: no barrier takes time, and loops and serial code follow each other all the same.
+  WorkloadBuilder builder;
+  const ObjectId array = builder.object("array", 1 << 20, ObjectKind::mapped);
+  const RegionId fill = builder.loop("fill", 4), sweep = builder.loop("sweep", 4), serial = builder.serial("serial");
+  for (const RegionId region : {fill, sweep}) builder.nest(region, {4096}, {write(array, 0, {64}, 1 << 18)});
+  builder.nest(serial, {4096}, {read(array, 0, {64})});
+  builder.repeat(fill);
+  builder.repeat(sweep, 3);
+  builder.repeat(serial);
+  RunSpec spec;
+  spec.threads = 1;
+  const Estimate found = estimate(*builder.build(), one_node(), spec);
+  double regions = 0;
+  for (const EstimatedRegion& region : found.regions) regions += region.seconds;
+  EXPECT_GT(regions, 10e-6);
+  EXPECT_NEAR(found.seconds, regions, 1e-9 + 4 * one_node().fork_base.seconds());
+}
+
 double seconds_of(const Estimate& found, const std::string& label) {
   for (const auto& region : found.regions)
     if (region.label == label) return region.thread_seconds.at(0);

@@ -41,6 +41,44 @@ const Damage damages[] = {
     {"NegativeMemory", [](Machine& m) { m.nodes[0].memory = Bytes{-4096}; }, "the memory of node 0 is -4 KiB", "at least 1 B"},
     {"NodeWithoutLatency", [](Machine& m) { m.nodes[0].latency = Time{}; }, "the latency of node 0 is 0 ps", "more than 0 ns"},
     {"EmptyMemorySideCache", [](Machine& m) { m.nodes[0].memory_side_cache = Bytes{}; }, "memory-side cache of node 0", "at least 1 B"},
+    {"MemorySideCacheInPart",
+     [](Machine& m) {
+       m.nodes[0].memory_side_cache = Bytes{1 << 20};
+       m.nodes[0].memory_side_latency = Time::nanoseconds(50);
+     },
+     "the memory-side cache of node 0 is described in part", "memory_side_read_only"},
+    {"MemorySideCacheWithoutASize",
+     [](Machine& m) {
+       m.nodes[0].memory_side_latency = Time::nanoseconds(50);
+       m.nodes[0].memory_side_read_only = m.nodes[0].memory_side_one_to_one = Bandwidth::bytes_per_second(1e9);
+     },
+     "the memory-side cache of node 0 is described in part", "beside memory_side_cache"},
+    {"MemorySideCacheWhoseWritesAreFree",
+     [](Machine& m) {
+       m.nodes[0].memory_side_cache = Bytes{1 << 20};
+       m.nodes[0].memory_side_latency = Time::nanoseconds(50);
+       m.nodes[0].memory_side_read_only = Bandwidth::bytes_per_second(1e9);
+       m.nodes[0].memory_side_one_to_one = Bandwidth::bytes_per_second(2e9);
+     },
+     "the one-to-one bandwidth of the memory-side cache of node 0", "less than twice"},
+    {"MemorySideCacheOfHalfAPage",
+     [](Machine& m) {
+       m.nodes[0].memory_side_cache = Bytes{6144};
+       m.nodes[0].memory_side_latency = Time::nanoseconds(50);
+       m.nodes[0].memory_side_read_only = m.nodes[0].memory_side_one_to_one = Bandwidth::bytes_per_second(1e9);
+     },
+     "the size of the memory-side cache of node 0 is 6 KiB", "a multiple of 4 KiB"},
+    {"DirectoryInMemoryBesideSnoops",
+     [](Machine& m) {
+       m.snoop = SnoopMode::source;
+       m.directory_in = DirectoryPlace::memory;
+     },
+     "coherence.directory_in is memory", "coherence.snoop = directory"},
+    {"PortOfAnInnerCache",
+     [](Machine& m) { m.caches[0].port_read = m.caches[0].port_write = Bandwidth::bytes_per_second(1e9); },
+     "the port of cache level 1 is described", "outermost level only"},
+    {"PortOfOneDirection", [](Machine& m) { m.caches.back().port_read = Bandwidth::bytes_per_second(1e9); },
+     "without port_write", "both port_read and port_write"},
     {"OwnLinkOfOneDirection",
      [](Machine& m) {
        m.core_node.resize(2);
