@@ -9,6 +9,7 @@
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/machine/system.hpp"
+#include "sim/machine/vector_width.hpp"
 
 namespace homenode {
 
@@ -134,6 +135,9 @@ struct Machine {
   std::string name, description, hash;    // hash: of the canonical description, for provenance
   Frequency clock;                        // base: what is given in cycles is converted by it
   std::vector<ClockStep> clock_by_cores;  // ascending in cores; with more of them at work, and without a table: `clock`
+  // The same for code of wide vectors, where that runs at a lower clock; perhaps below `clock`. With more cores at work: the clock of
+  // narrower code, at most the last one here. Empty: the clock of narrower code.
+  std::vector<ClockStep> clock_by_cores_256{}, clock_by_cores_512{};
   unsigned sockets = 1;
   unsigned hubs = 0;  // switches without cores and memory, numbered after the sockets as ends of links
   std::vector<NodeDescription> nodes;
@@ -175,8 +179,13 @@ struct Machine {
   TlbDescription tlb;
   std::optional<OperatingSystem> system;  // what the one that runs on it costs, where that was measured
 
-  // Of cores of which so many of one socket are at work.
-  Frequency clock_of(unsigned active) const;
+  // Of cores of which so many of one socket are at work, on code of such vectors.
+  Frequency clock_of(unsigned active, VectorWidth = VectorWidth::narrow) const;
+  const std::vector<ClockStep>& clocks(VectorWidth width) const {
+    return width == VectorWidth::narrow ? clock_by_cores : width == VectorWidth::bits_256 ? clock_by_cores_256 : clock_by_cores_512;
+  }
+  // Whatever code runs, and however many cores are at work.
+  bool has_one_clock() const { return clock_by_cores.empty() && clock_by_cores_256.empty() && clock_by_cores_512.empty(); }
   unsigned streaming_lines() const { return write_combining_buffers > 0 ? write_combining_buffers : miss_buffers; }
   unsigned link_ends() const { return sockets + hubs; }
   std::string link_end_name(SocketId end) const;  // "2", or "hub 0" for the first hub
