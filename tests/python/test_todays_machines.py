@@ -100,7 +100,7 @@ def test_clocks_by_vector_width_are_numbers_like_others() -> None:
     assert last_clock(slow, "clock_by_cores_512") == "1.71 GHz"
     (value,) = (one["value"] for one in slow.parameters if one["path"] == "clock_by_cores_512")
     assert value == "1: 1.8 GHz, 56: 1.71 GHz"
-    with pytest.raises(hn.errors.UsageError, match="clock_by_cores_512 with up to 56 cores at work is 3.5 GHz"):
+    with pytest.raises(hn.errors.UsageError, match=r"clock_by_cores_512 with up to 56 cores at work is 3\.5 GHz"):
         plain.with_changes(clock_by_cores_512="56: 3.5 GHz")
 
 
