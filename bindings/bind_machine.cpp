@@ -84,6 +84,18 @@ py::list caches_of(const MachineHandle& handle) {
   });
 }
 
+// Tables of clocks that a change took along, beside those that it named.
+std::vector<std::string> changed_clocks(Machine before, Machine after) {
+  std::vector<std::string> paths;
+  const std::vector<MachineField> old = fields_of(before), now = fields_of(after);
+  for (const MachineField& field : now) {
+    if (!field.name.starts_with("clock_by_cores")) continue;
+    const auto same = std::find_if(old.begin(), old.end(), [&](const MachineField& one) { return one.name == field.name; });
+    if (same != old.end() && text_of(*same) != text_of(field)) paths.push_back(field.name);
+  }
+  return paths;
+}
+
 MachineHandle changed(const MachineHandle& handle, const std::map<std::string, std::string>& changes) {
   MachineHandle result = handle;
   result.file.machine = with_changes(handle.file.machine, changes);
@@ -100,8 +112,8 @@ MachineHandle changed(const MachineHandle& handle, const std::map<std::string, s
       for (std::string& path : memory_time_names(result.file.machine)) paths.push_back(std::move(path));
     else
       paths.push_back(full_parameter_name(name));
-    if (name == "clock" && !result.file.machine.clock_by_cores.empty()) paths.emplace_back("clock_by_cores");
   }
+  for (std::string& path : changed_clocks(handle.file.machine, result.file.machine)) paths.push_back(std::move(path));
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   const auto asked_for = [&](const std::string& described) {

@@ -20,11 +20,16 @@ extern char** environ;
 namespace homenode {
 namespace {
 
-// Which program answered is part of the key: another version of LLVM says something else.
+// Of what the program answers: raised whenever its keys, or what they mean, change. 2: `wide_256` and `wide_512`.
+constexpr int form_of_answers = 2;
+
+// Which program answered is part of the key: another version of LLVM says something else. So is the answer's form: an installed program
+// may have the size and the time of the one before it.
 std::string key_of(const std::string& request, const std::filesystem::path& program) {
   std::error_code error;
   const auto changed = std::filesystem::last_write_time(program, error).time_since_epoch().count();
-  const std::string text = request + std::to_string(std::filesystem::file_size(program, error)) + ' ' + std::to_string(changed);
+  const std::string text = request + std::to_string(std::filesystem::file_size(program, error)) + ' ' + std::to_string(changed) + " form " +
+                           std::to_string(form_of_answers);
   const XXH128_hash_t digest = XXH3_128bits(text.data(), text.size());
   std::array<char, 33> key{};
   std::snprintf(key.data(), key.size(), "%016llx%016llx", static_cast<unsigned long long>(digest.high64),

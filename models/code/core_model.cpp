@@ -73,6 +73,16 @@ void add_hex(std::string& text, std::string_view bytes) {
     text += digits[static_cast<unsigned char>(byte) >> 4], text += digits[static_cast<unsigned char>(byte) & 15];
 }
 
+// Of blocks that were looked at, those of libraries included.
+struct WideInstructions {
+  double instructions = 0, of_256 = 0, of_512 = 0;
+  void add(double executions, const CodeBlock& block, const BlockCycles& found) {
+    instructions += executions * block.instructions;
+    of_256 += executions * found.wide_256;
+    of_512 += executions * found.wide_512;
+  }
+};
+
 bool has_code(const CodeBlock& block) { return !block.bytes.empty(); }
 
 void add_block(std::string& text, std::size_t number, const CodeBlock& block) {
@@ -149,8 +159,12 @@ std::vector<BlockCycles> block_cycles(const Workload& workload, const std::strin
   for (const auto& [number, block] : answer.at("blocks").items()) {
     const std::size_t place = std::stoull(number);
     if (place >= result.size()) throw InputError("the core model speaks of block " + number + ", which it was not asked for");
-    result[place] = {
-        .cycles = block.at("cycles"), .alone = block.at("alone"), .bound = block.at("bound"), .resolution = block.at("resolution")};
+    result[place] = {.cycles = block.at("cycles"),
+                     .alone = block.at("alone"),
+                     .bound = block.at("bound"),
+                     .resolution = block.at("resolution"),
+                     .wide_256 = block.at("wide_256"),
+                     .wide_512 = block.at("wide_512")};
   }
   return result;
 }
@@ -158,6 +172,7 @@ std::vector<BlockCycles> block_cycles(const Workload& workload, const std::strin
 CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles>& blocks) {
   struct Sum {
     double instructions = 0, known_instructions = 0, cycles = 0, of_calls = 0, mispredictions = 0, resolution = 0;
+    WideInstructions wide{};
   };
   const ExecutedCode& code = workload.executed;
   const std::vector<bool> calls = calls_that_count(code);
@@ -172,9 +187,11 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
       sum.known_instructions += instructions;
       sum.cycles += count.executions * blocks[count.block].cycles;
       sum.resolution += count.mispredictions * blocks[count.block].resolution;
+      sum.wide.add(count.executions, block, blocks[count.block]);
     }
     if (!calls[count.block]) continue;
     const CodeBlock& called = code.blocks[block.calls - 1];
+    if (blocks[block.calls - 1].is_known()) sum.wide.add(count.executions, called, blocks[block.calls - 1]);
     sum.of_calls +=
         count.executions * (has_code(called) ? std::max(blocks[block.calls - 1].cycles, 0.0) : called.nanoseconds * 1e-9 * code.host_hertz);
   }
@@ -185,6 +202,8 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     region.cycles = sum.cycles / sum.known_instructions + sum.of_calls / sum.instructions;
     region.mispredictions = sum.mispredictions / sum.instructions;
     region.resolution = sum.resolution / sum.instructions;
+    region.wide_256 = sum.wide.of_256 / sum.wide.instructions;
+    region.wide_512 = sum.wide.of_512 / sum.wide.instructions;
   }
   return result;
 }

@@ -35,7 +35,8 @@ struct BlockCycles {
   double cycles = -1;  // of one execution, 0 where it retires with the one before; negative: it was not looked at
   bool alone = false;
   std::string bound{};
-  double resolution = 0;  // cycles of each misprediction of the branch at its end beyond core.misprediction; negative: fewer
+  double resolution = 0;              // cycles of each misprediction of the branch at its end beyond core.misprediction; negative: fewer
+  double wide_256 = 0, wide_512 = 0;  // instructions of it that ask for the clock of such vectors
   bool is_known() const { return cycles >= 0; }
 };
 std::vector<BlockCycles> block_cycles(const Workload&, const std::string& llvm_cpu);

@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "models/core/vector_clock.hpp"
+
 namespace homenode {
 namespace {
 
@@ -124,6 +126,7 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded) {
   const std::string_view name = target_.instructions().getName(decoded.getOpcode());
   const std::string text = target_.text(decoded);
   CoreInstruction instruction;
+  instruction.width = clock_that_is_asked_for(text);
   instruction.effects = effects_.read(decoded, text);
   const bool is_string = std::find(string_operations.begin(), string_operations.end(), name) != string_operations.end();
   const bool is_known = std::find(unschedulable.begin(), unschedulable.end(), name) == unschedulable.end();
@@ -249,6 +252,7 @@ CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
     copied.plain = std::make_unique<Instruction>(*instruction.plain);
     copied.effects = instruction.effects;
     copied.next = instruction.next;
+    copied.width = instruction.width;
     for (ReadState& read : copied.plain->getUses()) {
       const bool is_own = llvm::any_of(registers.regunits(read.getRegisterID()), [&](auto unit) { return is_written[unit]; });
       if (is_own) continue;

@@ -13,6 +13,7 @@
 #include "models/core/core_request.hpp"
 #include "models/core/core_target.hpp"
 #include "models/core/instruction_effects.hpp"
+#include "sim/machine/vector_width.hpp"
 
 namespace homenode {
 
@@ -24,7 +25,8 @@ struct CoreInstruction {
   std::unique_ptr<llvm::mca::InstrDesc> arrived_description;
   std::unique_ptr<llvm::mca::Instruction> arrived;
   InstructionEffects effects;
-  std::int64_t next = 0;  // where the one after it begins, from the block's begin
+  std::int64_t next = 0;                    // where the one after it begins, from the block's begin
+  VectorWidth width = VectorWidth::narrow;  // whose clock it asks for (vector_clock.hpp)
 };
 
 struct CoreBlock {

@@ -1,5 +1,6 @@
 #include "models/core/core_times.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "models/core/core_block.hpp"
@@ -41,6 +42,11 @@ struct BlockSums {
   Delays delays;
   CoreActivity steady, whole;
 };
+
+std::uint64_t asking_for(VectorWidth width, const CoreBlock& block) {
+  return static_cast<std::uint64_t>(std::count_if(block.instructions.begin(), block.instructions.end(),
+                                                  [&](const CoreInstruction& instruction) { return instruction.width == width; }));
+}
 
 class Calculation {
 public:
@@ -127,7 +133,9 @@ private:
             .bound = bottleneck(sums.steady.cycles > 0 ? sums.steady : sums.whole, target_.model()),
             .resolution = (sums.delays.wrong > 0 ? sums.delays : all_delays_).mean(),
             .wrong = sums.delays.wrong,
-            .instructions = block.instructions.size()};
+            .instructions = block.instructions.size(),
+            .wide_256 = asking_for(VectorWidth::bits_256, block),
+            .wide_512 = asking_for(VectorWidth::bits_512, block)};
   }
 
   CoreTarget target_;
@@ -150,8 +158,9 @@ BlockTimes core_times(const CoreRequest& request) { return Calculation{request}.
 std::string core_times_json(const CoreRequest& request, const BlockTimes& times) {
   nlohmann::ordered_json blocks = nlohmann::ordered_json::object();
   for (const auto& [id, time] : times.blocks)
-    blocks[std::to_string(id)] = {{"cycles", time.cycles}, {"alone", time.alone},           {"executions", time.executions},
-                                  {"bound", time.bound},   {"resolution", time.resolution}, {"instructions", time.instructions}};
+    blocks[std::to_string(id)] = {{"cycles", time.cycles},     {"alone", time.alone},           {"executions", time.executions},
+                                  {"bound", time.bound},       {"resolution", time.resolution}, {"instructions", time.instructions},
+                                  {"wide_256", time.wide_256}, {"wide_512", time.wide_512}};
   const nlohmann::ordered_json answer{
       {"llvm", llvm_version()}, {"cpu", request.cpu}, {"blocks", std::move(blocks)}, {"unknown", nlohmann::ordered_json(times.unknown)}};
   return answer.dump();

@@ -19,6 +19,7 @@ struct BlockTime {
   double resolution = 0;
   std::uint64_t wrong = 0;
   std::uint64_t instructions = 0;
+  std::uint64_t wide_256 = 0, wide_512 = 0;  // of them, that ask for the clock of such vectors (vector_clock.hpp)
 };
 
 struct BlockTimes {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -103,6 +104,25 @@ bool change_fields(const std::unordered_multimap<std::string, const MachineField
   return begin != end;
 }
 
+// Tables of clocks go with a changed base clock, in proportion. One of wide vectors that is above narrower code's then is cut to it, unless
+// it was given in full.
+void follow_clocks(Machine& machine, const Machine& original, const std::map<std::string, std::string>& changes) {
+  const double factor = machine.clock.hertz() / original.clock.hertz();
+  if (!changes.contains("clock_by_cores")) scale({"clock_by_cores", &machine.clock_by_cores}, factor);
+  VectorWidth narrower = VectorWidth::narrow;
+  for (const auto& [name, table, width] : {std::tuple{"clock_by_cores_256", &machine.clock_by_cores_256, VectorWidth::bits_256},
+                                           std::tuple{"clock_by_cores_512", &machine.clock_by_cores_512, VectorWidth::bits_512}}) {
+    const auto change = changes.find(name);
+    if (change == changes.end()) scale({name, table}, factor);
+    if (change == changes.end() || change->second.starts_with('x'))
+      for (ClockStep& step : *table) {
+        const Frequency most = machine.clock_of(step.cores, narrower);
+        if (step.clock.hertz() > most.hertz()) step.clock = most;
+      }
+    narrower = width;
+  }
+}
+
 }  // namespace
 
 std::string full_parameter_name(const std::string& name) {
@@ -174,8 +194,7 @@ Machine with_changes(const Machine& original, const std::map<std::string, std::s
       throw UsageError(unknown_name("parameter of machine '" + machine.name + "'", name, changeable_names(original)) +
                        "; 'homenode machines " + machine.name + " --changeable' lists them");
   }
-  if (!changes.contains("clock_by_cores"))
-    scale({"clock_by_cores", &machine.clock_by_cores}, machine.clock.hertz() / original.clock.hertz());
+  follow_clocks(machine, original, changes);
   try {
     validate(machine);
   } catch (const InputError& error) { throw UsageError(std::string{"the changed "} + error.what()); }

@@ -304,7 +304,11 @@ std::vector<MachineField> fields_of(LinkDescription& link) {
 
 std::vector<MachineSection> sections_of(Machine& machine) {
   CoreThroughput& core = machine.core;
-  std::vector<MachineSection> sections{{"", {{"clock", &machine.clock, true}, {"clock_by_cores", &machine.clock_by_cores}}},
+  std::vector<MachineSection> sections{{"",
+                                        {{"clock", &machine.clock, true},
+                                         {"clock_by_cores", &machine.clock_by_cores},
+                                         {"clock_by_cores_256", &machine.clock_by_cores_256},
+                                         {"clock_by_cores_512", &machine.clock_by_cores_512}}},
                                        {"core",
                                         {{"issue", &core.issue},
                                          {"integer", &core.integer},

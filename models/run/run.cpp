@@ -41,7 +41,7 @@ EngineOptions staged_options(const RunPlan& plan, PageDemand& demand) {
   staged.page = plan.pages.page;
   if (plan.only_bounds) staged.page_demand = &demand;
   staged.seed = plan.spec.seed;
-  if (!plan.machine.clock_by_cores.empty()) staged.team = cores_of(plan.workload, plan.machine, plan.spec);
+  if (!plan.machine.has_one_clock()) staged.team = cores_of(plan.workload, plan.machine, plan.spec);
   staged.code = with_core_factors(code_cycles(plan.workload, plan.machine, plan.spec.core), plan.spec.core_factors);
   staged.timeline = plan.timeline.get();
   staged.warp = plan.spec.warp;

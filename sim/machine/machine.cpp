@@ -228,21 +228,44 @@ void check_links(const Machine& machine, const Checker& check) {
   }
 }
 
+constexpr double slowest = 1e6, fastest = 1e12;  // clocks
+
+void check_cores_of(const ClockStep& step, const ClockStep& previous, const std::string& table, std::size_t most, const Checker& check) {
+  check.require(step.cores > previous.cores && step.cores <= most, "a number of cores in " + table, std::to_string(step.cores),
+                "above " + std::to_string(previous.cores) + ", ascending, at most the " + std::to_string(most) + " cores of a socket");
+}
+
+// The table of code of wide vectors.
+void check_clocks_of(const Machine& machine, VectorWidth width, std::size_t cores_of_socket, const Checker& check) {
+  const std::string table = width == VectorWidth::bits_256 ? "clock_by_cores_256" : "clock_by_cores_512";
+  const VectorWidth narrower = width == VectorWidth::bits_256 ? VectorWidth::narrow : VectorWidth::bits_256;
+  ClockStep previous{0, Frequency::hertz(fastest)};
+  for (const ClockStep& step : machine.clocks(width)) {
+    check_cores_of(step, previous, table, cores_of_socket, check);
+    // Clocks of narrower code do not rise either: what holds for the step's most cores holds for fewer.
+    const double most = std::min(machine.clock_of(step.cores, narrower).hertz(), previous.clock.hertz());
+    check.require(step.clock.hertz() >= slowest && step.clock.hertz() <= most,
+                  "the clock of " + table + " with up to " + std::to_string(step.cores) + " cores at work", to_string(step.clock),
+                  "from 1 MHz to " + to_string(Frequency::hertz(most)) +
+                      ": it never rises with more cores at work, and is never above that of narrower code");
+    previous = step;
+  }
+}
+
 void check_clocks(const Machine& machine, std::size_t cores_of_socket, const Checker& check) {
-  constexpr double slowest = 1e6, fastest = 1e12;
   check.require(machine.clock.hertz() >= slowest && machine.clock.hertz() <= fastest, "the clock", to_string(machine.clock),
                 "more than 0: from 1 MHz to 1000 GHz");
   ClockStep previous{0, Frequency::hertz(fastest)};
   for (const ClockStep& step : machine.clock_by_cores) {
-    check.require(
-        step.cores > previous.cores && step.cores <= cores_of_socket, "a number of cores in clock_by_cores", std::to_string(step.cores),
-        "above " + std::to_string(previous.cores) + ", ascending, at most the " + std::to_string(cores_of_socket) + " cores of a socket");
+    check_cores_of(step, previous, "clock_by_cores", cores_of_socket, check);
     check.require(step.clock.hertz() >= machine.clock.hertz() && step.clock.hertz() <= previous.clock.hertz(),
                   "the clock with up to " + std::to_string(step.cores) + " cores at work", to_string(step.clock),
                   "from " + to_string(machine.clock) + ", the base clock, to " + to_string(previous.clock) +
                       ": it never rises with more cores at work");
     previous = step;
   }
+  check_clocks_of(machine, VectorWidth::bits_256, cores_of_socket, check);
+  check_clocks_of(machine, VectorWidth::bits_512, cores_of_socket, check);
 }
 
 void check_core(const Machine& machine, const Checker& check) {
@@ -314,10 +337,13 @@ void check_messages_and_costs(const Machine& machine, const Checker& check) {
 
 }  // namespace
 
-Frequency Machine::clock_of(unsigned active) const {
-  for (const ClockStep& step : clock_by_cores)
+Frequency Machine::clock_of(unsigned active, VectorWidth width) const {
+  const std::vector<ClockStep>& table = clocks(width);
+  for (const ClockStep& step : table)
     if (active <= step.cores) return step.clock;
-  return clock;
+  if (width == VectorWidth::narrow) return clock;
+  const Frequency narrower = clock_of(active, width == VectorWidth::bits_512 ? VectorWidth::bits_256 : VectorWidth::narrow);
+  return table.empty() || narrower.hertz() <= table.back().clock.hertz() ? narrower : table.back().clock;
 }
 
 std::string Machine::link_end_name(SocketId end) const {

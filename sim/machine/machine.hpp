@@ -10,6 +10,7 @@
 #include "sim/base/ids.hpp"
 #include "sim/base/units.hpp"
 #include "sim/machine/system.hpp"
+#include "sim/machine/vector_width.hpp"
 
 namespace homenode {
 
@@ -147,6 +148,9 @@ struct Machine {
   std::string name, description, hash;    // hash: of the canonical description, for provenance
   Frequency clock;                        // base: what is given in cycles is converted by it
   std::vector<ClockStep> clock_by_cores;  // ascending in cores; with more of them at work, and without a table: `clock`
+  // The same for code of wide vectors, where that runs at a lower clock; perhaps below `clock`. With more cores at work: the clock of
+  // narrower code, at most the last one here. Empty: the clock of narrower code.
+  std::vector<ClockStep> clock_by_cores_256{}, clock_by_cores_512{};
   unsigned sockets = 1;
   unsigned hubs = 0;  // switches without cores and memory, numbered after the sockets as ends of links
   std::vector<NodeDescription> nodes;
@@ -189,8 +193,13 @@ struct Machine {
   TlbDescription tlb;
   std::optional<OperatingSystem> system;  // what the one that runs on it costs, where that was measured
 
-  // Of cores of which so many of one socket are at work.
-  Frequency clock_of(unsigned active) const;
+  // Of cores of which so many of one socket are at work, on code of such vectors.
+  Frequency clock_of(unsigned active, VectorWidth = VectorWidth::narrow) const;
+  const std::vector<ClockStep>& clocks(VectorWidth width) const {
+    return width == VectorWidth::narrow ? clock_by_cores : width == VectorWidth::bits_256 ? clock_by_cores_256 : clock_by_cores_512;
+  }
+  // Whatever code runs, and however many cores are at work.
+  bool has_one_clock() const { return clock_by_cores.empty() && clock_by_cores_256.empty() && clock_by_cores_512.empty(); }
   bool has_side_caches() const {
     return std::any_of(nodes.begin(), nodes.end(), [](const NodeDescription& node) { return node.has_side_cache(); });
   }

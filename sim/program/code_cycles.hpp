@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/base/ids.hpp"
+#include "sim/machine/vector_width.hpp"
 
 namespace homenode {
 
@@ -13,6 +14,18 @@ struct RegionCycles {
   double cycles = 0;          // of its blocks, and of what they call in libraries
   double mispredictions = 0;  // of branches
   double resolution = 0;      // cycles that these take longer than one whose condition was just computed; negative: less long
+  // Instructions that ask for the clock of such vectors, libraries' included.
+  double wide_256 = 0, wide_512 = 0;
+
+  // Whose clock the region's code runs at. A core lowers its clock for heavy instructions once it executes them at a rate: more than one in
+  // two cycles on Skylake-SP, by measurements (T. Downs, stackoverflow.com/questions/56852812). Assumed here: from a tenth of all
+  // instructions on, whatever the cycles they take, and for the region as a whole. Loops of vectors are far beyond it, scalar code with
+  // a few of them far below.
+  static constexpr double enough = 0.1;
+  VectorWidth width() const {
+    if (wide_512 >= enough) return VectorWidth::bits_512;
+    return wide_256 + wide_512 >= enough ? VectorWidth::bits_256 : VectorWidth::narrow;
+  }
 };
 
 struct CodeCycles {
@@ -21,6 +34,7 @@ struct CodeCycles {
   const RegionCycles* of(RegionId region) const {
     return region.index() < regions.size() && regions[region.index()].cycles > 0 ? &regions[region.index()] : nullptr;
   }
+  VectorWidth width_of(RegionId region) const { return of(region) == nullptr ? VectorWidth::narrow : of(region)->width(); }
 };
 
 }  // namespace homenode

@@ -1,9 +1,11 @@
-// What every timing engine owes a machine whose clock depends on how many cores of a socket are at work, and the closed form with them:
+// What every timing engine owes a machine whose clock depends on how many cores of a socket are at work, and on how wide the vectors of
+// their code are, and the closed form with them:
 // code takes its cycles over that clock, memory takes what it took, nothing is faster than at the highest clock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "models/code/core_model.hpp"
 #include "models/engines/engines.hpp"
 #include "models/run/estimate.hpp"
 #include "models/run/run.hpp"
@@ -112,6 +114,48 @@ TEST_P(CoreClockContract, CachesOfTheCoresClockFollowIt) {
   EXPECT_EQ(after.counts.hit_lines, before.counts.hit_lines);
   EXPECT_NEAR((before.time - after.time).seconds(), 2.5e-9 * static_cast<double>(before.counts.hit_lines[1]), 1e-9);
   for (const auto& [latency, lines] : after.counts.latency_ns.at("L2")) EXPECT_LE(latency, 3);
+}
+
+// The program with code: 4 instructions a cycle as before, of which a share computes on wide vectors, by region. What a core model said of
+// it is told beforehand, so that no program is asked.
+std::shared_ptr<Workload> computing_on_vectors() {
+  std::shared_ptr<Workload> workload = computing();
+  workload->executed.blocks = {{.bytes = "\x90", .instructions = 1}};
+  workload->executed.counts = {{.region = RegionId{0U}, .block = 0, .executions = 1}};
+  CodeCycles code;
+  code.regions = {{.cycles = 0.25, .wide_512 = 0.4}, {.cycles = 0.25, .wide_256 = 0.4}, {.cycles = 0.25}};
+  workload->code_cycles.get("skylake-avx512", [&] { return code; });
+  return workload;
+}
+
+// Two cores of a socket: 3 GHz on vectors of 256 bits, 1.6 on those of 512, below the base clock.
+Machine with_vector_clocks() {
+  Machine machine = with_turbo();
+  machine.clock_by_cores_256 = {{1, Frequency::hertz(3.5e9)}, {2, Frequency::hertz(3e9)}, {4, Frequency::hertz(2.25e9)}};
+  machine.clock_by_cores_512 = {{1, Frequency::hertz(2.8e9)}, {2, Frequency::hertz(1.6e9)}, {4, Frequency::hertz(1.25e9)}};
+  machine.core.llvm_cpu = "skylake-avx512";
+  return machine;
+}
+
+TEST_P(CoreClockContract, CodeOfWideVectorsRunsAtTheirClock) {
+  use_core_model({.program = "/no/program", .answers = {}});
+  const Machine machine = with_vector_clocks();
+  const auto expect_of = [&](unsigned threads, const std::string& mapping, const std::string& label, double seconds,
+                             const std::string& core = "auto") {
+    RunSpec options = options_of(GetParam(), threads, mapping);
+    options.core = core;
+    EXPECT_NEAR(computed(run(*computing_on_vectors(), machine, options), label), seconds, 3e-6) << label << ' ' << threads;
+    EXPECT_NEAR(computed(estimate(*computing_on_vectors(), machine, options), label), seconds, 3e-6) << "closed form, " << label;
+  };
+  expect_of(1, "compact", "loop of 8", 8 * cycles / 2.8e9);
+  expect_of(4, "compact", "loop of 8", 2 * cycles / 1.25e9);  // four cores of one socket, two iterations each
+  expect_of(4, "scatter", "loop of 8", 2 * cycles / 1.6e9);   // two of each
+  expect_of(8, "compact", "loop of 3", cycles / 2.25e9);      // three of one socket, on 256 bits
+  expect_of(8, "scatter", "loop of 3", cycles / 3e9);         // two and one
+  expect_of(8, "compact", "serial", cycles / alone);          // narrow
+  // Nobody looks at the blocks: narrow.
+  expect_of(4, "compact", "loop of 8", 2 * cycles / all, "classes");
+  use_core_model({});
 }
 
 // A bound: the same machine with all cores at the highest clock, whatever the load.

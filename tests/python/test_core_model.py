@@ -35,7 +35,16 @@ def test_cycles_of_blocks() -> None:
     assert list(answer["blocks"]) == ["17", "18", "19"]
     # A load of 8 cycles, an addition of 3, a store of 1; of 603 instructions 256 warm up.
     slot = answer["blocks"]["17"]
-    assert list(slot) == ["cycles", "alone", "executions", "bound", "resolution", "instructions"]
+    assert list(slot) == [
+        "cycles",
+        "alone",
+        "executions",
+        "bound",
+        "resolution",
+        "instructions",
+        "wide_256",
+        "wide_512",
+    ]
     assert slot["cycles"] == pytest.approx(12, abs=0.1)
     assert (slot["bound"], slot["alone"], slot["instructions"]) == ("latency", False, 3)
     assert answer["blocks"]["19"]["alone"]

@@ -26,7 +26,7 @@ ClosedForm::ClosedForm(const Workload& workload, const Machine& machine, const T
       team_{std::move(team)},
       system_{system},
       messages_{machine, topology},
-      core_clocks_{workload, machine, team_},
+      core_clocks_{workload, machine, team_, table.code()},
       levels_{machine.caches.size()},
       private_levels_{private_levels(machine)},
       home_of_(table.pages(), unplaced),

@@ -69,6 +69,7 @@ public:
   TrafficTable(const Workload&, const Machine&, StoreTreatment, Bytes page, std::shared_ptr<const CodeCycles> code = nullptr);
 
   const RegionTraffic& traffic(ExecutionId execution) const { return traffic_[traffic_of_[execution.index()]]; }
+  const std::shared_ptr<const CodeCycles>& code() const { return code_; }
   std::size_t loops() const { return loops_; }
   std::uint64_t pages() const { return pages_; }
   std::uint64_t page_bytes() const { return page_bytes_; }

@@ -20,7 +20,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       stage_{workload, machine, std::make_unique<SliceCollector>(collecting_), LineTouchOptions::of(machine, options.stores), options.page},
       caches_{machine, options.seed, SetCaches::forwards_clean(machine)},
       core_times_{workload, machine, options.code},
-      core_clocks_{workload, machine, options.team},
+      core_clocks_{workload, machine, options.team, options.code},
       link_free_(topology.directed_links(), 0),
       side_{machine, options.system.fault.zeroing > 0},
       counts_{machine, topology},

@@ -1,6 +1,7 @@
 #include "models/engines/parts/core_clocks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace homenode {
 
@@ -12,9 +13,10 @@ std::size_t threads_with_work(const Workload& workload, ExecutionId id, std::siz
   return std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(execution.iterations, 1)), 1, team);
 }
 
-CoreClocks::CoreClocks(const Workload& workload, const Machine& machine, const std::vector<CoreId>& team)
-    : workload_{workload}, machine_{machine} {
-  if (machine.clock_by_cores.empty() || team.empty()) return;
+CoreClocks::CoreClocks(const Workload& workload, const Machine& machine, const std::vector<CoreId>& team,
+                       std::shared_ptr<const CodeCycles> code)
+    : workload_{workload}, machine_{machine}, code_{std::move(code)} {
+  if (machine.has_one_clock() || team.empty()) return;
   std::vector<bool> known(machine.cores(), false);
   active_.emplace_back(machine.sockets, 0);
   for (const CoreId core : team) {
@@ -39,7 +41,8 @@ double CoreClocks::cycle(ExecutionId id, CoreId core) const {
   unsigned active = threads == 1 ? 1 : counted[machine_.socket_of(core).index()];
   // The scheduler brought it from elsewhere, and others with it: as many as on the busiest socket.
   if (active == 0) active = *std::max_element(counted.begin(), counted.end());
-  return machine_.clock.hertz() / machine_.clock_of(active).hertz();
+  const VectorWidth width = code_ ? code_->width_of(workload_.executions[id.index()].region) : VectorWidth::narrow;
+  return machine_.clock.hertz() / machine_.clock_of(active, width).hertz();
 }
 
 }  // namespace homenode

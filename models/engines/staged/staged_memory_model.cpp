@@ -39,7 +39,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       first_port_{first_port(machine, topology)},
       controllers_of_(machine.nodes.size()),
       core_times_{workload, machine, options_.code},
-      core_clocks_{workload, machine, options_.team},
+      core_clocks_{workload, machine, options_.team, options_.code},
       causes_{machine, topology, workload.regions.size()},
       demand_{machine.nodes.size()},
       use_{causes_.shared()},

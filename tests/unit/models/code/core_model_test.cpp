@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <unistd.h>
+#include <xxhash.h>
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -78,6 +81,30 @@ TEST(RegionCycles, ofBlocksThatWereNotLookedAtAreAsOfTheOthers) {
   EXPECT_DOUBLE_EQ(region_cycles(workload, blocks).of(RegionId{0})->cycles, 0.5);
 }
 
+TEST(RegionCycles, tellWhichShareOfInstructionsComputesOnWideVectors) {
+  const CodeAlone workload = program_with_code();
+  const std::vector<BlockCycles> blocks{
+      {.cycles = 3, .wide_256 = 1}, {.cycles = 20, .wide_512 = 2}, {.cycles = 2, .wide_256 = 2, .wide_512 = 3}, {}, {}, {}};
+  const CodeCycles found = region_cycles(workload, blocks);
+  // region 0: 10 x 4 + 5 x 6 instructions and 10 calls of 2
+  EXPECT_DOUBLE_EQ(found.of(RegionId{0})->wide_256, (10 * 1 + 5 * 2) / 90.0);
+  EXPECT_DOUBLE_EQ(found.of(RegionId{0})->wide_512, (10 * 2 + 5 * 3) / 90.0);
+  EXPECT_EQ(found.width_of(RegionId{0}), VectorWidth::bits_512);
+  // region 1: of 20 x 6 instructions; nothing is known of the two others, nor of the calls that were timed
+  EXPECT_DOUBLE_EQ(found.of(RegionId{1})->wide_256, 40 / 120.0);
+  EXPECT_DOUBLE_EQ(found.of(RegionId{1})->wide_512, 60 / 120.0);
+  EXPECT_EQ(found.width_of(RegionId{2}), VectorWidth::narrow);  // no code
+}
+
+TEST(RegionCycles, haveAWidthFromATenthOfTheirInstructionsOn) {
+  const auto width = [](double of_256, double of_512) { return RegionCycles{.cycles = 1, .wide_256 = of_256, .wide_512 = of_512}.width(); };
+  EXPECT_EQ(width(0.09, 0), VectorWidth::narrow);
+  EXPECT_EQ(width(0.1, 0), VectorWidth::bits_256);
+  EXPECT_EQ(width(0.06, 0.06), VectorWidth::bits_256);  // heavy ones on 512 bits below their rate ask for the clock of 256
+  EXPECT_EQ(width(0, 0.1), VectorWidth::bits_512);
+  EXPECT_EQ(width(0.9, 0.1), VectorWidth::bits_512);
+}
+
 TEST(RegionCycles, haveNoCallsThatHardlyMatter) {
   CodeAlone workload = program_with_code();
   // exp executes 10 x 2 instructions, the program 40 + 30 + 6 x 400 + 2: under a hundredth part
@@ -114,6 +141,21 @@ TEST_F(Answers, areAskedForOnce) {
   EXPECT_EQ(times_asked(), "again\n");
   EXPECT_EQ(answer_to("cpu b\nend\n", files), "cpu b\nend\n");
   EXPECT_EQ(times_asked(), "again\nagain\n");
+}
+
+// The key that they had before blocks told of vectors: request, size and time of the program.
+TEST_F(Answers, ofAnEarlierFormAreNotRead) {
+  const CoreModelFiles files = program("cat");
+  const auto changed = std::filesystem::last_write_time(files.program).time_since_epoch().count();
+  const std::string asked = "x" + std::to_string(std::filesystem::file_size(files.program)) + ' ' + std::to_string(changed);
+  const XXH128_hash_t digest = XXH3_128bits(asked.data(), asked.size());
+  std::array<char, 33> key{};
+  std::snprintf(key.data(), key.size(), "%016llx%016llx", static_cast<unsigned long long>(digest.high64),
+                static_cast<unsigned long long>(digest.low64));
+  std::filesystem::create_directories(files.answers);
+  std::ofstream{files.answers / (std::string{key.data()} + ".json")} << "of before";
+  EXPECT_EQ(answer_to("x", files), "x");
+  EXPECT_EQ(times_asked(), "again\n");
 }
 
 TEST_F(Answers, thatAreRefusalsAreTheUsersAndAreNotKept) {

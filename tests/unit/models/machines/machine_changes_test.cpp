@@ -91,6 +91,32 @@ TEST(MachineChanges, AChangedClockTakesTheClocksByCoresAlong) {
       ThrowsMessage<UsageError>(AllOf(HasSubstr("the clock with up to 1 cores at work is 300 MHz"), HasSubstr("from 2 GHz"))));
 }
 
+TEST(MachineChanges, ClocksByVectorWidthFollowNarrowerOnes) {
+  Machine turbo = small();  // 2 GHz
+  turbo.clock_by_cores = {{1, Frequency::hertz(3e9)}, {2, Frequency::hertz(2.5e9)}};
+  turbo.clock_by_cores_256 = {{2, Frequency::hertz(2.4e9)}};
+  turbo.clock_by_cores_512 = {{1, Frequency::hertz(2.2e9)}, {2, Frequency::hertz(1.5e9)}};
+  const auto giga = [](const Machine& machine, unsigned active, VectorWidth width) {
+    return machine.clock_of(active, width).hertz() / 1e9;
+  };
+  const Machine faster = with_changes(turbo, {{"clock", "2.4 GHz"}});
+  EXPECT_DOUBLE_EQ(giga(faster, 1, VectorWidth::bits_256), 2.88);  // 2.4 / 2 x 2.4
+  EXPECT_DOUBLE_EQ(giga(faster, 2, VectorWidth::bits_512), 1.8);
+  // All code at 2.2 GHz, but what is slower already.
+  const Machine fixed = with_changes(turbo, {{"clock", "2.2 GHz"}, {"clock_by_cores", ""}});
+  EXPECT_DOUBLE_EQ(giga(fixed, 1, VectorWidth::bits_256), 2.2);
+  EXPECT_DOUBLE_EQ(giga(fixed, 1, VectorWidth::bits_512), 2.2);   // 2.42, cut
+  EXPECT_DOUBLE_EQ(giga(fixed, 2, VectorWidth::bits_512), 1.65);  // 2.2 / 2 x 1.5
+  // A factor, as a sampled machine has it, is cut as well; a table that is given in full is held to the rule.
+  EXPECT_DOUBLE_EQ(giga(with_changes(turbo, {{"clock_by_cores_256", "x1.2"}}), 2, VectorWidth::bits_256), 2.5);
+  EXPECT_DOUBLE_EQ(giga(with_changes(turbo, {{"clock_by_cores_512", ""}}), 2, VectorWidth::bits_512), 2.4);
+  EXPECT_THAT(
+      [&] {
+        with_changes(turbo, {{"clock_by_cores_512", "2: 2.45 GHz"}});
+      },
+      ThrowsMessage<Error>(AllOf(HasSubstr("clock_by_cores_512"), HasSubstr("to 2.4 GHz"))));
+}
+
 TEST(MachineChanges, MemoryTimeIsTheTimeOfCachesMemoryAndLinks) {
   const Machine original = small(), machine = with_changes(original, {{"memory_time", "x2"}});
   EXPECT_EQ(machine.nodes[0].latency, 2 * original.nodes[0].latency);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "models/machines/machine_changes.hpp"
+#include "models/machines/machine_fields.hpp"
 #include "models/machines/machine_writer.hpp"
 #include "sim/base/errors.hpp"
 #include "sim/machine/topology.hpp"
@@ -103,6 +104,30 @@ TEST(MachineFile, TellsClocksByCoresAndWritesThemBack) {
   EXPECT_EQ(parameter(again, "clock_by_cores").low, "1: 3.5 GHz, 2: 2.4 GHz");
 }
 
+TEST(MachineFile, TellsClocksByVectorWidthAndWritesThemBack) {
+  const std::string narrow = R"(clock_by_cores = { value = [[1, "3.5 GHz"], [2, "3 GHz"]], source = "T" })";
+  const auto table = [](const std::string& width, const std::string& clocks) {
+    return "\nclock_by_cores_" + width + " = { value = " + clocks + ", source = \"T\", low = [[2, \"1 GHz\"]] }";
+  };
+  const std::string text = "\n" + narrow + table("256", R"([[2, "2.5 GHz"]])") + table("512", R"([[1, "2.4 GHz"], [2, "1.6 GHz"]])");
+  const MachineFile file = parse_machine(with_line("\n[sources]", text + "\n\n[sources]"), "small.toml");
+  EXPECT_EQ(file.machine.clock_of(2, VectorWidth::bits_256), Frequency::hertz(2.5e9));
+  EXPECT_EQ(file.machine.clock_of(2, VectorWidth::bits_512), Frequency::hertz(1.6e9));
+  EXPECT_EQ(parameter(file, "clock_by_cores_512").value, "1: 2.4 GHz, 2: 1.6 GHz");
+  const MachineFile plain = parse_machine(with_line("\n[sources]", "\n" + narrow + "\n\n[sources]"), "small.toml");
+  EXPECT_NE(file.machine.hash, plain.machine.hash);
+  const MachineFile again = parse_machine(write_machine_toml(file.machine, file.parameters, file.sources), "again.toml");
+  EXPECT_EQ(again.machine.hash, file.machine.hash);
+  EXPECT_EQ(parameter(again, "clock_by_cores_256").low, "2: 1 GHz");
+}
+
+// A description without the tables has the hash that it had before there were any.
+TEST(MachineFile, HasItsOldHashWithoutClocksByVectorWidth) {
+  const MachineFile file = parse_machine(with_clocks(R"([[1, "3.5 GHz"], [2, "3 GHz"]])"), "small.toml");
+  EXPECT_EQ(canonical_description(file.machine).find("clock_by_cores_"), std::string::npos);
+  EXPECT_NE(canonical_description(file.machine).find("clock_by_cores = "), std::string::npos);
+}
+
 TEST(MachineFile, TellsWhoseClockACacheHas) {
   const std::string first = "latency = { value = \"4 cycles\", source = \"T\" }\n";
   const MachineFile file = parse_machine(with_line(first, first + "clock = { value = \"core\", source = \"T\" }\n"), "small.toml");
@@ -172,6 +197,8 @@ const Mistake mistakes[] = {
      "6:28: ", "clock_by_cores: '0.5' is not a number of cores", "0 or more", "^"},
     {"ClockBelowBase", "\n[sources]", "clock_by_cores = { value = [[2, \"1 GHz\"]], source = \"T\" }\n\n[sources]", " ",
      "the clock with up to 2 cores at work is 1 GHz", "from 2 GHz, the base clock", ""},
+    {"WideClockAboveNarrow", "\n[sources]", "clock_by_cores_512 = { value = [[2, \"2.1 GHz\"]], source = \"T\" }\n\n[sources]", " ",
+     "the clock of clock_by_cores_512 with up to 2 cores at work is 2.1 GHz", "from 1 MHz to 2 GHz", ""},
     {"NoClock", "clock = { value = \"2 GHz\", source = \"T\", confidence = \"A\" }", "", "", "'clock' is missing", "{ value = ...", ""},
     {"NoSockets", "sockets = { value = 2, source = \"T\" }", "", "", "'sockets' is missing", "{ value = 2", ""},
     {"NoCoherence", "[coherence]", "", "", "unknown key 'core_to_core_local' in [core]", "", ""},

@@ -112,6 +112,18 @@ TEST(MachineIntervals, ClocksByCoresAreOffAsFarAsIsStatedAndAsAWhole) {
   EXPECT_EQ(clocks.low, "1: 3 GHz, 2: 2.4 GHz");
 }
 
+TEST(MachineIntervals, ClocksByVectorWidthLikewise) {
+  const auto with_bounds = [](const std::string& more) {
+    return small("\n[sources]",
+                 "clock_by_cores_512 = { value = [[1, \"1.8 GHz\"], [2, \"1.5 GHz\"]], source = \"T\"" + more + " }\n\n[sources]");
+  };
+  for (const UncertainValue& uncertain : with_bounds("")) EXPECT_NE(uncertain.name, "clock_by_cores_512");
+  const UncertainValue clocks =
+      found(with_bounds(", low = [[1, \"1.8 GHz\"], [2, \"1.2 GHz\"]], high = [[2, \"1.8 GHz\"]]"), "clock_by_cores_512");
+  EXPECT_DOUBLE_EQ(clocks.low_factor, 1.2 / 1.5);
+  EXPECT_DOUBLE_EQ(clocks.high_factor, 1.8 / 1.5);
+}
+
 TEST(MachineIntervals, EachEndIsAMachine) {
   const MachineFile file = parse_machine(described_machine, "small.toml");
   for (const UncertainValue& uncertain : uncertain_values(file))

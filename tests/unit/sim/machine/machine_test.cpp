@@ -162,6 +162,43 @@ const Damage damages[] = {
        m.clock_by_cores = {{2, Frequency::hertz(1e9)}};
      },
      "the clock with up to 2 cores at work is 1 GHz", "from 2 GHz, the base clock,"},
+    {"WideClockOfNoCores",
+     [](Machine& m) {
+       m.clock_by_cores_512 = {{0, m.clock}};
+     },
+     "a number of cores in clock_by_cores_512 is 0", "above 0, ascending, at most the 2 cores of a socket"},
+    {"WideClockOfMoreCoresThanASocketHas",
+     [](Machine& m) {
+       m.clock_by_cores_256 = {{3, m.clock}};
+     },
+     "a number of cores in clock_by_cores_256 is 3", "at most the 2 cores"},
+    {"WideClockRisesWithCores",
+     [](Machine& m) {
+       m.clock_by_cores_256 = {{1, Frequency::hertz(1.5e9)}, {2, Frequency::hertz(1.8e9)}};
+     },
+     "the clock of clock_by_cores_256 with up to 2 cores at work is 1.8 GHz", "from 1 MHz to 1.5 GHz: it never rises"},
+    {"WideClockAboveTheBaseClockOfNarrowCode",
+     [](Machine& m) {
+       m.clock_by_cores_512 = {{1, Frequency::hertz(2.5e9)}};
+     },
+     "the clock of clock_by_cores_512 with up to 1 cores at work is 2.5 GHz", "to 2 GHz: it never rises"},
+    {"WideClockAboveNarrowCodesFurtherOn",
+     [](Machine& m) {
+       m.clock_by_cores = {{1, Frequency::hertz(3e9)}, {2, Frequency::hertz(2.5e9)}};
+       m.clock_by_cores_256 = {{2, Frequency::hertz(2.8e9)}};
+     },
+     "the clock of clock_by_cores_256 with up to 2 cores at work is 2.8 GHz", "to 2.5 GHz"},
+    {"WiderClockAboveTheLessWide",
+     [](Machine& m) {
+       m.clock_by_cores_256 = {{2, Frequency::hertz(1.8e9)}};
+       m.clock_by_cores_512 = {{2, Frequency::hertz(1.9e9)}};
+     },
+     "the clock of clock_by_cores_512 with up to 2 cores at work is 1.9 GHz", "to 1.8 GHz"},
+    {"WideClockOfNothing",
+     [](Machine& m) {
+       m.clock_by_cores_512 = {{2, Frequency{}}};
+     },
+     "the clock of clock_by_cores_512 with up to 2 cores at work is 0 Hz", "from 1 MHz"},
     {"OuterCacheAloneHasTheCoresClock", [](Machine& m) { m.caches[1].clock = CacheClock::core; },
      "the clock of cache level 2 is the cores'", "own: that of the level inside"},
     {"HugeThroughput", [](Machine& m) { m.core.issue = 1e308; }, "core.issue is 1e+308", "from 0.000001 to 1000000 a cycle"},
@@ -199,6 +236,28 @@ TEST(Machine, RunsAtTheClockOfItsActiveCores) {
   EXPECT_EQ(machine.clock_of(2), Frequency::hertz(3e9));
   EXPECT_EQ(machine.clock_of(3), Frequency::hertz(3e9));
   EXPECT_EQ(machine.clock_of(4), machine.clock);  // beyond the table
+}
+
+TEST(Machine, RunsCodeOfWideVectorsAtItsOwnClock) {
+  Machine machine = small_machine(2, 4, {{0, 1}});  // 2 GHz
+  const auto giga = [&](unsigned active, VectorWidth width) { return machine.clock_of(active, width).hertz() / 1e9; };
+  EXPECT_TRUE(machine.has_one_clock());
+  EXPECT_DOUBLE_EQ(giga(1, VectorWidth::bits_512), 2);
+  machine.clock_by_cores = {{1, Frequency::hertz(3.5e9)}, {3, Frequency::hertz(3e9)}};
+  EXPECT_DOUBLE_EQ(giga(1, VectorWidth::bits_512), 3.5);  // no table: as narrow code
+  machine.clock_by_cores_256 = {{2, Frequency::hertz(2.5e9)}};
+  EXPECT_NO_THROW(validate(machine));
+  EXPECT_DOUBLE_EQ(giga(1, VectorWidth::narrow), 3.5);
+  EXPECT_DOUBLE_EQ(giga(1, VectorWidth::bits_256), 2.5);
+  EXPECT_DOUBLE_EQ(giga(1, VectorWidth::bits_512), 2.5);  // no table: as the width below
+  EXPECT_DOUBLE_EQ(giga(3, VectorWidth::bits_256), 2.5);  // beyond the table: narrow code's 3 GHz, but no rise
+  EXPECT_DOUBLE_EQ(giga(4, VectorWidth::bits_256), 2);    // the base clock
+  machine.clock_by_cores_512 = {{1, Frequency::hertz(2.2e9)}, {2, Frequency::hertz(1.5e9)}};
+  EXPECT_NO_THROW(validate(machine));
+  EXPECT_DOUBLE_EQ(giga(1, VectorWidth::bits_512), 2.2);
+  EXPECT_DOUBLE_EQ(giga(2, VectorWidth::bits_512), 1.5);  // below the base clock
+  EXPECT_DOUBLE_EQ(giga(4, VectorWidth::bits_512), 1.5);
+  EXPECT_FALSE(machine.has_one_clock());
 }
 
 // Five threads meet in 3 steps, the first power of two that holds them: 30 ns a step within a socket, 70 ns between two. Of a team whose

@@ -71,6 +71,41 @@ TEST(CoreClocks, areTheBaseClockWithoutATableAndWithoutATeam) {
   EXPECT_DOUBLE_EQ((CoreClocks{*program.workload, machine, {}}.cycle(program.many, CoreId{0U})), 1);
 }
 
+// Regions in the order of Program: serial, two, many, single.
+std::shared_ptr<const CodeCycles> code_of_widths(std::vector<RegionCycles> regions) {
+  auto code = std::make_shared<CodeCycles>();
+  for (RegionCycles& region : regions) region.cycles = 1;
+  code->regions = std::move(regions);
+  return code;
+}
+
+TEST(CoreClocks, areThoseOfTheWidthOfARegionsVectors) {
+  const Program program;
+  Machine machine = turbo();
+  machine.clock_by_cores_256 = {{1, Frequency::hertz(3.2e9)}, {4, Frequency::hertz(1.9e9)}};
+  machine.clock_by_cores_512 = {{4, Frequency::hertz(1.6e9)}};
+  const auto code = code_of_widths({{.wide_512 = 0.3}, {.wide_256 = 0.06, .wide_512 = 0.05}, {.wide_256 = 0.2}, {.wide_512 = 0.09}});
+  const CoreClocks clocks{*program.workload, machine, cores({0, 4, 1, 2, 3}), code};
+  EXPECT_DOUBLE_EQ(clocks.cycle(program.serial, CoreId{0U}), 2 / 1.6);  // a longer cycle than at the base clock
+  EXPECT_DOUBLE_EQ(clocks.cycle(program.two, CoreId{0U}), 2 / 3.2);     // one on each socket; both kinds of instructions together
+  EXPECT_DOUBLE_EQ(clocks.cycle(program.many, CoreId{0U}), 2 / 1.9);
+  EXPECT_DOUBLE_EQ(clocks.cycle(program.many, CoreId{4U}), 2 / 3.2);
+  EXPECT_DOUBLE_EQ(clocks.cycle(program.single, CoreId{0U}), 2.0 / 4);  // too few
+  // Nothing is known of the code: narrow.
+  EXPECT_DOUBLE_EQ((CoreClocks{*program.workload, machine, cores({0})}.cycle(program.serial, CoreId{0U})), 2.0 / 4);
+  const CoreClocks without{*program.workload, machine, cores({0}), std::make_shared<const CodeCycles>()};
+  EXPECT_DOUBLE_EQ(without.cycle(program.serial, CoreId{0U}), 2.0 / 4);
+}
+
+TEST(CoreClocks, ofWideVectorsNeedNoTableOfNarrowCode) {
+  const Program program;
+  Machine machine = two_sockets();
+  machine.clock_by_cores_512 = {{4, Frequency::hertz(1.6e9)}};
+  const CoreClocks clocks{*program.workload, machine, cores({0}), code_of_widths({{.wide_512 = 0.3}, {}, {}, {}})};
+  EXPECT_DOUBLE_EQ(clocks.cycle(program.serial, CoreId{0U}), 2 / 1.6);
+  EXPECT_DOUBLE_EQ(clocks.cycle(program.many, CoreId{0U}), 1);
+}
+
 TEST(CoreClocks, changeCachesOfTheCoresClockAlone) {
   CacheDescription cache;
   cache.latency = Time::nanoseconds(5);
