@@ -199,6 +199,47 @@ def _scaling(stream: _Stream) -> Iterator[Row]:
     )
 
 
+def _behind_the_caches(stream: _Stream) -> Iterator[Row]:
+    """HBM as a memory-side cache. Three vectors are 6 GiB: its size goes in proportion to those that were measured, the caches do not."""
+    bench = "struggling-student/hw-bench, Xeon Max 9480, one socket, arrays of so many GiB, medians of one user"
+    flat = hn.Machine.load("xeon-max-9480-2s-flat")
+    alone = stream.rates(
+        flat, "triad", {kind: {"threads": 56, "placement": f"bind:{node}"} for kind, node in (("DDR5", 0), ("HBM", 2))}
+    )
+    printed = {"DDR5": 235.5, "HBM": 559.6}
+    facts = (
+        (16, "24 GiB", "HBM", 529.7),
+        (64, "6 GiB", "HBM", 275.9),
+        (96, "4 GiB", "DDR5", 185.8),
+        (128, "3 GiB", "DDR5", 144.6),
+    )
+    for size, held, against, rate in facts:
+        machine = hn.Machine.load("xeon-max-9480-2s-cache").with_changes({"nodes.memory_side_cache": held})
+        found = stream.rates(machine, "triad", {"": {"threads": 56, "placement": "bind:0"}})[""]
+        what = f"triad over {size} of 64 GiB of HBM as a cache, over triad in flat {against}"
+        fact = _Fact(
+            machine.name, what, "predicted", rate / printed[against], "", bench, 1.0, f"as fast as flat {against}"
+        )
+        yield _judged(fact, found[0] / alone[against][0], found[1])
+
+
+def _chiplets(stream: _Stream) -> Iterator[Row]:
+    cheese = "chipsandcheese.com, Genoa-X, and DRAMHiT, EPYC 9354P: reads of one chiplet, 50 to just under 70"
+    machine = hn.Machine.load("epyc-9654-2s")
+    found = stream.rates(machine, "triad", {"": {"threads": 8}})[""]
+    fact = _Fact(
+        machine.name,
+        "reads of triad by the eight cores of one chiplet",
+        "predicted",
+        60.0,
+        "GB/s",
+        cheese,
+        414.0,
+        "its socket's",
+    )
+    yield _judged(fact, found[0] * 2 / 3, found[1])  # two of three lines are reads
+
+
 # ---- where data lie
 
 
@@ -305,6 +346,8 @@ def rows(options: Options) -> Iterator[Row]:
     if options.small:
         return
     yield from _scaling(stream)
+    yield from _chiplets(stream)
+    yield from _behind_the_caches(stream)
     yield from _interleaving(stream)
 
 

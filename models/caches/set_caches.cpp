@@ -17,6 +17,14 @@ constexpr std::size_t far = 80, near = 28;  // lines between asking for what a l
 
 }  // namespace
 
+// Its sets, of a sample, and what follows from them.
+void SetCaches::spread(Level& level, std::uint64_t line, unsigned one_in) const {
+  level.scaled = !sample_.all() && level.sets % (LineSample::page_bytes / line) != 0;
+  if (level.scaled) level.sets = std::max((level.sets + one_in / 2) / one_in, 1U);
+  level.set_mask = std::has_single_bit(level.sets) ? level.sets - 1 : 0;
+  level.cache_entries = std::uint64_t{level.sets} * level.slices * level.ways;
+}
+
 SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_clean, unsigned one_in)
     : cores_(machine.cores()),
       domain_bits_(machine),
@@ -35,10 +43,7 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
     level.inclusion = description.inclusion;
     level.slices = std::max(description.slices, 1U);
     level.sets = static_cast<std::uint32_t>(std::max<std::uint64_t>(lines / level.ways / level.slices, 1));
-    level.scaled = !sample_.all() && level.sets % (LineSample::page_bytes / line) != 0;
-    if (level.scaled) level.sets = std::max((level.sets + one_in / 2) / one_in, 1U);
-    level.set_mask = std::has_single_bit(level.sets) ? level.sets - 1 : 0;
-    level.cache_entries = std::uint64_t{level.sets} * level.slices * level.ways;
+    spread(level, line, one_in);
     level.random_frames = levels_.size() > 1;
     level.by_id = sample_.all() && std::has_single_bit(level.sets) && level.sets <= LineNumbers::chunk_lines;
     domains_ = (machine.cores() + level.cores_per_cache - 1) / level.cores_per_cache;
@@ -46,6 +51,7 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
     entries_.resize(entries_.size() + level.cache_entries * domains_, 0);
     if (description.victim == Victim::random) level.drawn.assign(level.cache_entries * domains_ / level.ways, 0);
   }
+  if (!machine.caches.empty() && machine.caches.back().snoop_filter) describe_filter(machine.caches.back(), one_in);
   missed_.resize(sample_.kept());
   domains_a_bit_ = (domains_ + 31) / 32;
   path_.resize(machine.cores() * most_levels);

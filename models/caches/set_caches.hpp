@@ -115,6 +115,7 @@ private:
     LineNumber line;
   };
 
+  void spread(Level&, std::uint64_t line, unsigned one_in) const;
   Line line_of(Id id) const { return line_of(id, 0, levels_.size()); }
   Line line_of(Id id, std::size_t first, std::size_t last) const {
     Line line;
@@ -194,6 +195,15 @@ private:
   bool share(CoreId, const Line&, LineState&, bool near);
   void write_back(const Line&);
 
+  // snoop_filter.cpp
+  void describe_filter(const CacheDescription&, unsigned one_in);
+  bool filtered() const { return filter_.ways > 0; }
+  Id* filter_set(std::size_t domain, Id);
+  void enter_filter(CoreId, Id);
+  void leave_filter(std::size_t domain, Id);
+  void leave_filter_unless_held(CoreId, Id, const LineState&);
+  void drive_out(std::size_t domain, Id);
+
   std::size_t outermost() const { return levels_.size() - 1; }
   std::uint32_t domain_bit(CoreId core) const { return std::uint32_t{1} << (cache_of(core, outermost()) / domains_a_bit_); }
   // Of the outermost caches in the mask: each(cache).
@@ -206,6 +216,8 @@ private:
   std::vector<Entry, LargePageAllocator<Entry>> entries_;  // of all levels
   std::vector<std::uint32_t> path_;                        // by core and level: which cache
   std::vector<std::uint64_t> first_entry_;                 // of that
+  Level filter_;                                           // of lines that caches inside an outermost one may hold; no ways: none
+  std::vector<Id> filters_;                                // by outermost cache, set, and age of the entry, youngest first
   CoreBits cores_;
   CacheDomains domain_bits_;
   std::size_t domains_ = 1, domains_a_bit_ = 1;

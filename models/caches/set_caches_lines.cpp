@@ -125,6 +125,7 @@ void SetCaches::fill(CoreId core, const Line& line, LineState& known, std::size_
   for (std::size_t inner = level; inner-- > 0;)
     if (!by_evictions(inner)) insert_absent(core, inner, line, inner == 0 && dirty);
   if (level == 0 && writes) own_set(core, 0, line)[0] |= 1;
+  if (filtered() && level >= outermost()) enter_filter(core, line.id);
 }
 
 // A hit in a level of victims leaves the line where other cores of the domain hold it as well (non_inclusive), and where it
@@ -153,6 +154,7 @@ SetCaches::Copies SetCaches::take(CoreId core, const Line& line, LineState& know
     for (std::size_t level = 0; level < outermost() && cache_of(other, level) != cache_of(core, level); ++level)
       held |= remove(level, cache_of(other, level), line, copies.dirty);
     if (held) removed_from(cache_of(other, outermost()));
+    if (filtered() && !same_domain(core, other)) leave_filter(cache_of(other, outermost()), line.id);
     copies.held |= held;
   });
   known.holders = cores_.bit(core);
@@ -247,6 +249,7 @@ void SetCaches::evicted(CoreId core, std::size_t index, Entry entry) {
     for (std::size_t inner = 0; inner < index; ++inner) held |= own_holds(core, inner, line);
     if (!held) known.holders &= ~cores_.bit(core);
   }
+  if (filtered() && index + 1 == last) leave_filter_unless_held(core, id, known);
   if (index == last && domains_a_bit_ == 1) known.domains &= ~domain_bit(core);
   if (to_victims)
     insert(core, index + 1, line_of(id, index + 1, index + 2), dirty);

@@ -98,6 +98,7 @@ inline bool SetCaches::remove_everywhere(const Line& line, LineState& known) {
   bool dirty = false;
   cores_.for_each_core(known.holders, [&](CoreId core) {
     for (std::size_t level = 0; level < outermost(); ++level) remove(level, cache_of(core, level), line, dirty);
+    if (filtered()) leave_filter(cache_of(core, outermost()), line.id);
   });
   for_each_domain(known.domains, [&](std::size_t cache) { remove(outermost(), cache, line, dirty); });
   known = {.forwarder = known.forwarder};

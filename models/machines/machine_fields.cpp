@@ -256,6 +256,7 @@ std::vector<MachineField> fields_of(NodeDescription& node) {
           {"memory_side_latency", &node.memory_side_latency},
           {"memory_side_read_only", &node.memory_side_read_only},
           {"memory_side_one_to_one", &node.memory_side_one_to_one},
+          {"memory_side_loaded_latency", &node.memory_side_loaded_latency},
           {"link_read", &node.link_read},
           {"link_write", &node.link_write}};
 }
@@ -277,6 +278,8 @@ std::vector<MachineField> fields_of(CacheDescription& cache) {
           {"slices", &cache.slices},
           {"victim", &cache.victim},
           {"clock", &cache.clock},
+          {"snoop_filter", &cache.snoop_filter},
+          {"snoop_filter_ways", &cache.snoop_filter_ways},
           {"port_read", &cache.port_read},
           {"port_write", &cache.port_write}};
 }
@@ -434,6 +437,8 @@ std::vector<MachineField> fields_of(Machine& machine) {
 }
 
 bool is_left_out(const MachineField& field) {
+  if (field.name.ends_with("memory_side_loaded_latency")) return is_zero(field);
+  if (field.name.ends_with("snoop_filter") || field.name.ends_with("snoop_filter_ways")) return is_zero(field);
   if (const auto* time = std::get_if<std::optional<Time>*>(&field.target)) return !(*time)->has_value();
   if (const auto* bandwidth = std::get_if<std::optional<Bandwidth>*>(&field.target)) return !(*bandwidth)->has_value();
   if (const auto* name = std::get_if<std::string*>(&field.target)) return (*name)->empty();

@@ -16,8 +16,8 @@ namespace homenode {
 
 using FieldTarget =
     std::variant<Time*, std::optional<Time>*, Bytes*, std::optional<Bytes>*, Bandwidth*, std::optional<Bandwidth>*, Frequency*, unsigned*,
-                 double*, Inclusion*, Victim*, CacheClock*, SnoopMode*, DirectoryPlace*, Overlap*, StoreTreatment*, AddressHash*, StopOrder*, Energy*,
-                 Power*, std::string*, std::vector<LoadedLatencyPoint>*, std::vector<ClockStep>*>;
+                 double*, Inclusion*, Victim*, CacheClock*, SnoopMode*, DirectoryPlace*, Overlap*, StoreTreatment*, AddressHash*,
+                 StopOrder*, Energy*, Power*, std::string*, std::vector<LoadedLatencyPoint>*, std::vector<ClockStep>*>;
 
 struct MachineField {
   std::string name;  // "latency"; in the list of a whole machine with its place, "nodes.0.latency"

@@ -59,13 +59,13 @@ struct RingUse {
 
 struct EventCounts {
   std::size_t nodes = 0;
-  std::vector<std::uint64_t> traffic_bytes;            // [initiator node * nodes + home node], real bytes at controllers
-  std::vector<std::uint64_t> read_bytes, write_bytes;  // by home node; their sum equals traffic_bytes' column sums
-  std::vector<std::uint64_t> link_bytes;               // by directed link, messages included
-  std::vector<RingUse> rings;                          // of a machine that has one; engine line
+  std::vector<std::uint64_t> traffic_bytes;                       // [initiator node * nodes + home node], real bytes at controllers
+  std::vector<std::uint64_t> read_bytes, write_bytes;             // by home node; their sum equals traffic_bytes' column sums
+  std::vector<std::uint64_t> link_bytes;                          // by directed link, messages included
+  std::vector<RingUse> rings;                                     // of a machine that has one; engine line
   std::vector<std::uint64_t> side_cache_hits, side_cache_misses;  // lines read, by node; empty without memory-side caches
   std::uint64_t directory_bytes = 0;                              // written to memory for its directory, beside write_bytes
-  std::vector<std::uint64_t> hit_lines;                // by cache level
+  std::vector<std::uint64_t> hit_lines;                           // by cache level
   std::uint64_t accesses = 0, memory_lines = 0, transfer_lines = 0, upgrade_lines = 0, tlb_misses = 0;
   double sampling_error = 0;                                                // of memory_lines, as CacheOutcome's
   std::uint64_t zeroed_bytes = 0;                                           // zeroing of fresh pages, at controllers; part of write_bytes

@@ -78,27 +78,6 @@ void check_nodes(const Machine& machine, const Checker& check) {
   }
 }
 
-void check_side_caches(const Machine& machine, const Checker& check) {
-  const std::int64_t page = 4096;
-  for (std::size_t index = 0; index < machine.nodes.size(); ++index) {
-    const NodeDescription& node = machine.nodes[index];
-    if (!node.memory_side_latency && !node.memory_side_read_only && !node.memory_side_one_to_one) continue;
-    const std::string name = "the memory-side cache of node " + std::to_string(index);
-    check.require(node.memory_side_cache && node.memory_side_latency && node.memory_side_read_only && node.memory_side_one_to_one, name,
-                  "described in part",
-                  "memory_side_latency, memory_side_read_only and memory_side_one_to_one beside memory_side_cache, or none of the three");
-    check.positive("the latency of " + name, *node.memory_side_latency);
-    check.positive("the read-only bandwidth of " + name, *node.memory_side_read_only);
-    check.positive("the one-to-one bandwidth of " + name, *node.memory_side_one_to_one);
-    check.require(node.memory_side_one_to_one->bytes_per_second() < 2 * node.memory_side_read_only->bytes_per_second(),
-                  "the one-to-one bandwidth of " + name, to_string(*node.memory_side_one_to_one),
-                  "less than twice the read-only " + to_string(*node.memory_side_read_only) + ", or writes would cost nothing");
-    check.require(node.memory_side_cache->count() % page == 0, "the size of " + name, to_string(*node.memory_side_cache),
-                  "a multiple of 4 KiB");
-    check.require(!machine.ring, name, "on a machine with a ring", "none there");
-  }
-}
-
 void check_ports(const CacheDescription& cache, bool outermost, const std::string& name, const Checker& check) {
   if (!cache.port_read && !cache.port_write) return;
   check.require(outermost, "the port of " + name, "described", "a port of the outermost level only");
@@ -120,6 +99,25 @@ void check_own_links(const Machine& machine, const Checker& check) {
     const auto cores = std::count(machine.core_node.begin(), machine.core_node.end(), NodeId{index});
     check.require(cores == 0, "the number of cores of " + name + ", which has a link of its own,", std::to_string(cores), "0");
   }
+}
+
+// Those described hold half as much again as the caches inside. One that held less would bind whatever its sets, which the caches by ranges
+// could not follow.
+void check_snoop_filter(const Machine& machine, std::size_t index, const std::string& name, const Checker& check) {
+  const CacheDescription& cache = machine.caches[index];
+  if (!cache.snoop_filter && cache.snoop_filter_ways == 0) return;
+  const std::string filter = "the snoop filter of " + name;
+  check.require(index > 0 && index + 1 == machine.caches.size() && cache.inclusion != Inclusion::inclusive, filter, "described",
+                "a snoop filter of the outermost level only, where that is not inclusive");
+  check.require(cache.snoop_filter && cache.snoop_filter_ways > 0, filter, "described in part",
+                "both snoop_filter and snoop_filter_ways, or none");
+  const std::int64_t set = cache.line.count() * cache.snoop_filter_ways * cache.slices, size = cache.snoop_filter->count();
+  check.require(size > 0 && size % set == 0, "the size of " + filter, to_string(*cache.snoop_filter),
+                "a multiple of line x ways x slices = " + std::to_string(set) + " B");
+  const CacheDescription& inside = machine.caches[index - 1];
+  const Bytes together = Bytes{inside.size.count() * (cache.cores_per_cache / inside.cores_per_cache)};
+  check.require(*cache.snoop_filter >= together, "the size of " + filter, to_string(*cache.snoop_filter),
+                "at least the " + to_string(together) + " of the caches inside");
 }
 
 std::vector<std::size_t> check_cores(const Machine& machine, const Checker& check) {
@@ -156,6 +154,7 @@ void check_caches(const Machine& machine, const std::vector<std::size_t>& cores_
     check.positive("the latency of " + name, cache.latency);
     check.positive("the cores per cache of " + name, cache.cores_per_cache);
     check_ports(cache, index + 1 == machine.caches.size(), name, check);
+    check_snoop_filter(machine, index, name, check);
     const std::int64_t set = cache.line.count() * cache.ways * cache.slices;
     check.require(cache.size.count() % set == 0, "the size of " + name, to_string(cache.size),
                   "a multiple of line x ways x slices = " + std::to_string(set) + " B");
@@ -179,14 +178,36 @@ void check_caches(const Machine& machine, const std::vector<std::size_t>& cores_
   }
 }
 
-void check_loaded_latency(const ControllerDescription& controller, const std::string& name, const Checker& check) {
+void check_loaded_latency(const std::vector<LoadedLatencyPoint>& curve, const std::string& name, const Checker& check) {
   LoadedLatencyPoint previous;
-  for (const LoadedLatencyPoint& point : controller.loaded_latency) {
+  for (const LoadedLatencyPoint& point : curve) {
     check.require(point.utilisation > previous.utilisation && point.utilisation <= 1, "a utilisation in the loaded latency of " + name,
                   std::to_string(point.utilisation), "above " + std::to_string(previous.utilisation) + ", at most 1, ascending");
     check.require(point.extra >= previous.extra, "an extra time in the loaded latency of " + name, to_string(point.extra),
                   to_string(previous.extra) + " or more: it never falls with load");
     previous = point;
+  }
+}
+
+void check_side_caches(const Machine& machine, const Checker& check) {
+  const std::int64_t page = 4096;
+  for (std::size_t index = 0; index < machine.nodes.size(); ++index) {
+    const NodeDescription& node = machine.nodes[index];
+    if (!node.memory_side_latency && !node.memory_side_read_only && !node.memory_side_one_to_one) continue;
+    const std::string name = "the memory-side cache of node " + std::to_string(index);
+    check.require(node.memory_side_cache && node.memory_side_latency && node.memory_side_read_only && node.memory_side_one_to_one, name,
+                  "described in part",
+                  "memory_side_latency, memory_side_read_only and memory_side_one_to_one beside memory_side_cache, or none of the three");
+    check.positive("the latency of " + name, *node.memory_side_latency);
+    check.positive("the read-only bandwidth of " + name, *node.memory_side_read_only);
+    check.positive("the one-to-one bandwidth of " + name, *node.memory_side_one_to_one);
+    check.require(node.memory_side_one_to_one->bytes_per_second() < 2 * node.memory_side_read_only->bytes_per_second(),
+                  "the one-to-one bandwidth of " + name, to_string(*node.memory_side_one_to_one),
+                  "less than twice the read-only " + to_string(*node.memory_side_read_only) + ", or writes would cost nothing");
+    check.require(node.memory_side_cache->count() % page == 0, "the size of " + name, to_string(*node.memory_side_cache),
+                  "a multiple of 4 KiB");
+    check_loaded_latency(node.memory_side_loaded_latency, name, check);
+    check.require(!machine.ring, name, "on a machine with a ring", "none there");
   }
 }
 
@@ -202,7 +223,7 @@ void check_controllers(const Machine& machine, const Checker& check) {
     check.require(controller.one_to_one.bytes_per_second() < 2 * controller.read_only.bytes_per_second(),
                   "the one-to-one bandwidth of " + name, to_string(controller.one_to_one),
                   "less than twice the read-only " + to_string(controller.read_only) + ", or writes would cost nothing");
-    check_loaded_latency(controller, name, check);
+    check_loaded_latency(controller.loaded_latency, name, check);
     served[controller.node.index()] = true;
   }
   for (std::size_t node = 0; node < served.size(); ++node)

@@ -41,6 +41,11 @@ struct CacheDescription {
   unsigned slices = 1;           // hashed banks (exact cache model)
   Victim victim = Victim::oldest;
   CacheClock clock = CacheClock::own;  // core: latency and bandwidth are given at the base clock
+  // Of the outermost level, if it need not have what the caches inside it have: a directory of the lines that these may hold, so many bytes
+  // of lines to one outermost cache, in sets of so many ways, as many slices as the level has. A line that finds its set full drives the
+  // one whose entry is oldest out of the caches inside. None: it never binds. The caches by lines follow it.
+  std::optional<Bytes> snoop_filter{};
+  unsigned snoop_filter_ways = 0;
   // Of one outermost cache with all of its cores (a chiplet): lines that come in from memory and from other caches, and lines that leave
   // for memory. Both or none.
   std::optional<Bandwidth> port_read{}, port_write{};
@@ -113,6 +118,7 @@ struct NodeDescription {
   std::optional<Bytes> memory_side_cache{};
   std::optional<Time> memory_side_latency{};
   std::optional<Bandwidth> memory_side_read_only{}, memory_side_one_to_one{};
+  std::vector<LoadedLatencyPoint> memory_side_loaded_latency{};  // of hits, as of a controller
   bool has_side_cache() const { return memory_side_latency.has_value(); }
   // Of a node without cores that a link of its own joins to its socket (CXL): raw, towards the cores and towards the memory. What the
   // link takes is a part of `latency`.

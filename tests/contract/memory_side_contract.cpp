@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/engines/engines.hpp"
 #include "models/run/estimate.hpp"
@@ -103,6 +104,16 @@ TEST_P(MemorySideContract, ItsBandwidthIsShared) {
   constexpr double bandwidth = 8e9;
   expect(with_side_cache(pages, bandwidth), Walk::stream, options(4), lines * 64 / bandwidth, 0.05);
   expect(with_side_cache(pages / 2, bandwidth), Walk::stream, options(4), 2 * lines * 64 / bandwidth, 0.05);
+}
+
+// One thread asks for 16 lines in 60 ns: 17 GB/s, 85 % of 20. At the equilibrium r = 0.85 x 60 / (60 + 60 r) with an extra of 60 r ns:
+// r = 0.55, so that lines take 93 ns.
+TEST_P(MemorySideContract, ItsLatencyGrowsWithItsLoad) {
+  if (GetParam() == "line") return;  // which has a queue in place of the curve
+  Machine machine = with_side_cache(pages, 20e9);
+  machine.nodes.front().memory_side_loaded_latency = {{1.0, Time::from_seconds(hit)}};
+  const double offered = 16 * 64 / hit / 20e9, share = (std::sqrt(1 + 4 * offered) - 1) / 2;
+  expect(machine, Walk::stream, options(1), lines * (hit + share * hit) / 16, 0.03);
 }
 
 // An update reads a line and writes it back. Where it misses, it is fetched and pushes out a modified one.

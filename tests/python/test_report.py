@@ -30,9 +30,10 @@ KEY = {
 
 def raw(latency: dict[str, dict[int, int]], hit_lines: list[int], memory: int, transfers: int) -> dict[str, Any]:
     counts: dict[str, Any] = dict.fromkeys(
-        ("accesses", "upgrade_lines", "tlb_misses", "sampling_error", "zeroed_bytes"), 0
+        ("accesses", "upgrade_lines", "tlb_misses", "sampling_error", "zeroed_bytes", "directory_bytes"), 0
     )
     counts |= {"nodes": 1, "traffic_bytes": [64], "read_bytes": [64], "write_bytes": [0], "link_bytes": [], "rings": []}
+    counts |= {"side_cache_hits": [], "side_cache_misses": []}
     counts |= {"hit_lines": hit_lines, "memory_lines": memory, "transfer_lines": transfers, "latency_ns": latency}
     return {
         "seconds": 1.0, "regions": [], "threads": [], "counts": counts, "pages_by_node": [1], "page_faults": 1,

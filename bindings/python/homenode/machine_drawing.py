@@ -125,9 +125,8 @@ def _node(seen: _Seen, node: int) -> _Block:
     topology = machine.topology
     near = next((one for one in _neighbours(seen, node) if seen.cores[one]), node) if not cores else node
     latency, bandwidth = topology["latency_ns"][near][node], topology["bandwidth_bytes_per_s"][near][node]
-    facts = [f"{_memory(machine, node)}", f"{latency:.4g} ns, {bandwidth / 1e9:.4g} GB/s"]
-    if side := _value(machine, node, "memory_side_cache"):
-        facts.append(f"side cache {_size(side)}")
+    facts = [_memory(machine, node)]
+    facts += [line.removeprefix("memory  ") for line in node_memory(machine, node, latency, bandwidth)]
     if read := _value(machine, node, "link_read"):
         facts.append(f"own link {read} to cores, {_value(machine, node, 'link_write')} to memory")
     memory = _box("memory", {}, [_text_lines([("fact", fact) for fact in facts])])
@@ -136,6 +135,15 @@ def _node(seen: _Seen, node: int) -> _Block:
         shared = [cache for cache in reversed(machine.caches) if cache["cores_per_cache"] > 1]
         blocks.append(_cores(seen, node, cores, shared))
     return _box("node", {"data-node": node}, blocks)
+
+
+def node_memory(machine: Machine, node: int, latency: float, bandwidth: float) -> list[str]:
+    """Idle latency in nanoseconds and bytes a second to the cores, in words; of a memory-side cache its own, where they are described."""
+    side, hit = (_value(machine, node, f"memory_side_{what}") for what in ("cache", "latency"))
+    pace = f"{latency:.4g} ns, {bandwidth / 1e9:.4g} GB/s"
+    if not hit:
+        return [f"memory  {pace}", *([f"side cache {_size(side)}"] if side else [])]
+    return [f"memory  {latency:.4g} ns", f"side cache {_size(side)}, {hit}, {bandwidth / 1e9:.4g} GB/s"]
 
 
 def _neighbours(seen: _Seen, node: int) -> list[int]:

@@ -234,21 +234,30 @@ ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix&
   const double quantum = static_cast<double>(default_quantum(machine_).count()) / static_cast<double>(line_bytes(machine_));
   const Eigen::ArrayXd first_slice =
       quantum / (asked.taken_in + asked.hit_lines.rowwise().sum() + asked.non_temporal.rowwise().sum()).max(quantum);
-  for (std::size_t c = 0; c < machine_.controllers.size(); ++c) {
-    const Eigen::Index home = at(machine_.controllers[c].node.index());
+  // What the resource adds for each thread; nothing where none uses it.
+  const auto added = [&](std::size_t resource, const auto& extra) {
     double offered = 0, first = 0, working = 0;
     for (Eigen::Index t = 0; t < alone.size(); ++t) {
-      const double use = uses(t, at(c));
+      const double use = uses(t, at(resource));
       if (!(use > 0) || !(undisturbed(t) > 0)) continue;
-      first += extra_latency(machine_, topology_, c, offered + offered_share(use, alone(t))).seconds();
+      first += extra(offered + offered_share(use, alone(t))).seconds();
       offered += offered_share(use, undisturbed(t));
       working += 1;
     }
-    if (working == 0) continue;
-    const double later = extra_latency(machine_, topology_, c, offered).seconds();
+    if (working == 0) return Eigen::ArrayXd{Eigen::ArrayXd::Zero(alone.size())};
+    return Eigen::ArrayXd{first_slice * (first / working) + (1 - first_slice) * extra(offered).seconds()};
+  };
+  for (std::size_t c = 0; c < machine_.controllers.size(); ++c) {
+    const Eigen::Index home = at(machine_.controllers[c].node.index());
     const double from_memory = asked.side_hits.size() > 0 ? 1 - asked.side_hits(home) : 1;
-    latency.col(home) =
-        latency.col(home).max(idle.col(home) + from_memory * (first_slice * (first / working) + (1 - first_slice) * later));
+    const Eigen::ArrayXd more = added(c, [&](double offered) { return extra_latency(machine_, topology_, c, offered); });
+    latency.col(home) = latency.col(home).max(idle.col(home) + from_memory * more);
+  }
+  for (Eigen::Index home = 0; home < asked.side_hits.size(); ++home) {
+    const NodeId node{static_cast<std::size_t>(home)};
+    const std::size_t resource = first_side_cache(machine_, topology_) + node.index();
+    latency.col(home) +=
+        asked.side_hits(home) * added(resource, [&](double offered) { return extra_latency_of_side_cache(machine_, node, offered); });
   }
   return latency;
 }

@@ -55,8 +55,8 @@ void ClosedForm::use_controllers(const Demand& asked, Matrix& uses) const {
       if (!(cost.read > 0)) continue;
       const double missed = 1 - asked.side_hits(at(home));
       const Eigen::ArrayXd stored = asked.non_temporal.col(at(home));
-      uses.col(at(first + home)) =
-          reads.col(at(home)) * (cost.read + missed * cost.write) + writes.col(at(home)) * (cost.read + cost.write) + stored * missed * cost.write;
+      uses.col(at(first + home)) = reads.col(at(home)) * (cost.read + missed * cost.write) +
+                                   writes.col(at(home)) * (cost.read + cost.write) + stored * missed * cost.write;
       reads.col(at(home)) = missed * (reads.col(at(home)) + stored);
       writes.col(at(home)) *= missed;
     }

@@ -64,7 +64,7 @@ private:
     Eigen::ArrayXd taken_in;                                   // lines that came into its domain's caches, by thread
     Matrix dropped;                                            // domain x home: lines that stores past the caches made worthless
     Matrix dirtied;                                            // domain x home: lines newly modified
-    Eigen::ArrayXd side_hits;  // by home: share of its lines that its memory-side cache has; empty without
+    Eigen::ArrayXd side_hits;                                  // by home: share of its lines that its memory-side cache has; empty without
   };
   struct Domain {  // caches at the end of a path, and what they hold
     double held = 0;

@@ -131,7 +131,7 @@ private:
   struct Port {
     Picoseconds in_free = 0, out_free = 0;
   };
-  std::vector<Port> ports_;  // by outermost cache; empty without
+  std::vector<Port> ports_;                 // by outermost cache; empty without
   Picoseconds port_in_ = 0, port_out_ = 0;  // a line
   std::size_t first_side_cache_ = 0, first_port_ = 0;
   Picoseconds faults_free_ = 0;        // the lock of the address space

@@ -1,9 +1,9 @@
 // Memory-side caches, the directory in memory and the ports of outermost caches, line by line (../parts/memory_side.hpp).
 //
 // A memory-side cache serves one line after the other, each for what its bandwidth gives; a line that it has comes a controller's idle time
-// later, so that a read takes the machine's latency of a hit. What it writes for a read that misses follows at once. A line that it does not have is asked of the controller once the tags are
-// read, and takes at the least what the machine says of one. Lines that a port takes wait for those before them; a port that has more than
-// its buffers full of lines to send holds up the reads of its cores.
+// later, so that a read takes the machine's latency of a hit. What it writes for a read that misses follows at once. A line that it does
+// not have is asked of the controller once the tags are read, and takes at the least what the machine says of one. Lines that a port takes
+// wait for those before them; a port that has more than its buffers full of lines to send holds up the reads of its cores.
 #include <algorithm>
 #include <cmath>
 
@@ -95,7 +95,8 @@ Picoseconds LineEngine::use_side_cache(NodeId home, Picoseconds from, Picosecond
   return begins;
 }
 
-// When a line that gets there `now` leaves the memory of its home, or is taken there. `idle`: how long it would be there if nobody else were.
+// When a line that gets there `now` leaves the memory of its home, or is taken there. `idle`: how long it would be there if nobody else
+// were.
 Picoseconds LineEngine::at_memory(const Miss& miss, Picoseconds now, Picoseconds& idle, std::size_t& resource) {
   MemoryController& controller = controllers_[miss.served.controller];
   resource = miss.served.controller;

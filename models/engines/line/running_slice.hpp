@@ -29,8 +29,8 @@ struct Miss {
   std::uint8_t level = 0;      // without a path: the cache that has it
   bool writes_memory = false;  // the controller's stage takes a line instead of giving one
   AtSideCache side = AtSideCache::none;
-  bool through_port = false;  // its data come in by the port of the core's outermost cache
-  NodeId home;                // with a memory-side cache
+  bool through_port = false;   // its data come in by the port of the core's outermost cache
+  NodeId home;                 // with a memory-side cache
   Picoseconds not_before = 0;  // the core cannot have it earlier, for its own bandwidth to memory
 };
 

@@ -6,11 +6,11 @@
 
 namespace homenode {
 
-Time extra_latency(const Machine& machine, const Topology& topology, std::size_t controller, double offered) {
-  const ControllerDescription& description = machine.controllers[controller];
-  const double idle = topology.latency(description.node, description.node).seconds();
+namespace {
+
+Time extra_latency(const std::vector<LoadedLatencyPoint>& curve, double idle, double offered) {
   double before = 0, extra_before = 0;  // the curve's last point that the system has passed
-  for (const LoadedLatencyPoint& point : description.loaded_latency) {
+  for (const LoadedLatencyPoint& point : curve) {
     const double extra = point.extra.seconds();
     const double equilibrium = offered * idle / (idle + extra);
     if (equilibrium < point.utilisation) {
@@ -25,6 +25,18 @@ Time extra_latency(const Machine& machine, const Topology& topology, std::size_t
     extra_before = extra;
   }
   return Time::from_seconds(extra_before);
+}
+
+}  // namespace
+
+Time extra_latency(const Machine& machine, const Topology& topology, std::size_t controller, double offered) {
+  const ControllerDescription& description = machine.controllers[controller];
+  return extra_latency(description.loaded_latency, topology.latency(description.node, description.node).seconds(), offered);
+}
+
+Time extra_latency_of_side_cache(const Machine& machine, NodeId id, double offered) {
+  const NodeDescription& node = machine.nodes[id.index()];
+  return extra_latency(node.memory_side_loaded_latency, node.memory_side_latency.value_or(node.latency).seconds(), offered);
 }
 
 namespace {

@@ -12,6 +12,8 @@ namespace homenode {
 // What a controller adds to the latency of its lines if the running work would use the share `offered` of it at idle latency: at the
 // equilibrium of a closed system, r = offered L0 / (L0 + extra(r)), at most 1.
 Time extra_latency(const Machine&, const Topology&, std::size_t controller, double offered);
+// Likewise a node's memory-side cache to the lines that it has.
+Time extra_latency_of_side_cache(const Machine&, NodeId, double offered);
 
 // Controllers come first, then directed links, then rings (data, address, acknowledge, each upwards and downwards), then memory-side caches
 // by node, then ports of outermost caches (each inwards, then outwards), then the lock that page faults take. Of memory-side caches and of

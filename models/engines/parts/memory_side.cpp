@@ -122,8 +122,7 @@ void MemorySide::read(LineRange lines, NodeId reader, const AddressSpace& addres
     }
     Block& block = block_at(part.block, part.home, met);
     if (block.frame != nowhere)
-      met.hits =
-          static_cast<std::uint64_t>(std::popcount(take_in(slots_[part.home.index()], block, part.block, part.mask, false, met)));
+      met.hits = static_cast<std::uint64_t>(std::popcount(take_in(slots_[part.home.index()], block, part.block, part.mask, false, met)));
     if (directory_ && machine_.socket_of(reader) != machine_.socket_of(part.home)) {
       met.directory = static_cast<std::uint64_t>(std::popcount(part.mask & ~block.noted));
       block.noted |= part.mask;

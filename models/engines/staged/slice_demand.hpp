@@ -18,9 +18,9 @@ struct HomeDemand {
   double hit_weight = 0;   // of them, lines that the node's memory-side cache had
   std::uint64_t reads = 0, writebacks = 0, non_temporal = 0;
   std::uint64_t hits = 0, fills = 0, victims = 0;  // of the memory-side cache, as MemorySide::Met has them; hits: of `reads`
-  std::uint64_t noted = 0;              // written to memory for its directory
-  std::uint64_t copied = 0;  // of non_temporal, pages that the kernel moved
-  std::uint64_t zeroed = 0;  // written by the kernel
+  std::uint64_t noted = 0;                         // written to memory for its directory
+  std::uint64_t copied = 0;                        // of non_temporal, pages that the kernel moved
+  std::uint64_t zeroed = 0;                        // written by the kernel
   std::uint64_t writes() const { return writebacks + non_temporal + zeroed; }
   std::uint64_t streamed() const { return non_temporal - copied; }
 };

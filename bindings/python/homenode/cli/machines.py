@@ -12,7 +12,7 @@ from rich.text import Text
 
 from homenode.cli import completion, console
 from homenode.machine import Machine
-from homenode.machine_drawing import machine_svg
+from homenode.machine_drawing import machine_svg, node_memory
 from homenode.outputs import written_whole
 
 LARGEST_MATRIX = 8  # nodes; beyond that the matrices are wider than a screen, and distance levels are shown
@@ -127,7 +127,7 @@ def _drawing(machine: Machine) -> Group:
                 for other, place in enumerate(topology["socket_of_node"])
                 if place == socket
             )
-            lines.append(f"memory  {local:.4g} ns, {bandwidth / 1e9:.4g} GB/s")
+            lines += node_memory(machine, node, local, bandwidth)
         for cache in machine.caches:
             sharing = "" if cache["cores_per_cache"] == 1 else f", {cache['cores_per_cache']} cores"
             lines.append(f"L{cache['level']} {cache['size']}{sharing}")

@@ -74,11 +74,30 @@ const Damage damages[] = {
        m.directory_in = DirectoryPlace::memory;
      },
      "coherence.directory_in is memory", "coherence.snoop = directory"},
-    {"PortOfAnInnerCache",
-     [](Machine& m) { m.caches[0].port_read = m.caches[0].port_write = Bandwidth::bytes_per_second(1e9); },
+    {"PortOfAnInnerCache", [](Machine& m) { m.caches[0].port_read = m.caches[0].port_write = Bandwidth::bytes_per_second(1e9); },
      "the port of cache level 1 is described", "outermost level only"},
-    {"PortOfOneDirection", [](Machine& m) { m.caches.back().port_read = Bandwidth::bytes_per_second(1e9); },
-     "without port_write", "both port_read and port_write"},
+    {"PortOfOneDirection", [](Machine& m) { m.caches.back().port_read = Bandwidth::bytes_per_second(1e9); }, "without port_write",
+     "both port_read and port_write"},
+    {"SnoopFilterOfAnInclusiveLevel",
+     [](Machine& m) {
+       m.caches.back().inclusion = Inclusion::inclusive;
+       m.caches.back().snoop_filter = Bytes{1 << 20};
+       m.caches.back().snoop_filter_ways = 8;
+     },
+     "the snoop filter of cache level 2 is described", "not inclusive"},
+    {"SnoopFilterWithoutWays",
+     [](Machine& m) {
+       m.caches.back().inclusion = Inclusion::non_inclusive;
+       m.caches.back().snoop_filter = Bytes{1 << 20};
+     },
+     "the snoop filter of cache level 2 is described in part", "both snoop_filter and snoop_filter_ways"},
+    {"SnoopFilterSmallerThanWhatItCovers",
+     [](Machine& m) {
+       m.caches.back().inclusion = Inclusion::non_inclusive;
+       m.caches.back().snoop_filter = Bytes{64 * 8};
+       m.caches.back().snoop_filter_ways = 8;
+     },
+     "the size of the snoop filter of cache level 2 is 512 B", "of the caches inside"},
     {"OwnLinkOfOneDirection",
      [](Machine& m) {
        m.core_node.resize(2);

@@ -96,7 +96,7 @@ TEST(MemorySideCache, pushesOutTheSameLineOfThePageInItsPlace) {
   Bench bench;
   bench.read(0, 128);
   EXPECT_EQ(bench.read(128, 138).hits, 0U);
-  EXPECT_EQ(bench.read(0, 64).hits, 54U);   // but ten of page 0
+  EXPECT_EQ(bench.read(0, 64).hits, 54U);    // but ten of page 0
   EXPECT_EQ(bench.read(128, 138).hits, 0U);  // which came back
   EXPECT_EQ(bench.read(64, 128).hits, 64U);
 }

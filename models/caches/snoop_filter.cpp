@@ -1,0 +1,70 @@
+// The snoop filter of an outermost level that need not have what the caches inside it have (CacheDescription::snoop_filter): one entry for
+// each line that these may hold. An entry is made when a core takes a line in, and goes when no cache inside has the line any more. A core
+// that finds a line in its own caches asks nobody, so that an entry is as old as the last time that its line came in. Where a set is full,
+// the oldest entry's line leaves all caches inside; the outermost one takes it in as it takes other victims.
+#include <algorithm>
+
+#include "models/caches/set_caches.hpp"
+#include "models/caches/set_lookup.hpp"
+
+namespace homenode {
+
+void SetCaches::describe_filter(const CacheDescription& outer, unsigned one_in) {
+  const auto line = static_cast<std::uint64_t>(outer.line.count());
+  filter_ = levels_.back();
+  filter_.ways = outer.snoop_filter_ways;
+  filter_.sets = static_cast<std::uint32_t>(static_cast<std::uint64_t>(outer.snoop_filter->count()) / line / filter_.ways / filter_.slices);
+  filter_.by_id = false;
+  filter_.drawn.clear();
+  spread(filter_, line, one_in);
+  filters_.assign(filter_.cache_entries * domains_, 0);
+}
+
+SetCaches::Id* SetCaches::filter_set(std::size_t domain, Id id) {
+  return filters_.data() + domain * filter_.cache_entries + set_in(filter_, id, frame_of(id));
+}
+
+void SetCaches::enter_filter(CoreId core, Id id) {
+  const std::size_t domain = cache_of(core, outermost());
+  Id* const set = filter_set(domain, id);
+  Id* const end = set + filter_.ways;
+  Id* place = std::find(set, end, id);
+  if (place == end) place = std::find(set, end, Id{0});
+  Id driven_out = 0;
+  if (place == end) driven_out = *--place;
+  std::copy_backward(set, place, place + 1);
+  *set = id;
+  if (driven_out != 0) drive_out(domain, driven_out);
+}
+
+void SetCaches::leave_filter(std::size_t domain, Id id) {
+  Id* const set = filter_set(domain, id);
+  Id* const end = set + filter_.ways;
+  Id* const place = std::find(set, end, id);
+  if (place == end) return;
+  std::copy(place + 1, end, place);
+  *(end - 1) = 0;
+}
+
+// The core's caches have pushed it out. What the holders' bits say may be stale: then the entry stays until it is driven out.
+void SetCaches::leave_filter_unless_held(CoreId core, Id id, const LineState& known) {
+  bool held = false;
+  cores_.for_each_core(known.holders, [&](CoreId other) { held |= same_domain(core, other); });
+  if (!held) leave_filter(cache_of(core, outermost()), id);
+}
+
+void SetCaches::drive_out(std::size_t domain, Id id) {
+  LineState& known = states_[id];
+  const Line line = line_of(id);
+  bool dirty = false, held = false;
+  CoreId holder;
+  cores_.for_each_core(known.holders, [&](CoreId other) {
+    if (cache_of(other, outermost()) != domain) return;
+    for (std::size_t level = 0; level < outermost(); ++level) held |= remove(level, cache_of(other, level), line, dirty);
+    if (cores_.exact()) known.holders &= ~cores_.bit(other);
+    holder = other;
+  });
+  if (held) insert(holder, outermost(), line, dirty);
+}
+
+}  // namespace homenode
