@@ -46,10 +46,15 @@ void SetCaches::leave_filter(std::size_t domain, Id id) {
   *(end - 1) = 0;
 }
 
-// The core's caches have pushed it out. What the holders' bits say may be stale: then the entry stays until it is driven out.
+// The core's caches have pushed it out. Where a holder's bit stands for one core, it says that this may hold it; else it is looked up.
 void SetCaches::leave_filter_unless_held(CoreId core, Id id, const LineState& known) {
+  const Line line = line_of(id, 0, outermost());
   bool held = false;
-  cores_.for_each_core(known.holders, [&](CoreId other) { held |= same_domain(core, other); });
+  cores_.for_each_core(known.holders, [&](CoreId other) {
+    if (held || !same_domain(core, other)) return;
+    held = cores_.exact();
+    for (std::size_t level = 0; level < outermost(); ++level) held = held || holds(level, cache_of(other, level), line);
+  });
   if (!held) leave_filter(cache_of(core, outermost()), id);
 }
 

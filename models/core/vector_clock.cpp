@@ -10,10 +10,15 @@ namespace {
 constexpr std::array<std::string_view, 18> heavy{"vadd",  "vsub", "vmul",   "vdiv", "vsqrt", "vfm",  "vfnm",  "vfc",    "vhadd",
                                                  "vhsub", "vdp",  "vrsqrt", "vrcp", "vmax",  "vmin", "vpmul", "vpmadd", "vpdp"};
 
+// The first word, but for prefixes that LLVM prints ("{vex}").
 std::string_view mnemonic(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_first_of(" \t", begin) - begin);
+  while (true) {
+    const auto begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return {};
+    const auto end = std::min(text.find_first_of(" \t", begin), text.size());
+    if (text[begin] != '{') return text.substr(begin, end - begin);
+    text.remove_prefix(end);
+  }
 }
 
 }  // namespace

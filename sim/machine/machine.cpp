@@ -79,7 +79,8 @@ void check_nodes(const Machine& machine, const Checker& check) {
 }
 
 void check_ports(const CacheDescription& cache, bool outermost, const std::string& name, const Checker& check) {
-  if (!cache.port_read && !cache.port_write) return;
+  if (!(cache.port_read.value_or(Bandwidth{}).bytes_per_second() > 0) && !(cache.port_write.value_or(Bandwidth{}).bytes_per_second() > 0))
+    return;
   check.require(outermost, "the port of " + name, "described", "a port of the outermost level only");
   check.require(cache.port_read && cache.port_write, "the port of " + name, cache.port_read ? "without port_write" : "without port_read",
                 "both port_read and port_write, or none");
@@ -105,7 +106,7 @@ void check_own_links(const Machine& machine, const Checker& check) {
 // could not follow.
 void check_snoop_filter(const Machine& machine, std::size_t index, const std::string& name, const Checker& check) {
   const CacheDescription& cache = machine.caches[index];
-  if (!cache.snoop_filter && cache.snoop_filter_ways == 0) return;
+  if (cache.snoop_filter.value_or(Bytes{}) == Bytes{} && cache.snoop_filter_ways == 0) return;
   const std::string filter = "the snoop filter of " + name;
   check.require(index > 0 && index + 1 == machine.caches.size() && cache.inclusion != Inclusion::inclusive, filter, "described",
                 "a snoop filter of the outermost level only, where that is not inclusive");
@@ -114,10 +115,14 @@ void check_snoop_filter(const Machine& machine, std::size_t index, const std::st
   const std::int64_t set = cache.line.count() * cache.snoop_filter_ways * cache.slices, size = cache.snoop_filter->count();
   check.require(size > 0 && size % set == 0, "the size of " + filter, to_string(*cache.snoop_filter),
                 "a multiple of line x ways x slices = " + std::to_string(set) + " B");
-  const CacheDescription& inside = machine.caches[index - 1];
-  const Bytes together = Bytes{inside.size.count() * (cache.cores_per_cache / inside.cores_per_cache)};
-  check.require(*cache.snoop_filter >= together, "the size of " + filter, to_string(*cache.snoop_filter),
-                "at least the " + to_string(together) + " of the caches inside");
+  std::int64_t together = 0;
+  for (std::size_t level = 0; level < index; ++level) {
+    const CacheDescription& inside = machine.caches[level];
+    const bool has_its_own = level + 1 == index || machine.caches[level + 1].inclusion != Inclusion::inclusive;
+    if (has_its_own) together += inside.size.count() * (cache.cores_per_cache / inside.cores_per_cache);
+  }
+  check.require(cache.snoop_filter->count() >= together, "the size of " + filter, to_string(*cache.snoop_filter),
+                "at least the " + to_string(Bytes{together}) + " of the caches inside; 0 B with 0 ways: none");
 }
 
 std::vector<std::size_t> check_cores(const Machine& machine, const Checker& check) {
@@ -193,12 +198,15 @@ void check_side_caches(const Machine& machine, const Checker& check) {
   const std::int64_t page = 4096;
   for (std::size_t index = 0; index < machine.nodes.size(); ++index) {
     const NodeDescription& node = machine.nodes[index];
-    if (!node.memory_side_latency && !node.memory_side_read_only && !node.memory_side_one_to_one) continue;
+    if (!node.memory_side_latency && !node.memory_side_read_only && !node.memory_side_one_to_one && node.memory_side_loaded_latency.empty())
+      continue;
     const std::string name = "the memory-side cache of node " + std::to_string(index);
     check.require(node.memory_side_cache && node.memory_side_latency && node.memory_side_read_only && node.memory_side_one_to_one, name,
                   "described in part",
                   "memory_side_latency, memory_side_read_only and memory_side_one_to_one beside memory_side_cache, or none of the three");
     check.positive("the latency of " + name, *node.memory_side_latency);
+    check.require(*node.memory_side_latency <= node.latency, "the latency of " + name, to_string(*node.memory_side_latency),
+                  "at most the " + to_string(node.latency) + " that a line takes which it does not have");
     check.positive("the read-only bandwidth of " + name, *node.memory_side_read_only);
     check.positive("the one-to-one bandwidth of " + name, *node.memory_side_one_to_one);
     check.require(node.memory_side_one_to_one->bytes_per_second() < 2 * node.memory_side_read_only->bytes_per_second(),

@@ -209,7 +209,7 @@ struct Machine {
   bool has_side_caches() const {
     return std::any_of(nodes.begin(), nodes.end(), [](const NodeDescription& node) { return node.has_side_cache(); });
   }
-  bool has_ports() const { return !caches.empty() && caches.back().port_read.has_value(); }
+  bool has_ports() const { return !caches.empty() && caches.back().port_read.value_or(Bandwidth{}).bytes_per_second() > 0; }
   unsigned streaming_lines() const { return write_combining_buffers > 0 ? write_combining_buffers : miss_buffers; }
   unsigned link_ends() const { return sockets + hubs; }
   std::string link_end_name(SocketId end) const;  // "2", or "hub 0" for the first hub

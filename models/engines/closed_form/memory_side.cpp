@@ -42,11 +42,12 @@ ClosedForm::Matrix ClosedForm::idle_latency(const Demand& asked) const {
 void ClosedForm::use_controllers(const Demand& asked, Matrix& uses) const {
   const Eigen::Index controllers = at(machine_.controllers.size());
   Matrix reads = asked.read_lines, writes = asked.writebacks + asked.non_temporal;
+  Matrix notes = Matrix::Zero(reads.rows(), reads.cols());
   if (machine_.directory_in == DirectoryPlace::memory) {
     for (std::size_t t = 0; t < team_.size(); ++t)
       for (std::size_t home = 0; home < machine_.nodes.size(); ++home)
         if (socket_[t] != machine_.socket_of(NodeId{home}))
-          writes(at(t), at(home)) += std::min(asked.read_lines(at(t), at(home)), asked.writebacks(at(t), at(home)));
+          notes(at(t), at(home)) = std::min(asked.read_lines(at(t), at(home)), asked.writebacks(at(t), at(home)));
   }
   if (asked.side_hits.size() > 0) {
     const std::size_t first = first_side_cache(machine_, topology_);
@@ -56,11 +57,13 @@ void ClosedForm::use_controllers(const Demand& asked, Matrix& uses) const {
       const double missed = 1 - asked.side_hits(at(home));
       const Eigen::ArrayXd stored = asked.non_temporal.col(at(home));
       uses.col(at(first + home)) = reads.col(at(home)) * (cost.read + missed * cost.write) +
-                                   writes.col(at(home)) * (cost.read + cost.write) + stored * missed * cost.write;
+                                   (writes.col(at(home)) + notes.col(at(home))) * (cost.read + cost.write) + stored * missed * cost.write;
       reads.col(at(home)) = missed * (reads.col(at(home)) + stored);
       writes.col(at(home)) *= missed;
+      notes.col(at(home)) = 0;
     }
   }
+  writes += notes;
   uses.leftCols(controllers) = (reads.matrix() * read_cost_.matrix() + writes.matrix() * write_cost_.matrix()).array();
 }
 

@@ -29,6 +29,7 @@
 #include "models/engines/line/line_routes.hpp"
 #include "models/engines/line/memory_controller.hpp"
 #include "models/engines/line/running_slice.hpp"
+#include "models/engines/line/time_slots.hpp"
 #include "models/engines/parts/bottlenecks.hpp"
 #include "models/engines/parts/cache_stage.hpp"
 #include "models/engines/parts/core_clocks.hpp"
@@ -83,11 +84,11 @@ private:
   void remember_read(const RunningSlice&, LineNumber, NodeId home, Miss&);
   AtSideCache remember_write(const RunningSlice&, LineNumber, NodeId home);
   void write_victims(Picoseconds at, NodeId home, std::uint64_t noted, LineNumber);
-  Picoseconds at_memory(const Miss&, Picoseconds now, Picoseconds& idle, std::size_t& resource);
+  Picoseconds at_memory(Miss&, Picoseconds now, Picoseconds& idle, std::size_t& resource);
   void write_memory(AtSideCache, NodeId home, const LineRoutes::Served&, Picoseconds at);
   Picoseconds write_side_cache(AtSideCache, NodeId home, const LineRoutes::Served&, Picoseconds at);
   Picoseconds use_side_cache(NodeId home, Picoseconds from, Picoseconds width);
-  Picoseconds come_in(RunningSlice&, Picoseconds at);
+  Picoseconds come_in(RunningSlice&, Picoseconds ready, Picoseconds now);
   Picoseconds go_out(const RunningSlice&, Picoseconds at);
   Picoseconds held_up_by_port(const RunningSlice&) const;
   static Picoseconds exchange(Picoseconds& free, Picoseconds pace, Picoseconds at);
@@ -129,10 +130,11 @@ private:
   };
   std::vector<SideCache> side_caches_;  // by node; empty without
   struct Port {
-    Picoseconds in_free = 0, out_free = 0;
+    TimeSlots in;  // a line each
+    Picoseconds out_free = 0;
   };
-  std::vector<Port> ports_;                 // by outermost cache; empty without
-  Picoseconds port_in_ = 0, port_out_ = 0;  // a line
+  std::vector<Port> ports_;   // by outermost cache; empty without
+  Picoseconds port_out_ = 0;  // a line
   std::size_t first_side_cache_ = 0, first_port_ = 0;
   Picoseconds faults_free_ = 0;        // the lock of the address space
   Picoseconds faults_held_until_ = 0;  // by a writer of it

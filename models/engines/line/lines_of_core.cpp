@@ -45,6 +45,7 @@ bool LineEngine::write_for_kernel(RunningSlice& r) {
   miss.source = LineSource::non_temporal;
   miss.writes_memory = true;
   miss.home = kernel.home;
+  miss.not_before = go_out(r, r.clock);
   if (machine_.nodes[kernel.home.index()].has_side_cache()) miss.side = AtSideCache::write;
   counts_.memory(r.asker.node, r.thread, kernel.home, 0, 1);
   return issue(r, miss, static_cast<float>(machine_.prefetched_lines));

@@ -28,10 +28,9 @@ void LineEngine::describe_memory_side() {
     }
   }
   if (!machine_.has_ports()) return;
-  ports_.resize(machine_.cores() / machine_.caches.back().cores_per_cache);
   const LineCosts costs = port_costs(machine_);
-  port_in_ = to_picoseconds(costs.read);
   port_out_ = to_picoseconds(costs.write);
+  ports_.assign(machine_.cores() / machine_.caches.back().cores_per_cache, Port{TimeSlots{to_picoseconds(costs.read)}});
 }
 
 void LineEngine::remember_read(const RunningSlice& r, LineNumber line, NodeId home, Miss& miss) {
@@ -95,39 +94,40 @@ Picoseconds LineEngine::use_side_cache(NodeId home, Picoseconds from, Picosecond
   return begins;
 }
 
-// When a line that gets there `now` leaves the memory of its home, or is taken there. `idle`: how long it would be there if nobody else
-// were.
-Picoseconds LineEngine::at_memory(const Miss& miss, Picoseconds now, Picoseconds& idle, std::size_t& resource) {
+// When a line that gets there `now` leaves the memory of its home, or is taken there; of a read that misses the memory-side cache, first
+// when its tags are read, and again from then on. `idle`: how long it would be there if nobody else were.
+Picoseconds LineEngine::at_memory(Miss& miss, Picoseconds now, Picoseconds& idle, std::size_t& resource) {
   MemoryController& controller = controllers_[miss.served.controller];
   resource = miss.served.controller;
   idle = miss.writes_memory ? 0 : controller.idle();
   if (miss.side == AtSideCache::none)
     return miss.writes_memory ? controller.write(miss.served.line, now) : controller.read(miss.served.line, now);
-  const SideCache& side = side_caches_[miss.home.index()];
-  if (miss.side == AtSideCache::miss) {
-    const Picoseconds tags = use_side_cache(miss.home, now, side.read + side.write) + controller.idle();
+  if (miss.side == AtSideCache::fetched) {
     const NodeDescription& node = machine_.nodes[miss.home.index()];
     const Picoseconds adds = std::max<Picoseconds>((node.latency - *node.memory_side_latency).count() - controller.idle(), 0);
-    idle += controller.idle() + adds;
-    return controller.read(miss.served.line, tags) + adds;
+    idle += adds;
+    return controller.read(miss.served.line, now) + adds;
   }
   resource = first_side_cache_ + miss.home.index();
   if (miss.writes_memory) return write_side_cache(miss.side, miss.home, miss.served, now);
-  return use_side_cache(miss.home, now, side.read) + controller.idle();
+  const SideCache& side = side_caches_[miss.home.index()];
+  const bool hit = miss.side == AtSideCache::hit;
+  if (!hit) miss.side = AtSideCache::fetched;
+  return use_side_cache(miss.home, now, hit ? side.read : side.read + side.write) + controller.idle();
 }
 
-// The line is through the port.
-Picoseconds LineEngine::come_in(RunningSlice& r, Picoseconds at) {
+// When the line, which is there when it is `ready`, begins to pass the port.
+Picoseconds LineEngine::come_in(RunningSlice& r, Picoseconds ready, Picoseconds now) {
   const std::size_t domain = machine_.cache_of(r.asker.core, machine_.caches.size() - 1).index();
-  Port& port = ports_[domain];
-  const Picoseconds begins = std::max(port.in_free, at);
-  port.in_free = begins + port_in_;
+  TimeSlots& port = ports_[domain].in;
+  const Picoseconds begins = port.take(ready, now);
   const std::size_t resource = first_port_ + 2 * domain;
   if (timeline_ != nullptr)
-    timeline_->used(resource, Time::picoseconds(begins), Time::picoseconds(port.in_free), 1e-12 * static_cast<double>(port_in_));
-  if (begins > at) {
+    timeline_->used(resource, Time::picoseconds(begins), Time::picoseconds(begins + port.width()),
+                    1e-12 * static_cast<double>(port.width()));
+  if (begins > ready) {
     if (r.waited[resource] == 0) r.queued.push_back(static_cast<std::uint32_t>(resource));
-    r.waited[resource] += begins - at;
+    r.waited[resource] += begins - ready;
   }
   return begins;
 }

@@ -57,14 +57,20 @@ void LineEngine::begin(RunningSlice& r, const Miss& miss) {
 // The transaction is where its stage begins.
 void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds now) {
   RunningSlice& r = cores_[transaction.core];
-  const Miss& miss = transaction.miss;
+  Miss& miss = transaction.miss;
+  const Picoseconds event = now;
   const auto& stages = miss.path->stages;
   while (transaction.stage < stages.size()) {
     const PathStage& stage = stages[transaction.stage];
     Picoseconds left = now, idle = 0;
     std::size_t resource = 0;
     if (stage.link == PathStage::controller) {
+      const AtSideCache before = miss.side;
       left = at_memory(miss, now, idle, resource);
+      if (miss.side != before) {  // the tags are read: the line is asked for when that is done
+        events_.push({left, index | is_transaction});
+        return;
+      }
     } else if (stage.link == PathStage::on_ring) {
       left = routes_->ride(stage.ring, now);
       idle = ring_hop_ * stage.ring.hops;
@@ -85,7 +91,7 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
     }
     now = left;
   }
-  if (miss.through_port && !ports_.empty()) now = come_in(r, now);
+  if (miss.through_port && !ports_.empty()) now = come_in(r, now, event);
   const Picoseconds at = std::max(now + miss.path->after, miss.not_before);
   counts_.latency(miss.source, at - transaction.issued);
   r.latency += at - transaction.issued;

@@ -18,8 +18,9 @@ namespace homenode {
 
 using Picoseconds = std::int64_t;
 
-// What a line meets at the memory-side cache of its home: none there; a read that hits or misses; a write, likewise.
-enum class AtSideCache : std::uint8_t { none, hit, miss, write, filling_write };
+// What a line meets at the memory-side cache of its home: none there; a read that hits or misses; a miss whose tags have been read; a
+// write, likewise.
+enum class AtSideCache : std::uint8_t { none, hit, miss, fetched, write, filling_write };
 
 // A line that a core asks for beyond its first level.
 struct Miss {

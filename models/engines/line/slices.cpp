@@ -168,7 +168,7 @@ Time LineEngine::faults_in_call(const Place& place, std::uint64_t faults, const 
   double seconds =
       fault_seconds(cost, faults, 0, std::min(faults, addresses.settled_cold())) + static_cast<double>(faults) * cost.serial.seconds();
   for_each_zeroed(addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
-    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
+    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.side_cache_latency(place.node, home).seconds();
     counts_.memory(place.node, place.thread, home, 0, lines);
     counts_.events.zeroed_bytes += lines * line_bytes_;
   });
@@ -196,6 +196,7 @@ Picoseconds LineEngine::work_on_pages(const Place& place, AddressSpace& addresse
   const auto copy = [&](const PageMove& move) {
     counts_.memory(place.node, place.thread, move.from, lines, leave_caches(move.page));
     counts_.memory(place.node, place.thread, move.to, 0, lines);
+    counts_.remembered(move.from, lines, lines, 0);
     const LineNumber first = line_of(addresses.first_byte(move.page), line_bytes_);
     for (LineNumber line = first; line < first + lines; ++line) {
       const LineRoutes::Served served = routes_->served(line, move.to);

@@ -100,7 +100,11 @@ MemorySide::Block& MemorySide::block_at(std::uint32_t number, NodeId home, Met& 
     block.frame = node.free.back();
     node.free.pop_back();
   }
-  if (fresh && zeroed_) take_in(node, block, number, lowest_bits(std::uint64_t{1} << shift_), true, met);
+  if (fresh && zeroed_) {
+    Met zeroed;  // whole lines of a whole page: nothing is fetched
+    take_in(node, block, number, lowest_bits(std::uint64_t{1} << shift_), true, zeroed);
+    met.victims += zeroed.victims;
+  }
   return block;
 }
 

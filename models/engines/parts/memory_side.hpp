@@ -7,7 +7,8 @@
 // it; one that misses is fetched from memory first, as on a read, and then written: with a modified victim five accesses, the most that
 // M. Hildebrand et al. count on Cascade Lake (A Case Against Hardware Managed DRAM Caches, ISPASS 2021). Frames are given out in the order
 // in which pages first come here: a node whose pages fit into its memory-side cache has no conflicts (*assumed*: memory that is not
-// fragmented). A page that the kernel zeroed is in there, modified.
+// fragmented). A page that the kernel zeroed is in there, modified, and
+// none of it was fetched.
 // Lines of the zero page and of replicated pages hit.
 //
 // Directory in memory: a line that a core of another socket reads is noted there, a write of its home's memory, unless it was noted

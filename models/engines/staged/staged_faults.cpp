@@ -60,7 +60,7 @@ Time StagedMemoryModel::faults_in_call(const Place& place, std::uint64_t faults,
   const double lock = fault_lock_.seconds(machine_.socket_of(place.node));
   double seconds = fault_seconds(cost, faults, 0, std::min(faults, addresses.settled_cold())) + static_cast<double>(faults) * lock;
   for_each_zeroed(addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
-    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.latency(place.node, home).seconds();
+    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.side_cache_latency(place.node, home).seconds();
     counts_.memory(place.node, place.thread, home, 0, lines);
     counts_.events.zeroed_bytes += lines * line_bytes_;
   });

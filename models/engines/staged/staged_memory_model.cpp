@@ -148,6 +148,7 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
   const auto copy = [&](const PageMove& move) {
     leave_caches(move.page, move.from);
     demand_.of(move.from).reads += lines;
+    if (machine_.nodes[move.from.index()].has_side_cache()) demand_.of(move.from).hits += lines;  // as if all were there
     demand_.of(move.to).non_temporal += lines;
     demand_.of(move.to).copied += lines;
   };

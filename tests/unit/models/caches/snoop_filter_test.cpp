@@ -28,7 +28,8 @@ Machine filtered(unsigned ways) {
 }
 
 struct Bench {
-  explicit Bench(unsigned ways) : caches{filtered(ways)} {}
+  explicit Bench(unsigned ways) : Bench{filtered(ways)} {}
+  explicit Bench(const Machine& machine) : caches{machine} {}
   LineFate access(unsigned core, std::uint64_t line, bool writes = false) {
     LineTouch touch;
     touch.lines = {page + line, page + line + 1};
@@ -79,6 +80,24 @@ TEST(SnoopFilter, drivesModifiedLinesIntoTheLastLevel) {
   const SetCaches::Held held = bench.caches.held(CoreId{0u}, bench.page);
   EXPECT_TRUE(held.here);
   EXPECT_TRUE(held.dirty_here);
+}
+
+// Of more than 64 cores two share a bit. One core streams through its second level: what it pushes out leaves the filter, so that another
+// core's line stays, which is older than a filter's worth of lines.
+TEST(SnoopFilter, entriesGoWithLinesThatArePushedOutOfManyCores) {
+  for (const unsigned cores : {32U, 40U}) {
+    Machine machine = filtered(0);
+    machine.core_node.clear();
+    for (std::size_t node = 0; node < 2; ++node) machine.core_node.insert(machine.core_node.end(), cores, NodeId{node});
+    machine.caches[2].cores_per_cache = cores;
+    machine.caches[2].snoop_filter = Bytes{64 * 16 * cores};
+    machine.caches[2].snoop_filter_ways = 16 * cores;
+    validate(machine);
+    Bench bench{machine};
+    bench.access(5, 0);
+    for (std::uint64_t line = 64; line < 64 + 32 * cores; ++line) bench.access(0, line);
+    EXPECT_EQ(bench.access(5, 0).level, 0U) << cores;
+  }
 }
 
 // A store of the other socket takes line 0 from the caches of this one: its entry is free for line 32, which drives out nothing.

@@ -68,6 +68,18 @@ const Damage damages[] = {
        m.nodes[0].memory_side_read_only = m.nodes[0].memory_side_one_to_one = Bandwidth::bytes_per_second(1e9);
      },
      "the size of the memory-side cache of node 0 is 6 KiB", "a multiple of 4 KiB"},
+    {"MemorySideCacheSlowerThanMemory",
+     [](Machine& m) {
+       m.nodes[0].memory_side_cache = Bytes{1 << 20};
+       m.nodes[0].memory_side_latency = Time::nanoseconds(5000);
+       m.nodes[0].memory_side_read_only = m.nodes[0].memory_side_one_to_one = Bandwidth::bytes_per_second(1e9);
+     },
+     "the latency of the memory-side cache of node 0 is 5 us", "a line takes which it does not have"},
+    {"CurveWithoutAMemorySideCache",
+     [](Machine& m) {
+       m.nodes[0].memory_side_loaded_latency = {{1.0, Time::nanoseconds(5)}};
+     },
+     "the memory-side cache of node 0 is described in part", "none of the three"},
     {"DirectoryInMemoryBesideSnoops",
      [](Machine& m) {
        m.snoop = SnoopMode::source;
