@@ -51,7 +51,8 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
     entries_.resize(entries_.size() + level.cache_entries * domains_, 0);
     if (description.victim == Victim::random) level.drawn.assign(level.cache_entries * domains_ / level.ways, 0);
   }
-  if (!machine.caches.empty() && machine.caches.back().snoop_filter_ways > 0) describe_filter(machine.caches.back(), one_in);
+  if (!machine.caches.empty() && machine.caches.back().snoop_filter.value_or(Bytes{}) > Bytes{})
+    describe_filter(machine.caches.back(), one_in);
   missed_.resize(sample_.kept());
   domains_a_bit_ = (domains_ + 31) / 32;
   path_.resize(machine.cores() * most_levels);

@@ -106,7 +106,7 @@ void check_own_links(const Machine& machine, const Checker& check) {
 // could not follow.
 void check_snoop_filter(const Machine& machine, std::size_t index, const std::string& name, const Checker& check) {
   const CacheDescription& cache = machine.caches[index];
-  if (cache.snoop_filter.value_or(Bytes{}) == Bytes{} && cache.snoop_filter_ways == 0) return;
+  if (cache.snoop_filter.value_or(Bytes{1}) == Bytes{} || (!cache.snoop_filter && cache.snoop_filter_ways == 0)) return;
   const std::string filter = "the snoop filter of " + name;
   check.require(index > 0 && index + 1 == machine.caches.size() && cache.inclusion != Inclusion::inclusive, filter, "described",
                 "a snoop filter of the outermost level only, where that is not inclusive");
@@ -122,7 +122,7 @@ void check_snoop_filter(const Machine& machine, std::size_t index, const std::st
     if (has_its_own) together += inside.size.count() * (cache.cores_per_cache / inside.cores_per_cache);
   }
   check.require(cache.snoop_filter->count() >= together, "the size of " + filter, to_string(*cache.snoop_filter),
-                "at least the " + to_string(Bytes{together}) + " of the caches inside; 0 B with 0 ways: none");
+                "at least the " + to_string(Bytes{together}) + " of the caches inside; 0 B: none");
 }
 
 std::vector<std::size_t> check_cores(const Machine& machine, const Checker& check) {

@@ -28,7 +28,7 @@ namespace homenode {
 
 class MemorySide {
 public:
-  // `zeroed`: the kernel clears fresh pages. The machine must outlive it.
+  // `zeroed`: the kernel clears fresh pages, as it does for every program, whatever is known of the traffic. The machine must outlive it.
   MemorySide(const Machine&, bool zeroed);
 
   // Whether the machine has either; else none of the rest is to be called.
