@@ -136,6 +136,17 @@ TEST_P(MemorySideContract, ADirectoryInMemoryIsWrittenForLinesThatAnotherSocketR
   expect(with_directory(DirectoryPlace::memory), Walk::update, options(4), lines * (line_read + line_write), 0.08);
 }
 
+// In front of memory a memory-side cache takes the notes: what misses is fetched, what was modified pushed out, once each.
+TEST_P(MemorySideContract, NotesStayInAMemorySideCache) {
+  Machine machine = with_directory(DirectoryPlace::memory);
+  for (NodeDescription& node : machine.nodes) {
+    node.memory_side_cache = Bytes{pages / 2 * page};
+    node.memory_side_latency = Time::from_seconds(hit);
+    node.memory_side_read_only = node.memory_side_one_to_one = Bandwidth::bytes_per_second(1e12);
+  }
+  expect(machine, Walk::update, options(4, "cores:4:5:6:7"), lines * (line_read + line_write), 0.08);
+}
+
 TEST_P(MemorySideContract, ALineIsNotedOnceUntilItIsWrittenBack) {
   const Machine machine = with_directory(DirectoryPlace::memory);
   const auto noted = [&](const std::string& mapping, unsigned walks) {
