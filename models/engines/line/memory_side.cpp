@@ -2,8 +2,9 @@
 //
 // A memory-side cache serves one line after the other, each for what its bandwidth gives; a line that it has comes a controller's idle time
 // later, so that a read takes the machine's latency of a hit. What it writes for a read that misses follows at once. A line that it does
-// not have is asked of the controller once the tags are read, and takes at the least what the machine says of one. Lines that a port takes
-// wait for those before them; a port that has more than its buffers full of lines to send holds up the reads of its cores.
+// not have is asked of the controller once the tags are read, and takes at the least what the machine says of one. A line that comes in by
+// a port gets the first time at which the port is free. A port that has more lines to send than a core has miss buffers holds up the reads
+// of its cores.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// What lies behind all caches, at a line's home, and remembers lines: a memory-side cache in front of the node's memory, and the directory
-// that memory keeps beside each line (machine.hpp).
+// What keeps state of lines behind all caches, at their home: a memory-side cache in front of the node's memory, and the directory that
+// memory keeps beside each line (machine.hpp).
 //
 // Memory-side cache (HBM or MCDRAM in cache mode): direct-mapped by physical address. Its tags lie with its lines: whoever asks reads a
 // line of it first, and that read has the victim, too. So a read that hits is one read of it; a read that misses one read of it, a read of
@@ -7,9 +7,8 @@
 // it; one that misses is fetched from memory first, as on a read, and then written: with a modified victim five accesses, the most that
 // M. Hildebrand et al. count on Cascade Lake (A Case Against Hardware Managed DRAM Caches, ISPASS 2021). Frames are given out in the order
 // in which pages first come here: a node whose pages fit into its memory-side cache has no conflicts (*assumed*: memory that is not
-// fragmented). A page that the kernel zeroed is in there, modified, and
-// none of it was fetched.
-// Lines of the zero page and of replicated pages hit.
+// fragmented). A page that the kernel zeroed is in there, modified; none of it was fetched. Lines of the zero page and of replicated pages
+// hit.
 //
 // Directory in memory: a line that a core of another socket reads is noted there, a write of its home's memory, unless it was noted
 // already. Writing the line back clears the note, which costs nothing beside. Lines that come from other caches change nothing
@@ -34,7 +33,7 @@ public:
   // Whether the machine has either; else none of the rest is to be called.
   bool remembers() const { return !slots_.empty() || directory_; }
 
-  // What lines of one home met.
+  // How some lines of one home were served.
   struct Met {
     NodeId home;
     std::uint64_t lines = 0;
