@@ -105,25 +105,29 @@ std::string what_cuts_touches(const LineTouchOptions& options) {
 
 namespace {
 
+CacheChoice sampled(const std::string& name, unsigned one_in) {
+  return {one_in == 1 ? name : name + ":sample=" + std::to_string(one_in), "", 0, one_in};
+}
+
 // lines:8 is lines:sample=8, and a sample of all is none.
-std::string canonical(const std::string& name) {
+CacheChoice canonical(const std::string& name) {
   const PolicySpec spec = parse_policy_spec(name);
-  if (spec.settings.empty()) return spec.name;
-  const std::string& one_in = spec.settings.front().second;
-  return one_in == "1" ? spec.name : spec.name + ":sample=" + one_in;
+  return sampled(spec.name, spec.settings.empty() ? 1 : static_cast<unsigned>(std::stoul(spec.settings.front().second)));
 }
 
 }  // namespace
 
 CacheChoice choose_caches(const std::string& name, const Workload& workload, const Machine& machine, const LineTouchOptions& options) {
   check_caches(name);
-  if (name != automatic) return {canonical(name), "", 0};
+  if (name != automatic) return canonical(name);
   const auto found = workload.touch_lengths.get(what_cuts_touches(options), [&] { return lengths_of(run_lengths(workload, options)); });
   if (found->lines_per_touch == 0) return {"runs", "", 0};
-  std::string choice = found->lines_per_touch < short_run ? "lines" : "runs";
-  if (choice == "lines" && found->lines > many_lines && LineSample::allows(machine, sample_of_many))
-    choice += ":sample=" + std::to_string(sample_of_many);
-  return {choice, found->region, found->lines_per_touch_of_region};
+  const bool by_lines = found->lines_per_touch < short_run;
+  const bool many = by_lines && found->lines > many_lines && LineSample::allows(machine, sample_of_many);
+  CacheChoice choice = sampled(by_lines ? "lines" : "runs", many ? sample_of_many : 1);
+  choice.region = found->region;
+  choice.lines_per_touch = found->lines_per_touch_of_region;
+  return choice;
 }
 
 bool is_by_lines(const std::string& name) { return name != automatic && parse_policy_spec(name).name == "lines"; }

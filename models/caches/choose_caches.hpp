@@ -30,6 +30,7 @@ struct CacheChoice {
   std::string name;    // runs, lines, lines:sample=N
   std::string region;  // that decided it: most touches; empty when it was asked for by name
   double lines_per_touch = 0;
+  unsigned one_in = 1;  // lines of which it follows one
 };
 
 // `name`: a cache model, or `auto`. That takes lines if touches of the whole trace cover fewer than `short_run` lines on average:

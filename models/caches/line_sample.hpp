@@ -64,6 +64,13 @@ public:
     if (all()) return line;
     return LineNumber{line.value() >> page_shift_ << kept_shift_ | place_[line.value() & page_mask_]};
   }
+  // Of the first kept line from this one on; of those in a range.
+  LineNumber first_number_from(LineNumber line) const {
+    if (all()) return line;
+    const std::uint64_t before = of_page_ & ((std::uint64_t{1} << (line.value() & page_mask_)) - 1);
+    return LineNumber{(line.value() >> page_shift_ << kept_shift_) + static_cast<std::uint64_t>(std::popcount(before))};
+  }
+  LineRange numbers(LineRange lines) const { return {first_number_from(lines.first), first_number_from(lines.last)}; }
   LineNumber line(LineNumber number) const {
     if (all()) return number;
     return LineNumber{number.value() >> kept_shift_ << page_shift_ | line_in_page_[number.value() & (kept_ - 1)]};

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "models/caches/choose_caches.hpp"
 #include "models/code/core_factors.hpp"
 #include "models/code/core_model.hpp"
 #include "models/mapping/register.hpp"
@@ -241,6 +242,11 @@ std::string what_a_table_sees(const Machine& machine, const RunSpec& spec) {
   return text.str();
 }
 
+// One in so many: as `flow` follows them where nobody says how.
+unsigned lines_followed(const Workload& workload, const Machine& machine, const RunSpec& spec) {
+  return choose_caches("auto", workload, machine, LineTouchOptions::of(machine, store_treatment(spec.stores, machine))).one_in;
+}
+
 // Estimates of one program mostly differ in latencies and policies, which its table does not see.
 std::shared_ptr<const TrafficTable> table_of(const Workload& workload, const Machine& machine, const RunSpec& spec) {
   struct OfMachine {
@@ -248,8 +254,12 @@ std::shared_ptr<const TrafficTable> table_of(const Workload& workload, const Mac
     TrafficTable table;
     OfMachine(const Workload& program, const Machine& of, const RunSpec& run)
         : machine{of},
-          table{program, machine, store_treatment(run.stores, machine), page_sizes(run.pages).page,
-                with_core_factors(code_cycles(program, machine, run.core), run.core_factors)} {}
+          table{program,
+                machine,
+                store_treatment(run.stores, machine),
+                page_sizes(run.pages).page,
+                with_core_factors(code_cycles(program, machine, run.core), run.core_factors),
+                lines_followed(program, machine, run)} {}
   };
   const auto made = workload.traffic_table.get<OfMachine>(what_a_table_sees(machine, spec),
                                                           [&] { return std::make_shared<const OfMachine>(workload, machine, spec); });

@@ -88,6 +88,19 @@ double ClosedForm::barrier_seconds(ExecutionId id) const {
   return barrier_ + (workload_.regions[execution.region.index()].reduction ? reduction_ : 0);
 }
 
+// Of chunks far smaller than a cell: what each thread runs of a cell is one piece.
+void ClosedForm::join_pieces(std::vector<Piece>& pieces) {
+  const auto place = [](const Piece& piece) { return std::pair{piece.cell, piece.thread}; };
+  std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) { return place(a) < place(b); });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < pieces.size(); ++i)
+    if (place(pieces[i]) == place(pieces[last]))
+      pieces[last].fraction += pieces[i].fraction;
+    else
+      pieces[++last] = pieces[i];
+  pieces.resize(last + 1);
+}
+
 ClosedForm::Assignment ClosedForm::assign(const RegionTraffic& traffic, std::span<const ScheduledRange> schedule) const {
   Assignment result;
   Owners& owners = result.owners;
@@ -119,6 +132,7 @@ ClosedForm::Assignment ClosedForm::assign(const RegionTraffic& traffic, std::spa
       last[thread] = std::max(last[thread], c);
     }
   }
+  if (result.pieces.size() > 2 * traffic.cells.size()) join_pieces(result.pieces);
   double threads = 0;
   for (std::size_t t = 0; t < team_.size(); ++t) {
     threads += owners.cells[t] > 0;

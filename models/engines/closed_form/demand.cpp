@@ -39,6 +39,7 @@ const ClosedForm::Homes& ClosedForm::homes_of(const RegionTraffic& traffic, bool
   homes.first.clear();
   homes.shares.clear();
   const std::vector<std::uint8_t>& home_of = fresh ? preview_ : home_of_;
+  const auto each = static_cast<float>(table_.one_in());
   for (const TrafficPart& part : traffic.parts) {
     homes.first.push_back(static_cast<std::uint32_t>(homes.shares.size()));
     const std::size_t begin = homes.shares.size();
@@ -50,9 +51,9 @@ const ClosedForm::Homes& ClosedForm::homes_of(const RegionTraffic& traffic, bool
         const auto same = std::find_if(homes.shares.begin() + static_cast<std::ptrdiff_t>(begin), homes.shares.end(),
                                        [home](const Homes::Share& share) { return share.home == home; });
         if (same == homes.shares.end())
-          homes.shares.push_back({home, static_cast<float>(end - line)});
+          homes.shares.push_back({home, each * static_cast<float>(end - line)});
         else
-          same->lines += static_cast<float>(end - line);
+          same->lines += each * static_cast<float>(end - line);
         line = end;
       }
   }

@@ -75,6 +75,7 @@ private:
   struct Homes;  // of parts, kept while no page is placed
   struct Found;  // where a part's lines are
 
+  static void join_pieces(std::vector<Piece>&);
   Assignment assign(const RegionTraffic&, std::span<const ScheduledRange>) const;
   Demand demand(const RegionTraffic&, const Assignment&) const;
   void place_fresh_pages(const RegionTraffic&, const Assignment&, Demand&) const;

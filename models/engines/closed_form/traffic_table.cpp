@@ -87,19 +87,23 @@ double chance_to_hold(const StackBounds& bounds, std::size_t level, double dista
 }
 
 TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, StoreTreatment stores, Bytes page,
-                           std::shared_ptr<const CodeCycles> code)
+                           std::shared_ptr<const CodeCycles> code, unsigned one_in)
     : workload_{workload},
       machine_{machine},
       page_bytes_{static_cast<std::uint64_t>(page.count())},
       lines_per_page_{page_bytes_ / LineTouchOptions::of(machine, stores).line_bytes},
       touches_{LineTouchOptions::of(machine, stores)},
+      sample_{machine, one_in, 0},
       code_{std::move(code)},
       anywhere_{std::make_unique<AnyNode>()},
       addresses_{std::make_unique<AddressSpace>(machine, workload, *anywhere_, page)},
       known_(workload.objects.size(), 0),
       first_line_{line_of(addresses_->first_byte(PageNumber{}), LineTouchOptions::of(machine, stores).line_bytes)},
+      first_kept_{sample_.first_number_from(first_line_)},
+      kept_per_page_{lines_per_page_ / sample_.one_in()},
       levels_of_core_{private_levels(machine)},
       private_bounds_{stack_levels(machine, 0, levels_of_core_)} {
+  touches_.keep(sample_.kept_lines());
   for (std::size_t e = 0; e < workload.executions.size(); ++e) {
     const Execution& execution = workload.executions[e];
     const Region& region = workload.regions[execution.region.index()];
@@ -121,9 +125,11 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
       throw UsageError("region '" + region.label + "' touches more than " + std::to_string(most_ranges) +
                        " separate ranges of lines; the closed form estimates programs with fewer");
   }
-  for (const RegionTraffic& traffic : traffic_)
+  for (const RegionTraffic& traffic : traffic_) {
     for (const TrafficPart& part : traffic.parts)
       for (const LineRange& lines : part.ranges) pages_ = std::max(pages_, page_of(lines.last).value() + 1);
+    if (!traffic.fresh_pages.empty()) pages_ = std::max(pages_, traffic.fresh_pages.back().page.value() + 1);
+  }
   // A table is kept for the next estimate; what it was made with is not.
   history_ = {};
   written_pages_ = {};
@@ -150,7 +156,7 @@ std::pair<ObjectId, std::int64_t> TrafficTable::object_at(PageNumber page) const
 
 std::optional<PageNumber> TrafficTable::first_page(ObjectId object) const {
   for (const auto& [address, other] : object_from_)
-    if (other == object) return page_of(line_of(address, page_bytes_ / lines_per_page_));
+    if (other == object) return PageNumber{(address - addresses_->first_byte(PageNumber{})) / page_bytes_};
   return std::nullopt;
 }
 
@@ -175,31 +181,43 @@ RegionTraffic TrafficTable::analyse(const Execution& execution, const ExecutionB
       if (b->last <= last) block = std::next(b);
     }
     touches_.start(workload_.patterns, body, first, last, [this](ObjectId object) { return address_of(object); });
-    while (touches_.next(group_)) {
-      history_.begin_group();
-      found_.clear();
-      touch_of_.clear();
-      for (std::size_t i = 0; i < group_.size(); ++i) {
-        if (group_[i].lines.first >= private_lines) continue;
-        history_.look_up(group_[i].lines, found_);
-        touch_of_.resize(found_.size(), i);
-      }
-      for (std::size_t i = 0; i < found_.size(); ++i) {
-        add(traffic, c, group_[touch_of_[i]], found_[i]);
-        if (group_[touch_of_[i]].non_temporal && !group_[touch_of_[i]].reads)
-          history_.forget(found_[i].lines);
-        else
-          history_.touch(found_[i], c, group_[touch_of_[i]].writes);
-      }
-    }
+    while (touches_.next(group_)) follow_group(traffic, c);
     cell.last_part = traffic.parts.size();
   }
   std::sort(traffic.fresh_pages.begin(), traffic.fresh_pages.end(), [](const FreshPage& a, const FreshPage& b) { return a.page < b.page; });
   return traffic;
 }
 
-void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTouch& touch, const LineReuse& reuse) {
-  if (touch.writes) note_writes(traffic, cell, reuse.lines);
+void TrafficTable::follow_group(RegionTraffic& traffic, std::uint32_t cell) {
+  found_.clear();
+  touch_of_.clear();
+  for (const LineTouch& touch : touches_.left_out()) note_writes(traffic, cell, touch);
+  for (std::size_t i = 0; i < group_.size(); ++i) {
+    if (group_[i].lines.first >= private_lines) continue;
+    note_writes(traffic, cell, group_[i]);
+    if (const LineRange kept = sample_.numbers(group_[i].lines); kept.size() > 0) history_.look_up(kept, found_);
+    touch_of_.resize(found_.size(), i);
+  }
+  if (found_.empty()) return;
+  history_.begin_group();
+  for (std::size_t i = 0; i < found_.size(); ++i) {
+    const LineTouch& touch = group_[touch_of_[i]];
+    add(traffic, cell, touch, found_[i]);
+    if (touch.non_temporal && !touch.reads)
+      history_.forget(found_[i].lines);
+    else
+      history_.touch(found_[i], cell, touch.writes);
+  }
+}
+
+// `kept`: distances in kept lines.
+void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTouch& touch, const LineReuse& kept) {
+  const auto each = static_cast<float>(sample_.one_in());
+  LineReuse reuse = kept;
+  reuse.distance *= each;
+  reuse.past.tail *= each;
+  reuse.past.since *= each;
+  const double lines = each * static_cast<double>(reuse.lines.size());
   TrafficPart part;
   static_cast<LineReuse&>(part) = reuse;
   part.parallelism = touch.parallelism;
@@ -209,7 +227,6 @@ void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTou
   if (reuse.cell_before == cell && !part.non_temporal && levels_of_core_ > 0) {
     // The same thread whatever the schedule: what its own caches hold surely is served there.
     double before = 0;
-    const auto lines = static_cast<double>(reuse.lines.size());
     for (std::size_t level = 0; level < levels_of_core_; ++level) {
       const double held = chance_to_hold(private_bounds_, level, reuse.distance);
       traffic.hit_lines[cell * levels_of_core_ + level] += lines * (held - before);
@@ -223,7 +240,7 @@ void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTou
   for (std::size_t i = traffic.parts.size(); i > from; --i) {
     TrafficPart& earlier = traffic.parts[i - 1];
     if (!continues(earlier, part)) continue;
-    earlier.count += static_cast<double>(part.lines.size());
+    earlier.count += lines;
     LineRange& last = earlier.ranges.back();
     if (last.last == part.lines.first)
       last.last = part.lines.last;
@@ -232,13 +249,16 @@ void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTou
     return;
   }
   part.ranges.push_back(part.lines);
-  part.count = static_cast<double>(part.lines.size());
+  part.count = lines;
   traffic.parts.push_back(std::move(part));
 }
 
-void TrafficTable::note_writes(RegionTraffic& traffic, std::uint32_t cell, LineRange lines) {
-  const PageNumber last = page_of(lines.last - 1);
-  for (PageNumber page = page_of(lines.first); page <= last; ++page) {
+// Pages that it is the first to write.
+void TrafficTable::note_writes(RegionTraffic& traffic, std::uint32_t cell, const LineTouch& touch) {
+  if (!touch.writes || touch.lines.first >= private_lines) return;
+  const auto page_at = [this](LineNumber line) { return PageNumber{(line - first_line_) / lines_per_page_}; };
+  const PageNumber last = page_at(touch.lines.last - 1);
+  for (PageNumber page = page_at(touch.lines.first); page <= last; ++page) {
     const std::size_t at = page.value();
     if (written_pages_.size() <= at) written_pages_.resize(std::max(at + 1, 2 * written_pages_.size()), 0);
     if (written_pages_[at] == 0) {

@@ -7,6 +7,9 @@
 //
 // Executions that do the same to the same objects are one loop. Its first execution and its second one are told apart (cold and warm);
 // later ones are taken for the second. Stacks and other objects private to a thread are left out: they stay in its innermost cache.
+//
+// Of a program that touches very many single lines one in N is followed, the same of each page (line_sample.hpp), and counts for N. Pages that
+// are written first are those of all lines.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "models/caches/line_sample.hpp"
 #include "models/caches/recency_stack.hpp"
 #include "models/engines/closed_form/reuse_history.hpp"
 #include "sim/machine/machine.hpp"
@@ -27,8 +31,8 @@ namespace homenode {
 
 // Lines of one past, wherever they lie.
 struct TrafficPart : LineReuse {
-  std::vector<LineRange> ranges;  // `lines` is the last of them
-  double count = 0;               // of lines in all of them
+  std::vector<LineRange> ranges;  // of kept lines, as the table numbers them; `lines` is the last of them
+  double count = 0;               // of lines that they stand for
   float parallelism = 1;
   float share = 1;  // of the lines; the private caches hold the others whatever the schedule
   bool reads = false, writes = false, non_temporal = false;
@@ -65,8 +69,9 @@ public:
 
   // Workload and machine must outlive it. Throws UsageError for regions of tasks and for threads that the program creates itself, and
   // where accesses are so scattered that they make more than `most_ranges`.
-  // `code`: null where instructions count by classes.
-  TrafficTable(const Workload&, const Machine&, StoreTreatment, Bytes page, std::shared_ptr<const CodeCycles> code = nullptr);
+  // `code`: null where instructions count by classes. `one_in`: as CacheChoice has it.
+  TrafficTable(const Workload&, const Machine&, StoreTreatment, Bytes page, std::shared_ptr<const CodeCycles> code = nullptr,
+               unsigned one_in = 1);
 
   const RegionTraffic& traffic(ExecutionId execution) const { return traffic_[traffic_of_[execution.index()]]; }
   const std::shared_ptr<const CodeCycles>& code() const { return code_; }
@@ -74,12 +79,14 @@ public:
   std::uint64_t pages() const { return pages_; }
   std::uint64_t page_bytes() const { return page_bytes_; }
   std::uint64_t lines_per_page() const { return lines_per_page_; }
+  unsigned one_in() const { return sample_.one_in(); }  // lines that a kept one stands for
   // The object that the page belongs to, and the page's first byte in it.
   std::pair<ObjectId, std::int64_t> object_at(PageNumber) const;
   // That holds byte 0 of the object; nothing if nobody uses the object.
   std::optional<PageNumber> first_page(ObjectId) const;
-  PageNumber page_of(LineNumber line) const { return PageNumber{(line - first_line_) / lines_per_page_}; }
-  LineNumber first_line(PageNumber page) const { return first_line_ + page.value() * lines_per_page_; }
+  // Of a kept line's number, and back.
+  PageNumber page_of(LineNumber kept) const { return PageNumber{(kept - first_kept_) / kept_per_page_}; }
+  LineNumber first_line(PageNumber page) const { return first_kept_ + page.value() * kept_per_page_; }
 
 private:
   struct Loop {
@@ -89,19 +96,22 @@ private:
   };
   Address address_of(ObjectId);
   RegionTraffic analyse(const Execution&, const ExecutionBody&, LoopNumber);
+  void follow_group(RegionTraffic&, std::uint32_t cell);
   void add(RegionTraffic&, std::uint32_t cell, const LineTouch&, const LineReuse&);
-  void note_writes(RegionTraffic&, std::uint32_t cell, LineRange);
+  void note_writes(RegionTraffic&, std::uint32_t cell, const LineTouch&);
 
   const Workload& workload_;
   const Machine& machine_;
   std::uint64_t page_bytes_, lines_per_page_;
   LineTouches touches_;
+  LineSample sample_;
   std::shared_ptr<const CodeCycles> code_;
   std::unique_ptr<PagePlacement> anywhere_;
   std::unique_ptr<AddressSpace> addresses_;
   std::map<Address, ObjectId> object_from_;  // by address of byte 0
   std::vector<std::uint8_t> known_;          // by object
-  LineNumber first_line_;                    // of page 0
+  LineNumber first_line_, first_kept_;       // of page 0
+  std::uint64_t kept_per_page_;
   std::uint64_t pages_ = 0;
   std::vector<std::uint8_t> written_pages_;
   std::unordered_map<PageNumber, std::size_t> fresh_;  // page -> entry of the execution in hand

@@ -48,6 +48,36 @@ TEST(Estimate, addsUpRegionsOfOneThread) {
   EXPECT_NEAR(found.seconds, regions, 1e-9 + 4 * one_node().fork_base.seconds());
 }
 
+TEST(Estimate, ofIterationsHandedOutOneByOneIsThatOfThreadsWithAsMuchOfEachCell) {
+  // 2^17 iterations of four lines each are told in 2048 cells of 64. Of each cell four threads have a quarter, one by one or in a row.
+  constexpr std::int64_t iterations = 1 << 17, cell = 64;
+  WorkloadBuilder builder;
+  const ObjectId array = builder.object("array", iterations * 256, ObjectKind::mapped);
+  const RegionId fill = builder.loop("fill", iterations), sweep = builder.loop("sweep", iterations);
+  builder.nest(fill, {4}, {write(array, 0, {64}, 256)});
+  builder.nest(sweep, {4}, {read(array, 0, {64}, 256)});
+  builder.repeat(fill);
+  const ExecutionId warm = builder.repeat(sweep, 2);
+  const auto program = builder.build();
+  const Machine machine = one_node();
+  RunSpec spec;
+  spec.threads = 4;
+  const auto estimated = [&](std::int64_t chunk) {
+    std::vector<ScheduledRange> schedule;
+    for (std::int64_t first = 0; first < iterations; first += chunk)
+      schedule.push_back({first, first + chunk, ThreadId{static_cast<std::size_t>(first / chunk) % 4}});
+    const OracleOfRun made = make_oracle(*program, machine, spec, {});
+    made.oracle->record_execution(ExecutionId{0}, schedule);
+    return made.oracle->estimate(warm, schedule);
+  };
+  const RegionEstimate one_by_one = estimated(1), in_a_row = estimated(cell / 4);
+  ASSERT_EQ(one_by_one.thread_seconds.size(), 4U);
+  for (std::size_t t = 0; t < 4; ++t) {
+    EXPECT_GT(in_a_row.thread_seconds[t], 1e-3);
+    EXPECT_NEAR(one_by_one.thread_seconds[t], in_a_row.thread_seconds[t], 1e-9 * in_a_row.thread_seconds[t]);
+  }
+}
+
 double seconds_of(const Estimate& found, const std::string& label) {
   for (const auto& region : found.regions)
     if (region.label == label) return region.thread_seconds.at(0);
