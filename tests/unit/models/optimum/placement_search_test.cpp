@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/successive_shortest_path_nonnegative_weights.hpp>
 #include <limits>
 #include <random>
 
@@ -133,6 +135,75 @@ TEST(TransportFlow, isTheLeastSumOfTheLinearRows) {
     const double best = over_all_placements(problem).linear;
     EXPECT_LE(linear.bound, best * (1 + 1e-12)) << trial;
     EXPECT_GE(linear.bound, best - lost * (1 + 1e-9)) << trial;
+  }
+}
+
+// Many classes on nodes that are nearly full, against the same problem as a flow from classes to nodes.
+std::int64_t least_cost_by_flow(const std::vector<std::vector<std::int64_t>>& costs, const std::vector<std::uint64_t>& pages,
+                                const std::vector<std::uint64_t>& room) {
+  using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
+  struct Arc {
+    std::int64_t capacity = 0, residual = 0, cost = 0;
+    Traits::edge_descriptor reverse;
+  };
+  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Arc>;
+  const std::size_t classes = costs.size(), nodes = room.size(), source = classes + nodes, sink = source + 1;
+  Graph graph{sink + 1};
+  const auto connect = [&](std::size_t from, std::size_t to, std::uint64_t capacity, std::int64_t cost) {
+    const auto arc = boost::add_edge(from, to, graph).first, back = boost::add_edge(to, from, graph).first;
+    graph[arc] = {static_cast<std::int64_t>(capacity), 0, cost, back};
+    graph[back] = {0, 0, -cost, arc};
+  };
+  for (std::size_t c = 0; c < classes; ++c) {
+    connect(source, c, pages[c], 0);
+    for (std::size_t node = 0; node < nodes; ++node) connect(c, classes + node, pages[c], costs[c][node]);
+  }
+  for (std::size_t node = 0; node < nodes; ++node) connect(classes + node, sink, room[node], 0);
+  boost::successive_shortest_path_nonnegative_weights(graph, source, sink,
+                                                      boost::capacity_map(boost::get(&Arc::capacity, graph))
+                                                          .residual_capacity_map(boost::get(&Arc::residual, graph))
+                                                          .weight_map(boost::get(&Arc::cost, graph))
+                                                          .reverse_edge_map(boost::get(&Arc::reverse, graph)));
+  std::int64_t cost = 0;
+  for (const auto arc : boost::make_iterator_range(boost::edges(graph)))
+    if (graph[arc].capacity > 0) cost += (graph[arc].capacity - graph[arc].residual) * graph[arc].cost;
+  return cost;
+}
+
+TEST(TransportFlow, costsWhatTheFlowFromClassesToNodesCosts) {
+  std::mt19937_64 random{11};
+  const auto pick = [&](std::uint64_t from, std::uint64_t to) { return std::uniform_int_distribution<std::uint64_t>{from, to}(random); };
+  for (int trial = 0; trial < 60; ++trial) {
+    PlacementProblem problem;
+    problem.nodes = pick(2, 6);
+    problem.phases = 1;
+    problem.rows = {{0, 0, true}};
+    std::vector<std::vector<std::int64_t>> costs;
+    std::vector<std::uint64_t> pages;
+    for (std::uint64_t c = 0, classes = pick(1, 60); c < classes; ++c) {
+      PlacementProblem::PageClass& alike = problem.classes.emplace_back();
+      alike.pages.resize(pages.emplace_back(pick(1, 9)));
+      auto& of_class = costs.emplace_back();
+      for (std::size_t node = 0; node < problem.nodes; ++node) {
+        of_class.push_back(static_cast<std::int64_t>(pick(0, 40)));  // few values: many ties
+        alike.on.push_back({{0, (static_cast<double>(of_class.back()) + 0.5) * 1e-12}});
+      }
+    }
+    const std::uint64_t each = problem.pages() / problem.nodes + 1;
+    for (std::size_t node = 0; node < problem.nodes; ++node) problem.room.push_back(node == 0 ? 2 * each : pick(0, each));
+    std::uint64_t room = 0;
+    for (const std::uint64_t of_node : problem.room) room += of_node;
+    if (room < problem.pages()) problem.room.back() += problem.pages() - room;
+
+    const LinearPlacement found = least_linear_placement(problem);
+    std::vector<std::uint64_t> used(problem.nodes, 0);
+    for (std::size_t c = 0; c < costs.size(); ++c) {
+      std::uint64_t placed = 0;
+      for (std::size_t node = 0; node < problem.nodes; ++node) placed += found.counts[c][node], used[node] += found.counts[c][node];
+      EXPECT_EQ(placed, pages[c]);
+    }
+    for (std::size_t node = 0; node < problem.nodes; ++node) EXPECT_LE(used[node], problem.room[node]);
+    EXPECT_NEAR(found.bound * 1e12, static_cast<double>(least_cost_by_flow(costs, pages, problem.room)), 1e-6) << trial;
   }
 }
 
