@@ -156,7 +156,8 @@ py::dict threads_of(const Workload& workload, unsigned team) {
   require(workload, Recorded::threads, "the graph of threads (inspect --threads)");
   if (team == 0)
     for (const Execution& execution : workload.executions) team = std::max(team, execution.team);
-  const ThreadGraph graph = without_gil([&] { return thread_graph(workload, team); });
+  const auto known = without_gil([&] { return known_thread_graph(workload, team); });
+  const ThreadGraph& graph = *known;
   const std::vector<ClassifiedThread> types = classify_threads(graph);
   const auto numbers = [](const std::vector<ThreadId>& ids) { return list_of(ids, [](ThreadId id) { return py::int_(id.value()); }); };
   py::list threads, shared, dependent;

@@ -7,7 +7,7 @@ std::shared_ptr<const ThreadGraph> graph_for(const ThreadMapping& mapping, const
                                              unsigned threads) {
   if (!mapping.wants_graph()) return nullptr;
   require(workload, Recorded::threads, "mapping '" + name + "'");
-  return std::make_shared<const ThreadGraph>(thread_graph(workload, threads));
+  return known_thread_graph(workload, threads);
 }
 
 }  // namespace homenode

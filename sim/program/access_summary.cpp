@@ -96,7 +96,6 @@ void AccessRecorder::add_run(const AccessRun& run, const SlotBinding& binding, s
   }
 }
 
-// Irregular accesses count for their page as a whole.
 void AccessRecorder::add_stream(const IrregularStream& stream, const ItemBlock& block, std::int64_t first, std::int64_t last,
                                 ThreadId thread) {
   for (std::size_t i = 0; i < stream.offset.size(); ++i) {
@@ -108,14 +107,22 @@ void AccessRecorder::add_stream(const IrregularStream& stream, const ItemBlock& 
       const std::int64_t offset = binding.base + (iteration - block.first) * binding.shift + stream.offset[i];
       const std::int64_t byte = offset + static_cast<std::int64_t>(found.phase);
       if (byte < 0) continue;
-      const std::uint64_t page = static_cast<std::uint64_t>(byte) / page_bytes_;
-      use(found, {thread.value(), page * page_bytes_, (page + 1) * page_bytes_}, stream.kind, each * stream.width);
+      // For the page that it begins in.
+      const std::uint64_t begin = static_cast<std::uint64_t>(byte);
+      use(found, {thread.value(), begin, begin + 1}, stream.kind, each * stream.width);
     }
   }
 }
 
-void AccessRecorder::use(Found& found, const Piece& piece, AccessKind kind, std::uint64_t bytes) {
-  Used& used = found.pieces[piece];
+// What lies in one page counts for the page as a whole: programs that read single lines and short rows have millions of those.
+void AccessRecorder::use(Found& found, Piece piece, AccessKind kind, std::uint64_t bytes) {
+  const std::uint64_t page = piece.first / page_bytes_;
+  if (piece.last <= (page + 1) * page_bytes_) {
+    piece.first = page * page_bytes_;
+    piece.last = piece.first + page_bytes_;
+  }
+  if (found.last == nullptr || found.last->first != piece) found.last = &*found.pieces.try_emplace(piece).first;
+  Used& used = found.last->second;
   if (kind != AccessKind::write) used.read += bytes;
   if (kind != AccessKind::read) used.written += bytes;
 }

@@ -4,12 +4,13 @@
 // every page of its range counts evenly over the range (rows with gaps of less than a page are one range). So does a run of more
 // than `most_pieces` separate pieces. Stacks and other thread-private objects are left out: each has one user.
 // Pages are those of the object: page 0 holds its byte 0. So a summary holds wherever the object lies, also when it comes anew.
-// It grows with the number of distinct ranges that threads use, not with their pages.
+// It grows with the number of distinct ranges that threads use and that are more than a page, not with their pages.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/base/ids.hpp"
@@ -74,12 +75,13 @@ private:
   };
   struct Found {
     std::unordered_map<Piece, Used, PieceHash> pieces;
+    std::pair<const Piece, Used>* last = nullptr;  // of them, that was used last
     std::uint64_t phase = 0;
     bool known = false, at_start = false;
   };
   void add_run(const AccessRun&, const SlotBinding&, std::int64_t start, std::uint64_t iterations, ThreadId);
   void add_stream(const IrregularStream&, const ItemBlock&, std::int64_t first, std::int64_t last, ThreadId);
-  void use(Found&, const Piece&, AccessKind, std::uint64_t bytes);
+  void use(Found&, Piece, AccessKind, std::uint64_t bytes);
   std::vector<UsedPages> pages_of(const Found&) const;
 
   const Workload& workload_;

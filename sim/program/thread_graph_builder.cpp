@@ -307,4 +307,8 @@ ThreadGraph thread_graph(const Workload& workload, unsigned team) {
   return Builder{workload, team}.build();
 }
 
+std::shared_ptr<const ThreadGraph> known_thread_graph(const Workload& workload, unsigned team) {
+  return workload.thread_graphs.get(std::to_string(team), [&] { return thread_graph(workload, team); });
+}
+
 }  // namespace homenode

@@ -17,6 +17,8 @@
 
 namespace homenode {
 
+class ThreadGraph;
+
 enum class AccessKind : std::uint8_t { read, write, read_modify_write, atomic };
 enum class ObjectKind : std::uint8_t { heap, global, stack, thread_local_storage, mapped, unknown };
 enum class RegionKind : std::uint8_t { serial, loop, task, section, single, thread };
@@ -216,6 +218,7 @@ public:
   KnownByName<CodeCycles> code_cycles;      // of `executed`, by core
   KnownByName<TouchLengths> touch_lengths;  // by what cuts touches
   LastKnown traffic_table;                  // of the closed form, by what its machine looks like to it
+  KnownByName<ThreadGraph> thread_graphs;   // by team
   std::vector<std::string> lacks;           // parts that the tool did not record: names of sim/program/recorded.hpp
 
   // Shared and immutable; safe to call from several threads.
