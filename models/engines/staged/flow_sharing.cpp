@@ -1,5 +1,6 @@
 #include "models/engines/staged/flow_sharing.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
@@ -142,7 +143,7 @@ bool FlowSharing::all_at_bound() {
     for (const Use& use : uses(slot)) {
       Resource& resource = resources_[use.resource];
       if (resource.stamp != stamp_) {
-        resource = {1, 0, 0, 0, stamp_};
+        resource = {0, 0, stamp_};
         touched_.push_back(use.resource);
       }
       resource.used += use.seconds * activity.bound;
@@ -156,69 +157,80 @@ bool FlowSharing::all_at_bound() {
   return true;
 }
 
-// touched_ holds the resources that can be used up; the others hold nobody back and are left out.
+// touched_ holds the resources that can be used up; the others hold nobody back and are left out. Activities are rows and resources columns of
+// full matrices: most activities use most of the resources that are scarce.
 void FlowSharing::fill() {
-  growing_.clear();
-  growing_uses_.clear();
-  for (const auto slot : connected_) {
-    Growing activity{.slot = slot, .first_use = static_cast<std::uint32_t>(growing_uses_.size()), .bound = running_[slot].bound};
-    for (const Use& use : uses(slot)) {
-      if (!(resources_[use.resource].used > 1)) continue;
-      growing_uses_.push_back(use);
-      ++resources_[use.resource].growing;
-    }
-    activity.last_use = static_cast<std::uint32_t>(growing_uses_.size());
-    growing_.push_back(activity);
-  }
-  const auto uses_of = [this](const Growing& activity) {
-    return std::span<const Use>{growing_uses_}.subspan(activity.first_use, activity.last_use - activity.first_use);
+  begin_filling();
+  const auto width = static_cast<Eigen::Index>(filling_.left.size());
+  using Columns = Eigen::Map<Eigen::ArrayXd>;
+  Columns left{filling_.left.data(), width}, share{filling_.share.data(), width}, used{filling_.used.data(), width},
+      users{filling_.users.data(), width};
+  const auto row = [width](std::vector<double>& matrix, const Growing& activity) {
+    return Columns{matrix.data() + static_cast<Eigen::Index>(activity.row) * width, width};
   };
   for (int round = 0; !growing_.empty(); ++round) {
-    for (const auto index : touched_) {
-      Resource& resource = resources_[index];
-      resource.share = resource.left / resource.growing;
-      resource.used = 0;
-    }
+    share = (users > 0).select(left / users, 1.0);  // what is used up has no users left
+    used.setZero();
     double step = infinite;  // times the equal increments, until something is used up
     for (Growing& activity : growing_) {
       const double room = activity.bound - activity.rate;
-      double increment = room;
-      for (const Use& use : uses_of(activity)) increment = std::min(increment, resources_[use.resource].share * use.inverse);
-      for (const Use& use : uses_of(activity)) resources_[use.resource].used += use.seconds * increment;
-      activity.increment = increment;
-      if (room < step * increment) step = room / increment;
+      activity.increment = std::min(room, (share * row(filling_.inverse, activity)).minCoeff());
+      used += row(filling_.seconds, activity) * activity.increment;
+      if (room < step * activity.increment) step = room / activity.increment;
     }
-    for (const auto index : touched_) {
-      const Resource& resource = resources_[index];
-      if (resource.left < step * resource.used) step = resource.left / resource.used;
-    }
+    for (Eigen::Index column = 0; column < width; ++column)
+      if (left(column) < step * used(column)) step = left(column) / used(column);
     if (step > last_step && round < plain_rounds) step = 1;
     bool used_up = false;
-    for (const auto index : touched_) {
-      Resource& resource = resources_[index];
-      resource.left -= step * resource.used;
-      if (resource.left > saturated) continue;
-      resource.left = 0;
+    for (Eigen::Index column = 0; column < width; ++column) {
+      if (users(column) == 0) continue;
+      left(column) -= step * used(column);
+      if (left(column) > saturated) continue;
+      left(column) = 0;
       used_up = true;
     }
-    std::size_t kept = 0;
+    auto kept = growing_.begin();
     for (Growing& activity : growing_) {
       activity.rate += step * activity.increment;
       bool grows = activity.rate < activity.bound * (1 - saturated);
       if (!grows) activity.rate = activity.bound;
-      if (used_up) {
-        for (const Use& use : uses_of(activity)) grows = grows && resources_[use.resource].left > 0;
-      }
+      const Columns seconds = row(filling_.seconds, activity);
+      if (grows && used_up) grows = !(seconds > 0 && left == 0).any();
       if (grows) {
-        growing_[kept++] = activity;
+        if (&activity != &*kept) *kept = activity;
+        ++kept;
         continue;
       }
-      for (const Use& use : uses_of(activity)) --resources_[use.resource].growing;
+      users -= (seconds > 0).cast<double>();
       set_rate(running_[activity.slot], activity.rate);
     }
-    if (kept == growing_.size()) continue;
-    growing_.resize(kept);
-    std::erase_if(touched_, [&](std::uint32_t index) { return resources_[index].growing == 0; });
+    growing_.erase(kept, growing_.end());
+  }
+}
+
+// Columns beyond the resources, up to a whole number of what a processor takes at once, are never used up.
+void FlowSharing::begin_filling() {
+  constexpr std::size_t at_once = 4;
+  constexpr double nothing = 1e300;  // the inverse of no seconds; shares are at most 1
+  const std::size_t width = (touched_.size() + at_once - 1) / at_once * at_once;
+  filling_.left.assign(width, 1);
+  filling_.share.assign(width, 0);
+  filling_.used.assign(width, 0);
+  filling_.users.assign(width, 0);
+  filling_.seconds.assign(connected_.size() * width, 0);
+  filling_.inverse.assign(connected_.size() * width, nothing);
+  for (std::uint32_t column = 0; column < touched_.size(); ++column) resources_[touched_[column]].column = column;
+  growing_.clear();
+  for (const auto slot : connected_) {
+    const auto row = static_cast<std::uint32_t>(growing_.size());
+    growing_.push_back({.slot = slot, .row = row, .bound = running_[slot].bound});
+    for (const Use& use : uses(slot)) {
+      const Resource& resource = resources_[use.resource];
+      if (!(resource.used > 1)) continue;
+      filling_.seconds[row * width + resource.column] = use.seconds;
+      filling_.inverse[row * width + resource.column] = use.inverse;
+      ++filling_.users[resource.column];
+    }
   }
 }
 

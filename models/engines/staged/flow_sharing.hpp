@@ -35,21 +35,26 @@ private:
     double rate = 0;
     Time since, end;
   };
-  // An activity while rates are found, and its uses of resources that can be used up, side by side in memory.
+  // An activity while rates are found.
   struct Growing {
-    std::uint32_t slot = 0, first_use = 0, last_use = 0;
+    std::uint32_t slot = 0, row = 0;
     double bound = 0, rate = 0, increment = 0;
   };
   struct Resource {
-    double left = 1, share = 0, used = 0;
-    std::uint32_t growing = 0;  // activities that use it and can still grow
+    double used = 0;           // if all activities ran at their bounds
+    std::uint32_t column = 0;  // of those that can be used up
     std::uint32_t stamp = 0;
+  };
+  struct Filling {
+    std::vector<double> left, share, used, users;  // by column; users: activities that use it and can still grow
+    std::vector<double> seconds, inverse;          // row by row
   };
 
   std::span<Use> uses(std::uint32_t slot) { return {uses_.data() + std::size_t{slot} * stride_, running_[slot].use_count}; }
   void widen(std::size_t uses);
   void solve();
   bool all_at_bound();
+  void begin_filling();
   void fill();
   void set_rate(Running&, double rate);
 
@@ -64,7 +69,7 @@ private:
   std::uint32_t stamp_ = 0;
   std::vector<std::uint32_t> connected_, others_, touched_;  // these are kept to avoid allocation
   std::vector<Growing> growing_;
-  std::vector<Use> growing_uses_;
+  Filling filling_;
 };
 
 }  // namespace homenode
