@@ -34,6 +34,9 @@ def words_of(error: Error) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+_MACHINES = 256  # kept, each some 100 kB
+_SHARING = 4  # machines in a batch at least: runs on several share what their caches see
+
 Where = Callable[[Mapping[str, Any]], bool]
 
 
@@ -150,9 +153,7 @@ class Plan:
     conditions: tuple[Where | Condition, ...] = ()
     sampling: Sampling | None = None
     _drawn: dict[tuple[Any, ...], Any] = field(default_factory=dict, compare=False)
-    _last: dict[str, Any] = field(
-        default_factory=dict, compare=False
-    )  # the machine that was made last: points in turn ask for one
+    _made: dict[tuple[Any, ...], Machine] = field(default_factory=dict, compare=False)  # machines that were made last
 
     def points(self) -> list[Point]:
         """The points that no condition leaves out, in the order of the axes. UsageError for more than anybody can run."""
@@ -198,13 +199,13 @@ class Plan:
     def machine_of(self, point: Point) -> Machine:
         """The machine with the point's changes, sampled or not. UsageError where there is none such."""
         asked = _of_machine(point)
-        if self._last.get("asked") != asked:
-            self._last.clear()
-            self._last.update(machine=self._made(point), asked=asked)
-        machine: Machine = self._last["machine"]
-        return machine
+        if asked not in self._made:
+            if len(self._made) == _MACHINES:
+                self._made.clear()
+            self._made[asked] = self._make(point)
+        return self._made[asked]
 
-    def _made(self, point: Point) -> Machine:
+    def _make(self, point: Point) -> Machine:
         changes = {name.removeprefix(CHANGE): value for name, value in point.items() if name.startswith(CHANGE)}
         machine = self.machines[point[MACHINE]]
         machine = machine.with_changes(changes) if changes else machine
@@ -242,9 +243,27 @@ class Plan:
 
     def batches(self, points: Sequence[Point], size: int) -> Iterator[list[StudyRun]]:
         """All runs, some at a time, so that not all of their machines are in memory; those that may share work stand together."""
-        order = sorted(range(len(points)), key=lambda index: _together(points[index]))
-        for begin in range(0, len(order), size):
-            yield [self.run(index, points[index]) for index in order[begin : begin + size]]
+        for batch in _batches(points, size):
+            self._made.clear()
+            yield [self.run(index, points[index]) for index in batch]
+
+
+def _batches(points: Sequence[Point], size: int) -> Iterator[list[int]]:
+    """Numbers of points, at most `size` of them at a time: of machines that few ask for all runs, so that each is made once."""
+    of_machine: dict[tuple[Any, ...], list[int]] = {}
+    for index, point in enumerate(points):
+        of_machine.setdefault(_of_machine(point), []).append(index)
+    groups = list(of_machine.values())
+    if max(map(len, groups), default=0) * _SHARING > size:
+        groups = [list(range(len(points)))]
+    batch: list[int] = []
+    for group in [*groups, []]:
+        if batch and (not group or len(batch) + len(group) > size):
+            batch.sort(key=lambda index: _together(points[index]))
+            for begin in range(0, len(batch), size):
+                yield batch[begin : begin + size]
+            batch = []
+        batch += group
 
 
 def _together(point: Point) -> tuple[str, ...]:
