@@ -39,8 +39,8 @@ void check_room(const PlacementProblem& problem) {
   }
 }
 
-// Pages on their cheapest nodes, as if these had room for all; then the flow that empties what is too full. Of all that leave as many pages on
-// each node as there are, the placement costs least before and after each step.
+// Pages on their cheapest nodes, as if these had room for all; then the flow that empties what is too full. Of all that leave as many pages
+// on each node as there are, the placement costs least before and after each step.
 class Relocation {
 public:
   explicit Relocation(const PlacementProblem& problem) : problem_{problem}, nodes_{problem.nodes}, used_(problem.nodes, 0) {
@@ -139,7 +139,7 @@ private:
   std::vector<std::vector<Cost>> costs_;  // by class and node
   PageCounts counts_;
   std::vector<std::uint64_t> used_;  // pages by node
-  std::vector<Moves> moves_;  // by node from and node to
+  std::vector<Moves> moves_;         // by node from and node to
 };
 
 }  // namespace

@@ -8,8 +8,8 @@
 // Executions that do the same to the same objects are one loop. Its first execution and its second one are told apart (cold and warm);
 // later ones are taken for the second. Stacks and other objects private to a thread are left out: they stay in its innermost cache.
 //
-// Of a program that touches very many single lines one in N is followed, the same of each page (line_sample.hpp), and counts for N. Pages that
-// are written first are those of all lines.
+// Of a program that touches very many single lines one in N is followed, the same of each page (line_sample.hpp), and counts for N. Pages
+// that are written first are those of all lines.
 #pragma once
 
 #include <cstdint>

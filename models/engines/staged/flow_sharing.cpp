@@ -157,8 +157,8 @@ bool FlowSharing::all_at_bound() {
   return true;
 }
 
-// touched_ holds the resources that can be used up; the others hold nobody back and are left out. Activities are rows and resources columns of
-// full matrices: most activities use most of the resources that are scarce.
+// touched_ holds the resources that can be used up; the others hold nobody back and are left out. Activities are rows and resources columns
+// of full matrices: most activities use most of the resources that are scarce.
 void FlowSharing::fill() {
   begin_filling();
   const auto width = static_cast<Eigen::Index>(filling_.left.size());
