@@ -238,13 +238,15 @@ std::string what_a_table_sees(const Machine& machine, const RunSpec& spec) {
   text << "; core " << machine.clock.hertz();
   for (const double each : {issue, integer, add, multiply, fma, divide, load, store, branch, block_time, misprediction})
     text << ' ' << each;
-  text << ' ' << cpu << ' ' << spec.core << ' ' << spec.core_factors;
+  text << ' ' << cpu << ' ' << spec.core << ' ' << spec.core_factors << "; caches " << spec.caches;
   return text.str();
 }
 
-// One in so many: as `flow` follows them where nobody says how.
+constexpr double most_missing = 0.02;  // of the lines that a sample is to stand for
+
+// One in so many: as `flow` follows them.
 unsigned lines_followed(const Workload& workload, const Machine& machine, const RunSpec& spec) {
-  return choose_caches("auto", workload, machine, LineTouchOptions::of(machine, store_treatment(spec.stores, machine))).one_in;
+  return choose_caches(spec.caches, workload, machine, LineTouchOptions::of(machine, store_treatment(spec.stores, machine))).one_in;
 }
 
 // Estimates of one program mostly differ in latencies and policies, which its table does not see.
@@ -252,17 +254,20 @@ std::shared_ptr<const TrafficTable> table_of(const Workload& workload, const Mac
   struct OfMachine {
     Machine machine;  // that the table refers to
     TrafficTable table;
-    OfMachine(const Workload& program, const Machine& of, const RunSpec& run)
+    OfMachine(const Workload& program, const Machine& of, const RunSpec& run, unsigned one_in)
         : machine{of},
           table{program,
                 machine,
                 store_treatment(run.stores, machine),
                 page_sizes(run.pages).page,
                 with_core_factors(code_cycles(program, machine, run.core), run.core_factors),
-                lines_followed(program, machine, run)} {}
+                one_in} {}
   };
-  const auto made = workload.traffic_table.get<OfMachine>(what_a_table_sees(machine, spec),
-                                                          [&] { return std::make_shared<const OfMachine>(workload, machine, spec); });
+  const auto made = workload.traffic_table.get<OfMachine>(what_a_table_sees(machine, spec), [&] {
+    auto table = std::make_shared<const OfMachine>(workload, machine, spec, lines_followed(workload, machine, spec));
+    if (table->table.sampling_error() > most_missing) table = std::make_shared<const OfMachine>(workload, machine, spec, 1U);
+    return table;
+  });
   return {made, &made->table};
 }
 

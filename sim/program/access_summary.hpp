@@ -4,7 +4,8 @@
 // every page of its range counts evenly over the range (rows with gaps of less than a page are one range). So does a run of more
 // than `most_pieces` separate pieces. Stacks and other thread-private objects are left out: each has one user.
 // Pages are those of the object: page 0 holds its byte 0. So a summary holds wherever the object lies, also when it comes anew.
-// It grows with the number of distinct ranges that threads use and that are more than a page, not with their pages.
+// It grows with the number of distinct ranges that threads use beyond a page's end, not with their pages, and with the pages of shorter
+// ones.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +52,8 @@ public:
   static constexpr std::uint64_t most_pieces = 1 << 16;
 
   AccessRecorder(const Workload&, std::uint64_t page_bytes);
+  AccessRecorder(const AccessRecorder&) = delete;
+  AccessRecorder& operator=(const AccessRecorder&) = delete;
 
   bool known(ObjectId object) const { return found_[object.index()].known; }
   // `phase`: where byte 0 of the object lies in its page; before the first use of the object.

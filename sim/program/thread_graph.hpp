@@ -66,7 +66,7 @@ private:
 // nobody. Between the threads of a team everything is a dependence but what serial code wrote before or reads after. Memory grows with the
 // pieces that the threads' footprints consist of, not with the number of accesses.
 ThreadGraph thread_graph(const Workload&, unsigned team);
-// The same, which the program keeps for whoever asks next: mappings, reports and advice ask for the same few teams.
+// The same. The program keeps those of up to 256 threads for whoever asks next: mappings, reports and advice ask for the same few teams.
 std::shared_ptr<const ThreadGraph> known_thread_graph(const Workload&, unsigned team);
 
 }  // namespace homenode

@@ -308,6 +308,8 @@ ThreadGraph thread_graph(const Workload& workload, unsigned team) {
 }
 
 std::shared_ptr<const ThreadGraph> known_thread_graph(const Workload& workload, unsigned team) {
+  constexpr unsigned most = 256;  // threads: some megabytes
+  if (team > most) return std::make_shared<const ThreadGraph>(thread_graph(workload, team));
   return workload.thread_graphs.get(std::to_string(team), [&] { return thread_graph(workload, team); });
 }
 

@@ -101,6 +101,22 @@ void ClosedForm::join_pieces(std::vector<Piece>& pieces) {
   pieces.resize(last + 1);
 }
 
+// Of joined pieces. Threads with as much of a cell get cells in turn.
+void ClosedForm::own_most(std::span<const Piece> pieces, Owners& owners) {
+  constexpr double alike = 1e-9;
+  std::fill(owners.cells.begin(), owners.cells.end(), 0);
+  for (auto piece = pieces.begin(); piece != pieces.end();) {
+    auto most = piece;
+    const std::uint32_t cell = piece->cell;
+    for (; piece != pieces.end() && piece->cell == cell; ++piece) {
+      const double more = piece->fraction - most->fraction;
+      if (more > alike || (more > -alike && owners.cells[piece->thread] < owners.cells[most->thread])) most = piece;
+    }
+    owners.of_cell[cell] = most->thread;
+    owners.turn[cell] = owners.cells[most->thread]++;
+  }
+}
+
 ClosedForm::Assignment ClosedForm::assign(const RegionTraffic& traffic, std::span<const ScheduledRange> schedule) const {
   Assignment result;
   Owners& owners = result.owners;
@@ -132,7 +148,17 @@ ClosedForm::Assignment ClosedForm::assign(const RegionTraffic& traffic, std::spa
       last[thread] = std::max(last[thread], c);
     }
   }
-  if (result.pieces.size() > 2 * traffic.cells.size()) join_pieces(result.pieces);
+  if (result.pieces.size() > 2 * traffic.cells.size()) {
+    join_pieces(result.pieces);
+    own_most(result.pieces, owners);
+    std::fill(first.begin(), first.end(), no_cell);
+    std::fill(last.begin(), last.end(), 0);
+    for (std::uint32_t c = 0; c < traffic.cells.size(); ++c) {
+      if (owners.of_cell[c] == nobody) continue;
+      first[owners.of_cell[c]] = std::min(first[owners.of_cell[c]], c);
+      last[owners.of_cell[c]] = c;
+    }
+  }
   double threads = 0;
   for (std::size_t t = 0; t < team_.size(); ++t) {
     threads += owners.cells[t] > 0;

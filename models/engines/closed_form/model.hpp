@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -76,6 +77,7 @@ private:
   struct Found;  // where a part's lines are
 
   static void join_pieces(std::vector<Piece>&);
+  static void own_most(std::span<const Piece>, Owners&);
   Assignment assign(const RegionTraffic&, std::span<const ScheduledRange>) const;
   Demand demand(const RegionTraffic&, const Assignment&) const;
   void place_fresh_pages(const RegionTraffic&, const Assignment&, Demand&) const;

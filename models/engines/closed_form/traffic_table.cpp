@@ -11,6 +11,7 @@ namespace homenode {
 namespace {
 
 constexpr LineNumber private_lines{std::uint64_t{1} << 56};  // from here on: objects of single threads
+constexpr std::size_t counted_groups = 16;                   // one in so many tells how good a sample is
 constexpr std::size_t neighbours = 48;                       // parts of a cell that a new one may continue
 
 class AnyNode final : public PagePlacement {
@@ -104,6 +105,8 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
       levels_of_core_{private_levels(machine)},
       private_bounds_{stack_levels(machine, 0, levels_of_core_)} {
   touches_.keep(sample_.kept_lines());
+  touched_.resize(workload.regions.size(), 0);
+  kept_.resize(workload.regions.size(), 0);
   for (std::size_t e = 0; e < workload.executions.size(); ++e) {
     const Execution& execution = workload.executions[e];
     const Region& region = workload.regions[execution.region.index()];
@@ -162,6 +165,7 @@ std::optional<PageNumber> TrafficTable::first_page(ObjectId object) const {
 
 RegionTraffic TrafficTable::analyse(const Execution& execution, const ExecutionBody& body, LoopNumber loop) {
   RegionTraffic traffic;
+  region_ = execution.region.index();
   traffic.loop = loop;
   traffic.iterations = execution.iterations;
   traffic.cells.resize(static_cast<std::size_t>(std::min(execution.iterations, most_cells)));
@@ -192,10 +196,12 @@ void TrafficTable::follow_group(RegionTraffic& traffic, std::uint32_t cell) {
   found_.clear();
   touch_of_.clear();
   for (const LineTouch& touch : touches_.left_out()) note_writes(traffic, cell, touch);
+  if (!sample_.all() && groups_++ % counted_groups == 0) count_lines();
   for (std::size_t i = 0; i < group_.size(); ++i) {
     if (group_[i].lines.first >= private_lines) continue;
     note_writes(traffic, cell, group_[i]);
-    if (const LineRange kept = sample_.numbers(group_[i].lines); kept.size() > 0) history_.look_up(kept, found_);
+    const LineRange kept = sample_.numbers(group_[i].lines);
+    if (kept.size() > 0) history_.look_up(kept, found_);
     touch_of_.resize(found_.size(), i);
   }
   if (found_.empty()) return;
@@ -208,6 +214,30 @@ void TrafficTable::follow_group(RegionTraffic& traffic, std::uint32_t cell) {
     else
       history_.touch(found_[i], cell, touch.writes);
   }
+}
+
+// Of the group in hand, each line once.
+void TrafficTable::count_lines() {
+  left_out_.clear();
+  for (const LineTouch& touch : touches_.left_out())
+    if (touch.lines.first < private_lines) left_out_.push_back(touch.lines.first);
+  std::sort(left_out_.begin(), left_out_.end());
+  touched_[region_] += static_cast<std::uint64_t>(std::unique(left_out_.begin(), left_out_.end()) - left_out_.begin());
+  for (const LineTouch& touch : group_) {
+    if (touch.lines.first >= private_lines) continue;
+    touched_[region_] += touch.lines.size();
+    kept_[region_] += sample_.numbers(touch.lines).size();
+  }
+}
+
+double TrafficTable::sampling_error() const {
+  double all = 0, missing = 0;
+  for (std::size_t region = 0; region < touched_.size(); ++region) {
+    const auto touched = static_cast<double>(touched_[region]);
+    all += touched;
+    missing += std::abs(static_cast<double>(kept_[region]) * sample_.one_in() - touched);
+  }
+  return all > 0 ? missing / all : 0;
 }
 
 // `kept`: distances in kept lines.

@@ -80,6 +80,9 @@ public:
   std::uint64_t page_bytes() const { return page_bytes_; }
   std::uint64_t lines_per_page() const { return lines_per_page_; }
   unsigned one_in() const { return sample_.one_in(); }  // lines that a kept one stands for
+  // How far the lines that the sample stands for are from those that were touched, summed over regions, relative: programs that touch the
+  // same few lines of every page are told wrongly by a sample.
+  double sampling_error() const;
   // The object that the page belongs to, and the page's first byte in it.
   std::pair<ObjectId, std::int64_t> object_at(PageNumber) const;
   // That holds byte 0 of the object; nothing if nobody uses the object.
@@ -97,6 +100,7 @@ private:
   Address address_of(ObjectId);
   RegionTraffic analyse(const Execution&, const ExecutionBody&, LoopNumber);
   void follow_group(RegionTraffic&, std::uint32_t cell);
+  void count_lines();
   void add(RegionTraffic&, std::uint32_t cell, const LineTouch&, const LineReuse&);
   void note_writes(RegionTraffic&, std::uint32_t cell, const LineTouch&);
 
@@ -112,6 +116,9 @@ private:
   std::vector<std::uint8_t> known_;          // by object
   LineNumber first_line_, first_kept_;       // of page 0
   std::uint64_t kept_per_page_;
+  std::vector<std::uint64_t> touched_, kept_;  // lines in one group of so many, by region
+  std::size_t region_ = 0, groups_ = 0;        // in hand; so far
+  std::vector<LineNumber> left_out_;           // scratch
   std::uint64_t pages_ = 0;
   std::vector<std::uint8_t> written_pages_;
   std::unordered_map<PageNumber, std::size_t> fresh_;  // page -> entry of the execution in hand

@@ -34,8 +34,8 @@ def words_of(error: Error) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-_MACHINES = 256  # kept, each some 100 kB
-_SHARING = 4  # machines in a batch at least: runs on several share what their caches see
+_MACHINES = 256  # kept for conditions, each some 100 kB
+_CACHES_SEE = ("core.miss_buffers", "core.prefetch", "tlb.entries", "tlb.large_entries")  # of what is uncertain
 
 Where = Callable[[Mapping[str, Any]], bool]
 
@@ -153,7 +153,7 @@ class Plan:
     conditions: tuple[Where | Condition, ...] = ()
     sampling: Sampling | None = None
     _drawn: dict[tuple[Any, ...], Any] = field(default_factory=dict, compare=False)
-    _made: dict[tuple[Any, ...], Machine] = field(default_factory=dict, compare=False)  # machines that were made last
+    _made: dict[tuple[Any, ...], Machine] = field(default_factory=dict, init=False, compare=False)  # for conditions
 
     def points(self) -> list[Point]:
         """The points that no condition leaves out, in the order of the axes. UsageError for more than anybody can run."""
@@ -224,15 +224,19 @@ class Plan:
             self._drawn[known] = uncertain, sampling.factors_at(uncertain, drawn.probabilities(len(uncertain)))
         return self._drawn[known]
 
-    def run(self, index: int, point: Point) -> StudyRun:
-        """The run of a point."""
+    def run(self, index: int, point: Point, machines: dict[tuple[Any, ...], Machine] | None = None) -> StudyRun:
+        """The run of a point; `machines`: those that were made already, by what of a point decides them."""
+        machines = {} if machines is None else machines
         trace = self.traces[point[TRACE]]
         options = {name: value for name, value in point.items() if name in NAMES}
         if options.get("engine") == CLOSED_FORM:
             del options["engine"]
         machine = self.machines[point[MACHINE]]
         try:
-            machine = self.machine_of(point)
+            asked = _of_machine(point)
+            if asked not in machines:
+                machines[asked] = self._make(point)
+            machine = machines[asked]
             options = {**threads_of(trace), **options}
             if "threads" not in options:
                 raise UsageError("axis 'threads' is missing; allowed: threads=N, one number or several")
@@ -243,18 +247,28 @@ class Plan:
 
     def batches(self, points: Sequence[Point], size: int) -> Iterator[list[StudyRun]]:
         """All runs, some at a time, so that not all of their machines are in memory; those that may share work stand together."""
-        for batch in _batches(points, size):
-            self._made.clear()
-            yield [self.run(index, points[index]) for index in batch]
+        for batch in _batches(points, size, apart=self._caches_see_samples()):
+            machines: dict[tuple[Any, ...], Machine] = {}
+            yield [self.run(index, points[index], machines) for index in batch]
+
+    def _caches_see_samples(self) -> bool:
+        """Whether sampled machines may differ in what the caches see, so that runs on them have nothing to share."""
+        if self.sampling is None:
+            return False
+        drawn = self.sampling.parameters
+        return drawn is None or any(name.startswith(_CACHES_SEE) for name in drawn)
 
 
-def _batches(points: Sequence[Point], size: int) -> Iterator[list[int]]:
-    """Numbers of points, at most `size` of them at a time: of machines that few ask for all runs, so that each is made once."""
+def _batches(points: Sequence[Point], size: int, apart: bool) -> Iterator[list[int]]:
+    """Numbers of points, at most `size` of them at a time.
+
+    If runs on several machines have nothing to share (`apart`), a batch has all runs of its machines, so that each is made once.
+    """
     of_machine: dict[tuple[Any, ...], list[int]] = {}
     for index, point in enumerate(points):
         of_machine.setdefault(_of_machine(point), []).append(index)
     groups = list(of_machine.values())
-    if max(map(len, groups), default=0) * _SHARING > size:
+    if not apart or max(map(len, groups), default=0) > size:
         groups = [list(range(len(points)))]
     batch: list[int] = []
     for group in [*groups, []]:

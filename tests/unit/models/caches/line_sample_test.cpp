@@ -49,6 +49,9 @@ TEST(LineSample, FindsTheKeptLinesOfARange) {
       for (LineNumber line = first; line < last; ++line)
         if (sample.has(line)) expected.push_back(line);
       ASSERT_EQ(found, expected);
+      const LineRange numbers = sample.numbers({first, last});
+      ASSERT_EQ(numbers.size(), expected.size());
+      for (std::size_t k = 0; k < expected.size(); ++k) ASSERT_EQ(sample.number(expected[k]), numbers.first + k);
     }
   }
 }

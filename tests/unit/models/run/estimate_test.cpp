@@ -78,6 +78,30 @@ TEST(Estimate, ofIterationsHandedOutOneByOneIsThatOfThreadsWithAsMuchOfEachCell)
   }
 }
 
+TEST(Estimate, ofIterationsDealtOutOneByOneHasPagesOnAllNodes) {
+  // Iteration i goes to thread i mod 4, on two nodes. Each cell of 64 is dealt out evenly: cells have owners in turn, which touch its
+  // pages.
+  constexpr std::int64_t iterations = 1 << 17;
+  WorkloadBuilder builder;
+  const ObjectId array = builder.object("array", iterations * 256, ObjectKind::mapped);
+  const RegionId fill = builder.loop("fill", iterations), sweep = builder.loop("sweep", iterations);
+  builder.nest(fill, {4}, {write(array, 0, {64}, 256)});
+  builder.nest(sweep, {4}, {read(array, 0, {64}, 256)});
+  builder.repeat(fill);
+  builder.repeat(sweep);
+  const auto program = builder.build();
+  RunSpec spec;
+  spec.threads = 4;
+  spec.distribution = "static:1";
+  const auto seconds = [&](const std::string& placement) {
+    spec.placement = placement;
+    const Estimate found = estimate(*program, two_sockets(2), spec);
+    return found.regions.back().seconds;
+  };
+  EXPECT_NEAR(seconds("first-touch"), seconds("interleave"), 0.05 * seconds("interleave"));
+  EXPECT_LT(seconds("first-touch"), 0.8 * seconds("bind:0"));
+}
+
 double seconds_of(const Estimate& found, const std::string& label) {
   for (const auto& region : found.regions)
     if (region.label == label) return region.thread_seconds.at(0);

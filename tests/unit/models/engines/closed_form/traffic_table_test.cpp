@@ -74,6 +74,31 @@ TEST(TrafficTable, ofASampleHasTheTrafficOfAllLines) {
   EXPECT_GT(whole.distance / whole.of_earlier_executions, 0.4 * pages * lines_of_page);
 }
 
+TEST(TrafficTable, saysWhereASampleMeetsTheSameLinesOfEveryPage) {
+  const auto program = scattered_program();
+  const Machine machine = two_sockets(4);
+  const auto error_of = [&](const Workload& workload, unsigned one_in) {
+    return TrafficTable{workload, machine, StoreTreatment::regular, Bytes{page}, nullptr, one_in}.sampling_error();
+  };
+  EXPECT_EQ(error_of(*program, 1), 0);
+  EXPECT_LT(error_of(*program, 8), 0.05);  // of few lines
+  // One line of each record of 2 KiB, in no order: of a page two lines, which all are followed or none.
+  WorkloadBuilder builder;
+  const ObjectId records = builder.object("records", 4 * pages * page, ObjectKind::mapped);
+  const RegionId gather = builder.loop("gather", iterations);
+  std::vector<std::int64_t> order(8 * pages);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937{7});
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t k = 0; k < 128; ++k) offsets.push_back(2048 * order[static_cast<std::size_t>(i * 128 + k)]);
+    builder.stream(gather, AccessKind::read, records, offsets);
+    builder.next_block(gather, i + 1);
+  }
+  builder.repeat(gather);
+  EXPECT_GE(error_of(*builder.build(), 8), 1);
+}
+
 TEST(TrafficTable, ofASampleHasAllPagesThatAreWrittenFirst) {
   // Also those of which no followed line is written.
   const auto program = scattered_program();
