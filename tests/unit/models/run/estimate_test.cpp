@@ -48,27 +48,34 @@ TEST(Estimate, addsUpRegionsOfOneThread) {
   EXPECT_NEAR(found.seconds, regions, 1e-9 + 4 * one_node().fork_base.seconds());
 }
 
-TEST(Estimate, ofIterationsHandedOutOneByOneIsThatOfThreadsWithAsMuchOfEachCell) {
-  // 2^17 iterations of four lines each are told in 2048 cells of 64. Of each cell four threads have a quarter, one by one or in a row.
-  constexpr std::int64_t iterations = 1 << 17, cell = 64;
+constexpr std::int64_t short_iterations = 1 << 17;
+
+// Each of four lines: written in one execution, read in two.
+std::shared_ptr<Workload> many_short_iterations() {
   WorkloadBuilder builder;
-  const ObjectId array = builder.object("array", iterations * 256, ObjectKind::mapped);
-  const RegionId fill = builder.loop("fill", iterations), sweep = builder.loop("sweep", iterations);
+  const ObjectId array = builder.object("array", short_iterations * 256, ObjectKind::mapped);
+  const RegionId fill = builder.loop("fill", short_iterations), sweep = builder.loop("sweep", short_iterations);
   builder.nest(fill, {4}, {write(array, 0, {64}, 256)});
   builder.nest(sweep, {4}, {read(array, 0, {64}, 256)});
   builder.repeat(fill);
-  const ExecutionId warm = builder.repeat(sweep, 2);
-  const auto program = builder.build();
+  builder.repeat(sweep, 2);
+  return builder.build();
+}
+
+TEST(Estimate, ofIterationsHandedOutOneByOneIsThatOfThreadsWithAsMuchOfEachCell) {
+  // 2^17 iterations are told in 2048 cells of 64. Of each cell four threads have a quarter, one by one or in a row.
+  constexpr std::int64_t cell = 64;
+  const auto program = many_short_iterations();
   const Machine machine = one_node();
   RunSpec spec;
   spec.threads = 4;
   const auto estimated = [&](std::int64_t chunk) {
     std::vector<ScheduledRange> schedule;
-    for (std::int64_t first = 0; first < iterations; first += chunk)
+    for (std::int64_t first = 0; first < short_iterations; first += chunk)
       schedule.push_back({first, first + chunk, ThreadId{static_cast<std::size_t>(first / chunk) % 4}});
     const OracleOfRun made = make_oracle(*program, machine, spec, {});
     made.oracle->record_execution(ExecutionId{0}, schedule);
-    return made.oracle->estimate(warm, schedule);
+    return made.oracle->estimate(ExecutionId{1}, schedule);
   };
   const RegionEstimate one_by_one = estimated(1), in_a_row = estimated(cell / 4);
   ASSERT_EQ(one_by_one.thread_seconds.size(), 4U);
@@ -81,15 +88,7 @@ TEST(Estimate, ofIterationsHandedOutOneByOneIsThatOfThreadsWithAsMuchOfEachCell)
 TEST(Estimate, ofIterationsDealtOutOneByOneHasPagesOnAllNodes) {
   // Iteration i goes to thread i mod 4, on two nodes. Each cell of 64 is dealt out evenly: cells have owners in turn, which touch its
   // pages.
-  constexpr std::int64_t iterations = 1 << 17;
-  WorkloadBuilder builder;
-  const ObjectId array = builder.object("array", iterations * 256, ObjectKind::mapped);
-  const RegionId fill = builder.loop("fill", iterations), sweep = builder.loop("sweep", iterations);
-  builder.nest(fill, {4}, {write(array, 0, {64}, 256)});
-  builder.nest(sweep, {4}, {read(array, 0, {64}, 256)});
-  builder.repeat(fill);
-  builder.repeat(sweep);
-  const auto program = builder.build();
+  const auto program = many_short_iterations();
   RunSpec spec;
   spec.threads = 4;
   spec.distribution = "static:1";
