@@ -39,8 +39,8 @@ void check_room(const PlacementProblem& problem) {
   }
 }
 
-// Pages on their cheapest nodes, as if these had room for all; then the flow that empties what is too full. Of all that leave as many pages
-// on each node as there are, the placement costs least before and after each step.
+// Pages on their cheapest nodes, as if these had room for all; then the flow that empties what is too full. After each step no placement
+// with as many pages on each node costs less.
 class Relocation {
 public:
   explicit Relocation(const PlacementProblem& problem) : problem_{problem}, nodes_{problem.nodes}, used_(problem.nodes, 0) {

@@ -4,8 +4,7 @@
 // every page of its range counts evenly over the range (rows with gaps of less than a page are one range). So does a run of more
 // than `most_pieces` separate pieces. Stacks and other thread-private objects are left out: each has one user.
 // Pages are those of the object: page 0 holds its byte 0. So a summary holds wherever the object lies, also when it comes anew.
-// It grows with the number of distinct ranges that threads use beyond a page's end, not with their pages, and with the pages of shorter
-// ones.
+// It grows with the number of distinct ranges of more than one page, and with the number of pages in which threads use shorter ranges.
 #pragma once
 
 #include <cstdint>
