@@ -47,7 +47,7 @@ public:
   CoreBlock without_carried_registers(const CoreBlock&);
 
 private:
-  CoreInstruction read(const llvm::MCInst&);
+  CoreInstruction read(const llvm::MCInst&, bool locked);
   std::unique_ptr<llvm::mca::Instruction> of_fixed_cost(const llvm::mca::InstrDesc&) const;
   std::unique_ptr<llvm::mca::Instruction> described_by(const llvm::mca::InstrDesc&, const llvm::mca::Instruction& plain) const;
   void make_renamed(CoreInstruction&) const;
@@ -57,7 +57,7 @@ private:
 
   CoreTarget& target_;
   EffectsReader effects_;
-  llvm::mca::InstrDesc one_cycle_{}, string_operation_{};
+  llvm::mca::InstrDesc one_cycle_{}, string_operation_{}, locked_{};
   std::map<std::string, std::uint64_t> unknown_;
 };
 

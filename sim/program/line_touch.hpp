@@ -12,6 +12,7 @@ struct LineTouch {
   LineRange lines;
   bool reads = false, writes = false;
   bool non_temporal = false;   // non-temporal store: no allocation, written to memory at once
+  bool atomic = false;         // atomic read-modify-writes are among them
   float parallelism = 1;       // outstanding misses of this stream
   std::uint64_t accesses = 0;  // words behind it, for hit rates
 };

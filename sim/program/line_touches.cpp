@@ -259,6 +259,7 @@ void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
   cursor.extent = std::max<std::uint64_t>(run.width, 1);
   cursor.reads = run.kind != AccessKind::write;
   cursor.writes = run.kind != AccessKind::read;
+  cursor.atomic = run.kind == AccessKind::atomic;
   cursor.non_temporal = run.streamable && cursor.writes && options_.stores == StoreTreatment::nontemporal;
 
   const auto erase_innermost = [&] {

@@ -100,7 +100,7 @@ private:
     std::uint64_t accesses = 1;  // of one element
     std::uint64_t most = 0;      // elements in one group
     float parallelism = 1;
-    bool reads = false, writes = false, non_temporal = false;
+    bool reads = false, writes = false, non_temporal = false, atomic = false;
     bool separate = false;  // lines between elements are not touched
     SlotNumber slot = 0;
     unsigned outer_dimensions = 0;  // loops around the innermost one
@@ -140,7 +140,7 @@ private:
       float parallelism = 1;  // of one iteration; of several, whose shift no prefetcher follows
       double dependence = 0;  // of several: at most so many in flight
       Prefetched prefetched;  // of several: within an iteration
-      bool reads = false, writes = false, non_temporal = false;
+      bool reads = false, writes = false, non_temporal = false, atomic = false;
     };
     std::vector<Touch> touches;
     std::vector<std::uint32_t> group_ends;

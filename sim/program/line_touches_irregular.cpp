@@ -54,6 +54,7 @@ void LineTouches::gather_blocks() {
                                 .reads = run.kind != AccessKind::write,
                                 .writes = writes,
                                 .non_temporal = non_temporal,
+                                .atomic = run.kind == AccessKind::atomic,
                                 .parallelism = static_cast<float>(options_.prefetched_lines),
                                 .accesses = 1});
           }
@@ -135,6 +136,7 @@ void LineTouches::add_irregular(std::uint64_t sequence, std::uint64_t address, s
   touch.reads = kind != AccessKind::write;
   touch.writes = kind != AccessKind::read;
   touch.non_temporal = non_temporal;
+  touch.atomic = kind == AccessKind::atomic;
   touch.parallelism = 0;  // known when the batch is complete
   touch.accesses = 1;
   touches_.push_back(touch);

@@ -13,6 +13,7 @@ bool is_same_kind(const LineTouch& a, const LineTouch& b) {
 
 void absorb(LineTouch& into, const LineTouch& other) {
   into.accesses += other.accesses;
+  into.atomic |= other.atomic;
   into.parallelism = std::min(into.parallelism, other.parallelism);
 }
 
@@ -81,11 +82,12 @@ std::vector<LineTouch>& TouchCombiner::combine_kinds(const std::vector<LineTouch
     piece.lines = {cuts_[c], cuts_[c + 1]};
     bool cached_write = false;
     piece.accesses = 0;
-    piece.reads = piece.writes = piece.non_temporal = false;
+    piece.reads = piece.writes = piece.non_temporal = piece.atomic = false;
     for (LineTouch& touch : open_) {
       piece.reads |= touch.reads;
       piece.writes |= touch.writes;
       piece.non_temporal |= touch.non_temporal;
+      piece.atomic |= touch.atomic;
       cached_write |= touch.writes && !touch.non_temporal;
       piece.parallelism = std::min(piece.parallelism, touch.parallelism);
       piece.accesses += std::exchange(touch.accesses, 0);  // where the stream begins

@@ -166,6 +166,33 @@ TEST_P(MemoryModelContract, NoRunIsFasterThanItsBytesThroughAnyPart) {
   });
 }
 
+TEST_P(MemoryModelContract, ACounterThatAllCoresAddToIsNoFasterThanOnOneCore) {
+  // One line is with one core at a time, so that a team adds no faster than a thread; in the first slices of `line` by half at most.
+  for (const AccessKind kind : {AccessKind::atomic, AccessKind::read}) {
+    WorkloadBuilder builder;
+    const ObjectId counter = builder.object("counter", 64);
+    const RegionId count = builder.loop("count", 1 << 16);
+    builder.nest(count, {1}, {{.kind = kind, .object = counter, .strides = {0}}});
+    builder.work(count, {.instructions = 4, .integer = 2, .load = 1, .store = 1, .branch = 1});
+    builder.repeat(count, 4);
+    const std::shared_ptr<Workload> workload = builder.build();
+    for (const Machine& machine : {smaller(two_sockets()), smaller(four_socket_square(2))}) {
+      RunSpec options = options_of(GetParam(), machine);
+      const RunReport team = run(*workload, machine, options);
+      options.threads = 1;
+      const RunReport alone = run(*workload, machine, options);
+      EXPECT_EQ(alone.counts.transfer_lines, 0);
+      if (kind == AccessKind::atomic) {
+        EXPECT_GT(team.time.seconds(), 0.9 * alone.time.seconds()) << machine.name;
+        EXPECT_GT(team.counts.transfer_lines, 1000) << machine.name;
+        EXPECT_EQ(team.regions.front().bottlenecks.front().resource, "contended line") << machine.name;
+      } else {
+        EXPECT_LT(team.time.seconds(), 0.5 * alone.time.seconds()) << machine.name;
+      }
+    }
+  }
+}
+
 TEST_P(MemoryModelContract, NoLatencyIsUnderTheUnloadedOne) {
   for_each_run([](const Machine& machine, const Workload&, const RunReport& report) {
     // machines.hpp: 100 ns, a hop 50 more, 250 ns behind a link of its own; a transfer 40 ns in a socket, 15 ns in one of two last levels.

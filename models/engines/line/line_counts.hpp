@@ -32,13 +32,13 @@ public:
   // Machine and topology must outlive it.
   LineCounts(const Machine&, const Topology&);
 
-  void latency(LineSource source, std::int64_t picoseconds) {
+  void latency(LineSource source, std::int64_t picoseconds, std::uint64_t lines = 1) {
     if (source == LineSource::non_temporal) return;
     const std::int64_t nanoseconds = (picoseconds + 500) / 1000;
     if (nanoseconds < short_latencies)
-      ++short_[static_cast<std::size_t>(source)][static_cast<std::size_t>(nanoseconds)];
+      short_[static_cast<std::size_t>(source)][static_cast<std::size_t>(nanoseconds)] += lines;
     else
-      ++long_[static_cast<std::size_t>(source)][nanoseconds];
+      long_[static_cast<std::size_t>(source)][nanoseconds] += lines;
   }
   LineSource memory_source(const Asker&, NodeId home) const;
   EventCounts all() const;

@@ -70,6 +70,8 @@ private:
   Picoseconds line_time(Bandwidth) const;
   void take_levels(RunningSlice&, double cycle) const;
   void start_kernel_work(RunningSlice&, const Work&, std::uint64_t faulted, Picoseconds& overhead);
+  // `computing`: picoseconds.
+  Picoseconds wait_for_contended_lines(const Contention&, const Place&, Picoseconds overhead, double computing);
   Picoseconds work_on_pages(const Place&, AddressSpace&);
   void finish(RunningSlice&, Picoseconds at, std::vector<Completion>& done);
   // lines_of_core.cpp
@@ -137,6 +139,7 @@ private:
   Picoseconds port_out_ = 0;  // a line
   std::size_t first_side_cache_ = 0, first_port_ = 0;
   Picoseconds faults_free_ = 0;        // the lock of the address space
+  Picoseconds contended_free_ = 0;     // the line that is handed over most
   Picoseconds faults_held_until_ = 0;  // by a writer of it
   std::uint64_t watched_faults_ = 0;   // of the slice that starts: hinting faults, and writes to replicated pages
   SocketId faulted_last_;

@@ -105,7 +105,7 @@ struct RunningSlice {
   };
   std::vector<Exchanged> exchanged;
   // For what bound the slice.
-  Picoseconds overhead = 0, locked = 0, latency = 0;  // locked: by the lock that page faults take
+  Picoseconds overhead = 0, locked = 0, contended = 0, latency = 0;  // locked: by the lock that page faults take; contended: by lines
   std::uint64_t accesses = 0;
   Picoseconds held_back = 0;   // of its faults, by writers of their lock
   Picoseconds fault_time = 0;  // of one, on average

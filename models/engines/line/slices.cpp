@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/engines/parts/contention_cost.hpp"
 #include "models/engines/parts/held_back.hpp"
 #include "models/engines/parts/page_work.hpp"
 #include "sim/machine/transfer_latency.hpp"
@@ -73,6 +74,9 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   const double computing = cycle * core_times_.seconds(passed.slice) / picosecond;
   r.access_time = passed.slice.accesses == 0 ? 0 : computing / static_cast<double>(passed.slice.accesses);
   if (passed.slice.accesses == 0) r.clock += std::llround(computing);
+  r.contended = wait_for_contended_lines(passed.slice.contention, place, overhead, computing);
+  r.overhead += r.contended;
+  r.clock += r.contended;
   r.computed = 0;
   // Faults come page by page as the slice gets there.
   r.fault_seconds = fault_seconds(system_.fault, faulted, addresses.huge_pages() - huge_before, addresses.settled_cold());
@@ -135,6 +139,21 @@ void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint6
     r.kernel.push_back({home, lines});
     counts_.events.zeroed_bytes += lines * line_bytes_;
   });
+}
+
+// Lines that other cores write in the same time. All that is done with the busiest one comes one after the other, while the slice goes on
+// with what else it has to do.
+Picoseconds LineEngine::wait_for_contended_lines(const Contention& contention, const Place& place, Picoseconds overhead, double computing) {
+  const ContentionCost cost = contention_cost(contention, place.core, computing * picosecond, machine_, topology_);
+  if (!cost.any()) return 0;
+  const Picoseconds from = place.now.count() + overhead, begins = std::max(from, contended_free_);
+  contended_free_ = begins + to_picoseconds(cost.line);
+  if (timeline_ != nullptr)
+    timeline_->used(causes_.contended_line(), Time::picoseconds(begins), Time::picoseconds(contended_free_), cost.line);
+  const auto lines = static_cast<std::uint64_t>(std::llround(cost.handed));
+  counts_.events.transfer_lines += lines;
+  counts_.latency(LineSource::dirty_copy, cost.transfer.count(), lines);
+  return std::max(to_picoseconds(cost.waits), contended_free_ - from - to_picoseconds(computing * picosecond));
 }
 
 // What a fault that comes at `at` waits for a writer of the lock.
@@ -221,7 +240,9 @@ void LineEngine::finish(RunningSlice& r, Picoseconds at, std::vector<Completion>
   const double working = r.access_time * static_cast<double>(r.accesses) * picosecond;
   const double computing = std::clamp(seconds - overhead - faults, 0.0, working);
   const double stalled = std::max(0.0, seconds - overhead - faults - computing);
-  const double locked = static_cast<double>(r.locked + r.held_back) * picosecond, kernel = overhead - locked + faults;
+  const double contended = static_cast<double>(r.contended) * picosecond;
+  const double locked = static_cast<double>(r.locked + r.held_back) * picosecond, kernel = overhead - locked - contended + faults;
+  if (contended > 0) causes_.add(r.region, causes_.contended_line(), contended);
   if (locked > 0) causes_.add(r.region, causes_.page_faults(), locked);
   if (kernel > 0) causes_.add(r.region, causes_.number(PrivateCause::overhead), kernel);
   if (computing > 0) causes_.add(r.region, causes_.number(PrivateCause::core), computing);

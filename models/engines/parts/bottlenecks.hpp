@@ -23,6 +23,7 @@ public:
   std::size_t shared() const { return shared_; }
   std::size_t causes() const { return shared_ + static_cast<std::size_t>(PrivateCause::count); }
   std::size_t page_faults() const { return shared_ - 1; }
+  std::size_t contended_line() const { return shared_ - 2; }
   std::size_t number(PrivateCause cause) const { return shared_ + static_cast<std::size_t>(cause); }
   std::string name(std::size_t cause) const;
 

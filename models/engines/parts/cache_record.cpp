@@ -12,6 +12,7 @@ void FilteredSlice::clear() {
   walks = {};
   share = 1;
   outcome.clear();
+  contention.clear();
   phases.clear();
   touches.clear();
   placed.clear();
@@ -20,7 +21,8 @@ void FilteredSlice::clear() {
 std::uint64_t FilteredSlice::bytes() const {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   return sizeof(*this) + of(outcome.hit_lines) + of(outcome.hit_weight) + of(outcome.reads) + of(outcome.writebacks) +
-         of(outcome.non_temporal_writes) + of(outcome.transfers) + of(outcome.upgraded) + of(phases) + of(touches) + of(placed);
+         of(outcome.non_temporal_writes) + of(outcome.transfers) + of(outcome.upgraded) + of(phases) + of(touches) + of(placed) +
+         of(contention.writers);
 }
 
 bool CacheRecord::claim(const std::string& what) {

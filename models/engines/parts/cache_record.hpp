@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "models/engines/parts/contended_lines.hpp"
 #include "models/engines/parts/page_walks.hpp"
 #include "models/engines/parts/phases.hpp"
 #include "models/engines/parts/translation_buffer.hpp"
@@ -46,6 +47,7 @@ struct FilteredSlice {
   std::uint64_t accesses = 0;
   PageWalks walks;  // without transparent huge pages
   CacheOutcome outcome;
+  Contention contention;
   std::vector<SlicePhase> phases;
   std::vector<Touch> touches;
   std::vector<Placed> placed;

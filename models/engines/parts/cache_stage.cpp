@@ -53,7 +53,7 @@ CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, c
   if (thread < foreseen_.size() && !foreseen_[thread].empty()) {
     kept = next_foreseen(thread);
   } else {
-    kept = next_slice(work, addresses, faulted);
+    kept = next_slice(work, addresses, false, faulted);
   }
   passed_ = kept.own;
   Passed passed{*kept.slice, kept.slice->walks};
@@ -78,7 +78,7 @@ void CacheStage::note_touches(const FilteredSlice& slice, const Place& place, Ad
 std::uint64_t CacheStage::filter_ahead(const Work& work, AddressSpace& addresses) {
   const std::size_t thread = work.place.thread.index();
   if (foreseen_.size() <= thread) foreseen_.resize(thread + 1);
-  foreseen_[thread].push_back(next_slice(work, addresses));
+  foreseen_[thread].push_back(next_slice(work, addresses, true));
   return foreseen_[thread].back().slice->reached;
 }
 
@@ -98,6 +98,7 @@ CacheStage::Kept CacheStage::next_foreseen(std::size_t thread) {
 }
 
 std::uint64_t CacheStage::end_round(std::span<const Work> round, std::uint64_t most, AddressSpace& addresses) {
+  contended_.end_round();
   if (!warp_) return 0;
   if (reading_) {
     const std::vector<RecordedJump>& jumps = record_->jumps();
@@ -120,7 +121,7 @@ std::uint64_t CacheStage::jump(const std::shared_ptr<const RepeatedRounds>& repe
   return rounds;
 }
 
-CacheStage::Kept CacheStage::next_slice(const Work& work, AddressSpace& addresses, const std::function<void()>& faulted) {
+CacheStage::Kept CacheStage::next_slice(const Work& work, AddressSpace& addresses, bool ahead, const std::function<void()>& faulted) {
   if (reads_record()) {
     if (read_ == record_->slices().size()) throw std::logic_error("a run goes on behind the end of the recorded one");
     const FilteredSlice& slice = record_->slices()[read_++];
@@ -132,7 +133,7 @@ CacheStage::Kept CacheStage::next_slice(const Work& work, AddressSpace& addresse
   }
   if (recording_ && record_->full() && open_ == 0) end_recording();
   FilteredSlice& slice = recording_ ? record_->append() : free_slice();
-  filter(work, addresses, slice, faulted);
+  filter(work, addresses, slice, ahead, faulted);
   if (recording_) record_->grew(slice);
   return {.slice = &slice, .own = recording_ ? nullptr : &slice};
 }
@@ -147,7 +148,18 @@ FilteredSlice& CacheStage::free_slice() {
   return slice;
 }
 
-void CacheStage::filter(const Work& work, AddressSpace& addresses, FilteredSlice& slice, const std::function<void()>& faulted) {
+// Which other slices may run meanwhile, by a number that they share; none may beside serial code. Created threads run beside each other.
+std::optional<std::uint64_t> CacheStage::time_of(const Work& work) const {
+  const Execution& execution = workload_.executions[work.items.execution.index()];
+  if (execution.parallel != 0) return work.items.execution.index() + 2;
+  if (workload_.regions[execution.region.index()].kind == RegionKind::thread) return 1;
+  return std::nullopt;
+}
+
+void CacheStage::filter(const Work& work, AddressSpace& addresses, FilteredSlice& slice, bool ahead, const std::function<void()>& faulted) {
+  const std::optional<std::uint64_t> time = time_of(work);
+  others_write_ = time.has_value();
+  if (time) contended_.begin(work.place.core, *time);
   slice.clear();
   slice.items = work.items;
   slice.outcome.hit_lines.resize(machine_.caches.size(), 0);
@@ -157,8 +169,13 @@ void CacheStage::filter(const Work& work, AddressSpace& addresses, FilteredSlice
     touches_.start(workload_.patterns, *body_.of(work.items.execution), work.items.first, work.items.last,
                    addresses_for(addresses, work.place.thread, slice));
     access(work, touches_, addresses, slice, faulted);
-    return;
+  } else {
+    pass_stretch(work, addresses, slice, faulted);
   }
+  if (time) contended_.end(slice.contention, slice.accesses, ahead);
+}
+
+void CacheStage::pass_stretch(const Work& work, AddressSpace& addresses, FilteredSlice& slice, const std::function<void()>& faulted) {
   slice.first = work.stretch->first;
   touched_.clear();
   Opened& item = opened(work, addresses, slice);
@@ -223,6 +240,7 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   for (const LineTouch& touch : group.touches) {
     if (faulted) addresses.note_touch(bytes_of(touch.lines, line_bytes_), touch.writes, work.place);
     note_pages(touch, work.place.core, addresses, slice, faulted != nullptr, walks_now ? &walks : nullptr);
+    if (touch.writes && others_write_) contended_.wrote(touch);
     if (repetition_.follows()) repetition_.touched(touch.lines);
   }
   if (faulted && addresses.watch().faulted()) faulted();
@@ -231,6 +249,7 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   group.combined = touches.combined();
   for (const LineTouch& touch : touches.left_out()) {
     note_pages(touch, work.place.core, addresses, slice, false, walks_now ? &walks : nullptr);
+    if (touch.writes && others_write_) contended_.wrote(touch);
     group.accesses_left_out += touch.accesses;
   }
   ++collected_;

@@ -5,9 +5,11 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "models/engines/parts/cache_record.hpp"
+#include "models/engines/parts/contended_lines.hpp"
 #include "models/engines/parts/page_marks.hpp"
 #include "models/engines/parts/repeated_rounds.hpp"
 #include "models/engines/parts/touched_lines.hpp"
@@ -60,12 +62,15 @@ private:
     std::shared_ptr<const RepeatedRounds> repeated{};
     std::uint64_t next = 0, last = 0;
   };
-  Kept next_slice(const Work&, AddressSpace&, const std::function<void()>& faulted = {});
+  // `ahead`: it belongs to a round, which end_round ends.
+  Kept next_slice(const Work&, AddressSpace&, bool ahead, const std::function<void()>& faulted = {});
   FilteredSlice& free_slice();
   Kept next_foreseen(std::size_t thread);
   std::uint64_t jump(const std::shared_ptr<const RepeatedRounds>&, std::uint64_t periods);
   double share(Opened&, std::uint64_t accesses) const;
-  void filter(const Work&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
+  void filter(const Work&, AddressSpace&, FilteredSlice&, bool ahead, const std::function<void()>& faulted);
+  void pass_stretch(const Work&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
+  std::optional<std::uint64_t> time_of(const Work&) const;
   void access(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
   bool next_group(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
   void pass_groups(const Work&, FilteredSlice&);
@@ -115,6 +120,8 @@ private:
   std::size_t collected_ = 0;  // of them
   PhaseRecorder phases_;
   TouchedLines touched_;  // lines of a stretch
+  ContendedLines contended_;
+  bool others_write_ = false;  // whether other cores may, while the slice runs
   PageMarks pages_;
   Address first_byte_;  // of page 0
 };

@@ -54,11 +54,12 @@ std::size_t first_port(const Machine& machine, const Topology& topology) {
 
 std::size_t shared_resources(const Machine& machine, const Topology& topology) {
   const std::size_t ports = machine.has_ports() ? 2 * (machine.cores() / machine.caches.back().cores_per_cache) : 0;
-  return first_port(machine, topology) + ports + 1;
+  return first_port(machine, topology) + ports + 2;
 }
 
 std::string shared_resource_name(const Machine& machine, const Topology& topology, std::size_t resource) {
   if (resource + 1 == shared_resources(machine, topology)) return "page faults";
+  if (resource + 2 == shared_resources(machine, topology)) return "contended line";
   if (resource < machine.controllers.size()) return "controller " + std::to_string(resource);
   if (const std::size_t first = first_port(machine, topology); resource >= first)
     return "port of cache " + std::to_string((resource - first) / 2) + ((resource - first) % 2 == 0 ? ", in" : ", out");
@@ -73,7 +74,7 @@ double shared_resource_bandwidth(const Machine& machine, const Topology& topolog
   if (resource < machine.controllers.size()) return machine.controllers[resource].read_only.bytes_per_second();
   const std::size_t link = resource - machine.controllers.size();
   if (link < topology.directed_links()) return topology.bandwidth(LinkId{link}).bytes_per_second();
-  if (resource + 1 == shared_resources(machine, topology)) return 0;
+  if (resource + 2 >= shared_resources(machine, topology)) return 0;
   const auto of = [](const std::optional<Bandwidth>& bandwidth) { return bandwidth ? bandwidth->bytes_per_second() : 0; };
   if (const std::size_t first = first_port(machine, topology); resource >= first)
     return of((resource - first) % 2 == 0 ? machine.caches.back().port_read : machine.caches.back().port_write);

@@ -16,8 +16,8 @@ Time extra_latency(const Machine&, const Topology&, std::size_t controller, doub
 Time extra_latency_of_side_cache(const Machine&, NodeId, double offered);
 
 // Controllers come first, then directed links, then rings (data, address, acknowledge, each upwards and downwards), then memory-side caches
-// by node, then ports of outermost caches (each inwards, then outwards), then the lock that page faults take. Of memory-side caches and of
-// ports there are none, or as many as nodes and outermost caches.
+// by node, then ports of outermost caches (each inwards, then outwards), then the line that is handed over most (contended_lines.hpp), then
+// the lock that page faults take. Of memory-side caches and of ports there are none, or as many as nodes and outermost caches.
 std::size_t shared_resources(const Machine&, const Topology&);
 std::size_t first_side_cache(const Machine&, const Topology&);
 std::size_t first_port(const Machine&, const Topology&);

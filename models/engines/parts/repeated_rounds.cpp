@@ -1,6 +1,7 @@
 #include "models/engines/parts/repeated_rounds.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <numeric>
 #include <utility>
@@ -34,6 +35,8 @@ std::uint64_t counts_of(const FilteredSlice& slice) {
   add(slice.walks.pages);
   add(slice.touches.size());
   add(slice.phases.size());
+  add(slice.contention.lines);
+  add(std::bit_cast<std::uint64_t>(slice.contention.late.all()));
   for (const std::uint64_t hits : slice.outcome.hit_lines) add(hits);
   lines(slice.outcome.reads, within);
   lines(slice.outcome.transfers, within);

@@ -91,6 +91,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const double reread = reread_factor(phases, machine_);
   spent.reads = std::max(reread * idle_read_time(place.node), exchange);
   const double alone = busy_seconds(phases, spent, machine_);
+  const double contended = contention_time(passed.slice.contention, place, alone);
   for (const std::uint32_t resource : use_.ascending()) offered_[resource] += offered_share(use_.seconds(ResourceId{resource}), alone);
   spent.reads = std::max(reread * loaded_read_time(place.node), exchange);
   const Time page_work = Time::from_seconds(kernel_seconds);
@@ -106,12 +107,13 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   running.region = workload_.executions[work.items.execution.index()].region;
   running.begin = place.now;
   const double whole = parts.dense.seconds + parts.rest.seconds;
-  const auto part_of = [&](const SlicePart& part, double before) {
-    const double idle = whole > 0 ? alone * part.seconds / whole : 0;
+  const auto part_of = [&](const SlicePart& part, double kernel, double lines) {
+    const double idle = whole > 0 ? alone * part.seconds / whole : 0, before = kernel + lines;
+    const bool waits = lines > kernel + part.seconds;
     return Part{Time::from_seconds(part.seconds + before), std::max(idle + before, picosecond), part.lines,
-                private_cause(part.spent, machine_.overlap, before)};
+                waits ? PrivateCause::latency : private_cause(part.spent, machine_.overlap, kernel)};
   };
-  running.parts = {part_of(parts.dense, overhead), part_of(parts.rest, 0)};
+  running.parts = {part_of(parts.dense, overhead, contended), part_of(parts.rest, 0, 0)};
   running.last_part = parts.rest.seconds > 0 ? 1 : 0;
   if (use_.seconds(lock()) > 0) running.faults_on = machine_.socket_of(place.node);
   note_faults(running, place, faults + watched_fault_seconds(), faulted + hinting_faults_ + collapses_);
@@ -215,6 +217,22 @@ double StagedMemoryModel::ownership_time(const CacheOutcome& outcome, const Plac
     count_latency("upgrade", std::max(farthest, found), lines);
   }
   return seconds;
+}
+
+// Lines that other cores write in the same time: seconds that the slice waits for them; adds the busiest line to the resources.
+double StagedMemoryModel::contention_time(const Contention& contention, const Place& place, double alone) {
+  const ContentionCost cost = contention_cost(contention, place.core, alone, machine_, topology_);
+  if (!cost.any()) return 0;
+  use_.add(contended_line(), cost.line);
+  const SocketId socket = machine_.socket_of(place.node);
+  for (const Contention::Writer& writer : contention.writers) {
+    const SocketId owner = machine_.socket_of(writer.core);
+    use_links(messages_.transfer(socket, owner, owner), static_cast<std::uint64_t>(std::llround(cost.handed * writer.share)));
+  }
+  const auto lines = static_cast<std::uint64_t>(std::llround(cost.handed));
+  count_latency("transfer", cost.transfer, lines);
+  counts_.events.transfer_lines += lines;
+  return cost.waits;
 }
 
 double StagedMemoryModel::exchange_time() const {
@@ -335,7 +353,7 @@ void StagedMemoryModel::list_uses(const Work& work, const CacheOutcome& outcome,
   for (const std::uint32_t resource : use_.ascending()) {
     const double seconds = use_.seconds(ResourceId{resource});
     running.uses.push_back({ResourceId{resource}, seconds});
-    if (ResourceId{resource} != lock()) most = std::max(most, seconds);
+    if (!is_serial(ResourceId{resource})) most = std::max(most, seconds);
   }
   if (visits_ > most && most > 0) running.crowding = 1 + (visits_ / most - 1) / (2 * customers(work, outcome));
 }
@@ -348,9 +366,9 @@ WorkId StagedMemoryModel::begin(Running running) {
   return work;
 }
 
-// Faults come first.
+// Faults come first, and lines that others write, too.
 double StagedMemoryModel::seconds_now(const Running& running, const ResourceUse& use) const {
-  if (use.resource == lock()) return running.part == 0 ? use.seconds : 0;
+  if (is_serial(use.resource)) return running.part == 0 ? use.seconds : 0;
   return running.now().share * use.seconds;
 }
 
@@ -360,7 +378,7 @@ void StagedMemoryModel::run(Running running) {
   Activity activity{part.minimum, {}};
   running.load_before.clear();
   for (const ResourceUse& use : running.uses) {
-    const double seconds = seconds_now(running, use), crowding = use.resource != lock() ? running.crowding : 1;
+    const double seconds = seconds_now(running, use), crowding = is_serial(use.resource) ? 1 : running.crowding;
     offered_[use.resource.index()] += offered_share(seconds, part.alone);
     running.load_before.push_back(load_[use.resource.index()]);
     if (seconds > 0) activity.uses.push_back({use.resource, crowding * seconds});

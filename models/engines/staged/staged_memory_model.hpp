@@ -38,6 +38,7 @@
 #include "models/engines/parts/bandwidth_sharing.hpp"
 #include "models/engines/parts/bottlenecks.hpp"
 #include "models/engines/parts/cache_stage.hpp"
+#include "models/engines/parts/contention_cost.hpp"
 #include "models/engines/parts/controller_costs.hpp"
 #include "models/engines/parts/core_clocks.hpp"
 #include "models/engines/parts/core_times.hpp"
@@ -107,6 +108,9 @@ private:
   };
 
   ResourceId lock() const { return ResourceId{causes_.page_faults()}; }
+  ResourceId contended_line() const { return ResourceId{causes_.contended_line()}; }
+  // Of those, what one slice does comes behind what another does; they know no crowd, and are asked for in the first part.
+  bool is_serial(ResourceId resource) const { return resource == lock() || resource == contended_line(); }
 
   // The phases of a slice's start, in their order.
   CacheStage::Passed pass_caches(const Work&, AddressSpace&, double& kernel_seconds);
@@ -116,6 +120,7 @@ private:
   double hit_time(const CacheOutcome&) const;
   double transfer_time(const CacheOutcome&, const Place&, const AddressSpace&);
   double ownership_time(const CacheOutcome&, const Place&);
+  double contention_time(const Contention&, const Place&, double alone);
   double streaming_time(NodeId writer) const;
   // Kernel seconds of page faults; adds the zeroed lines to the demand and the lock, for these and for hinting faults, to the resources.
   double fault_time(const Place&, std::uint64_t faults, std::uint64_t huge, const AddressSpace&);

@@ -170,6 +170,18 @@ TEST(BlockTimes, takeAMeasuredForwardingLatency) {
   EXPECT_NEAR(repeated("4883470801", "znver3").cycles, 6, 0.01);  // LLVM's latency of it
 }
 
+TEST(BlockTimes, ofAtomicInstructionsDoNotOverlap) {
+  // lock add %rdx, (%rdi); lock xadd %rax, 64(%rsi); xchg %rax, (%rdi); lock cmpxchg %rcx, 64(%rsi).
+  for (const std::string code : {"f0480117", "f0480fc14640", "488707", "f0480fb14e40"}) {
+    EXPECT_NEAR(repeated(code, "znver4").cycles, 8, 0.1) << code;
+    EXPECT_NEAR(repeated(code, "ivybridge").cycles, 18, 0.1) << code;
+    EXPECT_EQ(repeated(code).instructions, 1) << code;
+  }
+  EXPECT_NEAR(repeated("f0480117f0480fc14640").cycles, 16, 0.2);          // one after the other, at different addresses
+  EXPECT_LT(repeated("480117").cycles, 8);                                // without the prefix: data go from the store to the load
+  EXPECT_EQ(times_of("block 1 f0\nsequence 1*100\n").unknown.size(), 1);  // a prefix alone
+}
+
 // What calibration runs (measure_branches.cpp): a number from the one before in six cycles, a branch on it, and the loop's end.
 const std::string numbers = "4889c148c1e10d4831c84889c148c1e9074831c14889c848c1e0114831c84885f07401", skipped = "90",
                   loop = "4883c7014839fa75d3";
