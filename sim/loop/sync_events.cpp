@@ -1,5 +1,7 @@
 #include "sim/loop/sync_events.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 #include "sim/base/errors.hpp"
@@ -15,9 +17,19 @@ bool SyncEvents::pass(std::size_t t, SyncEvent event) {
     event.object = thread.handed_out.execution.value();
     event.match = static_cast<std::uint64_t>(thread.next);
   }
+  if (threads_[t].looks_again && !is_awake(t)) return false;
   released_.clear();
-  const bool goes_on = synchronisation_.pass(ThreadId{t}, event, released_);
-  if (!goes_on && !is_ordered) threads_[t].state.become(ThreadState::asleep);
+  const std::vector<Execution>& executions = threads_.in.workload.executions;
+  const bool sleeps = thread.execution < executions.size() && executions[thread.execution].parallel == 0;  // a team polls for a while
+  const bool goes_on = synchronisation_.pass(ThreadId{t}, event, released_, sleeps);
+  if (!goes_on && !is_ordered) {
+    threads_[t].state.become(ThreadState::asleep);
+    threads_[t].sleeps_since.reset();
+    if (event.operation == SyncOperation::atomic_wait)
+      threads_[t].sleeps_since = Time::max();  // never: it polls
+    else if (sleeps)
+      threads_[t].sleeps_since = threads_.now + threads_.in.map_costs.call;
+  }
   wake_released(t);
   return goes_on;
 }
@@ -42,8 +54,41 @@ void SyncEvents::wake_released(std::size_t by) {
     const CoreId here = threads_.core_of(by), there = threads_.core_of(other.index());
     const Time way = here == there ? Time{} : machine.core_to_core(here, there);
     const std::optional<Time> heard = threads_.in.memory.signal(threads_.place_of(by), threads_.place_of(other.index()));
-    threads_.make_ready(other.index(), heard.value_or(threads_.now + way));
+    wake(other.index(), heard.value_or(threads_.now + way));
   }
+  const std::vector<ThreadId> woken = synchronisation_.take_woken();
+  for (const ThreadId other : woken) {
+    threads_[other.index()].looks_again = true;
+    wake(other.index(), threads_.now);
+  }
+  const auto slept = [this](ThreadId other) { return threads_[other.index()].sleeps_since.value_or(Time::max()) != Time::max(); };
+  if (std::any_of(released_.begin(), released_.end(), slept) || !woken.empty())
+    threads_.scheduler.delay(ThreadId{by}, threads_.in.map_costs.call);
+}
+
+// A thread goes to sleep in a call of the system, which looks once more whether there is something to wait for: if not, it was never
+// asleep.
+void SyncEvents::wake(std::size_t t, Time time) {
+  const Time asleep = threads_[t].sleeps_since.value_or(Time{});
+  if (time < asleep) {
+    threads_.scheduler.stay_awake(ThreadId{t});
+    if (asleep != Time::max()) time = asleep;
+  }
+  threads_.make_ready(t, time);
+}
+
+// Waking up takes until the scheduler's charges are over; the lock is looked at behind that.
+bool SyncEvents::is_awake(std::size_t t) {
+  const Time delay = threads_.scheduler.take_delay(ThreadId{t});
+  if (delay <= Time{}) {
+    threads_[t].looks_again = false;
+    return true;
+  }
+  const Time until = threads_.now + delay;
+  accounts_.busy(ThreadActivity::runtime, ThreadId{t}, threads_.core_of(t), threads_[t].handed_out, threads_.now, until);
+  accounts_.shares().hand_out(ThreadId{t}, threads_.now, until);
+  threads_.make_ready(t, until);
+  return false;
 }
 
 void SyncEvents::create(const SyncEvent& event) {

@@ -16,7 +16,8 @@ public:
   // Both must outlive it.
   SyncEvents(Threads& threads, TimeAccounts& accounts) : threads_{threads}, accounts_{accounts} {}
 
-  // The thread, which is deciding, comes to the event: true if it passes at once. Throws PolicyError for an event that makes no sense.
+  // The thread, which is deciding, comes to the event: true if it passes at once; else it waits, or is ready at the time when it is awake.
+  // Throws PolicyError for an event that makes no sense.
   bool pass(std::size_t t, SyncEvent);
   // The thread's iteration of an ordered region is over.
   void end_turn(std::size_t t, std::int64_t iteration);
@@ -28,6 +29,8 @@ public:
 private:
   void create(const SyncEvent&);
   void wake_released(std::size_t by);
+  void wake(std::size_t t, Time);
+  bool is_awake(std::size_t t);
 
   Threads& threads_;
   TimeAccounts& accounts_;

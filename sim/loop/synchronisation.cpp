@@ -12,12 +12,12 @@ constexpr int mutex = 0, critical = 1;
 std::string name(ThreadId thread) { return "thread " + std::to_string(thread.value()); }
 }  // namespace
 
-bool Synchronisation::pass(ThreadId thread, const SyncEvent& event, std::vector<ThreadId>& released) {
+bool Synchronisation::pass(ThreadId thread, const SyncEvent& event, std::vector<ThreadId>& released, bool sleeps) {
   const std::string number = std::to_string(event.object);
   switch (event.operation) {
-    case SyncOperation::lock: return acquire(thread, {mutex, event.object}, "lock " + number);
-    case SyncOperation::try_lock: return event.match == 0 || acquire(thread, {mutex, event.object}, "lock " + number);
-    case SyncOperation::critical_enter: return acquire(thread, {critical, event.object}, "critical section " + number);
+    case SyncOperation::lock: return acquire(thread, {mutex, event.object}, "lock " + number, sleeps);
+    case SyncOperation::try_lock: return event.match == 0 || acquire(thread, {mutex, event.object}, "lock " + number, sleeps);
+    case SyncOperation::critical_enter: return acquire(thread, {critical, event.object}, "critical section " + number, sleeps);
     case SyncOperation::unlock: give_up(thread, {mutex, event.object}, "lock " + number, released); return true;
     case SyncOperation::critical_leave: give_up(thread, {critical, event.object}, "critical section " + number, released); return true;
     case SyncOperation::signal:
@@ -78,13 +78,14 @@ void Synchronisation::turn_done(std::uint64_t object, std::uint64_t turn, std::v
   turns.waiting.erase(waiting);
 }
 
-bool Synchronisation::acquire(ThreadId thread, Object object, const std::string& what) {
+bool Synchronisation::acquire(ThreadId thread, Object object, const std::string& what, bool sleeps) {
   Lock& lock = locks_[object];
   if (lock.holder.is_none()) {
     lock.holder = thread;
+    for (const Lock::Waiting& other : lock.queue) waits_[other.thread].holder = thread;
     return true;
   }
-  lock.queue.push_back(thread);
+  lock.queue.push_back({thread, sleeps});
   waits_[thread] = {what, lock.holder};
   return false;
 }
@@ -96,11 +97,16 @@ void Synchronisation::give_up(ThreadId thread, Object object, const std::string&
                       (lock.holder.is_none() ? std::string("nobody") : name(lock.holder)) + " holds");
   lock.holder = ThreadId::none();
   if (lock.queue.empty()) return;
-  lock.holder = lock.queue.front();
+  const Lock::Waiting next = lock.queue.front();
   lock.queue.pop_front();
-  waits_.erase(lock.holder);
-  released.push_back(lock.holder);
-  for (const ThreadId other : lock.queue) waits_[other].holder = lock.holder;
+  waits_.erase(next.thread);
+  if (next.sleeps) {
+    woken_.push_back(next.thread);
+  } else {
+    lock.holder = next.thread;
+    released.push_back(next.thread);
+  }
+  for (const Lock::Waiting& other : lock.queue) waits_[other.thread].holder = lock.holder;
 }
 
 bool Synchronisation::wait_for(ThreadId thread, std::map<std::uint64_t, std::vector<ThreadId>>& waiting, std::uint64_t key, Wait wait) {

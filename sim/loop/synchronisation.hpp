@@ -1,5 +1,9 @@
-// What threads wait for in simulated time. Mutexes and critical sections contend again, first come, first served; what a
-// condition, a semaphore, a join or a spin on an atomic waited for at capture is recorded, and they wait for that again.
+// What threads wait for in simulated time. Mutexes and critical sections contend again; what a condition, a semaphore, a join or a spin on
+// an atomic waited for at capture is recorded, and they wait for that again.
+//
+// Who polls for a lock gets it first come, first served. Who sleeps does not, as in glibc (nptl/lowlevellock.c): a lock that is given up is
+// free, the first sleeper is woken and asks again, and whoever comes meanwhile has it. Handed over, it would be kept for as long as
+// waking takes, and one hand-over would bring the next: all would sleep in turn.
 //
 // Operations (object, match), as the trace schema has them (contracts.md, SYNC):
 //   lock, critical_enter          the mutex is taken, or the thread queues for it; unlock, critical_leave hand it to the next
@@ -18,6 +22,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/ids.hpp"
@@ -28,8 +33,10 @@ namespace homenode {
 class Synchronisation {
 public:
   // The thread comes to an event: true if it goes on at once. Otherwise it waits, and some later call names it in `released`.
+  // `sleeps`: where somebody holds the lock, it does not poll but sleeps; `take_woken` names it when it is to come to the event again.
   // Throws PolicyError for an unlock by a thread that does not hold the lock.
-  bool pass(ThreadId, const SyncEvent&, std::vector<ThreadId>& released);
+  bool pass(ThreadId, const SyncEvent&, std::vector<ThreadId>& released, bool sleeps = false);
+  std::vector<ThreadId> take_woken() { return std::exchange(woken_, {}); }
   void thread_ended(ThreadId, std::vector<ThreadId>& released);
   // Turn left its ordered region, or ended without entering it.
   void turn_done(std::uint64_t object, std::uint64_t turn, std::vector<ThreadId>& released);
@@ -41,7 +48,11 @@ public:
 private:
   struct Lock {
     ThreadId holder = ThreadId::none();
-    std::deque<ThreadId> queue;
+    struct Waiting {
+      ThreadId thread;
+      bool sleeps = false;
+    };
+    std::deque<Waiting> queue;
   };
   using Object = std::pair<int, std::uint64_t>;  // kind of object, number: a mutex and a critical section never are the same
   struct Wait {
@@ -49,12 +60,13 @@ private:
     ThreadId holder = ThreadId::none();  // of the lock; the thread to join
   };
 
-  bool acquire(ThreadId, Object, const std::string& what);
+  bool acquire(ThreadId, Object, const std::string& what, bool sleeps);
   void give_up(ThreadId, Object, const std::string& what, std::vector<ThreadId>& released);
   bool wait_for(ThreadId, std::map<std::uint64_t, std::vector<ThreadId>>& waiting, std::uint64_t key, Wait);
   void release_all(std::map<std::uint64_t, std::vector<ThreadId>>& waiting, std::uint64_t key, std::vector<ThreadId>& released);
 
   std::map<Object, Lock> locks_;
+  std::vector<ThreadId> woken_;
   std::set<std::uint64_t> signalled_;
   std::map<std::uint64_t, std::vector<ThreadId>> waiting_for_signal_, waiting_for_end_, at_barrier_;
   struct Turns {

@@ -58,6 +58,8 @@ public:
   // Exchanges the cores of two threads, each at the end of its slice; false if their mappings do not allow it.
   bool exchange(ThreadId, ThreadId, Time now);
   std::vector<ThreadId> threads_on(NodeId) const;
+  // The thread, which waits asleep, had no time to fall asleep: its core does not have to wake up.
+  void stay_awake(ThreadId thread) { of(thread).awake = true; }
   // Time of context switches, migrations and other charges of the thread since the last call.
   void delay(ThreadId thread, Time time) { of(thread).delay += time; }
   Time take_delay(ThreadId);

@@ -106,7 +106,7 @@ void Assembler::finish() {
   for (const TracedThread& thread : threads_) writer_.add(thread);
   if (!options_.work.empty()) {
     const TwinWork::Rates rates = work_.rates(options_.work);
-    for (const auto& [region, work] : rates.per_access) writer_.work_rate(region, {work, {}});
+    for (const auto& [region, work] : rates.work) writer_.work_rate(region, work);
     losses_.insert(losses_.end(), rates.losses.begin(), rates.losses.end());
     for (const RegionCode& code : rates.code) writer_.add(code);
     writer_.add(rates.executed);

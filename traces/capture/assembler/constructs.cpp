@@ -28,7 +28,7 @@ void Assembler::end_serial() {
   Execution execution;
   execution.iterations = 1;
   write(phase, execution, serial_place());
-  serial_shares_.emplace_back(phase.region, share.accesses);
+  serial_shares_.push_back({.region = phase.region, .accesses = share.accesses});
   serial_ = {};
 }
 
@@ -225,7 +225,7 @@ void Assembler::end_parallel() {
       phase.by_rank.erase(std::next(phase.by_rank.begin()), phase.by_rank.end());
     }
     write(phase, execution, phase_place(p));
-    shares.emplace_back(phase.region, accesses);
+    shares.push_back({phase.region, accesses, static_cast<std::uint64_t>(execution.iterations)});
     if (!code) regions_[phase.region.index()].nowait = phase.nowait;
   }
   if (cut_)

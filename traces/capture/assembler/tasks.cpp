@@ -85,7 +85,7 @@ void Assembler::write_tasks(TwinWork::Shares& shares) {
     execution.iterations = phase.iterations;
     const std::uint64_t accesses = phase.accesses();
     write(phase, execution, task_place(place));
-    shares.emplace_back(phase.region, accesses);
+    shares.push_back({phase.region, accesses, static_cast<std::uint64_t>(phase.iterations)});
   }
   task_phases_.clear();
   tasks_begun_ = 0;

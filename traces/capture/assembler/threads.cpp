@@ -87,7 +87,7 @@ void Assembler::end_thread(std::uint64_t number) {
   if (cut_ || body.spun)
     work_.leave_out();
   else
-    work_.note("thread", number, {{phase.region, share.accesses}});
+    work_.note("thread", number, {{.region = phase.region, .accesses = share.accesses}});
   if (body.spun) add_loss({SiteId{0}, "threads that spin have no work counts", 1});
   phase.by_rank.clear();
   body.rank = {};

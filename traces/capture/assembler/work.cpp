@@ -45,7 +45,7 @@ struct Ran {
   }
 };
 struct Sum : Ran {
-  std::uint64_t accesses = 0;
+  std::uint64_t accesses = 0, iterations = 0;
 };
 
 RecordedOfCall recorded_of(const std::string& symbol) {
@@ -259,9 +259,9 @@ std::vector<MeasuredTime> TwinWork::times(const Counted& counted) const {
     return region;
   };
   for (const Stretch& stretch : stretches_) {
-    for (const auto& [region, accesses] : stretch.shares) parent.try_emplace(region, region);
-    for (const auto& [region, accesses] : stretch.shares) {
-      const RegionId one = first_of(region), other = first_of(stretch.shares.front().first);
+    for (const Share& share : stretch.shares) parent.try_emplace(share.region, share.region);
+    for (const Share& share : stretch.shares) {
+      const RegionId one = first_of(share.region), other = first_of(stretch.shares.front().region);
       parent[std::max(one, other)] = std::min(one, other);
     }
   }
@@ -270,7 +270,7 @@ std::vector<MeasuredTime> TwinWork::times(const Counted& counted) const {
   for (const Stretch& stretch : stretches_) {
     const auto found = counted.seconds.find({stretch.kind, stretch.ordinal});
     if (found == counted.seconds.end()) return {};
-    groups[first_of(stretch.shares.front().first)].seconds += found->second;
+    groups[first_of(stretch.shares.front().region)].seconds += found->second;
   }
   std::vector<MeasuredTime> result;
   for (auto& [first, group] : groups) result.push_back(std::move(group));
@@ -296,17 +296,22 @@ TwinWork::Rates TwinWork::rates(const std::filesystem::path& path) const {
     }
     work->second.placed = true;
     std::uint64_t total = 0;
-    for (const auto& [region, accesses] : stretch.shares) total += accesses;
-    for (const auto& [region, accesses] : stretch.shares) {
+    for (const Share& share : stretch.shares) total += share.weight();
+    for (const Share& share : stretch.shares) {
       const double part =
-          total == 0 ? 1.0 / static_cast<double>(stretch.shares.size()) : static_cast<double>(accesses) / static_cast<double>(total);
-      sums[region].add(work->second, part);
-      sums[region].accesses += accesses;
+          total == 0 ? 1.0 / static_cast<double>(stretch.shares.size()) : static_cast<double>(share.weight()) / static_cast<double>(total);
+      Sum& sum = sums[share.region];
+      sum.add(work->second, part);
+      sum.accesses += share.accesses;
+      sum.iterations += share.iterations;
     }
   }
   for (const auto& [region, sum] : sums) {
-    if (sum.work.instructions == 0 || sum.accesses == 0) continue;
-    result.per_access[region] = sum.work.scaled(1 / static_cast<double>(sum.accesses));
+    if (sum.work.instructions == 0) continue;
+    if (sum.accesses > 0)
+      result.work[region].per_access = sum.work.scaled(1 / static_cast<double>(sum.accesses));
+    else if (sum.iterations > 0)
+      result.work[region].per_iteration = sum.work.scaled(1 / static_cast<double>(sum.iterations));
   }
   if (without > 0) result.losses.push_back({SiteId{0}, "stretches of the program without work counts from its twin", without});
 
