@@ -360,3 +360,78 @@ def test_a_serial_program_has_one_thread_unless_more_are_asked_for(
     assert hn.replay(trace, MACHINE, threads=2).run["threads"] == 2
     done = homenode("replay", "program.hnt", "--machine", MACHINE, "--no-confidence")
     assert (done.status, "· 1 thread ·" in done.stdout) == (0, True), done
+
+
+REGISTERS = """int main(void) {
+  double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 100000; ++i) {
+    double x = i + 0.5;
+    sum += 1 / (1 + x * x);
+  }
+  return sum < 0;
+}
+"""
+
+
+def test_a_loop_that_accesses_nothing_has_its_instructions(capture: Capture) -> None:
+    trace = capture(REGISTERS)
+    loop = trace.regions.set_index("label").loc["main#0"]
+    assert (loop.accesses, loop["items"]) == (0, 100000)
+    assert loop.work["divide"] >= 50000  # two to a vector at most
+    alone, team = (hn.replay(trace, MACHINE, threads=threads).regions["seconds"]["main#0"] for threads in (1, 8))
+    assert math.isclose(alone, 8 * team, rel_tol=0.05)
+
+
+COUNTER = """long counter[65];
+int main(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 100000; ++i) {
+#pragma omp atomic
+    counter[32] += i;
+  }
+  return counter[32] != 4999950000;
+}
+"""
+
+
+@pytest.mark.parametrize("distribution", ["static", "dynamic:1000"])
+def test_a_team_adds_no_faster_to_one_counter_than_a_thread(capture: Capture, distribution: str) -> None:
+    trace = capture(COUNTER)
+    alone = hn.replay(trace, MACHINE, threads=1).seconds
+    team = hn.replay(trace, MACHINE, threads=8, distribution=distribution)
+    assert team.seconds > 1.5 * alone  # the line's way comes on top of the additions
+    assert team.regions["binding_resource"]["main#0"] == "contended line"
+    assert team.run["transfer_lines"] > 1000
+
+
+MUTEX = """#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static double mine[2][512];
+static long rounds;
+static void *work(void *which) {
+  double *own = mine[(long)which];
+  for (int round = 0; round < 2000; ++round) {
+    for (int i = 0; i < 512; ++i) own[i] += round;
+    LOCK
+    ++rounds;
+    UNLOCK
+  }
+  return 0;
+}
+int main(void) {
+  pthread_t other;
+  pthread_create(&other, 0, work, (void *)1);
+  work(0);
+  pthread_join(other, 0);
+  return rounds > 4000;
+}
+"""
+
+
+def test_threads_that_meet_at_a_mutex_now_and_then_do_not_sleep_in_turn(capture: Capture) -> None:
+    without = capture(MUTEX.replace("UNLOCK", "").replace("LOCK", ""))
+    locked = MUTEX.replace("UNLOCK", "pthread_mutex_unlock(&mutex);").replace("LOCK", "pthread_mutex_lock(&mutex);")
+    alone, together = (hn.replay(trace, MACHINE).seconds for trace in (without, capture(locked)))
+    # A wake-up for every one of 4000 rounds would be 12 ms.
+    assert alone < together < alone + 4e-3

@@ -29,6 +29,10 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
       warp_{warp},
       repetition_{workload, line_bytes_, static_cast<std::uint64_t>(page.count())},
       phases_{machine} {
+  const auto is_created = [&](const Execution& execution) {
+    return execution.parallel == 0 && workload.regions[execution.region.index()].kind == RegionKind::thread;
+  };
+  creates_threads_ = std::any_of(workload.executions.begin(), workload.executions.end(), is_created);
   if (machine.tlb.entries > 0) {
     const unsigned large = machine.tlb.large_entries > 0 ? machine.tlb.large_entries : machine.tlb.entries;
     const TranslationBuffer pages{page < large_page ? machine.tlb.entries : large}, huge{large};
@@ -148,11 +152,12 @@ FilteredSlice& CacheStage::free_slice() {
   return slice;
 }
 
-// Which other slices may run meanwhile, by a number that they share; none may beside serial code. Created threads run beside each other.
+// Which other slices may run meanwhile, by a number that they share; none may beside serial code. Created threads run beside each other and
+// beside the first one's code.
 std::optional<std::uint64_t> CacheStage::time_of(const Work& work) const {
   const Execution& execution = workload_.executions[work.items.execution.index()];
   if (execution.parallel != 0) return work.items.execution.index() + 2;
-  if (workload_.regions[execution.region.index()].kind == RegionKind::thread) return 1;
+  if (creates_threads_) return 1;
   return std::nullopt;
 }
 
@@ -240,7 +245,7 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   for (const LineTouch& touch : group.touches) {
     if (faulted) addresses.note_touch(bytes_of(touch.lines, line_bytes_), touch.writes, work.place);
     note_pages(touch, work.place.core, addresses, slice, faulted != nullptr, walks_now ? &walks : nullptr);
-    if (touch.writes && others_write_) contended_.wrote(touch);
+    if (touch.writes && others_write_) contended_.wrote(touch, slice.accesses);
     if (repetition_.follows()) repetition_.touched(touch.lines);
   }
   if (faulted && addresses.watch().faulted()) faulted();
@@ -249,7 +254,7 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   group.combined = touches.combined();
   for (const LineTouch& touch : touches.left_out()) {
     note_pages(touch, work.place.core, addresses, slice, false, walks_now ? &walks : nullptr);
-    if (touch.writes && others_write_) contended_.wrote(touch);
+    if (touch.writes && others_write_) contended_.wrote(touch, slice.accesses);
     group.accesses_left_out += touch.accesses;
   }
   ++collected_;

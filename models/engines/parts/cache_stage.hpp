@@ -121,7 +121,8 @@ private:
   PhaseRecorder phases_;
   TouchedLines touched_;  // lines of a stretch
   ContendedLines contended_;
-  bool others_write_ = false;  // whether other cores may, while the slice runs
+  bool creates_threads_ = false;  // the program
+  bool others_write_ = false;     // whether other cores may, while the slice runs
   PageMarks pages_;
   Address first_byte_;  // of page 0
 };

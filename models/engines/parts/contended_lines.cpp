@@ -14,6 +14,12 @@ constexpr double least_updates = 2;
 // Plain stores wait in a buffer and enter the line together: they hand it over more rarely. It only decides which line is the busiest.
 constexpr double plain_weight = 1.0 / 32;
 
+// Of two slices' parts, as if both slices were equally long.
+template <class Part>
+double overlap(const Part& a, const Part& b) {
+  return std::max(0.0, std::min(a.to, b.to) - std::max(a.from, b.from));
+}
+
 double weight(const Contention::Updates& updates) { return updates.atomic + plain_weight * updates.plain; }
 
 }  // namespace
@@ -47,7 +53,7 @@ void ContendedLines::begin(CoreId core, std::uint64_t time) {
   used_.clear();
 }
 
-void ContendedLines::add(const LineTouch& touch) {
+void ContendedLines::add(const LineTouch& touch, std::uint64_t all) {
   const double accesses = static_cast<double>(touch.accesses) / static_cast<double>(touch.lines.size());
   Contention::Updates updates;
   if (touch.atomic)
@@ -60,11 +66,12 @@ void ContendedLines::add(const LineTouch& touch) {
     Written& written = written_[place];
     if (written.slice != slice_) {
       used_.push_back(static_cast<std::uint32_t>(place));
-      written = {line, slice_, updates};
+      written = {line, slice_, all - touch.accesses, all, updates};
     } else if (written.line == line) {
+      written.to = all;
       written.updates.add(updates);
     } else if (written.updates.all() < least_updates) {
-      written = {line, slice_, updates};
+      written = {line, slice_, all - touch.accesses, all, updates};
     }
   }
 }
@@ -94,12 +101,14 @@ void ContendedLines::take(const Written& written, double accesses, std::vector<s
     known.line = written.line;
     shared_[known.shared].parts.clear();
   }
+  const Part part{
+      core_, slice_, accesses, static_cast<double>(written.from) / accesses, static_cast<double>(written.to) / accesses, written.updates};
   std::vector<Part>& parts = shared_[known.shared].parts;
   const auto own = std::find_if(parts.begin(), parts.end(), [this](const Part& part) { return part.core == core_; });
   if (own != parts.end())
-    *own = {core_, slice_, accesses, written.updates};
+    *own = part;
   else
-    parts.push_back({core_, slice_, accesses, written.updates});
+    parts.push_back(part);
   lines.push_back(known.shared);
 }
 
@@ -133,11 +142,11 @@ void ContendedLines::end_round() {
   round_.clear();
 }
 
-// Updates by another core while the slice runs.
-double ContendedLines::of_others(const Part& own, const Part& other) const {
+// Updates by another core while this one writes the line.
+double ContendedLines::of_other(const Part& own, const Part& other) const {
   if (!counts(other)) return 0;
   const bool goes_on = since_ == 0;
-  return other.updates.all() * (goes_on ? own.accesses / other.accesses : 1);
+  return other.updates.all() * (goes_on ? own.accesses / other.accesses : 1) * overlap(own, other) / (other.to - other.from);
 }
 
 void ContendedLines::work_out(const Open& open, std::uint32_t busiest_line) const {
@@ -148,18 +157,23 @@ void ContendedLines::work_out(const Open& open, std::uint32_t busiest_line) cons
     const std::vector<Part>& parts = shared_[line].parts;
     const auto own = std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.core == open.core; });
     if (own == parts.end()) continue;  // another line has its place
-    double others = 0;
-    for (const Part& part : parts)
-      if (part.core != open.core) others += of_others(*own, part);
+    double others = 0, shared = 0;     // shared: part of the slice in which others write it, too
+    for (const Part& part : parts) {
+      if (part.core == open.core || !counts(part)) continue;
+      others += of_other(*own, part);
+      shared = std::max(shared, overlap(*own, part));
+    }
     if (others <= 0) continue;
-    const double updates = own->updates.all(), late = updates * others / (others + updates) - 1;
+    const double updates = own->updates.all(), beside = updates * shared / (own->to - own->from);
+    const double late = beside * others / (others + beside) - 1;
     ++result.lines;
     result.updates.add(own->updates);
     if (late > 0) result.late.add(own->updates, late / updates);
     if (late > 0 && line == busiest_line) result.busiest.add(own->updates, late / updates);
     if (line != own_busiest) continue;
     for (const Part& part : parts)
-      if (part.core != open.core && counts(part)) result.writers.push_back({part.core, of_others(*own, part) / others});
+      if (const double share = part.core == open.core ? 0 : of_other(*own, part) / others; share > 0)
+        result.writers.push_back({part.core, share});
   }
   if (result.late.all() <= 0) result.clear();
 }

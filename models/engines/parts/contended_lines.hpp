@@ -1,12 +1,15 @@
 // Lines that several cores write at the same time: shared counters, locks, bins of a histogram, neighbours in one line (false sharing).
 // Slices pass the caches one after the other, so that the caches hand such a line over once a slice. In time, accesses of the cores mix,
-// and a core has lost the line whenever another one wrote it since. Of n writes of a slice beside f by others in the same time, spread
-// evenly, the share f / (f + n) comes behind another core's: so many times the line is handed over.
+// and a core has lost the line whenever another one wrote it since. Of n writes beside f by others in the same time, spread evenly, the
+// share f / (f + n) comes behind another core's: so many times the line is handed over.
 //
-// The same time: slices of one round (sim/loop/prefiltered_slices.hpp). Where slices pass in the order of time: others go on as in their
-// last slice of the same execution, access for access; the first slices see those alone that have begun before them. All code of created
-// threads counts as one execution. Only lines are followed that a slice writes
-// twice or more, in touches of one line or two: streams hand a line over once. Cores that only read such a line are not seen.
+// The same time: slices of one round (sim/loop/prefiltered_slices.hpp), as far as the parts of them overlap in which they write the line.
+// The end of one thread's share of an array lies in one line with the beginning of the next one's, which is written long before. Where
+// slices pass in the order of time: others go on as in their last slice of the same execution, access for access; the first slices see
+// those alone that have begun before them. All code of created threads counts as one execution.
+//
+// Only lines are followed that a slice writes twice or more, in touches of one line or two: streams hand a line over once. Cores that only
+// read such a line are not seen.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +47,9 @@ class ContendedLines {
 public:
   // A slice begins on the core. `time`: slices with the same number may run at the same time.
   void begin(CoreId, std::uint64_t time);
-  void wrote(const LineTouch& touch) {
-    if (touch.lines.size() <= 2 && !touch.non_temporal) add(touch);
+  // `accesses`: of the slice so far, those of the touch among them.
+  void wrote(const LineTouch& touch, std::uint64_t accesses) {
+    if (touch.lines.size() <= 2 && !touch.non_temporal) add(touch, accesses);
   }
   // It ends: what is known by now. In a round (`ahead`) end_round works it out, and it must stay where it is until then.
   void end(Contention&, std::uint64_t accesses, bool ahead);
@@ -56,12 +60,14 @@ private:
   struct Written {                               // by the slice that passes
     LineNumber line;
     std::uint64_t slice = 0;
+    std::uint64_t from = 0, to = 0;  // accesses of the slice before the first one of the line, and up to the last
     Contention::Updates updates;
   };
   struct Part {
     CoreId core;
     std::uint64_t slice = 0;  // the core's last one that wrote the line
     double accesses = 0;      // of that slice
+    double from = 0, to = 1;  // the part of it in which it writes the line
     Contention::Updates updates;
   };
   struct Shared {
@@ -78,12 +84,12 @@ private:
     std::vector<std::uint32_t> lines;  // of shared_
   };
   static std::size_t place_of(LineNumber);
-  void add(const LineTouch&);
+  void add(const LineTouch&, std::uint64_t accesses);
   void take(const Written&, double accesses, std::vector<std::uint32_t>& lines);
   bool counts(const Part& part) const { return part.slice >= since_ && part.slice == slice_of_[part.core.index()]; }
   double handed_over(const Shared&) const;
   std::uint32_t busiest(const std::vector<std::uint32_t>& lines) const;
-  double of_others(const Part& own, const Part& other) const;
+  double of_other(const Part& own, const Part& other) const;
   void work_out(const Open&, std::uint32_t busiest) const;
 
   std::vector<Written> written_;

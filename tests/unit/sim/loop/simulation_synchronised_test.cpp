@@ -101,6 +101,17 @@ TEST(Synchronised, createdThreadsRunBesideTheirCreatorUntilItJoinsThem) {
   EXPECT_EQ(run.report.regions[2].time, iteration_time * 2);
 }
 
+TEST(Synchronised, aMutexIsNotKeptForASleeper) {
+  // Second halves of iterations hold a mutex. Thread 1 comes to it when thread 2 does, 5 ns from the start, and goes to sleep in a call of
+  // the system of 1000 ns. Thread 2 gives the mutex up at 10 ns, calls the system for it (1000 ns), and has it again from 1015 to 1020 ns;
+  // by then thread 1 is back from its call, at 1005 ns, with the mutex free, and has done.
+  const std::vector<SyncEvent> second_half{{half, SyncOperation::lock, 7, 0}, {end_of_iteration, SyncOperation::unlock, 7, 0}};
+  const TwoThreads program{second_half, second_half};
+  const SimulatedRun run{program.workload, 3};
+  EXPECT_EQ(run.report.time, fork_cost + Time::nanoseconds(1020));
+  EXPECT_EQ(run.report.threads[1].busy, iteration_time);
+}
+
 TEST(Synchronised, executionsOfOneRegionThatOverlapAreNotAddedUp) {
   TwoThreads program;
   program.workload.executions[2].region = program.workload.executions[1].region;

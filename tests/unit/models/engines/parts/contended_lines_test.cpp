@@ -18,29 +18,45 @@ LineTouch touch(std::uint64_t first, std::uint64_t accesses, bool atomic, bool r
   return made;
 }
 
+enum class Where { everywhere, beginning, end };
 struct Slice {
   std::size_t core = 0;
   std::vector<LineTouch> touches;
   std::uint64_t accesses = 0;  // of all kinds
+  Where where = Where::everywhere;
 };
+
+// The touches, spread evenly over the slice, or at its beginning or end.
+void pass(ContendedLines& lines, const Slice& slice, std::uint64_t time, bool ahead, Contention& found) {
+  lines.begin(CoreId{slice.core}, time);
+  std::uint64_t before = slice.where == Where::end ? slice.accesses : 0;
+  for (const LineTouch& one : slice.touches) before -= slice.where == Where::end ? one.accesses : 0;
+  for (LineTouch one : slice.touches) {
+    if (slice.where != Where::everywhere) {
+      before += one.accesses;
+      lines.wrote(one, before);
+      continue;
+    }
+    const std::uint64_t accesses = one.accesses;  // in two halves, at both ends
+    one.accesses = accesses / 2;
+    lines.wrote(one, one.accesses);
+    one.accesses = accesses - one.accesses;
+    lines.wrote(one, slice.accesses);
+  }
+  lines.end(found, slice.accesses, ahead);
+}
 
 // What becomes of the slices of a round, one of each core.
 std::vector<Contention> round_of(ContendedLines& lines, const std::vector<Slice>& slices, std::uint64_t time = 7) {
   std::vector<Contention> found(slices.size());
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    lines.begin(CoreId{slices[i].core}, time);
-    for (const LineTouch& one : slices[i].touches) lines.wrote(one);
-    lines.end(found[i], slices[i].accesses, true);
-  }
+  for (std::size_t i = 0; i < slices.size(); ++i) { pass(lines, slices[i], time, true, found[i]); }
   lines.end_round();
   return found;
 }
 
-Contention pass(ContendedLines& lines, const Slice& slice, std::uint64_t time = 7) {
+Contention pass(ContendedLines& lines, const Slice& slice) {
   Contention found;
-  lines.begin(CoreId{slice.core}, time);
-  for (const LineTouch& one : slice.touches) lines.wrote(one);
-  lines.end(found, slice.accesses, false);
+  pass(lines, slice, 7, false, found);
   return found;
 }
 
@@ -91,6 +107,18 @@ TEST(ContendedLines, areThoseThatOthersWriteInTheSameTime) {
   EXPECT_FALSE(round_of(lines, {{1, {touch(5, 100, true)}, 100}}, 9)[0].any());
   // The same core twice: threads that share it.
   EXPECT_FALSE(round_of(lines, {{2, {touch(5, 100, true)}, 100}, {2, {touch(5, 100, true)}, 100}}, 10)[0].any());
+}
+
+TEST(ContendedLines, areWrittenInTheSamePartOfTheSlices) {
+  // One thread's share ends in the line in which the next one's begins.
+  ContendedLines lines;
+  const Slice ends{0, {touch(5, 8, false, false)}, 1000, Where::end}, begins{1, {touch(5, 8, false, false)}, 1000, Where::beginning};
+  EXPECT_FALSE(round_of(lines, {ends, begins})[0].any());
+  // 100 of one core in the first tenth of its slice, beside 1000 of another's in all of it: 100 there, so that half comes late.
+  const Slice first{0, {touch(5, 100, true)}, 1000, Where::beginning}, whole{1, {touch(5, 1000, true)}, 1000};
+  const auto found = round_of(lines, {first, whole}, 8);
+  EXPECT_NEAR(found[0].late.atomic, 49, 1e-9);
+  EXPECT_NEAR(found[1].late.atomic, 49, 1e-9);
 }
 
 TEST(ContendedLines, tellTheBusiestOfTheRound) {
