@@ -183,3 +183,34 @@ def test_a_program_of_many_constructs_is_captured_however_it_ends(tmp_path: Path
     found = hn.capture(command=[tmp_path / "ends", end], output=tmp_path / "ends.hnt")
     assert found.accesses > 500 * 512
     assert bool(found.measured) == (end != "a")
+
+
+TASKS = """
+#include <stdlib.h>
+static double work(double x) { for (int k = 0; k < 2000; ++k) x = 1 / (x + 1); return x; }
+static double split(int depth, double x) {
+  if (depth == 0) return work(x);
+  double a, b;
+#pragma omp task shared(a)
+  a = split(depth - 1, x);
+  b = split(depth - 1, x + 1);
+#pragma omp taskwait
+  return a + b;
+}
+int main(void) {
+  double sum;
+#pragma omp parallel
+#pragma omp single
+  sum = split(6, 1);
+  return sum < 0;
+}
+"""
+
+
+def test_regions_of_tasks_overlap_and_are_not_added_up(tmp_path: Path) -> None:
+    source, program = tmp_path / "tasks.c", tmp_path / "tasks"
+    source.write_text(TASKS)
+    assert compiler.main(["-O2", "-fopenmp", str(source), "-o", str(program)], "cc") == 0
+    trace = hn.capture(command=[program])
+    predicted = sum(part.predicted_seconds for part in hn.anchor(trace, MACHINE).parts)
+    assert predicted == pytest.approx(hn.replay(trace, MACHINE, threads=1).seconds, rel=0.05)

@@ -114,8 +114,9 @@ def _text(factors: dict[int, float]) -> str:
 
 
 def _seconds(run: dict[str, Any], trace: Trace) -> list[float]:
-    """Of each part that was timed."""
-    return [sum(run["regions"][region]["seconds"] for region in part) for part, _ in trace.measured]
+    """Of each part that was timed: what its regions add to the run's time, forks and barriers with it. Regions of tasks overlap."""
+    told = ("exclusive_seconds", "fork_and_barrier_seconds")
+    return [sum(run["regions"][region][key] for region in part for key in told) for part, _ in trace.measured]
 
 
 @dataclass(frozen=True)

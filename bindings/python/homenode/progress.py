@@ -75,8 +75,11 @@ class Progress:
                 self._bar.update(self._bar.task_ids[0], advance=steps, rate=f"{rate:.3g}/s")
             elif now - self._said >= SECONDS_BETWEEN_LINES:
                 self._said = now
-                of = f" of {self._total}" if self._total else ""
-                left = f", {max(0, self._total - self._done) / rate:.0f} s left" if self._total and rate > 0 else ""
+                known = (
+                    self._total if self._total and self._done <= self._total else 0
+                )  # more may be asked for than was foreseen
+                of = f" of {known}" if known else ""
+                left = f", {(known - self._done) / rate:.0f} s left" if known and rate > 0 else ""
                 print(f"{self._description}: {self._done}{of} after {now - self._begin:.0f} s{left}", file=sys.stderr)
 
 

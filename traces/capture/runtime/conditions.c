@@ -13,7 +13,14 @@ int hn_mutex_unlock(pthread_mutex_t* m);
 
 /* ---- conditions: waiters in the order of their coming ---- */
 
-static bool is_signalled(void* waiter) { return ((struct waiter*)waiter)->signalled; }
+/* By threads that are none of the program's: a library's. Whom they mean is not looked for, so that all waiters wake up and wait again
+ * where it was not them, as the standard allows.
+ */
+static unsigned outside;
+static bool is_signalled(void* waiter) {
+  const struct waiter* w = waiter;
+  return w->signalled || __atomic_load_n(&outside, __ATOMIC_ACQUIRE) != w->outside;
+}
 static void forget(struct object* o, const struct waiter* gone) {
   struct waiter* before = 0;
   for (struct waiter* w = o->condition.first; w; before = w, w = w->next) {
@@ -26,7 +33,7 @@ static void forget(struct object* o, const struct waiter* gone) {
 static int wait(pthread_cond_t* c, pthread_mutex_t* m, const struct timespec* deadline, clockid_t clock) {
   struct object* o = hn_object(c, OBJECT_CONDITION);
   struct thread* me = hn_thread();
-  struct waiter w = {0};
+  struct waiter w = {.outside = __atomic_load_n(&outside, __ATOMIC_ACQUIRE)}; /* before the mutex is free */
   const int error = hn_mutex_unlock(m);
   if (error) return error;
   *(o->condition.last ? &o->condition.last->next : &o->condition.first) = &w;
@@ -73,12 +80,18 @@ static void signal(pthread_cond_t* c, bool all) {
   wake(hn_object(c, OBJECT_CONDITION), all, number);
 }
 /* Threads that are none of the program's wait in the C library's own. */
+static void signal_any(pthread_cond_t* c, bool all) {
+  if (hn_thread())
+    signal(c, all);
+  else
+    __atomic_add_fetch(&outside, 1, __ATOMIC_RELEASE);
+}
 int pthread_cond_signal(pthread_cond_t* c) {
-  if (hn_thread()) signal(c, false);
+  signal_any(c, false);
   return REAL(pthread_cond_signal)(c);
 }
 int pthread_cond_broadcast(pthread_cond_t* c) {
-  if (hn_thread()) signal(c, true);
+  signal_any(c, true);
   return REAL(pthread_cond_broadcast)(c);
 }
 

@@ -62,6 +62,7 @@ struct waiter {
   struct waiter* next;
   uint64_t match;
   bool signalled;
+  unsigned outside; /* signals of threads that are not recorded, when it began to wait */
 };
 struct object {
   uintptr_t address;

@@ -102,15 +102,18 @@ def _rewritten(text: str, source: Source, line: CommandLine, folder: Path) -> Re
         loops = rewrite_fortran(text, os.fsencode(source.path).decode("latin-1"), directory, fixed)
         unheard = re.search(r"^(?:[c*]|[ \t]*!)\$omp[ \t]", text, re.IGNORECASE | re.MULTILINE)
         _warn_of_unheard(source, line, text.count("\n", 0, unheard.start()) + 1 if unheard else 0)
+        _warn_of_left(loops, line)
         for name, content in included(text, [source.path.parent, *line.include_folders]).items():
             inner = rewrite_fortran(content, name, directory, fixed)
             if not Path(name).is_absolute() and ".." not in Path(name).parts:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_text(inner.text, "latin-1")
                 loops.notes.extend(inner.notes)
+            _warn_of_left(inner, line)
         return loops
     loops = rewrite(text, directory)
     _warn_of_unheard(source, line, loops.unheard)
+    _warn_of_left(loops, line)
     cxx = source.language.text.startswith("c++")
     return Rewritten(as_calls(loops.text, os.fsencode(source.path).decode("latin-1"), cxx, line.compile), loops.notes)
 
@@ -132,6 +135,23 @@ def _warn_of_unheard(source: Source, line: CommandLine, first: int) -> None:
         sys.stderr.write(
             f"homenode: warning: {readable(source.path)}:{first}: OpenMP without -fopenmp does nothing: the trace will have no "
             f"parallel loops. Where a build adds -fopenmp for gcc alone, take {name} in place of 'homenode cc' and its kin\n"
+        )
+
+
+def _warn_of_left(loops: Rewritten, line: CommandLine) -> None:
+    """Worksharing that is not handed out by the runtime, so that the trace cannot tell who does what."""
+    if not any(word.startswith("-fopenmp") for word in line.compile):
+        return
+    for file, number, words in loops.left:
+        if "inscan" in words:
+            sys.stderr.write(
+                f"homenode: {readable(Path(file))}:{number}: found 'omp scan', whose loops take no schedule that hands out single "
+                "iterations; allowed: other reductions\n"
+            )
+            raise _Failed(2)
+        sys.stderr.write(
+            f"homenode: warning: {readable(Path(file))}:{number}: the shares of '{words}' are not told apart: the trace takes "
+            "it for code that every thread runs. A loop ('omp for', '!$omp do') is handed out iteration by iteration\n"
         )
 
 

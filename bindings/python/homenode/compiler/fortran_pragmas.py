@@ -14,6 +14,7 @@ _FREE = re.compile(r"^\s*!\$omp(?P<text>(?=[\s&]).*)$", re.IGNORECASE)
 _FIXED = re.compile(r"^[!c*]\$omp(?P<column6>.)(?P<text>.*)$", re.IGNORECASE)
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\]|\\.)*)"')
 _LOOP = re.compile(r"^(?P<parallel>parallel\s*)?do\b", re.IGNORECASE)
+_LEFT = re.compile(r"^(?:parallel\s*)?(?P<word>workshare|loop)\b", re.IGNORECASE)
 _END = re.compile(r"^end\s*(?:parallel\s*)?do\b", re.IGNORECASE)
 _DO = re.compile(r"^(?:\s*\d+)?\s*(?:\w+\s*:)?\s*do\b", re.IGNORECASE)
 _INCLUDE = re.compile(r"""^\s*include\s*(?P<quote>['"])(?P<file>[^'"]+)(?P=quote)\s*(?:!.*)?$""", re.IGNORECASE)
@@ -86,6 +87,7 @@ def _with_runtime(lines: list[str], fixed: bool) -> list[str]:
 def rewrite_fortran(text: str, file: str, directory: str, fixed: bool) -> Rewritten:
     """Give every worksharing loop schedule(runtime); note its own clause by file and line (of the directive and of the loop)."""
     notes: list[dict[str, Any]] = []
+    left: list[tuple[str, int, str]] = []
     open_loops: list[dict[str, Any]] = []
     out: list[str] = []
     waiting: dict[str, Any] | None = None
@@ -117,6 +119,8 @@ def rewrite_fortran(text: str, file: str, directory: str, fixed: bool) -> Rewrit
             open_loops.pop()["nowait"] |= re.search(r"\bnowait\b", clauses, re.IGNORECASE) is not None
         loop = _LOOP.match(clauses)
         if loop is None:
+            if (word := _LEFT.match(clauses)) is not None:
+                left.append((file, len(out) + 1, word["word"].lower()))
             out += taken
             continue
         collapse = re.search(r"\bcollapse\s*\(\s*(\d+)\s*\)", clauses, re.IGNORECASE)
@@ -135,4 +139,4 @@ def rewrite_fortran(text: str, file: str, directory: str, fixed: bool) -> Rewrit
         notes.append(waiting)
         open_loops.append(waiting)
         out += _with_runtime(taken, fixed)
-    return Rewritten("\n".join(out), notes)
+    return Rewritten("\n".join(out), notes, left=left)

@@ -1,14 +1,19 @@
 """OpenMP worksharing loops rewritten to schedule(runtime), so that every iteration passes through the runtime's own shims."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 _PRAGMA = re.compile(r"^\s*#\s*pragma\s+omp\s+(?P<text>.*)$")
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\]|\\.)*)"')
 # Those that need no team: -fopenmp-simd, and markers.
 _ALONE = re.compile(r"^(?:simd|declare\s+(?:simd|reduction)|end\s|ordered\s+simd)\b")
-_LOOP = re.compile(r"^(?:parallel\s+)?for\b")
+_LOOP = re.compile(r"^(?P<parallel>parallel\s+)?(?P<word>for|loop)\b")
+_BIND = re.compile(r",?\s*\bbind\s*\(\s*(?P<to>\w+)\s*\)")
+_SCAN = re.compile(r"\breduction\s*\(\s*inscan\b")  # such a loop takes no schedule
+_ATTRIBUTE = re.compile(
+    r"\[\[\s*(?:using\s+omp\s*:\s*|omp\s*::\s*)(?:directive|sequence)\s*\([^]]*?\b(?P<word>for|loop|sections|single)\b"
+)
 _SCHEDULE = re.compile(r",?\s*\bschedule[\s\0]*\((?P<schedule>[^()]*(?:\([^()]*\)[^()]*)*)\)", re.IGNORECASE)
 
 
@@ -19,6 +24,9 @@ class Rewritten:
     text: str
     notes: list[dict[str, Any]]
     unheard: int = 0  # the line of the source's first pragma that needs -fopenmp; 0: none
+    left: list[tuple[str, int, str]] = field(
+        default_factory=list
+    )  # file, line and words of worksharing that stays as it is
 
 
 def without_schedule(clauses: str) -> tuple[str, str | None]:
@@ -35,6 +43,7 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
     """Give every worksharing loop schedule(runtime); note its own clause by file and line (of the pragma and of the loop)."""
     notes: list[dict[str, Any]] = []
     out: list[str] = []
+    left: list[tuple[str, int, str]] = []
     file, line, unheard = "", 0, 0
     waiting: dict[str, Any] | None = None
     lines = preprocessed.split("\n")
@@ -53,7 +62,10 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
         pragma = _PRAGMA.match(text)
         if pragma is not None and not unheard and not _ALONE.match(pragma["text"]):
             unheard = line
-        if pragma is None or _LOOP.match(pragma["text"]) is None:
+        if (attribute := _ATTRIBUTE.search(text)) is not None:
+            left.append((file, line, f"[[omp::… {attribute['word']}]]"))
+        loop = _LOOP.match(pragma["text"]) if pragma is not None else None
+        if loop is None or ((bound := _BIND.search(text)) is not None and bound["to"] != "parallel"):
             out.append(text)
             continue
         first, extra = line, 0
@@ -62,6 +74,12 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
             position += 1
             extra += 1
             line += 1
+        if _SCAN.search(text):
+            left.append((file, first, "reduction(inscan, …)"))
+            out.append(text + "\n" * extra)
+            continue
+        if loop["word"] == "loop":  # of a team it is a loop whose iterations may come in any order
+            text = _BIND.sub("", re.sub(r"\bloop\b", "for", text, count=1))
         clauses = _PRAGMA.match(text)["text"]  # type: ignore[index]
         stripped, schedule = without_schedule(text)
         collapse = re.search(r"\bcollapse\s*\(\s*(\d+)\s*\)", clauses)
@@ -79,4 +97,4 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
         }
         notes.append(waiting)
         out.append(stripped.rstrip() + " schedule(runtime)" + "\n" * extra)
-    return Rewritten("\n".join(out), notes, unheard)
+    return Rewritten("\n".join(out), notes, unheard, left)

@@ -125,9 +125,11 @@ def _defined(assembly: str) -> tuple[set[str], list[str]]:
     functions = set(
         re.findall(r"^\s*\.type\s+([\w.$]+),\s*@(?:function|gnu_indirect_function)", assembly, re.MULTILINE)
     )
-    functions &= set(re.findall(r"^([\w.$]+):", assembly, re.MULTILINE)) | set(
-        re.findall(r"^\s*\.set\s+([\w.$]+),", assembly, re.MULTILINE)
-    )
+    aliases = re.findall(r"^\s*\.set\s+([\w.$]+),\s*([\w.$]+)\s*$", assembly, re.MULTILINE)
+    functions &= set(re.findall(r"^([\w.$]+):", assembly, re.MULTILINE)) | {name for name, _ in aliases}
+    functions |= {
+        name for name, same in aliases if same in functions
+    }  # constructors: an alias without a type of its own
     seen_outside = set(re.findall(r"^\s*\.(?:globl|global|weak)\s+([\w.$]+)", assembly, re.MULTILINE))
     return functions, sorted(functions & seen_outside)
 

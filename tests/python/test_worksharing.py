@@ -1,0 +1,115 @@
+"""Worksharing beside `omp for`: what is handed out by the runtime, and what is said of the rest."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import homenode as hn
+from homenode import compiler
+from homenode.compiler.fortran_pragmas import rewrite_fortran
+from homenode.compiler.pragmas import rewrite
+from homenode.compiler.twin import _defined
+
+LOOP = """double a[3000];
+int main(void) {
+PRAGMA
+  for (int i = 0; i < 3000; ++i) a[i] = i;
+  return a[7] != 7;
+}
+"""
+
+
+def test_an_omp_loop_of_a_team_is_an_omp_for() -> None:
+    for text, made in {
+        "parallel loop": "parallel for schedule(runtime)",
+        "loop bind(parallel) collapse(2)": "for collapse(2) schedule(runtime)",
+        "for schedule(static, 4)": "for schedule(runtime)",
+    }.items():
+        found = rewrite(f"#pragma omp {text}\nfor (;;) ;", ".")
+        assert " ".join(found.text.split("\n")[0].split()) == f"#pragma omp {made}"
+        assert (len(found.notes), found.left) == (1, [])
+    for text in ("loop bind(thread)", "loop bind(teams)", "simd"):
+        found = rewrite(f"#pragma omp {text}\nfor (;;) ;", ".")
+        assert (found.text, found.notes) == (f"#pragma omp {text}\nfor (;;) ;", [])
+
+
+def test_worksharing_that_stays_as_it_is_is_told() -> None:
+    scan = "#pragma omp parallel for reduction(inscan, + : s)\nfor (;;) ;"
+    found = rewrite(f'# 7 "scan.c"\n{scan}', ".")
+    assert (found.text, found.notes) == (f'# 7 "scan.c"\n{scan}', [])
+    assert found.left == [("scan.c", 7, "reduction(inscan, …)")]
+    assert rewrite('# 3 "a.cc"\n[[omp::directive(parallel for)]]', ".").left == [("a.cc", 3, "[[omp::… for]]")]
+    assert rewrite('# 3 "a.cc"\n[[omp::directive(barrier)]]', ".").left == []
+    fortran = rewrite_fortran(
+        "!$omp parallel workshare\na = 1\n!$omp end parallel workshare", "a.f90", ".", fixed=False
+    )
+    assert fortran.left == [("a.f90", 1, "workshare")]
+
+
+@pytest.mark.capture
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_omp_loop_is_captured_by_its_iterations(tmp_path: Path, threads: int) -> None:
+    source, program = tmp_path / "loop.c", tmp_path / "loop"
+    source.write_text(LOOP.replace("PRAGMA", "#pragma omp parallel loop"))
+    assert compiler.main(["-O1", "-fopenmp", str(source), "-o", str(program)], "cc") == 0
+    loop = hn.capture(command=[program], threads=threads).regions.set_index("label").loc["main#0"]
+    assert (loop.kind, loop["items"], loop.writes) == ("loop", 3000, 3000)
+
+
+@pytest.mark.capture
+def test_an_inscan_reduction_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "scan.c"
+    source.write_text(
+        "int main(void) {\n  int s = 0, a[9] = {1}, b[9];\n#pragma omp parallel for reduction(inscan, + : s)\n"
+        "  for (int i = 0; i < 9; ++i) {\n    s += a[i];\n#pragma omp scan inclusive(s)\n    b[i] = s;\n  }\n  return b[8] != 1;\n}\n"
+    )
+    assert compiler.main(["-O1", "-fopenmp", str(source), "-o", str(tmp_path / "scan")], "cc") == 2
+    said = capfd.readouterr().err
+    assert said.startswith(f"homenode: {source}:3: found 'omp scan'")
+
+
+def test_an_alias_of_a_function_is_one() -> None:
+    """gcc's complete constructors are aliases of base ones, without a type."""
+    assembly = "\t.type base, @function\nbase:\n\tret\n\t.weak whole\n\t.set whole,base\n\t.set offset,4\n"
+    functions, outside = _defined(assembly)
+    assert functions == {"base", "whole"}
+    assert outside == ["whole"]
+
+
+LIBRARY = """#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int done;
+static void *work(void *nothing) {
+  pthread_mutex_lock(&mutex);
+  done = 1;
+  pthread_cond_signal(&condition);
+  pthread_mutex_unlock(&mutex);
+  return nothing;
+}
+void start(void) {
+  pthread_t thread;
+  pthread_mutex_lock(&mutex);
+  pthread_create(&thread, 0, work, 0);
+  while (!done) pthread_cond_wait(&condition, &mutex);
+  pthread_mutex_unlock(&mutex);
+  pthread_join(thread, 0);
+}
+"""
+
+
+@pytest.mark.capture
+def test_a_thread_of_a_library_may_wake_the_program(tmp_path: Path) -> None:
+    """As OpenMPI's, which is compiled without homenode and starts threads while main waits in it."""
+    (tmp_path / "library.c").write_text(LIBRARY)
+    library = tmp_path / "libwakes.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-pthread", str(tmp_path / "library.c"), "-o", str(library)], check=True)
+    source, program = tmp_path / "main.c", tmp_path / "main"
+    source.write_text("void start(void);\nint main(void) { start(); return 0; }\n")
+    words = ["-O1", "-pthread", str(source), str(library), f"-Wl,-rpath,{tmp_path}", "-o", str(program)]
+    assert compiler.main(words, "cc") == 0
+    trace = hn.capture(command=[program], timeout=60)
+    assert trace.complete
