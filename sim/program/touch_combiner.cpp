@@ -1,7 +1,10 @@
 #include "sim/program/touch_combiner.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
+
+#include "sim/machine/mixed_bits.hpp"
 
 namespace homenode {
 
@@ -10,6 +13,8 @@ namespace {
 bool is_same_kind(const LineTouch& a, const LineTouch& b) {
   return a.reads == b.reads && a.writes == b.writes && a.non_temporal == b.non_temporal;
 }
+
+unsigned kind(const LineTouch& touch) { return (touch.reads ? 1U : 0U) + (touch.writes ? 2U : 0U) + (touch.non_temporal ? 4U : 0U); }
 
 void absorb(LineTouch& into, const LineTouch& other) {
   into.accesses += other.accesses;
@@ -36,7 +41,11 @@ std::vector<LineTouch>& TouchCombiner::combine(std::vector<LineTouch>& touches) 
   const auto by_address = [](const LineTouch& a, const LineTouch& b) {
     return a.lines.first != b.lines.first ? a.lines.first < b.lines.first : a.lines.last > b.lines.last;
   };
-  if (!std::is_sorted(touches.begin(), touches.end(), by_address)) std::sort(touches.begin(), touches.end(), by_address);
+  if (!std::is_sorted(touches.begin(), touches.end(), by_address)) {
+    constexpr std::size_t many = 256;  // from here on sorting takes longer
+    if (touches.size() >= many) join_same_lines(touches);
+    std::sort(touches.begin(), touches.end(), by_address);
+  }
   combined_.clear();
   for (const LineTouch& touch : touches) {
     if (combined_.empty() || touch.lines.first >= combined_.back().lines.last) {
@@ -49,11 +58,39 @@ std::vector<LineTouch>& TouchCombiner::combine(std::vector<LineTouch>& touches) 
   return combined_;
 }
 
+// Touches of one line and kind are one in the end. Loops over small blocks touch a line a dozen times in a group of thousands.
+void TouchCombiner::join_same_lines(std::vector<LineTouch>& touches) {
+  const std::size_t room = std::bit_ceil(2 * touches.size());
+  if (known_.size() < room || ++call_ == 0) {
+    known_.assign(std::max(room, known_.size()), 0);
+    call_ = 1;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < touches.size(); ++i) {
+    const LineTouch touch = touches[i];
+    if (touch.lines.size() == 1) {
+      std::size_t at = mixed_bits(8 * touch.lines.first.value() + kind(touch)) & (room - 1);
+      const auto is_taken = [&] { return known_[at] >> 32 == call_; };
+      const auto is_same = [&](const LineTouch& other) { return other.lines.first == touch.lines.first && is_same_kind(other, touch); };
+      while (is_taken() && !is_same(touches[known_[at] & 0xffffffff])) at = (at + 1) & (room - 1);
+      if (is_taken()) {
+        absorb(touches[known_[at] & 0xffffffff], touch);
+        continue;
+      }
+      known_[at] = std::uint64_t{call_} << 32 | kept;
+    }
+    touches[kept++] = touch;
+  }
+  touches.resize(kept);
+}
+
 // The rare case of lines that are read and written by different operands: each kind by itself first, then cut where they meet.
 std::vector<LineTouch>& TouchCombiner::combine_kinds(const std::vector<LineTouch>& touches) {
   single_.clear();
-  const auto kind = [](const LineTouch& touch) { return touch.reads + 2 * touch.writes + 4 * touch.non_temporal; };
-  for (int k = 0; k < 8; ++k) {
+  unsigned kinds = 0;
+  for (const LineTouch& touch : touches) kinds |= 1U << kind(touch);
+  for (unsigned k = 0; k < 8; ++k) {
+    if ((kinds >> k & 1) == 0) continue;
     const std::size_t begin = single_.size();
     for (const LineTouch& touch : touches) {
       if (kind(touch) != k) continue;
