@@ -26,6 +26,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       counts_{machine, topology},
       causes_{machine, topology, workload.regions.size()},
       timeline_{options.timeline} {
+  stage_.know_touches();
   for (std::size_t level = 0; level + 1 < machine.caches.size(); ++level) {
     if (machine.caches[level].cores_per_cache > 1)
       throw UsageError("machine '" + machine.name + "': " + std::to_string(machine.caches[level].cores_per_cache) +

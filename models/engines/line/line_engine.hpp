@@ -71,7 +71,7 @@ private:
   void take_levels(RunningSlice&, double cycle) const;
   void start_kernel_work(RunningSlice&, const Work&, std::uint64_t faulted, Picoseconds& overhead);
   // `computing`: picoseconds.
-  Picoseconds wait_for_contended_lines(const Contention&, const Place&, Picoseconds overhead, double computing);
+  void wait_for_contended_lines(RunningSlice&, const Contention&, const Place&, double computing);
   Picoseconds work_on_pages(const Place&, AddressSpace&);
   void finish(RunningSlice&, Picoseconds at, std::vector<Completion>& done);
   // lines_of_core.cpp

@@ -74,9 +74,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   const double computing = cycle * core_times_.seconds(passed.slice) / picosecond;
   r.access_time = passed.slice.accesses == 0 ? 0 : computing / static_cast<double>(passed.slice.accesses);
   if (passed.slice.accesses == 0) r.clock += std::llround(computing);
-  r.contended = wait_for_contended_lines(passed.slice.contention, place, overhead, computing);
-  r.overhead += r.contended;
-  r.clock += r.contended;
+  wait_for_contended_lines(r, passed.slice.contention, place, computing);
   r.computed = 0;
   // Faults come page by page as the slice gets there.
   r.fault_seconds = fault_seconds(system_.fault, faulted, addresses.huge_pages() - huge_before, addresses.settled_cold());
@@ -143,17 +141,20 @@ void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint6
 
 // Lines that other cores write in the same time. All that is done with the busiest one comes one after the other, while the slice goes on
 // with what else it has to do.
-Picoseconds LineEngine::wait_for_contended_lines(const Contention& contention, const Place& place, Picoseconds overhead, double computing) {
+void LineEngine::wait_for_contended_lines(RunningSlice& r, const Contention& contention, const Place& place, double computing) {
+  r.contended = 0;
   const ContentionCost cost = contention_cost(contention, place.core, computing * picosecond, machine_, topology_);
-  if (!cost.any()) return 0;
-  const Picoseconds from = place.now.count() + overhead, begins = std::max(from, contended_free_);
+  if (!cost.any()) return;
+  const Picoseconds from = place.now.count() + r.overhead, begins = std::max(from, contended_free_);
   contended_free_ = begins + to_picoseconds(cost.line);
   if (timeline_ != nullptr)
     timeline_->used(causes_.contended_line(), Time::picoseconds(begins), Time::picoseconds(contended_free_), cost.line);
   const auto lines = static_cast<std::uint64_t>(std::llround(cost.handed));
   counts_.events.transfer_lines += lines;
   counts_.latency(LineSource::dirty_copy, cost.transfer.count(), lines);
-  return std::max(to_picoseconds(cost.waits), contended_free_ - from - to_picoseconds(computing * picosecond));
+  r.contended = std::max(to_picoseconds(cost.waits), contended_free_ - from - to_picoseconds(computing * picosecond));
+  r.overhead += r.contended;
+  r.clock += r.contended;
 }
 
 // What a fault that comes at `at` waits for a writer of the lock.

@@ -40,6 +40,8 @@ public:
   // MemoryModel::end_round.
   std::uint64_t end_round(std::span<const Work> round, std::uint64_t most, AddressSpace&);
   void order_by_time() { end_recording(); }
+  // ContendedLines::know_touches.
+  void know_touches() { contended_.know_touches(); }
 
   // As of CacheModel.
   void drop(LineRange, bool discard, CacheOutcome&);

@@ -66,12 +66,13 @@ void ContendedLines::add(const LineTouch& touch, std::uint64_t all) {
     Written& written = written_[place];
     if (written.slice != slice_) {
       used_.push_back(static_cast<std::uint32_t>(place));
-      written = {line, slice_, all - touch.accesses, all, updates};
+      written = {line, slice_, 1, all - touch.accesses, all, updates};
     } else if (written.line == line) {
       written.to = all;
+      ++written.touches;
       written.updates.add(updates);
     } else if (written.updates.all() < least_updates) {
-      written = {line, slice_, all - touch.accesses, all, updates};
+      written = {line, slice_, 1, all - touch.accesses, all, updates};
     }
   }
 }
@@ -101,8 +102,13 @@ void ContendedLines::take(const Written& written, double accesses, std::vector<s
     known.line = written.line;
     shared_[known.shared].parts.clear();
   }
-  const Part part{
-      core_, slice_, accesses, static_cast<double>(written.from) / accesses, static_cast<double>(written.to) / accesses, written.updates};
+  const Part part{core_,
+                  slice_,
+                  accesses,
+                  static_cast<double>(written.touches),
+                  static_cast<double>(written.from) / accesses,
+                  static_cast<double>(written.to) / accesses,
+                  written.updates};
   std::vector<Part>& parts = shared_[known.shared].parts;
   const auto own = std::find_if(parts.begin(), parts.end(), [this](const Part& part) { return part.core == core_; });
   if (own != parts.end())
@@ -165,7 +171,7 @@ void ContendedLines::work_out(const Open& open, std::uint32_t busiest_line) cons
     }
     if (others <= 0) continue;
     const double updates = own->updates.all(), beside = updates * shared / (own->to - own->from);
-    const double late = beside * others / (others + beside) - 1;
+    const double late = beside * others / (others + beside) - (knows_touches_ ? own->touches : 1);
     ++result.lines;
     result.updates.add(own->updates);
     if (late > 0) result.late.add(own->updates, late / updates);

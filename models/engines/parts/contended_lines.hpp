@@ -45,6 +45,9 @@ struct Contention {
 
 class ContendedLines {
 public:
+  // Whoever is told meets the touches of all cores in the order of time, and counts a line that a touch finds elsewhere by itself: what is
+  // late among the accesses of one touch is left.
+  void know_touches() { knows_touches_ = true; }
   // A slice begins on the core. `time`: slices with the same number may run at the same time.
   void begin(CoreId, std::uint64_t time);
   // `accesses`: of the slice so far, those of the touch among them.
@@ -60,6 +63,7 @@ private:
   struct Written {                               // by the slice that passes
     LineNumber line;
     std::uint64_t slice = 0;
+    std::uint64_t touches = 0;
     std::uint64_t from = 0, to = 0;  // accesses of the slice before the first one of the line, and up to the last
     Contention::Updates updates;
   };
@@ -67,6 +71,7 @@ private:
     CoreId core;
     std::uint64_t slice = 0;  // the core's last one that wrote the line
     double accesses = 0;      // of that slice
+    double touches = 0;       // of the line
     double from = 0, to = 1;  // the part of it in which it writes the line
     Contention::Updates updates;
   };
@@ -101,6 +106,7 @@ private:
   std::vector<Known> known_;
   std::vector<Shared> shared_;
   std::vector<Open> round_;
+  bool knows_touches_ = false;
   std::uint64_t round_began_ = 0;  // slice
 };
 

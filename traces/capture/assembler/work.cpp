@@ -46,6 +46,7 @@ struct Ran {
 };
 struct Sum : Ran {
   std::uint64_t accesses = 0, iterations = 0;
+  bool is_serial = false;
 };
 
 RecordedOfCall recorded_of(const std::string& symbol) {
@@ -304,13 +305,15 @@ TwinWork::Rates TwinWork::rates(const std::filesystem::path& path) const {
       sum.add(work->second, part);
       sum.accesses += share.accesses;
       sum.iterations += share.iterations;
+      sum.is_serial |= stretch.kind == "serial";
     }
   }
   for (const auto& [region, sum] : sums) {
     if (sum.work.instructions == 0) continue;
+    // Serial code that records nothing is what asks not to be recorded, as the self-checks of the kernels: it takes no time.
     if (sum.accesses > 0)
       result.work[region].per_access = sum.work.scaled(1 / static_cast<double>(sum.accesses));
-    else if (sum.iterations > 0)
+    else if (!sum.is_serial && sum.iterations > 0)
       result.work[region].per_iteration = sum.work.scaled(1 / static_cast<double>(sum.iterations));
   }
   if (without > 0) result.losses.push_back({SiteId{0}, "stretches of the program without work counts from its twin", without});

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 // An iteration has 512 accesses and takes 10 ns, so 256 of them take 5 ns.
 constexpr std::uint64_t half = 256, end_of_iteration = 512;
-const Time half_time = Time::nanoseconds(5);
+const Time half_time = Time::nanoseconds(5), call = MappingCost{}.call;
 
 // Gives the execution a pattern of its own with these events.
 void synchronise(ListedWorkload& workload, std::size_t execution, std::vector<SyncEvent> events) {
@@ -91,9 +91,9 @@ struct TwoThreads {
 
 TEST(Synchronised, createdThreadsRunBesideTheirCreatorUntilItJoinsThem) {
   const TwoThreads program;
-  // T = creation + the longer routine: two iterations.
+  // The longer routine ends behind creation + two iterations, while main is on its way to sleep: T = an iteration + the call for that.
   const SimulatedRun run{program.workload, 3};
-  EXPECT_EQ(run.report.time, fork_cost + iteration_time * 2);
+  EXPECT_EQ(run.report.time, iteration_time + call);
   EXPECT_EQ(run.report.threads[0].busy, iteration_time);
   EXPECT_EQ(run.report.threads[1].busy, iteration_time);
   EXPECT_EQ(run.report.threads[2].busy, iteration_time * 2);
@@ -102,14 +102,15 @@ TEST(Synchronised, createdThreadsRunBesideTheirCreatorUntilItJoinsThem) {
 }
 
 TEST(Synchronised, aMutexIsNotKeptForASleeper) {
-  // Second halves of iterations hold a mutex. Thread 1 comes to it when thread 2 does, 5 ns from the start, and goes to sleep in a call of
-  // the system of 1000 ns. Thread 2 gives the mutex up at 10 ns, calls the system for it (1000 ns), and has it again from 1015 to 1020 ns;
-  // by then thread 1 is back from its call, at 1005 ns, with the mutex free, and has done.
+  // Second halves of iterations hold a mutex. Thread 2 comes to it with thread 1, h behind its beginning, and goes to sleep in a call.
+  // Thread 1 gives the mutex up before that is over, so that thread 2 was never asleep: h + call, h, and its second iteration, which nobody
+  // holds up. Main joins both, each in a call.
   const std::vector<SyncEvent> second_half{{half, SyncOperation::lock, 7, 0}, {end_of_iteration, SyncOperation::unlock, 7, 0}};
   const TwoThreads program{second_half, second_half};
   const SimulatedRun run{program.workload, 3};
-  EXPECT_EQ(run.report.time, fork_cost + Time::nanoseconds(1020));
-  EXPECT_EQ(run.report.threads[1].busy, iteration_time);
+  EXPECT_EQ(run.report.regions[1].time, iteration_time);
+  EXPECT_EQ(run.report.regions[2].time, iteration_time * 2 + call);
+  EXPECT_EQ(run.report.time, iteration_time + call * 2);
 }
 
 TEST(Synchronised, executionsOfOneRegionThatOverlapAreNotAddedUp) {
@@ -125,12 +126,12 @@ TEST(Synchronised, executionsOfOneRegionThatOverlapAreNotAddedUp) {
 TEST(Synchronised, aConditionWaitsForTheSignalThatEndedItAtCapture) {
   // Thread 1 waits at its half for the signal that thread 2 gives at the end of each of its two iterations: the first one does.
   const TwoThreads program{{{half, SyncOperation::wait, 9, 5}}, {{end_of_iteration, SyncOperation::signal, 9, 5}}};
-  // Thread 1: h, sleeps until thread 2's first iteration ends (2 h), wakes up, h: 3 h + wake-up, which is longer than thread 2's 4 h. Main
-  // has nothing to do any more when it wakes up. T = creation + 3 h + wake-up.
+  // Thread 1: h, and while it goes to sleep in a call thread 2's first iteration ends (2 h): it was never asleep. h more. Thread 2 calls
+  // the system for the signal. Main, which sleeps in its first join, finds thread 2 at work for 2 h more, and goes to sleep again, in vain.
   const SimulatedRun run{program.workload, 3};
-  const Time wakeup = SchedulerSettings{}.wakeup;
-  EXPECT_EQ(run.report.regions[1].time, half_time * 3 + wakeup);
-  EXPECT_EQ(run.report.time, fork_cost + half_time * 3 + wakeup);
+  EXPECT_EQ(run.report.regions[1].time, half_time * 2 + call);
+  EXPECT_EQ(run.report.regions[2].time, iteration_time * 2 + call);
+  EXPECT_EQ(run.report.time, fork_cost + half_time * 2 + call * 2);
 }
 
 // main creates so many threads one after the other in each of two waves, and joins a wave before it creates the next.

@@ -121,6 +121,16 @@ TEST(ContendedLines, areWrittenInTheSamePartOfTheSlices) {
   EXPECT_NEAR(found[1].late.atomic, 49, 1e-9);
 }
 
+TEST(ContendedLines, withinOneTouchAreLeftToWhoeverKnowsTheTouches) {
+  // 600 of each core, in one touch and in two: 300 late, one and two of which are met as they come.
+  ContendedLines lines;
+  lines.know_touches();
+  const std::vector<Slice> slices{{0, {touch(5, 600, true)}, 600, Where::beginning}, {1, {touch(5, 600, true)}, 600}};
+  const auto found = round_of(lines, slices);
+  EXPECT_NEAR(found[0].late.atomic, 300 - 1, 1e-9);
+  EXPECT_NEAR(found[1].late.atomic, 300 - 2, 1e-9);
+}
+
 TEST(ContendedLines, tellTheBusiestOfTheRound) {
   // Line 1 by all three, line 2 by two of them, less.
   ContendedLines lines;
