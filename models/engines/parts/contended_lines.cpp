@@ -63,16 +63,17 @@ void ContendedLines::add(const LineTouch& touch, std::uint64_t all) {
   if (touch.reads) updates.plain_read = updates.plain;
   for (LineNumber line = touch.lines.first; line != touch.lines.last; ++line) {
     const std::size_t place = place_of(line);
+    const Written first{.line = line, .slice = slice_, .touches = 1, .from = all - touch.accesses, .to = all, .updates = updates};
     Written& written = written_[place];
     if (written.slice != slice_) {
       used_.push_back(static_cast<std::uint32_t>(place));
-      written = {line, slice_, 1, all - touch.accesses, all, updates};
+      written = first;
     } else if (written.line == line) {
       written.to = all;
       ++written.touches;
       written.updates.add(updates);
     } else if (written.updates.all() < least_updates) {
-      written = {line, slice_, 1, all - touch.accesses, all, updates};
+      written = first;
     }
   }
 }
@@ -102,13 +103,13 @@ void ContendedLines::take(const Written& written, double accesses, std::vector<s
     known.line = written.line;
     shared_[known.shared].parts.clear();
   }
-  const Part part{core_,
-                  slice_,
-                  accesses,
-                  static_cast<double>(written.touches),
-                  static_cast<double>(written.from) / accesses,
-                  static_cast<double>(written.to) / accesses,
-                  written.updates};
+  const Part part{.core = core_,
+                  .slice = slice_,
+                  .accesses = accesses,
+                  .touches = static_cast<double>(written.touches),
+                  .from = static_cast<double>(written.from) / accesses,
+                  .to = static_cast<double>(written.to) / accesses,
+                  .updates = written.updates};
   std::vector<Part>& parts = shared_[known.shared].parts;
   const auto own = std::find_if(parts.begin(), parts.end(), [this](const Part& part) { return part.core == core_; });
   if (own != parts.end())
