@@ -19,8 +19,12 @@ namespace {
 // The pages of the recorded run, as the policy sees and moves them.
 class RepeatedPages final : public PageActions {
 public:
-  explicit RepeatedPages(const AddressSpace& addresses) : addresses_{addresses} {
-    for (PageNumber page; page < PageNumber{addresses.pages()}; ++page) homes_.push_back(addresses.home_of_page(page));
+  // What the program released at its end lies where it was touched last.
+  RepeatedPages(const AddressSpace& addresses, const TouchLog& log) : addresses_{addresses} {
+    for (PageNumber page; page < PageNumber{addresses.pages()}; ++page) {
+      const NodeId home = addresses.home_of_page(page);
+      homes_.push_back(home.is_none() ? log.home(page) : home);
+    }
     states_.resize(homes_.size(), mapped);
     for (std::size_t node = 0; node < addresses.nodes(); ++node) free_.push_back(addresses.memory().free(NodeId{node}));
   }
@@ -77,7 +81,7 @@ private:
 class Repetition {
 public:
   Repetition(const BalancedProgram& program, PagePlacement& balancing)
-      : program_{program}, balancing_{balancing}, topology_{program.machine}, pages_{program.addresses} {}
+      : program_{program}, balancing_{balancing}, topology_{program.machine}, pages_{program.addresses, program.log} {}
 
   // The execution begins at `now`; returns its end.
   Time run(const LoggedExecution&, Time now);

@@ -25,7 +25,11 @@ void TouchLog::start(const Work& work) {
 
 void TouchLog::touched(std::span<const PageUse> uses) {
   std::vector<PageNumber>& pages = executions_[last_.execution].slices[last_.slice].pages;
-  for (const PageUse& use : uses) pages.push_back(use.page);
+  for (const PageUse& use : uses) {
+    pages.push_back(use.page);
+    if (homes_.size() <= use.page.value()) homes_.resize(use.page.value() + 1, NodeId::none());
+    homes_[use.page.value()] = use.home;
+  }
 }
 
 void TouchLog::end(const Completion& done) {

@@ -34,6 +34,8 @@ public:
   // Whether an execution has begun since this was last asked: its touches are to be seen anew.
   bool fresh() { return std::exchange(fresh_, false); }
   const std::vector<LoggedExecution>& executions() const { return executions_; }  // in the order in which they began
+  // Of a page when it was touched last; none if that was never.
+  NodeId home(PageNumber page) const { return page.value() < homes_.size() ? homes_[page.value()] : NodeId::none(); }
 
 private:
   struct At {
@@ -41,7 +43,8 @@ private:
   };
   const Workload& workload_;
   std::vector<LoggedExecution> executions_;
-  std::vector<At> running_;  // by thread
+  std::vector<NodeId> homes_;  // by page
+  std::vector<At> running_;    // by thread
   At last_;
   bool fresh_ = false;
 };

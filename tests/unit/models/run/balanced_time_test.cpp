@@ -48,7 +48,7 @@ struct Recorded {
     workload = builder.build();
     policy->prepare(nullptr, machine);
     addresses = std::make_unique<AddressSpace>(machine, *workload, *policy, Bytes{4096});
-    const AddressRange range = addresses->place_object(array, ThreadId{0});
+    range = addresses->place_object(array, ThreadId{0});
     addresses->touch({range.first, range.first + 10 * 4096}, true, on(0, Time{}));
     addresses->touch({range.first + 10 * 4096, range.last}, true, on(1, Time{}));
     for (const std::size_t core : {0u, 1u}) addresses->runs_on(CoreId{core});
@@ -77,6 +77,7 @@ struct Recorded {
   std::unique_ptr<PagePlacement> policy;
   std::shared_ptr<Workload> workload;
   std::unique_ptr<AddressSpace> addresses;
+  AddressRange range;  // of the array
   std::unique_ptr<TouchLog> log;
   OperatingSystem system;
 };
@@ -101,6 +102,15 @@ TEST(BalancedTime, paysForHintingFaultsWhereThePagesAreTouchedFirst) {
   EXPECT_EQ(time.scans, 2u);
   EXPECT_EQ(time.hinting_faults, 40u);
   EXPECT_EQ(time.seconds, time.seconds_alone + us(2 * 10));
+}
+
+TEST(BalancedTime, seesPagesThatTheProgramReleasedAtItsEnd) {
+  Recorded recorded{4};
+  recorded.addresses->unmap(recorded.range);
+  UnmapsAt two{{us(170), us(345)}};
+  const BalancedTime time = recorded.time(two, us(400));
+  EXPECT_EQ(time.scans, 2u);
+  EXPECT_EQ(time.hinting_faults, 40u);
 }
 
 TEST(BalancedTime, queuesForTheLockOfTheAddressSpace) {
