@@ -1,5 +1,6 @@
 // A load-store unit that knows which load reads from which store. A load waits for these alone and passes every other store; stores wait
-// for their operands only, as they leave the core in order after they have retired. Fences order nothing; atomic instructions are none of its loads and stores.
+// for their operands only, as they leave the core in order after they have retired. Fences order nothing; atomic instructions are none of
+// its loads and stores.
 #pragma once
 
 #include <llvm/MCA/HardwareUnits/LSUnit.h>

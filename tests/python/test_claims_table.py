@@ -268,3 +268,14 @@ def test_text_sheet_and_hypertext_have_every_claim() -> None:
     assert [line.split()[0] for line in table.text().splitlines()[3:]] == names
     assert table.hypertext(found).count("<tr>") == 82
     assert headline(found).text() in table.text()
+
+
+def test_the_papers_page_repeats_the_verdicts() -> None:
+    page = table.PAPERS_PAGE.read_text(encoding="utf-8")
+    assert page == table.with_verdicts(page, table.judged())
+    made_up = "| C1 | a title | what | predicted | old |\n| C999 | another | what | predicted | stays |"
+    verdict = next(one.verdict for one in table.judged() if one.claim.name == "C1")
+    assert table.with_verdicts(made_up, table.judged()).split("\n") == [
+        f"| C1 | a title | what | predicted | {verdict} |",
+        "| C999 | another | what | predicted | stays |",
+    ]

@@ -14,6 +14,7 @@ from validation.published.claims.outcomes import Outcome, Point, headline, outco
 
 PUBLISHED = Path(__file__).parents[1]
 PAGE, SHEET, HYPERTEXT = (PUBLISHED / f"claims.{ending}" for ending in ("md", "csv", "html"))
+PAPERS_PAGE = Path(__file__).parents[3] / "docs" / "papers.md"
 PAPERS = ("S0", "S1", "S2", "S3", "S4")
 COLUMNS = ("claim", "title", "class", "printed", "model", "null model", "null says", "verdict", "beats null", "time")
 DETAILS = (
@@ -178,9 +179,22 @@ def _cut(cell: str, most: int = 40) -> str:
     return cell if len(cell) <= most else f"{cell[: most - 2]} …"
 
 
+def with_verdicts(page: str, found: Sequence[Outcome]) -> str:
+    """docs/papers.md with the verdict of each claim in the last cell of its row."""
+    verdicts = {one.claim.name: one.verdict for one in found}
+
+    def renewed(line: str) -> str:
+        cells = line.split(" | ")
+        name = cells[0].removeprefix("| ")
+        return " | ".join([*cells[:-1], f"{verdicts[name]} |"]) if name in verdicts else line
+
+    return "\n".join(renewed(line) for line in page.split("\n"))
+
+
 def write() -> None:
-    """Renew the page, the sheet and the hypertext."""
+    """Renew the page, the sheet and the hypertext, and the verdicts in docs/papers.md."""
     found = judged()
+    PAPERS_PAGE.write_text(with_verdicts(PAPERS_PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
     write_with_notes(PAGE, markdown(found))
     SHEET.write_text(sheet(found), encoding="utf-8")
     HYPERTEXT.write_text(hypertext(found), encoding="utf-8")
