@@ -18,7 +18,7 @@ struct Fixture : ::testing::Test {
     released.clear();
     return sync.pass(thread, {0, operation, object, match}, released);
   }
-  bool lock_or_sleep(ThreadId thread) {
+  bool lock_or_queue(ThreadId thread) {
     released.clear();
     return sync.pass(thread, {0, SyncOperation::lock, 7, 0}, released, true);
   }
@@ -41,22 +41,22 @@ TEST_F(SynchronisationTest, ALockGoesToWhoeverCameFirst) {
 }
 
 TEST_F(SynchronisationTest, ALockThatIsSleptForIsFreeAndTheSleeperAsksAgain) {
-  EXPECT_TRUE(lock_or_sleep(a));
-  EXPECT_FALSE(lock_or_sleep(b));
-  EXPECT_FALSE(lock_or_sleep(c));
+  EXPECT_TRUE(lock_or_queue(a));
+  EXPECT_FALSE(lock_or_queue(b));
+  EXPECT_FALSE(lock_or_queue(c));
   EXPECT_TRUE(pass(a, SyncOperation::unlock, 7));
   EXPECT_TRUE(released.empty());
   EXPECT_EQ(sync.take_woken(), Released{b});
   EXPECT_TRUE(sync.take_woken().empty());
-  EXPECT_TRUE(lock_or_sleep(a));  // before b is awake
+  EXPECT_TRUE(lock_or_queue(a));  // before b is awake
   EXPECT_EQ(sync.describe_waits(), "thread 2 waits for lock 7, held by thread 0");
-  EXPECT_FALSE(lock_or_sleep(b));  // behind c now
+  EXPECT_FALSE(lock_or_queue(b));  // behind c now
   EXPECT_TRUE(pass(a, SyncOperation::unlock, 7));
   EXPECT_EQ(sync.take_woken(), Released{c});
-  EXPECT_TRUE(lock_or_sleep(c));
+  EXPECT_TRUE(lock_or_queue(c));
   EXPECT_TRUE(pass(c, SyncOperation::unlock, 7));
   EXPECT_EQ(sync.take_woken(), Released{b});
-  EXPECT_TRUE(lock_or_sleep(b));
+  EXPECT_TRUE(lock_or_queue(b));
   EXPECT_TRUE(pass(b, SyncOperation::unlock, 7));
   EXPECT_FALSE(sync.anybody_waits());
 }
