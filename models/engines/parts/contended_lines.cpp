@@ -119,70 +119,80 @@ void ContendedLines::take(const Written& written, double accesses, std::vector<s
   lines.push_back(known.shared);
 }
 
-// How often, by whoever writes it now.
-double ContendedLines::handed_over(const Shared& shared) const {
-  double all = 0, same = 0;
-  for (const Part& part : shared.parts) {
-    if (!counts(part)) continue;
-    const double own = weight(part.updates);
-    all += own;
-    same += own * own;
-  }
-  return all > 0 ? all - same / all : 0;
+// Updates by another core while this one writes the line.
+double ContendedLines::of_other(const Part& own, const Part& other) const {
+  if (other.core == own.core || !counts(other)) return 0;
+  const bool goes_on = since_ == 0;
+  return other.updates.all() * (goes_on ? own.accesses / other.accesses : 1) * overlap(own, other) / (other.to - other.from);
 }
 
+// How many of its updates come late, by whoever writes the line now.
+double ContendedLines::late(const Part& own, const std::vector<Part>& parts) const {
+  double others = 0, together = 0;  // together: part of the slice in which others write the line, too
+  for (const Part& part : parts) {
+    const double updates = of_other(own, part);
+    others += updates;
+    if (updates > 0) together = std::max(together, overlap(own, part));
+  }
+  if (others <= 0) return 0;
+  const double beside = own.updates.all() * together / (own.to - own.from);
+  return std::max(0.0, beside * others / (others + beside) - (knows_touches_ ? own.touches : 1));
+}
+
+// The one of the lines whose ownership changes most.
 std::uint32_t ContendedLines::busiest(const std::vector<std::uint32_t>& lines) const {
-  const auto less = [this](std::uint32_t a, std::uint32_t b) { return handed_over(shared_[a]) < handed_over(shared_[b]); };
-  return *std::max_element(lines.begin(), lines.end(), less);
+  std::uint32_t found = lines.front();
+  double most = -1;
+  for (const std::uint32_t line : lines) {
+    const std::vector<Part>& parts = shared_[line].parts;
+    double all = 0;
+    for (const Part& part : parts)
+      if (counts(part)) all += weight(part.updates) / part.updates.all() * late(part, parts);
+    if (all > most) std::tie(most, found) = std::pair{all, line};
+  }
+  return found;
 }
 
 void ContendedLines::end_round() {
   if (round_.empty()) return;
   since_ = round_began_;
-  double most = -1;
-  std::uint32_t busiest_line = 0;
-  for (const Open& open : round_) {
-    const std::uint32_t own = busiest(open.lines);
-    if (const double times = handed_over(shared_[own]); times > most) std::tie(most, busiest_line) = std::pair{times, own};
-  }
+  std::vector<std::uint32_t> lines;
+  for (const Open& open : round_) lines.insert(lines.end(), open.lines.begin(), open.lines.end());
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  const std::uint32_t busiest_line = busiest(lines);
   for (const Open& open : round_) work_out(open, busiest_line);
   round_.clear();
 }
 
-// Updates by another core while this one writes the line.
-double ContendedLines::of_other(const Part& own, const Part& other) const {
-  if (!counts(other)) return 0;
-  const bool goes_on = since_ == 0;
-  return other.updates.all() * (goes_on ? own.accesses / other.accesses : 1) * overlap(own, other) / (other.to - other.from);
-}
-
 void ContendedLines::work_out(const Open& open, std::uint32_t busiest_line) const {
   Contention& result = *open.result;
-  const std::uint32_t own_busiest =
-      std::find(open.lines.begin(), open.lines.end(), busiest_line) != open.lines.end() ? busiest_line : busiest(open.lines);
+  double most = 0;
   for (const std::uint32_t line : open.lines) {
     const std::vector<Part>& parts = shared_[line].parts;
     const auto own = std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.core == open.core; });
     if (own == parts.end()) continue;  // another line has its place
-    double others = 0, shared = 0;     // shared: part of the slice in which others write it, too
-    for (const Part& part : parts) {
-      if (part.core == open.core || !counts(part)) continue;
-      others += of_other(*own, part);
-      shared = std::max(shared, overlap(*own, part));
-    }
-    if (others <= 0) continue;
-    const double updates = own->updates.all(), beside = updates * shared / (own->to - own->from);
-    const double late = beside * others / (others + beside) - (knows_touches_ ? own->touches : 1);
+    const double late_ones = late(*own, parts), share = late_ones / own->updates.all();
+    if (late_ones <= 0) continue;
     ++result.lines;
     result.updates.add(own->updates);
-    if (late > 0) result.late.add(own->updates, late / updates);
-    if (late > 0 && line == busiest_line) result.busiest.add(own->updates, late / updates);
-    if (line != own_busiest) continue;
-    for (const Part& part : parts)
-      if (const double share = part.core == open.core ? 0 : of_other(*own, part) / others; share > 0)
-        result.writers.push_back({part.core, share});
+    result.late.add(own->updates, share);
+    if (line == busiest_line) result.busiest.add(own->updates, share);
+    if (late_ones <= most) continue;
+    most = late_ones;
+    name_writers(*own, parts, result.writers);
   }
-  if (result.late.all() <= 0) result.clear();
+}
+
+void ContendedLines::name_writers(const Part& own, const std::vector<Part>& parts, std::vector<Contention::Writer>& writers) const {
+  writers.clear();
+  double all = 0;
+  for (const Part& part : parts)
+    if (const double updates = of_other(own, part); updates > 0) {
+      writers.push_back({part.core, updates});
+      all += updates;
+    }
+  for (Contention::Writer& writer : writers) writer.share /= all;
 }
 
 }  // namespace homenode

@@ -1,7 +1,7 @@
 // Lines that several cores write at the same time: shared counters, locks, bins of a histogram, neighbours in one line (false sharing).
 // Slices pass the caches one after the other, so that the caches hand such a line over once a slice. In time, accesses of the cores mix,
 // and a core has lost the line whenever another one wrote it since. Of n writes beside f by others in the same time, spread evenly, the
-// share f / (f + n) comes behind another core's: so many times the line is handed over.
+// share f / (f + n) comes behind another core's: so many times the line is handed over, that is, its ownership changes.
 //
 // The same time: slices of one round (sim/loop/prefiltered_slices.hpp), as far as the parts of them overlap in which they write the line.
 // The end of one thread's share of an array lies in one line with the beginning of the next one's, which is written long before. Where
@@ -37,7 +37,7 @@ struct Contention {
   Updates updates;
   Updates late;                 // behind another core's, but for the first of each line, which the caches count
   Updates busiest;              // late ones, on the line that is handed over most in this time
-  std::vector<Writer> writers;  // of that line, or of the slice's own busiest one
+  std::vector<Writer> writers;  // of the line on which most are late
 
   bool any() const { return lines != 0; }
   void clear();
@@ -92,9 +92,10 @@ private:
   void add(const LineTouch&, std::uint64_t accesses);
   void take(const Written&, double accesses, std::vector<std::uint32_t>& lines);
   bool counts(const Part& part) const { return part.slice >= since_ && part.slice == slice_of_[part.core.index()]; }
-  double handed_over(const Shared&) const;
   std::uint32_t busiest(const std::vector<std::uint32_t>& lines) const;
   double of_other(const Part& own, const Part& other) const;
+  double late(const Part& own, const std::vector<Part>& parts) const;
+  void name_writers(const Part& own, const std::vector<Part>& parts, std::vector<Contention::Writer>&) const;
   void work_out(const Open&, std::uint32_t busiest) const;
 
   std::vector<Written> written_;

@@ -1,9 +1,9 @@
 // What it takes a slice that other cores write its lines, too (contended_lines.hpp).
 //
 // A line is with one core at a time, and takes `s` from one to the next: the cores' transfer latency. The next request for it comes, of
-// T - 1 that are under way, after about s / (T - 1): meanwhile the core goes on writing, so that it makes s / ((T - 1) z) updates each time
-// that it has the line, one at least, with z from one of its updates to the next when it is alone. On 2 cores of a Zen 3 they make 12, and
-// 7.6 ns of each; on 4 of a Haswell one, at 24 ns (docs/decisions/0056). An atomic access waits for the line. Plain stores wait in the
+// T - 1 that are under way, after about s / (T - 1). Meanwhile the core goes on writing, so that it makes s / ((T - 1) z) updates each time
+// that it has the line, one at least, with z from one of its updates to the next when it is alone. That is a choice; the two measurements
+// that were in view are in docs/decisions/0056-lines-that-several-write.md. An atomic access waits for the line. Plain stores wait in the
 // store buffer while the core goes on, and enter the line together.
 //
 // No two cores have the line at once: all that is done with the busiest line comes one after the other, which makes it a shared resource.

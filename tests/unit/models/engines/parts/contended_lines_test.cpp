@@ -121,6 +121,27 @@ TEST(ContendedLines, areWrittenInTheSamePartOfTheSlices) {
   EXPECT_NEAR(found[1].late.atomic, 49, 1e-9);
 }
 
+TEST(ContendedLines, areNotHiddenByALineThatIsWrittenMoreAtOtherTimes) {
+  // Line 1 at the end of one slice and the beginning of the other, 500 times; line 2 in all of both, 100 times.
+  ContendedLines lines;
+  std::vector<Contention> found(2);
+  for (const std::size_t core : {0U, 1U}) {
+    const std::uint64_t end = core == 0 ? 1000 : 500;
+    lines.begin(CoreId{core}, 7);
+    lines.wrote(touch(2, 50, true), 50);
+    lines.wrote(touch(1, 500, true), end);
+    lines.wrote(touch(2, 50, true), 1000);
+    lines.end(found[core], 1000, true);
+  }
+  lines.end_round();
+  for (const Contention& one : found) {
+    EXPECT_EQ(one.lines, 1);
+    EXPECT_DOUBLE_EQ(one.busiest.atomic, 49);
+    ASSERT_EQ(one.writers.size(), 1);
+    EXPECT_DOUBLE_EQ(one.writers[0].share, 1);
+  }
+}
+
 TEST(ContendedLines, withinOneTouchAreLeftToWhoeverKnowsTheTouches) {
   // 600 of each core, in one touch and in two: 300 late, one and two of which are met as they come.
   ContendedLines lines;
