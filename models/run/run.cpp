@@ -69,6 +69,7 @@ SimulationInput input_for(const RunPlan& plan, const Workload& program, ThreadMa
           .seed = plan.spec.seed,
           .scheduler = system_of(plan.machine, plan.extras).scheduler,
           .map_costs = system_of(plan.machine, plan.extras).mapping,
+          .task_costs = system_of(plan.machine, plan.extras).tasks,
           .graph = plan.graph.get(),
           .timeline = plan.timeline.get()};
 }

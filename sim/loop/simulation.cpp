@@ -21,7 +21,7 @@ public:
         threads_{input, created},
         accounts_{input.workload, {.threads = input.threads, .cores = input.machine.cores()}, input.mapping.spin(), input.timeline},
         cutter_{input.workload, input.quantum},
-        pool_{input.workload},
+        pool_{input.workload, input.task_costs},
         executions_{threads_, pool_, cutter_},
         tasks_{threads_, pool_, executions_, accounts_},
         team_{threads_, executions_, tasks_, accounts_},

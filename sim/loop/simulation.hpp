@@ -38,6 +38,7 @@ struct SimulationInput {
   std::uint64_t seed = 0;       // of who gets a spin lock, and of what the scheduler leaves to chance
   SchedulerSettings scheduler{};
   MappingCost map_costs{};             // of what heaps ask of the system
+  TaskCost task_costs{};               // none where nothing is said
   CostOracle* oracle = nullptr;        // for distributions that want estimates; told how every execution ran
   const ThreadGraph* graph = nullptr;  // for mappings that want it
   Timeline* timeline = nullptr;        // told what each thread does

@@ -107,14 +107,14 @@ TaskPool::Submitted TaskPool::submit(TaskId creator_id, const SyncEvent& event, 
   if (task.group != 0) groups_.at(task.group).members.insert(id);
   ++unfinished_;
 
-  if (task.waits_for > 0) return {std::nullopt, task.item, Time{}};
+  if (task.waits_for > 0) return {std::nullopt, task.item, costs_.create};
   const Submit answer = distribution_of(task).submit(task.item, thread, now);
   if (answer.kind == Submit::Kind::queued) {
     become_ready(id, task);
-    return {std::nullopt, task.item, answer.overhead};
+    return {std::nullopt, task.item, costs_.create + answer.overhead};
   }
   task.runs = true;
-  return {id, task.item, answer.overhead};
+  return {id, task.item, costs_.call + answer.overhead};
 }
 
 void TaskPool::become_ready(TaskId id, Task& task) {
@@ -130,7 +130,7 @@ TaskPool::Taken TaskPool::start(TaskId id, Task& task, Time overhead) {
   queued_.erase({task.item.execution, task.item.first});
   if (Task* parent = find(task.parent)) parent->ready_children.erase(id);
   if (task.group != 0) groups_.at(task.group).ready.erase(id);
-  return {id, task.item, overhead};
+  return {id, task.item, costs_.take + overhead};
 }
 
 void TaskPool::group_begin(TaskId id) {

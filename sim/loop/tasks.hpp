@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "sim/base/ids.hpp"
+#include "sim/machine/system.hpp"
 #include "sim/policy/work_distribution.hpp"
 #include "sim/program/workload.hpp"
 
@@ -30,7 +31,8 @@ namespace homenode {
 
 class TaskPool {
 public:
-  explicit TaskPool(const Workload& workload) : workload_{workload} {}
+  // `costs` come on top of what the distributions take.
+  explicit TaskPool(const Workload& workload, const TaskCost& costs = {}) : workload_{workload}, costs_{costs} {}
 
   // A construct begins. Its implicit tasks are TaskId{thread}.
   void begin(std::vector<ExecutionId> executions, std::vector<std::unique_ptr<WorkDistribution>> distributions, std::size_t threads);
@@ -106,6 +108,7 @@ private:
   std::optional<Taken> take_of(const std::set<TaskId>& tasks, ThreadId);
 
   const Workload& workload_;
+  TaskCost costs_;
   std::vector<ExecutionId> executions_;
   std::vector<std::unique_ptr<WorkDistribution>> distributions_;
   std::vector<std::vector<bool>> created_;  // by execution, iteration

@@ -69,6 +69,13 @@ struct BalancingCost {
   Time scan = Time::nanoseconds(20);             // a scanned page; a scan that takes rights away costs the shootdown of mapping besides
 };
 
+// What the OpenMP runtime does for an explicit task beside the lock of a queue, which is its distribution's (WorkDistribution::submit).
+struct TaskCost {
+  Time call;    // of one that its creator runs at once
+  Time create;  // of one that waits: its data allocated and copied, and put into a queue or behind those that it depends on
+  Time take;    // of one that waited: taken, run and freed
+};
+
 // The default values are the system `default`: a fault costs the same everywhere, zeroing included. Assumed.
 struct OperatingSystem {
   std::string name = "default", description;
@@ -76,6 +83,7 @@ struct OperatingSystem {
   MappingCost mapping;
   MigrationCost migration;
   BalancingCost balancing;
+  TaskCost tasks{.call = Time::nanoseconds(15), .create = Time::nanoseconds(50), .take = Time::nanoseconds(30)};
   SchedulerSettings scheduler;
 };
 

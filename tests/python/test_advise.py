@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import homenode as hn
-from homenode import progress
+from homenode import advising, progress
 from homenode.advice_words import snippet
-from homenode.advising import dynamic_chunks, plain_distributions
+from homenode.advising import _Replays, dynamic_chunks, plain_distributions
 from homenode.cli import console
 from homenode.gain_map import GainModel, near, remote_ratio, with_hops
 from homenode.gain_map_page import map_page
@@ -102,6 +103,24 @@ def test_runs_that_follow_a_log_share_what_caches_saw_and_nothing_else(stencil: 
     alone = [replay_one(stencil, spec, follow=log).seconds for spec in specs]
     assert follow_seconds(stencil, specs, log, workers=2) == alone
     assert len(set(alone)) > 1
+
+
+def test_fewer_lines_on_sampled_machines_leave_the_stated_gain(
+    stencil: hn.Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = hn.Machine.of(MACHINE)
+    spec = hn.RunSpec(machine, threads=8)
+    timing = _Replays(stencil, spec, {"static": "static:1"}, 1)  # whose rows are all at borders
+    with ThreadPoolExecutor(1) as pool:
+        plain, weighted = timing.stated(pool)
+    monkeypatch.setattr(advising, "ONE_IN_EIGHT", timing.static_run()["caches"])
+    monkeypatch.setattr(advising, "ONE_IN_32", "lines:sample=4")
+    machines = [machine, machine.with_changes(**{"nodes.latency": "x3"})]
+    gains = timing.gains(machines, lambda steps: None)
+    fewer = timing._gains(machines, list(plain), {"caches": "lines:sample=4"}, lambda steps: None)
+    assert fewer[0] != pytest.approx(min(plain.values()) / weighted, rel=1e-6)
+    assert gains[0] == pytest.approx(min(plain.values()) / weighted)
+    assert gains[1] / gains[0] == pytest.approx(fewer[1] / fewer[0])
 
 
 def test_the_number_of_workers_changes_nothing(stencil: hn.Trace, advice: hn.Advice) -> None:

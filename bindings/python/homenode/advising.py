@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -36,6 +37,7 @@ HAND_OUTS = 64
 WEIGHTED = "latency-weighted"
 ENGINES = ("flow", "closed-form")
 SAMPLES = 20
+ONE_IN_EIGHT, ONE_IN_32 = "lines:sample=8", "lines:sample=32"
 
 
 def dynamic_chunks(trace: Trace, threads: int) -> dict[str, int]:
@@ -178,22 +180,23 @@ def advise(
         )
     spec = asked(machine, options)
     spec.check(trace)
-    before = estimate_one(trace, spec.with_(distribution="static"))
-    after = estimate_one(trace, spec.with_(distribution=WEIGHTED))
-    advance(2)
     distributions = plain_distributions(trace, spec.threads)
     timing = (_Replays if engine == "flow" else _Estimates)(trace, spec, distributions, workers)
-    plain, weighted = timing.stated()
-    advance(len(PLAIN) + 1)
+    with ThreadPoolExecutor(workers) as pool:
+        closed_form, stands = (
+            pool.submit(_closed_form, trace, spec),
+            pool.submit(where_it_stands, trace, machine, spec.threads),
+        )
+        plain, weighted = timing.stated(pool)
+        (before, after, model), here = closed_form.result(), stands.result()
+    advance(len(PLAIN) + 3)
     sampled = sampled_factors(machine.uncertainties, samples, spec.seed)
     machines = [changed(machine, machine.uncertainties, row) for row in sampled]
     gains = timing.gains(machines, advance)
     gain = min(plain.values()) / weighted
     low, high = interval(gains, gain)
-    model = GainModel(trace, spec)
     region = _region(before, after, list(dynamic_chunks(trace, spec.threads)))
     chosen = after.region(region) if region else None
-    here = where_it_stands(trace, machine, spec.threads)
     boundaries = chosen.boundaries if chosen is not None else None
     best = min(plain, key=plain.__getitem__)
     return Advice(
@@ -226,8 +229,19 @@ def advise(
     )
 
 
+def _closed_form(trace: Trace, spec: RunSpec) -> tuple[Estimate, Estimate, GainModel]:
+    """Equal chunks, weighted ones, and what weights can gain at most: one after the other, since they share what they count."""
+    before = estimate_one(trace, spec.with_(distribution="static"))
+    after = estimate_one(trace, spec.with_(distribution=WEIGHTED))
+    return before, after, GainModel(trace, spec)
+
+
 class _Replays:
-    """Times by `flow`; on sampled machines the chunks stay those that were weighed for the stated one."""
+    """Times by `flow`; on sampled machines the chunks stay those that were weighed for the stated one.
+
+    Where `auto` follows one line in eight, sampled machines have one in 32, and their gains are multiplied by the stated machine's over
+    what it is with one in 32.
+    """
 
     def __init__(self, trace: Trace, spec: RunSpec, distributions: dict[str, str], workers: int | None) -> None:
         self._trace, self._spec, self.distributions, self._workers = trace, spec, distributions, workers
@@ -238,12 +252,12 @@ class _Replays:
     def _one(self, machine: Machine, distribution: str, **more: Any) -> Result:
         return replay_one(self._trace, self._of(machine, distribution), **more)
 
-    def stated(self) -> tuple[dict[str, float], float]:
-        self._static = self._one(self._spec.machine, "static")
-        self._weighted = self._one(self._spec.machine, WEIGHTED, keep_log=True)
-        self.plain = {"static": self._static.seconds}
-        for schedule in PLAIN[1:]:
-            self.plain[schedule] = self._one(self._spec.machine, self.distributions[schedule]).seconds
+    def stated(self, pool: ThreadPoolExecutor) -> tuple[dict[str, float], float]:
+        machine = self._spec.machine
+        weighted = pool.submit(self._one, machine, WEIGHTED, keep_log=True)
+        plain = {name: pool.submit(self._one, machine, text) for name, text in self.distributions.items()}
+        self._static, self._weighted = plain["static"].result(), weighted.result()
+        self.plain = {name: result.result().seconds for name, result in plain.items()}
         return self.plain, self._weighted.seconds
 
     def static_run(self) -> dict[str, Any] | None:
@@ -252,12 +266,23 @@ class _Replays:
     def gains(self, machines: Sequence[Machine], advance: Callable[[int], None]) -> list[float]:
         """The best of the plain schedules that come near on the stated machine, over the weighted one."""
         near = [name for name, seconds in self.plain.items() if seconds <= 1.1 * min(self.plain.values())]
-        specs = [self._of(machine, self.distributions[schedule]) for machine in machines for schedule in near]
-        seconds = replay_seconds(self._trace, specs, workers=self._workers, advance=advance)
-
+        if self._static.run["caches"] != ONE_IN_EIGHT or self._spec.caches == ONE_IN_EIGHT:
+            gains = self._gains(machines, near, {}, advance)
+        else:
+            fewer = {"caches": ONE_IN_32}
+            (stated,) = self._gains([self._spec.machine], near, fewer, lambda steps: None)
+            scale = min(self.plain.values()) / self._weighted.seconds / stated
+            gains = [scale * gain for gain in self._gains(machines, near, fewer, advance)]
         advance(len(machines) * (len(self.plain) - len(near)))
+        return gains
+
+    def _gains(
+        self, machines: Sequence[Machine], near: Sequence[str], options: dict[str, str], advance: Callable[[int], None]
+    ) -> list[float]:
+        specs = [self._of(machine, self.distributions[name]).with_(**options) for machine in machines for name in near]
+        seconds = replay_seconds(self._trace, specs, workers=self._workers, advance=advance)
         assert self._weighted.log is not None
-        weighted = [self._of(machine, WEIGHTED) for machine in machines]
+        weighted = [self._of(machine, WEIGHTED).with_(**options) for machine in machines]
         times = follow_seconds(self._trace, weighted, self._weighted.log, workers=self._workers, advance=advance)
         return [min(seconds[place * len(near) : (place + 1) * len(near)]) / time for place, time in enumerate(times)]
 
@@ -271,7 +296,7 @@ class _Estimates:
     def _one(self, machine: Machine, distribution: str) -> float:
         return estimate_one(self._trace, self._spec.with_(machine=machine, distribution=distribution)).seconds
 
-    def stated(self) -> tuple[dict[str, float], float]:
+    def stated(self, pool: ThreadPoolExecutor) -> tuple[dict[str, float], float]:
         machine = self._spec.machine
         plain = {schedule: self._one(machine, text) for schedule, text in self.distributions.items()}
         return plain, self._one(machine, WEIGHTED)

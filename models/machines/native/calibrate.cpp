@@ -10,6 +10,7 @@
 #include "models/machines/native/detect.hpp"
 #include "models/machines/native/estimators.hpp"
 #include "models/machines/native/measure_system.hpp"
+#include "models/machines/native/measure_tasks.hpp"
 
 namespace homenode {
 namespace {
@@ -212,6 +213,13 @@ private:
       found(figure::map, native::map_nanoseconds(), Kind::time);
       found(figure::unmap_page, native::unmap_page_nanoseconds(), Kind::time);
       found(figure::system_call, native::system_call_nanoseconds(), Kind::time);
+    });
+    pinned("tasks of OpenMP", [r = repeats_](const Found& found) {
+      const auto task = native::task_nanoseconds(100 * r);
+      if (!task) return;
+      found(figure::task_call, task->call, Kind::time);
+      found(figure::task_create, task->create, Kind::time);
+      found(figure::task_take, task->take, Kind::time);
     });
     // These switch threads themselves: it is no sign of others.
     spread_out(

@@ -81,6 +81,16 @@ void scheduler(DescribedFields& fields, const HostFigures& host) {
         "where the wake-up is half way between the two");
 }
 
+void tasks(DescribedFields& fields, const HostFigures& host) {
+  const auto set = [&](const std::string& name, const std::string& measured, const std::string& note) {
+    if (const Spread spread = host.of(measured); spread.passes != 0)
+      fields.set("system.tasks." + name, spread, DescribedFields::time_text, "libgomp, one thread; " + note);
+  };
+  set("call", figure::task_call, "a task that is not deferred");
+  set("create", figure::task_create, "50 tasks");
+  set("take", figure::task_take, "the wait for them, which runs and frees them");
+}
+
 }  // namespace
 
 void describe_system(DescribedFields& fields, MachineFile& file, const HostFigures& host) {
@@ -90,6 +100,7 @@ void describe_system(DescribedFields& fields, MachineFile& file, const HostFigur
   faults(fields, host);
   if (const Spread huge = host.of(figure::huge_fault); huge.passes != 0)
     fields.set("system.faults.huge", huge, DescribedFields::time_text, "a write to a fresh page of 2 MiB, with its zeroing");
+  tasks(fields, host);
   if (host.plan.threads.back() > 1) scheduler(fields, host);
 }
 

@@ -57,6 +57,9 @@ struct Host {
     values[figure::rewrite_fault] = 1190;
     values[figure::huge_fault] = 70e3;
     values[figure::context_switch] = 1500;
+    values[figure::task_call] = 12;
+    values[figure::task_create] = 38;
+    values[figure::task_take] = 22;
     for (const double idle : plan.idle_microseconds) values[figure::wakeup(idle)] = idle < 500 ? 12e3 : 28e3;
   }
   MachineFile describe(const std::string& disturbed = {}) {
@@ -100,6 +103,9 @@ TEST(DescribeHost, AMachineKnowsItsOwnSystem) {
   EXPECT_EQ(system.scheduler.context_switch, Time::nanoseconds(1500));
   EXPECT_EQ(system.scheduler.wakeup, Time::nanoseconds(12'000));
   EXPECT_EQ(system.scheduler.deep_wakeup, Time::nanoseconds(28'000));
+  EXPECT_EQ(system.tasks.call, Time::nanoseconds(12));
+  EXPECT_EQ(system.tasks.create, Time::nanoseconds(38));
+  EXPECT_EQ(system.tasks.take, Time::nanoseconds(22));
   EXPECT_EQ(system.migration.fixed, OperatingSystem{}.migration.fixed);
   EXPECT_EQ(parameter(file, "system.faults.parallel").confidence, "A");
   EXPECT_THAT(parameter(file, "system.faults.parallel").note, HasSubstr("1200 ns with its zeroing"));

@@ -304,9 +304,9 @@ TEST(MachineFile, ReadsWhatItsOwnSystemCosts) {
 }
 
 TEST(MachineFile, RefusesWhatIsNoPartOfASystem) {
-  EXPECT_THAT(
-      [] { parse_machine(described_machine + "[system.fault]\n", "small.toml"); },
-      ThrowsMessage<InputError>(HasSubstr("unknown key 'fault' in [system]; allowed: faults, mapping, migration, balancing, scheduler")));
+  EXPECT_THAT([] { parse_machine(described_machine + "[system.fault]\n", "small.toml"); },
+              ThrowsMessage<InputError>(
+                  HasSubstr("unknown key 'fault' in [system]; allowed: faults, mapping, migration, balancing, tasks, scheduler")));
   EXPECT_THAT([] { parse_machine("system = 3\n" + described_machine, "small.toml"); },
               ThrowsMessage<InputError>(HasSubstr("system is of the kind integer; allowed: [system.faults]")));
   EXPECT_THAT([] { parse_machine(described_machine + "[system.faults]\nparalel = { value = \"1 us\", source = \"T\" }\n", "small.toml"); },

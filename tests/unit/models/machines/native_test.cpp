@@ -104,9 +104,9 @@ TEST(Calibrate, ReplacesGuessesByFiguresWithTheirBounds) {
   expect_usable(calibration.file);
   EXPECT_THAT(steps, testing::Contains("pass 1 of at most 1: clock and instructions a cycle"));
   EXPECT_EQ(calibration.latency.size(), 8u);  // 8 KiB, 16 KiB ... 1 MiB
-  for (const std::string path :
-       {"clock", "nodes.0.latency", "controllers.0.read_only", "controllers.0.one_to_one", "caches.1.latency", "core.miss_buffers",
-        "core.prefetched_lines", "core.read_bandwidth", "core.write_bandwidth", "core.nontemporal_bandwidth", "system.faults.parallel"}) {
+  for (const std::string path : {"clock", "nodes.0.latency", "controllers.0.read_only", "controllers.0.one_to_one", "caches.1.latency",
+                                 "core.miss_buffers", "core.prefetched_lines", "core.read_bandwidth", "core.write_bandwidth",
+                                 "core.nontemporal_bandwidth", "system.faults.parallel", "system.tasks.create"}) {
     const MachineParameter known = parameter(calibration.file, path);
     EXPECT_THAT(known.source, StartsWith("measured on this host by homenode calibrate")) << path;
     const bool doubted = known.source.find(" while ") != std::string::npos || known.source.find("; unsettled: ") != std::string::npos;

@@ -47,7 +47,7 @@ busy_factor = { value = 16, source = "T" }
   EXPECT_EQ(file.sources.at("T"), "a test");
   EXPECT_EQ(file.system.scheduler.latency, Time::from_seconds(5e-3));
   EXPECT_EQ(file.system.scheduler.busy_factor, 16);
-  ASSERT_EQ(file.parameters.size(), 31u);
+  ASSERT_EQ(file.parameters.size(), 34u);
   EXPECT_EQ(file.parameters[1].path, "faults.serial");
   EXPECT_EQ(file.parameters[1].high, "2.7 us");
   EXPECT_TRUE(file.parameters[4].assumed);  // mapping.call: left out

@@ -89,7 +89,8 @@ inline Machine free_machine(unsigned cores) {
 }
 
 struct TaskRun {
-  TaskRun(const TaskProgram& program, unsigned threads, std::string_view distribution = "tasks", Time signal = Time{})
+  TaskRun(const TaskProgram& program, unsigned threads, std::string_view distribution = "tasks", Time signal = Time{},
+          const TaskCost& costs = {})
       : machine{free_machine(std::max(threads, 2U))} {
     machine.core_to_core_local = signal;
     const auto placement = page_placements().make("first-touch");
@@ -105,6 +106,7 @@ struct TaskRun {
                           threads};
     input.quantum = Bytes{1 << 16};
     input.keep_log = true;
+    input.task_costs = costs;
     report = simulate(input);
   }
   // First start and last end of an iteration.

@@ -73,6 +73,21 @@ TEST(Tasks, aFullQueueMakesTheProducerRunTheNextOneItself) {
   EXPECT_THAT((TaskRun{independent(4), 1, "tasks:queue=256"}.order(0)), ElementsAre(0, 1, 2, 3));
 }
 
+TEST(Tasks, theRuntimeTakesItsTimeForEach) {
+  const TaskCost costs{.call = Time::nanoseconds(1), .create = Time::nanoseconds(2), .take = Time::nanoseconds(4)};
+  const auto time = [&](const TaskProgram& program, std::string_view distribution) {
+    return TaskRun{program, 1, distribution, Time{}, costs}.report.time;
+  };
+  // Three items. 0 is queued and taken at the end; 1 finds the queue full and runs at once.
+  EXPECT_EQ(time(independent(2), "tasks:queue=1"), item_time * 3 + costs.create + costs.take + costs.call);
+  EXPECT_EQ(time(independent(2), "tasks"), item_time * 3 + (costs.create + costs.take) * 2);
+  // One that waits for another is created like one in a queue; a taskwait takes its child as a barrier does.
+  TaskProgram chain;
+  chain.tasks({{}, {}});
+  chain.single({depends_out(0, 8), submit(0, 0), depends_in(0, 8), submit(0, 1), wait(half)});
+  EXPECT_EQ(time(chain, "tasks"), item_time * 3 + (costs.create + costs.take) * 2);
+}
+
 TEST(Tasks, followTheirDependences) {
   // 0 writes a; 1 and 2 read it; 3 writes it; 4 writes b. Path 0, 1 or 2, 3: three items long, whatever else is free.
   TaskProgram program;
