@@ -81,6 +81,14 @@ void scheduler(DescribedFields& fields, const HostFigures& host) {
         "where the wake-up is half way between the two");
 }
 
+void mappings(DescribedFields& fields, const HostFigures& host) {
+  if (const Spread pair = host.of(figure::map); pair.passes != 0)
+    fields.set("system.mapping.call", mapped(pair, [](double time) { return time / 2; }), DescribedFields::time_text,
+               "half of mmap and munmap of a page that is never touched");
+  if (const Spread page = host.of(figure::unmap_page); page.passes != 0)
+    fields.set("system.mapping.page", page, DescribedFields::time_text, "munmap, by pages that were written");
+}
+
 void tasks(DescribedFields& fields, const HostFigures& host) {
   const auto set = [&](const std::string& name, const std::string& measured, const std::string& note) {
     if (const Spread spread = host.of(measured); spread.passes != 0)
@@ -100,6 +108,7 @@ void describe_system(DescribedFields& fields, MachineFile& file, const HostFigur
   faults(fields, host);
   if (const Spread huge = host.of(figure::huge_fault); huge.passes != 0)
     fields.set("system.faults.huge", huge, DescribedFields::time_text, "a write to a fresh page of 2 MiB, with its zeroing");
+  mappings(fields, host);
   tasks(fields, host);
   if (host.plan.threads.back() > 1) scheduler(fields, host);
 }

@@ -57,6 +57,8 @@ struct Host {
     values[figure::rewrite_fault] = 1190;
     values[figure::huge_fault] = 70e3;
     values[figure::context_switch] = 1500;
+    values[figure::map] = 3600;
+    values[figure::unmap_page] = 200;
     values[figure::task_call] = 12;
     values[figure::task_create] = 38;
     values[figure::task_take] = 22;
@@ -103,6 +105,8 @@ TEST(DescribeHost, AMachineKnowsItsOwnSystem) {
   EXPECT_EQ(system.scheduler.context_switch, Time::nanoseconds(1500));
   EXPECT_EQ(system.scheduler.wakeup, Time::nanoseconds(12'000));
   EXPECT_EQ(system.scheduler.deep_wakeup, Time::nanoseconds(28'000));
+  EXPECT_EQ(system.mapping.call, Time::nanoseconds(1800));
+  EXPECT_EQ(system.mapping.page, Time::nanoseconds(200));
   EXPECT_EQ(system.tasks.call, Time::nanoseconds(12));
   EXPECT_EQ(system.tasks.create, Time::nanoseconds(38));
   EXPECT_EQ(system.tasks.take, Time::nanoseconds(22));
