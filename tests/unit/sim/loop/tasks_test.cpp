@@ -279,7 +279,7 @@ TEST(Tasks, aDeadlockNamesWhoWaitsForWhichTask) {
   program.single({submit(0, 0), {0, SyncOperation::lock, 5, 0}, wait(half), {at_end, SyncOperation::unlock, 5, 0}});
   for (const unsigned threads : {1U, 2U}) {
     try {
-      TaskRun{program, threads};
+      const TaskRun run{program, threads};
       FAIL() << "no deadlock";
     } catch (const DeadlockError& error) {
       EXPECT_THAT(error.what(), HasSubstr("lock 5"));
