@@ -41,6 +41,9 @@ _SERVICES = (
     "thread",
     "wake-up/5",
     "wake-up/3000",
+    "task/at once",
+    "task/created",
+    "task/taken and run",
 )
 """Figures that the summary shows (calibration_plan.hpp)."""
 
