@@ -123,6 +123,19 @@ def test_fewer_lines_on_sampled_machines_leave_the_stated_gain(
     assert gains[1] / gains[0] == pytest.approx(fewer[1] / fewer[0])
 
 
+def test_where_lines_are_long_sampled_machines_follow_as_many_as_the_stated_one(
+    stencil: hn.Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = hn.Machine.of("a64fx")  # 16 lines a page
+    timing = _Replays(stencil, hn.RunSpec(machine, threads=8), {"static": "static:1"}, 1)
+    with ThreadPoolExecutor(1) as pool:
+        plain, weighted = timing.stated(pool)
+    run = timing.static_run()
+    assert run is not None
+    monkeypatch.setattr(advising, "ONE_IN_EIGHT", run["caches"])
+    assert timing.gains([machine], lambda steps: None) == [min(plain.values()) / weighted]
+
+
 def test_the_number_of_workers_changes_nothing(stencil: hn.Trace, advice: hn.Advice) -> None:
     assert hn.advise(stencil, MACHINE, threads=8, samples=4, workers=3).to_json() == advice.to_json()
 
