@@ -68,7 +68,7 @@ CASES = (
     Case("threads_pingpong", {"turns": 1000}, own_threads=True),
     Case("threads_mix", {"leaders": 3, "workers": 4, "logarithm": 16}, own_threads=True),
 )
-SMALL = (Case("jacobi2d", {"n": 256, "sweeps": 2}), Case("heap_list1", {"blocks": 1, "passes": 2}, 16))
+SMALL = (Case("jacobi2d", {"n": 3072, "sweeps": 2}), Case("heap_list1", {"blocks": 1, "passes": 2}, 16))
 
 
 @dataclass(frozen=True)

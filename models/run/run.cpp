@@ -45,6 +45,7 @@ EngineOptions staged_options(const RunPlan& plan, PageDemand& demand) {
   staged.code = with_core_factors(code_cycles(plan.workload, plan.machine, plan.spec.core), plan.spec.core_factors);
   staged.timeline = plan.timeline.get();
   staged.warp = plan.spec.warp;
+  staged.fresh_pages = are_zeroed_in_caches(plan.workload, plan.machine, plan.pages.page, plan.pages.huge);
   return staged;
 }
 
@@ -178,11 +179,19 @@ void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOption
                     what_caches_see(plan.machine) + what_is_followed(plan.extras.follow) + what_maps_threads(plan);
 }
 
+std::vector<PageNumber> placed(const AddressSpace& addresses) {
+  std::vector<PageNumber> pages;
+  for (PageNumber page{0}; page.value() < addresses.pages(); page = page + 1)
+    if (!addresses.home_of_page(page).is_none()) pages.push_back(page);
+  return pages;
+}
+
 // Third phase.
 RunReport main_run(const RunPlan& plan, const FirstTouches& touches, EngineOptions staged, AddressSpace& addresses,
                    const std::shared_ptr<TouchLog>& log) {
   if (plan.timeline) plan.timeline->begin_part(plan.workload, touches.pass ? touches.pass->time : Time{});
   share_record(plan, touches, staged);
+  if (touches.pass) staged.pages_in_use = placed(addresses);
   std::unique_ptr<MemoryModel> memory = engine_for(plan, plan.workload, staged);
   if (log) memory = std::make_unique<LoggedMemory>(std::move(memory), log);
   OracleOfRun of_run;

@@ -18,7 +18,7 @@ namespace homenode {
 //   private time  n (parallel + lock) + zeroed lines / prefetched lines x latency to their home; `cold` for `parallel` where the frame is
 //                 in no cache (sim/memory/warm_frames.hpp)
 //   shared        n x lock of the address space's lock, of which one second a second exists; the zeroed lines are written at the
-//                 controllers of their homes
+//                 controllers of their homes if no cache keeps the page
 //   lock          serial + serial_transfers x mean latency from the core that held it last: this one, or any of those that fault now;
 //                 a slice pays what it adds to the sum of those means, (2 sum_j l_j - S / p) / (p + 1) beside p others with
 //                 latencies l_j to it and S between them (sum over ordered pairs)
@@ -26,7 +26,7 @@ struct FaultCost {
   Time parallel = Time::nanoseconds(500);  // kernel time on the faulting core, in parallel with other faults
   Time serial;                             // under the lock of the address space: simultaneous faults queue for it
   double serial_transfers = 0;             // cache lines of the lock that come from its last holder
-  double zeroing = 0;                      // share of a fresh page's lines that the controller writes
+  double zeroing = 0;                      // share of a fresh page's lines that are in no cache when the kernel zeroes them
   std::optional<Time> huge = {};           // `parallel` of a fault that places a huge page, where that is known
   std::optional<Time> cold = {};           // `parallel` of one that places a small page on a frame that no cache holds, likewise
 };

@@ -17,9 +17,9 @@ MACHINE = "xeon-x7560-4s"
 
 @pytest.fixture(scope="module")
 def stream(own_cache: None, tmp_path_factory: pytest.TempPathFactory) -> hn.Trace:
-    """Three arrays of 12 MB, each part initialised by the thread that uses it; one socket's cache holds less, two controllers bind."""
+    """Three arrays of 24 MB, each part initialised by the thread that uses it; two sockets' caches hold less, their controllers bind."""
     path = tmp_path_factory.mktemp("traces") / "stream.hnt"
-    return hn.capture("stream", output=path, n=1500000)
+    return hn.capture("stream", output=path, n=3000000)
 
 
 @pytest.fixture(scope="module")

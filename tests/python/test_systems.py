@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,23 +72,40 @@ def test_the_cost_of_a_machines_own_fault_is_a_number_like_others(trace: hn.Trac
     assert dearer["seconds"] > hn.replay(trace, own, threads=1).run["seconds"]
 
 
+def zeroed(run: dict[str, Any]) -> int:
+    """Bytes of the pages that its faults placed."""
+    return 4096 * int(run["page_faults"]) + (2**21 - 4096) * int(run["huge_pages"])
+
+
 def test_faults_of_a_described_system_zero_their_pages(trace: hn.Trace) -> None:
-    plain = hn.replay(trace, "xeon-x5550-2s", threads=4).run
-    linux = hn.replay(trace, "xeon-x5550-2s", threads=4, system="linux-4.4").run
+    plain = hn.replay(trace, "xeon-x5550-2s", threads=4, pages="thp").run
+    linux = hn.replay(trace, "xeon-x5550-2s", threads=4, pages="thp", system="linux-4.4").run
     assert linux["system"] == "linux-4.4"
-    # every fault writes 4 KiB at its home's controller, beside what was written there anyway (within 1 %: slices follow each other in
-    # another order, and so do lines in the shared cache)
+    # every fault of a huge page writes 2 MiB at its home's controller, beside what was written there anyway (within 1 %: slices follow each
+    # other in another order, and so do lines in the shared cache)
     assert linux["page_faults"] == plain["page_faults"]
-    assert linux["zeroed_bytes"] == 4096 * linux["page_faults"]
+    assert linux["huge_pages"] > 0
+    assert linux["zeroed_bytes"] == zeroed(linux)
     written = sum(plain["write_bytes_by_node"]) + linux["zeroed_bytes"]
     assert sum(linux["write_bytes_by_node"]) == pytest.approx(written, rel=0.01)
     assert linux["seconds"] > plain["seconds"]
 
 
 @pytest.mark.parametrize("engine", ["flow", "line"])
+def test_small_pages_are_zeroed_in_the_caches(trace: hn.Trace, engine: str) -> None:
+    plain, linux = (
+        hn.replay(trace, "xeon-x5550-2s", threads=4, system=system, engine=engine).run
+        for system in ("default", "linux-4.4")
+    )
+    assert linux["zeroed_bytes"] == 0
+    assert linux["seconds"] > plain["seconds"]  # which waits for none of the lines
+
+
+@pytest.mark.parametrize("engine", ["flow", "line"])
 def test_pages_that_are_placed_before_the_run_are_zeroed_too(trace: hn.Trace, engine: str) -> None:
-    run = hn.replay(trace, "xeon-x5550-2s", threads=4, system="linux-4.4", placement="stencil-aware", engine=engine).run
-    assert run["zeroed_bytes"] == 4096 * run["page_faults"] > 0
+    options = {"system": "linux-4.4", "placement": "stencil-aware", "engine": engine}
+    run = hn.replay(trace, "xeon-x5550-2s", threads=4, pages="thp", **options).run
+    assert run["zeroed_bytes"] == zeroed(run) > 0
 
 
 def test_runs_on_different_systems_do_not_compete(trace: hn.Trace) -> None:

@@ -163,7 +163,7 @@ def test_a_timeline_is_as_long_as_asked_for_and_says_what_it_left_out(tmp_path: 
         check_nesting(events_of(file))
     told = [event for event in events_of(whole) if event["ph"] != "M"]
     assert len(told) > 1000  # or there is nothing to thin
-    assert "wait: signal" in {event["name"] for event in told} | {"wait: lock"}
+    assert {"wait: signal", "wait: lock"} & {event["name"] for event in told}
     assert len([event for event in events_of(thinned) if event["ph"] != "M"]) <= 1000
     assert json.loads(whole.read_text())["otherData"]["thinned"] == ""
     assert "joined with their like or left out" in json.loads(thinned.read_text())["otherData"]["thinned"]

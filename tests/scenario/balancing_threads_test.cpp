@@ -57,7 +57,7 @@ RunReport replay(const Workload& workload, unsigned threads, const std::string& 
 }
 
 const std::string quiet = "unpinned:disturbances=0";
-const std::string balanced = "+autonuma:scan_delay=5ms,scan_period_min=1ms,scan_period_max=4ms,scan_size=4MiB,kernel=";
+const std::string balanced = "+autonuma:scan_delay=2ms,scan_period_min=1ms,scan_period_max=4ms,scan_size=4MiB,kernel=";
 
 std::vector<std::size_t> nodes_of(const RunReport& report) {
   const Machine machine = two_sockets();

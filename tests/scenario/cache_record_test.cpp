@@ -50,7 +50,7 @@ TEST_P(Record, changesNoReport) {
 TEST(Caches, doNotSeeWherePagesLieWhenTheScheduleIsStatic) {
   // Threads of a static loop pass the caches in rounds: the lines that hit, and those that memory serves, are equal for every placement.
   const Machine machine = x5550();
-  const auto workload = jacobi2d(512, 4);
+  const auto workload = jacobi2d(1024, 4);
   const RunReport near = accounted_run(*workload, machine, eight_threads("first-touch"));
   for (const char* placement : {"interleave", "bind:0", "bind:1"}) {
     const RunReport other = accounted_run(*workload, machine, eight_threads(placement));

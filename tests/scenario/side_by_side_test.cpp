@@ -136,11 +136,14 @@ TEST(Oversubscription, ThousandsOfAutonomousThreadsOnEightCores) {
     options.mapping = mapping;
     const RunReport report = test::accounted_run(*workload, two_sockets(), options);
     EXPECT_EQ(report.counts.accesses, threads * 512);
-    // btdm: 300 threads a core, one after the other; on idle cores of either they begin with a waking
+    // btdm: 300 threads a core, one after the other; on idle cores of either they begin with a waking. The first thread's core may have
+    // been busy throughout.
+    std::size_t without = 0;
     for (const CoreUse& core : report.cores) {
-      EXPECT_GE(core.wakeups, 1u) << mapping;
+      without += core.wakeups == 0;
       if (mapping == "btdm") { EXPECT_GE(core.switches, 299u); }
     }
+    EXPECT_LE(without, 1u) << mapping;
   }
 }
 

@@ -140,7 +140,7 @@ TEST_P(TimelineOfRun, showsPagesThatMove) {
   // All pages lie on node 0, and the threads of node 1 ask for half of them.
   RunSpec options = options_of(GetParam());
   options.placement = "bind:0+carrefour:period=100us";
-  const RunReport report = accounted_run(*jacobi2d(512, 8), two_sockets(), options, with_timeline());
+  const RunReport report = accounted_run(*jacobi2d(1024, 8), two_sockets(), options, with_timeline());
   ASSERT_GT(report.migrated_pages, 0U);
   Time moving;
   for (const Timeline::Span& span : report.timeline->spans())

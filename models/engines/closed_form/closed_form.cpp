@@ -316,7 +316,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   const Eigen::ArrayXd alone = spent.busy(machine_.overlap);
   const FaultCost& cost = system_.fault;
   const Eigen::ArrayXd faults = asked.faults * (cost.parallel + cost.serial).seconds() +
-                                asked.cold_faults * (cost.cold.value_or(cost.parallel) - cost.parallel).seconds();
+                                asked.cold_faults * (cost.cold.value_or(cost.parallel) - cost.parallel).seconds() + asked.zeroing;
   const Eigen::ArrayXd around = asked.walks * machine_.tlb.miss_penalty.seconds() +
                                 asked.stream_walks * machine_.tlb.stream_walk.value_or(Time{}).seconds() + faults +
                                 Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(team_.size()));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "models/engines/closed_form/model.hpp"
+#include "models/engines/parts/fresh_pages.hpp"
 #include "models/engines/staged/flow_sharing.hpp"
 #include "sim/machine/transfer_latency.hpp"
 
@@ -61,6 +62,16 @@ const ClosedForm::Homes& ClosedForm::homes_of(const RegionTraffic& traffic, bool
   return homes;
 }
 
+bool ClosedForm::zeroes_in_caches() const {
+  return are_zeroed_in_caches(workload_, machine_, Bytes{static_cast<std::int64_t>(table_.page_bytes())}, Bytes{});
+}
+
+// Of a page's lines that are in no cache: seconds.
+double ClosedForm::zeroing_time(std::size_t thread, NodeId home) const {
+  const double lines = system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
+  return lines / machine_.prefetched_lines * latency_(at(thread), at(home.index()));
+}
+
 // Pages that the execution writes first, each by the thread that comes to it earliest in its own share.
 void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignment& assignment, Demand& asked) const {
   preview_ = home_of_;
@@ -86,6 +97,7 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
                              .offset = offset,
                              .bytes = table_.page_bytes()});
   }
+  const bool cached = zeroes_in_caches();
   std::vector<NodeId> homes;
   for (std::size_t t = 0; t < faults.size(); ++t) {
     if (faults[t].empty()) continue;
@@ -95,7 +107,10 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
     for (std::size_t i = 0; i < homes.size(); ++i) {
       preview_[faults[t][i].page.value()] = static_cast<std::uint8_t>(homes[i].value());
       asked.cold_faults(at(t)) += static_cast<double>(preview_warm_.take(homes[i], 1));
-      asked.non_temporal(at(t), at(homes[i].index())) += system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
+      if (cached)
+        asked.zeroing(at(t)) += zeroing_time(t, homes[i]);
+      else
+        asked.non_temporal(at(t), at(homes[i].index())) += system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
     }
   }
 }
@@ -121,9 +136,10 @@ std::vector<double> ClosedForm::touch_first(std::span<const TouchedPages> touche
       NodeId home;
       placement_.fault({&one, 1}, {&home, 1});
       home_of_[page.value()] = static_cast<std::uint8_t>(home.value());
-      // One line of each page, further apart than prefetchers follow.
+      // One line of each page, further apart than prefetchers follow; those of small pages are in the caches.
       const Time fault = (warm_.take(home, 1) == 0 ? cost.parallel : cost.cold.value_or(cost.parallel)) + cost.serial;
-      seconds[thread] += fault.seconds() + latency_(at(thread), at(home.index())) / machine_.miss_buffers;
+      seconds[thread] += fault.seconds() + zeroing_time(thread, home) +
+                         (zeroes_in_caches() ? 0 : latency_(at(thread), at(home.index())) / machine_.miss_buffers);
     }
   }
   ++placements_;
@@ -147,6 +163,22 @@ void ClosedForm::hold(double distance, std::uint16_t thread, bool own, Found& fo
     before = held;
   }
   found.memory = std::max(0.0, left);
+}
+
+void ClosedForm::on_fresh_page(const TrafficPart& part, Found& found) const {
+  const auto page = table_.page_bytes();
+  if (!zeroes_in_caches() || home_of_[table_.page_of(part.ranges.front().first).value()] != unplaced) {
+    found.memory = 1;
+    return;
+  }
+  for (std::size_t level = 0; level < levels_; ++level) {
+    const CacheDescription& cache = machine_.caches[level];
+    if (static_cast<std::uint64_t>(cache.size.count()) < page * cache.cores_per_cache) continue;
+    found.level[level] = 1;
+    found.fresh = true;
+    return;
+  }
+  found.memory = 1;
 }
 
 ClosedForm::Found ClosedForm::find(const TrafficPart& part, std::uint32_t cell, std::uint16_t thread, const Owners& owners) const {
@@ -174,6 +206,10 @@ ClosedForm::Found ClosedForm::find(const TrafficPart& part, std::uint32_t cell, 
     }
   }
   const LinePast& past = part.past;
+  if (past.loop == no_loop && part.cell_before == no_cell) {
+    on_fresh_page(part, found);
+    return found;
+  }
   const Owners* touched = owners_of(past.loop);
   if (touched == nullptr) {
     found.memory = 1;
@@ -270,8 +306,8 @@ bool ClosedForm::of_one_thread(const Known& known, std::uint32_t cell, std::uint
 ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assignment& assignment) const {
   const Eigen::Index threads = at(team_.size()), nodes = at(machine_.nodes.size());
   Demand asked;
-  asked.core = asked.walks = asked.stream_walks = asked.transfers = asked.faults = asked.cold_faults = asked.taken_in = asked.streaming =
-      Eigen::ArrayXd::Zero(threads);
+  asked.core = asked.walks = asked.stream_walks = asked.transfers = asked.faults = asked.zeroing = asked.cold_faults = asked.taken_in =
+      asked.streaming = Eigen::ArrayXd::Zero(threads);
   asked.hit_lines = asked.hit_weight = Matrix::Zero(threads, at(levels_));
   asked.read_lines = asked.read_weight = asked.writebacks = asked.non_temporal = Matrix::Zero(threads, nodes);
   asked.link_bytes = Matrix::Zero(threads, at(topology_.directed_links()));
@@ -374,6 +410,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
       if (stream) stream_pages = std::max(stream_pages, pages * found.memory);
       row[Rows::walks] += pages / parallelism * (stream ? 1 - found.memory : 1);
     }
+    if (found.fresh) row[Rows::taken_in] += lines;
     if (found.memory > 0) {
       row[Rows::taken_in] += lines * found.memory;
       each_home([&](std::size_t home, double count) {

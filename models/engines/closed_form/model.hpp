@@ -56,6 +56,7 @@ private:
   // What the threads move, and how long they compute at the base clock.
   struct Demand {
     Eigen::ArrayXd core, walks, transfers, faults;             // seconds, walked pages / parallelism, seconds, pages; by thread
+    Eigen::ArrayXd zeroing;                                    // seconds that its faults wait for lines to zero, by thread
     Eigen::ArrayXd cold_faults;                                // pages of `faults` on frames that no cache held
     Eigen::ArrayXd stream_walks;                               // pages that loads' streams walk for
     Matrix hit_lines, hit_weight;                              // thread x level
@@ -80,8 +81,11 @@ private:
   static void own_most(std::span<const Piece>, Owners&);
   Assignment assign(const RegionTraffic&, std::span<const ScheduledRange>) const;
   Demand demand(const RegionTraffic&, const Assignment&) const;
+  bool zeroes_in_caches() const;
+  double zeroing_time(std::size_t thread, NodeId home) const;
   void place_fresh_pages(const RegionTraffic&, const Assignment&, Demand&) const;
   Found find(const TrafficPart&, std::uint32_t cell, std::uint16_t thread, const Owners&) const;
+  void on_fresh_page(const TrafficPart&, Found&) const;
   void hold(double distance, std::uint16_t thread, bool own, Found&) const;
   const Owners* owners_of(LoopNumber loop) const { return loop == no_loop || !owners_[loop] ? nullptr : &*owners_[loop]; }
   void evict(Demand&, std::vector<Domain>&) const;
@@ -161,6 +165,7 @@ struct ClosedForm::Homes {
 struct ClosedForm::Found {
   static constexpr std::size_t most_levels = 8;
   std::array<double, most_levels> level{};
+  bool fresh = false;                    // nobody had come to them: their pages have just been zeroed
   double memory = 0, near = 0, far = 0;  // near, far: from a cache of this domain, of another one
   std::uint16_t owner = 0;               // of what is transferred
   double modified = 0;                   // of the lines: in the thread's own caches, and newer than memory already

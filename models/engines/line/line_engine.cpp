@@ -19,6 +19,8 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       system_{options.system},
       stage_{workload, machine, std::make_unique<SliceCollector>(collecting_), LineTouchOptions::of(machine, options.stores), options.page},
       caches_{machine, options.seed, SetCaches::forwards_clean(machine)},
+      zeroes_in_caches_{options.fresh_pages},
+      fresh_{fresh_pages(machine, options)},
       core_times_{workload, machine, options.code},
       core_clocks_{workload, machine, options.team, options.code},
       link_free_(topology.directed_links(), 0),
@@ -100,6 +102,7 @@ void LineEngine::drop(AddressRange bytes, bool discard) {
   if (side_.remembers()) side_.forget(lines_of(bytes, line_bytes_));
   victims_.clear();
   caches_.drop(lines_of(bytes, line_bytes_), discard, victims_);
+  if (discard) fresh_.give_back(lines_of(bytes, line_bytes_));
   victims_.clear();
 }
 

@@ -67,9 +67,15 @@ void LineEngine::compute(RunningSlice& r, const LineTouch& touch) {
   }
 }
 
+LineFate LineEngine::fate_on_fresh_page(const RunningSlice& r, LineNumber line, const LineFate& fate) {
+  const auto level = fresh_.serve(r.asker.core, line);
+  return level ? LineFate{.from = LineFate::From::cache, .level = static_cast<std::uint8_t>(*level)} : fate;
+}
+
 // False if the core has to wait.
 bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line) {
-  const LineFate fate = caches_.access_line(r.asker.core, line, touch, victims_);
+  LineFate fate = caches_.access_line(r.asker.core, line, touch, victims_);
+  if (fate.from == LineFate::From::memory) fate = fate_on_fresh_page(r, line, fate);
   if (fate.level != 0 || fate.from != LineFate::From::cache)
     caches_.prefetch_tables(r.asker.core, r.cursor.ahead(r.slice, 4), r.cursor.ahead(r.slice, 2), r.cursor.stream());
   counts_.events.upgrade_lines += fate.upgrade;
@@ -79,6 +85,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
   if (touch.non_temporal && touch.writes) {
     const NodeId home = home_of(r, line);
     victims_.non_temporal_writes.clear();
+    fresh_.write_past(r.asker.core, {line, line + 1});
     count_line(r, line, home, true);
     miss.path = &routes_->non_temporal_write(r.asker, line, home);
     miss.served = routes_->served(line, home);

@@ -39,6 +39,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   collecting_ = &r.slice;
   Picoseconds overhead = work.overhead.count();
   watched_faults_ = 0;
+  fresh_.number_from(line_of(addresses.first_byte(PageNumber{0}), line_bytes_));
   r.held_back = 0;
   const bool watched = addresses.watch().watches() != Watch::nothing;
   if (watched) {
@@ -134,6 +135,10 @@ void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint6
   }
   if (faulted == 0) return;
   for_each_zeroed(*r.addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
+    if (zeroes_in_caches_) {
+      overhead += to_picoseconds(zeroing_seconds(machine_, lines, topology_.side_cache_latency(work.place.node, home)));
+      return;
+    }
     r.kernel.push_back({home, lines});
     counts_.events.zeroed_bytes += lines * line_bytes_;
   });
@@ -188,7 +193,8 @@ Time LineEngine::faults_in_call(const Place& place, std::uint64_t faults, const 
   double seconds =
       fault_seconds(cost, faults, 0, std::min(faults, addresses.settled_cold())) + static_cast<double>(faults) * cost.serial.seconds();
   for_each_zeroed(addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
-    seconds += static_cast<double>(lines) / machine_.prefetched_lines * topology_.side_cache_latency(place.node, home).seconds();
+    seconds += zeroing_seconds(machine_, lines, topology_.side_cache_latency(place.node, home));
+    if (zeroes_in_caches_) return;
     counts_.memory(place.node, place.thread, home, 0, lines);
     counts_.events.zeroed_bytes += lines * line_bytes_;
   });

@@ -44,9 +44,10 @@ void CacheRecord::jump(std::shared_ptr<const RepeatedRounds> repeated, std::uint
   jumps_.push_back({slices_.size(), std::move(repeated), periods});
 }
 
-void CacheRecord::finish(std::unique_ptr<CacheModel> caches, std::vector<TranslationBuffers> translations) {
+void CacheRecord::finish(std::unique_ptr<CacheModel> caches, std::vector<TranslationBuffers> translations, const FreshPages& fresh) {
   caches_ = std::move(caches);
   translations_ = std::move(translations);
+  fresh_ = fresh;
   let_read();
 }
 

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/engines/parts/contended_lines.hpp"
+#include "models/engines/parts/fresh_pages.hpp"
 #include "models/engines/parts/page_walks.hpp"
 #include "models/engines/parts/phases.hpp"
 #include "models/engines/parts/translation_buffer.hpp"
@@ -78,7 +80,7 @@ public:
   void grew(const FilteredSlice& slice) { bytes_ += slice.bytes(); }
   void jump(std::shared_ptr<const RepeatedRounds> repeated, std::uint64_t periods);
   bool full() const { return bytes_ > limit_; }
-  void finish(std::unique_ptr<CacheModel> caches, std::vector<TranslationBuffers> translations);
+  void finish(std::unique_ptr<CacheModel> caches, std::vector<TranslationBuffers> translations, const FreshPages&);
   // Instead, if it reaches to the run's end. `flushed`: what the caches wrote back there.
   void finish(CacheOutcome flushed);
 
@@ -90,6 +92,7 @@ public:
   // Behind the last slice, if it is not of the whole run.
   const CacheModel& caches() const { return *caches_; }
   const std::vector<TranslationBuffers>& translations() const { return translations_; }
+  const FreshPages& fresh() const { return *fresh_; }
 
 private:
   enum class State : std::uint8_t { empty, claimed, ready };
@@ -100,6 +103,7 @@ private:
   std::vector<RecordedJump> jumps_;
   std::unique_ptr<CacheModel> caches_;
   std::vector<TranslationBuffers> translations_;
+  std::optional<FreshPages> fresh_;
   CacheOutcome flushed_;
   void let_read();
 };

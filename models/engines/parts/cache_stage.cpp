@@ -17,7 +17,7 @@ constexpr std::size_t touches_ahead = 256, groups_ahead = 64;
 }  // namespace
 
 CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::unique_ptr<CacheModel> caches, LineTouchOptions options,
-                       Bytes page, std::shared_ptr<CacheRecord> record, std::string what, bool warp)
+                       Bytes page, SharedRecord shared, bool warp, FreshPages fresh)
     : workload_{workload},
       machine_{machine},
       line_bytes_{line_bytes(machine)},
@@ -25,10 +25,11 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
       page_shift_{static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(page.count())))},
       touches_{options},
       body_{workload},
-      record_{std::move(record)},
+      record_{std::move(shared.record)},
       warp_{warp},
       repetition_{workload, line_bytes_, static_cast<std::uint64_t>(page.count())},
-      phases_{machine} {
+      phases_{machine},
+      fresh_{std::move(fresh)} {
   const auto is_created = [&](const Execution& execution) {
     return execution.parallel == 0 && workload.regions[execution.region.index()].kind == RegionKind::thread;
   };
@@ -40,8 +41,8 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
   }
   if (caches) take_caches(std::move(caches));
   if (record_) {
-    reading_ = record_->ready(what);
-    recording_ = !reading_ && record_->claim(what);
+    reading_ = record_->ready(shared.what);
+    recording_ = !reading_ && record_->claim(shared.what);
   }
 }
 
@@ -111,9 +112,18 @@ std::uint64_t CacheStage::end_round(std::span<const Work> round, std::uint64_t m
     return jump(recorded.repeated, recorded.periods);
   }
   round_.clear();
+  if (std::exchange(fresh_in_round_, false)) {
+    repetition_.forget();
+    return 0;
+  }
   for (const Work& work : round) round_.push_back(foreseen_[work.place.thread.index()].back().slice);
-  const auto found = repetition_.end_round(round, round_, most, *caches_, translations_, addresses);
+  const auto found = repetition_.end_round(round, round_, most, *caches_, translations_, addresses, fresh_);
   if (!found) return 0;
+  for (std::size_t slice = 0; slice < found->repeated->slices.size(); ++slice) {
+    std::uint64_t lines = 0;
+    for (const MissRange& miss : found->repeated->slices[slice].outcome.reads) lines += miss.lines.size();
+    fresh_.let_pass(round[slice % round.size()].place.core, lines * found->periods);
+  }
   if (recording_) record_->jump(found->repeated, found->periods);
   return jump(found->repeated, found->periods);
 }
@@ -213,6 +223,8 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   touches.keep(kept);
   phases_.start(slice.outcome, kept.one_in);
   first_byte_ = addresses.first_byte(PageNumber{0});
+  fresh_.number_from(line_of(first_byte_, line_bytes_));
+  fresh_.stand_for(kept.one_in);
   collected_ = 0;
   std::size_t collected = 0;  // touches of the groups
   while (next_group(work, touches, addresses, slice, faulted)) {
@@ -266,7 +278,9 @@ void CacheStage::pass_groups(const Work& work, FilteredSlice& slice) {
   if (groups.size() > 1)
     for (const Group& group : groups) caches_->expect(work.place.core, group.touches);
   for (const Group& group : groups) {
+    const FreshPages::End before = FreshPages::end_of(slice.outcome);
     caches_->access(work.place.core, group.touches, slice.outcome);
+    fresh_in_round_ |= fresh_.serve(work.place.core, before, slice.outcome);
     phases_.add(group.touches, slice.outcome);
     phases_.pass_over(group.accesses_left_out);
     slice.outcome.accesses += group.accesses_left_out;
@@ -361,17 +375,20 @@ bool CacheStage::reads_record() {
   if (!reading_ || read_ < record_->slices().size() || record_->whole()) return reading_;
   take_caches(record_->caches().clone());
   translations_ = record_->translations();
+  fresh_ = record_->fresh();
   reading_ = false;
   return false;
 }
 
 void CacheStage::end_recording() {
   if (!std::exchange(recording_, false)) return;
-  record_->finish(caches_->clone(), translations_);
+  record_->finish(caches_->clone(), translations_, fresh_);
 }
 
 void CacheStage::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
-  if (!reads_record()) caches_->drop(lines, discard, outcome);
+  if (reads_record()) return;
+  caches_->drop(lines, discard, outcome);
+  if (discard) fresh_.give_back(lines);
 }
 
 void CacheStage::flush(CacheOutcome& outcome) {

@@ -10,6 +10,7 @@
 
 #include "models/engines/parts/cache_record.hpp"
 #include "models/engines/parts/contended_lines.hpp"
+#include "models/engines/parts/fresh_pages.hpp"
 #include "models/engines/parts/page_marks.hpp"
 #include "models/engines/parts/repeated_rounds.hpp"
 #include "models/engines/parts/touched_lines.hpp"
@@ -20,13 +21,18 @@
 
 namespace homenode {
 
+// What several runs share, and what it is of. A record that somebody else claimed is not used.
+struct SharedRecord {
+  std::shared_ptr<CacheRecord> record{};
+  std::string what{};
+};
+
 class CacheStage {
 public:
-  // Workload and machine must outlive it. `page`: as of the address space. A record that somebody else claimed is not used; `what` is
-  // what it is of. The caches may be null where it is ready to be read. `warp`: whether it jumps over rounds that repeat; no result
-  // depends on that.
-  CacheStage(const Workload&, const Machine&, std::unique_ptr<CacheModel>, LineTouchOptions, Bytes page,
-             std::shared_ptr<CacheRecord> record = nullptr, std::string what = {}, bool warp = true);
+  // Workload and machine must outlive it. `page`: as of the address space. The caches may be null where the record is ready to be read.
+  // `warp`: whether it jumps over rounds that repeat; no result depends on that.
+  CacheStage(const Workload&, const Machine&, std::unique_ptr<CacheModel>, LineTouchOptions, Bytes page, SharedRecord = {},
+             bool warp = true, FreshPages = {});
 
   struct Passed {
     const FilteredSlice& slice;  // good until the next slice passes
@@ -126,7 +132,9 @@ private:
   bool creates_threads_ = false;  // the program
   bool others_write_ = false;     // whether other cores may, while the slice runs
   PageMarks pages_;
-  Address first_byte_;  // of page 0
+  FreshPages fresh_;
+  bool fresh_in_round_ = false;  // a slice of the round came to a page first, or found lines of one
+  Address first_byte_;           // of page 0
 };
 
 }  // namespace homenode

@@ -29,6 +29,8 @@ struct EngineOptions {
   // pages move: there the caches' part depends on the placement.
   std::shared_ptr<CacheRecord> record;
   std::string recorded;
+  bool fresh_pages = false;                       // as of FreshPages; else all of the program's memory was in use before
+  std::vector<PageNumber> pages_in_use{};         // with fresh pages: of these there are none among them
   bool warp = true;                               // jump over rounds that repeat (repeated_rounds.hpp)
   std::size_t threads = 1;                        // of the team
   std::vector<CoreId> team{};                     // where each of them begins (core_clocks.hpp); empty: not told

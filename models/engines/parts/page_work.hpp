@@ -26,7 +26,12 @@ inline double fault_seconds(const FaultCost& cost, std::uint64_t faults, std::ui
          static_cast<double>(cold) * cost.cold.value_or(cost.parallel).seconds();
 }
 
-// The lines of fresh pages that the kernel writes before the program does, of the pages settled last: each(home, lines).
+// What the core waits for lines that it is about to zero, whether it then keeps them or writes them to memory.
+inline double zeroing_seconds(const Machine& machine, std::uint64_t lines, Time latency) {
+  return static_cast<double>(lines) / machine.prefetched_lines * latency.seconds();
+}
+
+// The lines of fresh pages that are in no cache when the kernel zeroes them, of the pages settled last: each(home, lines).
 template <class Each>
 void for_each_zeroed(const AddressSpace& addresses, const Machine& machine, const FaultCost& cost, Each&& each) {
   if (cost.zeroing == 0) return;

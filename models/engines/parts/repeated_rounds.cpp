@@ -199,7 +199,7 @@ bool RepeatedRoundsFinder::translations_repeat(const std::vector<TranslationBuff
 }
 
 // How many periods follow that stay a page off the ends of what moves.
-std::uint64_t RepeatedRoundsFinder::periods_with_room(std::uint64_t most) const {
+std::uint64_t RepeatedRoundsFinder::periods_with_room(std::uint64_t most, const FreshPages& fresh) const {
   std::uint64_t periods = outside_ ? 0 : most;
   const std::uint64_t margin = page_bytes_ / line_bytes_;
   for (std::size_t i = 0; i < reach_.size(); ++i) {
@@ -212,13 +212,19 @@ std::uint64_t RepeatedRoundsFinder::periods_with_room(std::uint64_t most) const 
     const std::int64_t room = by > 0 ? (end - last) / by : (first - begin) / -by;
     periods = std::min(periods, static_cast<std::uint64_t>(room));
   }
+  for (std::size_t i = 0; i < reach_.size() && periods > 0; ++i) {
+    const auto& [lines, by] = moves_->objects()[i];
+    if (by == 0 || !reach_[i].any) continue;
+    const LineRange reached{reach_[i].first, reach_[i].last}, end = LineMoves::shifted(reached, by, periods);
+    if (!fresh.over({std::min(reached.first, end.first), std::max(reached.last, end.last)})) return 0;
+  }
   return periods;
 }
 
 std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::span<const Work> round,
                                                                           std::span<const FilteredSlice* const> slices, std::uint64_t most,
                                                                           CacheModel& caches, std::vector<TranslationBuffers>& translations,
-                                                                          AddressSpace& addresses) {
+                                                                          AddressSpace& addresses, const FreshPages& fresh) {
   if (round.empty()) {
     forget();
     return std::nullopt;
@@ -253,7 +259,7 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::s
   if (repeated_->slices.size() < period_ * slices.size()) return std::nullopt;
   const bool repeats =
       moves_sets_alike(translations, addresses) && translations_repeat(translations, addresses) && caches.repeats(*before_, *moves_);
-  Jump jump{.repeated = repeated_, .periods = repeats ? periods_with_room(most / period_) : 0};
+  Jump jump{.repeated = repeated_, .periods = repeats ? periods_with_room(most / period_, fresh) : 0};
   before_ = nullptr;
   const std::shared_ptr<RepeatedRounds> found = std::exchange(repeated_, nullptr);
   if (jump.periods == 0) {

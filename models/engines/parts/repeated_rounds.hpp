@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "models/engines/parts/cache_record.hpp"
+#include "models/engines/parts/fresh_pages.hpp"
 #include "sim/hardware/cache_model.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/program/current_body.hpp"
@@ -57,7 +58,7 @@ public:
   // `round`: the slices that have passed last, one of each thread that is at work, and what became of them. At most so many rounds like it
   // follow. Where they repeat, moves what the caches and the buffers hold behind the jump; the buffers may be none.
   std::optional<Jump> end_round(std::span<const Work> round, std::span<const FilteredSlice* const> slices, std::uint64_t most, CacheModel&,
-                                std::vector<TranslationBuffers>&, AddressSpace&);
+                                std::vector<TranslationBuffers>&, AddressSpace&, const FreshPages&);
   void forget();
 
   // Whether it wants to be told of the lines of the round that passes.
@@ -76,7 +77,7 @@ private:
   bool moves_sets_alike(const std::vector<TranslationBuffers>&, const AddressSpace&);
   bool translations_repeat(const std::vector<TranslationBuffers>&, const AddressSpace&) const;
   std::optional<std::int64_t> page_moves(std::uint64_t page, const AddressSpace&) const;
-  std::uint64_t periods_with_room(std::uint64_t most) const;
+  std::uint64_t periods_with_room(std::uint64_t most, const FreshPages&) const;
   void give_up();
 
   const Workload& workload_;

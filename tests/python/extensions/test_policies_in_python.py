@@ -260,6 +260,12 @@ def test_a_placement_that_wakes_unmaps_pages(trace: hn.Trace) -> None:
     assert run["hinting_faults"] > 0
 
 
+def small_caches() -> hn.Machine:
+    """They keep no page that the kernel zeroes, so that memory is read."""
+    sizes = {f"caches.{level}.size": size for level, size in ((1, "1 KiB"), (2, "2 KiB"), (3, "8 KiB"))}
+    return hn.Machine.load(MACHINE).with_changes(sizes)
+
+
 @pytest.mark.parametrize(
     ("name", "act", "message"),
     [
@@ -279,7 +285,7 @@ def test_wrong_acts_of_a_watching_placement(trace: hn.Trace, name: str, act: Any
             act(pages)
 
     with pytest.raises(errors.PolicyError, match=re.escape(message)):
-        hn.replay(trace, MACHINE, threads=2, placement="wrong")
+        hn.replay(trace, small_caches(), threads=2, placement="wrong")
 
 
 def test_pages_are_there_during_the_call_only(trace: hn.Trace) -> None:
@@ -293,7 +299,7 @@ def test_pages_are_there_during_the_call_only(trace: hn.Trace) -> None:
         def observe(self, uses: hn.PageUses, pages: hn.MappedPages) -> None:
             kept.append(pages)
 
-    hn.replay(trace, MACHINE, threads=2, placement="keeping-pages")
+    hn.replay(trace, small_caches(), threads=2, placement="keeping-pages")
     with pytest.raises(errors.UsageError, match="after the call that gave them"):
         len(kept[0])
 

@@ -27,7 +27,7 @@ TEST(ExpandRuns, hasNoRunsAndEveryAccess) {
 }
 
 TEST(ExpandRuns, movesTheSameLines) {
-  // 5-point Jacobi on 4 MiB in a last level of 64 MiB, in which no set is too small: each line of both arrays is read from memory once and
+  // 5-point Jacobi on 4 MiB in a last level of 64 MiB, in which no set is too small: each line of both arrays is zeroed in the caches and
   // written back once.
   Machine machine = one_node();
   machine.caches[2].size = Bytes{64 << 20};
@@ -39,7 +39,7 @@ TEST(ExpandRuns, movesTheSameLines) {
     options.threads = 4;
     const RunReport runs = run(*workload, machine, options), raw = run(*expand_runs(workload), machine, options);
     EXPECT_EQ(raw.counts.accesses, runs.counts.accesses);
-    EXPECT_EQ(raw.counts.read_bytes, std::vector<std::uint64_t>{4 << 20});
+    EXPECT_EQ(raw.counts.write_bytes, std::vector<std::uint64_t>{4 << 20});
     EXPECT_EQ(raw.counts.read_bytes, runs.counts.read_bytes);
     EXPECT_EQ(raw.counts.write_bytes, runs.counts.write_bytes);
   }

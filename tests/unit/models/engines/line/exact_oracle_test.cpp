@@ -121,6 +121,7 @@ void expect_equal(const Hierarchy& hierarchy, Program& program, unsigned threads
   options.engine = "line";
   options.threads = threads;
   options.stores = "nt";
+  options.pages = "thp";  // none of the lines comes from where the kernel has just zeroed its page (fresh_pages.hpp)
   RunExtras extras;
   extras.quantum = Bytes{std::int64_t{1} << 30};
   const EventCounts counts = run(*program.builder.build(), machine_of(hierarchy), options, extras).counts;
