@@ -224,7 +224,6 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   phases_.start(slice.outcome, kept.one_in);
   first_byte_ = addresses.first_byte(PageNumber{0});
   fresh_.number_from(line_of(first_byte_, line_bytes_));
-  fresh_.stand_for(kept.one_in);
   collected_ = 0;
   std::size_t collected = 0;  // touches of the groups
   while (next_group(work, touches, addresses, slice, faulted)) {

@@ -103,7 +103,7 @@ std::optional<std::size_t> FreshPages::serve(CoreId core, LineNumber line) {
   asked_[part.word] |= part.mask;
   const std::size_t level = asked ? memory : level_of(pages_[part.page], core);
   if (level != memory) return level;
-  read_[core.index()] += one_in_;
+  ++read_[core.index()];
   return std::nullopt;
 }
 
@@ -156,7 +156,7 @@ bool FreshPages::serve(CoreId core, const MissRange& miss, CacheOutcome& outcome
 }
 
 void FreshPages::from_memory(CoreId core, const MissRange& miss, CacheOutcome& outcome) {
-  read_[core.index()] += miss.lines.size() * one_in_;
+  read_[core.index()] += miss.lines.size();
   if (!outcome.reads.empty() && outcome.reads.back().lines.last == miss.lines.first && outcome.reads.back().parallelism == miss.parallelism)
     outcome.reads.back().lines.last = miss.lines.last;
   else

@@ -34,8 +34,6 @@ public:
   FreshPages(const Machine&, std::uint64_t page_bytes, std::uint64_t line_bytes, std::span<const PageNumber> in_use);
   // Line 0 of page 0; to be told before lines are. Does not change.
   void number_from(LineNumber line) { first_line_ = line; }
-  // Of the lines that memory serves from now on, each stands for so many.
-  void stand_for(unsigned lines) { one_in_ = lines; }
 
   // The pages of which no other lines than these are there go back to the system.
   void give_back(LineRange);
@@ -43,7 +41,7 @@ public:
   bool over(LineRange) const;
   // As if memory had served the core so many lines more.
   void let_pass(CoreId core, std::uint64_t lines) {
-    if (fresh_) read_[core.index()] += lines * one_in_;
+    if (fresh_) read_[core.index()] += lines;
   }
 
   // Where the lines of `outcome` that memory serves end, before the caches add to them.
@@ -82,7 +80,6 @@ private:
   void from_memory(CoreId, const MissRange&, CacheOutcome&);
 
   unsigned sharers_ = 1;  // cores of an outermost cache
-  unsigned one_in_ = 1;
   bool fresh_ = false;
   std::uint64_t page_bytes_ = 4096, line_bytes_ = 64, lines_ = 64;  // lines of a page
   std::size_t words_ = 1;                                           // of 64 lines, by page
