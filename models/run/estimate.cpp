@@ -10,6 +10,7 @@
 #include "models/caches/choose_caches.hpp"
 #include "models/code/core_factors.hpp"
 #include "models/code/core_model.hpp"
+#include "models/engines/parts/fresh_pages.hpp"
 #include "models/mapping/register.hpp"
 #include "models/placement/register.hpp"
 #include "models/run/distribution_plan.hpp"
@@ -301,8 +302,9 @@ OracleOfRun make_oracle(const Workload& workload, const Machine& machine, const 
                              .graph = graph.get()});
   }
   made.placement->prepare(made.placement->wants_summary() ? &summary : nullptr, machine);
+  const PageSizes pages = page_sizes(spec.pages);
   made.oracle = make_closed_form(workload, machine, *made.topology, *made.table, *made.placement, cores_of(workload, machine, spec),
-                                 system_of(machine, extras));
+                                 system_of(machine, extras), are_zeroed_in_caches(workload, machine, pages.page, pages.huge));
   made.touched_seconds = made.oracle->touch_first(made.placement->touched_first());
   return made;
 }

@@ -85,6 +85,7 @@ public:
   std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return memory_->bottlenecks(); }
   std::optional<LeastTime> least_time() const override { return memory_->least_time(); }
   void drop(AddressRange bytes, bool discard) override { memory_->drop(bytes, discard); }
+  void give_back(AddressRange pages) override { memory_->give_back(pages); }
   std::optional<Time> signal(const Place& writer, const Place& reader) override { return memory_->signal(writer, reader); }
   Time hold_back_faults(Time now, Time held) override { return memory_->hold_back_faults(now, held); }
   Time faults_in_call(const Place& place, std::uint64_t faults, const AddressSpace& addresses) override {

@@ -115,6 +115,8 @@ public:
   virtual std::optional<LeastTime> least_time() const { return std::nullopt; }
   // Invalidates the lines of a range that was released or migrated. Dirty ones are written back unless `discard`.
   virtual void drop(AddressRange, bool discard) = 0;
+  // The frames of whole pages went back to the system: who comes to them next finds them zeroed.
+  virtual void give_back(AddressRange /*pages*/) {}
   // When a waiting reader sees a word that the writer writes at `writer.now`; locks, conditions and barriers use it. None if the model
   // leaves this to the machine's core-to-core latency.
   virtual std::optional<Time> signal(const Place& /*writer*/, const Place& /*reader*/) { return std::nullopt; }

@@ -59,7 +59,7 @@ bool HeapCalls::begin(const Place& place, HeapOperation operation, ObjectId obje
     if (blocks_.contains(heap_address(old, place.thread))) {
       call.steps.push_back({false, old});
     } else if (addresses_.placed(old)) {
-      memory_.drop(addresses_.release_object(old).range, true);
+      drop(addresses_.release_object(old));
     }
   }
   return next_step(call, place.now, wakes);
@@ -215,6 +215,11 @@ void HeapCalls::bind(const Call& call, const Place& place, AddressRange block) {
   blocks_.insert(block.first);
 }
 
+void HeapCalls::drop(const AddressSpace::Released& released) {
+  memory_.drop(released.range, true);
+  if (released.pages.first != released.pages.last) memory_.give_back(released.pages);
+}
+
 HeapEffect HeapCalls::release(const Call& call, const Place& place, std::uint64_t& elsewhere) {
   const ObjectId object = call.steps.front().object;
   const Address address = heap_address(object, place.thread);
@@ -222,7 +227,7 @@ HeapEffect HeapCalls::release(const Call& call, const Place& place, std::uint64_
   HeapEffect effect = heap_.release(object, address, place);
   if (placed_before_.erase(object) > 0) {
     const AddressSpace::Released released = addresses_.release_object(object);
-    memory_.drop(released.range, true);
+    drop(released);
     elsewhere = released.given_back;
   }
   if (addresses_.placed(object, place.thread)) addresses_.unbind_object(object, place.thread);
@@ -238,6 +243,7 @@ void HeapCalls::apply(const std::vector<PageOperation>& operations, std::uint64_
     if (operation.kind == PageOperation::Kind::forget) continue;
     const bool unmaps = operation.kind == PageOperation::Kind::unmap;
     const std::uint64_t own = unmaps ? addresses_.unmap(operation.range) : addresses_.discard(operation.range);
+    memory_.give_back(operation.range);
     const std::uint64_t pages = own + std::exchange(elsewhere, 0);
     const Time release = cost.release(pages, addresses_.cores_run());
     const bool changes = operation.kind != PageOperation::Kind::discard;

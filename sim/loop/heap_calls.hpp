@@ -74,6 +74,7 @@ private:
   HeapEffect allocate(const Call&, const Place&);
   void bind(const Call&, const Place&, AddressRange block);
   // `elsewhere`: frames of a block whose pages the placement had touched; the heap's own range has none.
+  void drop(const AddressSpace::Released&);
   HeapEffect release(const Call&, const Place&, std::uint64_t& elsewhere);
   Time write(AddressRange header, AddressRange block, const Place&);
   AllocationRequest request(ObjectId) const;

@@ -206,10 +206,12 @@ AddressRange AddressSpace::place_object(ObjectId id, ThreadId owner) {
 AddressSpace::Released AddressSpace::release_object(ObjectId id) {
   Placement& placement = shared_[id.index()];
   const AddressRange range = AddressRange::of(placement.base, placement.bytes);
+  AddressRange pages;
   std::uint64_t given_back = 0;
   if (placement.base != Address{} && placement.mapped_alone) {
     const PageNumber first = page_of(range.first), last = page_of(range.last + page_bytes_ - 1);
-    given_back = forget_frames({first_byte(first), first_byte(last)});
+    pages = {first_byte(first), first_byte(last)};
+    given_back = forget_frames(pages);
     mapped_.erase(first);
     free_ranges_[last - first].push_back(first_byte(first));
     if (workload_.objects[id.index()].kind == ObjectKind::heap) heap_bytes_placed_ -= (last - first) * page_bytes_;
@@ -217,7 +219,7 @@ AddressSpace::Released AddressSpace::release_object(ObjectId id) {
   if (placement.base != Address{}) object_at_.erase(placement.base);
   owned_.erase(placement.base);
   placement = {};
-  return {range, given_back};
+  return {range, pages, given_back};
 }
 
 Address AddressSpace::address(ObjectId object, ThreadId thread) {

@@ -48,7 +48,7 @@ public:
   AddressRange place_object(ObjectId, ThreadId owner);
   // Pages that were the object's own are unmapped: their next user faults again. `given_back`: how many had a frame.
   struct Released {
-    AddressRange range;
+    AddressRange range, pages{};  // of the object; those that were its own
     std::uint64_t given_back = 0;
   };
   Released release_object(ObjectId);

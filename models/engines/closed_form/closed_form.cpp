@@ -17,7 +17,7 @@ Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
 }  // namespace
 
 ClosedForm::ClosedForm(const Workload& workload, const Machine& machine, const Topology& topology, const TrafficTable& table,
-                       PagePlacement& placement, std::vector<CoreId> team, const OperatingSystem& system)
+                       PagePlacement& placement, std::vector<CoreId> team, const OperatingSystem& system, bool zeroes_in_caches)
     : workload_{workload},
       machine_{machine},
       topology_{topology},
@@ -25,6 +25,7 @@ ClosedForm::ClosedForm(const Workload& workload, const Machine& machine, const T
       placement_{placement},
       team_{std::move(team)},
       system_{system},
+      zeroes_in_caches_{zeroes_in_caches},
       messages_{machine, topology},
       core_clocks_{workload, machine, team_, table.code()},
       levels_{machine.caches.size()},
@@ -344,8 +345,8 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
 
 std::unique_ptr<ProgramOracle> make_closed_form(const Workload& workload, const Machine& machine, const Topology& topology,
                                                 const TrafficTable& table, PagePlacement& placement, std::vector<CoreId> team,
-                                                const OperatingSystem& system) {
-  return std::make_unique<ClosedForm>(workload, machine, topology, table, placement, std::move(team), system);
+                                                const OperatingSystem& system, bool zeroes_in_caches) {
+  return std::make_unique<ClosedForm>(workload, machine, topology, table, placement, std::move(team), system, zeroes_in_caches);
 }
 
 }  // namespace homenode

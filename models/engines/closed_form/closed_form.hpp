@@ -40,7 +40,8 @@ public:
 };
 
 // Thread t runs on team[t]. The placement decides on pages that executions are the first to write. All must outlive it.
+// `zeroes_in_caches`: as of fresh_pages.hpp.
 std::unique_ptr<ProgramOracle> make_closed_form(const Workload&, const Machine&, const Topology&, const TrafficTable&, PagePlacement&,
-                                                std::vector<CoreId> team, const OperatingSystem&);
+                                                std::vector<CoreId> team, const OperatingSystem&, bool zeroes_in_caches);
 
 }  // namespace homenode

@@ -62,10 +62,6 @@ const ClosedForm::Homes& ClosedForm::homes_of(const RegionTraffic& traffic, bool
   return homes;
 }
 
-bool ClosedForm::zeroes_in_caches() const {
-  return are_zeroed_in_caches(workload_, machine_, Bytes{static_cast<std::int64_t>(table_.page_bytes())}, Bytes{});
-}
-
 // Of a page's lines that are in no cache: seconds.
 double ClosedForm::zeroing_time(std::size_t thread, NodeId home) const {
   const double lines = system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
@@ -97,7 +93,6 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
                              .offset = offset,
                              .bytes = table_.page_bytes()});
   }
-  const bool cached = zeroes_in_caches();
   std::vector<NodeId> homes;
   for (std::size_t t = 0; t < faults.size(); ++t) {
     if (faults[t].empty()) continue;
@@ -107,7 +102,7 @@ void ClosedForm::place_fresh_pages(const RegionTraffic& traffic, const Assignmen
     for (std::size_t i = 0; i < homes.size(); ++i) {
       preview_[faults[t][i].page.value()] = static_cast<std::uint8_t>(homes[i].value());
       asked.cold_faults(at(t)) += static_cast<double>(preview_warm_.take(homes[i], 1));
-      if (cached)
+      if (zeroes_in_caches_)
         asked.zeroing(at(t)) += zeroing_time(t, homes[i]);
       else
         asked.non_temporal(at(t), at(homes[i].index())) += system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
@@ -139,7 +134,7 @@ std::vector<double> ClosedForm::touch_first(std::span<const TouchedPages> touche
       // One line of each page, further apart than prefetchers follow; those of small pages are in the caches.
       const Time fault = (warm_.take(home, 1) == 0 ? cost.parallel : cost.cold.value_or(cost.parallel)) + cost.serial;
       seconds[thread] += fault.seconds() + zeroing_time(thread, home) +
-                         (zeroes_in_caches() ? 0 : latency_(at(thread), at(home.index())) / machine_.miss_buffers);
+                         (zeroes_in_caches_ ? 0 : latency_(at(thread), at(home.index())) / machine_.miss_buffers);
     }
   }
   ++placements_;
@@ -167,7 +162,7 @@ void ClosedForm::hold(double distance, std::uint16_t thread, bool own, Found& fo
 
 void ClosedForm::on_fresh_page(const TrafficPart& part, Found& found) const {
   const auto page = table_.page_bytes();
-  if (!zeroes_in_caches() || home_of_[table_.page_of(part.ranges.front().first).value()] != unplaced) {
+  if (!zeroes_in_caches_ || home_of_[table_.page_of(part.ranges.front().first).value()] != unplaced) {
     found.memory = 1;
     return;
   }
@@ -394,7 +389,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
       by_place |= found.memory < 1;
       each_home([&](std::size_t home, double count) {
         row[rows.non_temporal(home)] += count;
-        asked.dropped(at(domain_of_[piece.thread]), at(home)) += count * (1 - found.memory);
+        if (!found.fresh) asked.dropped(at(domain_of_[piece.thread]), at(home)) += count * (1 - found.memory);
       });
       continue;
     }

@@ -20,7 +20,7 @@ namespace homenode {
 class ClosedForm final : public ProgramOracle {
 public:
   ClosedForm(const Workload&, const Machine&, const Topology&, const TrafficTable&, PagePlacement&, std::vector<CoreId> team,
-             const OperatingSystem&);
+             const OperatingSystem&, bool zeroes_in_caches);
 
   RegionEstimate estimate(ExecutionId, std::span<const ScheduledRange>) const override;
   void record_execution(ExecutionId, std::span<const ScheduledRange>) override;
@@ -81,7 +81,6 @@ private:
   static void own_most(std::span<const Piece>, Owners&);
   Assignment assign(const RegionTraffic&, std::span<const ScheduledRange>) const;
   Demand demand(const RegionTraffic&, const Assignment&) const;
-  bool zeroes_in_caches() const;
   double zeroing_time(std::size_t thread, NodeId home) const;
   void place_fresh_pages(const RegionTraffic&, const Assignment&, Demand&) const;
   Found find(const TrafficPart&, std::uint32_t cell, std::uint16_t thread, const Owners&) const;
@@ -109,6 +108,7 @@ private:
   PagePlacement& placement_;
   std::vector<CoreId> team_;
   OperatingSystem system_;
+  bool zeroes_in_caches_;
   MessageCosts messages_;
   CoreClocks core_clocks_;
   double fork_ = 0, barrier_ = 0, reduction_ = 0;

@@ -24,7 +24,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       core_times_{workload, machine, options.code},
       core_clocks_{workload, machine, options.team, options.code},
       link_free_(topology.directed_links(), 0),
-      side_{machine, true},
+      side_{machine, !options.fresh_pages},
       counts_{machine, topology},
       causes_{machine, topology, workload.regions.size()},
       timeline_{options.timeline} {
@@ -102,7 +102,6 @@ void LineEngine::drop(AddressRange bytes, bool discard) {
   if (side_.remembers()) side_.forget(lines_of(bytes, line_bytes_));
   victims_.clear();
   caches_.drop(lines_of(bytes, line_bytes_), discard, victims_);
-  if (discard) fresh_.give_back(lines_of(bytes, line_bytes_));
   victims_.clear();
 }
 

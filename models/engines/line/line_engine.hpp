@@ -54,6 +54,7 @@ public:
   EventCounts counts() const override;
   std::vector<std::vector<BottleneckTime>> bottlenecks() const override { return causes_.ranked(); }
   void drop(AddressRange, bool discard) override;
+  void give_back(AddressRange pages) override { fresh_.give_back(lines_of(pages, line_bytes_)); }
   std::optional<Time> signal(const Place& writer, const Place& reader) override;
   Time hold_back_faults(Time now, Time held) override;
   Time faults_in_call(const Place&, std::uint64_t faults, const AddressSpace&) override;

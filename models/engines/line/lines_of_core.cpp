@@ -75,6 +75,7 @@ LineFate LineEngine::fate_on_fresh_page(const RunningSlice& r, LineNumber line, 
 // False if the core has to wait.
 bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line) {
   LineFate fate = caches_.access_line(r.asker.core, line, touch, victims_);
+  if (touch.non_temporal && touch.writes) fresh_.write_past(r.asker.core, {line, line + 1});
   if (fate.from == LineFate::From::memory) fate = fate_on_fresh_page(r, line, fate);
   if (fate.level != 0 || fate.from != LineFate::From::cache)
     caches_.prefetch_tables(r.asker.core, r.cursor.ahead(r.slice, 4), r.cursor.ahead(r.slice, 2), r.cursor.stream());
@@ -85,7 +86,6 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
   if (touch.non_temporal && touch.writes) {
     const NodeId home = home_of(r, line);
     victims_.non_temporal_writes.clear();
-    fresh_.write_past(r.asker.core, {line, line + 1});
     count_line(r, line, home, true);
     miss.path = &routes_->non_temporal_write(r.asker, line, home);
     miss.served = routes_->served(line, home);

@@ -215,6 +215,7 @@ Picoseconds LineEngine::work_on_pages(const Place& place, AddressSpace& addresse
   const auto leave_caches = [&](PageNumber page) {
     victims_.clear();
     caches_.drop(lines_of(addresses.bytes_of(page), line_bytes_), false, victims_);
+    fresh_.move(lines_of(addresses.bytes_of(page), line_bytes_));
     std::uint64_t modified = 0;
     for (const LineRange& range : victims_.writebacks) modified += range.size();
     return modified;

@@ -385,9 +385,7 @@ void CacheStage::end_recording() {
 }
 
 void CacheStage::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
-  if (reads_record()) return;
-  caches_->drop(lines, discard, outcome);
-  if (discard) fresh_.give_back(lines);
+  if (!reads_record()) caches_->drop(lines, discard, outcome);
 }
 
 void CacheStage::flush(CacheOutcome& outcome) {

@@ -51,6 +51,11 @@ public:
 
   // As of CacheModel.
   void drop(LineRange, bool discard, CacheOutcome&);
+  // As of FreshPages.
+  void give_back(LineRange lines) {
+    if (!reads_record()) fresh_.give_back(lines);
+  }
+  void moved(LineRange lines) { fresh_.move(lines); }
   void flush(CacheOutcome&);
 
 private:

@@ -71,6 +71,12 @@ void FreshPages::give_back(LineRange lines) {
   }
 }
 
+void FreshPages::move(LineRange lines) {
+  const std::uint64_t first = (lines.first - first_line_) / lines_, last = (lines.last - first_line_) / lines_;
+  for (std::uint64_t page = first; page < std::min<std::uint64_t>(last, pages_.size()); ++page)
+    if (pages_[page].core != nobody) pages_[page].core = used;
+}
+
 FreshPages::End FreshPages::end_of(const CacheOutcome& outcome) {
   const auto& reads = outcome.reads;
   const auto& writes = outcome.non_temporal_writes;

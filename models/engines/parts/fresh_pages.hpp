@@ -5,7 +5,9 @@
 // A line that nobody had asked for yet is served from the caches of the core that zeroed its page, by the innermost level as large as what
 // that core took in since: pages zeroed and lines from memory. Other cores find it in the outermost level, where they share that; else it
 // comes from memory.
-// Left out: huge pages, which are larger than what caches keep; and that lines which the program never asks for are written back.
+// Left out: transparent huge pages, which are larger than what caches keep; that lines which the program never asks for are written back;
+// that who first writes a page which others only read zeroes it anew; and what a core takes in from outer levels and other cores, which
+// also pushes lines out of the inner ones.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +39,8 @@ public:
 
   // The pages of which no other lines than these are there go back to the system.
   void give_back(LineRange);
+  // These whole pages have other frames now, which were copied into memory.
+  void move(LineRange);
   // Whether no line of these pages will ever be served: all were asked for, or it is too long ago that their pages were zeroed.
   bool over(LineRange) const;
   // As if memory had served the core so many lines more.
@@ -51,7 +55,7 @@ public:
   };
   static End end_of(const CacheOutcome&);
   // Turns reads behind `end` that need no memory into hits. Nobody had come to a page if nobody asked memory for a line of it: the core
-  // zeroes it then. Returns whether there was any such read or page.
+  // zeroes it then. Returns whether there was any such read, or page that was read.
   bool serve(CoreId, End end, CacheOutcome&);
   // The same of one line that the caches do not have, and that the core asks for: the level that serves it, none if memory does.
   std::optional<std::size_t> serve(CoreId, LineNumber line);

@@ -35,7 +35,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       domains_{machine},
       bound_{workload, machine},
       fault_lock_{machine, topology, options_.system.fault},
-      side_{machine, true},
+      side_{machine, !options_.fresh_pages},
       port_costs_{port_costs(machine)},
       first_side_cache_{first_side_cache(machine, topology)},
       first_port_{first_port(machine, topology)},
@@ -147,6 +147,7 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
   const auto leave_caches = [&](PageNumber page, NodeId home) {
     moved_.clear();
     caches_.drop(lines_of(addresses.bytes_of(page), line_bytes_), false, moved_);
+    caches_.moved(lines_of(addresses.bytes_of(page), line_bytes_));
     for (const LineRange& modified : moved_.writebacks) demand_.of(home).writebacks += modified.size();
   };
   const auto copy = [&](const PageMove& move) {

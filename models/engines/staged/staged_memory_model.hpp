@@ -77,6 +77,7 @@ public:
     return machine_.has_side_caches() ? std::nullopt : std::optional{bound_.result()};
   }
   void drop(AddressRange, bool discard) override;
+  void give_back(AddressRange pages) override { caches_.give_back(lines_of(pages, line_bytes_)); }
   Time hold_back_faults(Time now, Time held) override;
   Time faults_in_call(const Place&, std::uint64_t faults, const AddressSpace&) override;
   void flush(AddressSpace&) override;

@@ -155,6 +155,14 @@ TEST(fresh_pages, pages_given_back_are_zeroed_again) {
   EXPECT_THAT(bench.ask(64), Eq(std::nullopt)) << "28 lines of the page are still there";
 }
 
+TEST(fresh_pages, pages_that_moved_are_in_memory) {
+  Bench bench;
+  bench.ask(0);
+  bench.pages->move(bench.page_lines(0, 2));
+  EXPECT_THAT(bench.ask(1), Eq(std::nullopt));
+  EXPECT_THAT(bench.ask(64), Optional(0U)) << "nobody had come to it";
+}
+
 TEST(fresh_pages, nothing_more_comes_of_pages_that_were_read_or_are_long_gone) {
   Bench bench;
   EXPECT_FALSE(bench.pages->over(bench.page_lines(0, 1))) << "nobody came yet";
