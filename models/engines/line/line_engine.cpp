@@ -24,7 +24,7 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       core_times_{workload, machine, options.code},
       core_clocks_{workload, machine, options.team, options.code},
       link_free_(topology.directed_links(), 0),
-      side_{machine, !options.fresh_pages},
+      side_{machine, true},
       counts_{machine, topology},
       causes_{machine, topology, workload.regions.size()},
       timeline_{options.timeline} {

@@ -35,7 +35,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       domains_{machine},
       bound_{workload, machine},
       fault_lock_{machine, topology, options_.system.fault},
-      side_{machine, !options_.fresh_pages},
+      side_{machine, true},
       port_costs_{port_costs(machine)},
       first_side_cache_{first_side_cache(machine, topology)},
       first_port_{first_port(machine, topology)},
