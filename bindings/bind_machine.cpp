@@ -9,6 +9,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/machine_handle.hpp"
+#include "models/caches/line_sample.hpp"
 #include "models/machines/machine_changes.hpp"
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/machine_intervals.hpp"
@@ -189,6 +190,7 @@ void bind_machine(py::module_& module) {
       .def("latency_map", &latency_map_of, "first"_a, "blocks"_a)
       .def("changeable_names", [](const MachineHandle& handle) { return changeable_names(handle.file.machine); })
       .def("with_changes", &changed, "changes"_a)
+      .def("allows_sample", [](const MachineHandle& handle, unsigned one_in) { return LineSample::allows(handle.file.machine, one_in); })
       .def("described", &described, "path"_a, "value"_a, "source"_a, "confidence"_a)
       .def("to_toml", [](const MachineHandle& handle) {
         return write_machine_toml(handle.file.machine, handle.file.parameters, handle.file.sources);

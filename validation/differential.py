@@ -104,7 +104,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
         machine.name,
         threads,
         timed,
-        command(path, choices["line"]),
+        command(path.name, choices["line"]),
     )
 
 

@@ -114,7 +114,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path, search: bo
         len(runs),
         str(best["mapping"]),
         cells,
-        command(path, choices[: len(MAPPINGS)]),
+        command(path.name, choices[: len(MAPPINGS)]),
     )
 
 

@@ -133,7 +133,7 @@ def row(case: Case, machine: hn.Machine, trace: hn.Trace, path: Path) -> Row:
         best["gap"],
         best["exact"],
         {name: Placed(run["seconds"] / least - 1, longest_region(run)) for name, run in runs.items()},
-        command(path, choices),
+        command(path.name, choices),
     )
 
 

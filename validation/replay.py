@@ -43,4 +43,4 @@ def _of(trace: hn.Trace, spec: hn.RunSpec, result: hn.Result) -> Replayed:
         region["label"]: RegionFigures(region["seconds"], region["executions"], str(region["binding_resource"]))
         for region in result.run["regions"]
     }
-    return Replayed(regions, float(result.traffic.sum()), f"{spec.command(trace)} --explain")
+    return Replayed(regions, float(result.traffic.sum()), f"{spec.command(trace.path.name)} --explain")

@@ -147,6 +147,13 @@ def test_pages_wrap_at_100(page: Path) -> None:
     assert long == [] or "Written by `python -m " in text
 
 
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "validation").rglob("*.md")) + sorted((ROOT / "validation").rglob("*.csv")), ids=shown
+)
+def test_commands_of_a_page_name_no_folder_of_a_machine(page: Path) -> None:
+    assert re.findall(r"homenode \w+ /\S+", page.read_text(encoding="utf-8")) == []
+
+
 def test_no_private_phrases() -> None:
     found = [
         f"{shown(path)}: {match.group()}"

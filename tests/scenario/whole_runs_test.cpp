@@ -148,7 +148,7 @@ TEST(Quantum, halvingItChangesAMemoryBoundRunByLessThanTwoPercent) {
   EXPECT_NEAR(accounted_run(*workload, machine, options, extras).time.seconds(), whole, 0.02 * whole);
 }
 
-// When both follow the same item-to-thread log, the engines' totals agree within 1 %.
+// When both follow the same item-to-thread log, the engines' totals agree within 0.7 %.
 class FlowAgainstSimgrid : public ::testing::TestWithParam<std::tuple<std::string, std::string, std::string>> {};
 
 TEST_P(FlowAgainstSimgrid, totalsAgreeOnOneLog) {
@@ -161,7 +161,7 @@ TEST_P(FlowAgainstSimgrid, totalsAgreeOnOneLog) {
   const RunReport flow = accounted_run(*workload, machine, options, extras);
   extras.follow = flow.log;
   options.engine = "simgrid";
-  EXPECT_NEAR(accounted_run(*workload, machine, options, extras).time.seconds() / flow.time.seconds(), 1, 0.01);
+  EXPECT_NEAR(accounted_run(*workload, machine, options, extras).time.seconds() / flow.time.seconds(), 1, 0.007);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, FlowAgainstSimgrid,

@@ -56,7 +56,7 @@ class Model:
 
     def _replayed(self, trace: hn.Trace, machine: hn.Machine, **options: Any) -> tuple[hn.Result, str]:
         spec = hn.RunSpec(machine, threads=self._threads, **options)
-        return hn.replay(trace, machine, keep_log=True, **spec.options()), spec.command(trace)
+        return hn.replay(trace, machine, keep_log=True, **spec.options()), spec.command(trace.path.name)
 
     def pages(self, case: PlacementCase, free_pages: list[int] | None = None) -> tuple[list[int], str]:
         """The node of each page of the area, and the command that repeats the replay; nodes have `free_pages` if given."""

@@ -267,12 +267,11 @@ class _Replays:
         """The best of the plain schedules that come near on the stated machine, over the weighted one."""
         near = [name for name, seconds in self.plain.items() if seconds <= 1.1 * min(self.plain.values())]
         scale, caches = 1.0, {}
-        if self._static.run["caches"] == ONE_IN_EIGHT and self._spec.caches != ONE_IN_EIGHT:
-            try:
-                (stated,) = self._gains([self._spec.machine], near, {"caches": ONE_IN_32}, lambda steps: None)
-                scale, caches = min(self.plain.values()) / self._weighted.seconds / stated, {"caches": ONE_IN_32}
-            except UsageError:
-                pass  # where lines are long, a page has too few to follow one in 32
+        samples = self._static.run["caches"] == ONE_IN_EIGHT and self._spec.caches != ONE_IN_EIGHT
+        if samples and self._spec.machine._core.allows_sample(32):
+            caches = {"caches": ONE_IN_32}
+            (stated,) = self._gains([self._spec.machine], near, caches, lambda steps: None)
+            scale = min(self.plain.values()) / self._weighted.seconds / stated
         gains = [scale * gain for gain in self._gains(machines, near, caches, advance)]
         advance(len(machines) * (len(self.plain) - len(near)))
         return gains

@@ -3,6 +3,7 @@
 
 #include "models/engines/closed_form/model.hpp"
 #include "models/engines/parts/fresh_pages.hpp"
+#include "models/engines/parts/page_work.hpp"
 #include "models/engines/staged/flow_sharing.hpp"
 #include "sim/machine/transfer_latency.hpp"
 
@@ -65,7 +66,7 @@ const ClosedForm::Homes& ClosedForm::homes_of(const RegionTraffic& traffic, bool
 // Of a page's lines that are in no cache: seconds.
 double ClosedForm::zeroing_time(std::size_t thread, NodeId home) const {
   const double lines = system_.fault.zeroing * static_cast<double>(table_.lines_per_page());
-  return lines / machine_.prefetched_lines * latency_(at(thread), at(home.index()));
+  return zeroing_seconds(machine_, lines, latency_(at(thread), at(home.index())));
 }
 
 // Pages that the execution writes first, each by the thread that comes to it earliest in its own share.
@@ -161,19 +162,10 @@ void ClosedForm::hold(double distance, std::uint16_t thread, bool own, Found& fo
 }
 
 void ClosedForm::on_fresh_page(const TrafficPart& part, Found& found) const {
-  const auto page = table_.page_bytes();
-  if (!zeroes_in_caches_ || home_of_[table_.page_of(part.ranges.front().first).value()] != unplaced) {
-    found.memory = 1;
-    return;
-  }
-  for (std::size_t level = 0; level < levels_; ++level) {
-    const CacheDescription& cache = machine_.caches[level];
-    if (static_cast<std::uint64_t>(cache.size.count()) < page * cache.cores_per_cache) continue;
-    found.level[level] = 1;
-    found.fresh = true;
-    return;
-  }
-  found.memory = 1;
+  const bool in_use = home_of_[table_.page_of(part.ranges.front().first).value()] != unplaced;
+  const auto level = zeroes_in_caches_ && !in_use ? level_that_holds(machine_.caches, table_.page_bytes()) : std::nullopt;
+  found.fresh = level.has_value();
+  (level ? found.level[*level] : found.memory) = 1;
 }
 
 ClosedForm::Found ClosedForm::find(const TrafficPart& part, std::uint32_t cell, std::uint16_t thread, const Owners& owners) const {

@@ -19,7 +19,6 @@ LineEngine::LineEngine(const Workload& workload, const Machine& machine, const T
       system_{options.system},
       stage_{workload, machine, std::make_unique<SliceCollector>(collecting_), LineTouchOptions::of(machine, options.stores), options.page},
       caches_{machine, options.seed, SetCaches::forwards_clean(machine)},
-      zeroes_in_caches_{options.fresh_pages},
       fresh_{fresh_pages(machine, options)},
       core_times_{workload, machine, options.code},
       core_clocks_{workload, machine, options.team, options.code},

@@ -97,8 +97,6 @@ private:
   Picoseconds held_up_by_port(const RunningSlice&) const;
   static Picoseconds exchange(Picoseconds& free, Picoseconds pace, Picoseconds at);
   NodeId home_of(const RunningSlice&, LineNumber) const;
-  // What memory would serve may lie in a cache that its page was zeroed in.
-  LineFate fate_on_fresh_page(const RunningSlice&, LineNumber, const LineFate&);
   void count_line(RunningSlice&, LineNumber, NodeId home, bool write);
   void tell_traffic(AddressSpace&, Time now);
   // outstanding_misses.cpp
@@ -120,7 +118,6 @@ private:
   SliceTouches* collecting_ = nullptr;
   CacheStage stage_;
   SetCaches caches_;
-  bool zeroes_in_caches_;
   FreshPages fresh_;
   CoreTimes core_times_;
   CoreClocks core_clocks_;

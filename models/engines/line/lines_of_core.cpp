@@ -67,16 +67,13 @@ void LineEngine::compute(RunningSlice& r, const LineTouch& touch) {
   }
 }
 
-LineFate LineEngine::fate_on_fresh_page(const RunningSlice& r, LineNumber line, const LineFate& fate) {
-  const auto level = fresh_.serve(r.asker.core, line);
-  return level ? LineFate{.from = LineFate::From::cache, .level = static_cast<std::uint8_t>(*level)} : fate;
-}
-
 // False if the core has to wait.
 bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line) {
   LineFate fate = caches_.access_line(r.asker.core, line, touch, victims_);
   if (touch.non_temporal && touch.writes) fresh_.write_past(r.asker.core, {line, line + 1});
-  if (fate.from == LineFate::From::memory) fate = fate_on_fresh_page(r, line, fate);
+  if (fate.from == LineFate::From::memory)
+    if (const auto level = fresh_.serve(r.asker.core, line))
+      fate = {.from = LineFate::From::cache, .level = static_cast<std::uint8_t>(*level)};
   if (fate.level != 0 || fate.from != LineFate::From::cache)
     caches_.prefetch_tables(r.asker.core, r.cursor.ahead(r.slice, 4), r.cursor.ahead(r.slice, 2), r.cursor.stream());
   counts_.events.upgrade_lines += fate.upgrade;

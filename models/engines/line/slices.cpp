@@ -135,8 +135,9 @@ void LineEngine::start_kernel_work(RunningSlice& r, const Work& work, std::uint6
   }
   if (faulted == 0) return;
   for_each_zeroed(*r.addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
-    if (zeroes_in_caches_) {
-      overhead += to_picoseconds(zeroing_seconds(machine_, lines, topology_.side_cache_latency(work.place.node, home)));
+    if (fresh_.any()) {
+      overhead += to_picoseconds(
+          zeroing_seconds(machine_, static_cast<double>(lines), topology_.side_cache_latency(work.place.node, home).seconds()));
       return;
     }
     r.kernel.push_back({home, lines});
@@ -193,8 +194,8 @@ Time LineEngine::faults_in_call(const Place& place, std::uint64_t faults, const 
   double seconds =
       fault_seconds(cost, faults, 0, std::min(faults, addresses.settled_cold())) + static_cast<double>(faults) * cost.serial.seconds();
   for_each_zeroed(addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
-    seconds += zeroing_seconds(machine_, lines, topology_.side_cache_latency(place.node, home));
-    if (zeroes_in_caches_) return;
+    seconds += zeroing_seconds(machine_, static_cast<double>(lines), topology_.side_cache_latency(place.node, home).seconds());
+    if (fresh_.any()) return;
     counts_.memory(place.node, place.thread, home, 0, lines);
     counts_.events.zeroed_bytes += lines * line_bytes_;
   });

@@ -14,27 +14,28 @@ FreshPages fresh_pages(const Machine& machine, const EngineOptions& options) {
 }
 
 FreshPages::FreshPages(const Machine& machine, std::uint64_t page_bytes, std::uint64_t line_bytes, std::span<const PageNumber> in_use)
-    : fresh_{!machine.caches.empty()},
+    : caches_{machine.caches},
       page_bytes_{page_bytes},
       line_bytes_{line_bytes},
       lines_{std::max<std::uint64_t>(page_bytes / line_bytes, 1)},
       words_{static_cast<std::size_t>((lines_ + 63) / 64)},
       zeroed_(machine.cores(), 0),
       read_(machine.cores(), 0) {
-  for (const CacheDescription& cache : machine.caches)
-    capacity_.push_back(static_cast<std::uint64_t>(cache.size.count()) / std::max(cache.cores_per_cache, 1U));
-  if (!machine.caches.empty()) sharers_ = std::max(machine.caches.back().cores_per_cache, 1U);
   for (const PageNumber page : in_use) {
     make_room_for(page.value());
-    pages_[page.value()].core = used;
+    pages_[page.value()].core = FreshPages::in_use;
   }
+}
+
+std::optional<std::size_t> level_that_holds(std::span<const CacheDescription> caches, std::uint64_t bytes, std::size_t from) {
+  for (std::size_t level = from; level < caches.size(); ++level)
+    if (bytes * caches[level].cores_per_cache <= static_cast<std::uint64_t>(caches[level].size.count())) return level;
+  return std::nullopt;
 }
 
 bool are_zeroed_in_caches(const Workload& workload, const Machine& machine, Bytes page, Bytes huge) {
   return huge.count() == 0 && has(workload, Recorded::objects) &&
-         std::any_of(machine.caches.begin(), machine.caches.end(), [page](const CacheDescription& cache) {
-           return cache.size.count() >= page.count() * std::max(cache.cores_per_cache, 1U);
-         });
+         level_that_holds(machine.caches, static_cast<std::uint64_t>(page.count())).has_value();
 }
 
 void FreshPages::make_room_for(std::uint64_t page) {
@@ -52,13 +53,13 @@ bool FreshPages::come_to(CoreId core, std::uint64_t page) {
 }
 
 bool FreshPages::over(LineRange lines) const {
-  if (!fresh_) return true;
+  if (!any()) return true;
   const std::uint64_t all = lines_ >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lines_) - 1;
   for (std::uint64_t page = (lines.first - first_line_) / lines_; page <= (lines.last - 1 - first_line_) / lines_; ++page) {
     if (page >= pages_.size() || pages_[page].core == nobody) return false;
     const auto words = asked_.begin() + static_cast<std::ptrdiff_t>(page * words_);
     if (std::all_of(words, words + static_cast<std::ptrdiff_t>(words_), [&](std::uint64_t word) { return word == all; })) continue;
-    if (pages_[page].core != used && level_of(pages_[page], CoreId{pages_[page].core}) != memory) return false;
+    if (pages_[page].core != in_use && level_of(pages_[page], CoreId{pages_[page].core})) return false;
   }
   return true;
 }
@@ -74,7 +75,7 @@ void FreshPages::give_back(LineRange lines) {
 void FreshPages::move(LineRange lines) {
   const std::uint64_t first = (lines.first - first_line_) / lines_, last = (lines.last - first_line_) / lines_;
   for (std::uint64_t page = first; page < std::min<std::uint64_t>(last, pages_.size()); ++page)
-    if (pages_[page].core != nobody) pages_[page].core = used;
+    if (pages_[page].core != nobody) pages_[page].core = in_use;
 }
 
 FreshPages::End FreshPages::end_of(const CacheOutcome& outcome) {
@@ -92,7 +93,7 @@ FreshPages::Part FreshPages::part_from(LineNumber first, LineNumber last) const 
 }
 
 void FreshPages::write_past(CoreId core, LineRange lines) {
-  if (!fresh_) return;
+  if (!any()) return;
   for (LineNumber line = lines.first; line < lines.last;) {
     const Part part = part_from(line, lines.last);
     come_to(core, part.page);
@@ -102,19 +103,18 @@ void FreshPages::write_past(CoreId core, LineRange lines) {
 }
 
 std::optional<std::size_t> FreshPages::serve(CoreId core, LineNumber line) {
-  if (!fresh_) return std::nullopt;
+  if (!any()) return std::nullopt;
   const Part part = part_from(line, line + 1);
   come_to(core, part.page);
   const bool asked = (asked_[part.word] & part.mask) != 0;
   asked_[part.word] |= part.mask;
-  const std::size_t level = asked ? memory : level_of(pages_[part.page], core);
-  if (level != memory) return level;
-  ++read_[core.index()];
-  return std::nullopt;
+  const std::optional<std::size_t> level = asked ? std::nullopt : level_of(pages_[part.page], core);
+  if (!level) ++read_[core.index()];
+  return level;
 }
 
 bool FreshPages::serve(CoreId core, End end, CacheOutcome& outcome) {
-  if (!fresh_) return false;
+  if (!any()) return false;
   const std::vector<LineRange>& writes = outcome.non_temporal_writes;
   if (end.writes > 0) write_past(core, {writes[end.writes - 1].first + end.last_write, writes[end.writes - 1].last});
   for (std::size_t range = end.writes; range < writes.size(); ++range) write_past(core, writes[range]);
@@ -140,8 +140,9 @@ bool FreshPages::serve(CoreId core, const MissRange& miss, CacheOutcome& outcome
     any |= come_to(core, part.page);
     std::uint64_t old = asked_[part.word] & part.mask;
     asked_[part.word] |= part.mask;
-    const std::size_t level = old == part.mask ? memory : level_of(pages_[part.page], core);
-    if (level == memory) old = part.mask;
+    const auto held = old == part.mask ? std::nullopt : level_of(pages_[part.page], core);
+    if (!held) old = part.mask;
+    const std::size_t level = held.value_or(0);
     // Lines that are alike, together.
     for (std::uint64_t done = 0; done < part.lines;) {
       const auto is_old = [&](std::uint64_t at) { return (old >> (part.bit + at) & 1) != 0; };
@@ -169,17 +170,13 @@ void FreshPages::from_memory(CoreId core, const MissRange& miss, CacheOutcome& o
     outcome.reads.push_back(miss);
 }
 
-std::size_t FreshPages::level_of(const Page& page, CoreId core) const {
-  if (page.core == nobody || page.core == used) return memory;
+std::optional<std::size_t> FreshPages::level_of(const Page& page, CoreId core) const {
+  if (page.core == nobody || page.core == in_use) return std::nullopt;
   const CoreId by{page.core};
-  const bool own = by == core;
-  const std::size_t outermost = capacity_.size() - 1;
-  if (!own && by.index() / sharers_ != core.index() / sharers_) return memory;
-  const std::uint64_t pages = zeroed_[by.index()] - page.number + 1;
-  const std::uint64_t taken_in = pages * page_bytes_ + (read_[by.index()] - page.read) * line_bytes_;
-  for (std::size_t level = own ? 0 : outermost; level <= outermost; ++level)
-    if (taken_in <= capacity_[level]) return level;
-  return memory;
+  const unsigned sharers = caches_.back().cores_per_cache;  // as Machine::cache_of
+  if (by.index() / sharers != core.index() / sharers) return std::nullopt;
+  const std::uint64_t pages = zeroed_[by.index()] - page.number + 1, lines = read_[by.index()] - page.read;
+  return level_that_holds(caches_, pages * page_bytes_ + lines * line_bytes_, by == core ? 0 : caches_.size() - 1);
 }
 
 }  // namespace homenode

@@ -1,13 +1,14 @@
-// Lines of pages that the system has just zeroed: the first access to a page makes the kernel write all of it, on the core that came, so
-// that its lines are in that core's caches and not in memory. Measured on a Zen 4 (decision 0058): 4 ns a line in random order, each
-// waiting for the one before.
+// Lines of pages that the kernel has just zeroed. The first access to a page makes the kernel write all of it, on the core that came. Its
+// lines are in that core's caches then. Measured on a Zen 4 (decision 0058): 4 ns a line in random order, each waiting for the one before.
 //
-// A line that nobody had asked for yet is served from the caches of the core that zeroed its page, by the innermost level as large as what
-// that core took in since: pages zeroed and lines from memory. Other cores find it in the outermost level, where they share that; else it
-// comes from memory.
-// Left out: transparent huge pages, which are larger than what caches keep; that lines which the program never asks for are written back;
-// that who first writes a page which others only read zeroes it anew; and what a core takes in from outer levels and other cores, which
-// also pushes lines out of the inner ones.
+// A line that nobody had asked for yet is served by the core's innermost cache that holds what the core has taken in since: pages that
+// were zeroed, and lines from memory. Other cores find it in the outermost cache, if they share that. Else it comes from memory.
+//
+// Left out:
+// - transparent huge pages, which are larger than what caches keep;
+// - write-backs of zeroed lines that the program never asks for;
+// - that the first writer of a page which others only read zeroes it anew;
+// - what a core takes in from outer caches and other cores, which also evicts lines.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +25,33 @@ namespace homenode {
 
 struct EngineOptions;
 
-// Whether the kernel zeroes a small page in caches that keep all of it. `huge`: size of transparent huge pages, 0 B without. What was in
-// memory before a trace that does not tell objects began is not known: its pages count as in use.
+// The innermost level from `from` on of which one core's share is at least so large; none: only memory is.
+std::optional<std::size_t> level_that_holds(std::span<const CacheDescription>, std::uint64_t bytes, std::size_t from = 0);
+
+// Whether a zeroed page stays in the caches. `huge`: size of transparent huge pages, 0 B without. A trace that does not tell objects may
+// begin in the middle of a program: all of its pages count as in use.
 bool are_zeroed_in_caches(const Workload&, const Machine&, Bytes page, Bytes huge);
 
 class FreshPages {
 public:
-  // All pages were in use before: nothing is served.
+  // All pages were in use before the program: nothing is served.
   FreshPages() = default;
   // Pages are the system's until the program comes to them, but for those `in_use`.
   FreshPages(const Machine&, std::uint64_t page_bytes, std::uint64_t line_bytes, std::span<const PageNumber> in_use);
   // Line 0 of page 0; to be told before lines are. Does not change.
   void number_from(LineNumber line) { first_line_ = line; }
 
-  // The pages of which no other lines than these are there go back to the system.
+  // Whether there can be any.
+  bool any() const { return !caches_.empty(); }
+  // Pages that lie wholly in the range go back to the system.
   void give_back(LineRange);
-  // These whole pages have other frames now, which were copied into memory.
+  // These whole pages were copied to other frames, through memory.
   void move(LineRange);
   // Whether no line of these pages will ever be served: all were asked for, or it is too long ago that their pages were zeroed.
   bool over(LineRange) const;
   // As if memory had served the core so many lines more.
   void let_pass(CoreId core, std::uint64_t lines) {
-    if (fresh_) read_[core.index()] += lines;
+    if (any()) read_[core.index()] += lines;
   }
 
   // Where the lines of `outcome` that memory serves end, before the caches add to them.
@@ -67,12 +73,11 @@ private:
     std::uint64_t number = 0, read = 0;  // of its core when it was zeroed: pages zeroed, itself included, and lines from memory
     std::uint32_t core = nobody;
   };
-  static constexpr std::uint32_t nobody = 0xffffffff, used = 0xfffffffe;
-  static constexpr std::size_t memory = 0xff;
+  static constexpr std::uint32_t nobody = 0xffffffff, in_use = 0xfffffffe;
 
   void make_room_for(std::uint64_t page);
   bool come_to(CoreId, std::uint64_t page);
-  std::size_t level_of(const Page&, CoreId) const;
+  std::optional<std::size_t> level_of(const Page&, CoreId) const;  // none: memory
   // Lines of a page that one word of `asked_` is of.
   struct Part {
     std::uint64_t page = 0, mask = 0, lines = 0;
@@ -83,12 +88,10 @@ private:
   bool serve(CoreId, const MissRange&, CacheOutcome&);
   void from_memory(CoreId, const MissRange&, CacheOutcome&);
 
-  unsigned sharers_ = 1;  // cores of an outermost cache
-  bool fresh_ = false;
+  std::vector<CacheDescription> caches_;                            // a copy: records outlive the machine
   std::uint64_t page_bytes_ = 4096, line_bytes_ = 64, lines_ = 64;  // lines of a page
   std::size_t words_ = 1;                                           // of 64 lines, by page
   LineNumber first_line_;
-  std::vector<std::uint64_t> capacity_;  // by level: bytes for one core
   std::vector<Page> pages_;
   std::vector<std::uint64_t> asked_;          // by page and word: lines that memory or this was asked for
   std::vector<std::uint64_t> zeroed_, read_;  // by core

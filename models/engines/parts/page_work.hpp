@@ -27,9 +27,7 @@ inline double fault_seconds(const FaultCost& cost, std::uint64_t faults, std::ui
 }
 
 // What the core waits for lines that it is about to zero, whether it then keeps them or writes them to memory.
-inline double zeroing_seconds(const Machine& machine, std::uint64_t lines, Time latency) {
-  return static_cast<double>(lines) / machine.prefetched_lines * latency.seconds();
-}
+inline double zeroing_seconds(const Machine& machine, double lines, double latency) { return lines / machine.prefetched_lines * latency; }
 
 // The lines of fresh pages that are in no cache when the kernel zeroes them, of the pages settled last: each(home, lines).
 template <class Each>

@@ -18,7 +18,7 @@ double StagedMemoryModel::fault_time(const Place& place, std::uint64_t faults, s
   if (faults == 0) return seconds;
   for_each_zeroed(addresses, machine_, options_.system.fault, [&](NodeId home, std::uint64_t lines) {
     if (!options_.fresh_pages) demand_.of(home).zeroed = lines;
-    seconds += zeroing_seconds(machine_, lines, topology_.side_cache_latency(place.node, home));
+    seconds += zeroing_seconds(machine_, static_cast<double>(lines), topology_.side_cache_latency(place.node, home).seconds());
   });
   return seconds;
 }
@@ -60,7 +60,7 @@ Time StagedMemoryModel::faults_in_call(const Place& place, std::uint64_t faults,
   const double lock = fault_lock_.seconds(machine_.socket_of(place.node));
   double seconds = fault_seconds(cost, faults, 0, std::min(faults, addresses.settled_cold())) + static_cast<double>(faults) * lock;
   for_each_zeroed(addresses, machine_, cost, [&](NodeId home, std::uint64_t lines) {
-    seconds += zeroing_seconds(machine_, lines, topology_.side_cache_latency(place.node, home));
+    seconds += zeroing_seconds(machine_, static_cast<double>(lines), topology_.side_cache_latency(place.node, home).seconds());
     if (options_.fresh_pages) return;
     counts_.memory(place.node, place.thread, home, 0, lines);
     counts_.events.zeroed_bytes += lines * line_bytes_;

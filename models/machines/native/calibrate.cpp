@@ -209,6 +209,7 @@ private:
       found(figure::read_fault, native::fault_nanoseconds(native::FirstAccess::read, warm), Kind::time);
       found(figure::rewrite_fault, native::fault_nanoseconds(native::FirstAccess::rewrite, warm), Kind::time);
       if (cold.many > cold.few) found(figure::cold_fault, native::fault_nanoseconds(native::FirstAccess::write, cold), Kind::time);
+      found(figure::fresh_line, native::fresh_line_nanoseconds(warm.many), Kind::time);
       if (const auto huge = native::huge_fault_nanoseconds()) found(figure::huge_fault, *huge, Kind::time);
       found(figure::map, native::map_nanoseconds(), Kind::time);
       found(figure::unmap_page, native::unmap_page_nanoseconds(), Kind::time);

@@ -80,9 +80,10 @@ inline const std::string clock = "clock", misprediction = "mispredicted branch",
                          tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", stream_walk = "page walk/stream", run = "read run",
                          core_to_core_near = "core to core/near", core_to_core_far = "core to core/far", fault = "page fault/write",
                          cold_fault = "page fault/cold", read_fault = "page fault/read", rewrite_fault = "page fault/again",
-                         contended_fault = "page fault/all CPUs at once", huge_fault = "page fault/huge", map = "mmap and munmap",
-                         unmap_page = "munmap/page", system_call = "system call", context_switch = "context switch", thread = "thread",
-                         task_call = "task/at once", task_create = "task/created", task_take = "task/taken and run";
+                         contended_fault = "page fault/all CPUs at once", fresh_line = "page fault/line of the page",
+                         huge_fault = "page fault/huge", map = "mmap and munmap", unmap_page = "munmap/page", system_call = "system call",
+                         context_switch = "context switch", thread = "thread", task_call = "task/at once", task_create = "task/created",
+                         task_take = "task/taken and run";
 }  // namespace figure
 
 }  // namespace homenode

@@ -35,7 +35,8 @@ void faults(DescribedFields& fields, const HostFigures& host) {
                  " with its zeroing, less the serial part; the same page again after "
                  "it was given back " +
                  nanoseconds(host.of(figure::rewrite_fault)) + ", a read, which places and zeroes none, " +
-                 nanoseconds(host.of(figure::read_fault)));
+                 nanoseconds(host.of(figure::read_fault)) + "; a load of one of its lines right after, " +
+                 nanoseconds(host.of(figure::fresh_line)));
   if (Spread cold = host.of(figure::cold_fault); cold.passes != 0) {
     cold = mapped(cold, [&](double time) { return std::max(split.parallel, time - split.serial); });
     fields.set("system.faults.cold", cold, DescribedFields::time_text,

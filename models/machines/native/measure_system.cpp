@@ -125,6 +125,27 @@ double fault_nanoseconds(FirstAccess access, NewMemory memory) {
   return slope(memory.few / page_bytes(), memory.many / page_bytes(), [&](std::size_t pages) { return seconds_of_faults(pages, access); });
 }
 
+double fresh_line_nanoseconds(std::size_t bytes) {
+  const std::size_t pages = bytes / page_bytes(), lines = page_bytes() / line_bytes, loads = lines / 2;
+  const double best = least_of(3, [&] {
+    Mapping mapping{bytes};
+    double seconds = 0;
+    for (std::size_t page = 0; page < pages; ++page) {
+      volatile char* const first = mapping.data() + page * page_bytes();
+      *first = 1;
+      seconds += seconds_of([&] {
+        std::size_t line = 1;
+        // A permutation of the lines whose next place needs what was loaded: 0.
+        for (std::size_t load = 0; load < loads; ++load)
+          line = (5 * line + 3 + static_cast<std::size_t>(first[line * line_bytes] & 2)) % lines;
+        keep(line);
+      });
+    }
+    return seconds;
+  });
+  return best / static_cast<double>(pages * loads) * 1e9;
+}
+
 // The median: where another program takes one of the CPUs, threads do not fault at once, and the best is no contention.
 double contended_fault_nanoseconds(const std::vector<unsigned>& cpus, std::size_t bytes) {
   constexpr std::size_t samples = 7;

@@ -20,6 +20,9 @@ struct NewMemory {
   std::size_t few = 0, many = 0;
 };
 double fault_nanoseconds(FirstAccess, NewMemory);
+// A load from a page that the first write to it has just made the kernel zero: half of its lines in random order, each load waiting for the
+// one before. Mean of the pages of `bytes` of new memory.
+double fresh_line_nanoseconds(std::size_t bytes);
 // The same where each of `cpus` faults in its own part of one mapping of `bytes`, all at once: mean of the threads.
 double contended_fault_nanoseconds(const std::vector<unsigned>& cpus, std::size_t bytes);
 // A fault that gives a page of 2 MiB; nothing where the system does not give such pages.

@@ -77,7 +77,7 @@ def compared(
 
     def of_seed(seed: int) -> Compared:
         choices = hn.grid([machine], [threads], heap=heaps, engine="line", pages="2MiB", seed=seed)
-        repeat = command(path, choices)
+        repeat = command(path.relative_to(folder), choices)
 
         def answer() -> dict[str, Any]:
             results = hn.replay_grid(trace, choices)
@@ -102,5 +102,5 @@ def triad(folder: Path, elements: int, cores: Sequence[int]) -> tuple[dict[tuple
             run = hn.replay_grid(trace, [spec])[0].run
             seconds = next(region["seconds"] for region in run["regions"] if region["label"] == "triad")
             rates[count, rings] = 24 * elements / seconds
-            repeat = spec.command(path)
+            repeat = spec.command(path.name)
     return rates, repeat

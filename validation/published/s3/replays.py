@@ -76,7 +76,7 @@ def mapped(
     trace, path = captured(folder, kernel, settings), trace_path(folder, kernel, settings)
     threads = len(trace.inspect()["threads"])
     choices = hn.grid([machine_named(machine)], [threads], mapping=mappings, oversubscribe=True, system=system)
-    repeat = command(path, choices)
+    repeat = command(path.name, choices)
     return {
         mapping: figures(result.run, repeat)
         for mapping, result in zip(mappings, hn.replay_grid(trace, choices), strict=True)

@@ -33,6 +33,7 @@ _SERVICES = (
     "page fault/again",
     "page fault/read",
     "page fault/huge",
+    "page fault/line of the page",
     "page fault/all CPUs at once",
     "mmap and munmap",
     "munmap/page",

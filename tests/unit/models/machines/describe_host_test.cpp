@@ -55,6 +55,7 @@ struct Host {
     values[figure::cold_fault] = 2000;
     values[figure::read_fault] = 600;
     values[figure::rewrite_fault] = 1190;
+    values[figure::fresh_line] = 4;
     values[figure::huge_fault] = 70e3;
     values[figure::context_switch] = 1500;
     values[figure::map] = 3600;
@@ -113,6 +114,7 @@ TEST(DescribeHost, AMachineKnowsItsOwnSystem) {
   EXPECT_EQ(system.migration.fixed, OperatingSystem{}.migration.fixed);
   EXPECT_EQ(parameter(file, "system.faults.parallel").confidence, "A");
   EXPECT_THAT(parameter(file, "system.faults.parallel").note, HasSubstr("1200 ns with its zeroing"));
+  EXPECT_THAT(parameter(file, "system.faults.parallel").note, HasSubstr("one of its lines right after, 4 ns"));
 }
 
 TEST(DescribeHost, OneCoresOwnLimitsAreItsBestStreamsAndStores) {
