@@ -100,7 +100,7 @@ def page(found: Sequence[Row]) -> str:
         f"Written by `{COMMAND}`: irregular programs on {THREADS} threads of",
         f"{', '.join(MACHINES)}, by `--caches lines:sample=N` and by `--caches lines`. Errors are the largest of the three",
         "machines. Reported error: what the report of the sampled run says of its lines (`caches_reason.sampling_error`).",
-        "The caches hold what bfs and histogram touch: a few hundred lines come from memory, and shares of them say little.",
+        "Of bfs on the Opteron, and of histogram, a few hundred lines come from memory: shares of them say little.",
         "",
         "| program | one line in | lines from memory off by | reported error | time off by |",
         "|---|---|---|---|---|",

@@ -75,14 +75,14 @@ struct Bench {
   std::vector<double> weight;
 };
 
-TEST(fresh_pages, a_line_of_a_page_just_zeroed_is_in_the_first_cache_once) {
+TEST(FreshPagesTest, aLineOfAPageJustZeroedIsInTheFirstCacheOnce) {
   Bench bench;
   EXPECT_THAT(bench.ask(5), Optional(0U));
   EXPECT_THAT(bench.ask(63), Optional(0U));
   EXPECT_THAT(bench.ask(5), Eq(std::nullopt)) << "asked for again: the caches have lost it since";
 }
 
-TEST(fresh_pages, lines_come_from_the_innermost_level_that_holds_all_taken_in_since) {
+TEST(FreshPagesTest, linesComeFromTheInnermostLevelThatHoldsAllTakenInSince) {
   Bench bench;
   bench.ask(0);
   const auto zero_page = [&](std::uint64_t number) { bench.ask(number * lines_of_page); };
@@ -100,7 +100,7 @@ TEST(fresh_pages, lines_come_from_the_innermost_level_that_holds_all_taken_in_si
   EXPECT_THAT(bench.ask(2 * lines_of_page + 1), Optional(2U));
 }
 
-TEST(fresh_pages, lines_from_memory_push_zeroed_ones_out) {
+TEST(FreshPagesTest, linesFromMemoryPushZeroedOnesOut) {
   Bench bench{true, 32};
   bench.ask(40 * lines_of_page);
   EXPECT_THAT(bench.pass({bench.page_lines(0, 1)}), ElementsAre(Pair(0, 64))) << "in use before";
@@ -111,14 +111,14 @@ TEST(fresh_pages, lines_from_memory_push_zeroed_ones_out) {
   EXPECT_THAT(bench.ask(40 * lines_of_page + 3), Eq(std::nullopt));
 }
 
-TEST(fresh_pages, other_cores_find_them_in_a_cache_that_they_share) {
+TEST(FreshPagesTest, otherCoresFindThemInACacheThatTheyShare) {
   Bench bench;
   bench.ask(0, 0);
   EXPECT_THAT(bench.ask(1, 1), Optional(2U)) << "of its socket";
   EXPECT_THAT(bench.ask(2, 2), Eq(std::nullopt)) << "of the other one";
 }
 
-TEST(fresh_pages, reads_are_cut_where_memory_serves_them) {
+TEST(FreshPagesTest, readsAreCutWhereMemoryServesThem) {
   Bench bench;
   bench.ask(3);
   EXPECT_THAT(bench.pass({bench.lines(0, 8), bench.lines(64, 128)}), ElementsAre(Pair(3, 4)));
@@ -126,7 +126,7 @@ TEST(fresh_pages, reads_are_cut_where_memory_serves_them) {
   EXPECT_DOUBLE_EQ(bench.weight[0], 71.0 / 4) << "four at a time";
 }
 
-TEST(fresh_pages, reads_that_were_there_before_stay) {
+TEST(FreshPagesTest, readsThatWereThereBeforeStay) {
   Bench bench;
   CacheOutcome outcome;
   outcome.hit_lines.assign(3, 0);
@@ -140,14 +140,14 @@ TEST(fresh_pages, reads_that_were_there_before_stay) {
   EXPECT_EQ(outcome.hit_lines[0], 4U);
 }
 
-TEST(fresh_pages, non_temporal_stores_take_lines_out_of_the_caches) {
+TEST(FreshPagesTest, nonTemporalStoresTakeLinesOutOfTheCaches) {
   Bench bench;
   bench.pages->write_past(CoreId{0u}, bench.lines(0, 4));
   EXPECT_THAT(bench.ask(0), Eq(std::nullopt));
   EXPECT_THAT(bench.ask(4), Optional(0U));
 }
 
-TEST(fresh_pages, pages_given_back_are_zeroed_again) {
+TEST(FreshPagesTest, pagesGivenBackAreZeroedAgain) {
   Bench bench;
   bench.pass({bench.page_lines(0, 2)});
   bench.pages->give_back(bench.lines(0, 100));
@@ -155,7 +155,7 @@ TEST(fresh_pages, pages_given_back_are_zeroed_again) {
   EXPECT_THAT(bench.ask(64), Eq(std::nullopt)) << "28 lines of the page are still there";
 }
 
-TEST(fresh_pages, pages_that_moved_are_in_memory) {
+TEST(FreshPagesTest, pagesThatMovedAreInMemory) {
   Bench bench;
   bench.ask(0);
   bench.pages->move(bench.page_lines(0, 2));
@@ -163,7 +163,7 @@ TEST(fresh_pages, pages_that_moved_are_in_memory) {
   EXPECT_THAT(bench.ask(64), Optional(0U)) << "nobody had come to it";
 }
 
-TEST(fresh_pages, nothing_more_comes_of_pages_that_were_read_or_are_long_gone) {
+TEST(FreshPagesTest, nothingMoreComesOfPagesThatWereReadOrAreLongGone) {
   Bench bench;
   EXPECT_FALSE(bench.pages->over(bench.page_lines(0, 1))) << "nobody came yet";
   bench.pass({bench.page_lines(0, 1)});
@@ -174,7 +174,7 @@ TEST(fresh_pages, nothing_more_comes_of_pages_that_were_read_or_are_long_gone) {
   EXPECT_TRUE(bench.pages->over(bench.page_lines(0, 2)));
 }
 
-TEST(fresh_pages, without_them_memory_serves_all) {
+TEST(FreshPagesTest, withoutThemMemoryServesAll) {
   Bench bench{false};
   EXPECT_THAT(bench.ask(0), Eq(std::nullopt));
   EXPECT_THAT(bench.pass({bench.lines(1, 4)}), ElementsAre(Pair(1, 4)));
@@ -182,7 +182,7 @@ TEST(fresh_pages, without_them_memory_serves_all) {
   EXPECT_TRUE(bench.pages->over(bench.page_lines(0, 2)));
 }
 
-TEST(fresh_pages, a_page_has_to_fit_into_a_cores_share_of_a_cache) {
+TEST(FreshPagesTest, aPageHasToFitIntoACoresShareOfACache) {
   const Bench bench;
   const auto zeroed = [&](std::int64_t small, std::int64_t huge) {
     return are_zeroed_in_caches(*bench.workload, bench.machine, Bytes{small}, Bytes{huge});
@@ -193,7 +193,7 @@ TEST(fresh_pages, a_page_has_to_fit_into_a_cores_share_of_a_cache) {
   EXPECT_FALSE(zeroed(page, 2 << 20));
 }
 
-TEST(fresh_pages, what_was_there_before_a_trace_without_objects_is_not_known) {
+TEST(FreshPagesTest, whatWasThereBeforeATraceWithoutObjectsIsNotKnown) {
   const Bench bench;
   bench.workload->lacks = {name_of(Recorded::objects)};
   EXPECT_FALSE(are_zeroed_in_caches(*bench.workload, bench.machine, Bytes{page}, Bytes{}));
