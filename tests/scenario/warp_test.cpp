@@ -56,8 +56,7 @@ Machine small_caches(unsigned sockets) {
 }
 
 // Sweeps over `rows` rows of `row` bytes: what is read at offsets from the row in hand, what is written.
-Case stencil(std::int64_t row, std::int64_t rows, std::vector<std::int64_t> offsets,
-             unsigned sweeps = 3) {  // the first places pages, and jumps over nothing
+Case stencil(std::int64_t row, std::int64_t rows, std::vector<std::int64_t> offsets, unsigned sweeps = 3) {
   WorkloadBuilder builder;
   const auto bytes = static_cast<std::uint64_t>(row * (rows + 4));
   const ObjectId from = builder.object("from", bytes), to = builder.object("to", bytes);
@@ -78,6 +77,12 @@ TEST(Warp, jumpsOverMostRoundsOfALongLoop) {
   // the last 512 KiB / (4 threads x 2 new pages) = 16 rounds touched.
   const Case c = stencil(4096, 4000, {-4096, 0, 4096});
   EXPECT_GT(jumped_rounds(c), 1800u);
+}
+
+TEST(Warp, jumpsOverMostOfTheSweepThatComesToThePagesFirst) {
+  // What the threads zero and read lies in their caches for some rounds, and a thread's last rows are the next one's first.
+  EXPECT_GT(jumped_rounds(stencil(4096, 4000, {-4096, 0, 4096}, 1)), 800u);
+  EXPECT_GT(jumped_rounds(stencil(4096, 4000, {0}, 1)), 400u) << "slices of two rows: 500 rounds";
 }
 
 TEST(Warp, waitsUntilRowsBeginInPagesAsBefore) {

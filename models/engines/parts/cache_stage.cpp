@@ -112,18 +112,10 @@ std::uint64_t CacheStage::end_round(std::span<const Work> round, std::uint64_t m
     return jump(recorded.repeated, recorded.periods);
   }
   round_.clear();
-  if (std::exchange(fresh_in_round_, false)) {
-    repetition_.forget();
-    return 0;
-  }
   for (const Work& work : round) round_.push_back(foreseen_[work.place.thread.index()].back().slice);
   const auto found = repetition_.end_round(round, round_, most, *caches_, translations_, addresses, fresh_);
+  if (!repetition_.follows()) FreshPeriods{fresh_}.end();
   if (!found) return 0;
-  for (std::size_t slice = 0; slice < found->repeated->slices.size(); ++slice) {
-    std::uint64_t lines = 0;
-    for (const MissRange& miss : found->repeated->slices[slice].outcome.reads) lines += miss.lines.size();
-    fresh_.let_pass(round[slice % round.size()].place.core, lines * found->periods);
-  }
   if (recording_) record_->jump(found->repeated, found->periods);
   return jump(found->repeated, found->periods);
 }
@@ -180,6 +172,7 @@ void CacheStage::filter(const Work& work, AddressSpace& addresses, FilteredSlice
   slice.outcome.hit_lines.resize(machine_.caches.size(), 0);
   slice.outcome.hit_weight.resize(machine_.caches.size(), 0.0);
   pages_.clear();
+  if (repetition_.follows()) repetition_.begin_slice();
   if (!work.stretch) {
     touches_.start(workload_.patterns, *body_.of(work.items.execution), work.items.first, work.items.last,
                    addresses_for(addresses, work.place.thread, slice));
@@ -279,7 +272,7 @@ void CacheStage::pass_groups(const Work& work, FilteredSlice& slice) {
   for (const Group& group : groups) {
     const FreshPages::End before = FreshPages::end_of(slice.outcome);
     caches_->access(work.place.core, group.touches, slice.outcome);
-    fresh_in_round_ |= fresh_.serve(work.place.core, before, slice.outcome);
+    fresh_.serve(work.place.core, before, slice.outcome);
     phases_.add(group.touches, slice.outcome);
     phases_.pass_over(group.accesses_left_out);
     slice.outcome.accesses += group.accesses_left_out;

@@ -138,8 +138,7 @@ private:
   bool others_write_ = false;     // whether other cores may, while the slice runs
   PageMarks pages_;
   FreshPages fresh_;
-  bool fresh_in_round_ = false;  // a slice of the round came to a page first, or found lines of one
-  Address first_byte_;           // of page 0
+  Address first_byte_;  // of page 0
 };
 
 }  // namespace homenode

@@ -19,8 +19,7 @@ FreshPages::FreshPages(const Machine& machine, std::uint64_t page_bytes, std::ui
       line_bytes_{line_bytes},
       lines_{std::max<std::uint64_t>(page_bytes / line_bytes, 1)},
       words_{static_cast<std::size_t>((lines_ + 63) / 64)},
-      zeroed_(machine.cores(), 0),
-      read_(machine.cores(), 0) {
+      taken_(machine.cores(), 0) {
   for (const PageNumber page : in_use) {
     make_room_for(page.value());
     pages_[page.value()].core = FreshPages::in_use;
@@ -44,27 +43,31 @@ void FreshPages::make_room_for(std::uint64_t page) {
   asked_.resize(pages_.size() * words_, 0);
 }
 
-// True: nobody had.
-bool FreshPages::come_to(CoreId core, std::uint64_t page) {
+void FreshPages::come_to(CoreId core, std::uint64_t page) {
   make_room_for(page);
-  if (pages_[page].core != nobody) return false;
-  pages_[page] = {.number = ++zeroed_[core.index()], .read = read_[core.index()], .core = static_cast<std::uint32_t>(core.index())};
-  return true;
+  if (before_) keep(page);
+  if (pages_[page].core != nobody) return;
+  pages_[page] = {.since = taken_[core.index()], .core = core.index()};
+  taken_[core.index()] += lines_;
 }
 
-bool FreshPages::over(LineRange lines) const {
-  if (!any()) return true;
+// Of settled pages nothing changes that anybody asks for.
+void FreshPages::keep(std::uint64_t page) {
+  if (is_settled(page)) return;
+  if (!before_->pages.try_emplace(page, pages_[page], before_->asked.size()).second) return;
+  const std::span<const std::uint64_t> asked = asked_of(page);
+  before_->asked.insert(before_->asked.end(), asked.begin(), asked.end());
+}
+
+bool FreshPages::is_settled(const Page& page, std::span<const std::uint64_t> asked, const Lines& taken) const {
+  if (page.core == nobody) return false;
+  if (page.core == in_use || !level_that_holds(caches_, bytes_since(page, taken))) return true;
   const std::uint64_t all = lines_ >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lines_) - 1;
-  for (std::uint64_t page = (lines.first - first_line_) / lines_; page <= (lines.last - 1 - first_line_) / lines_; ++page) {
-    if (page >= pages_.size() || pages_[page].core == nobody) return false;
-    const auto words = asked_.begin() + static_cast<std::ptrdiff_t>(page * words_);
-    if (std::all_of(words, words + static_cast<std::ptrdiff_t>(words_), [&](std::uint64_t word) { return word == all; })) continue;
-    if (pages_[page].core != in_use && level_of(pages_[page], CoreId{pages_[page].core})) return false;
-  }
-  return true;
+  return std::all_of(asked.begin(), asked.end(), [&](std::uint64_t word) { return word == all; });
 }
 
 void FreshPages::give_back(LineRange lines) {
+  before_.reset();
   const std::uint64_t first = (lines.first - first_line_ + lines_ - 1) / lines_, last = (lines.last - first_line_) / lines_;
   for (std::uint64_t page = first; page < std::min<std::uint64_t>(last, pages_.size()); ++page) {
     pages_[page] = {};
@@ -73,6 +76,7 @@ void FreshPages::give_back(LineRange lines) {
 }
 
 void FreshPages::move(LineRange lines) {
+  before_.reset();
   const std::uint64_t first = (lines.first - first_line_) / lines_, last = (lines.last - first_line_) / lines_;
   for (std::uint64_t page = first; page < std::min<std::uint64_t>(last, pages_.size()); ++page)
     if (pages_[page].core != nobody) pages_[page].core = in_use;
@@ -109,12 +113,12 @@ std::optional<std::size_t> FreshPages::serve(CoreId core, LineNumber line) {
   const bool asked = (asked_[part.word] & part.mask) != 0;
   asked_[part.word] |= part.mask;
   const std::optional<std::size_t> level = asked ? std::nullopt : level_of(pages_[part.page], core);
-  if (!level) ++read_[core.index()];
+  if (!level) ++taken_[core.index()];
   return level;
 }
 
-bool FreshPages::serve(CoreId core, End end, CacheOutcome& outcome) {
-  if (!any()) return false;
+void FreshPages::serve(CoreId core, End end, CacheOutcome& outcome) {
+  if (!any()) return;
   const std::vector<LineRange>& writes = outcome.non_temporal_writes;
   if (end.writes > 0) write_past(core, {writes[end.writes - 1].first + end.last_write, writes[end.writes - 1].last});
   for (std::size_t range = end.writes; range < writes.size(); ++range) write_past(core, writes[range]);
@@ -128,16 +132,13 @@ bool FreshPages::serve(CoreId core, End end, CacheOutcome& outcome) {
   }
   behind_.insert(behind_.end(), reads.begin() + static_cast<std::ptrdiff_t>(end.reads), reads.end());
   reads.resize(end.reads);
-  bool any = false;
-  for (const MissRange& miss : behind_) any |= serve(core, miss, outcome);
-  return any;
+  for (const MissRange& miss : behind_) serve(core, miss, outcome);
 }
 
-bool FreshPages::serve(CoreId core, const MissRange& miss, CacheOutcome& outcome) {
-  bool any = false;
+void FreshPages::serve(CoreId core, const MissRange& miss, CacheOutcome& outcome) {
   for (LineNumber line = miss.lines.first; line < miss.lines.last;) {
     const Part part = part_from(line, miss.lines.last);
-    any |= come_to(core, part.page);
+    come_to(core, part.page);
     std::uint64_t old = asked_[part.word] & part.mask;
     asked_[part.word] |= part.mask;
     const auto held = old == part.mask ? std::nullopt : level_of(pages_[part.page], core);
@@ -153,17 +154,15 @@ bool FreshPages::serve(CoreId core, const MissRange& miss, CacheOutcome& outcome
       } else {
         outcome.hit_lines[level] += next - done;
         outcome.hit_weight[level] += static_cast<double>(next - done) / static_cast<double>(miss.parallelism);
-        any = true;
       }
       done = next;
     }
     line = line + part.lines;
   }
-  return any;
 }
 
 void FreshPages::from_memory(CoreId core, const MissRange& miss, CacheOutcome& outcome) {
-  read_[core.index()] += miss.lines.size();
+  taken_[core.index()] += miss.lines.size();
   if (!outcome.reads.empty() && outcome.reads.back().lines.last == miss.lines.first && outcome.reads.back().parallelism == miss.parallelism)
     outcome.reads.back().lines.last = miss.lines.last;
   else
@@ -175,8 +174,7 @@ std::optional<std::size_t> FreshPages::level_of(const Page& page, CoreId core) c
   const CoreId by{page.core};
   const unsigned sharers = caches_.back().cores_per_cache;  // as Machine::cache_of
   if (by.index() / sharers != core.index() / sharers) return std::nullopt;
-  const std::uint64_t pages = zeroed_[by.index()] - page.number + 1, lines = read_[by.index()] - page.read;
-  return level_that_holds(caches_, pages * page_bytes_ + lines * line_bytes_, by == core ? 0 : caches_.size() - 1);
+  return level_that_holds(caches_, bytes_since(page, taken_), by == core ? 0 : caches_.size() - 1);
 }
 
 }  // namespace homenode

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/base/ids.hpp"
@@ -47,12 +48,6 @@ public:
   void give_back(LineRange);
   // These whole pages were copied to other frames, through memory.
   void move(LineRange);
-  // Whether no line of these pages will ever be served: all were asked for, or it is too long ago that their pages were zeroed.
-  bool over(LineRange) const;
-  // As if memory had served the core so many lines more.
-  void let_pass(CoreId core, std::uint64_t lines) {
-    if (any()) read_[core.index()] += lines;
-  }
 
   // Where the lines of `outcome` that memory serves end, before the caches add to them.
   struct End {
@@ -61,8 +56,8 @@ public:
   };
   static End end_of(const CacheOutcome&);
   // Turns reads behind `end` that need no memory into hits. Nobody had come to a page if nobody asked memory for a line of it: the core
-  // zeroes it then. Returns whether there was any such read, or page that was read.
-  bool serve(CoreId, End end, CacheOutcome&);
+  // zeroes it then.
+  void serve(CoreId, End end, CacheOutcome&);
   // The same of one line that the caches do not have, and that the core asks for: the level that serves it, none if memory does.
   std::optional<std::size_t> serve(CoreId, LineNumber line);
   // Non-temporal stores: no cache has the line any longer.
@@ -70,13 +65,32 @@ public:
 
 private:
   struct Page {
-    std::uint64_t number = 0, read = 0;  // of its core when it was zeroed: pages zeroed, itself included, and lines from memory
-    std::uint32_t core = nobody;
+    std::uint64_t since : 48 = 0;  // what its core had taken in when it zeroed the page
+    std::uint64_t core : 16 = nobody;
   };
-  static constexpr std::uint32_t nobody = 0xffffffff, in_use = 0xfffffffe;
+  static constexpr std::uint64_t nobody = 0xffff, in_use = 0xfffe;
+  using Lines = std::vector<std::uint64_t>;  // by core: taken in, of pages that were zeroed and from memory
+  // What the pages that have changed since were, and the counts.
+  struct Before {
+    struct Kept {
+      Page page;
+      std::size_t word = 0;  // in `asked`
+    };
+    std::unordered_map<std::uint64_t, Kept> pages;
+    std::vector<std::uint64_t> asked;
+    Lines taken;
+  };
+  friend class FreshPeriods;
 
   void make_room_for(std::uint64_t page);
-  bool come_to(CoreId, std::uint64_t page);
+  void come_to(CoreId, std::uint64_t page);
+  void keep(std::uint64_t page);
+  std::span<const std::uint64_t> asked_of(std::uint64_t page) const { return {&asked_[page * words_], words_}; }
+  // That its core has taken in since, the page included.
+  std::uint64_t bytes_since(const Page& page, const Lines& taken) const { return (taken[page.core] - page.since) * line_bytes_; }
+  // Whether memory serves all lines of the page that nobody asked for yet, for ever.
+  bool is_settled(const Page&, std::span<const std::uint64_t> asked, const Lines& taken) const;
+  bool is_settled(std::uint64_t page) const { return is_settled(pages_[page], asked_of(page), taken_); }
   std::optional<std::size_t> level_of(const Page&, CoreId) const;  // none: memory
   // Lines of a page that one word of `asked_` is of.
   struct Part {
@@ -85,7 +99,7 @@ private:
     std::uint64_t bit = 0;  // of the first line
   };
   Part part_from(LineNumber first, LineNumber last) const;
-  bool serve(CoreId, const MissRange&, CacheOutcome&);
+  void serve(CoreId, const MissRange&, CacheOutcome&);
   void from_memory(CoreId, const MissRange&, CacheOutcome&);
 
   std::vector<CacheDescription> caches_;                            // a copy: records outlive the machine
@@ -93,9 +107,10 @@ private:
   std::size_t words_ = 1;                                           // of 64 lines, by page
   LineNumber first_line_;
   std::vector<Page> pages_;
-  std::vector<std::uint64_t> asked_;          // by page and word: lines that memory or this was asked for
-  std::vector<std::uint64_t> zeroed_, read_;  // by core
-  std::vector<MissRange> behind_;             // scratch
+  std::vector<std::uint64_t> asked_;  // by page and word: lines that memory or this was asked for
+  Lines taken_;
+  std::optional<Before> before_;   // of the period in hand (fresh_periods.hpp)
+  std::vector<MissRange> behind_;  // scratch
 };
 
 FreshPages fresh_pages(const Machine&, const EngineOptions&);

@@ -88,14 +88,18 @@ void RepeatedRoundsFinder::give_up() {
 
 void RepeatedRoundsFinder::touched(LineRange lines) {
   const std::size_t object = moves_->object_of(lines.first);
-  if (object == reach_.size()) {
+  if (object == moves_->objects().size()) {
     outside_ = true;
     return;
   }
-  Reach& reach = reach_[object];
-  reach.first = reach.any ? std::min(reach.first, lines.first) : lines.first;
-  reach.last = reach.any ? std::max(reach.last, lines.last) : lines.last;
-  reach.any = true;
+  LineRange& of_slice = touched_[touched_.size() - moves_->objects().size() + object].lines;
+  if (of_slice.first == of_slice.last) of_slice = lines;
+  of_slice.first = std::min(of_slice.first, lines.first);
+  of_slice.last = std::max(of_slice.last, lines.last);
+}
+
+void RepeatedRoundsFinder::begin_slice() {
+  for (const LineMoves::Object& object : moves_->objects()) touched_.push_back({{}, object.by});
 }
 
 // The same threads go on in the same blocks by as many iterations.
@@ -199,24 +203,17 @@ bool RepeatedRoundsFinder::translations_repeat(const std::vector<TranslationBuff
 }
 
 // How many periods follow that stay a page off the ends of what moves.
-std::uint64_t RepeatedRoundsFinder::periods_with_room(std::uint64_t most, const FreshPages& fresh) const {
+std::uint64_t RepeatedRoundsFinder::periods_with_room(std::uint64_t most) const {
   std::uint64_t periods = outside_ ? 0 : most;
-  const std::uint64_t margin = page_bytes_ / line_bytes_;
-  for (std::size_t i = 0; i < reach_.size(); ++i) {
-    const auto& [lines, by] = moves_->objects()[i];
-    if (by == 0 || !reach_[i].any) continue;
-    const auto begin = static_cast<std::int64_t>(lines.first.value() + margin),
-               end = static_cast<std::int64_t>(lines.last.value() - margin);
-    const auto first = static_cast<std::int64_t>(reach_[i].first.value()), last = static_cast<std::int64_t>(reach_[i].last.value());
-    if (first < begin || last > end) return 0;
-    const std::int64_t room = by > 0 ? (end - last) / by : (first - begin) / -by;
-    periods = std::min(periods, static_cast<std::uint64_t>(room));
-  }
-  for (std::size_t i = 0; i < reach_.size() && periods > 0; ++i) {
-    const auto& [lines, by] = moves_->objects()[i];
-    if (by == 0 || !reach_[i].any) continue;
-    const LineRange reached{reach_[i].first, reach_[i].last}, end = LineMoves::shifted(reached, by, periods);
-    if (!fresh.over({std::min(reached.first, end.first), std::max(reached.last, end.last)})) return 0;
+  const auto margin = static_cast<std::int64_t>(page_bytes_ / line_bytes_);
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    const auto& [lines, by] = touched_[i];
+    if (by == 0 || lines.first == lines.last) continue;
+    const LineRange& object = moves_->objects()[i % moves_->objects().size()].lines;
+    const std::int64_t before = static_cast<std::int64_t>(lines.first - object.first) - margin,
+                       behind = static_cast<std::int64_t>(object.last - lines.last) - margin;
+    if (before < 0 || behind < 0) return 0;
+    periods = std::min(periods, static_cast<std::uint64_t>(by > 0 ? behind / by : before / -by));
   }
   return periods;
 }
@@ -224,7 +221,7 @@ std::uint64_t RepeatedRoundsFinder::periods_with_room(std::uint64_t most, const 
 std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::span<const Work> round,
                                                                           std::span<const FilteredSlice* const> slices, std::uint64_t most,
                                                                           CacheModel& caches, std::vector<TranslationBuffers>& translations,
-                                                                          AddressSpace& addresses, const FreshPages& fresh) {
+                                                                          AddressSpace& addresses, FreshPages& fresh) {
   if (round.empty()) {
     forget();
     return std::nullopt;
@@ -247,8 +244,9 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::s
     }
     translations_before_ = translations;
     repeated_ = std::make_shared<RepeatedRounds>();
-    reach_.assign(moves_->objects().size(), {});
+    touched_.clear();
     outside_ = false;
+    FreshPeriods{fresh}.begin();
     return std::nullopt;
   }
   if (!equal) {
@@ -259,7 +257,8 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::s
   if (repeated_->slices.size() < period_ * slices.size()) return std::nullopt;
   const bool repeats =
       moves_sets_alike(translations, addresses) && translations_repeat(translations, addresses) && caches.repeats(*before_, *moves_);
-  Jump jump{.repeated = repeated_, .periods = repeats ? periods_with_room(most / period_, fresh) : 0};
+  FreshPeriods periods{fresh};
+  Jump jump{.repeated = repeated_, .periods = repeats ? periods.alike(touched_, periods_with_room(most / period_)) : 0};
   before_ = nullptr;
   const std::shared_ptr<RepeatedRounds> found = std::exchange(repeated_, nullptr);
   if (jump.periods == 0) {
@@ -273,6 +272,7 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::s
   found->line_bytes = line_bytes_;
   found->moves = *moves_;
   caches.move(*moves_, jump.periods);
+  periods.pass(touched_, jump.periods);
   if (addresses.pages_per_huge() == 0) {
     const std::uint64_t rotation = set_rotation_ * jump.periods;
     for (TranslationBuffers& buffers : translations)

@@ -12,6 +12,7 @@
 //     objects never meet in one touch;
 //   - the caches say that they repeat: all that they hold, its order, and what is dirty; nothing was decided by the place of a line
 //     (CacheModel::repeats);
+//   - pages that the kernel zeroes when somebody comes to them are, to the next period, what they were to this one (fresh_periods.hpp);
 //   - the translation buffers hold the same pages in the same order, moved, and the sets that they lie in move by the same number.
 // Whatever does not move (a table that is read again in each round) counts as moving by 0. Whatever is not so: no jump.
 //
@@ -25,7 +26,7 @@
 #include <vector>
 
 #include "models/engines/parts/cache_record.hpp"
-#include "models/engines/parts/fresh_pages.hpp"
+#include "models/engines/parts/fresh_periods.hpp"
 #include "sim/hardware/cache_model.hpp"
 #include "sim/hardware/memory_model.hpp"
 #include "sim/program/current_body.hpp"
@@ -58,18 +59,15 @@ public:
   // `round`: the slices that have passed last, one of each thread that is at work, and what became of them. At most so many rounds like it
   // follow. Where they repeat, moves what the caches and the buffers hold behind the jump; the buffers may be none.
   std::optional<Jump> end_round(std::span<const Work> round, std::span<const FilteredSlice* const> slices, std::uint64_t most, CacheModel&,
-                                std::vector<TranslationBuffers>&, AddressSpace&, const FreshPages&);
+                                std::vector<TranslationBuffers>&, AddressSpace&, FreshPages&);
   void forget();
 
   // Whether it wants to be told of the lines of the round that passes.
   bool follows() const { return before_ != nullptr; }
+  void begin_slice();
   void touched(LineRange);
 
 private:
-  struct Reach {
-    LineNumber first, last;
-    bool any = false;
-  };
   bool goes_on(std::span<const Work> round);
   bool find_moves(std::span<const Work> round, std::uint64_t sets, AddressSpace&);
   std::optional<std::uint64_t> period_of(std::uint64_t unit) const;
@@ -77,7 +75,7 @@ private:
   bool moves_sets_alike(const std::vector<TranslationBuffers>&, const AddressSpace&);
   bool translations_repeat(const std::vector<TranslationBuffers>&, const AddressSpace&) const;
   std::optional<std::int64_t> page_moves(std::uint64_t page, const AddressSpace&) const;
-  std::uint64_t periods_with_room(std::uint64_t most, const FreshPages&) const;
+  std::uint64_t periods_with_room(std::uint64_t most) const;
   void give_up();
 
   const Workload& workload_;
@@ -99,8 +97,8 @@ private:
   std::vector<TranslationBuffers> translations_before_;
   std::uint64_t set_rotation_ = 0;
   std::shared_ptr<RepeatedRounds> repeated_;
-  std::vector<Reach> reach_;  // by object of moves_
-  bool outside_ = false;      // of all of them something was touched
+  std::vector<MovingLines> touched_;  // by slice and object of moves_
+  bool outside_ = false;              // of all of them something was touched
 };
 
 }  // namespace homenode

@@ -107,7 +107,7 @@ TEST(FreshPagesTest, linesFromMemoryPushZeroedOnesOut) {
   EXPECT_THAT(bench.ask(40 * lines_of_page + 1), Optional(0U)) << "8 KiB";
   bench.ask(lines_of_page);
   EXPECT_THAT(bench.ask(40 * lines_of_page + 2), Optional(1U)) << "and one line";
-  bench.pages->let_pass(CoreId{0u}, 1000);
+  bench.pass({bench.page_lines(2, 18)});
   EXPECT_THAT(bench.ask(40 * lines_of_page + 3), Eq(std::nullopt));
 }
 
@@ -134,7 +134,7 @@ TEST(FreshPagesTest, readsThatWereThereBeforeStay) {
   outcome.reads = {{bench.lines(0, 4), 4}};
   const FreshPages::End end = FreshPages::end_of(outcome);
   outcome.reads.back().lines.last = bench.first + 8;
-  EXPECT_TRUE(bench.pages->serve(CoreId{0u}, end, outcome));
+  bench.pages->serve(CoreId{0u}, end, outcome);
   ASSERT_EQ(outcome.reads.size(), 1U);
   EXPECT_EQ(outcome.reads.front().lines.last, bench.first + 4);
   EXPECT_EQ(outcome.hit_lines[0], 4U);
@@ -163,23 +163,10 @@ TEST(FreshPagesTest, pagesThatMovedAreInMemory) {
   EXPECT_THAT(bench.ask(64), Optional(0U)) << "nobody had come to it";
 }
 
-TEST(FreshPagesTest, nothingMoreComesOfPagesThatWereReadOrAreLongGone) {
-  Bench bench;
-  EXPECT_FALSE(bench.pages->over(bench.page_lines(0, 1))) << "nobody came yet";
-  bench.pass({bench.page_lines(0, 1)});
-  EXPECT_TRUE(bench.pages->over(bench.page_lines(0, 1)));
-  bench.ask(64);
-  EXPECT_FALSE(bench.pages->over(bench.page_lines(0, 2)));
-  bench.pages->let_pass(CoreId{0u}, 1024);
-  EXPECT_TRUE(bench.pages->over(bench.page_lines(0, 2)));
-}
-
 TEST(FreshPagesTest, withoutThemMemoryServesAll) {
   Bench bench{false};
   EXPECT_THAT(bench.ask(0), Eq(std::nullopt));
   EXPECT_THAT(bench.pass({bench.lines(1, 4)}), ElementsAre(Pair(1, 4)));
-  bench.pages->let_pass(CoreId{0u}, 4);
-  EXPECT_TRUE(bench.pages->over(bench.page_lines(0, 2)));
 }
 
 TEST(FreshPagesTest, aPageHasToFitIntoACoresShareOfACache) {
