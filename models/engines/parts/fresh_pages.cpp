@@ -1,6 +1,7 @@
 #include "models/engines/parts/fresh_pages.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "models/engines/parts/engine_options.hpp"
 #include "sim/machine/line_bytes.hpp"
@@ -18,6 +19,7 @@ FreshPages::FreshPages(const Machine& machine, std::uint64_t page_bytes, std::ui
       page_bytes_{page_bytes},
       line_bytes_{line_bytes},
       lines_{std::max<std::uint64_t>(page_bytes / line_bytes, 1)},
+      page_shift_{static_cast<unsigned>(std::countr_zero(lines_))},
       words_{static_cast<std::size_t>((lines_ + 63) / 64)},
       taken_(machine.cores(), 0) {
   for (const PageNumber page : in_use) {
@@ -49,6 +51,12 @@ void FreshPages::come_to(CoreId core, std::uint64_t page) {
   if (pages_[page].core != nobody) return;
   pages_[page] = {.since = taken_[core.index()], .core = core.index()};
   taken_[core.index()] += lines_;
+}
+
+// Memory serves a settled page as it serves one that was in use before: found out once. Not in a period, which asks what its pages were.
+void FreshPages::ask(const Part& part) {
+  asked_[part.word] |= part.mask;
+  if (!before_ && is_settled(part.page)) pages_[part.page].core = in_use;
 }
 
 // Of settled pages nothing changes that anybody asks for.
@@ -89,8 +97,8 @@ FreshPages::End FreshPages::end_of(const CacheOutcome& outcome) {
 }
 
 FreshPages::Part FreshPages::part_from(LineNumber first, LineNumber last) const {
-  const std::uint64_t number = first - first_line_, place = number % lines_;
-  Part part{.page = number / lines_, .lines = std::min({64 - place % 64, lines_ - place, last - first}), .bit = place % 64};
+  const std::uint64_t number = first - first_line_, place = number & (lines_ - 1);
+  Part part{.page = number >> page_shift_, .lines = std::min({64 - place % 64, lines_ - place, last - first}), .bit = place % 64};
   part.word = part.page * words_ + place / 64;
   part.mask = (part.lines == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << part.lines) - 1) << part.bit;
   return part;
@@ -100,8 +108,10 @@ void FreshPages::write_past(CoreId core, LineRange lines) {
   if (!any()) return;
   for (LineNumber line = lines.first; line < lines.last;) {
     const Part part = part_from(line, lines.last);
-    come_to(core, part.page);
-    asked_[part.word] |= part.mask;
+    if (!is_in_use(part.page)) {
+      come_to(core, part.page);
+      ask(part);
+    }
     line = line + part.lines;
   }
 }
@@ -109,10 +119,12 @@ void FreshPages::write_past(CoreId core, LineRange lines) {
 std::optional<std::size_t> FreshPages::serve(CoreId core, LineNumber line) {
   if (!any()) return std::nullopt;
   const Part part = part_from(line, line + 1);
-  come_to(core, part.page);
-  const bool asked = (asked_[part.word] & part.mask) != 0;
-  asked_[part.word] |= part.mask;
-  const std::optional<std::size_t> level = asked ? std::nullopt : level_of(pages_[part.page], core);
+  std::optional<std::size_t> level;
+  if (!is_in_use(part.page)) {
+    come_to(core, part.page);
+    if ((asked_[part.word] & part.mask) == 0) level = level_of(pages_[part.page], core);
+    ask(part);
+  }
   if (!level) ++taken_[core.index()];
   return level;
 }
@@ -136,32 +148,43 @@ void FreshPages::serve(CoreId core, End end, CacheOutcome& outcome) {
 }
 
 void FreshPages::serve(CoreId core, const MissRange& miss, CacheOutcome& outcome) {
+  LineNumber from = miss.lines.first;  // of what memory serves and was not noted yet
   for (LineNumber line = miss.lines.first; line < miss.lines.last;) {
     const Part part = part_from(line, miss.lines.last);
-    come_to(core, part.page);
-    std::uint64_t old = asked_[part.word] & part.mask;
-    asked_[part.word] |= part.mask;
-    const auto held = old == part.mask ? std::nullopt : level_of(pages_[part.page], core);
-    if (!held) old = part.mask;
-    const std::size_t level = held.value_or(0);
-    // Lines that are alike, together.
-    for (std::uint64_t done = 0; done < part.lines;) {
-      const auto is_old = [&](std::uint64_t at) { return (old >> (part.bit + at) & 1) != 0; };
-      std::uint64_t next = done + 1;
-      while (next < part.lines && is_old(next) == is_old(done)) ++next;
-      if (is_old(done)) {
-        from_memory(core, {{line + done, line + next}, miss.parallelism}, outcome);
-      } else {
-        outcome.hit_lines[level] += next - done;
-        outcome.hit_weight[level] += static_cast<double>(next - done) / static_cast<double>(miss.parallelism);
-      }
-      done = next;
+    if (!is_in_use(part.page)) {
+      from_memory(core, {{from, line}, miss.parallelism}, outcome);
+      serve(core, line, part, miss.parallelism, outcome);
+      from = line + part.lines;
     }
     line = line + part.lines;
+  }
+  from_memory(core, {{from, miss.lines.last}, miss.parallelism}, outcome);
+}
+
+void FreshPages::serve(CoreId core, LineNumber first, const Part& part, float parallelism, CacheOutcome& outcome) {
+  come_to(core, part.page);
+  const std::uint64_t before = asked_[part.word] & part.mask;
+  const std::optional<std::size_t> held = before == part.mask ? std::nullopt : level_of(pages_[part.page], core);
+  const std::uint64_t old = (held ? before : part.mask) >> part.bit;
+  const std::size_t level = held.value_or(0);
+  ask(part);
+  // Lines that are alike, together.
+  for (std::uint64_t done = 0; done < part.lines;) {
+    const bool is_old = (old >> done & 1) != 0;
+    const auto alike = static_cast<std::uint64_t>(is_old ? std::countr_one(old >> done) : std::countr_zero(old >> done));
+    const std::uint64_t next = std::min(done + alike, part.lines);
+    if (is_old) {
+      from_memory(core, {{first + done, first + next}, parallelism}, outcome);
+    } else {
+      outcome.hit_lines[level] += next - done;
+      outcome.hit_weight[level] += static_cast<double>(next - done) / static_cast<double>(parallelism);
+    }
+    done = next;
   }
 }
 
 void FreshPages::from_memory(CoreId core, const MissRange& miss, CacheOutcome& outcome) {
+  if (miss.lines.size() == 0) return;
   taken_[core.index()] += miss.lines.size();
   if (!outcome.reads.empty() && outcome.reads.back().lines.last == miss.lines.first && outcome.reads.back().parallelism == miss.parallelism)
     outcome.reads.back().lines.last = miss.lines.last;

@@ -99,11 +99,15 @@ private:
     std::uint64_t bit = 0;  // of the first line
   };
   Part part_from(LineNumber first, LineNumber last) const;
+  bool is_in_use(std::uint64_t page) const { return page < pages_.size() && pages_[page].core == in_use; }
+  void ask(const Part&);
   void serve(CoreId, const MissRange&, CacheOutcome&);
+  void serve(CoreId, LineNumber first, const Part&, float parallelism, CacheOutcome&);
   void from_memory(CoreId, const MissRange&, CacheOutcome&);
 
   std::vector<CacheDescription> caches_;                            // a copy: records outlive the machine
-  std::uint64_t page_bytes_ = 4096, line_bytes_ = 64, lines_ = 64;  // lines of a page
+  std::uint64_t page_bytes_ = 4096, line_bytes_ = 64, lines_ = 64;  // lines of a page, a power of two
+  unsigned page_shift_ = 6;                                         // 2^page_shift_ = lines_
   std::size_t words_ = 1;                                           // of 64 lines, by page
   LineNumber first_line_;
   std::vector<Page> pages_;
