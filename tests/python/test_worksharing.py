@@ -27,11 +27,18 @@ def test_an_omp_loop_of_a_team_is_an_omp_for() -> None:
         "parallel loop": "parallel for schedule(runtime)",
         "loop bind(parallel) collapse(2)": "for collapse(2) schedule(runtime)",
         "for schedule(static, 4)": "for schedule(runtime)",
+        "target teams distribute parallel for dist_schedule(static) nowait": (
+            "target teams distribute parallel for dist_schedule(static) nowait schedule(runtime)"
+        ),
+        "teams loop bind(teams)": "teams distribute parallel for schedule(runtime)",
+        "target parallel loop": "target parallel for schedule(runtime)",
+        "distribute parallel for simd schedule(static)": "distribute parallel for simd schedule(runtime)",
     }.items():
         found = rewrite(f"#pragma omp {text}\nfor (;;) ;", ".")
         assert " ".join(found.text.split("\n")[0].split()) == f"#pragma omp {made}"
         assert (len(found.notes), found.left) == (1, [])
-    for text in ("loop bind(thread)", "loop bind(teams)", "simd"):
+        assert not found.notes[0]["nowait"]
+    for text in ("loop bind(thread)", "loop bind(teams)", "simd", "target teams", "distribute simd"):
         found = rewrite(f"#pragma omp {text}\nfor (;;) ;", ".")
         assert (found.text, found.notes) == (f"#pragma omp {text}\nfor (;;) ;", [])
 
@@ -57,6 +64,57 @@ def test_an_omp_loop_is_captured_by_its_iterations(tmp_path: Path, threads: int)
     assert compiler.main(["-O1", "-fopenmp", str(source), "-o", str(program)], "cc") == 0
     loop = hn.capture(command=[program], threads=threads).regions.set_index("label").loc["main#0"]
     assert (loop.kind, loop["items"], loop.writes) == ("loop", 3000, 3000)
+
+
+DEVICE = """#include <omp.h>
+#include <stdlib.h>
+struct three { double of[3]; };
+double a[3000], sums[3];
+int main(void) {
+  struct three own = {{1, 2, 3}};
+  double sum = 0;
+#pragma omp target data map(from : a)
+  {
+#pragma omp target teams distribute parallel for firstprivate(own) num_teams(2)
+    for (int i = 0; i < 3000; ++i) a[i] = own.of[i % 3];
+#pragma omp target update from(a)
+#pragma omp target firstprivate(own)
+    own.of[0] = 7;
+  }
+#pragma omp target teams distribute parallel for reduction(+ : sum) map(tofrom : sum)
+  for (int i = 0; i < 3000; ++i) sum += a[i];
+#pragma omp teams num_teams(3)
+  sums[omp_get_team_num()] = omp_get_num_teams();
+  return own.of[0] != 1 || sum != 6000 || sums[2] != 3 || omp_get_num_teams() != 1 || omp_get_num_devices() != 0;
+}
+"""
+
+
+@pytest.mark.capture
+@pytest.mark.parametrize("threads", [1, 3])
+def test_code_for_a_device_is_captured_as_the_host_runs_it(tmp_path: Path, threads: int) -> None:
+    source, program = tmp_path / "device.c", tmp_path / "device"
+    source.write_text(DEVICE)
+    assert compiler.main(["-O1", "-fopenmp", str(source), "-o", str(program)], "cc") == 0
+    trace = hn.capture(command=[program], threads=threads)
+    loops = trace.regions[trace.regions.kind == "loop"]
+    assert loops.label.tolist() == ["main#0", "main#1"]
+    assert loops["items"].tolist() == [3000, 3000]
+    assert loops.executions.tolist() == [2, 1], "one for each team"
+    assert (loops.writes.iloc[0], trace.inspect()["complete"]) == (3000, True)
+
+
+@pytest.mark.capture
+def test_code_for_a_device_in_fortran(tmp_path: Path) -> None:
+    source, program = tmp_path / "device.f90", tmp_path / "device"
+    source.write_text(
+        "program device\n  integer :: i\n  real(8) :: a(3000)\n"
+        "!$omp target teams distribute parallel do map(from: a)\n  do i = 1, 3000\n    a(i) = i\n  end do\n"
+        "!$omp end target teams distribute parallel do\n  if (a(7) /= 7) stop 1\nend\n"
+    )
+    assert compiler.main(["-O1", "-fopenmp", str(source), "-o", str(program)], "fortran") == 0
+    loops = hn.capture(command=[program], threads=2).regions.query("kind == 'loop'")
+    assert (loops["items"].tolist(), loops.writes.tolist()) == ([3000], [3000])
 
 
 @pytest.mark.capture

@@ -30,8 +30,18 @@ SiteId ProgramText::site_id(const CallSite& site) {
   return known->second;
 }
 
+namespace {
+
+// As the programmer sees it: bodies that gcc outlines are of the function around them, constructors of globals run before main.
+std::string of_source(const std::string& function) {
+  if (function.starts_with("_GLOBAL__sub_I_")) return "main";
+  return function.substr(0, function.find("._omp_fn."));
+}
+
+}  // namespace
+
 std::string ProgramText::numbered(const CallSite& site) {
-  const std::string function = function_of(site).empty() ? "?" : function_of(site);
+  const std::string function = function_of(site).empty() ? "?" : of_source(function_of(site));
   const auto [known, fresh] = ordinals_.try_emplace(site, 0);
   if (fresh) known->second = constructs_in_[function]++;
   return function + "#" + std::to_string(known->second);
@@ -49,7 +59,7 @@ std::string ProgramText::numbered_serial(SiteId first) {
 
 std::string ProgramText::function_of_serial(SiteId first) const {
   const std::string& function = sites[first.index()].function;
-  return function.empty() ? "main" : function;
+  return function.empty() ? "main" : of_source(function);
 }
 
 std::map<std::string, std::string> ProgramText::serial_names() const {

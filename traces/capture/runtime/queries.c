@@ -35,11 +35,6 @@ int omp_get_max_active_levels(void) { return 1; }
 int omp_get_supported_active_levels(void) { return 1; }
 int omp_get_team_size(int level) { return level == hn_self()->team->level ? hn_self()->team->ranks : level == 0 ? 1 : -1; }
 int omp_get_ancestor_thread_num(int level) { return level == hn_self()->team->level ? hn_user_thread_num(RA) : level == 0 ? 0 : -1; }
-int omp_get_num_teams(void) { return 1; }
-int omp_get_team_num(void) { return 0; }
-int omp_get_num_devices(void) { return 0; }
-int omp_get_default_device(void) { return 0; }
-int omp_is_initial_device(void) { return 1; }
 int omp_get_cancellation(void) { return 0; }
 int omp_get_proc_bind(void) { return 0; }
 int omp_get_thread_limit(void) { return MOST_RANKS; }

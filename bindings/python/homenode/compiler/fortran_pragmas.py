@@ -13,9 +13,10 @@ _FREE = re.compile(r"^\s*!\$omp(?P<text>(?=[\s&]).*)$", re.IGNORECASE)
 # Sentinel in columns 1 to 5; column 6 is neither blank nor zero in a continuation.
 _FIXED = re.compile(r"^[!c*]\$omp(?P<column6>.)(?P<text>.*)$", re.IGNORECASE)
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\]|\\.)*)"')
-_LOOP = re.compile(r"^(?P<parallel>parallel\s*)?do\b", re.IGNORECASE)
-_LEFT = re.compile(r"^(?:parallel\s*)?(?P<word>workshare|loop)\b", re.IGNORECASE)
-_END = re.compile(r"^end\s*(?:parallel\s*)?do\b", re.IGNORECASE)
+_TEAMS = r"(?:target\s*)?(?:teams\s*)?(?:distribute\s*)?"  # before what each team does
+_LOOP = re.compile(rf"^{_TEAMS}(?P<parallel>parallel\s*)?do\b", re.IGNORECASE)
+_LEFT = re.compile(rf"^{_TEAMS}(?:parallel\s*)?(?P<word>workshare|loop)\b", re.IGNORECASE)
+_END = re.compile(rf"^end\s*{_TEAMS}(?:parallel\s*)?do\b", re.IGNORECASE)
 _DO = re.compile(r"^(?:\s*\d+)?\s*(?:\w+\s*:)?\s*do\b", re.IGNORECASE)
 _INCLUDE = re.compile(r"""^\s*include\s*(?P<quote>['"])(?P<file>[^'"]+)(?P=quote)\s*(?:!.*)?$""", re.IGNORECASE)
 _SENTINEL = re.compile(r"^\s*[!c*]\$omp", re.IGNORECASE | re.MULTILINE)

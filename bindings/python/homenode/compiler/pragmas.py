@@ -8,7 +8,9 @@ _PRAGMA = re.compile(r"^\s*#\s*pragma\s+omp\s+(?P<text>.*)$")
 _MARKER = re.compile(r'^# (?P<line>\d+) "(?P<file>(?:[^"\\]|\\.)*)"')
 # Those that need no team: -fopenmp-simd, and markers.
 _ALONE = re.compile(r"^(?:simd|declare\s+(?:simd|reduction)|end\s|ordered\s+simd)\b")
-_LOOP = re.compile(r"^(?P<parallel>parallel\s+)?(?P<word>for|loop)\b")
+_LOOP = re.compile(
+    r"^(?P<device>target\s+)?(?P<teams>teams\s+)?(?:distribute\s+)?(?P<parallel>parallel\s+)?(?P<word>for|loop)\b"
+)
 _BIND = re.compile(r",?\s*\bbind\s*\(\s*(?P<to>\w+)\s*\)")
 _SCAN = re.compile(r"\breduction\s*\(\s*inscan\b")  # such a loop takes no schedule
 _ATTRIBUTE = re.compile(
@@ -65,7 +67,8 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
         if (attribute := _ATTRIBUTE.search(text)) is not None:
             left.append((file, line, f"[[omp::… {attribute['word']}]]"))
         loop = _LOOP.match(pragma["text"]) if pragma is not None else None
-        if loop is None or ((bound := _BIND.search(text)) is not None and bound["to"] != "parallel"):
+        to = "teams" if loop is not None and loop["teams"] else "parallel"
+        if loop is None or ((bound := _BIND.search(text)) is not None and bound["to"] != to):
             out.append(text)
             continue
         first, extra = line, 0
@@ -79,7 +82,8 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
             out.append(text + "\n" * extra)
             continue
         if loop["word"] == "loop":  # of a team it is a loop whose iterations may come in any order
-            text = _BIND.sub("", re.sub(r"\bloop\b", "for", text, count=1))
+            made = "distribute parallel for" if loop["teams"] else "for"
+            text = _BIND.sub("", re.sub(r"\bloop\b", made, text, count=1))
         clauses = _PRAGMA.match(text)["text"]  # type: ignore[index]
         stripped, schedule = without_schedule(text)
         collapse = re.search(r"\bcollapse\s*\(\s*(\d+)\s*\)", clauses)
@@ -88,9 +92,9 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
             "directory": directory,
             "line": first,
             "for_line": first + 1,
-            "directive": "parallel for" if clauses.startswith("parallel") else "for",
+            "directive": "parallel for" if loop["parallel"] or loop["teams"] else "for",
             "schedule": schedule,
-            "nowait": re.search(r"\bnowait\b", clauses) is not None,
+            "nowait": loop["device"] is None and re.search(r"\bnowait\b", clauses) is not None,
             "ordered": re.search(r"\bordered\b", clauses) is not None,
             "reduction": re.search(r"\breduction\s*\(", clauses) is not None,
             "collapse": int(collapse[1]) if collapse else 1,
