@@ -82,7 +82,8 @@ py::dict inspect(const Workload& workload) {
     regions.append(py::dict("label"_a = region.label, "kind"_a = name_of(region.kind), "executions"_a = sums.executions,
                             "items"_a = sums.items, "accesses"_a = sums.accesses, "reads"_a = sums.reads, "writes"_a = sums.writes,
                             "schedule"_a = region.schedule_clause, "site"_a = place_of(workload, region.site),
-                            "work"_a = counts(of_region.work), "miss_parallelism"_a = of_region.miss_parallelism, "ranks"_a = ranks[i]));
+                            "work"_a = counts(of_region.work), "miss_parallelism"_a = of_region.miss_parallelism, "ranks"_a = ranks[i],
+                            "busiest_line"_a = place_of(workload, of_region.busiest)));
   }
   for (std::size_t i = 0; i < workload.threads.size(); ++i) {
     const TracedThread& thread = workload.threads[i];

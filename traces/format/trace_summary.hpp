@@ -17,8 +17,9 @@ struct AccessSums {
 
 struct RegionSummary {
   AccessSums sums;
-  WorkCounts work;              // of all its iterations
-  double miss_parallelism = 0;  // see miss_parallelism.hpp; 0 if it touches nothing or dependences were not recorded
+  WorkCounts work;                  // of all its iterations
+  double miss_parallelism = 0;      // see miss_parallelism.hpp; 0 if it touches nothing or dependences were not recorded
+  SiteId busiest = SiteId::none();  // on the line that most of its accesses are of; of equal ones the first in its file
 };
 
 struct TraceSummary {

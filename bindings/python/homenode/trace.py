@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from homenode import _core, notebook, unseen
 from homenode.arguments import is_path, whole_number
 from homenode.errors import InputError, TruncatedTrace, UsageError
-from homenode.hottest_lines import hottest, instructions_by_line
+from homenode.hottest_lines import hottest_lines
 from homenode.losses import by_reason, unrecorded_share
 from homenode.program_hints import other_than_trace
 
@@ -174,10 +174,8 @@ class Trace:
         if self._inspection is None:
             found = self._core.inspect()
             shares = {"losses_by_reason": by_reason(found["losses"]), "unrecorded_share": unrecorded_share(found)}
-            lines = instructions_by_line(self.executed_code())
-            regions = [
-                {**region, "hottest_line": hottest(lines.get(region["label"], {}))[0]} for region in found["regions"]
-            ]
+            lines = hottest_lines(found["regions"], self.executed_code())
+            regions = [{**region, "hottest_line": line} for region, line in zip(found["regions"], lines, strict=True)]
             self._inspection = {**found, **shares, "regions": regions, "unseen": self.unseen}
         return self._inspection
 

@@ -15,7 +15,9 @@ from homenode.trace import Trace
 
 @click.command("inspect")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--all", "every", is_flag=True, help="List all objects, not only the twenty largest, and each loss.")
+@click.option(
+    "--all", "every", is_flag=True, help="List all objects, not only the twenty largest, all regions, and each loss."
+)
 @click.option(
     "--threads",
     is_flag=True,
@@ -37,7 +39,8 @@ def command(
     """Show what a trace holds: regions, instructions by class, objects, footprint, and what could not be recorded.
 
     `in flight`: outstanding misses of a core with ten miss buffers and sixteen prefetched lines, as far as the dependences and
-    strides of the region allow. A pointer chase has 1, a gather 10, streams 16. `hottest line`: where most of its instructions ran.
+    strides of the region allow. A pointer chase has 1, a gather 10, streams 16. `hottest line`: where most of its instructions ran;
+    where a construct has several loops, where most of their accesses are.
     """
     trace = Trace.open(file)
     if team is not None and not threads:
@@ -62,7 +65,7 @@ def command(
     )
     if not trace.accesses:
         console.say(screen, f"[red]{console.plain(trace.remarks[-1])}[/red]")
-    _print_regions(screen, found["regions"])
+    _print_regions(screen, found["regions"], every)
     for region in found["regions"]:
         if region["ranks"]:
             ranks = console.number_of(region["ranks"], "thread")
@@ -97,7 +100,14 @@ def command(
         _print_calls(screen, found["unseen"], every)
 
 
-def _print_regions(screen: Console, regions: list[dict[str, Any]]) -> None:
+_TINY = 1e-5  # of all accesses
+_MANY_TINY = 8
+
+
+def _print_regions(screen: Console, regions: list[dict[str, Any]], every: bool) -> None:
+    least = _TINY * sum(region["accesses"] for region in regions)
+    tiny = [region for region in regions if region["accesses"] < least]
+    left_out = tiny if len(tiny) >= _MANY_TINY and not every else []
     numbers = ("executions", "items", "accesses", "reads", "writes")
     narrowing = Narrowing(optional=["reads", "writes"])
     table = console.table(
@@ -111,12 +121,17 @@ def _print_regions(screen: Console, regions: list[dict[str, Any]]) -> None:
         narrowing=narrowing,
     )
     for region in regions:
+        if left_out and region["accesses"] < least:
+            continue
         parallelism = region["miss_parallelism"]
         in_flight = f"{parallelism:.1f}" if parallelism else "–"
         counts = (console.count(region[name]) for name in numbers)
         line = console.plain(region["hottest_line"]) or "–"
         table.add_row(console.plain(region["label"]), region["kind"], *counts, in_flight, line)
     screen.print(table)
+    if left_out:
+        few = console.count(sum(region["accesses"] for region in left_out))
+        screen.print(f"… and {len(left_out)} regions with {few} accesses in all; --all shows them.")
 
 
 _KINDS = {"tls": "thread-local"}  # of objects, where the trace's word is short

@@ -62,6 +62,37 @@ TEST(TraceSummary, FootprintCountsEachByteOnce) {
   EXPECT_EQ(summarize(*builder.build()).footprint_bytes, 176u + 40u);
 }
 
+TEST(TraceSummary, TheBusiestLineIsThatOfMostAccesses) {
+  MemoryWorkload workload;
+  workload.objects.resize(1);
+  workload.objects[0].bytes = 4096;
+  for (const std::uint32_t line : {7u, 9u, 7u, 1u}) workload.sites.push_back({.file = "a.c", .line = line, .function = {}});
+  ItemPattern pattern;
+  pattern.slots = 1;
+  for (const auto& [site, accesses] : {std::pair{0u, 3u}, std::pair{1u, 5u}, std::pair{2u, 4u}}) {  // line 7 has seven
+    AccessRun run;
+    run.site = SiteId{site};
+    run.dimensions = 1;
+    run.dimension[0] = {accesses, 8, 1};
+    pattern.runs.push_back(run);
+  }
+  workload.patterns.push_back(pattern);
+  pattern.runs.resize(1);
+  pattern.runs[0].site = SiteId{3u};
+  workload.patterns.push_back(pattern);
+  workload.regions.resize(2);
+  workload.executions.resize(1);
+  workload.executions[0].iterations = 3;
+  ExecutionBody body;
+  body.blocks = {{0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}}}, {1, 3, PatternId{1u}, {{ObjectId{0u}, 0, 0}}}};
+  workload.bodies.push_back(std::make_shared<const ExecutionBody>(body));
+  EXPECT_EQ(workload.sites[summarize(workload).regions[0].busiest.index()].line, 7u) << "7 of line 7, 5 of line 9, 2 x 3 of line 1";
+  body.blocks[1].last = 4;
+  workload.bodies[0] = std::make_shared<const ExecutionBody>(body);
+  EXPECT_EQ(workload.sites[summarize(workload).regions[0].busiest.index()].line, 1u);
+  EXPECT_TRUE(summarize(workload).regions[1].busiest.is_none()) << "no access";
+}
+
 TEST(TraceSummary, FootprintOfManyScatteredBlocksIsTheSame) {
   // one block an iteration, every other 8 bytes of `bytes`, in an order without locality: half of them
   constexpr std::int64_t blocks = 5000;
