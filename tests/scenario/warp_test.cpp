@@ -148,7 +148,7 @@ TEST(Warp, countsWhatStandsStillAsMovingByNothing) {
   const ObjectId a = builder.object("a", 4096 * 8010), table = builder.object("table", 4096);
   const RegionId loop = builder.loop("loop", 8000);
   builder.nest(loop, {512}, {read(table, 0, {8}), write(a, 4096 * 5, {8}, 4096)});
-  builder.repeat(loop);  // places pages
+  builder.repeat(loop);
   builder.repeat(loop);
   Case c = stencil(4096, 100, {0});
   c.workload = builder.build();
@@ -192,7 +192,7 @@ public:
       if (between(0, 4) == 0) builder.stream(loop, AccessKind::read, arrays.front(), {64, 8 * 1024, 640}, 0, row);
       loops.push_back(loop);
     }
-    for (std::int64_t times = between(2, 3); times > 0; --times)  // the first places pages
+    for (std::int64_t times = between(1, 3); times > 0; --times)
       for (const RegionId loop : loops) builder.repeat(loop);
 
     Case c{builder.build(), small_caches(static_cast<unsigned>(between(1, 2))), {}, Bytes{row * between(2, 12)}};

@@ -114,7 +114,6 @@ std::uint64_t CacheStage::end_round(std::span<const Work> round, std::uint64_t m
   round_.clear();
   for (const Work& work : round) round_.push_back(foreseen_[work.place.thread.index()].back().slice);
   const auto found = repetition_.end_round(round, round_, most, *caches_, translations_, addresses, fresh_);
-  if (!repetition_.follows()) FreshPeriods{fresh_}.end();
   if (!found) return 0;
   if (recording_) record_->jump(found->repeated, found->periods);
   return jump(found->repeated, found->periods);

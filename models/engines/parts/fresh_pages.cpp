@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "models/engines/parts/engine_options.hpp"
 #include "sim/machine/line_bytes.hpp"
@@ -16,12 +17,12 @@ FreshPages fresh_pages(const Machine& machine, const EngineOptions& options) {
 
 FreshPages::FreshPages(const Machine& machine, std::uint64_t page_bytes, std::uint64_t line_bytes, std::span<const PageNumber> in_use)
     : caches_{machine.caches},
-      page_bytes_{page_bytes},
       line_bytes_{line_bytes},
       lines_{std::max<std::uint64_t>(page_bytes / line_bytes, 1)},
       page_shift_{static_cast<unsigned>(std::countr_zero(lines_))},
       words_{static_cast<std::size_t>((lines_ + 63) / 64)},
       taken_(machine.cores(), 0) {
+  if (machine.cores() >= FreshPages::in_use) throw std::invalid_argument("more cores than the pages' zeroers are told apart");
   for (const PageNumber page : in_use) {
     make_room_for(page.value());
     pages_[page.value()].core = FreshPages::in_use;
@@ -59,7 +60,8 @@ void FreshPages::ask(const Part& part) {
   if (!before_ && is_settled(part.page)) pages_[part.page].core = in_use;
 }
 
-// Of settled pages nothing changes that anybody asks for.
+// Not of settled pages, of which nothing is asked that changes. A page that ages out of the caches in a period and is touched only then is
+// settled before its first touch in each of the periods that repeat.
 void FreshPages::keep(std::uint64_t page) {
   if (is_settled(page)) return;
   if (!before_->pages.try_emplace(page, pages_[page], before_->asked.size()).second) return;
@@ -67,7 +69,7 @@ void FreshPages::keep(std::uint64_t page) {
   before_->asked.insert(before_->asked.end(), asked.begin(), asked.end());
 }
 
-bool FreshPages::is_settled(const Page& page, std::span<const std::uint64_t> asked, const Lines& taken) const {
+bool FreshPages::is_settled(const Page& page, std::span<const std::uint64_t> asked, const LineCounts& taken) const {
   if (page.core == nobody) return false;
   if (page.core == in_use || !level_that_holds(caches_, bytes_since(page, taken))) return true;
   const std::uint64_t all = lines_ >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lines_) - 1;

@@ -69,8 +69,8 @@ private:
     std::uint64_t core : 16 = nobody;
   };
   static constexpr std::uint64_t nobody = 0xffff, in_use = 0xfffe;
-  using Lines = std::vector<std::uint64_t>;  // by core: taken in, of pages that were zeroed and from memory
-  // What the pages that have changed since were, and the counts.
+  using LineCounts = std::vector<std::uint64_t>;  // that each core took in: of pages that it zeroed, and from memory
+  // Pages as they were when the period began, of those that changed; and `taken_` then.
   struct Before {
     struct Kept {
       Page page;
@@ -78,7 +78,7 @@ private:
     };
     std::unordered_map<std::uint64_t, Kept> pages;
     std::vector<std::uint64_t> asked;
-    Lines taken;
+    LineCounts taken;
   };
   friend class FreshPeriods;
 
@@ -86,10 +86,10 @@ private:
   void come_to(CoreId, std::uint64_t page);
   void keep(std::uint64_t page);
   std::span<const std::uint64_t> asked_of(std::uint64_t page) const { return {&asked_[page * words_], words_}; }
-  // That its core has taken in since, the page included.
-  std::uint64_t bytes_since(const Page& page, const Lines& taken) const { return (taken[page.core] - page.since) * line_bytes_; }
-  // Whether memory serves all lines of the page that nobody asked for yet, for ever.
-  bool is_settled(const Page&, std::span<const std::uint64_t> asked, const Lines& taken) const;
+  // Bytes that the page's core took in since it zeroed the page, the page included.
+  std::uint64_t bytes_since(const Page& page, const LineCounts& taken) const { return (taken[page.core] - page.since) * line_bytes_; }
+  // Whether no cache will serve a line of the page any more.
+  bool is_settled(const Page&, std::span<const std::uint64_t> asked, const LineCounts& taken) const;
   bool is_settled(std::uint64_t page) const { return is_settled(pages_[page], asked_of(page), taken_); }
   std::optional<std::size_t> level_of(const Page&, CoreId) const;  // none: memory
   // Lines of a page that one word of `asked_` is of.
@@ -105,14 +105,14 @@ private:
   void serve(CoreId, LineNumber first, const Part&, float parallelism, CacheOutcome&);
   void from_memory(CoreId, const MissRange&, CacheOutcome&);
 
-  std::vector<CacheDescription> caches_;                            // a copy: records outlive the machine
-  std::uint64_t page_bytes_ = 4096, line_bytes_ = 64, lines_ = 64;  // lines of a page, a power of two
-  unsigned page_shift_ = 6;                                         // 2^page_shift_ = lines_
-  std::size_t words_ = 1;                                           // of 64 lines, by page
+  std::vector<CacheDescription> caches_;        // a copy: records outlive the machine
+  std::uint64_t line_bytes_ = 64, lines_ = 64;  // lines of a page, a power of two
+  unsigned page_shift_ = 6;                     // 2^page_shift_ = lines_
+  std::size_t words_ = 1;                       // of 64 lines, by page
   LineNumber first_line_;
   std::vector<Page> pages_;
   std::vector<std::uint64_t> asked_;  // by page and word: lines that memory or this was asked for
-  Lines taken_;
+  LineCounts taken_;
   std::optional<Before> before_;   // of the period in hand (fresh_periods.hpp)
   std::vector<MissRange> behind_;  // scratch
 };

@@ -11,7 +11,7 @@ FreshPeriods::Span FreshPeriods::Span::along(std::uint64_t periods) const {
 }
 
 bool FreshPeriods::State::operator==(const State& other) const {
-  return core == other.core && since == other.since && std::ranges::equal(asked, other.asked);
+  return core == other.core && taken_since == other.taken_since && std::ranges::equal(asked, other.asked);
 }
 
 void FreshPeriods::begin() {
@@ -39,7 +39,7 @@ std::vector<FreshPeriods::Span> FreshPeriods::spans_of(std::span<const MovingLin
   return joined;
 }
 
-// All that has changed.
+// Whether all pages that changed lie in the spans.
 bool FreshPeriods::are_within(std::span<const Span> spans) const {
   return std::ranges::all_of(pages_.before_->pages, [&](const auto& kept) {
     const auto page = static_cast<std::int64_t>(kept.first);
@@ -58,22 +58,25 @@ bool FreshPeriods::is_settled(const Span& span, std::uint64_t periods) const {
   });
 }
 
-std::uint64_t FreshPeriods::alike(std::span<const MovingLines> touched, std::uint64_t most) const {
+std::uint64_t FreshPeriods::alike(std::span<const MovingLines> touched, std::uint64_t most) {
+  unsettled_.clear();
   if (!pages_.any()) return most;
   if (!pages_.before_) return 0;
   const std::vector<Span> spans = spans_of(touched);
   if (!are_within(spans)) return 0;
   std::vector<bool> settled;
-  for (const Span& span : spans) settled.push_back(is_settled(span, most));
+  for (const Span& span : spans) {
+    settled.push_back(is_settled(span, most));
+    if (!settled.back()) unsettled_.push_back(span);
+  }
   std::uint64_t periods = most;
-  // Neither runs into what the other has touched.
+  // Neither runs into what the other has touched. What moves differently does not, by the contract; what stands still runs nowhere.
   for (std::size_t i = 1; i < spans.size(); ++i) {
     if ((settled[i - 1] && settled[i]) || spans[i].by != spans[i - 1].by || spans[i].by == 0) continue;
     const std::int64_t between = std::max<std::int64_t>(spans[i].first - spans[i - 1].last, 0);
     periods = std::min(periods, static_cast<std::uint64_t>(between / std::abs(spans[i].by)));
   }
-  for (std::size_t i = 0; i < spans.size(); ++i)
-    if (!settled[i]) periods = alike(spans[i], periods);
+  for (const Span& span : unsettled_) periods = alike(span, periods);
   return periods;
 }
 
@@ -97,10 +100,10 @@ std::uint64_t FreshPeriods::alike(const Span& span, std::uint64_t most) const {
 }
 
 FreshPeriods::State FreshPeriods::state(const FreshPages::Page& page, std::span<const std::uint64_t> asked,
-                                        const FreshPages::Lines& taken) const {
+                                        const FreshPages::LineCounts& taken) const {
   if (page.core == FreshPages::nobody) return {};
   if (pages_.is_settled(page, asked, taken)) return {.core = FreshPages::in_use, .asked = {}};
-  return {.core = page.core, .since = taken[page.core] - page.since, .asked = asked};
+  return {.core = page.core, .taken_since = taken[page.core] - page.since, .asked = asked};
 }
 
 FreshPeriods::State FreshPeriods::state(std::int64_t page) const {
@@ -118,8 +121,8 @@ FreshPeriods::State FreshPeriods::state_before(std::int64_t page) const {
   return state(kept->second.page, std::span{before.asked}.subspan(kept->second.word, pages_.words_), before.taken);
 }
 
-// Where a page of the way lies as many moves behind where the last one of these began as periods come there, it is what that one was, as
-// many periods later.
+// After the jump a page is what the page `times` moves behind it is now, `times` periods later. `times`: how many of the periods come as
+// far as this page.
 void FreshPeriods::move(const Span& span, std::uint64_t periods) {
   const std::int64_t by = std::abs(span.by), size = span.last - span.first, most = static_cast<std::int64_t>(periods);
   pages_.make_room_for(static_cast<std::uint64_t>(span.along(periods).last - 1));
@@ -137,10 +140,10 @@ void FreshPeriods::move(const Span& span, std::uint64_t periods) {
   }
 }
 
-void FreshPeriods::pass(std::span<const MovingLines> touched, std::uint64_t periods) {
-  if (!pages_.any()) return;
-  for (const Span& span : spans_of(touched))
-    if (span.by != 0 && !is_settled(span, periods)) move(span, periods);
+void FreshPeriods::pass(std::uint64_t periods) {
+  if (!pages_.before_) return;
+  for (const Span& span : unsettled_)
+    if (span.by != 0) move(span, periods);
   for (std::size_t core = 0; core < pages_.taken_.size(); ++core)
     pages_.taken_[core] += (pages_.taken_[core] - pages_.before_->taken[core]) * periods;
   end();

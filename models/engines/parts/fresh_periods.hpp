@@ -30,19 +30,19 @@ public:
   void end() { pages_.before_.reset(); }
   // How many more periods do what the one that began last did, at most so many. 0 if pages went back or moved meanwhile. `touched`: all
   // that it touched; what moves differently shares no page, nor comes to share one.
-  std::uint64_t alike(std::span<const MovingLines> touched, std::uint64_t most) const;
-  // They have passed.
-  void pass(std::span<const MovingLines> touched, std::uint64_t periods);
+  std::uint64_t alike(std::span<const MovingLines> touched, std::uint64_t most);
+  // Leaves the pages as so many periods would; at most as many as `alike` has just said.
+  void pass(std::uint64_t periods);
 
 private:
   struct Span {  // of pages
     std::int64_t first = 0, last = 0, by = 0;
     Span along(std::uint64_t periods) const;  // all that it comes to
   };
-  // What decides which cache serves lines of a page. `core` is FreshPages::in_use where memory serves them all.
+  // What decides which cache serves lines of a page. Settled pages count as FreshPages::in_use: memory serves all their lines.
   struct State {
     std::uint64_t core = FreshPages::nobody;
-    std::uint64_t since = 0;  // lines that the core has taken in
+    std::uint64_t taken_since = 0;  // lines, by that core
     std::span<const std::uint64_t> asked;
     bool operator==(const State&) const;
   };
@@ -52,10 +52,11 @@ private:
   std::uint64_t alike(const Span&, std::uint64_t most) const;
   State state(std::int64_t page) const;
   State state_before(std::int64_t page) const;
-  State state(const FreshPages::Page&, std::span<const std::uint64_t> asked, const FreshPages::Lines& taken) const;
+  State state(const FreshPages::Page&, std::span<const std::uint64_t> asked, const FreshPages::LineCounts& taken) const;
   void move(const Span&, std::uint64_t periods);
 
   FreshPages& pages_;
+  std::vector<Span> unsettled_;  // of what the last period touched
 };
 
 }  // namespace homenode

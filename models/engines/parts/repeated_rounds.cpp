@@ -92,14 +92,15 @@ void RepeatedRoundsFinder::touched(LineRange lines) {
     outside_ = true;
     return;
   }
-  LineRange& of_slice = touched_[touched_.size() - moves_->objects().size() + object].lines;
-  if (of_slice.first == of_slice.last) of_slice = lines;
+  const auto before = std::find(touched_objects_.begin() + static_cast<std::ptrdiff_t>(slice_begin_), touched_objects_.end(), object);
+  if (before == touched_objects_.end()) {
+    touched_objects_.push_back(object);
+    touched_.push_back({lines, moves_->objects()[object].by});
+    return;
+  }
+  LineRange& of_slice = touched_[static_cast<std::size_t>(before - touched_objects_.begin())].lines;
   of_slice.first = std::min(of_slice.first, lines.first);
   of_slice.last = std::max(of_slice.last, lines.last);
-}
-
-void RepeatedRoundsFinder::begin_slice() {
-  for (const LineMoves::Object& object : moves_->objects()) touched_.push_back({{}, object.by});
 }
 
 // The same threads go on in the same blocks by as many iterations.
@@ -208,8 +209,8 @@ std::uint64_t RepeatedRoundsFinder::periods_with_room(std::uint64_t most) const 
   const auto margin = static_cast<std::int64_t>(page_bytes_ / line_bytes_);
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     const auto& [lines, by] = touched_[i];
-    if (by == 0 || lines.first == lines.last) continue;
-    const LineRange& object = moves_->objects()[i % moves_->objects().size()].lines;
+    if (by == 0) continue;
+    const LineRange& object = moves_->objects()[touched_objects_[i]].lines;
     const std::int64_t before = static_cast<std::int64_t>(lines.first - object.first) - margin,
                        behind = static_cast<std::int64_t>(object.last - lines.last) - margin;
     if (before < 0 || behind < 0) return 0;
@@ -222,6 +223,16 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::s
                                                                           std::span<const FilteredSlice* const> slices, std::uint64_t most,
                                                                           CacheModel& caches, std::vector<TranslationBuffers>& translations,
                                                                           AddressSpace& addresses, FreshPages& fresh) {
+  const std::optional<Jump> jump = jump_behind(round, slices, most, caches, translations, addresses, fresh);
+  if (!follows()) FreshPeriods{fresh}.end();
+  return jump;
+}
+
+std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::jump_behind(std::span<const Work> round,
+                                                                            std::span<const FilteredSlice* const> slices,
+                                                                            std::uint64_t most, CacheModel& caches,
+                                                                            std::vector<TranslationBuffers>& translations,
+                                                                            AddressSpace& addresses, FreshPages& fresh) {
   if (round.empty()) {
     forget();
     return std::nullopt;
@@ -245,6 +256,7 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::s
     translations_before_ = translations;
     repeated_ = std::make_shared<RepeatedRounds>();
     touched_.clear();
+    touched_objects_.clear();
     outside_ = false;
     FreshPeriods{fresh}.begin();
     return std::nullopt;
@@ -272,7 +284,7 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::end_round(std::s
   found->line_bytes = line_bytes_;
   found->moves = *moves_;
   caches.move(*moves_, jump.periods);
-  periods.pass(touched_, jump.periods);
+  periods.pass(jump.periods);
   if (addresses.pages_per_huge() == 0) {
     const std::uint64_t rotation = set_rotation_ * jump.periods;
     for (TranslationBuffers& buffers : translations)

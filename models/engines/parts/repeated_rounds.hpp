@@ -64,10 +64,12 @@ public:
 
   // Whether it wants to be told of the lines of the round that passes.
   bool follows() const { return before_ != nullptr; }
-  void begin_slice();
+  void begin_slice() { slice_begin_ = touched_.size(); }
   void touched(LineRange);
 
 private:
+  std::optional<Jump> jump_behind(std::span<const Work> round, std::span<const FilteredSlice* const> slices, std::uint64_t most,
+                                  CacheModel&, std::vector<TranslationBuffers>&, AddressSpace&, FreshPages&);
   bool goes_on(std::span<const Work> round);
   bool find_moves(std::span<const Work> round, std::uint64_t sets, AddressSpace&);
   std::optional<std::uint64_t> period_of(std::uint64_t unit) const;
@@ -97,8 +99,10 @@ private:
   std::vector<TranslationBuffers> translations_before_;
   std::uint64_t set_rotation_ = 0;
   std::shared_ptr<RepeatedRounds> repeated_;
-  std::vector<MovingLines> touched_;  // by slice and object of moves_
-  bool outside_ = false;              // of all of them something was touched
+  std::vector<MovingLines> touched_;          // by slice and object, where it touched it
+  std::vector<std::size_t> touched_objects_;  // of moves_, for each of these
+  std::size_t slice_begin_ = 0;               // of the slice that passes: its first one
+  bool outside_ = false;                      // something was touched that is of no object
 };
 
 }  // namespace homenode

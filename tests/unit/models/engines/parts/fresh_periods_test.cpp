@@ -78,23 +78,25 @@ std::vector<MovingLines> touched(const std::vector<Slice>& slices, std::uint64_t
   return moving;
 }
 
-FreshPages empty(const Machine& machine, const std::vector<PageNumber>& in_use = {}) {
-  FreshPages pages{machine, page, 64, in_use};
+FreshPages empty(const Machine& machine, const std::vector<PageNumber>& in_use = {}, std::uint64_t page_bytes = page) {
+  FreshPages pages{machine, page_bytes, 64, in_use};
   pages.number_from(LineNumber{0});
   return pages;
 }
 
 // How many periods behind the one of that number are alike, of at most so many. Fails where one is not, or where what they leave is not
 // what they leave one by one.
-std::uint64_t alike_behind(FreshPages pages, const std::vector<Slice>& slices, std::uint64_t period, std::uint64_t most) {
+std::uint64_t alike_behind(FreshPages pages, const std::vector<Slice>& slices, std::uint64_t period, std::uint64_t most,
+                           std::uint64_t lines = 512 * lines_of_page) {
   for (std::uint64_t before = 0; before < period; ++before) run(pages, slices, before);
   FreshPeriods{pages}.begin();
   const Served last = run(pages, slices, period);
-  const std::uint64_t periods = FreshPeriods{pages}.alike(touched(slices, period), most);
+  FreshPeriods last_one{pages};
+  const std::uint64_t periods = last_one.alike(touched(slices, period), most);
   FreshPages one_by_one = pages;
   for (std::uint64_t more = 1; more <= periods; ++more) EXPECT_EQ(run(one_by_one, slices, period + more), last) << "period " << more;
-  if (periods > 0) FreshPeriods{pages}.pass(touched(slices, period), periods);
-  for (std::uint64_t line = 0; periods > 0 && line < 512 * lines_of_page; line += 13) {
+  last_one.pass(periods);
+  for (std::uint64_t line = 0; periods > 0 && line < lines; line += 13) {
     const unsigned core = line % 4;
     EXPECT_EQ(pages.serve(CoreId{core}, LineNumber{line}), one_by_one.serve(CoreId{core}, LineNumber{line})) << "line " << line;
   }
@@ -151,13 +153,17 @@ TEST(FreshPeriodsTest, nothingRepeatsWherePagesWentBack) {
   run(pages, slices, 0);
   pages.give_back(LineRange::of(0, 64));
   EXPECT_EQ(FreshPeriods{pages}.alike(touched(slices, 0), 100), 0U);
+  FreshPeriods{pages}.begin();
+  run(pages, slices, 1);
+  pages.move(LineRange::of(0, 64));
+  EXPECT_EQ(FreshPeriods{pages}.alike(touched(slices, 1), 100), 0U) << "or moved";
 }
 
 TEST(FreshPeriodsTest, withoutFreshPagesAllRepeats) {
   FreshPages none;
   FreshPeriods{none}.begin();
   EXPECT_EQ(FreshPeriods{none}.alike(touched({pages_of(0, 0, 1, 1)}, 0), 100), 100U);
-  FreshPeriods{none}.pass(touched({pages_of(0, 0, 1, 1)}, 0), 100);
+  FreshPeriods{none}.pass(100);
 }
 
 TEST(FreshPeriodsTest, randomPeriodsLeaveWhatTheyLeaveOneByOne) {
@@ -168,18 +174,23 @@ TEST(FreshPeriodsTest, randomPeriodsLeaveWhatTheyLeaveOneByOne) {
     std::mt19937 random{seed};
     const auto up_to = [&](std::int64_t most) { return std::uniform_int_distribution<std::int64_t>{0, most}(random); };
     std::vector<PageNumber> in_use;
-    for (std::int64_t number = up_to(3); number > 0; --number) in_use.emplace_back(static_cast<std::uint64_t>(up_to(511)));
-    // All of one object moves alike; a table stands still.
-    const std::int64_t by = (up_to(1) == 0 ? 1 : -1) * (1 + up_to(2)) * lines_of_page;
+    for (std::int64_t number = up_to(3); number > 0; --number) in_use.emplace_back(static_cast<std::uint64_t>(up_to(1023)));
+    // All of one object moves alike; another one lies far behind it; a table stands still.
+    const std::int64_t of_page = up_to(3) == 0 ? 16 * lines_of_page : lines_of_page;
+    const auto by = [&] { return (up_to(1) == 0 ? 1 : -1) * (1 + up_to(2)) * of_page; };
+    const std::int64_t by_of_one = by(), by_of_other = by();
     std::vector<Slice> slices;
     for (std::int64_t number = 1 + up_to(4); number > 0; --number) {
-      Slice slice{static_cast<unsigned>(up_to(3)), (150 + up_to(60) * (1 + up_to(3))) * lines_of_page + up_to(63), 0, by, up_to(7) == 0};
-      slice.last = slice.first + 1 + up_to(200);
+      const bool other = up_to(3) == 0;
+      Slice slice{static_cast<unsigned>(up_to(3)), (150 + up_to(60) * (1 + up_to(3))) * of_page + up_to(63), 0, by_of_one, up_to(7) == 0};
+      if (other) slice.first += 500 * of_page, slice.by = by_of_other;
+      slice.last = slice.first + 1 + up_to(4 * of_page);
       slices.push_back(slice);
     }
-    if (up_to(2) == 0) slices.push_back({0, 500 * lines_of_page, 500 * lines_of_page + 1 + up_to(100), 0});
+    if (up_to(2) == 0) slices.push_back({0, 1100 * of_page, 1100 * of_page + 1 + up_to(100), 0});
     const std::uint64_t most = static_cast<std::uint64_t>(1 + up_to(20));
-    const std::uint64_t alike = alike_behind(empty(machine, in_use), slices, static_cast<std::uint64_t>(up_to(12)), most);
+    const std::uint64_t alike = alike_behind(empty(machine, in_use, static_cast<std::uint64_t>(64 * of_page)), slices,
+                                             static_cast<std::uint64_t>(up_to(12)), most, static_cast<std::uint64_t>(1110 * of_page));
     repeated += alike > 0;
     shorter += alike > 0 && alike < most;
     if (HasFailure()) return;
