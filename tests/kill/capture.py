@@ -75,6 +75,8 @@ def killed(folder: Path, after: float) -> tuple[str, int] | None:
     if part.stat().st_size == 0:
         return "empty part: not begun", 0
     recovered = subprocess.run([HOMENODE, "recover", part, "-o", whole], capture_output=True, text=True, check=False)
+    if "nothing to recover" in recovered.stderr:
+        return "part without an access: not begun", 0
     if recovered.returncode or _core.check_trace(whole):
         return f"NOT RECOVERABLE: {recovered.stderr}", 0
     trace = hn.Trace.open(whole)

@@ -13,9 +13,10 @@ import pytest
 
 import homenode as hn
 from homenode import advising, progress
-from homenode.advice_words import snippet
+from homenode.advice_words import _uneven, snippet
 from homenode.advising import _Replays, dynamic_chunks, plain_distributions
 from homenode.cli import console
+from homenode.estimating import RegionEstimate
 from homenode.gain_map import GainModel, near, remote_ratio, with_hops
 from homenode.gain_map_page import map_page
 from homenode.grids import follow_seconds
@@ -399,3 +400,21 @@ def test_unpinned_threads_are_told_to_be_pinned(stencil: hn.Trace) -> None:
     for change in changes:
         if change.kind == "threads":
             assert change.change.startswith("pin them")
+
+
+@pytest.mark.parametrize(
+    ("iterations", "times", "uneven"),
+    [
+        ([5, 5, 4, 4], [10, 10, 8, 8], True),
+        ([5, 5, 4, 4], [10, 10, 1, 1], False),  # a fifth more work, ten times the time
+        ([1000001, 1000001, 1000000, 1000000], [11, 11, 10, 10], False),
+        ([5, 5, 5, 5], [10, 10, 8, 8], False),
+    ],
+)
+def test_a_remainder_is_the_reason_where_it_explains_the_time(
+    iterations: list[int], times: list[float], uneven: bool
+) -> None:
+    weights = np.asarray(iterations, dtype=np.float64) / sum(iterations)
+    schedule = np.zeros((0, 3), dtype=np.int64)
+    estimated = RegionEstimate("loop", 1.0, 1, "core", np.asarray(times, dtype=np.float64), weights, schedule)
+    assert _uneven(estimated, [0, 1]) == uneven

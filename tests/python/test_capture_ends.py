@@ -244,7 +244,11 @@ def test_a_killed_capture_ends_its_program_and_keeps_what_it_did(
     again = homenode("capture", "-o", "x.hnt", "--", reads)
     assert again.status == 2
     assert "'x.hnt.part' is left of a capture that was killed" in again.stderr
-    assert homenode("recover", "x.hnt.part", "-o", "x.hnt").status == 0
+    recovered = homenode("recover", "x.hnt.part", "-o", "x.hnt")
+    if least == 0 and "nothing to recover" in recovered.stderr:
+        assert not (tmp_path / "x.hnt").exists()
+        return
+    assert recovered.status == 0
     trace = hn.Trace.open(tmp_path / "x.hnt")
     assert trace.accesses >= least
     assert trace.truncated_by == "homenode capture was killed"

@@ -137,3 +137,13 @@ def test_a_trace_without_a_name_takes_no_other_trace_s_place(homenode: Run, tmp_
     ended = homenode("capture", "stream", "--set", "n=1000")
     assert ended.status == 2
     assert "'stream.hnt' exists" in ended.stderr
+
+
+def test_of_a_file_without_a_whole_access_nothing_is_recovered(homenode: Run, tmp_path: Path, trace_file: Path) -> None:
+    cut = tmp_path / "cut.hnt"
+    cut.write_bytes(trace_file.read_bytes()[:100])
+    refused = homenode("recover", str(cut), "-o", str(tmp_path / "x.hnt"))
+    assert refused.status == 2
+    assert "nothing to recover, and nothing is written" in refused.stderr
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("x.hnt")) == []
+    assert cut.exists()

@@ -56,9 +56,11 @@ def _iterations(estimated: RegionEstimate) -> int:
 
 
 def _uneven(estimated: RegionEstimate, slow: Sequence[int]) -> bool:
-    """Whether the slow threads are those with more iterations."""
-    weights = estimated.weights
-    return min(float(weights[thread]) for thread in slow) > float(weights.mean()) * (1 + 1e-9)
+    """Whether iterations that slow threads have more than others explain at least half of the time that they take longer."""
+    weights, times = estimated.weights, estimated.thread_seconds
+    more = sum(float(weights[thread] / weights.mean()) - 1 for thread in slow)
+    longer = sum(float(times[thread] / times.mean()) - 1 for thread in slow)
+    return more > 0.5 * longer
 
 
 def _held_up_by(region: str, run: dict[str, Any] | None, estimated: RegionEstimate) -> tuple[str, float | None]:

@@ -22,6 +22,11 @@ def command(part: Path, output: Path, as_json: bool) -> None:
         raise click.UsageError(f"'{output}' exists; allowed: a name that does not")
     with written_whole(output) as temporary:  # not OUTPUT.part, which may be what is read
         _core.recover(part, temporary)
+        if Trace.open(temporary).accesses == 0:
+            raise click.UsageError(
+                f"'{part}' has no access that was written whole: nothing to recover, and nothing is written; allowed: to remove it and "
+                "capture again, or to take another copy of the trace"
+            )
     trace = Trace.open(output)
     if as_json:
         console.print_json({"schema": "homenode.recover/1", "hash": trace.hash, "accesses": trace.accesses})
@@ -29,4 +34,5 @@ def command(part: Path, output: Path, as_json: bool) -> None:
         click.echo(f"{output}: {console.count(trace.accesses)} accesses, truncated, hash {trace.hash}")
         for remark in trace.remarks:
             console.warn(f"{output}: {remark}")
-        click.echo(f"{part} is no longer needed", err=True)
+        if part.suffix == ".part":
+            click.echo(f"{part} is no longer needed", err=True)
