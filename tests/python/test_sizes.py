@@ -20,6 +20,7 @@ TOPS = ("sim", "models", "traces", "bindings", "validation")
 LONG_FILES: dict[str, str] = {}
 # Functions with more parameters, and whose they are.
 LONG_SIGNATURES = {
+    "traces/capture/runtime/devices.c GOMP_target_ext": "libgomp's interface",
     "traces/capture/runtime/tasks.c GOMP_task": "libgomp's interface",
     "traces/capture/runtime/taskloops.c GOMP_taskloop": "libgomp's interface",
     "traces/capture/runtime/taskloops.c GOMP_taskloop_ull": "libgomp's interface",
