@@ -98,8 +98,6 @@ private:
   void for_each_foreign_stack(CoreId core, CoreMask, Each&&);
   void invalidate_others(CoreId, LineRange, CoreMask);               // invalidates all other copies; fills shared_ and newest_
   void downgrade_owner(CoreId, LineRange, CoreMask, CacheOutcome&);  // makes the dirty copy clean; fills newest_
-  void take_out_lost(RecencyStack&, CoreId other, LineRange);
-  void written_earlier(LineRange);
   void prune_directory(CoreId, LineRange, CoreMask);
   void keep_only_union(std::vector<DirtyCopy>&);
   void join_copies(std::vector<SharedCopies>&);
@@ -115,10 +113,7 @@ private:
   std::vector<Demand> demands_, missed_;
   std::vector<DirtyCopy> newest_, held_;
   std::vector<SharedCopies> shared_, joined_;
-  std::vector<LineNumber> cuts_;     // scratch
-  std::vector<StackPiece> lost_;     // scratch
-  std::vector<LineRange> earlier_;   // write-backs that no access has told yet
-  std::uint64_t earlier_lines_ = 0;  // so far
+  std::vector<LineNumber> cuts_;  // scratch
   std::vector<LineRange> absent_;
 };
 

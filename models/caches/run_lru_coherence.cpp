@@ -123,34 +123,10 @@ void RunLru::for_each_foreign_stack(CoreId core, CoreMask mask, Each&& each) {
   });
 }
 
-// Lines that the last level of another domain has lost may still be in its stack (RecencyStack::evict): they serve nobody. When they were
-// written back is not known, but that it was earlier: their write-backs are told with those of the run's end, not with this access.
-void RunLru::take_out_lost(RecencyStack& stack, CoreId other, LineRange lines) {
-  const std::size_t outermost = tiers_.size() - 1;
-  if (&stack != &tiers_[outermost].stacks[stack_of(outermost, other)]) return;
-  lost_.clear();
-  stack.look_up(lines, 0, lost_);
-  stack.classify(lost_, 0);
-  for (const StackPiece& piece : lost_) {
-    if (!piece.present || piece.level < tiers_[outermost].levels) continue;
-    if (piece.dirty) written_earlier(piece.lines);
-    stack.remove(piece.lines, [](LineRange, bool, std::uint16_t) {});
-  }
-}
-
-void RunLru::written_earlier(LineRange lines) {
-  if (!earlier_.empty() && earlier_.back().last == lines.first)
-    earlier_.back().last = lines.last;
-  else
-    earlier_.push_back(lines);
-  earlier_lines_ += lines.size();
-}
-
 void RunLru::invalidate_others(CoreId core, LineRange lines, CoreMask mask) {
   newest_.clear();
   shared_.clear();
   for_each_foreign_stack(core, mask, [&](RecencyStack& stack, CoreId other) {
-    take_out_lost(stack, other, lines);
     stack.remove(lines, [&](LineRange part, bool dirty, std::uint16_t writer) {
       shared_.push_back({part, domains_.bit_of(other)});
       if (dirty) newest_.push_back({part, writer});
@@ -176,7 +152,6 @@ void RunLru::downgrade_owner(CoreId core, LineRange lines, CoreMask mask, CacheO
   }
   for_each_foreign_stack(core, mask, [&](RecencyStack& stack, CoreId other) {
     const auto found = [&](LineRange part, std::uint16_t writer) { newest_.push_back({part, writer}); };
-    take_out_lost(stack, other, lines);
     if (same_domain(core, other))
       stack.clean(lines, found);
     else
@@ -359,8 +334,6 @@ void RunLru::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
 }
 
 void RunLru::flush(CacheOutcome& outcome) {
-  outcome.writebacks.insert(outcome.writebacks.end(), earlier_.begin(), earlier_.end());
-  earlier_.clear();
   newest_.clear();
   for (Tier& tier : tiers_)
     for (RecencyStack& stack : tier.stacks) {

@@ -7,7 +7,7 @@ namespace {
 
 struct HeldLines final : CacheContents {
   std::vector<StackContents> stacks;
-  std::uint64_t decided_by_place = 0, earlier_lines = 0;
+  std::uint64_t decided_by_place = 0;
 };
 
 }  // namespace
@@ -24,7 +24,6 @@ std::unique_ptr<CacheContents> RunLru::contents() const {
     if (!tier.stacks.front().has_contents()) return nullptr;
   auto held = std::make_unique<HeldLines>();
   held->decided_by_place = decided_by_place();
-  held->earlier_lines = earlier_lines_;
   for (const Tier& tier : tiers_)
     for (const RecencyStack& stack : tier.stacks) held->stacks.push_back(stack.contents());
   return held;
@@ -32,7 +31,7 @@ std::unique_ptr<CacheContents> RunLru::contents() const {
 
 bool RunLru::repeats(const CacheContents& before, const LineMoves& moves) const {
   const auto& held = dynamic_cast<const HeldLines&>(before);
-  if (held.decided_by_place != decided_by_place() || held.earlier_lines != earlier_lines_) return false;
+  if (held.decided_by_place != decided_by_place()) return false;
   std::size_t stack = 0;
   for (const Tier& tier : tiers_)
     for (const RecencyStack& now : tier.stacks)
