@@ -32,9 +32,9 @@ using PatternCounts = std::map<PatternId, std::uint64_t>;
 SiteId busiest_of(const Workload& workload, const PatternCounts& patterns) {
   std::map<std::pair<std::string, std::uint32_t>, std::pair<std::uint64_t, SiteId>> lines;
   for (const auto& [number, iterations] : patterns) {
-    const auto add = [&](SiteId site, std::uint64_t accesses) {
+    const auto add = [&, times = iterations](SiteId site, std::uint64_t accesses) {
       const Site place = site.index() < workload.sites.size() ? workload.sites[site.index()] : Site{};
-      lines.try_emplace({place.file, place.line}, 0, site).first->second.first += iterations * accesses;
+      lines.try_emplace({place.file, place.line}, 0, site).first->second.first += times * accesses;
     };
     const ItemPattern& pattern = workload.patterns.at(number.index());
     for (const AccessRun& run : pattern.runs) add(run.site, run.accesses());

@@ -64,7 +64,7 @@ void FreshPages::ask(const Part& part) {
 // settled before its first touch in each of the periods that repeat.
 void FreshPages::keep(std::uint64_t page) {
   if (is_settled(page)) return;
-  if (!before_->pages.try_emplace(page, pages_[page], before_->asked.size()).second) return;
+  if (!before_->pages.try_emplace(page, Before::Kept{.page = pages_[page], .word = before_->asked.size()}).second) return;
   const std::span<const std::uint64_t> asked = asked_of(page);
   before_->asked.insert(before_->asked.end(), asked.begin(), asked.end());
 }
