@@ -22,7 +22,7 @@ FreshPages::FreshPages(const Machine& machine, std::uint64_t page_bytes, std::ui
       page_shift_{static_cast<unsigned>(std::countr_zero(lines_))},
       words_{static_cast<std::size_t>((lines_ + 63) / 64)},
       taken_(machine.cores(), 0) {
-  if (machine.cores() >= FreshPages::in_use) throw std::invalid_argument("more cores than the pages' zeroers are told apart");
+  if (machine.cores() >= FreshPages::in_use) throw std::invalid_argument("lines of fresh pages: at most 65533 cores");
   for (const PageNumber page : in_use) {
     make_room_for(page.value());
     pages_[page.value()].core = FreshPages::in_use;
@@ -60,8 +60,8 @@ void FreshPages::ask(const Part& part) {
   if (!before_ && is_settled(part.page)) pages_[part.page].core = in_use;
 }
 
-// Not of settled pages, of which nothing is asked that changes. A page that ages out of the caches in a period and is touched only then is
-// settled before its first touch in each of the periods that repeat.
+// Settled pages are not kept: nothing that changes of them decides where a line comes from. A page may age out of the caches in a period
+// and be touched only then; it is settled before its first touch in every period that repeats.
 void FreshPages::keep(std::uint64_t page) {
   if (is_settled(page)) return;
   if (!before_->pages.try_emplace(page, Before::Kept{.page = pages_[page], .word = before_->asked.size()}).second) return;
