@@ -7,9 +7,7 @@
 
 enum { FIRSTPRIVATE = 0x0c, TEAMS_ON_THE_HOST = 3 }; /* gcc's GOMP_MAP_FIRSTPRIVATE; libgomp's teams where none are asked for */
 
-static __thread struct {
-  unsigned number, count;
-} team = {0, 1};
+static __thread struct { unsigned number, count; } team = {0, 1};
 int omp_get_team_num(void) { return (int)team.number; }
 int omp_get_num_teams(void) { return (int)team.count; }
 
