@@ -150,7 +150,7 @@ namespace {
 
 // What the present group adds to the distance of a piece: its lines but those that count already, being younger than the piece.
 std::uint64_t added_lines(const StackPiece& piece, std::span<const StackPiece> pieces, std::uint64_t group_lines) {
-  if (pieces.size() > pieces_told_apart) return group_lines;
+  if (pieces.size() > pieces_told_apart || group_lines == 0) return group_lines;
   for (const auto& other : pieces)
     if (other.present && other.group > piece.group) group_lines -= other.lines.size();
   return group_lines;

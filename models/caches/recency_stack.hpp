@@ -86,7 +86,7 @@ public:
 
   // The protocol of an access: look every stream up, classify, then touch every stream between begin and end.
   void look_up(LineRange, unsigned touch, std::vector<StackPiece>&) const;
-  void classify(std::vector<StackPiece>&, std::uint64_t group_lines) const;  // may split pieces
+  void classify(std::vector<StackPiece>&, std::uint64_t group_lines) const;  // may split pieces; no lines: nobody touches them
   void begin_group();
   // `absent`: look_up found nothing, and nothing was put there since.
   void touch(LineRange, bool writes, std::uint16_t writer, bool absent = false);

@@ -96,8 +96,10 @@ private:
   // Caches of the cores in the mask that `core` does not use.
   template <class Each>
   void for_each_foreign_stack(CoreId core, CoreMask, Each&&);
-  void invalidate_others(CoreId, LineRange, CoreMask);               // invalidates all other copies; fills shared_ and newest_
-  void downgrade_owner(CoreId, LineRange, CoreMask, CacheOutcome&);  // makes the dirty copy clean; fills newest_
+  void invalidate_others(CoreId, LineRange, CoreMask, CacheOutcome&);  // invalidates all other copies; fills shared_ and newest_
+  void downgrade_owner(CoreId, LineRange, CoreMask, CacheOutcome&);    // makes the dirty copy clean; fills newest_
+  void take_out_lost(RecencyStack&, CoreId other, LineRange);          // fills lost_dirty_
+  void tell_lost(CacheOutcome&);
   void prune_directory(CoreId, LineRange, CoreMask);
   void keep_only_union(std::vector<DirtyCopy>&);
   void join_copies(std::vector<SharedCopies>&);
@@ -114,6 +116,8 @@ private:
   std::vector<DirtyCopy> newest_, held_;
   std::vector<SharedCopies> shared_, joined_;
   std::vector<LineNumber> cuts_;  // scratch
+  std::vector<StackPiece> lost_;  // scratch
+  std::vector<LineRange> lost_dirty_;
   std::vector<LineRange> absent_;
 };
 

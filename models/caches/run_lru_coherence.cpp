@@ -36,7 +36,7 @@ void RunLru::fetch(CoreId core, LineRange lines, unsigned touch, bool writes, bo
     return;
   }
   if (writes)
-    invalidate_others(core, contested, mask);
+    invalidate_others(core, contested, mask, outcome);
   else
     downgrade_owner(core, contested, mask, outcome);
   LineNumber at = lines.first;
@@ -71,7 +71,7 @@ void RunLru::upgrade(CoreId core, LineRange lines, unsigned level, float paralle
     if (victim(t)) tiers_[t].stacks[stack_of(t, core)].remove(lines, [](LineRange, bool, std::uint16_t) {});
   const CoreMask mask = contenders(core, lines, true);
   if (mask == 0) return;
-  invalidate_others(core, lines, mask);
+  invalidate_others(core, lines, mask, outcome);
   for (const SharedCopies& part : shared_) {
     outcome.upgrades += part.lines.size();
     outcome.upgraded.push_back({part.lines, part.domains, level, parallelism});
@@ -123,16 +123,46 @@ void RunLru::for_each_foreign_stack(CoreId core, CoreMask mask, Each&& each) {
   });
 }
 
-void RunLru::invalidate_others(CoreId core, LineRange lines, CoreMask mask) {
+// Lines that the last level of another domain has lost may still be in its stack (RecencyStack::evict): they serve nobody.
+void RunLru::take_out_lost(RecencyStack& stack, CoreId other, LineRange lines) {
+  const std::size_t outermost = tiers_.size() - 1;
+  if (&stack != &tiers_[outermost].stacks[stack_of(outermost, other)]) return;
+  lost_.clear();
+  stack.look_up(lines, 0, lost_);
+  stack.classify(lost_, 0);
+  for (const StackPiece& piece : lost_) {
+    if (!piece.present || piece.level < tiers_[outermost].levels) continue;
+    if (piece.dirty) lost_dirty_.push_back(piece.lines);
+    stack.remove(piece.lines, [](LineRange, bool, std::uint16_t) {});
+  }
+}
+
+// Of the dirty lines taken out, those that nobody has newer.
+void RunLru::tell_lost(CacheOutcome& outcome) {
+  for (LineRange lost : lost_dirty_) {
+    for (const DirtyCopy& part : newest_) {
+      if (part.lines.last <= lost.first) continue;
+      if (part.lines.first >= lost.last) break;
+      if (lost.first < part.lines.first) outcome.written_earlier.push_back({lost.first, part.lines.first});
+      lost.first = std::min(lost.last, part.lines.last);
+    }
+    if (lost.first < lost.last) outcome.written_earlier.push_back(lost);
+  }
+  lost_dirty_.clear();
+}
+
+void RunLru::invalidate_others(CoreId core, LineRange lines, CoreMask mask, CacheOutcome& outcome) {
   newest_.clear();
   shared_.clear();
   for_each_foreign_stack(core, mask, [&](RecencyStack& stack, CoreId other) {
+    take_out_lost(stack, other, lines);
     stack.remove(lines, [&](LineRange part, bool dirty, std::uint16_t writer) {
       shared_.push_back({part, domains_.bit_of(other)});
       if (dirty) newest_.push_back({part, writer});
     });
   });
   keep_only_union(newest_);
+  tell_lost(outcome);
   join_copies(shared_);
 }
 
@@ -152,12 +182,14 @@ void RunLru::downgrade_owner(CoreId core, LineRange lines, CoreMask mask, CacheO
   }
   for_each_foreign_stack(core, mask, [&](RecencyStack& stack, CoreId other) {
     const auto found = [&](LineRange part, std::uint16_t writer) { newest_.push_back({part, writer}); };
-    if (same_domain(core, other))
-      stack.clean(lines, found);
-    else
-      for (const DirtyCopy& part : held_) stack.clean(part.lines, found);
+    if (same_domain(core, other)) return stack.clean(lines, found);
+    for (const DirtyCopy& part : held_) {
+      take_out_lost(stack, other, part.lines);
+      stack.clean(part.lines, found);
+    }
   });
   keep_only_union(newest_);
+  tell_lost(outcome);
   for (const DirtyCopy& part : newest_) {
     const CoreId owner{part.writer};
     std::size_t t = 0;

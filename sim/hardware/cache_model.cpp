@@ -10,6 +10,7 @@ void CacheOutcome::clear() {
   reads.clear();
   writebacks.clear();
   non_temporal_writes.clear();
+  written_earlier.clear();
   transfers.clear();
   upgraded.clear();
   upgrades = accesses = 0;

@@ -38,6 +38,7 @@ struct CacheOutcome {
   std::vector<double> hit_weight;              // by cache level: sum of lines / parallelism, for latency
   std::vector<MissRange> reads;                // filled from memory
   std::vector<LineRange> writebacks;           // dirty lines written to memory
+  std::vector<LineRange> written_earlier;      // dirty lines that were written back before this access: nobody knows when
   std::vector<LineRange> non_temporal_writes;  // non-temporal stores, full lines to memory
   std::vector<TransferRange> transfers;        // served cache to cache
   std::vector<UpgradeRange> upgraded;          // ownership without data, from whatever level

@@ -68,6 +68,7 @@ std::string text_of(const CacheOutcome& outcome) {
   for (const MissRange& miss : outcome.reads)
     text << " read " << miss.lines.first.value() << ' ' << miss.lines.last.value() << ' ' << miss.parallelism;
   for (const LineRange& lines : outcome.writebacks) text << " write-back " << lines.first.value() << ' ' << lines.last.value();
+  for (const LineRange& lines : outcome.written_earlier) text << " written earlier " << lines.first.value() << ' ' << lines.last.value();
   for (const LineRange& lines : outcome.non_temporal_writes) text << " non-temporal " << lines.first.value() << ' ' << lines.last.value();
   for (const TransferRange& transfer : outcome.transfers)
     text << " transfer " << transfer.lines.first.value() << ' ' << transfer.lines.last.value() << ' ' << transfer.owner.value();

@@ -39,7 +39,9 @@ public:
   void access(const std::vector<LineTouch>& group, const CacheOutcome& outcome) {
     std::uint64_t lines = 0, accesses = 0;
     std::map<LineNumber, unsigned> written, bypassed;
-    const auto reads = counted(outcome.reads), transfers = counted(outcome.transfers), writebacks = counted(outcome.writebacks);
+    const auto reads = counted(outcome.reads), transfers = counted(outcome.transfers);
+    std::map<LineNumber, unsigned> writebacks = counted(outcome.writebacks);
+    for (const auto& [line, times] : counted(outcome.written_earlier)) writebacks[line] += times;
     for (const LineTouch& touch : group) {
       accesses += touch.accesses;
       const bool cached = touch.reads || !touch.non_temporal;

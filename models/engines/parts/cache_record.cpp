@@ -21,8 +21,8 @@ void FilteredSlice::clear() {
 std::uint64_t FilteredSlice::bytes() const {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   return sizeof(*this) + of(outcome.hit_lines) + of(outcome.hit_weight) + of(outcome.reads) + of(outcome.writebacks) +
-         of(outcome.non_temporal_writes) + of(outcome.transfers) + of(outcome.upgraded) + of(phases) + of(touches) + of(placed) +
-         of(contention.writers);
+         of(outcome.non_temporal_writes) + of(outcome.written_earlier) + of(outcome.transfers) + of(outcome.upgraded) + of(phases) +
+         of(touches) + of(placed) + of(contention.writers);
 }
 
 bool CacheRecord::claim(const std::string& what) {

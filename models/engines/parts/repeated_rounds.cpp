@@ -42,6 +42,7 @@ std::uint64_t counts_of(const FilteredSlice& slice) {
   lines(slice.outcome.transfers, within);
   lines(slice.outcome.upgraded, within);
   lines(slice.outcome.writebacks, itself);
+  lines(slice.outcome.written_earlier, itself);
   lines(slice.outcome.non_temporal_writes, itself);
   return hash;
 }
@@ -59,6 +60,7 @@ void RepeatedRounds::make(std::size_t thread, std::uint64_t round, FilteredSlice
   for (TransferRange& transfer : slice.outcome.transfers) move(transfer.lines);
   for (UpgradeRange& upgrade : slice.outcome.upgraded) move(upgrade.lines);
   for (LineRange& lines : slice.outcome.writebacks) move(lines);
+  for (LineRange& lines : slice.outcome.written_earlier) move(lines);
   for (LineRange& lines : slice.outcome.non_temporal_writes) move(lines);
   for (FilteredSlice::Touch& touch : slice.touches)
     touch.range = bytes_of(moves.moved(lines_of(touch.range, line_bytes), times), line_bytes);

@@ -80,6 +80,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const std::uint64_t huge_before = addresses.huge_pages();
   const std::uint64_t faulted = addresses.settle();  // the placement is asked once for the whole slice
   demand_.add(outcome, place.node, addresses, side_);
+  note_written_earlier(outcome, addresses);
   tell_traffic(outcome, place, addresses);
   CoreSeconds<double> spent{cycle_ * core_times_.seconds(passed.slice), hit_time(outcome),
                             transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0};
@@ -160,6 +161,14 @@ void StagedMemoryModel::work_on_pages(const Place& place, AddressSpace& addresse
   for (const PageNumber page : done.collapsed) leave_caches(page, place.node);
   for (const PageMove& move : done.moves) copy(move);
   for (const PageMove& move : done.copies) copy(move);
+}
+
+// Bytes without time, as at the end of the run: the controllers were busy with them before.
+void StagedMemoryModel::note_written_earlier(const CacheOutcome& outcome, const AddressSpace& addresses) {
+  if (outcome.written_earlier.empty()) return;
+  shares_.clear();
+  for (const LineRange& lines : outcome.written_earlier) addresses.homes(lines, NodeId{0}, shares_);
+  for (const HomeShare& share : shares_) counts_.at_end(share.home, share.lines);
 }
 
 void StagedMemoryModel::tell_traffic(const CacheOutcome& outcome, const Place& place, AddressSpace& addresses) {

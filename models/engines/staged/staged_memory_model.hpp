@@ -116,6 +116,7 @@ private:
   // The phases of a slice's start, in their order.
   CacheStage::Passed pass_caches(const Work&, AddressSpace&, double& kernel_seconds);
   void work_on_pages(const Place&, AddressSpace&, double& kernel_seconds);
+  void note_written_earlier(const CacheOutcome&, const AddressSpace&);
   void tell_traffic(const CacheOutcome&, const Place&, AddressSpace&);
   double from_memory(const CacheOutcome&) const;  // share of reads in all that the outermost cache was asked for
   double hit_time(const CacheOutcome&) const;

@@ -89,6 +89,42 @@ TEST_P(Coherence, ADirtyLineOfAnotherSocketIsTransferredAndWrittenBackOnce) {
   EXPECT_EQ(totals.writebacks, 50U);
 }
 
+// What another socket's last level has lost to crowded sets, memory serves.
+TEST_P(Coherence, LinesThatTheLastLevelHasLostComeFromMemory) {
+  constexpr std::uint64_t level = 4096;
+  Machine machine = tiny(2, 1, 64, level, Inclusion::inclusive);
+  machine.caches[1].ways = 8;
+  for (const bool writes : {false, true}) {
+    const auto owned = caches(GetParam(), machine);
+    CacheModel& model = *owned;
+    Totals written;
+    for (std::uint64_t line = 0; line < 2 * level; line += 16) {
+      const Totals part = touch(model, 0, line, line + 16, true);
+      written.writebacks += part.writebacks;
+    }
+    // Of the older half, one level of lines ago, few are left: P(at most 7 of 8 to 16 newer lines in the set). Of the newer half most are.
+    const auto share = [&](std::uint64_t first, std::uint64_t last) {
+      Totals all;
+      for (std::uint64_t line = first; line < last; line += 16) {
+        const Totals part = touch(model, 1, line, line + 16, writes);
+        all.transfers += part.transfers;
+        all.reads += part.reads;
+        written.writebacks += part.writebacks;
+      }
+      EXPECT_EQ(all.transfers + all.reads, last - first);
+      return static_cast<double>(all.transfers) / static_cast<double>(last - first);
+    };
+    EXPECT_NEAR(share(0, level / 2), 0.06, 0.05);
+    EXPECT_NEAR(share(level, 3 * level / 2), 0.72, 0.08);
+    CacheOutcome flushed;
+    model.flush(flushed);
+    for (const LineRange& lines : flushed.writebacks) written.writebacks += lines.size();
+    // Each line is written back once; those that the other core wrote anew, which memory served, a second time.
+    EXPECT_GE(written.writebacks, 2 * level);
+    EXPECT_LE(written.writebacks, 3 * level);
+  }
+}
+
 TEST_P(Coherence, AWriteToSharedLinesCountsUpgradesOnlyWhereOthersHoldThem) {
   const auto owned = caches(GetParam(), two_sockets(2));
   CacheModel& model = *owned;

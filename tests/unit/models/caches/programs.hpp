@@ -41,6 +41,7 @@ struct Totals {
   void add(const CacheOutcome& outcome) {
     for (const auto& range : outcome.reads) reads += range.lines.size();
     for (const auto& range : outcome.writebacks) writebacks += range.size();
+    for (const auto& range : outcome.written_earlier) writebacks += range.size();
     for (const auto& range : outcome.non_temporal_writes) non_temporal += range.size();
     for (const auto& range : outcome.transfers) transfers += range.lines.size();
     upgrades += outcome.upgrades;
