@@ -59,7 +59,8 @@ public:
     bound(folder);
     return true;
   }
-  void add_heap_event(const HeapEvent&, ObjectId);  // its slot is given here
+  void add_heap_event(const HeapEvent&, ObjectId);                              // its slot is given here
+  void zero_last_block() { events_.pattern.heap_events.back().zeroed = true; }  // the block of the last heap event
   void add_sync_event(const SyncEvent&);
   bool is_empty() const { return active_.empty() && events_.pattern.heap_events.empty() && events_.pattern.sync_events.empty(); }
   // Closes everything; the folder is empty after it.

@@ -17,18 +17,19 @@ void Assembler::take_message(std::uint8_t opcode) {
     void (Assembler::*take)() = nullptr;
     bool is_construct = false;   // no task may run when it comes
     bool is_repeatable = false;  // an iteration of such messages alone may repeat the one before it (repetition.cpp)
+    bool closes_runs = true;
   };
   static constexpr auto messages = [] {
     std::array<Message, HN_LEAVING + 1> table{};
     table[HN_HELLO] = {.take = &Assembler::take_hello};
-    table[HN_MODULE] = {.take = &Assembler::take_module};
-    table[HN_PC] = {.take = &Assembler::take_pc, .is_repeatable = true};
-    table[HN_RUN] = {.take = &Assembler::take_new_run, .is_repeatable = true};
-    table[HN_RUN_SAME] = {.take = &Assembler::take_same_run, .is_repeatable = true};
-    table[HN_COLUMN] = {.take = &Assembler::take_column};
+    table[HN_MODULE] = {.take = &Assembler::take_module, .closes_runs = false};
+    table[HN_PC] = {.take = &Assembler::take_pc, .is_repeatable = true, .closes_runs = false};
+    table[HN_RUN] = {.take = &Assembler::take_new_run, .is_repeatable = true, .closes_runs = false};
+    table[HN_RUN_SAME] = {.take = &Assembler::take_same_run, .is_repeatable = true, .closes_runs = false};
+    table[HN_COLUMN] = {.take = &Assembler::take_column, .closes_runs = false};
     table[HN_ALLOCATE] = {.take = &Assembler::take_allocate};
     table[HN_RELEASE] = {.take = &Assembler::take_release};
-    table[HN_FRAME] = {.take = &Assembler::take_frame};
+    table[HN_FRAME] = {.take = &Assembler::take_frame, .closes_runs = false};
     table[HN_TLS] = {.take = &Assembler::take_tls};
     table[HN_STACK] = {.take = &Assembler::take_stack};
     table[HN_PARALLEL_BEGIN] = {.take = &Assembler::take_parallel_begin, .is_construct = true};
@@ -55,6 +56,7 @@ void Assembler::take_message(std::uint8_t opcode) {
     return table;
   }();
   const Message message = opcode < messages.size() ? messages[opcode] : Message{};
+  if (message.closes_runs) end_zero_fill();
   if (!message.is_repeatable) current().only_runs = false;
   if (in_parallel_ && thread_ == 0 && task_stacks_[rank_].open > 0 && message.is_construct)
     throw InputError("the capture stream has a construct inside a task of its own team; allowed: those of an inner team");
@@ -124,6 +126,8 @@ void Assembler::take_allocate() {
   const ObjectId object = objects_.allocate(kind, address, bytes, old, alignment, site);
   begin_with_call(site);
   add_heap_event(current(), static_cast<HeapOperation>(operation), object, zeroed != 0);
+  if (zeroed == 0 && operation == HN_HEAP_ALLOCATE && bytes >= ZeroFill::mapped_from && program_.calls_calloc(site))
+    zero_fill_.expect(address, bytes, current().before + current().accesses);
 }
 
 void Assembler::take_release() {

@@ -119,12 +119,37 @@ void ProgramText::read_notes(const ModuleSymbols& program) {
     }
   };
   lines_of(program.section(".homenode.clauses"), [&](const nlohmann::json& note) { clauses_.push_back(note); });
+  lines_of(program.section(".homenode.zeroed"), [&](const nlohmann::json& note) {
+    const auto file = note.at("file").get<std::string>();
+    for (const auto& line : note.at("calloc")) calling_calloc_.emplace(file, line.get<std::uint32_t>());
+    for (const auto& line : note.at("stores")) storing_.emplace(file, line.get<std::uint32_t>());
+  });
   lines_of(program.section(".homenode.loss"), [&](const nlohmann::json& note) {
     Loss loss;
     loss.reason = program.readable(note.at("function").get<std::string>()) + ": " + note.at("reason").get<std::string>();
     loss.count = note.at("count").get<std::uint64_t>();
     losses.push_back(loss);
   });
+}
+
+ProgramText::Line ProgramText::line_of(const CallSite& site) const {
+  if (site.module >= modules_.size() || !modules_[site.module]) return {};
+  return modules_[site.module]->lines({site.offset}).front();
+}
+
+bool ProgramText::calls_calloc(const CallSite& site) {
+  if (calling_calloc_.empty()) return false;
+  const auto [known, fresh] = calls_calloc_.try_emplace(site, false);
+  if (fresh) known->second = calling_calloc_.contains(line_of(site));
+  return known->second;
+}
+
+bool ProgramText::stores(SiteId id) {
+  const auto [known, fresh] = stores_.try_emplace(id, true);
+  if (!fresh) return known->second;
+  const auto site = std::find_if(site_ids_.begin(), site_ids_.end(), [&](const auto& entry) { return entry.second == id; });
+  if (site != site_ids_.end()) known->second = storing_.contains(line_of(site->first));
+  return known->second;
 }
 
 void ProgramText::note_clause(Region& region) const {

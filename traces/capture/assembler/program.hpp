@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/program/workload.hpp"
@@ -39,6 +41,9 @@ public:
   void look_up_lines();
   // The loop's own schedule, from the wrapper's notes; after look_up_lines.
   void note_clause(Region&) const;
+  // From the wrapper's notes, of the program itself: whether a `calloc` stands on the line of this call, whether this line stores anything.
+  bool calls_calloc(const CallSite&);
+  bool stores(SiteId);
 
   std::vector<Site> sites;   // site 0 is nowhere
   std::vector<Loss> losses;  // what the wrapper found uninstrumented
@@ -54,6 +59,11 @@ private:
   std::map<SiteId, std::string> serial_labels_;
   std::vector<SiteId> serial_places_;  // by first appearance
   std::vector<nlohmann::json> clauses_;
+  using Line = std::pair<std::string, std::uint32_t>;  // of a file
+  Line line_of(const CallSite&) const;
+  std::set<Line> calling_calloc_, storing_;
+  std::map<CallSite, bool> calls_calloc_;
+  std::map<SiteId, bool> stores_;
 };
 
 }  // namespace homenode

@@ -10,6 +10,10 @@ extern "C" {
 
 namespace homenode {
 
+namespace {
+constexpr std::uint64_t bulk_width = 64;  // of the accesses of a bulk operation but its ends (stream.h)
+}
+
 Assembler::Pc& Assembler::pc_of(std::uint64_t id, const char* message) {
   if (id < pcs_.size()) return pcs_[id];
   throw InputError(std::string("the capture stream has a ") + message + " of unknown site " + std::to_string(id));
@@ -69,6 +73,12 @@ void Assembler::take_column() {
 // A run that walks over several objects is cut at their borders.
 void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
                       std::uint64_t dsequence, std::uint64_t distance) {
+  if (zero_fill_.is_open()) {
+    const auto site = static_cast<std::size_t>(&pc - pcs_.data());
+    const bool in_order = pc.width > 0 && (count == 1 || (stride == pc.width && dsequence == 1));
+    const std::uint64_t step = pc.bulk ? bulk_width : pc.width;
+    if (fills_with_zeros(pc, {site, base, sequence, count, pc.width, distance, step}, in_order)) return;
+  }
   rank.accesses += count;
   result_.accesses += count;
   sequence -= rank.before;
@@ -113,6 +123,33 @@ void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequ
     base += here * static_cast<std::uint64_t>(stride);
     sequence += here * dsequence;
   }
+}
+
+// Whether nothing is to be done about these writes now: they may be the fill, or were its last part.
+bool Assembler::fills_with_zeros(const Pc& pc, const ZeroFill::Writes& writes, bool in_order) {
+  if (pc.kind != AccessKind::write || !in_order || !zero_fill_.keep(writes)) {
+    // Runs of one instruction are placed in the order of their sequence.
+    if (zero_fill_.keeps(writes.site)) end_zero_fill();
+    return false;
+  }
+  if (zero_fill_.is_whole()) end_zero_fill();
+  return true;
+}
+
+// A whole fill whose stores the program itself does not have leaves out its accesses. They keep their numbers in the item's sequence, as
+// what comes behind them is told by those.
+void Assembler::end_zero_fill() {
+  const bool is_whole = zero_fill_.is_open() && zero_fill_.is_whole();
+  const std::vector<ZeroFill::Writes> kept = zero_fill_.close();
+  const auto is_gone = [&](const ZeroFill::Writes& writes) { return !program_.stores(pcs_[writes.site].site); };
+  if (is_whole && std::all_of(kept.begin(), kept.end(), is_gone)) {
+    for (const ZeroFill::Writes& writes : kept) current().accesses += writes.count;
+    current().folder.zero_last_block();
+    return;
+  }
+  for (const ZeroFill::Writes& writes : kept)
+    place(current(), pcs_[writes.site], writes.base, writes.sequence, writes.count, static_cast<std::int64_t>(writes.width), 1,
+          writes.distance);
 }
 
 }  // namespace homenode

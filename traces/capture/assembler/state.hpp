@@ -17,6 +17,7 @@
 #include "traces/capture/assembler/program.hpp"
 #include "traces/capture/assembler/stream.hpp"
 #include "traces/capture/assembler/work.hpp"
+#include "traces/capture/assembler/zero_fill.hpp"
 #include "traces/format/trace_writer.hpp"
 
 namespace homenode {
@@ -160,6 +161,8 @@ private:
   void take_short(bool pair);
   void place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
              std::uint64_t dsequence, std::uint64_t distance);
+  bool fills_with_zeros(const Pc& pc, const ZeroFill::Writes& writes, bool in_order);
+  void end_zero_fill();
 
   // marks.cpp
   void take_mark();
@@ -239,6 +242,7 @@ private:
 
   std::vector<Pc> pcs_;
   std::set<std::uint32_t> streamable_;      // objects
+  ZeroFill zero_fill_;                      // of what the current rank allocated last
   Item item_;                               // scratch
   std::vector<std::uint32_t> pcs_of_item_;  // sites that made runs in the current iteration
   std::vector<std::uint8_t> template_;      // bytes of the iteration before

@@ -24,6 +24,7 @@ from homenode.compiler.libraries import inputs_of, untraced
 from homenode.compiler.losses import losses_of
 from homenode.compiler.pragmas import Rewritten, rewrite
 from homenode.compiler.twin import with_counters
+from homenode.compiler.zero_fills import zeroed_lines
 from homenode.resources import capture_runtime
 
 # What traces/capture/runtime/bulk.c, heap.c and start.c define as __wrap_NAME.
@@ -195,6 +196,9 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         _run(*compiler, "-c", assembly, "-o", plain)
         notes = folder / "notes"
         notes.write_text("".join(json.dumps(_as_named(note)) + "\n" for note in rewritten.notes))
+        zeroed = folder / "zeroed"
+        lines = zeroed_lines(assembly.read_text("latin-1"))
+        zeroed.write_text("".join(json.dumps({**note, "file": _named(note["file"])}) + "\n" for note in lines))
         losses = folder / "losses"
         losses.write_text(
             "".join(
@@ -203,7 +207,13 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
             )
         )
         sections: list[str | Path] = []
-        contents = {_TWIN: twin, _PLAIN: plain, ".homenode.clauses": notes, ".homenode.loss": losses}
+        contents = {
+            _TWIN: twin,
+            _PLAIN: plain,
+            ".homenode.clauses": notes,
+            ".homenode.loss": losses,
+            ".homenode.zeroed": zeroed,
+        }
         for section, content in contents.items():
             if content.stat().st_size:
                 sections += [
@@ -222,10 +232,13 @@ def readable(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+def _named(file: str) -> str:
+    """A file's name that was read as Latin-1, as all of the source."""
+    return file.encode("latin-1", "replace").decode("utf-8", "backslashreplace")
+
+
 def _as_named(note: dict[str, Any]) -> dict[str, Any]:
-    """A note whose file was read as Latin-1, as all of the source."""
-    return {**note, "file": note["file"].encode("latin-1", "replace").decode("utf-8", "backslashreplace"),
-            "directory": readable(Path(note["directory"]))}  # fmt: skip
+    return {**note, "file": _named(note["file"]), "directory": readable(Path(note["directory"]))}
 
 
 def _inner(section: str, object_file: Path, folder: Path, number: int) -> Path | None:
