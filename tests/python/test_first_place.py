@@ -70,7 +70,7 @@ def test_equal_times_are_a_tie_and_settle_nothing_else() -> None:
     assert told["settled"]
     assert settled(told, [0, 1, 2]) == (
         "Ranks 1 and 2 take the same time on every machine that was sampled. "
-        "First place is settled: rank 1 leads rank 3 by 100 %, known to within 0.1 % from 2 sampled machines."
+        "The first place that they share is settled: rank 1 leads rank 3 by 100 %, known to within 0.1 % from 2 sampled machines."
     )
 
 
@@ -83,7 +83,7 @@ def test_less_than_a_thousandth_is_no_difference() -> None:
     assert told["settled"] and not told["rivals"][0]["settled"]
     assert settled(told, [0, 1, 2]) == (
         "Ranks 1 and 2 differ by less than 0.1 % on every machine that was sampled: no difference. "
-        "First place is settled: rank 1 leads rank 3 by 100 %, known to within 0.1 % from 2 sampled machines."
+        "The first place that they share is settled: rank 1 leads rank 3 by 100 %, known to within 0.1 % from 2 sampled machines."
     )
     # one sample tells as much: nobody is asked to sample more
     alone = first_place([0, 1], [1.0, 1.0002], [[1.0], [1.0003]])

@@ -70,6 +70,33 @@ def test_without_optimisation_the_fill_stays(homenode: Run, tmp_path: Path, fill
     assert 0 <= serial_writes(homenode, tmp_path, fill, "-O1") - writes < 32
 
 
+FORTRAN = """program own
+  implicit none
+  integer, parameter :: n = 200
+  real(8), allocatable :: u(:, :), v(:, :), w(:, :)
+  allocate(u(n, n), v(n, n), w(n, n))
+  u = 0d0
+  v = 1d0
+  w = 0d0
+  u(1, 1) = sum(v) + w(n, n)
+  call exit(merge(0, 1, u(1, 1) == n * n))
+end program
+"""
+
+
+def test_of_blocks_that_are_allocated_together_each_has_its_own_fill(homenode: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.f90").write_text(FORTRAN)
+    done = homenode("fortran", "-O2", "-g", "own.f90", "-o", "own")
+    assert done.status == 0, done
+    done = homenode("capture", "-o", "own.hnt", "--", "./own")
+    assert done.status == 0, done
+    found: dict[str, Any] = json.loads(homenode("inspect", "--json", "own.hnt").stdout)
+    assert 0 <= found["writes"] - 200 * 200 < 32
+    # what libgfortran does before the program starts is not the program's
+    assert [one for one in found["objects"] if one["kind"] == "unknown"] == []
+    assert [region["label"] for region in found["regions"]] == ["main:serial"]
+
+
 def test_lines_that_store_are_told_from_those_that_do_not() -> None:
     assembly = """\t.file 1 "folder/x.c"
 \t.loc 1 3 5

@@ -48,9 +48,10 @@ def settled(found: dict[str, Any], order: Sequence[int]) -> str:
         )
     if tied and found.get("nodes") == 1:
         said.append("The machine has one node: placement cannot matter.")
+    place = "the first place that they share" if tied else "first place"
     if rivals and not found.get("known", True):
         said.append(
-            f"Whether first place is settled is not known from {samples}: rank {first} leads rank "
+            f"Whether {place} is settled is not known from {samples}: rank {first} leads rank "
             f"{rank[rivals[0]['run']]} by {_percent(rivals[0]['lead'])}; --confidence samples more."
         )
     elif rivals:
@@ -58,7 +59,7 @@ def settled(found: dict[str, Any], order: Sequence[int]) -> str:
         verdict = "is settled" if told["settled"] else "is not settled"
         within = f"±{_percent(told['spread'])}" if told["spread"] >= SAME else "within 0.1 %"
         said.append(
-            f"First place {verdict}: rank {first} leads rank {rank[told['run']]} by {_percent(told['lead'])}, "
+            f"{place[0].upper()}{place[1:]} {verdict}: rank {first} leads rank {rank[told['run']]} by {_percent(told['lead'])}, "
             f"known to {within} from {samples}{_leads_on_all(told)}."
         )
     return " ".join(said)

@@ -78,7 +78,7 @@ def command_line(program: Sequence[str]) -> str:
 
 _STAYS_SERIAL = (
     "A gain by first touch counts where the pages lie; the initialisation stays serial in that replay. In a parallel loop it is faster, "
-    "too, which comes on top: change the source, capture again and compare."
+    "too: 'up to' takes all of that code to be shared evenly by the threads. Change the source, capture again and compare."
 )
 
 
@@ -192,16 +192,20 @@ class Commands:
             if schedule != before[label] and label not in self._ways.runtime_loops
         ]
 
-    def _first_touch(self) -> list[SourceChange]:
-        """Where the data are first written: serial code in front of all teams, by its writes; else where they are allocated."""
+    def initialising(self) -> list[Mapping[str, Any]]:
+        """Regions where the data are first written: serial code in front of all teams, what writes most first."""
         kinds = [one["kind"] for one in self._ways.regions]
         before = next((at for at, kind in enumerate(kinds) if kind not in ("serial", "single")), len(kinds))
         serial = self._ways.regions[: None if self._ways.own_threads else before]
         serial = [one for one in serial if one["kind"] == "serial"]
         written = sum(one["writes"] for one in serial)
-        first = sorted(
+        return sorted(
             (one for one in serial if one["writes"] > _LEAST_SHARE * written), key=lambda one: -int(one["writes"])
         )
+
+    def _first_touch(self) -> list[SourceChange]:
+        """Where the data are first written; else where they are allocated."""
+        first = self.initialising()
         change = (
             "let each thread touch first what it will use"
             if self._ways.own_threads

@@ -27,7 +27,7 @@ from homenode.recommended_commands import Commands, SourceChange
 from homenode.run_spec import lists_options
 from homenode.trace import Trace
 from homenode.way_search import WORTH, WaySearch
-from homenode.ways import OPTIONS, Way, Ways, check_options
+from homenode.ways import OPTIONS, PARALLEL_TOUCH, Way, Ways, check_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,6 +73,9 @@ class Choice:
     """Share of the sampled machines on which it is faster than the present way; equal times count half."""
     needs: list[str]
     """Programs, libraries and rights that the commands take for granted."""
+    gain_shared: float | None = None
+    """The gain if the serial code that comes to the pages first were shared evenly by all threads, too: a bound. None where no change of
+    that code is asked for."""
 
     @property
     def is_recommended(self) -> bool:
@@ -81,7 +84,18 @@ class Choice:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
-        names = ("what", "commands", "options", "seconds", "gain", "gain_low", "gain_high", "probability", "needs")
+        names = (
+            "what",
+            "commands",
+            "options",
+            "seconds",
+            "gain",
+            "gain_low",
+            "gain_high",
+            "probability",
+            "needs",
+            "gain_shared",
+        )
         return {
             **{name: getattr(self, name) for name in names},
             "source": [change.to_dict() for change in self.source],
@@ -350,7 +364,20 @@ class _Telling:
             gain_high=high,
             probability=faster,
             needs=self._commands.needs(way),
+            gain_shared=self._gain_shared(way),
         )
+
+    def _gain_shared(self, way: Way) -> float | None:
+        """Of a way that is replayed with a serial initialisation, though its source would share it out."""
+        present, labels = self._ways.present, {str(one["label"]) for one in self._commands.initialising()}
+        if way.placement != PARALLEL_TOUCH or present.placement == PARALLEL_TOUCH or self._ways.own_threads:
+            return None
+        run = self._search.again(way).run
+        serial = sum(float(one["exclusive_seconds"]) for one in run["regions"] if one["label"] in labels)
+        if serial == 0:
+            return None
+        shared = serial / int(run["threads"])
+        return self._search.of(present) / (self._search.of(way) - serial + shared)
 
     def ranked(
         self, found: Sequence[Way], samples: int, workers: int | None, advance: Callable[[int], None]

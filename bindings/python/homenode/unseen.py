@@ -32,18 +32,24 @@ def _merged(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _sums(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Of some region's code: instructions seen and not seen, calls that were not seen into, and the share of these instructions."""
+    """Of some region's code: instructions seen and not seen, calls that were not seen into, and the share of these instructions.
+
+    Calls whose accesses or heap events are recorded are in the whole, for replays have their time.
+    """
     seen = sum(entry["instructions"] for entry in entries if not entry["function"])
+    recorded = sum(entry["instructions"] for entry in entries if entry["function"] and entry["recorded"] != "nothing")
     outside = [entry for entry in entries if entry["function"] and entry["recorded"] == "nothing"]
     unseen = sum(entry["instructions"] for entry in outside)
     estimated = sum(entry["instructions"] for entry in outside if entry["basis"] in _ESTIMATED)
+    every = seen + recorded + unseen
     return {
-        "share": unseen / (seen + unseen) if seen + unseen > 0 else 0.0,
-        "estimated_share": estimated / (seen + unseen) if seen + unseen > 0 else 0.0,
+        "share": unseen / every if every > 0 else 0.0,
+        "estimated_share": estimated / every if every > 0 else 0.0,
         "at_least": any(entry["basis"] in ("at_least", "none") for entry in outside),
         "calls": round(sum(entry["calls"] for entry in outside)),
         "instructions": unseen,
         "seen_instructions": seen,
+        "recorded_instructions": recorded,
     }
 
 
@@ -54,7 +60,7 @@ def summary(code: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, Any]
     `known` is false of a trace that nobody counted instructions for.
     """
     whole = _sums(code)
-    every = whole["instructions"] + whole["seen_instructions"]
+    every = whole["instructions"] + whole["seen_instructions"] + whole["recorded_instructions"]
     functions = []
     for entry in _merged([entry for entry in code if entry["function"]]):
         counts = entry["recorded"] == "nothing"

@@ -47,6 +47,11 @@ class WaySearch:
         """Seconds of a way that was tried; infinite where it could not be replayed."""
         return self._seconds.get(self._key(way), math.inf)
 
+    def again(self, way: Way) -> Result:
+        """All that a replay of a way tells."""
+        self.replays += 1
+        return replay_one(self._ways.trace, self._ways.spec(way))
+
     def run(self, most: int, advance: Callable[[int], None]) -> list[Way]:
         """The best few ways, at most so many, fastest first; none where nothing gains.
 

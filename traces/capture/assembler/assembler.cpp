@@ -42,7 +42,7 @@ AssembleResult Assembler::run() {
     leaving_.clear();
   }
   cut_ = !ended_;
-  end_zero_fill();
+  end_zero_fills();
   thread_ = 0;
   end_threads();
   if (in_parallel_) end_parallel();

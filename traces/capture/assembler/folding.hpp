@@ -59,8 +59,9 @@ public:
     bound(folder);
     return true;
   }
-  void add_heap_event(const HeapEvent&, ObjectId);                              // its slot is given here
-  void zero_last_block() { events_.pattern.heap_events.back().zeroed = true; }  // the block of the last heap event
+  void add_heap_event(const HeapEvent&, ObjectId);  // its slot is given here
+  std::size_t heap_events() const { return events_.pattern.heap_events.size(); }
+  void zero_block(std::size_t event) { events_.pattern.heap_events[event].zeroed = true; }  // calloc's, as it turned out
   void add_sync_event(const SyncEvent&);
   bool is_empty() const { return active_.empty() && events_.pattern.heap_events.empty() && events_.pattern.sync_events.empty(); }
   // Closes everything; the folder is empty after it.

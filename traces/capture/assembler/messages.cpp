@@ -12,24 +12,28 @@ extern "C" {
 
 namespace homenode {
 
+namespace {
+constexpr std::size_t most_zero_fills = 16;  // looked for at the same time
+}
+
 void Assembler::take_message(std::uint8_t opcode) {
   struct Message {
     void (Assembler::*take)() = nullptr;
     bool is_construct = false;   // no task may run when it comes
     bool is_repeatable = false;  // an iteration of such messages alone may repeat the one before it (repetition.cpp)
-    bool closes_runs = true;
+    bool ends_zero_fills = true;
   };
   static constexpr auto messages = [] {
     std::array<Message, HN_LEAVING + 1> table{};
     table[HN_HELLO] = {.take = &Assembler::take_hello};
-    table[HN_MODULE] = {.take = &Assembler::take_module, .closes_runs = false};
-    table[HN_PC] = {.take = &Assembler::take_pc, .is_repeatable = true, .closes_runs = false};
-    table[HN_RUN] = {.take = &Assembler::take_new_run, .is_repeatable = true, .closes_runs = false};
-    table[HN_RUN_SAME] = {.take = &Assembler::take_same_run, .is_repeatable = true, .closes_runs = false};
-    table[HN_COLUMN] = {.take = &Assembler::take_column, .closes_runs = false};
-    table[HN_ALLOCATE] = {.take = &Assembler::take_allocate};
-    table[HN_RELEASE] = {.take = &Assembler::take_release};
-    table[HN_FRAME] = {.take = &Assembler::take_frame, .closes_runs = false};
+    table[HN_MODULE] = {.take = &Assembler::take_module, .ends_zero_fills = false};
+    table[HN_PC] = {.take = &Assembler::take_pc, .is_repeatable = true, .ends_zero_fills = false};
+    table[HN_RUN] = {.take = &Assembler::take_new_run, .is_repeatable = true, .ends_zero_fills = false};
+    table[HN_RUN_SAME] = {.take = &Assembler::take_same_run, .is_repeatable = true, .ends_zero_fills = false};
+    table[HN_COLUMN] = {.take = &Assembler::take_column, .ends_zero_fills = false};
+    table[HN_ALLOCATE] = {.take = &Assembler::take_allocate, .ends_zero_fills = false};
+    table[HN_RELEASE] = {.take = &Assembler::take_release, .ends_zero_fills = false};
+    table[HN_FRAME] = {.take = &Assembler::take_frame, .ends_zero_fills = false};
     table[HN_TLS] = {.take = &Assembler::take_tls};
     table[HN_STACK] = {.take = &Assembler::take_stack};
     table[HN_PARALLEL_BEGIN] = {.take = &Assembler::take_parallel_begin, .is_construct = true};
@@ -56,7 +60,7 @@ void Assembler::take_message(std::uint8_t opcode) {
     return table;
   }();
   const Message message = opcode < messages.size() ? messages[opcode] : Message{};
-  if (message.closes_runs) end_zero_fill();
+  if (message.ends_zero_fills) end_zero_fills();
   if (!message.is_repeatable) current().only_runs = false;
   if (in_parallel_ && thread_ == 0 && task_stacks_[rank_].open > 0 && message.is_construct)
     throw InputError("the capture stream has a construct inside a task of its own team; allowed: those of an inner team");
@@ -121,17 +125,20 @@ void Assembler::take_stack() {
 void Assembler::take_allocate() {
   const std::uint64_t address = in_.u64(), bytes = in_.u64(), operation = in_.u64(), zeroed = in_.u64(), old = in_.u64(),
                       alignment = in_.u64();
+  end_zero_fills([&](const ZeroFill& fill) { return fill.has_begun() || fill.address() == old; });  // all of a fill would be there
   const ObjectKind kind = operation == HN_HEAP_MAP ? ObjectKind::mapped : ObjectKind::heap;
   const CallSite site = read_site();
   const ObjectId object = objects_.allocate(kind, address, bytes, old, alignment, site);
   begin_with_call(site);
   add_heap_event(current(), static_cast<HeapOperation>(operation), object, zeroed != 0);
-  if (zeroed == 0 && operation == HN_HEAP_ALLOCATE && bytes >= ZeroFill::mapped_from && program_.calls_calloc(site))
-    zero_fill_.expect(address, bytes, current().before + current().accesses);
+  if (zeroed == 0 && operation == HN_HEAP_ALLOCATE && bytes >= ZeroFill::mapped_from && zero_fills_.size() < most_zero_fills &&
+      program_.calls_calloc(site))
+    zero_fills_.emplace_back(address, bytes, current().before + current().accesses, current().folder.heap_events() - 1);
 }
 
 void Assembler::take_release() {
   const std::uint64_t address = in_.u64(), operation = in_.u64();
+  end_zero_fills([&](const ZeroFill& fill) { return fill.has_begun() || fill.address() == address; });
   begin_with_call(read_site());
   if (const std::optional<ObjectId> object = objects_.release(address))
     add_heap_event(current(), static_cast<HeapOperation>(operation), *object, false);

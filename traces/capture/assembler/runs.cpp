@@ -73,7 +73,7 @@ void Assembler::take_column() {
 // A run that walks over several objects is cut at their borders.
 void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
                       std::uint64_t dsequence, std::uint64_t distance) {
-  if (zero_fill_.is_open()) {
+  if (!zero_fills_.empty()) {
     const auto site = static_cast<std::size_t>(&pc - pcs_.data());
     const bool in_order = pc.width > 0 && (count == 1 || (stride == pc.width && dsequence == 1));
     const std::uint64_t step = pc.bulk ? bulk_width : pc.width;
@@ -125,31 +125,44 @@ void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequ
   }
 }
 
-// Whether nothing is to be done about these writes now: they may be the fill, or were its last part.
+// Whether nothing is to be done about these writes now: they may be the fill of a block, or were the last part of one.
 bool Assembler::fills_with_zeros(const Pc& pc, const ZeroFill::Writes& writes, bool in_order) {
-  if (pc.kind != AccessKind::write || !in_order || !zero_fill_.keep(writes)) {
-    // Runs of one instruction are placed in the order of their sequence.
-    if (zero_fill_.keeps(writes.site)) end_zero_fill();
-    return false;
+  if (pc.kind == AccessKind::write && in_order) {
+    std::uint64_t bytes = filled_with_zeros_;
+    for (const ZeroFill& fill : zero_fills_) bytes += fill.bytes();
+    for (ZeroFill& fill : zero_fills_) {
+      if (!fill.fits(writes, bytes - fill.bytes()) || program_.stores(pc.site)) continue;
+      fill.keep(writes);
+      if (fill.is_whole()) leave_out(fill);
+      return true;
+    }
   }
-  if (zero_fill_.is_whole()) end_zero_fill();
-  return true;
+  // Runs of one instruction are placed in the order of their sequence.
+  end_zero_fills([&](const ZeroFill& fill) { return fill.keeps(writes.site); });
+  return false;
 }
 
-// A whole fill whose stores the program itself does not have leaves out its accesses. They keep their numbers in the item's sequence, as
-// what comes behind them is told by those.
-void Assembler::end_zero_fill() {
-  const bool is_whole = zero_fill_.is_open() && zero_fill_.is_whole();
-  const std::vector<ZeroFill::Writes> kept = zero_fill_.close();
-  const auto is_gone = [&](const ZeroFill::Writes& writes) { return !program_.stores(pcs_[writes.site].site); };
-  if (is_whole && std::all_of(kept.begin(), kept.end(), is_gone)) {
-    for (const ZeroFill::Writes& writes : kept) current().accesses += writes.count;
-    current().folder.zero_last_block();
-    return;
-  }
-  for (const ZeroFill::Writes& writes : kept)
-    place(current(), pcs_[writes.site], writes.base, writes.sequence, writes.count, static_cast<std::int64_t>(writes.width), 1,
-          writes.distance);
+// The accesses keep their numbers in the item's sequence, as what comes behind them is told by those.
+void Assembler::leave_out(const ZeroFill& whole) {
+  for (const ZeroFill::Writes& writes : whole.kept()) current().accesses += writes.count;
+  current().folder.zero_block(whole.event());
+  filled_with_zeros_ += whole.bytes();
+  std::erase_if(zero_fills_, [&](const ZeroFill& fill) { return &fill == &whole; });
+}
+
+// Of blocks that were not filled in one go the writes are as any others.
+void Assembler::end_zero_fills(const std::function<bool(const ZeroFill&)>& ends) {
+  if (zero_fills_.empty()) return;
+  std::vector<ZeroFill> ended;
+  std::erase_if(zero_fills_, [&](const ZeroFill& fill) {
+    if (!ends(fill)) return false;
+    ended.push_back(fill);
+    return true;
+  });
+  for (const ZeroFill& fill : ended)
+    for (const ZeroFill::Writes& writes : fill.kept())
+      place(current(), pcs_[writes.site], writes.base, writes.sequence, writes.count, static_cast<std::int64_t>(writes.width), 1,
+            writes.distance);
 }
 
 }  // namespace homenode

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -162,7 +163,12 @@ private:
   void place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
              std::uint64_t dsequence, std::uint64_t distance);
   bool fills_with_zeros(const Pc& pc, const ZeroFill::Writes& writes, bool in_order);
-  void end_zero_fill();
+  void leave_out(const ZeroFill& whole);
+  void end_zero_fills(const std::function<bool(const ZeroFill&)>& ends);
+  void end_zero_fills() {
+    end_zero_fills([](const ZeroFill&) { return true; });
+    filled_with_zeros_ = 0;
+  }
 
   // marks.cpp
   void take_mark();
@@ -242,7 +248,8 @@ private:
 
   std::vector<Pc> pcs_;
   std::set<std::uint32_t> streamable_;      // objects
-  ZeroFill zero_fill_;                      // of what the current rank allocated last
+  std::vector<ZeroFill> zero_fills_;        // of blocks of the current item that may yet be filled, as few as `most_zero_fills`
+  std::uint64_t filled_with_zeros_ = 0;     // bytes of those that were
   Item item_;                               // scratch
   std::vector<std::uint32_t> pcs_of_item_;  // sites that made runs in the current iteration
   std::vector<std::uint8_t> template_;      // bytes of the iteration before

@@ -9,7 +9,7 @@
 
 namespace homenode {
 
-// Writes that may be the fill of the block allocated last. They arrive in any order, before the stream's next message that closes runs.
+// Writes that may be the fill of one new block. They arrive in any order, before the stream's next message that closes runs.
 class ZeroFill {
 public:
   struct Writes {
@@ -20,18 +20,25 @@ public:
   // glibc clears smaller blocks in calloc, with stores: they are as the traced build has them.
   static constexpr std::uint64_t mapped_from = 128 << 10;
 
-  // `sequence`: accesses before the allocation.
-  void expect(std::uint64_t address, std::uint64_t bytes, std::uint64_t sequence);
-  bool is_open() const { return bytes_ != 0; }
-  // Whether they lie where a fill from the first byte on would have them. They are kept then.
-  bool keep(const Writes&);
+  // `sequence`: accesses before the allocation; `event`: which heap call of the item it is.
+  ZeroFill(std::uint64_t address, std::uint64_t bytes, std::uint64_t sequence, std::size_t event)
+      : low_{address}, bytes_{bytes}, sequence_{sequence}, event_{event} {}
+
+  // Whether they lie where a fill from the first byte on would have them, if at most so many bytes of other blocks were filled before.
+  bool fits(const Writes&, std::uint64_t filled_before) const;
+  void keep(const Writes&);
   bool keeps(std::size_t site) const;
+  bool has_begun() const { return !kept_.empty(); }
   bool is_whole() const { return kept_bytes_ == bytes_; }
-  // What is kept, in order of the addresses; nothing is open after it.
-  std::vector<Writes> close();
+  const std::vector<Writes>& kept() const { return kept_; }  // in order of the addresses
+  std::uint64_t address() const { return low_; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::size_t event() const { return event_; }
 
 private:
-  std::uint64_t low_ = 0, bytes_ = 0, sequence_ = 0, kept_bytes_ = 0;
+  std::uint64_t low_, bytes_, sequence_;
+  std::size_t event_;
+  std::uint64_t kept_bytes_ = 0;
   std::vector<Writes> kept_;
 };
 

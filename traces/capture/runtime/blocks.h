@@ -18,7 +18,6 @@ bool hn_blocks_take(uintptr_t address, struct block* taken); /* finds and remove
 /* heap.c: malloc and free on behalf of a place in the program. */
 void* hn_obtain(size_t bytes, size_t align, const void* site);
 void hn_give_back(void* p, const void* site);
-extern bool hn_started; /* the program's own code runs: constructors of shared libraries are over */
 
 /* bulk.c */
 void hn_mapped_file(void* at, size_t bytes, int file, off_t offset, const void* site);

@@ -15,7 +15,6 @@ extern void __libc_free(void*);
 /* glibc maps blocks from this size on: calloc does not clear them, realloc moves them without a copy. */
 enum { MAPPED_FROM = 128 * 1024 };
 
-bool hn_started;
 static size_t alias_over, window_bytes;
 static int window = -1, window_zero = -1;
 static int make_window(double value) {
@@ -93,7 +92,7 @@ void* calloc(size_t a, size_t n) {
   if (alias_over && bytes >= alias_over)
     return announce(aliased(bytes, true), bytes, 16, HN_HEAP_ALLOCATE, true, 0, SITE, mapped_size(bytes));
   void* p = announce(__libc_calloc(a, n), bytes, 16, HN_HEAP_ALLOCATE, true, 0, SITE, 0);
-  if (p && hn_on && bytes < MAPPED_FROM && !hn_is_libc((uintptr_t)SITE))
+  if (p && hn_on && hn_started && bytes < MAPPED_FROM && !hn_is_libc((uintptr_t)SITE))
     hn_range((uintptr_t)p, bytes, (uintptr_t)SITE, HN_WRITE, HN_FLAG_BULK);
   return p;
 }

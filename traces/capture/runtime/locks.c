@@ -32,7 +32,7 @@ void hn_renew_lock(void* object) {
   *slot_of(object) = (struct lock){object, 2 + lock_count + renewed++, 0};
 }
 void hn_sync(int operation, uint64_t object, uint64_t match) {
-  if (!hn_on) return;
+  if (!hn_on || !hn_started) return;
   hn_control(HN_SYNC);
   hn_u((uint64_t)operation), hn_u(object), hn_u(match);
 }

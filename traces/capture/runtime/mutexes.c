@@ -29,7 +29,7 @@ int hn_mutex_lock(pthread_mutex_t* m, const struct timespec* deadline, clockid_t
 int hn_mutex_unlock(pthread_mutex_t* m) {
   const bool outermost = !(recursive(m) && m->__data.__count > 1);
   const int error = REAL(pthread_mutex_unlock)(m);
-  if (!error && outermost) hn_sync(SYNC_UNLOCK, hn_lock_of(m)->number, hn_lock_of(m)->acquired++);
+  if (!error && outermost && hn_started) hn_sync(SYNC_UNLOCK, hn_lock_of(m)->number, hn_lock_of(m)->acquired++);
   hn_progress();
   return error;
 }

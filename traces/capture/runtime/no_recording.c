@@ -6,7 +6,7 @@
 #include "runtime.h"
 
 __thread bool hn_on __attribute__((tls_model("initial-exec")));
-bool hn_recording;
+bool hn_recording, hn_started;
 uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
 uintptr_t hn_stacks_low, hn_stacks_high;

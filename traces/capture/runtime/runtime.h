@@ -12,6 +12,7 @@
 /* Per thread: threads that the program creates by itself are not recorded. Initial-exec: no call, no allocation behind it. */
 extern __thread bool hn_on __attribute__((tls_model("initial-exec")));
 extern bool hn_recording; /* the pipe is open: threads of the team record */
+extern bool hn_started;   /* the program's own code runs: constructors of shared libraries are over */
 void hn_open(void);
 void hn_begin(int opcode);
 void hn_begin_of(int opcode, unsigned fields); /* for HN_RUN, whose fields differ in number */

@@ -14,7 +14,7 @@
 #include "runtime.h"
 
 __thread bool hn_on __attribute__((tls_model("initial-exec")));
-bool hn_recording;
+bool hn_recording, hn_started;
 int hn_descriptor = -1;
 uint8_t hn_buffer[HN_BUFFER];
 size_t hn_used;

@@ -36,6 +36,8 @@ def _print_choice(screen: Console, place: int, choice: Choice, samples: int) -> 
         f"{place}. {choice.what}: {_percent(choice.gain)} ({interval}; faster on {100 * choice.probability:.0f} % of "
         f"{samples} sampled machines), {console.seconds(choice.seconds)}",
     )
+    if choice.gain_shared is not None and choice.gain_shared > choice.gain:
+        _say(screen, f"   up to {_percent(choice.gain_shared)} with the initialisation in parallel, too")
     if choice.source:
         _say(screen, "   in the source:")
     for change in choice.source:

@@ -44,6 +44,10 @@ def _names(run: dict[str, Any]) -> str:
     return visible(" · ".join([run["machine"], *(str(run[key]) for key in _axes(run))]))
 
 
+_HARDLY = 1e-3
+_LINE = 64
+
+
 def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
@@ -65,6 +69,22 @@ def _remote_traffic(run: dict[str, Any]) -> tuple[int, int]:
     traffic = run["traffic_bytes"]
     every = sum(sum(row) for row in traffic)
     return every - sum(traffic[node][node] for node in range(len(traffic))), every
+
+
+def _hardly_from_memory(run: dict[str, Any]) -> bool:
+    """Whether the caches have all but a thousandth of the lines: shares of the rest say nothing."""
+    every = sum(run["hit_lines"]) + run["transfer_lines"] + run["memory_lines"]
+    return bool(run["memory_lines"] < _HARDLY * every)
+
+
+def _of_traffic(runs: Sequence[dict[str, Any]]) -> str | None:
+    """What the column 'remote traffic' leaves out, where that may mislead."""
+    if any(_hardly_from_memory(run) and _remote_traffic(run)[1] > 0 for run in runs):
+        return "remote traffic –: less than a thousandth of the lines come from memory."
+    by_link = [run for run in runs if str(run["bound_by"]["resource"]).startswith("link ")]
+    if any(run["transfer_lines"] * _LINE > _remote_traffic(run)[0] for run in by_link):
+        return "remote traffic is that of memory: links also carry lines that other sockets' caches hand over."
+    return None
 
 
 def _interval(run: dict[str, Any]) -> str:
@@ -128,7 +148,7 @@ def print_ranking(
                 *([console.seconds(run["seconds"])] if rank_by else []),
                 f"{100 * run['regret']:+.1f} %",
                 _share(run["remote_pages"], sum(run["pages_by_node"])),
-                _share(*_remote_traffic(run)),
+                "–" if _hardly_from_memory(run) else _share(*_remote_traffic(run)),
                 _bound_by(run, not_seen),
                 style="bold" if rank == 1 and order else None,
             )
@@ -142,8 +162,9 @@ def print_ranking(
             said.append(ranked_by(rank_by))
         machine = described[first["machine_hash"]]
         console.say(screen, console.plain(" ".join([guessed(machine.name, *machine.assumed), *said])))
-        if (passes := placed_by_a_pass(runs)) is not None:
-            console.say(screen, console.plain(passes))
+        for told in (placed_by_a_pass(runs), _of_traffic(runs)):
+            if told is not None:
+                console.say(screen, console.plain(told))
     judged = {result.run["bound_by"]["region"] for result in results if result.run["bound_by"]["region"]}
     if (told := unseen.sentences(not_seen, (result.run for result in results), judged)) is not None:
         console.say(screen, console.plain(told))
