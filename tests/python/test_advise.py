@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,8 +20,9 @@ from homenode.cli import console
 from homenode.estimating import RegionEstimate
 from homenode.gain_map import GainModel, near, remote_ratio, with_hops
 from homenode.gain_map_page import map_page
-from homenode.grids import follow_seconds
+from homenode.grids import follow_seconds, replay_seconds
 from homenode.replaying import replay_one
+from homenode.sampling import changed, sampled_factors
 from support import SCRIPTS, Ended
 
 Run = Callable[..., Ended]
@@ -118,7 +120,7 @@ def test_fewer_lines_on_sampled_machines_leave_the_stated_gain(
     monkeypatch.setattr(advising, "ONE_IN_32", "lines:sample=4")
     machines = [machine, machine.with_changes(**{"nodes.latency": "x3"})]
     gains = timing.gains(machines, lambda steps: None)
-    fewer = timing._gains(machines, list(plain), {"caches": "lines:sample=4"}, lambda steps: None)
+    fewer = advising._gains(timing._times(machines, list(plain), {"caches": "lines:sample=4"}, lambda steps: None))
     assert fewer[0] != pytest.approx(min(plain.values()) / weighted, rel=1e-6)
     assert gains[0] == pytest.approx(min(plain.values()) / weighted)
     assert gains[1] / gains[0] == pytest.approx(fewer[1] / fewer[0])
@@ -135,6 +137,36 @@ def test_where_lines_are_long_sampled_machines_follow_as_many_as_the_stated_one(
     assert run is not None
     monkeypatch.setattr(advising, "ONE_IN_EIGHT", run["caches"])
     assert timing.gains([machine], lambda steps: None) == [min(plain.values()) / weighted]
+
+
+@pytest.mark.parametrize("mapping", ["scatter", "compact"])  # on one node weights are equal
+def test_schedules_that_come_near_on_no_machine_are_replayed_on_few(
+    stencil: hn.Trace, monkeypatch: pytest.MonkeyPatch, mapping: str
+) -> None:
+    machine = hn.Machine.of(MACHINE)
+    spec = hn.RunSpec(machine, threads=4, mapping=mapping)
+    timing = _Replays(stencil, spec, plain_distributions(stencil, 4), 1)
+    with ThreadPoolExecutor(1) as pool:
+        timing.stated(pool)
+    rows = sampled_factors(machine.uncertainties, advising._TRIED + 4, 0)
+    machines = [changed(machine, machine.uncertainties, row) for row in rows]
+    monkeypatch.setattr(timing, "plain", dict.fromkeys(timing.plain, 1.0))  # all of them near on the stated one
+    advanced: list[int] = []
+    replayed = 0
+
+    def counting(trace: hn.Trace, specs: Sequence[hn.RunSpec], **more: Any) -> list[float]:
+        nonlocal replayed
+        replayed += len(specs)
+        return replay_seconds(trace, specs, **more)
+
+    monkeypatch.setattr(advising, "replay_seconds", counting)
+    gains = timing.gains(machines, advanced.append)
+    assert replayed < len(machines) * len(timing.plain)
+    assert sum(advanced) == len(machines) * (len(timing.plain) + 1)
+    monkeypatch.setattr(advising, "_CLOSE", 1e9)
+    monkeypatch.setattr(timing._static, "log", np.empty((0, 4), np.int64))  # of other weights
+    every = timing.gains(machines, lambda steps: None)
+    assert gains == pytest.approx(every, rel=1e-9)
 
 
 def test_the_number_of_workers_changes_nothing(stencil: hn.Trace, advice: hn.Advice) -> None:

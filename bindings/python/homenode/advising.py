@@ -37,6 +37,8 @@ HAND_OUTS = 64
 WEIGHTED = "latency-weighted"
 ENGINES = ("flow", "closed-form")
 SAMPLES = 20
+_TRIED = 8  # sampled machines on which each schedule that comes near is replayed
+_CLOSE = 1.01  # times the least one: a schedule that is never as near as this on those is replayed on no others
 ONE_IN_EIGHT, ONE_IN_32 = "lines:sample=8", "lines:sample=32"
 
 
@@ -255,7 +257,10 @@ class _Replays:
     def stated(self, pool: ThreadPoolExecutor) -> tuple[dict[str, float], float]:
         machine = self._spec.machine
         weighted = pool.submit(self._one, machine, WEIGHTED, keep_log=True)
-        plain = {name: pool.submit(self._one, machine, text) for name, text in self.distributions.items()}
+        plain = {
+            name: pool.submit(self._one, machine, text, keep_log=name == "static")
+            for name, text in self.distributions.items()
+        }
         self._static, self._weighted = plain["static"].result(), weighted.result()
         self.plain = {name: result.result().seconds for name, result in plain.items()}
         return self.plain, self._weighted.seconds
@@ -264,27 +269,54 @@ class _Replays:
         return self._static.run
 
     def gains(self, machines: Sequence[Machine], advance: Callable[[int], None]) -> list[float]:
-        """The best of the plain schedules that come near on the stated machine, over the weighted one."""
+        """The best of the plain schedules that come near, over the weighted one.
+
+        Near on the stated machine; of more than `_TRIED` machines, on one of the first so many, too, but closer.
+        """
         near = [name for name, seconds in self.plain.items() if seconds <= 1.1 * min(self.plain.values())]
         scale, caches = 1.0, {}
         samples = self._static.run["caches"] == ONE_IN_EIGHT and self._spec.caches != ONE_IN_EIGHT
         if samples and self._spec.machine._core.allows_sample(32):
             caches = {"caches": ONE_IN_32}
-            (stated,) = self._gains([self._spec.machine], near, caches, lambda steps: None)
-            scale = min(self.plain.values()) / self._weighted.seconds / stated
-        gains = [scale * gain for gain in self._gains(machines, near, caches, advance)]
-        advance(len(machines) * (len(self.plain) - len(near)))
-        return gains
+            times = self._times([self._spec.machine], near, caches, lambda steps: None)
+            scale = min(self.plain.values()) / self._weighted.seconds / _gains(times)[0]
+        done = 0
 
-    def _gains(
+        def counted(steps: int) -> None:
+            nonlocal done
+            done += steps
+            advance(steps)
+
+        first = self._times(machines[:_TRIED], near, caches, counted)
+        best = [min(seconds) for seconds in zip(*(first[name] for name in near), strict=True)]
+        near = [
+            name for name in near if any(own <= _CLOSE * least for own, least in zip(first[name], best, strict=True))
+        ]
+        rest = self._times(machines[_TRIED:], near, caches, counted) if machines[_TRIED:] else {}
+        advance(len(machines) * (len(self.plain) + 1) - done)
+        return [scale * gain for times in (first, rest) if times for gain in _gains(times)]
+
+    def _times(
         self, machines: Sequence[Machine], near: Sequence[str], options: dict[str, str], advance: Callable[[int], None]
-    ) -> list[float]:
+    ) -> dict[str, list[float]]:
+        """Seconds on each machine, by schedule. Equal weights are `static`, which is replayed once."""
+        import numpy
+
+        log, of_static = self._weighted.log, self._static.log
+        assert log is not None and of_static is not None
+        equal = "static" in near and numpy.array_equal(log, of_static)
         specs = [self._of(machine, self.distributions[name]).with_(**options) for machine in machines for name in near]
         seconds = replay_seconds(self._trace, specs, workers=self._workers, advance=advance)
-        assert self._weighted.log is not None
+        found = {name: seconds[place :: len(near)] for place, name in enumerate(near)}
+        if equal:
+            return {**found, WEIGHTED: found["static"]}
         weighted = [self._of(machine, WEIGHTED).with_(**options) for machine in machines]
-        times = follow_seconds(self._trace, weighted, self._weighted.log, workers=self._workers, advance=advance)
-        return [min(seconds[place * len(near) : (place + 1) * len(near)]) / time for place, time in enumerate(times)]
+        return {**found, WEIGHTED: follow_seconds(self._trace, weighted, log, workers=self._workers, advance=advance)}
+
+
+def _gains(times: dict[str, list[float]]) -> list[float]:
+    plain = zip(*(seconds for name, seconds in times.items() if name != WEIGHTED), strict=True)
+    return [min(seconds) / weighted for seconds, weighted in zip(plain, times[WEIGHTED], strict=True)]
 
 
 class _Estimates:

@@ -216,8 +216,9 @@ class Trace:
     def unseen(self) -> dict[str, Any]:
         """What ran outside of the instrumented code: calls and instructions of the whole program, by function, by region.
 
-        ``{"known", "share", "at_least", "calls", "instructions", "seen_instructions", "recorded_instructions", "functions":
-        [{"function", "library", "recorded", "basis", "samples", "calls", "instructions", "share"}], "regions": [{"label", "share", …, "settled"}]}``
+        ``{"known", "share", "at_least", "calls", "instructions", "seen_instructions", "recorded_instructions",
+        "functions": [{"function", "library", "recorded", "basis", "samples", "calls", "instructions", "share"}],
+        "regions": [{"label", "share", …, "settled"}]}``
         """
         if self._unseen is None:
             self._unseen = unseen.summary(self._core.code(), self.labels)
