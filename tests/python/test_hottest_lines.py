@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import homenode as hn
+from homenode import compiler
 from homenode.cli import console
 from homenode.cli.inspect import _print_regions
 from homenode.hottest_lines import hottest_lines
@@ -28,6 +32,37 @@ def test_accesses_tell_apart_the_regions_of_one_construct() -> None:
     regions = [_region(label, f"a.c:{place}") for place, label in enumerate(labels)]
     code = [_code(7, **{label.replace("#", "_"): 5 for label in ("main#0", "main#01")})]
     assert hottest_lines(regions, code) == ["a.c:0", "a.c:1", "a.c:2", "a.c:3", "a.c:4", "a.c:7"]
+
+
+def test_headers_of_the_system_stand_for_a_region_only_where_nothing_else_does() -> None:
+    def header(count: int) -> dict[str, object]:
+        return {**_code(45, sweep=count), "file": "c++/12/bits/stl_vector.h"}
+
+    own, outside = _region("sweep", "a.c:3"), _region("sweep", "c++/12/bits/stl_heap.h:9")
+    assert hottest_lines([own], [header(5), _code(7, sweep=5)]) == ["a.c:7"]
+    assert hottest_lines([own], [header(6), _code(7, sweep=5)]) == ["a.c:3"]
+    assert hottest_lines([outside], [header(6), _code(7, sweep=5)]) == ["c++/12/bits/stl_vector.h:45"]
+
+
+@pytest.mark.capture
+def test_what_comes_from_the_system_s_headers_is_told_by_the_program_s_own_line(tmp_path: Path) -> None:
+    text = """#include <numeric>
+#include <vector>
+int main(int count, char**) {
+  std::vector<double> values(40000);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = (i * 7919) % 40009;
+  std::partial_sum(values.begin(), values.end(),
+                   values.begin());
+  return values[count] < 0;
+}
+"""
+    (tmp_path / "own.cpp").write_text(text)
+    program = tmp_path / "own"
+    assert compiler.main(["-O2", "-g", str(tmp_path / "own.cpp"), "-o", str(program)], "c++") == 0
+    found = hn.capture(command=[program]).inspect()
+    assert [one["symbol"] for one in found["objects"] if one["kind"] == "heap"] == ["own.cpp:4"]
+    assert {region["hottest_line"].partition(":")[0] for region in found["regions"]} == {"own.cpp"}
 
 
 @pytest.mark.parametrize(("tiny", "every", "shown"), [(8, False, 1), (7, False, 8), (8, True, 9)])

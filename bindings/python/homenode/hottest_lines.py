@@ -36,6 +36,8 @@ def hottest(lines: Lines) -> tuple[str, float]:
 def hottest_lines(regions: Sequence[Mapping[str, Any]], code: Iterable[Mapping[str, Any]]) -> list[str]:
     """By region ``"file:line"`` where most of its instructions ran, else where most of its accesses are; empty if it has neither.
 
+    Where most instructions are those of the system's headers, the program's line with most accesses says more.
+
     `regions`: of an inspection. Instructions of a parallel construct are counted for all of its loops together: where it has several
     regions, their accesses tell them apart.
     """
@@ -46,7 +48,20 @@ def hottest_lines(regions: Sequence[Mapping[str, Any]], code: Iterable[Mapping[s
 
     parts = Counter(construct(region["label"]) for region in regions)
     ran = instructions_by_line(code)
-    by_instructions = [
-        hottest(ran.get(region["label"], {}))[0] if parts[construct(region["label"])] == 1 else "" for region in regions
-    ]
-    return [line or region["busiest_line"] for line, region in zip(by_instructions, regions, strict=True)]
+    found = []
+    for region in regions:
+        lines = ran.get(region["label"], {}) if parts[construct(region["label"])] == 1 else {}
+        own = {place: count for place, count in lines.items() if not _is_header(place[0])}
+        by_accesses = str(region["busiest_line"])
+        if 2 * sum(own.values()) >= sum(lines.values()):
+            found.append(hottest(own)[0] or by_accesses)
+        elif by_accesses and not _is_header(by_accesses):
+            found.append(by_accesses)
+        else:
+            found.append(hottest(lines)[0])
+    return found
+
+
+def _is_header(file: str) -> bool:
+    """Whether a source is one of the system's: those alone have folders in a trace."""
+    return "/" in file

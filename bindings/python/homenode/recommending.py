@@ -253,10 +253,10 @@ def recommend(
     name = str(program) if isinstance(program, str | Path) else ""
     commands = Commands(ways, words or words_of(trace), name)
     search = WaySearch(ways, commands, replays, workers)
-    with stage("screening") as advance:
+    with stage(f"screening, at most {replays} replays") as advance:
         found = search.run(choices, advance)
     telling = _Telling(ways, commands, search)
-    with stage("ranking") as advance:
+    with stage(f"ranking, {samples * (len(found) + 1) if found else 0} replays") as advance:
         chosen = telling.ranked(found, samples, workers, advance)
     with stage("trying allocations") as advance:
         allocations, took = _allocations(ways, samples, workers, search.refused, advance)

@@ -101,7 +101,7 @@ void ProgramText::look_up_lines() {
       ids.push_back(id);
     }
     if (offsets.empty()) continue;
-    const auto lines = modules_[module]->lines(offsets);
+    const auto lines = modules_[module]->lines(offsets, ModuleSymbols::Inlined::own);
     for (std::size_t i = 0; i < ids.size() && i < lines.size(); ++i) {
       Site& site = sites[ids[i].index()];
       site.file = as_utf8(lines[i].first), site.line = lines[i].second;
@@ -134,7 +134,7 @@ void ProgramText::read_notes(const ModuleSymbols& program) {
 
 ProgramText::Line ProgramText::line_of(const CallSite& site) const {
   if (site.module >= modules_.size() || !modules_[site.module]) return {};
-  return modules_[site.module]->lines({site.offset}).front();
+  return modules_[site.module]->lines({site.offset}, ModuleSymbols::Inlined::innermost).front();
 }
 
 bool ProgramText::calls_calloc(const CallSite& site) {

@@ -69,13 +69,29 @@ std::string ModuleSymbols::section(const std::string& name) const {
   return found == sections_.end() ? std::string{} : found->second;
 }
 
+namespace {
+
+std::string_view system_header(std::string_view path) {
+  for (const std::string_view folder : {"/usr/include/", "/usr/lib/"})
+    if (path.starts_with(folder)) return path.substr(folder.size());
+  return {};
+}
+
+}  // namespace
+
+std::string source_name(const std::string& path) {
+  const std::string clean = std::filesystem::path{path}.lexically_normal().string();
+  const std::string_view header = system_header(clean);
+  return header.empty() ? std::filesystem::path{clean}.filename().string() : std::string{header};
+}
+
 std::vector<std::pair<std::string, std::uint32_t>> ModuleSymbols::lines(const std::vector<std::uint64_t>& offsets, Inlined which) const {
   std::vector<std::pair<std::string, std::uint32_t>> result(offsets.size());
   if (offsets.empty()) return result;
   std::string quoted;
   for (const char c : path_.string()) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
   // With -a the address stands before the places of each offset, with -i there are several, innermost first.
-  std::string command = (which == Inlined::outermost ? "addr2line -a -i -e '" : "addr2line -a -e '") + quoted + "'";
+  std::string command = (which == Inlined::innermost ? "addr2line -a -e '" : "addr2line -a -i -e '") + quoted + "'";
   char number[32];
   for (const std::uint64_t offset : offsets) {
     std::snprintf(number, sizeof number, " 0x%llx", static_cast<unsigned long long>(offset));
@@ -95,7 +111,9 @@ std::vector<std::pair<std::string, std::uint32_t>> ModuleSymbols::lines(const st
     auto& [file, number_of_line] = result[answered - 1];
     const std::size_t colon = text.rfind(':');
     if (colon == std::string::npos || text[0] == '?') continue;
-    file = std::filesystem::path{text.substr(0, colon)}.filename().string();  // no folders of the host
+    const std::string name = source_name(text.substr(0, colon));
+    if (which == Inlined::own && !file.empty() && (file.find('/') == std::string::npos || name.find('/') != std::string::npos)) continue;
+    file = name;
     number_of_line = static_cast<std::uint32_t>(std::strtoul(text.c_str() + colon + 1, nullptr, 10));
   }
   ::pclose(answer);

@@ -15,6 +15,9 @@ struct Variable {
   bool thread_local_storage = false;
 };
 
+// A source as traces name it: without folders, for those are the host's. Headers of the system have theirs: c++/12/bits/stl_vector.h.
+std::string source_name(const std::string& path);
+
 class ModuleSymbols {
 public:
   // An unreadable or foreign file has no symbols; never throws for one.
@@ -24,10 +27,11 @@ public:
   const std::vector<Variable>& variables() const { return variables_; }
   // Content of a section that is not loaded, without zero bytes; "" if absent.
   std::string section(const std::string& name) const;
-  // Of code that was inlined: the line in its own function, or that in the function that it became a part of.
-  enum class Inlined : std::uint8_t { innermost, outermost };
-  // file and line of each offset, by binutils' addr2line; empty where it is missing.
-  std::vector<std::pair<std::string, std::uint32_t>> lines(const std::vector<std::uint64_t>& offsets, Inlined = Inlined::innermost) const;
+  // Of code that was inlined: the line in its own function, that in the function that it became a part of, or the innermost one outside of
+  // the system's headers: std::vector's code is the line that calls it.
+  enum class Inlined : std::uint8_t { innermost, outermost, own };
+  // source_name and line of each offset, by binutils' addr2line; empty where it is missing.
+  std::vector<std::pair<std::string, std::uint32_t>> lines(const std::vector<std::uint64_t>& offsets, Inlined) const;
 
 private:
   struct Function {

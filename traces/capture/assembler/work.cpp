@@ -11,6 +11,7 @@
 #include "sim/base/errors.hpp"
 #include "sim/base/text.hpp"
 #include "traces/capture/assembler/names.hpp"
+#include "traces/capture/assembler/symbols.hpp"
 
 namespace homenode {
 
@@ -214,7 +215,7 @@ private:
     block.instructions = note.at("instructions");
     block.address = note.at("address");
     // no folders of the host
-    block.file = valid_utf8(std::filesystem::path{bytes_of_characters(note.at("file"))}.filename().string()), block.line = note.at("line");
+    block.file = valid_utf8(source_name(bytes_of_characters(note.at("file")))), block.line = note.at("line");
     code.blocks.push_back(std::move(block));
   }
   // More than once where the program tried to leave.
