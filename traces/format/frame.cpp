@@ -181,6 +181,10 @@ void FrameReader::get(std::uint64_t offset, void* data, std::size_t size) const 
   }
 }
 
+namespace {
+constexpr const char* whole_or_recovered = "; allowed: a whole copy of the trace, or what 'homenode recover' keeps of this one";
+}
+
 Frame FrameReader::read(std::uint64_t offset) const {
   std::uint64_t next = 0;
   return read(
@@ -190,7 +194,7 @@ Frame FrameReader::read(std::uint64_t offset) const {
 Frame FrameReader::read(std::uint64_t offset, const std::function<bool(std::uint16_t)>& wanted, std::uint64_t& next) const {
   if (offset > size_ || size_ - offset < frame_header_bytes) {
     fail(offset, "truncated: " + std::to_string(size_ - std::min(size_, offset)) + " bytes remain; a frame's header has " +
-                     std::to_string(frame_header_bytes));
+                     std::to_string(frame_header_bytes) + whole_or_recovered);
   }
   std::array<std::uint8_t, frame_header_bytes> header{};
   get(offset, header.data(), header.size());
@@ -204,7 +208,8 @@ Frame FrameReader::read(std::uint64_t offset, const std::function<bool(std::uint
   const std::uint64_t raw = get_little(header.data() + 8, 8), stored = get_little(header.data() + 16, 8);
   const std::uint64_t remaining = size_ - offset - frame_header_bytes;
   if (stored > remaining) {
-    fail(offset, "truncated: the frame holds " + std::to_string(stored) + " bytes, " + std::to_string(remaining) + " remain in the file");
+    fail(offset, "truncated: the frame holds " + std::to_string(stored) + " bytes, " + std::to_string(remaining) + " remain in the file" +
+                     whole_or_recovered);
   }
   frame.raw_bytes = raw;
   std::vector<std::uint8_t> payload(stored);
