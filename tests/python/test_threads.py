@@ -197,6 +197,47 @@ def test_threads_of_the_standard_library(tmp_path: Path, capfd: pytest.CaptureFi
     # named by the program's own functions, not by the library's
     routines = [entry["routine"] for entry in trace.thread_graph()["threads"][1:]]
     assert [routine.split("::")[-1] for routine in routines] == ["consume", "produce", "{lambda()#1}", "{lambda()#2}"]
+
+
+POOL = """#include <mutex>
+#include <thread>
+#include <vector>
+struct Pool {
+  std::vector<std::thread> workers;
+  std::mutex mutex;
+  int next = 0;
+  explicit Pool(unsigned long count, std::vector<double>* data) {
+    for (unsigned long k = 0; k < count; ++k)
+      workers.emplace_back([this, data] {
+        for (;;) {
+          int task;
+          { std::lock_guard<std::mutex> guard(mutex); task = next++; }
+          if (task >= 64) return;
+          for (int i = 0; i < 1000; ++i) (*data)[task * 1000 + i] += 1;
+        }
+      });
+  }
+};
+int main() {
+  std::vector<double> data(64000);
+  Pool pool(4, &data);
+  for (auto& worker : pool.workers) worker.join();
+  return 0;
+}
+"""
+
+
+def test_the_workers_of_a_pool_take_turns(tmp_path: Path) -> None:
+    (tmp_path / "pool.cpp").write_text(POOL)
+    program = tmp_path / "pool"
+    assert compiler.main(["-O2", "-g", str(tmp_path / "pool.cpp"), "-o", str(program)], "c++") == 0
+    trace = hn.capture(command=[program])
+    regions = [region for region in trace.inspect()["regions"] if region["kind"] == "thread"]
+    # the whole of its function's name, whose parameters have commas and spaces
+    assert all(region["label"].startswith("Pool::Pool(unsigned_long,std::vector<") for region in regions)
+    busy = [thread["busy_seconds"] for thread in hn.replay(trace, "xeon-x5550-2s").run["threads_detail"][1:]]
+    assert len(busy) == 4
+    assert max(busy) < 1.5 * min(busy)
     assert captured(program).hash == trace.hash
     assert hn.replay(trace, MACHINE, threads=5).seconds > 0
 

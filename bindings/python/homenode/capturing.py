@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ from typing import Any, BinaryIO
 from homenode import _core, capture_processes
 from homenode.arguments import is_path, text, whole_number
 from homenode.capture_processes import Assembler, Ending, File, how_it_ended, pipe, run
-from homenode.errors import CaptureError, UsageError
+from homenode.compiler.link_marks import link_mark
+from homenode.errors import CaptureError, UncountedProgram, UsageError
 from homenode.kernel_sources import Kernel, kernel
 from homenode.outputs import check_trace_output, reserved_part
 from homenode.program_files import Input, LastLine
@@ -252,6 +254,18 @@ def is_traced(program: Path) -> bool:
         return False
 
 
+def beside(program: Path, kind: str) -> Path | None:
+    """The twin (``twin``) or the timed program (``timed``) of a traced one: beside it, or where it was linked, if that has its mark."""
+    for place in (program.absolute(), program.resolve()):
+        if (found := place.with_name(f"{place.name}.{kind}")).is_file():
+            return found
+    mark = link_mark(program)
+    if mark is None:
+        return None
+    found = Path(f"{mark['place']}.{kind}")
+    return found if found.is_file() and link_mark(found) == mark else None
+
+
 class _Run:
     """One capture of a program, and of its twin."""
 
@@ -321,6 +335,17 @@ class _Run:
 
     def _count_work(self, environment: dict[str, str], counts: BinaryIO) -> Ending:
         """Instructions by class, counted by the uninstrumented twin, into a pipe; nothing when the program has none."""
+        program = Path(self._words.words[0])
+        if beside(program, "twin") is None:
+            if is_traced(program):
+                warnings.warn(
+                    f"{program.name}.twin, which counts instructions, is not beside {program.name} nor where that was linked: "
+                    "times of this trace are those of memory alone; allowed: the program where it was linked, or copies of "
+                    f"{program.name}.twin and {program.name}.timed beside the copy",
+                    UncountedProgram,
+                    stacklevel=2,
+                )
+            return Ending.own
         self._progress(f"counting instructions of {self._words.name}")
         return self._again("twin", "HOMENODE_WORK", environment, counts)
 
@@ -332,6 +357,8 @@ class _Run:
 
         A run that does not come to its end tells nothing, and spoils nothing.
         """
+        if beside(Path(self._words.words[0]), "timed") is None:
+            return
         self._progress(f"timing {self._words.name}")
         for _ in range(_TIMED_RUNS):
             if self._again("timed", "HOMENODE_TIMED", environment, counts) is not Ending.own:
@@ -339,8 +366,8 @@ class _Run:
 
     def _again(self, kind: str, variable: str, environment: dict[str, str], counts: BinaryIO) -> Ending:
         """Run the program of this kind that stands beside the traced one, if it does; it writes to the pipe, and is not heard."""
-        program = Path(f"{self._words.words[0]}.{kind}").absolute()
-        if not program.is_file():
+        program = beside(Path(self._words.words[0]), kind)
+        if program is None:
             return Ending.own
         pipe_end = os.fdopen(os.dup(counts.fileno()), "wb")  # becomes the program's alone
         words = [str(program), *self._words.words[1:]]

@@ -33,5 +33,9 @@ class TruncatedTrace(UserWarning):
     """A prediction is of what a program did until it was ended: its trace is truncated."""
 
 
+class UncountedProgram(UserWarning):
+    """A program is captured without its twin, so that the trace has no instructions."""
+
+
 class DisturbedMachine(UserWarning):
     """A machine's description was measured while other work ran: its numbers may be off by more than they say."""

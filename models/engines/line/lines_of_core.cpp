@@ -138,7 +138,8 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
     }
   }
   if (!issue(r, miss, places)) return false;
-  if (machine_.overlap == Overlap::full || touch.parallelism > 1) return true;
+  const bool waits = touch.atomic && fate.from == LineFate::From::transfer;  // as in contention_cost.hpp
+  if (!waits && (machine_.overlap == Overlap::full || touch.parallelism > 1)) return true;
   wait(r, RunningSlice::Waits::for_all);
   return false;
 }

@@ -8,8 +8,8 @@
 // slices pass in the order of time: others go on as in their last slice of the same execution, access for access; the first slices see
 // those alone that have begun before them. All code of created threads counts as one execution.
 //
-// Only lines are followed that a slice writes twice or more, in touches of one line or two: streams hand a line over once. Cores that only
-// read such a line are not seen.
+// Only lines are followed that a slice writes twice or more, in touches of one line or two: streams hand a line over once. Touches of
+// atomic accesses may be of many lines: the bins of a histogram in turn. Cores that only read such a line are not seen.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ public:
   void begin(CoreId, std::uint64_t time);
   // `accesses`: of the slice so far, those of the touch among them.
   void wrote(const LineTouch& touch, std::uint64_t accesses) {
-    if (touch.lines.size() <= 2 && !touch.non_temporal) add(touch, accesses);
+    if (touch.lines.size() <= (touch.atomic ? followed / 8 : 2) && !touch.non_temporal) add(touch, accesses);
   }
   // It ends: what is known by now. In a round (`ahead`) end_round works it out, and it must stay where it is until then.
   void end(Contention&, std::uint64_t accesses, bool ahead);

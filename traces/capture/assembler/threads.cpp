@@ -16,8 +16,13 @@ std::string lambda_in(const std::string& name) {
   const std::size_t lambda = name.find("{lambda");
   const std::size_t end = name.find('}', lambda);
   if (lambda == std::string::npos || end == std::string::npos) return "";
-  const std::size_t before = name.find_last_of("<,( ", lambda);
-  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  // Back to where the argument of the template begins, over the parameters of the function that has the lambda.
+  std::size_t begin = lambda;
+  for (int depth = 0; begin > 0; --begin) {
+    const char before = name[begin - 1];
+    depth += (before == ')' || before == '>') - (before == '(' || before == '<');
+    if (depth < 0 || (depth == 0 && (before == ',' || before == ' '))) break;
+  }
   return name.substr(begin, end + 1 - begin);
 }
 }  // namespace

@@ -5,6 +5,7 @@
 // STREAM and COUNTS are descriptors to read: the runtime's stream, the twin's counts. CONTROL is a socket to the capture: when it has
 // counted, it says there how the program ended (`A` if somebody asked it to, `O` if not, then the reason); the end of that file
 // without a word means that the capture was killed. What was assembled, or the error, goes there as one JSON line.
+#include <malloc.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -64,6 +65,10 @@ nlohmann::json assembled(int stream, const AssembleOptions& options) {
 int main(int count, char** words) {
   if (count < 7) return 2;
   std::signal(SIGPIPE, SIG_IGN);
+  // Buffers of a few MB come and go by the thousand: memory that is given back to the kernel each time is zeroed each time.
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_TOP_PAD, 64 << 20);
   const int stream = descriptor(words[1]), control = descriptor(words[3]);
   AssembleOptions options;
   options.work = std::string{"/dev/fd/"} + words[2];

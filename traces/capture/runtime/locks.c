@@ -24,12 +24,12 @@ struct lock* hn_lock_of(void* object) {
     if (old) munmap(old, before * sizeof *old);
   }
   struct lock* found = slot_of(object);
-  if (!found->object) *found = (struct lock){object, 2 + lock_count++ + renewed, 0};
+  if (!found->object) *found = (struct lock){.object = object, .number = 2 + lock_count++ + renewed};
   return found;
 }
 void hn_renew_lock(void* object) {
   if (!lock_slots || !slot_of(object)->object) return;
-  *slot_of(object) = (struct lock){object, 2 + lock_count + renewed++, 0};
+  *slot_of(object) = (struct lock){.object = object, .number = 2 + lock_count + renewed++};
 }
 void hn_sync(int operation, uint64_t object, uint64_t match) {
   if (!hn_on || !hn_started) return;

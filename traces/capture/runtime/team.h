@@ -73,6 +73,8 @@ bool hn_next(uint64_t* low, uint64_t* high);
 struct lock {
   void* object;
   uint64_t number, acquired;
+  const struct thread* last; /* who had it last, so many times in a row (mutexes.c) */
+  uint32_t in_a_row, passed_on;
 };
 struct lock* hn_lock_of(void* object);
 void hn_renew_lock(void* object); /* another object begins at this address: it gets a number of its own */

@@ -14,7 +14,7 @@ import click
 from homenode.cli import verbosity
 from homenode.cli.examples import epilog
 from homenode.cli.telling import tell
-from homenode.errors import CaptureError, DisturbedMachine, Error, TruncatedTrace
+from homenode.errors import CaptureError, DisturbedMachine, Error, TruncatedTrace, UncountedProgram
 from homenode.visible import visible
 
 # Each command is a module of its name, imported only when it runs: `homenode --help` must not load NumPy, and `homenode doctor` must run
@@ -128,7 +128,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: objec
 
 
 _warned: set[str] = set()
-_OURS = (TruncatedTrace, DisturbedMachine)
+_OURS = (TruncatedTrace, DisturbedMachine, UncountedProgram)
 
 
 def _say(message: str) -> int:

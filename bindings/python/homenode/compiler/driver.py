@@ -21,6 +21,7 @@ from homenode.compiler.copies import as_calls
 from homenode.compiler.fortran_pragmas import included, rewrite_fortran, without_markers
 from homenode.compiler.languages import compiler_of, refusal_of
 from homenode.compiler.libraries import inputs_of, untraced
+from homenode.compiler.link_marks import SECTION, mark_of
 from homenode.compiler.losses import losses_of
 from homenode.compiler.pragmas import Rewritten, rewrite
 from homenode.compiler.twin import with_counters
@@ -336,6 +337,15 @@ def _add_losses(program: Path, losses: list[dict[str, Any]]) -> None:
         _run("objcopy", "--remove-section", section, "--add-section", f"{section}={notes}", program)
 
 
+def _mark(programs: list[Path], target: Path) -> None:
+    """Where a program was linked, and when: a copy finds its twin by it (link_marks)."""
+    with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
+        mark = Path(name) / "mark"
+        mark.write_text(mark_of(target))
+        for program in programs:
+            _run("objcopy", "--remove-section", SECTION, "--add-section", f"{SECTION}={mark}", program)
+
+
 def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> None:
     runtime, compiler = capture_runtime(), compiler_of(driver)
     inputs = [*map(str, objects), *line.link]
@@ -360,12 +370,14 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
             file=sys.stderr,
             end="",
         )
-    elif said := _link_inner(_PLAIN, "timed.o", timed, inputs, flags, compiler):
+    elif twin.is_file() and (said := _link_inner(_PLAIN, "timed.o", timed, inputs, flags, compiler)):
         print(
             f"homenode {driver}: {target} will not be timed, for {timed.name} does not link:\n{said}",
             file=sys.stderr,
             end="",
         )
+    if twin.is_file():
+        _mark([program for program in (target, twin, timed) if program.is_file()], target)
 
 
 def _link_inner(
