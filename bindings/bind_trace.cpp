@@ -56,6 +56,12 @@ std::string truncated_by(const Workload& workload) {
   return "";
 }
 
+// Whether the program's own functions ran on threads that are not recorded (traces/capture/runtime/program_threads.c).
+bool ran_on_library_threads(const Workload& workload) {
+  return std::any_of(workload.losses.begin(), workload.losses.end(),
+                     [](const Loss& loss) { return loss.reason.starts_with("the program's code on threads of a library"); });
+}
+
 // Regions by number, and the processor time of the program as it is that they took together on the host of the capture.
 py::list measured_times_of(const Workload& workload) {
   return list_of(workload.executed.times, [](const MeasuredTime& time) {
@@ -193,6 +199,7 @@ void bind_trace(py::module_& module) {
       .def_property_readonly("hash", [](const Workload& workload) { return workload.content_hash; })
       .def_property_readonly("complete", [](const Workload& workload) { return workload.complete; })
       .def_property_readonly("truncated_by", &truncated_by)
+      .def_property_readonly("ran_on_library_threads", &ran_on_library_threads)
       .def_property_readonly("program", [](const Workload& workload) { return workload.program; })
       .def_property_readonly("arguments", [](const Workload& workload) { return workload.arguments; })
       .def_property_readonly("labels", &labels_of)

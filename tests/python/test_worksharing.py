@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from homenode import compiler
 from homenode.compiler.fortran_pragmas import rewrite_fortran
 from homenode.compiler.pragmas import rewrite
 from homenode.compiler.twin import _defined
+from support import Ended
 
 LOOP = """double a[3000];
 int main(void) {
@@ -171,3 +173,39 @@ def test_a_thread_of_a_library_may_wake_the_program(tmp_path: Path) -> None:
     assert compiler.main(words, "cc") == 0
     trace = hn.capture(command=[program], timeout=60)
     assert trace.complete
+
+
+LENDING = """#include <pthread.h>
+static void (*work)(void);
+static void* run(void* none) { work(); return none; }
+void on_a_thread_of_its_own(void (*given)(void)) {
+  pthread_t thread;
+  work = given;
+  pthread_create(&thread, 0, run, 0);
+  pthread_join(thread, 0);
+}
+"""
+LENT = """void on_a_thread_of_its_own(void (*given)(void));
+double a[1000], b[1000];
+static void mine(void) { for (int i = 0; i < 1000; ++i) a[i] = i; }
+int main(void) {
+  on_a_thread_of_its_own(mine);
+  for (int i = 0; i < 1000; ++i) b[i] = i;
+  return 0;
+}
+"""
+
+
+def test_code_that_runs_on_threads_of_a_library_is_told_to_be_lost(homenode: Run, tmp_path: Path) -> None:
+    (tmp_path / "lending.c").write_text(LENDING)
+    (tmp_path / "lent.c").write_text(LENT)
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-pthread", "lending.c", "-o", "liblending.so"], cwd=tmp_path, check=True
+    )
+    assert homenode("cc", "-O1", "-g", "lent.c", "-L.", "-llending", "-Wl,-rpath,$ORIGIN", "-o", "lent").status == 0
+    done = homenode("capture", "-o", "lent.hnt", "--", "./lent")
+    assert done.status == 0, done
+    said = "a part of the program ran on threads of a library, where it is not recorded"
+    assert done.stderr.count(said) == 1
+    assert 1000 <= hn.Trace.open(tmp_path / "lent.hnt").accesses < 1100
+    assert homenode("replay", "lent.hnt", "--machine", "xeon-x5550-2s").stderr.count(said) == 1

@@ -52,6 +52,7 @@ class Trace:
     hash: Final[str]
     complete: Final[bool]
     truncated_by: Final[str]
+    ran_on_library_threads: Final[bool]
     program: Final[str]
     arguments: Final[str]
     labels: Final[list[str]]

@@ -42,6 +42,12 @@ def existing(path: str | Path) -> Path:
     return path
 
 
+_ON_LIBRARY_THREADS = (
+    "a part of the program ran on threads of a library, where it is not recorded: another part each time; allowed: "
+    "'taskset -c 0 homenode capture …', where such libraries (std::execution's, say) run all of it on the calling thread"
+)
+
+
 class Trace:
     """An open .hnt file. Bodies of regions are read when they are needed, so that memory does not grow with the trace."""
 
@@ -112,6 +118,8 @@ class Trace:
         found = []
         if not self.complete:
             found.append(f"truncated: {self.truncated_by}; what came after is not in it")
+        if self._core.ran_on_library_threads:
+            found.append(_ON_LIBRARY_THREADS)
         if self.accesses == 0:
             found.append(f"it holds no accesses: {self._why_no_accesses()}")
         return found
@@ -138,6 +146,8 @@ class Trace:
                 "" if self.unseen["known"] else "; its instructions were not counted, so times are of memory alone"
             )
             warnings.warn(f"{self._path} is {self.remarks[0]}{uncounted}", TruncatedTrace, stacklevel=2)
+        if self._core.ran_on_library_threads:
+            warnings.warn(f"{self._path}: {_ON_LIBRARY_THREADS}", TruncatedTrace, stacklevel=2)
 
     @property
     def program(self) -> str:

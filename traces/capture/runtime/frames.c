@@ -3,6 +3,7 @@
  */
 #include <sys/mman.h>
 
+#include "program_threads.h"
 #include "runtime.h"
 
 enum { MOST_STACKS = HN_FIRST_CREATED + 65536, DEPTH = 256 };
@@ -75,7 +76,8 @@ void hn_runs_on_rank(unsigned number) {
 
 void __tsan_func_entry(void* caller) {
   (void)caller;
-  struct stack* s = hn_on && rank < known ? stacks[rank] : 0;
+  if (!hn_on) return hn_runs_unseen();
+  struct stack* s = rank < known ? stacks[rank] : 0;
   if (!s) return;
   if (s->depth < DEPTH) {
     s->frame[s->depth].low = (uintptr_t)__builtin_frame_address(0) + 16;

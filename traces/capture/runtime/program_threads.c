@@ -37,6 +37,17 @@ void hn_threads_open(void) {
 void hn_threads_close(void) { hn_threads_managed = false; }
 void hn_threads_act_as_main(void) { hn_thread_ = hn_threads_managed ? &main_thread : 0; }
 void hn_threads_have_company(void) { foreign = true; }
+#ifndef HOMENODE_TWIN
+static uint64_t lent; /* functions of the program that such threads called */
+void hn_runs_unseen(void) {
+  if (hn_recording && foreign && !hn_thread_) __atomic_fetch_add(&lent, 1, __ATOMIC_RELAXED);
+}
+void hn_lent_losses(void) {
+  if (!lent) return;
+  hn_control(HN_LOSS);
+  hn_u(lent), hn_site(0), hn_s("the program's code on threads of a library (std::execution's, say): what it does is not recorded");
+}
+#endif
 
 void* hn_real(const char* name) {
   const bool was_on = hn_on;

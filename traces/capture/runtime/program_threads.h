@@ -46,6 +46,7 @@ void hn_test_cancel(void);
 void hn_threads_spin(const void* object);
 
 void hn_threads_have_company(void); /* others than the program's threads may end a wait */
+void hn_runs_unseen(void);          /* a function of the program begins on a thread that is not recorded */
 
 /* The C library's own function of that name. */
 void* hn_real(const char* name);

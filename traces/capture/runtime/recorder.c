@@ -336,24 +336,26 @@ static inline void spin(const volatile void* word, const void* site) {
 static inline void stored(const volatile void* word) {
   if (__builtin_expect(hn_words_waited_for != 0, 0)) hn_stored(word);
 }
-#define ATOMIC(bits, type)                                                   \
-  type __tsan_atomic##bits##_load(const volatile type* a, int order) {       \
-    (void)order, spin(a, (const void*)PC);                                   \
-    record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                        \
-    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                             \
-  }                                                                          \
-  void __tsan_atomic##bits##_store(volatile type* a, type v, int order) {    \
-    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);           \
-    __atomic_store_n(a, v, __ATOMIC_SEQ_CST), stored(a);                     \
-  }                                                                          \
-  type __tsan_atomic##bits##_exchange(volatile type* a, type v, int order) { \
-    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);           \
-    const type before = __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);         \
-    if (before != v)                                                         \
-      stored(a);                                                             \
-    else                                                                     \
-      spin(a, (const void*)PC);                                              \
-    return before;                                                           \
+/* A load is a load. But of `omp atomic` on a floating-point number gcc makes a relaxed one and a compare and exchange that it does not
+ * instrument: such a load stands for the update. A store is an exchange where it is sequentially consistent. */
+#define ATOMIC(bits, type)                                                                   \
+  type __tsan_atomic##bits##_load(const volatile type* a, int order) {                       \
+    spin(a, (const void*)PC);                                                                \
+    record((uintptr_t)a, PC, order == __ATOMIC_RELAXED ? HN_ATOMIC : HN_READ, bits / 8, 0);  \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
+  }                                                                                          \
+  void __tsan_atomic##bits##_store(volatile type* a, type v, int order) {                    \
+    record((uintptr_t)a, PC, order == __ATOMIC_SEQ_CST ? HN_ATOMIC : HN_WRITE, bits / 8, 0); \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST), stored(a);                                     \
+  }                                                                                          \
+  type __tsan_atomic##bits##_exchange(volatile type* a, type v, int order) {                 \
+    (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);                           \
+    const type before = __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                         \
+    if (before != v)                                                                         \
+      stored(a);                                                                             \
+    else                                                                                     \
+      spin(a, (const void*)PC);                                                              \
+    return before;                                                                           \
   }
 #define COMPARE(bits, type, strength)                                                                      \
   int __tsan_atomic##bits##_compare_exchange_##strength(volatile type* a, type* c, type v, int s, int f) { \
