@@ -15,6 +15,8 @@ from homenode.compiler.pragmas import rewrite
 from homenode.compiler.twin import _defined
 from support import Ended
 
+Run = Callable[..., Ended]
+
 LOOP = """double a[3000];
 int main(void) {
 PRAGMA

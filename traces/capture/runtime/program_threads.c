@@ -43,9 +43,7 @@ void hn_runs_unseen(void) {
   if (hn_recording && foreign && !hn_thread_) __atomic_fetch_add(&lent, 1, __ATOMIC_RELAXED);
 }
 void hn_lent_losses(void) {
-  if (!lent) return;
-  hn_control(HN_LOSS);
-  hn_u(lent), hn_site(0), hn_s("the program's code on threads of a library (std::execution's, say): what it does is not recorded");
+  if (lent) hn_control(HN_LOSS), hn_u(lent), hn_site(0), hn_s("the program's code on threads of a library: what it does is not recorded");
 }
 #endif
 
