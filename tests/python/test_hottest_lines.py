@@ -9,7 +9,7 @@ import pytest
 import homenode as hn
 from homenode import compiler
 from homenode.cli import console
-from homenode.cli.inspect import _print_regions
+from homenode.cli.inspect import _print_regions, _shortened
 from homenode.hottest_lines import hottest_lines
 
 
@@ -77,3 +77,8 @@ def test_many_tiny_regions_become_one_line(
     said = capsys.readouterr().out
     assert said.count("a.c:1") == shown
     assert ("… and 8 regions with 8 accesses in all; --all shows them." in said) == (shown == 1)
+
+
+def test_long_names_lose_their_middle() -> None:
+    assert _shortened("a" * 60) == "a" * 60
+    assert _shortened("a" * 30 + "b" * 31) == "a" * 29 + "…" + "b" * 29

@@ -135,7 +135,8 @@ def test_a_program_that_is_run_well_is_left_alone(traces: dict[str, Path], homen
     assert found.choices == []
     assert found.mentioned == []
     assert found.best_gain < WORTH
-    assert found.verdict == f"Run it as it is: nothing tried gains more than {100 * (found.best_gain - 1):.1f} %."
+    told = f"gains more than {100 * (found.best_gain - 1):.1f} %" if found.best_gain >= 1.0005 else "is faster"
+    assert found.verdict == f"Run it as it is: nothing tried {told}."
     done = homenode("recommend", traces["compute"], "--machine", MACHINE, "--samples", 4, "--mapping", "compact")
     assert done.stdout.startswith(found.verdict)
 

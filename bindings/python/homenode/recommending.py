@@ -142,7 +142,8 @@ class Recommendation:
             first = self.mentioned[0]
             low, high = percent(first.gain_low), percent(first.gain_high)
             return f"Run it as it is: nothing tried gains for certain; the best gains {percent(first.gain)} ({low} … {high})."
-        return f"Run it as it is: nothing tried gains more than {100 * (max(self.best_gain, 1) - 1):.1f} %."
+        most = f"{100 * (max(self.best_gain, 1) - 1):.1f}"
+        return f"Run it as it is: nothing tried {'is faster' if most == '0.0' else f'gains more than {most} %'}."
 
     @property
     def table(self) -> pd.DataFrame:

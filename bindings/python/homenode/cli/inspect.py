@@ -89,7 +89,7 @@ def command(
             str(entry["id"]),
             _KINDS.get(entry["kind"], entry["kind"]),
             console.count(entry["bytes"]),
-            console.plain(entry["symbol"]),
+            console.plain(entry["symbol"] if every else _shortened(entry["symbol"])),
         )
     screen.print(objects)
     if len(shown) < len(largest):
@@ -165,6 +165,15 @@ def _print_losses(screen: Console, found: dict[str, Any], every: bool) -> None:
         f"At most {100 * share:.3g} % of the loads and stores in compiled code are not recorded: {console.count(ran)} ran, spills of "
         f"registers among them, {console.count(found['accesses'])} accesses are recorded. The share of each reason is not known.",
     )
+
+
+_LONGEST_NAME = 60
+
+
+def _shortened(name: str) -> str:
+    """A name with its middle left out where it is long, as those of C++ templates are."""
+    half = (_LONGEST_NAME - 1) // 2
+    return name if len(name) <= _LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
 def _print_threads(screen: Console, graph: dict[str, Any]) -> None:
