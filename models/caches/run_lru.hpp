@@ -99,7 +99,7 @@ private:
   void invalidate_others(CoreId, LineRange, CoreMask, CacheOutcome&);  // invalidates all other copies; fills shared_ and newest_
   void downgrade_owner(CoreId, LineRange, CoreMask, CacheOutcome&);    // makes the dirty copy clean; fills newest_
   void take_out_lost(RecencyStack&, CoreId other, LineRange);          // fills lost_dirty_
-  void tell_lost(CacheOutcome&);
+  void report_lost(CacheOutcome&);                                     // of lost_dirty_, those without a newer copy in newest_
   void prune_directory(CoreId, LineRange, CoreMask);
   void keep_only_union(std::vector<DirtyCopy>&);
   void join_copies(std::vector<SharedCopies>&);

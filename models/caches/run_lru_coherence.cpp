@@ -138,7 +138,7 @@ void RunLru::take_out_lost(RecencyStack& stack, CoreId other, LineRange lines) {
 }
 
 // Of the dirty lines taken out, those that nobody has newer.
-void RunLru::tell_lost(CacheOutcome& outcome) {
+void RunLru::report_lost(CacheOutcome& outcome) {
   for (LineRange lost : lost_dirty_) {
     for (const DirtyCopy& part : newest_) {
       if (part.lines.last <= lost.first) continue;
@@ -162,7 +162,7 @@ void RunLru::invalidate_others(CoreId core, LineRange lines, CoreMask mask, Cach
     });
   });
   keep_only_union(newest_);
-  tell_lost(outcome);
+  report_lost(outcome);
   join_copies(shared_);
 }
 
@@ -189,7 +189,7 @@ void RunLru::downgrade_owner(CoreId core, LineRange lines, CoreMask mask, CacheO
     }
   });
   keep_only_union(newest_);
-  tell_lost(outcome);
+  report_lost(outcome);
   for (const DirtyCopy& part : newest_) {
     const CoreId owner{part.writer};
     std::size_t t = 0;

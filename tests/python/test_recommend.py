@@ -1,77 +1,32 @@
 """`homenode recommend`: the gains are those of replays, the commands do what they say, and a program that is run well is left alone."""
 
+# ruff: noqa: F811  fixtures that are imported
 from __future__ import annotations
 
 import dataclasses
 import json
 import math
-import os
-import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import homenode as hn
-from homenode import host as host_module
 from homenode.errors import UsageError
-from homenode.host import NAME, cpus_of_cores, detected_host, is_this_host
-from homenode.recommend_verifying import verify
-from homenode.recommended_commands import Commands, command_line, places, ranges
+from homenode.host import cpus_of_cores, detected_host
+from homenode.recommended_commands import Commands
 from homenode.recommending import Choice, Recommendation
 from homenode.source_schedules import not_replayed
 from homenode.way_search import WORTH
 from homenode.ways import KEEPING_HEAP, PARALLEL_TOUCH, Ways
-from support import SCRIPTS, Ended
+from recommend_support import CPUS, MACHINE, PROGRAMS, compiled, cpus_of, folder, native, serial, traces  # noqa: F401  fixtures
+from support import Ended
 
 Run = Callable[..., Ended]
-MACHINE = "xeon-x7560-4s"  # 4 sockets, 32 cores
-PROGRAMS = Path(__file__).parent / "programs"
-CPUS = sorted(os.sched_getaffinity(0))
-
-
-def compiled(source: Path, folder: Path) -> Path:
-    """A program for tracing."""
-    program = folder / source.stem
-    words = [SCRIPTS / "homenode", "cc", "-O2", "-g", "-fopenmp", source, "-o", program]
-    subprocess.run(words, check=True, capture_output=True)
-    return program
-
-
-def native(name: str, folder: Path, *flags: str) -> Path:
-    """The same as the usual compiler makes it."""
-    program = folder / f"{name}-native"
-    subprocess.run(["gcc", "-O2", *flags, PROGRAMS / f"{name}.c", "-o", program], check=True)
-    return program
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("recommend")
-
-
-@pytest.fixture(scope="module")
-def traces(folder: Path) -> dict[str, Path]:
-    """Each program, captured."""
-    found = {}
-    for name in ("serial_init", "compute", "schedules", "churn"):
-        found[name] = folder / f"{name}.hnt"
-        hn.capture(command=[compiled(PROGRAMS / f"{name}.c", folder)], output=found[name])
-    found["threads_mix"] = folder / "threads_mix.hnt"
-    hn.capture("threads_mix", output=found["threads_mix"], leaders=2, workers=2)
-    return found
-
-
-@pytest.fixture(scope="module")
-def serial(traces: dict[str, Path]) -> Recommendation:
-    return hn.recommend(traces["serial_init"], MACHINE, samples=4, workers=1)
 
 
 def line_of(name: str, text: str) -> str:
@@ -208,14 +163,6 @@ def test_a_runtime_schedule_is_a_command_and_another_one_a_line(traces: dict[str
 
 
 # ---- gains are those of replays, of what the commands say
-
-
-def cpus_of(omp_places: str) -> list[int]:
-    """``{0}:4:8,{3}`` is 0, 8, 16, 24, 3 (OpenMP 5.2, 21.1.6)."""
-    found: list[int] = []
-    for first, number, stride in re.findall(r"\{(\d+)\}(?::(\d+))?(?::(\d+))?", omp_places):
-        found += [int(first) + at * int(stride or 1) for at in range(int(number or 1))]
-    return found
 
 
 def options_of(commands: Sequence[str]) -> dict[str, Any]:
@@ -363,138 +310,6 @@ def test_a_serial_program_runs_where_taskset_puts_it(tmp_path: Path) -> None:
     assert done.stdout == f"{cpus[0]} \n" * 2
 
 
-@given(st.lists(st.integers(0, 300), min_size=1, max_size=70))
-def test_places_are_the_cpus_in_their_order(cpus: list[int]) -> None:
-    assert cpus_of(places(cpus)) == cpus
-
-
-def test_places_are_short() -> None:
-    assert places(list(range(32))) == "{0}:32"
-    assert places([core + 8 * node for core in range(2) for node in range(4)]) == "{0}:4:8,{1}:4:8"
-    assert places([5]) == "{5}"
-    assert ranges([3, 1, 2, 8]) == "1-3,8"
-
-
-WORD = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
-NAME_OF_FILE = WORD.filter(lambda name: name not in ("", ".", "..") and "/" not in name and len(name.encode()) < 200)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    NAME_OF_FILE,
-    st.lists(WORD, max_size=4),
-    st.sampled_from([[], ["OMP_NUM_THREADS=2"], ["taskset", "-c", str(CPUS[0])]]),
-)
-def test_odd_programs_and_arguments_arrive_as_they_are(name: str, arguments: list[str], before: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder, name)
-        program.write_text("#!/bin/sh\nprintf '%s\\0' \"$@\"\n")
-        program.chmod(0o755)
-        line = " ".join([*before, command_line([f"./{name}", *arguments])])
-        done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, check=True)
-    assert done.stdout == b"".join(word.encode() + b"\0" for word in arguments or [""])
-
-
-@pytest.mark.parametrize("name", ["if", "time", "A=b", "done", "a=b c"])
-def test_names_that_mean_something_to_a_shell_are_programs(name: str, tmp_path: Path) -> None:
-    program = tmp_path / name
-    program.write_text("#!/bin/sh\necho program\n")
-    program.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["sh", "-c", command_line([name])], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "program\n"
-
-
-# ---- on this host
-
-
-def test_this_host_is_known() -> None:
-    host = detected_host()
-    assert host.name == NAME
-    assert is_this_host(host)
-    assert not is_this_host(hn.Machine.load(MACHINE))
-    cpus = cpus_of_cores(host.cores)
-    assert cpus is None or (len(set(cpus)) == host.cores and min(cpus) >= 0)
-    assert cpus_of_cores(host.cores + 1) is None
-
-
-def test_cpus_are_those_of_the_cores_socket_by_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Two sockets of two cores with two hardware threads each, numbered as Linux often does: round the sockets, then again.
-    def write(file: Path, text: str) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{text}\n")
-
-    for cpu in range(8):
-        socket, first = cpu % 2, cpu % 4
-        topology = tmp_path / "cpu" / f"cpu{cpu}" / "topology"
-        write(topology / "package_cpus_list", ",".join(str(one) for one in range(8) if one % 2 == socket))
-        write(topology / "thread_siblings_list", f"{first},{first + 4}")
-    for node in range(2):
-        write(tmp_path / "node" / f"node{node}" / "cpulist", ",".join(str(one) for one in range(8) if one % 2 == node))
-    monkeypatch.setattr(host_module, "_CPUS", tmp_path / "cpu")
-    monkeypatch.setattr(host_module, "_NODES", tmp_path / "node")
-    assert cpus_of_cores(4) == [0, 2, 1, 3]
-    assert cpus_of_cores(8) is None  # its hardware threads are no cores
-
-
-def test_the_kernels_settings_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HUGE_PAGES", "BALANCING"):
-        monkeypatch.setattr(host_module, name, tmp_path / name)
-    assert (host_module.huge_pages(), host_module.balances_pages()) == ("never", False)
-    (tmp_path / "HUGE_PAGES").write_text("[always] madvise never\n")
-    (tmp_path / "BALANCING").write_text("1\n")
-    assert (host_module.huge_pages(), host_module.balances_pages()) == ("always", True)
-    (tmp_path / "BALANCING").write_text("0\n")
-    assert not host_module.balances_pages()
-
-
-@pytest.mark.capture
-def test_choices_are_run_beside_the_present_way(traces: dict[str, Path], folder: Path) -> None:
-    program = str(native("churn", folder, "-fopenmp"))
-    found = hn.recommend(traces["churn"], words=[program], samples=2)
-    measured = verify(found, program, runs=2)
-    assert [row.what for row in measured.rows] == ["as it is", *(one.what for one in found.choices)]
-    for row in measured.rows:
-        assert row.predicted_seconds > 0
-        assert (len(row.seconds) == 2) == (row.reason == "")
-        assert all(seconds > 0 for seconds in row.seconds)
-        if not row.reason:
-            assert row.least is not None
-            assert row.median is not None
-            assert row.least <= row.median
-    assert measured.rows[0].reason == ""
-    assert 0 <= measured.busy_share <= 1
-    assert measured.is_disturbed == (measured.busy_share > 0.05)
-    # what cannot be run is said
-    for one, row in zip(found.choices, measured.rows[1:], strict=True):
-        if len(one.commands) > 1:
-            assert "it sets the kernel, which is left to you" in row.reason
-
-
-@pytest.mark.capture
-def test_what_cannot_be_run_here_is_said(traces: dict[str, Path], folder: Path, serial: Recommendation) -> None:
-    rows = verify(serial, str(folder / "serial_init"), runs=1).rows
-    assert {row.reason for row in rows} == {
-        f"'{MACHINE}' is not this host as 'homenode machine detect' or 'calibrate' describes it"
-    }
-    here = hn.recommend(traces["serial_init"], words=[str(folder / "serial_init")], samples=2)
-    assert (
-        "is compiled for tracing; --native names the program"
-        in verify(here, str(folder / "serial_init")).rows[0].reason
-    )
-    assert "no program './absent'" in verify(here, "./absent").rows[0].reason
-    assert any("is compiled for tracing" in remark for remark in here.remarks)
-
-
-@pytest.mark.capture
-def test_a_program_that_fails_is_not_measured(traces: dict[str, Path]) -> None:
-    found = hn.recommend(traces["compute"], words=["false"], samples=2, replays=1)
-    row = verify(found, "false", runs=1).rows[0]
-    assert (row.seconds, row.reason) == ([], "it ended with exit code 1")
-
-
 # ---- the command
 
 
@@ -529,45 +344,6 @@ def test_the_command_captures_and_prints_lines_to_paste(
     # the trace that was kept gives the same
     again = homenode("recommend", "kept.hnt", *words[:4], "--json", "--", folder / "serial_init")
     assert json.loads(again.stdout)["choices"] == document["choices"]
-
-
-@pytest.mark.capture
-def test_a_kernel_is_run_natively_without_its_self_check(homenode: Run) -> None:
-    done = homenode("recommend", "stream", "--set", "n=20000", "--samples", 2, "--verify", "--runs", 1, "--json")
-    assert done.status == 0, done.stderr
-    document = json.loads(done.stdout)
-    present = document["verification"]["rows"][0]
-    assert present["predicted_seconds"] > 0
-    assert present["least"] > 0
-    assert document["present"]["commands"][0].endswith("./stream n=20000 repeats=2 check=0")
-
-
-@pytest.mark.capture
-def test_a_program_that_reads_a_pipe_is_verified_on_the_same_input(tmp_path: Path) -> None:
-    text = """#include <stdio.h>
-int main(void) { int n = 0; static int a[1000]; if (scanf("%d", &n) != 1) return 1; for (int i = 0; i < n; ++i) a[i] = i; return 0; }
-"""
-    source = tmp_path / "reader.c"
-    source.write_text(text)
-    compiled(source, tmp_path)
-    subprocess.run(["gcc", "-O2", source, "-o", tmp_path / "plain"], check=True)
-    words = [
-        SCRIPTS / "homenode",
-        "recommend",
-        "--samples",
-        "2",
-        "--verify",
-        "--runs",
-        "2",
-        "--native",
-        "./plain",
-        "--json",
-    ]
-    done = subprocess.run(
-        [*words, "--", "./reader"], cwd=tmp_path, input="700", capture_output=True, text=True, check=True
-    )
-    present = json.loads(done.stdout)["verification"]["rows"][0]
-    assert (len(present["measured_seconds"]), present["reason"]) == (2, "")
 
 
 @pytest.mark.capture

@@ -336,7 +336,8 @@ class _Run:
     def _count_work(self, environment: dict[str, str], counts: BinaryIO) -> Ending:
         """Instructions by class, counted by the uninstrumented twin, into a pipe; nothing when the program has none."""
         program = Path(self._words.words[0])
-        if beside(program, "twin") is None:
+        twin = beside(program, "twin")
+        if twin is None:
             if is_traced(program):
                 warnings.warn(
                     f"{program.name}.twin, which counts instructions, is not beside {program.name} nor where that was linked: "
@@ -347,7 +348,7 @@ class _Run:
                 )
             return Ending.own
         self._progress(f"counting instructions of {self._words.name}")
-        return self._again("twin", "HOMENODE_WORK", environment, counts)
+        return self._again(twin, "HOMENODE_WORK", environment, counts)
 
     def _is_timed(self) -> bool:
         return self._asked.times and self._asked.alias_over is None
@@ -357,18 +358,16 @@ class _Run:
 
         A run that does not come to its end tells nothing, and spoils nothing.
         """
-        if beside(Path(self._words.words[0]), "timed") is None:
+        timed = beside(Path(self._words.words[0]), "timed")
+        if timed is None:
             return
         self._progress(f"timing {self._words.name}")
         for _ in range(_TIMED_RUNS):
-            if self._again("timed", "HOMENODE_TIMED", environment, counts) is not Ending.own:
+            if self._again(timed, "HOMENODE_TIMED", environment, counts) is not Ending.own:
                 return
 
-    def _again(self, kind: str, variable: str, environment: dict[str, str], counts: BinaryIO) -> Ending:
-        """Run the program of this kind that stands beside the traced one, if it does; it writes to the pipe, and is not heard."""
-        program = beside(Path(self._words.words[0]), kind)
-        if program is None:
-            return Ending.own
+    def _again(self, program: Path, variable: str, environment: dict[str, str], counts: BinaryIO) -> Ending:
+        """Run the twin or the timed program; it writes to the pipe, and is not heard."""
         pipe_end = os.fdopen(os.dup(counts.fileno()), "wb")  # becomes the program's alone
         words = [str(program), *self._words.words[1:]]
         environment = {**environment, variable: f"/dev/fd/{pipe_end.fileno()}"}

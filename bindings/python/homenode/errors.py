@@ -30,7 +30,7 @@ class CaptureError(Error):
 
 
 class TruncatedTrace(UserWarning):
-    """A prediction is of what a program did until it was ended: its trace is truncated."""
+    """A prediction is of a part of a program: it was ended early, or ran in part on threads of a library, unrecorded."""
 
 
 class UncountedProgram(UserWarning):

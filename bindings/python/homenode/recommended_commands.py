@@ -78,7 +78,7 @@ def command_line(program: Sequence[str]) -> str:
 
 _STAYS_SERIAL = (
     "A gain by first touch counts where the pages lie; the initialisation stays serial in that replay. In a parallel loop it is faster, "
-    "too: 'up to' takes all of that code to be shared evenly by the threads. Change the source, capture again and compare."
+    "too: 'about' shares all of that code evenly among the threads. Change the source, capture again and compare."
 )
 
 

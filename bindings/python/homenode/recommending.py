@@ -74,8 +74,8 @@ class Choice:
     needs: list[str]
     """Programs, libraries and rights that the commands take for granted."""
     gain_shared: float | None = None
-    """The gain if the serial code that comes to the pages first were shared evenly by all threads, too: a bound. None where no change of
-    that code is asked for."""
+    """An estimate of the gain if the serial code that writes the data first were shared evenly by all threads, too. Caches that then hold a
+    thread's own data may add to it. None where no change of that code is asked for."""
 
     @property
     def is_recommended(self) -> bool:

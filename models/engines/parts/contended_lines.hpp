@@ -52,15 +52,16 @@ public:
   void begin(CoreId, std::uint64_t time);
   // `accesses`: of the slice so far, those of the touch among them.
   void wrote(const LineTouch& touch, std::uint64_t accesses) {
-    if (touch.lines.size() <= (touch.atomic ? followed / 8 : 2) && !touch.non_temporal) add(touch, accesses);
+    if (touch.lines.size() <= (touch.atomic ? most_atomic_lines : 2) && !touch.non_temporal) add(touch, accesses);
   }
   // It ends: what is known by now. In a round (`ahead`) end_round works it out, and it must stay where it is until then.
   void end(Contention&, std::uint64_t accesses, bool ahead);
   void end_round();
 
 private:
-  static constexpr std::size_t followed = 4096;  // lines of a slice, and of all cores, by a hash
-  struct Written {                               // by the slice that passes
+  static constexpr std::size_t most_atomic_lines = 512;  // of one touch: few beside `followed`, so that touches do not displace each other
+  static constexpr std::size_t followed = 4096;          // lines of a slice, and of all cores, by a hash
+  struct Written {                                       // by the slice that passes
     LineNumber line;
     std::uint64_t slice = 0;
     std::uint64_t touches = 0;

@@ -131,7 +131,7 @@ void Assembler::take_allocate() {
   const ObjectId object = objects_.allocate(kind, address, bytes, old, alignment, site);
   begin_with_call(site);
   add_heap_event(current(), static_cast<HeapOperation>(operation), object, zeroed != 0);
-  if (zeroed == 0 && operation == HN_HEAP_ALLOCATE && bytes >= ZeroFill::mapped_from && zero_fills_.size() < most_zero_fills &&
+  if (zeroed == 0 && operation == HN_HEAP_ALLOCATE && bytes >= HN_MAPPED_FROM && zero_fills_.size() < most_zero_fills &&
       program_.calls_calloc(site))
     zero_fills_.emplace_back(address, bytes, current().before + current().accesses, current().folder.heap_events() - 1);
 }

@@ -10,10 +10,6 @@ extern "C" {
 
 namespace homenode {
 
-namespace {
-constexpr std::uint64_t bulk_width = 64;  // of the accesses of a bulk operation but its ends (stream.h)
-}
-
 Assembler::Pc& Assembler::pc_of(std::uint64_t id, const char* message) {
   if (id < pcs_.size()) return pcs_[id];
   throw InputError(std::string("the capture stream has a ") + message + " of unknown site " + std::to_string(id));
@@ -76,7 +72,7 @@ void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequ
   if (!zero_fills_.empty()) {
     const auto site = static_cast<std::size_t>(&pc - pcs_.data());
     const bool in_order = pc.width > 0 && (count == 1 || (stride == pc.width && dsequence == 1));
-    const std::uint64_t step = pc.bulk ? bulk_width : pc.width;
+    const std::uint64_t step = pc.bulk ? std::uint64_t{HN_BULK_BYTES} : pc.width;
     if (fills_with_zeros(pc, {site, base, sequence, count, pc.width, distance, step}, in_order)) return;
   }
   rank.accesses += count;

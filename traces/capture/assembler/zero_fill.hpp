@@ -17,8 +17,6 @@ public:
     std::uint64_t base = 0, sequence = 0, count = 0, width = 0, distance = 0;
     std::uint64_t step = 0;  // bytes of the writes in front of them, but the first one's perhaps
   };
-  // glibc clears smaller blocks in calloc, with stores: they are as the traced build has them.
-  static constexpr std::uint64_t mapped_from = 128 << 10;
 
   // `sequence`: accesses before the allocation; `event`: which heap call of the item it is.
   ZeroFill(std::uint64_t address, std::uint64_t bytes, std::uint64_t sequence, std::size_t event)

@@ -76,7 +76,7 @@ void hn_runs_on_rank(unsigned number) {
 
 void __tsan_func_entry(void* caller) {
   (void)caller;
-  if (!hn_on) return hn_runs_unseen();
+  if (!hn_on) return hn_runs_on_library_thread();
   struct stack* s = rank < known ? stacks[rank] : 0;
   if (!s) return;
   if (s->depth < DEPTH) {

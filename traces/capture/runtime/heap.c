@@ -12,8 +12,6 @@
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void*, size_t), *__libc_memalign(size_t, size_t);
 extern void __libc_free(void*);
-/* glibc maps blocks from this size on: calloc does not clear them, realloc moves them without a copy. */
-enum { MAPPED_FROM = 128 * 1024 };
 
 static size_t alias_over, window_bytes;
 static int window = -1, window_zero = -1;
@@ -92,7 +90,7 @@ void* calloc(size_t a, size_t n) {
   if (alias_over && bytes >= alias_over)
     return announce(aliased(bytes, true), bytes, 16, HN_HEAP_ALLOCATE, true, 0, SITE, mapped_size(bytes));
   void* p = announce(__libc_calloc(a, n), bytes, 16, HN_HEAP_ALLOCATE, true, 0, SITE, 0);
-  if (p && hn_on && hn_started && bytes < MAPPED_FROM && !hn_is_libc((uintptr_t)SITE))
+  if (p && hn_on && hn_started && bytes < HN_MAPPED_FROM && !hn_is_libc((uintptr_t)SITE))
     hn_range((uintptr_t)p, bytes, (uintptr_t)SITE, HN_WRITE, HN_FLAG_BULK);
   return p;
 }
@@ -127,7 +125,7 @@ void* realloc(void* old, size_t n) {
     return 0;
   }
   const size_t kept = b.bytes < n ? b.bytes : n;
-  const bool copies = p != old && hn_on && kept < MAPPED_FROM;
+  const bool copies = p != old && hn_on && kept < HN_MAPPED_FROM;
   hn_blocks_take((uintptr_t)old, &b);
   if (copies) hn_range((uintptr_t)old, kept, (uintptr_t)SITE, HN_READ, HN_FLAG_BULK);
   announce(p, n, 16, HN_HEAP_REALLOCATE, false, old, SITE, 0);

@@ -23,7 +23,6 @@ bool hn_threads_managed;
 static struct thread main_thread = {.before = &main_thread, .behind = &main_thread};
 static struct thread* running = &main_thread;
 static unsigned created;
-static bool foreign; /* threads of libraries live beside the program's: they may change what ours wait for */
 static uint64_t switches;
 static int dying; /* a thread that gave the token away for good, until the kernel is rid of it */
 static pthread_key_t key;
@@ -36,16 +35,6 @@ void hn_threads_open(void) {
 }
 void hn_threads_close(void) { hn_threads_managed = false; }
 void hn_threads_act_as_main(void) { hn_thread_ = hn_threads_managed ? &main_thread : 0; }
-void hn_threads_have_company(void) { foreign = true; }
-#ifndef HOMENODE_TWIN
-static uint64_t lent; /* functions of the program that such threads called */
-void hn_runs_unseen(void) {
-  if (hn_recording && foreign && !hn_thread_) __atomic_fetch_add(&lent, 1, __ATOMIC_RELAXED);
-}
-void hn_lent_losses(void) {
-  if (lent) hn_control(HN_LOSS), hn_u(lent), hn_site(0), hn_s("the program's code on threads of a library: what it does is not recorded");
-}
-#endif
 
 void* hn_real(const char* name) {
   const bool was_on = hn_on;
@@ -158,12 +147,12 @@ static struct thread* next_of(struct thread* from) {
       if (t == from) break;
     }
     const uint64_t now = now_of(CLOCK_MONOTONIC);
-    if (first && (!foreign || first->deadline <= now)) {
+    if (first && (!hn_has_company || first->deadline <= now)) {
       if (first->deadline > now) wait_really(first->deadline - now);
       first->timed_out = true;
       return first;
     }
-    if (!foreign) deadlock(from->ended ? from->behind : from);
+    if (!hn_has_company) deadlock(from->ended ? from->behind : from);
     wait_really(1000000);
   }
 }

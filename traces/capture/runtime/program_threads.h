@@ -45,8 +45,10 @@ void hn_test_cancel(void);
 /* The same operation over and over is a spin: every so many times others get the token. */
 void hn_threads_spin(const void* object);
 
-void hn_threads_have_company(void); /* others than the program's threads may end a wait */
-void hn_runs_unseen(void);          /* a function of the program begins on a thread that is not recorded */
+/* library_threads.c */
+extern bool hn_has_company;           /* others live beside the program's threads: they may change what ours wait for */
+void hn_threads_have_company(void);   /* others than the program's threads may end a wait */
+void hn_runs_on_library_thread(void); /* a function of the program begins on a thread that is not recorded */
 
 /* The C library's own function of that name. */
 void* hn_real(const char* name);

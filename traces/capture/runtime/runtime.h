@@ -122,6 +122,6 @@ extern unsigned hn_words_waited_for;
 void hn_stored(const volatile void* word); /* while words are waited for */
 void hn_spin_losses(void);
 void hn_reader_losses(void);
-void hn_lent_losses(void);
+void hn_library_thread_losses(void);
 
 #endif

@@ -233,7 +233,7 @@ void hn_finish(int status) {
   hn_task_losses();
   hn_spin_losses();
   hn_reader_losses();
-  hn_lent_losses();
+  hn_library_thread_losses();
   hn_control(HN_END);
   hn_u((uint64_t)(unsigned)status);
   hn_u(hn_accesses());

@@ -98,6 +98,11 @@ enum { HN_ACCESS_BYTES = 15, HN_PAIR_BYTES = 19 }; /* with the opcode */
 /* In HN_FRAME and HN_TLS the threads that the program creates follow the ranks of the first one's teams: thread k has this number + k. */
 enum { HN_FIRST_CREATED = 1024 };
 
+/* glibc maps blocks from this size on: its calloc does not clear them, its realloc moves them without a copy. */
+enum { HN_MAPPED_FROM = 128 * 1024 };
+/* Bulk operations are accesses of this many bytes, but the first and the last one. */
+enum { HN_BULK_BYTES = 64 };
+
 enum hn_kind { HN_READ, HN_WRITE, HN_READ_MODIFY_WRITE, HN_ATOMIC };
 enum hn_flag { HN_FLAG_BULK = 1 };
 enum hn_heap { HN_HEAP_ALLOCATE, HN_HEAP_RELEASE, HN_HEAP_REALLOCATE, HN_HEAP_MAP, HN_HEAP_UNMAP };

@@ -37,7 +37,7 @@ def _print_choice(screen: Console, place: int, choice: Choice, samples: int) -> 
         f"{samples} sampled machines), {console.seconds(choice.seconds)}",
     )
     if choice.gain_shared is not None and choice.gain_shared > choice.gain:
-        _say(screen, f"   up to {_percent(choice.gain_shared)} with the initialisation in parallel, too")
+        _say(screen, f"   about {_percent(choice.gain_shared)} with the initialisation in parallel, too")
     if choice.source:
         _say(screen, "   in the source:")
     for change in choice.source:

@@ -45,7 +45,6 @@ def _names(run: dict[str, Any]) -> str:
 
 
 _HARDLY = 1e-3
-_LINE = 64
 
 
 def _share(part: float, whole: float) -> str:
@@ -82,7 +81,11 @@ def _of_traffic(runs: Sequence[dict[str, Any]]) -> str | None:
     if any(_hardly_from_memory(run) and _remote_traffic(run)[1] > 0 for run in runs):
         return "remote traffic –: less than a thousandth of the lines come from memory."
     by_link = [run for run in runs if str(run["bound_by"]["resource"]).startswith("link ")]
-    if any(run["transfer_lines"] * _LINE > _remote_traffic(run)[0] for run in by_link):
+    if any(
+        run["transfer_lines"] * every > run["memory_lines"] * remote
+        for run in by_link
+        for remote, every in [_remote_traffic(run)]
+    ):
         return "remote traffic is that of memory: links also carry lines that other sockets' caches hand over."
     return None
 

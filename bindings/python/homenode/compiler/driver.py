@@ -337,13 +337,14 @@ def _add_losses(program: Path, losses: list[dict[str, Any]]) -> None:
         _run("objcopy", "--remove-section", section, "--add-section", f"{section}={notes}", program)
 
 
-def _mark(programs: list[Path], target: Path) -> None:
-    """Where a program was linked, and when: a copy finds its twin by it (link_marks)."""
+def _mark(target: Path, twin: Path, timed: Path) -> None:
+    """A copy of the program finds the other two by it."""
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
         mark = Path(name) / "mark"
-        mark.write_text(mark_of(target))
-        for program in programs:
-            _run("objcopy", "--remove-section", SECTION, "--add-section", f"{SECTION}={mark}", program)
+        mark.write_text(mark_of(target, twin))
+        for program in (target, twin, timed):
+            if program.is_file():
+                _run("objcopy", "--remove-section", SECTION, "--add-section", f"{SECTION}={mark}", program)
 
 
 def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> None:
@@ -377,7 +378,7 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
             end="",
         )
     if twin.is_file():
-        _mark([program for program in (target, twin, timed) if program.is_file()], target)
+        _mark(target, twin, timed)
 
 
 def _link_inner(

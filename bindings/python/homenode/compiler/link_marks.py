@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 import re
-import time
 from pathlib import Path
 
 SECTION = ".homenode.link"
 _MARK = re.compile(rb'\{"homenode_link": "[^"]*", "place": "[^"]*"\}')
 
 
-def mark_of(target: Path) -> str:
-    """A new mark of a program that is linked here."""
-    return json.dumps({"homenode_link": f"{time.time_ns():x}-{os.getpid():x}", "place": str(target.absolute())})
+def mark_of(target: Path, twin: Path) -> str:
+    """The mark of a program that is linked here: its place, and the content of its twin."""
+    return json.dumps({"homenode_link": hashlib.sha256(twin.read_bytes()).hexdigest(), "place": str(target.absolute())})
 
 
 def link_mark(program: Path) -> dict[str, str] | None:

@@ -12,6 +12,7 @@ import re
 import subprocess
 
 from homenode.compiler.instruction_classes import CLASSES, classify
+from homenode.compiler.source_places import SourcePlaces
 from homenode.resources import capture_runtime
 
 _SECTION = re.compile(r"\.(text|section|data|bss|pushsection|popsection|previous)")
@@ -30,10 +31,6 @@ _LAST = re.compile(
 _HEAP = {"malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign"}
 _ROW = 18  # words of a row of homenode_symbols: struct symbol in calls.c
 _THROUGH_A_POINTER = ""
-
-
-_LOCATION = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
-_FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 _BEFORE_A_BRANCH = ("notrack", "bnd", "rep", "repz")
 # How a block ends: the numbers of code_log.h.
 _FALLS_THROUGH, _CONDITIONAL, _JUMP, _INDIRECT_JUMP, _CALL, _INDIRECT_CALL, _RETURN = range(7)
@@ -158,10 +155,10 @@ class _Blocks:
         self._open = False
         return f".Lhomenode_end{len(self.all) - 1}:\n"
 
-    def begin(self, place: tuple[str | None, int]) -> str:
+    def begin(self, place: SourcePlaces) -> str:
         """What stands between the block before and a new one of this source line."""
         ended = self.end()
-        self.all.append(_Block(file=place[0], line=place[1]))
+        self.all.append(_Block(file=place.file, line=place.line))
         self._open = True
         return ended + _beginning(len(self.all) - 1)
 
@@ -190,16 +187,11 @@ def with_counters(assembly: str) -> str:
     blocks = _Blocks()
     defined, functions = _defined(assembly)
     calls = _Calls(defined)
-    files: dict[str, str] = {}
-    place: tuple[str | None, int] = (None, 0)
+    places = SourcePlaces()
     in_text = starts = in_asm = in_debug = False
     for line in assembly.splitlines(keepends=True):
         stripped = line.strip()
-        if location := _LOCATION.match(stripped):
-            place = (files.get(location[1]), int(location[2]))
-            continue
-        if file := _FILE.match(stripped):
-            files[file[1]] = file[3] if file[3] is not None else file[2]
+        if places.take(stripped):
             continue
         in_asm = stripped == "#APP" or (in_asm and stripped != "#NO_APP")
         if _SECTION.match(stripped):
@@ -222,7 +214,7 @@ def with_counters(assembly: str) -> str:
                 mnemonic, _, text = stripped.partition(" ")
             text = text.strip()
             if starts and not mnemonic.startswith("endbr"):
-                out.append(blocks.begin(place))
+                out.append(blocks.begin(places))
                 starts = False
             # What a call leads to, a parallel region perhaps, ends the stretch that the code before it belongs to.
             last = text if mnemonic in _BEFORE_A_BRANCH else mnemonic

@@ -6,7 +6,7 @@
 namespace homenode {
 namespace {
 
-constexpr std::uint64_t low = 1 << 20, bytes = ZeroFill::mapped_from;
+constexpr std::uint64_t low = 1 << 20, bytes = 128 << 10;
 
 ZeroFill opened() { return {low, bytes, 100, 0}; }
 
