@@ -214,3 +214,26 @@ def test_regions_of_tasks_overlap_and_are_not_added_up(tmp_path: Path) -> None:
     trace = hn.capture(command=[program])
     predicted = sum(part.predicted_seconds for part in hn.anchor(trace, MACHINE).parts)
     assert predicted == pytest.approx(hn.replay(trace, MACHINE, threads=1).seconds, rel=0.05)
+
+
+TEAMS = """
+#include <omp.h>
+#include <stdio.h>
+int main(int words, char** word) {
+  static double a[512];
+#pragma omp parallel for
+  for (int i = 0; i < 512; ++i) a[i] += i;
+  FILE* teams = fopen(word[words - 1], "a");
+  fprintf(teams, "%d\\n", omp_get_max_threads());
+  return fclose(teams);
+}
+"""
+
+
+def test_teams_of_several_are_timed_as_teams_of_one(tmp_path: Path) -> None:
+    """One thread at a time runs in a capture: the time of a larger team would have its hand-overs."""
+    (tmp_path / "teams.c").write_text(TEAMS)
+    assert compiler.main(["-O1", "-fopenmp", str(tmp_path / "teams.c"), "-o", str(tmp_path / "teams")], "cc") == 0
+    found = hn.capture(command=[tmp_path / "teams", str(tmp_path / "said")], threads=4, output=tmp_path / "teams.hnt")
+    assert (tmp_path / "said").read_text().split() == ["4", "4", "1", "1"]  # recorded, counted, timed twice
+    assert {label for part, _ in found.measured for label in (found.labels[region] for region in part)} >= {"main#0"}

@@ -76,7 +76,7 @@ def test_options_behind_the_program_are_told_to_be_its_own(homenode: Run, folder
 def test_the_programs_exit_code_is_said_and_the_trace_kept(homenode: Run, folder: Path) -> None:
     done = homenode("capture", "--", "./own", "word")
     assert done.status == 0, done
-    assert done.stderr.splitlines()[-1] == "homenode: note: own ended with exit code 3; its trace is kept"
+    assert done.stderr.splitlines()[-1] == "homenode: note: own ended with exit code 3; its trace is kept, and it was not timed"
     assert hn.Trace.open(folder / "own.hnt").complete
     assert json.loads(homenode("capture", "--json", "-o", "a.hnt", "--", "./own", "word").stdout)["program_status"] == 3
     well = homenode("capture", "-o", "b.hnt", "--", "./own")

@@ -354,16 +354,17 @@ class _Run:
         return self._asked.times and self._asked.alias_over is None
 
     def _time(self, environment: dict[str, str], counts: BinaryIO) -> None:
-        """Processor time by stretch, of the program as it is; of several runs the assembler keeps the least.
+        """Processor time by stretch, of the program as it is, in teams of one; of several runs the assembler keeps the least.
 
-        A run that does not come to its end tells nothing, and spoils nothing.
+        A larger team would run one thread at a time, and its hand-overs be timed, too. A run that does not come to its end
+        tells nothing, and spoils nothing.
         """
         timed = beside(Path(self._words.words[0]), "timed")
         if timed is None:
             return
         self._progress(f"timing {self._words.name}")
         for _ in range(_TIMED_RUNS):
-            if self._again(timed, "HOMENODE_TIMED", environment, counts) is not Ending.own:
+            if self._again(timed, "HOMENODE_TIMED", {**environment, "HOMENODE_TEAM": "1"}, counts) is not Ending.own:
                 return
 
     def _again(self, program: Path, variable: str, environment: dict[str, str], counts: BinaryIO) -> Ending:

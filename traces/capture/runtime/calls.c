@@ -27,6 +27,7 @@
 #include <ucontext.h>
 
 #include "code_log.h"
+#include "library/heap_sort.h"
 #include "runtime.h"
 
 /* A step costs a signal, from one to some ten microseconds. */
@@ -287,6 +288,10 @@ __asm__(".text\n.globl homenode_returned\nhomenode_returned:\n" SAVE "lea 88(%rb
         "ret\n");
 
 static int by_name(const void* a, const void* b) { return strcmp(*(const char* const*)a, *(const char* const*)b); }
+static int in_order(const void* a, const void* b, void* context) {
+  (void)context;
+  return by_name(a, b);
+}
 /* The names of the functions with counters, sorted; null without memory. */
 static const char** functions_with_counters(size_t* number) {
   *number = 0;
@@ -295,7 +300,7 @@ static const char** functions_with_counters(size_t* number) {
   if (!names) return 0;
   size_t n = 0;
   for (const char* name = __start_homenode_functions; name < __stop_homenode_functions; name += strlen(name) + 1) names[n++] = name;
-  qsort(names, *number, sizeof *names, by_name);
+  hn_heap_sort(names, *number, sizeof *names, in_order, 0);
   return names;
 }
 void hn_calls_open(int counting) {
@@ -354,7 +359,8 @@ static void say_code(FILE* file, const struct symbol* symbol) {
   }
   fprintf(file, "]");
 }
-static int by_time(const void* a, const void* b) {
+static int by_time(const void* a, const void* b, void* context) {
+  (void)context;
   const uint64_t left = ((const struct timed_sample*)a)->nanoseconds, right = ((const struct timed_sample*)b)->nanoseconds;
   return (left > right) - (left < right);
 }
@@ -363,7 +369,7 @@ static double time_of_a_call(struct symbol* symbol) {
   struct timed_sample* samples = symbol->timed;
   const uint64_t number = symbol->timed_samples;
   if (!number) return 0;
-  qsort(samples, number, sizeof *samples, by_time);
+  hn_heap_sort(samples, number, sizeof *samples, by_time, 0);
   uint64_t calls = 0, below = 0, quartile = 0;
   for (uint64_t i = 0; i < number; ++i) calls += samples[i].calls;
   while (4 * (below += samples[quartile].calls) < 3 * calls) ++quartile;

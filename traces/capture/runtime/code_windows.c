@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "code_log.h"
+#include "library/heap_sort.h"
 
 enum { MOST_RUNS = 512, MOST_INSTRUCTIONS = 2000, OPEN = 4, MOST_WINDOWS = 256, ENOUGH = 4 };
 static const double nearly_all = 0.998; /* of the instructions */
@@ -53,7 +54,8 @@ void hn_window_add(uint32_t block, uint32_t instructions, uint64_t times) {
 #pragma GCC pop_options
 
 static uint64_t weight(uint32_t block) { return __start_homenode_cells[block].executions * __start_homenode_cells[block].instructions; }
-static int by_weight(const void* a, const void* b) {
+static int by_weight(const void* a, const void* b, void* context) {
+  (void)context;
   const uint32_t x = *(const uint32_t*)a, y = *(const uint32_t*)b;
   return weight(x) != weight(y) ? (weight(x) < weight(y) ? 1 : -1) : (x > y) - (x < y);
 }
@@ -69,7 +71,7 @@ void hn_windows_say(FILE* file) {
   if (!order || !covered || !kept) return;
   double total = 0, seen = 0;
   for (uint32_t b = 0; b < blocks; ++b) order[b] = b, total += (double)weight(b);
-  qsort(order, blocks, sizeof *order, by_weight);
+  hn_heap_sort(order, blocks, sizeof *order, by_weight, 0);
   unsigned said = 0;
   for (uint32_t i = 0; i < blocks && seen < nearly_all * total && said < MOST_WINDOWS; ++i) {
     const uint32_t block = order[i];

@@ -199,7 +199,7 @@ def command(
     for remark in trace.remarks:
         console.warn(f"{output}: {remark}")
     if status and trace.complete:
-        console.note(f"{found.name} ended with {how_it_ended(status)}; its trace is kept")
+        console.note(f"{found.name} ended with {how_it_ended(status)}; its trace is kept, and it was not timed")
 
 
 def _print(output: Path, trace: Trace) -> None:

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from homenode.compiler import stand_ins
 from homenode.compiler.command_line import CommandLine, Source, expanded
 from homenode.compiler.copies import as_calls
 from homenode.compiler.fortran_pragmas import included, rewrite_fortran, without_markers
-from homenode.compiler.languages import compiler_of, refusal_of
+from homenode.compiler.languages import compiler_of, language_of, refusal_of
 from homenode.compiler.libraries import inputs_of, untraced
 from homenode.compiler.link_marks import SECTION, mark_of
 from homenode.compiler.losses import losses_of
@@ -256,14 +257,8 @@ def _inner_inputs(section: str, words: list[str], folder: Path) -> tuple[list[st
     """The link line with each traced object, also those in archives, replaced by the one in this section; whether any had one."""
     result: list[str] = []
     number, found = 0, False
-    folders = [Path(word[2:]) for word in _joined(words, "-L") if word.startswith("-L")]
-    for word in _joined(_joined(words, "-L"), "-l"):
-        path = Path(word)
-        if word.startswith("-l"):
-            # as the linker looks: a shared library in an earlier folder, or beside the archive, comes first
-            kinds = (f"lib{word[2:]}.so", f"lib{word[2:]}.a")
-            path = next((place / kind for place in folders for kind in kinds if (place / kind).is_file()), path)
-        if not path.is_file() or path.suffix not in (".o", ".a"):
+    for word, path in _files_of(words):
+        if path is None:
             result.append(word)
             continue
         number += 1
@@ -291,6 +286,20 @@ def _inner_inputs(section: str, words: list[str], folder: Path) -> tuple[list[st
         _run("ar", "r", changed, *twins)
         result.append(str(changed))
     return result, found
+
+
+def _files_of(words: list[str]) -> list[tuple[str, Path | None]]:
+    """The words of a link line, `-L FOLDER` and `-l NAME` in one word, each with its object or archive if it names one."""
+    folders = [Path(word[2:]) for word in _joined(words, "-L") if word.startswith("-L")]
+    result: list[tuple[str, Path | None]] = []
+    for word in _joined(_joined(words, "-L"), "-l"):
+        path = Path(word)
+        if word.startswith("-l"):
+            # as the linker looks: a shared library in an earlier folder, or beside the archive, comes first
+            kinds = (f"lib{word[2:]}.so", f"lib{word[2:]}.a")
+            path = next((place / kind for place in folders for kind in kinds if (place / kind).is_file()), path)
+        result.append((word, path if path.is_file() and path.suffix in (".o", ".a") else None))
+    return result
 
 
 def _joined(words: list[str], option: str) -> list[str]:
@@ -347,16 +356,35 @@ def _mark(target: Path, twin: Path, timed: Path) -> None:
                 _run("objcopy", "--remove-section", SECTION, "--add-section", f"{SECTION}={mark}", program)
 
 
+def _stand_ins(inputs: list[str], folder: Path) -> list[str]:
+    """An archive of what stands in for the C library's functions that these inputs call; none if they call none."""
+    if not stand_ins.are_called(path for _, path in _files_of(inputs) if path is not None):
+        return []
+    language = language_of("qsort.c", "cc", None)
+    assert language is not None
+    made, archive = folder / "stand_ins.o", folder / "libhomenode_stand_ins.a"
+    _compile(Source(stand_ins.source(), language), CommandLine.parse([*stand_ins.FLAGS, "-c", "qsort.c"]), "cc", made)
+    _run("ar", "rcs", archive, made)
+    return [str(archive)]
+
+
 def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
+        inputs = [*map(str, objects), *line.link]
+        _link_inputs(inputs, _stand_ins(inputs, Path(name)), line, driver, target)
+
+
+def _link_inputs(inputs: list[str], own: list[str], line: CommandLine, driver: str, target: Path) -> None:
+    """Link the traced program, its twin and the timed one; the first two with homenode's own functions."""
     runtime, compiler = capture_runtime(), compiler_of(driver)
-    inputs = [*map(str, objects), *line.link]
+    traced = [*inputs, *own]
     wraps = [f"-Wl,--wrap={name}" for name in _WRAPPED]
     if "-shared" in line.link:
         # the program that loads it brings the runtime; a library has no twin of its own
-        _linked(line, *compiler, *line.compile, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
+        _linked(line, *compiler, *line.compile, "-fsanitize=thread", f"-B{runtime}", *wraps, *traced, "-o", target)
         return
     flags = [word for word in line.compile if word not in ("-MD", "-MMD")]
-    read = _linked(line, *compiler, *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *inputs, "-o", target)
+    read = _linked(line, *compiler, *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *traced, "-o", target)
     if not target.is_file():  # a device: whether it links was the question
         return
     _add_losses(target, untraced(read, target))
@@ -364,7 +392,7 @@ def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> 
     twin, timed = Path(f"{target}.twin"), Path(f"{target}.timed")
     for old in (twin, timed):
         old.unlink(missing_ok=True)
-    if said := _link_inner(_TWIN, "twin.o", twin, inputs, flags, compiler):
+    if said := _link_inner(_TWIN, "twin.o", twin, traced, flags, compiler):
         # The program itself is linked; a shared library that was traced, for one, has no twin.
         print(
             f"homenode {driver}: {target} has no work counts, for its twin does not link:\n{said}",

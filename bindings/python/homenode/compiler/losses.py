@@ -12,9 +12,10 @@ from homenode.compiler.instrumentation import COPY, copies, uninstrumented
 _FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.+)>:$")
 _CALLED = re.compile(r"R_X86_64_(?:PLT32|PC32|GOTPCREL\w*)\s+(?P<name>[\w.]+)-0x")
 _COPIES = re.compile(r"mem(?:cpy|move|set|pcpy)$")
-# Functions of libc and libgfortran that read or write as much of the program's memory as they are asked to.
+# Functions of libc and libgfortran that read or write as much of the program's memory as they are asked to; those of
+# stand_ins.py are recorded.
 _LIBRARY = re.compile(
-    r"(?:qsort(?:_r)?|bsearch|lfind|lsearch|memcmp|bcmp|memchr|memmem|memccpy|str(?:n?cpy|n?cat|chr|rchr|str|n?cmp|len)|stpn?cpy"
+    r"(?:lfind|lsearch|memcmp|bcmp|memchr|memmem|memccpy|str(?:n?cpy|n?cat|chr|rchr|str|n?cmp|len)|stpn?cpy"
     r"|f?write|pwrite(?:64)?|writev|fwrite_unlocked|f?gets|getline|getdelim|recv(?:from|msg)?|send(?:to|msg)?|swab"
     r"|_gfortran_(?:matmul|transpose|reshape|pack|unpack|spread|cshift|eoshift|internal_(?:un)?pack|transfer_array|m?s?(?:max|min)(?:loc|val)"
     r"|m?s?sum|m?s?product|norm2|findloc|count|any|all|dot_product|arandom)\w*)$"
