@@ -3,7 +3,8 @@ and a hook at calls that leave the file.
 
 They change no register and no flag (lea, mov, movz, push, pop, jrcxz only, below the red zone), so the code between them is what
 gcc made of the original source with the original flags and schedule; see traces/capture/runtime/code_log.c for the other side.
-Hooks stand before and after a call, where no flag is alive; traces/capture/runtime/calls.c says what they are for.
+Hooks stand before and after a call, and before an atomic sum, where no flag is alive; traces/capture/runtime/calls.c and tickets.c
+say what they are for.
 """
 
 import dataclasses
@@ -23,6 +24,8 @@ _ATTRIBUTES = (".hidden", ".weak", ".globl")
 _CALLED = re.compile(r"(?:(?P<plain>[A-Za-z_][\w.$]*)(?:@PLT)?|\*(?P<got>[A-Za-z_][\w.$]*)@GOTPCREL\(%rip\))$")
 # Calls whose bytes the linker rewrites, or which happen before a frame is set up.
 _LEFT_ALONE = re.compile(r"__tls_get_addr|_{0,2}mcount|__fentry__|__morestack\w*|__x86_indirect_thunk\w*")
+# The C++ library's ways to what homenode stands in for: threads and conditions are in the trace.
+_TO_THE_RUNTIME = re.compile(r"_ZNSt6thread(?:15_M_start_thread\w+|4joinEv|6detachEv)|_ZNSt18condition_variable\w+")
 # They end the program.
 _LAST = re.compile(
     r"_{0,2}[eE]xit|quick_exit|abort|__assert\w*|__stack_chk_fail|_ZSt9terminatev|_gfortran_(?:error_)?stop\w*|_gfortran_os_error\w*"
@@ -72,6 +75,21 @@ def _of_the_runtime() -> frozenset[str]:
     return frozenset(line.split()[-1] for line in listing.splitlines() if line.split()) - _HEAP
 
 
+_SUM = re.compile(r"(?:xadd|add|sub|inc|dec)[lq]\s+(?:.*,\s*)?(?P<word>[^,\s]*\([^()]*\))$")
+_OF_ONE_THREAD = ("%fs:", "%gs:", "%rsp")  # thread-local variables; the stack, and what lies below it now
+
+
+def _ticket(mnemonic: str, text: str) -> str:
+    """What stands before an atomic sum of four bytes or eight: tickets.c may let other threads go first."""
+    found = _SUM.match(text) if mnemonic == "lock" else None
+    if found is None or any(part in text for part in _OF_ONE_THREAD):
+        return ""
+    return (
+        f"\tleaq -128(%rsp),%rsp\n\tpushq %rdi\n\tleaq {found['word']},%rdi\n\tcall homenode_ticket\n"
+        "\tpopq %rdi\n\tleaq 128(%rsp),%rsp\n"
+    )
+
+
 class _Calls:
     """The calls of one file to functions that it does not define, and their hooks."""
 
@@ -85,7 +103,8 @@ class _Calls:
         found = _CALLED.match(operand)
         if found is not None:
             name = found["plain"] or found["got"]
-            return None if name in self._inner or _LEFT_ALONE.fullmatch(name) or _LAST.fullmatch(name) else str(name)
+            left = _LEFT_ALONE.fullmatch(name) or _LAST.fullmatch(name) or _TO_THE_RUNTIME.fullmatch(name)
+            return None if name in self._inner or left else str(name)
         return _THROUGH_A_POINTER if mnemonic == "call" and operand.startswith("*") and "@" not in operand else None
 
     def hooked(self, mnemonic: str, operand: str, block: int) -> tuple[str, str]:
@@ -213,6 +232,10 @@ def with_counters(assembly: str) -> str:
             if " " in mnemonic:
                 mnemonic, _, text = stripped.partition(" ")
             text = text.strip()
+            ticket = "" if in_asm else _ticket(mnemonic, text)
+            if ticket:
+                out += [blocks.end(), ticket]  # no part of a block's code
+                starts = True
             if starts and not mnemonic.startswith("endbr"):
                 out.append(blocks.begin(places))
                 starts = False
