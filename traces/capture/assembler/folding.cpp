@@ -212,7 +212,7 @@ void ItemFolder::emit(SiteFolder& folder, const PlacedRun& placed) {
   // Any two accesses are a run of two: alone, that is no regularity.
   const bool pair = run.dimensions == 1 && run.dimension[0].count == 2;
   if (run.streamable || run.bulk || (run.dimensions > 0 && !pair)) {
-    runs_.push_back(placed);
+    format::push_back_large(runs_, placed);
     return;
   }
   // Comes from fold_singles only, and takes the place of what was read already.
@@ -243,7 +243,7 @@ void ItemFolder::add_stream(SiteFolder& folder, Item& item) {
   const std::vector<Single>& singles = folder.singles;
   const std::size_t accesses = folder.loose.size() + singles.size();
   if (accesses < least_stream) {
-    for (const Single& single : singles) runs_.push_back(placed(folder, single));
+    for (const Single& single : singles) format::push_back_large(runs_, placed(folder, single));
     return;
   }
   IrregularStream stream;
@@ -317,6 +317,7 @@ void ItemFolder::finish(Item& item) {
     if (!room) shared.emplace(object, slot);
     return slot;
   };
+  format::reserve_large(pattern.runs, runs_.size());
   for (const PlacedRun& placed : runs_) {
     AccessRun run = placed.run;
     run.slot = slot_at(placed.object, run.offset);
@@ -324,7 +325,10 @@ void ItemFolder::finish(Item& item) {
     count(run.kind, run.accesses());
     pattern.runs.push_back(run);
   }
-  runs_.clear();
+  if (runs_.capacity() > 65536)
+    runs_ = {};
+  else
+    runs_.clear();
   for (std::size_t i = 0; i < events_.pattern.heap_events.size(); ++i) {
     HeapEvent event = events_.pattern.heap_events[i];
     event.slot = slot_at(events_.positions[i].object, 0);

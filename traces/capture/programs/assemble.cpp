@@ -67,7 +67,7 @@ int main(int count, char** words) {
   std::signal(SIGPIPE, SIG_IGN);
   // Buffers of a few MB come and go by the thousand: memory that is given back to the kernel each time is zeroed each time.
   ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  ::mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that is taken
   ::mallopt(M_TOP_PAD, 64 << 20);
   const int stream = descriptor(words[1]), control = descriptor(words[3]);
   AssembleOptions options;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 namespace homenode::format {
@@ -21,8 +22,18 @@ inline void advise_large_pages(const void* data, std::size_t bytes) {
 template <class Element>
 void reserve_large(std::vector<Element>& column, std::size_t count) {
   if (count <= column.capacity()) return;
-  column.reserve(count);
-  if (count * sizeof(Element) >= 2 * large_page) advise_large_pages(column.data(), count * sizeof(Element));
+  std::vector<Element> larger;
+  larger.reserve(count);
+  if (count * sizeof(Element) >= 2 * large_page) advise_large_pages(larger.data(), count * sizeof(Element));
+  larger.insert(larger.end(), std::make_move_iterator(column.begin()), std::make_move_iterator(column.end()));
+  column.swap(larger);
+}
+
+// push_back of a column whose length is not known: it doubles, as a vector does, in large pages.
+template <class Element>
+void push_back_large(std::vector<Element>& column, const Element& element) {
+  if (column.size() == column.capacity() && column.size() * sizeof(Element) >= 2 * large_page) reserve_large(column, 2 * column.size());
+  column.push_back(element);
 }
 
 }  // namespace homenode::format

@@ -79,7 +79,7 @@ template <class RecordCodec>
 void take(const char* what, std::vector<typename RecordCodec::Value>& records, ByteReader& fields, const LookUp& look_up,
           SlotNumber slots) {
   if (slots == 0) throw DecodeError{std::string(what) + " in a pattern without slots"};
-  records.push_back(RecordCodec::decode(fields, look_up, slots));
+  push_back_large(records, RecordCodec::decode(fields, look_up, slots));
 }
 
 }  // namespace
