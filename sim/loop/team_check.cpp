@@ -34,7 +34,7 @@ void check_ranks(const SimulationInput& in) {
         "region '" + region_of(in.workload, execution).label + "' is bound to the ranks of a team of " + team +
         " (its code asks for its thread number, or each thread creates tasks)" +
         (scales ? "; allowed: --threads " + team + " or more" : ", and no other part can be shared; allowed: --threads " + team) +
-        ", found " + std::to_string(in.threads));
+        ", found " + std::to_string(in.threads) + "; or a capture with --threads " + std::to_string(in.threads));
   }
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import homenode as hn
-from homenode import compiler
+from homenode import compiler, errors
 from homenode.compiler.fortran_pragmas import rewrite_fortran
 from homenode.compiler.pragmas import rewrite
 from homenode.compiler.twin import _defined
@@ -211,3 +211,60 @@ def test_code_that_runs_on_threads_of_a_library_is_told_to_be_lost(homenode: Run
     assert done.stderr.count(said) == 1
     assert 1000 <= hn.Trace.open(tmp_path / "lent.hnt").accesses < 1100
     assert homenode("replay", "lent.hnt", "--machine", "xeon-x5550-2s").stderr.count(said) == 1
+
+
+WORKSHARE = """program shares
+  real(8), save :: a(3000), b(3000)
+  a = 1
+  b = 2
+!$omp parallel workshare
+  a = a + 0.5d0 * b
+!$omp end parallel workshare
+  if (a(1) /= 2 .or. a(3000) /= 2) error stop
+end program
+"""
+
+
+@pytest.mark.capture
+def test_a_workshare_is_captured_by_the_shares_of_its_team(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("shares.f90").write_text(WORKSHARE)
+    assert compiler.main(["-O1", "-fopenmp", "shares.f90", "-o", "shares"], "fortran") == 0
+    assert "shares.f90:5: gcc divides 'workshare' among the threads itself" in capfd.readouterr().err
+    for threads in (1, 3):
+        trace = hn.capture(command=["./shares"], threads=threads, output=f"{threads}.hnt")
+        (region,) = [
+            region
+            for region in trace.inspect()["regions"]
+            if region["label"].startswith("MAIN__#0") or "main#0" in region["label"]
+        ]
+        assert (region["writes"], region["reads"], region["ranks"]) == (3000, 6000, threads)
+        assert hn.replay(trace, "xeon-x5550-2s", threads=threads).seconds > 0
+    with pytest.raises(errors.UsageError, match=r"team of 1 .* found 3; or a capture with --threads 3"):
+        hn.replay("1.hnt", "xeon-x5550-2s", threads=3)
+
+
+MASTER = """#include <omp.h>
+double a[3000];
+int main(void) {
+  int team = 0;
+#pragma omp parallel
+  {
+#pragma omp master
+    team = omp_get_num_threads();
+    for (int i = 0; i < 3000; ++i) a[i] = i;
+  }
+  return team < 1;
+}
+"""
+
+
+@pytest.mark.capture
+def test_a_master_construct_binds_nothing(tmp_path: Path) -> None:
+    source, program = tmp_path / "master.c", tmp_path / "master"
+    source.write_text(MASTER)
+    assert compiler.main(["-O2", "-fopenmp", str(source), "-o", str(program)], "cc") == 0
+    trace = hn.capture(command=[program], threads=3)
+    assert {region["ranks"] for region in trace.inspect()["regions"]} == {0}

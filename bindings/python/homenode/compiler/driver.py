@@ -142,7 +142,7 @@ def _warn_of_unheard(source: Source, line: CommandLine, first: int) -> None:
 
 
 def _warn_of_left(loops: Rewritten, line: CommandLine) -> None:
-    """Worksharing that is not handed out by the runtime, so that the trace cannot tell who does what."""
+    """Worksharing that is not handed out by the runtime, so that the trace has it for the captured team only."""
     if not any(word.startswith("-fopenmp") for word in line.compile):
         return
     for file, number, words in loops.left:
@@ -153,8 +153,9 @@ def _warn_of_left(loops: Rewritten, line: CommandLine) -> None:
             )
             raise _Failed(2)
         sys.stderr.write(
-            f"homenode: warning: {readable(Path(file))}:{number}: the shares of '{words}' are not told apart: the trace takes "
-            "it for code that every thread runs. A loop ('omp for', '!$omp do') is handed out iteration by iteration\n"
+            f"homenode: warning: {readable(Path(file))}:{number}: gcc divides '{words}' among the threads itself: its shares are those "
+            "of the captured team. Give 'homenode capture' the --threads of the replay. A loop ('omp for', '!$omp do') is handed out "
+            "iteration by iteration, and needs none\n"
         )
 
 
