@@ -71,12 +71,16 @@ def test_options_behind_the_program_are_told_to_be_its_own(homenode: Run, folder
     assert done.stderr.count("homenode: note: '-o', '--label' after the program goes to the program") == 1
     assert hn.Trace.open(folder / "own.hnt").arguments == "-o x.hnt --label=y -o --verbose"
     assert "after the program" not in homenode("capture", "-o", "z.hnt", "--", "./own", "--verbose").stderr
+    assert "after the program" not in homenode("capture", "-o", "y.hnt", "--", "./own", "-o", "file").stderr
 
 
 def test_the_programs_exit_code_is_said_and_the_trace_kept(homenode: Run, folder: Path) -> None:
     done = homenode("capture", "--", "./own", "word")
     assert done.status == 0, done
-    assert done.stderr.splitlines()[-1] == "homenode: note: own ended with exit code 3; its trace is kept, and it was not timed"
+    assert (
+        done.stderr.splitlines()[-1]
+        == "homenode: note: own ended with exit code 3; its trace is kept, and it was not timed"
+    )
     assert hn.Trace.open(folder / "own.hnt").complete
     assert json.loads(homenode("capture", "--json", "-o", "a.hnt", "--", "./own", "word").stdout)["program_status"] == 3
     well = homenode("capture", "-o", "b.hnt", "--", "./own")

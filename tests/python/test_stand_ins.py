@@ -156,3 +156,13 @@ def test_sorts_in_archives_and_shared_libraries(tmp_path: Path, homenode: Run) -
     for program in ("archive", "shared"):
         with_sort, without = (len(list(accesses(stream(tmp_path / program, *words)))) for words in (["sort"], []))
         assert with_sort - without >= 4, program
+
+
+def test_objects_that_the_linker_compiles(tmp_path: Path, homenode: Run) -> None:
+    (tmp_path / "later.c").write_text(BELOW)
+    assert homenode("cc", "-O2", "-flto", "-c", "later.c").status == 0
+    assert homenode("cc", "-O2", "-flto", "later.o", "-o", "later").status == 0
+    assert homenode("capture", "--no-times", "-o", "later.hnt", "--", "./later", "sort").status == 0
+    found = hn.Trace.open(tmp_path / "later.hnt").inspect()
+    assert sum(region["reads"] for region in found["regions"]) >= 4
+    assert not any("not instrumented" in loss["reason"] for loss in found["losses"])

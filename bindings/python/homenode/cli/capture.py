@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from homenode.capture_processes import how_it_ended
 from homenode.capturing import Asked, captured, words_of_command, words_of_kernel
@@ -85,9 +86,11 @@ def _taken_output(words: list[str]) -> tuple[str | None, list[str]]:
 _WITH_VALUE = ("--set", "-o", "--output", "--threads", "--label", "--alias-over", "--timeout")
 
 
-def _note_own_options(command: click.Command, words: list[str]) -> None:
-    """Options of ours behind the program are its own: `--` says so, but who wrote them may have meant us."""
-    ours = {name for option in command.params for name in option.opts if name.startswith("-")}
+def _note_own_options(context: click.Context, words: list[str]) -> None:
+    """Options of ours behind the program are its own: `--` says so, but who wrote them may have meant us, if they gave us none."""
+    given = ParameterSource.COMMANDLINE
+    options = [o for o in context.command.params if not (o.name and context.get_parameter_source(o.name) is given)]
+    ours = {name for option in options for name in option.opts if name.startswith("-")}
     ours -= {"-v", "--verbose"}  # many programs have them
     found = [word for word in dict.fromkeys(word.partition("=")[0] for word in words[1:]) if word in ours]
     if found:
@@ -170,7 +173,7 @@ def command(
     output = output if output is not None else _output_of(kernel_name, words)
     check_trace_output(output)
     if words:
-        _note_own_options(context.command, words)
+        _note_own_options(context, words)
     asked = Asked(
         threads, alias_over, label, timeout, input_of_program() if words else None, 2 if as_json else None, not no_times
     )

@@ -64,7 +64,7 @@ def untraced(inputs: list[str], program: Path) -> list[dict[str, Any]]:
             shown, what = path.name, "the library is not instrumented"
         else:
             listing = _said("nm", path)
-            traced, functions = "__tsan_" in listing, _functions(listing)
+            traced, functions = "__tsan_" in listing or _is_compiled_later(path), _functions(listing)
             shown, what = path.name, "the object is not instrumented"
         if not traced and functions:
             losses.append(
@@ -76,6 +76,12 @@ def untraced(inputs: list[str], program: Path) -> list[dict[str, Any]]:
                 }
             )
     return losses
+
+
+def _is_compiled_later(path: Path) -> bool:
+    """Of an object of ours with -flto: the linker compiles it, with what traces it."""
+    headers = _said("objdump", "-h", path)
+    return ".gnu.lto_" in headers and ".homenode.twin" in headers
 
 
 def _members(archive: Path) -> dict[str, tuple[bool, set[str]]]:
