@@ -35,8 +35,7 @@ static inline __attribute__((always_inline)) void merge(const struct sorting* so
   hn_compare* const compare = sorting->compare;
   void* const context = sorting->context;
   while (n_left > 0 && n_right > 0) {
-    const int order =
-        kind == POINTERS ? compare(*(const void**)left, *(const void**)right, context) : compare(left, right, context);
+    const int order = kind == POINTERS ? compare(*(const void**)left, *(const void**)right, context) : compare(left, right, context);
     char** from = order <= 0 ? &left : &right;
     if (order <= 0)
       --n_left;
