@@ -11,6 +11,7 @@ import pytest
 
 import homenode as hn
 from homenode.compiler import driver as compiler
+from homenode.compiler import stand_ins
 from homenode.compiler.stream_dump import messages, record
 from homenode.resources import capture_runtime
 from streams import accesses, stream
@@ -132,10 +133,12 @@ def test_what_a_sort_accesses_is_recorded(tmp_path: Path) -> None:
 
 
 def test_a_programs_own_sort_stays_its_own(tmp_path: Path) -> None:
-    (tmp_path / "own.c").write_text(BELOW)
+    """Also where it takes another of the functions from the C library, which is no definition too many."""
+    search = "  if (!bsearch(two + 1, two, 2, sizeof *two, compare)) return 7;\n  return two[0] - 1;\n"
+    (tmp_path / "own.c").write_text(BELOW.replace("  return two[0] - 1;\n", search))
     (tmp_path / "sort.c").write_text(
         "#include <stdlib.h>\nvoid qsort(void* a, size_t n, size_t s, int (*c)(const void*, const void*)) "
-        "{ (void)n, (void)s, (void)c; *(int*)a = 43; }\n"
+        "{ (void)n, (void)s, (void)c; *(int*)a = 43, ((int*)a)[1] = 44; }\n"
     )
     files = [str(tmp_path / name) for name in ("own.c", "sort.c")]
     assert compiler.main(["-O2", "-fno-builtin", *files, "-o", str(tmp_path / "own")], "cc") == 0
@@ -166,3 +169,37 @@ def test_objects_that_the_linker_compiles(tmp_path: Path, homenode: Run) -> None
     found = hn.Trace.open(tmp_path / "later.hnt").inspect()
     assert sum(region["reads"] for region in found["regions"]) >= 4
     assert not any("not instrumented" in loss["reason"] for loss in found["losses"])
+
+
+@pytest.mark.parametrize("words", [["-lc"], ["-lm", "-lc"], ["-L.", "-l:libpart.a"]])
+def test_sorts_wherever_the_c_library_stands_on_the_line(tmp_path: Path, homenode: Run, words: list[str]) -> None:
+    (tmp_path / "part.c").write_text(BELOW)
+    assert homenode("cc", "-O2", "-c", "part.c").status == 0
+    subprocess.run(["ar", "rcs", "libpart.a", "part.o"], cwd=tmp_path, check=True)
+    objects = [] if "-L." in words else ["part.o"]
+    assert homenode("cc", "-O2", *objects, *words, "-o", "sorts").status == 0
+    assert " U qsort@" not in said_by("nm", "-D", tmp_path / "sorts")
+
+
+def test_a_sort_that_stays_the_c_librarys_is_a_loss(tmp_path: Path) -> None:
+    source = tmp_path / "native.c"
+    source.write_text(BELOW)
+    subprocess.run(["gcc", "-O2", source, "-o", tmp_path / "native"], check=True)
+    (loss,) = stand_ins.missed(tmp_path / "native")
+    assert loss["reason"] == "what qsort does to memory is not recorded"
+
+
+def test_links_of_other_languages_and_parts_of_programs(
+    tmp_path: Path, homenode: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.c").write_text(BELOW.replace("int main(", f"int {name}("))
+        assert homenode("cc", "-O2", "-c", f"{name}.c").status == 0
+        assert homenode("cc", "-r", "-nostdlib", f"{name}.o", "-o", f"{name}_part.o").status == 0
+    (tmp_path / "main.cpp").write_text(
+        'extern "C" int one(int, char**), other(int, char**);\n'
+        "int main(int n, char** w) { return one(n, w) + other(n, w); }\n"
+    )
+    monkeypatch.setenv("HOMENODE_GCC", "gcc-that-is-not-there")
+    assert homenode("c++", "-O2", "main.cpp", "one.o", "other.o", "-o", "both").status == 0
+    assert subprocess.run([tmp_path / "both", "sort"], check=False).returncode == 0

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -243,25 +240,6 @@ def test_the_workers_of_a_pool_take_turns(tmp_path: Path) -> None:
     assert max(busy) < 1.5 * min(busy)
     assert captured(program).hash == trace.hash
     assert hn.replay(trace, MACHINE, threads=5).seconds > 0
-
-
-@pytest.mark.parametrize(("way", "changes"), [("tasks", 64), ("references", 8)])  # 8: until it first goes down
-def test_an_atomic_counter_of_tasks_is_shared_and_one_of_references_is_not(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], way: str, changes: int
-) -> None:
-    program = tmp_path / "tickets"
-    assert compiler.main(["-O2", "-g", str(PROGRAMS / "ticket_pool.cpp"), "-o", str(program)], "c++") == 0
-    trace = captured(program, way)
-    said = capfd.readouterr().out
-    assert said.startswith(f"16 16 16 16, {changes}, ")
-    # the twin shares in the same way, and its vector registers stay what they are
-    environment = {**os.environ, "HOMENODE_WORK": str(tmp_path / "work")}
-    twin = subprocess.run([f"{program}.twin", way], env=environment, capture_output=True, text=True, check=True)
-    assert twin.stdout == said
-    lines = [json.loads(line) for line in (tmp_path / "work").read_text().splitlines()]
-    instructions = [line["instructions"] for line in lines if line["kind"] == "thread"]
-    assert len(instructions) == 4
-    assert max(instructions) < 1.02 * min(instructions)
     # starting and joining threads is in the trace, not in unseen code
     assert not {"std::thread::_M_start_thread", "std::thread::join"} & {
         e["function"] for e in trace.unseen["functions"]

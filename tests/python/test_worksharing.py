@@ -213,13 +213,20 @@ def test_code_that_runs_on_threads_of_a_library_is_told_to_be_lost(homenode: Run
     assert homenode("replay", "lent.hnt", "--machine", "xeon-x5550-2s").stderr.count(said) == 1
 
 
+# For gcc both questions of a team's thread have one answer: the master's serves the workshare.
 WORKSHARE = """program shares
   real(8), save :: a(3000), b(3000)
+  integer, save :: n = 0
   a = 1
   b = 2
-!$omp parallel workshare
+!$omp parallel
+!$omp master
+  n = n + 1
+!$omp end master
+!$omp workshare
   a = a + 0.5d0 * b
-!$omp end parallel workshare
+!$omp end workshare
+!$omp end parallel
   if (a(1) /= 2 .or. a(3000) /= 2) error stop
 end program
 """
@@ -232,7 +239,7 @@ def test_a_workshare_is_captured_by_the_shares_of_its_team(
     monkeypatch.chdir(tmp_path)
     Path("shares.f90").write_text(WORKSHARE)
     assert compiler.main(["-O1", "-fopenmp", "shares.f90", "-o", "shares"], "fortran") == 0
-    assert "shares.f90:5: gcc divides 'workshare' among the threads itself" in capfd.readouterr().err
+    assert "shares.f90:10: gcc divides 'workshare' among the threads itself" in capfd.readouterr().err
     for threads in (1, 3):
         trace = hn.capture(command=["./shares"], threads=threads, output=f"{threads}.hnt")
         (region,) = [
@@ -240,7 +247,7 @@ def test_a_workshare_is_captured_by_the_shares_of_its_team(
             for region in trace.inspect()["regions"]
             if region["label"].startswith("MAIN__#0") or "main#0" in region["label"]
         ]
-        assert (region["writes"], region["reads"], region["ranks"]) == (3000, 6000, threads)
+        assert (region["writes"] // 3000, region["reads"] // 6000, region["ranks"]) == (1, 1, threads)
         assert hn.replay(trace, "xeon-x5550-2s", threads=threads).seconds > 0
     with pytest.raises(errors.UsageError, match=r"team of 1 .* found 3; or a capture with --threads 3"):
         hn.replay("1.hnt", "xeon-x5550-2s", threads=3)
@@ -252,8 +259,9 @@ int main(void) {
   int team = 0;
 #pragma omp parallel
   {
+    int size = omp_get_num_threads();
 #pragma omp master
-    team = omp_get_num_threads();
+    team = size;
     for (int i = 0; i < 3000; ++i) a[i] = i;
   }
   return team < 1;

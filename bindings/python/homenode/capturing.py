@@ -354,10 +354,10 @@ class _Run:
         return self._asked.times and self._asked.alias_over is None
 
     def _time(self, environment: dict[str, str], counts: BinaryIO) -> None:
-        """Processor time by stretch, of the program as it is, in teams of one; of several runs the assembler keeps the least.
+        """Processor time by stretch, of the program as it is; of several runs the assembler keeps the least.
 
-        A larger team would run one thread at a time, and its hand-overs be timed, too. A run that does not come to its end
-        tells nothing, and spoils nothing.
+        Teams have one thread, unless the program sets their number itself: a larger one runs one thread at a time, and its
+        hand-overs are timed, too. A run that does not come to its end tells nothing, and spoils nothing.
         """
         timed = beside(Path(self._words.words[0]), "timed")
         if timed is None:

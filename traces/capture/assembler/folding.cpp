@@ -283,7 +283,7 @@ void ItemFolder::finish(Item& item) {
     fold_singles(folder);
     if (!folder.singles.empty()) add_stream(folder, item);
     if (folder.singles.capacity() > 4096) {
-      folder.singles = {};
+      std::vector<Single>{}.swap(folder.singles);  // `= {}` keeps its room
     } else {
       folder.singles.clear();
     }
@@ -326,7 +326,7 @@ void ItemFolder::finish(Item& item) {
     pattern.runs.push_back(run);
   }
   if (runs_.capacity() > 65536)
-    runs_ = {};
+    std::vector<PlacedRun>{}.swap(runs_);  // `= {}` keeps its room
   else
     runs_.clear();
   for (std::size_t i = 0; i < events_.pattern.heap_events.size(); ++i) {

@@ -3,7 +3,7 @@
  */
 #include "team.h"
 
-int omp_get_num_threads(void), omp_get_max_threads(void), omp_get_num_procs(void), omp_in_parallel(void), omp_get_level(void);
+int homenode_user_num_threads(void), omp_get_max_threads(void), omp_get_num_procs(void), omp_in_parallel(void), omp_get_level(void);
 int omp_get_active_level(void), omp_get_max_active_levels(void), omp_get_supported_active_levels(void), omp_get_thread_limit(void);
 int omp_get_num_teams(void), omp_get_team_num(void), omp_get_num_devices(void), omp_get_default_device(void), omp_is_initial_device(void);
 int omp_get_initial_device(void);
@@ -16,12 +16,12 @@ void omp_init_nest_lock(int*), omp_destroy_nest_lock(int*), omp_set_nest_lock(in
 int omp_test_lock(int*), omp_test_nest_lock(int*);
 
 int32_t omp_get_thread_num_(void) { return hn_user_thread_num(RA); }
+int32_t omp_get_num_threads_(void) { return homenode_user_num_threads(); }
 double omp_get_wtime_(void) { return omp_get_wtime(); }
 double omp_get_wtick_(void) { return omp_get_wtick(); }
 
 #define ASK(name) \
   int32_t name##_(void) { return name(); }
-ASK(omp_get_num_threads)
 ASK(omp_get_max_threads)
 ASK(omp_get_num_procs)
 ASK(omp_in_parallel)

@@ -1,4 +1,5 @@
-/* Queries. The wrapper compiles the program's own omp_get_thread_num to the first name; gcc's own calls keep the second. */
+/* Queries. The wrapper compiles the program's own omp_get_thread_num and omp_get_num_threads to names of ours; gcc's own calls keep
+ * these. */
 #include "team.h"
 
 static void user_asked(const void* site) {
@@ -23,19 +24,13 @@ int hn_user_thread_num(const void* site) {
   return hn_self()->number;
 }
 int homenode_user_thread_num(void) { return hn_user_thread_num(RA); }
-/* gcc asks for both, one right after the other, where it divides iterations itself: in a workshare, and in loops that the wrapper does
- * not know. Who asks for its number alone is told whether it is the first one (a master construct). */
-enum { RIGHT_AFTER = 32 }; /* bytes of code */
-static uintptr_t asked_for_team;
-int omp_get_thread_num(void) {
-  const void* site = RA;
-  if ((uintptr_t)site - asked_for_team <= RIGHT_AFTER) user_asked(site);
-  return hn_self()->number;
-}
+int omp_get_thread_num(void) { return hn_self()->number; }
+/* gcc asks for the team's size where it divides iterations itself: in a workshare, and in loops that the wrapper does not know. */
 int omp_get_num_threads(void) {
-  asked_for_team = (uintptr_t)RA;
+  user_asked(RA);
   return hn_self()->team->ranks;
 }
+int homenode_user_num_threads(void) { return hn_self()->team->ranks; }
 int omp_get_max_threads(void) { return hn_self()->team->level ? 1 : hn_team_size(); }
 int omp_get_num_procs(void) { return hn_team_size(); }
 void omp_set_num_threads(int n) { hn_team_setting = n < 1 ? 1 : n > MOST_RANKS ? MOST_RANKS : n; }

@@ -367,11 +367,8 @@ static inline void stored(const volatile void* word) {
       spin(a, (const void*)PC);                                                                            \
     return changed;                                                                                        \
   }
-/* Sums of four and eight bytes number tasks, and the twin asks before them, too. */
-enum { SUMS_add = 1, SUMS_sub = 1, SUMS_and = 0, SUMS_or = 0, SUMS_xor = 0, SUMS_nand = 0 };
 #define FETCH(bits, type, op)                                                  \
   type __tsan_atomic##bits##_fetch_##op(volatile type* a, type v, int order) { \
-    if (bits >= 32 && SUMS_##op && hn_ticket_is_due(a)) hn_pass_on(a);         \
     (void)order, record((uintptr_t)a, PC, HN_ATOMIC, bits / 8, 0);             \
     const type before = __atomic_fetch_##op(a, v, __ATOMIC_SEQ_CST);           \
     stored(a);                                                                 \

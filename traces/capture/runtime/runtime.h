@@ -112,11 +112,6 @@ void hn_yield(void);         /* a spin gives the token away */
 void hn_task_losses(void);   /* tasks.c, before the end: how often what is lost of tasks happened */
 void hn_nested_losses(void); /* before the end: how often inner teams were serialised */
 
-/* tickets.c: whether a thread that is about to add to this word of four bytes or eight is to let the others go first, by hn_pass_on. The
- * first runs amidst the program's own code, and leaves vector registers alone. */
-__attribute__((target("general-regs-only"))) bool hn_ticket_is_due(const volatile void* word);
-void hn_pass_on(const volatile void* word);
-
 /* program_threads.c, futex.c, mutexes.c */
 void hn_threads_open(void);                                   /* the calling thread is the program's first one */
 void hn_threads_close(void);                                  /* a child of the program's: its threads are its own affair */

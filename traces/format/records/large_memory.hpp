@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace homenode::format {
@@ -31,9 +32,9 @@ void reserve_large(std::vector<Element>& column, std::size_t count) {
 
 // push_back of a column whose length is not known: it doubles, as a vector does, in large pages.
 template <class Element>
-void push_back_large(std::vector<Element>& column, const Element& element) {
+void push_back_large(std::vector<Element>& column, Element element) {
   if (column.size() == column.capacity() && column.size() * sizeof(Element) >= 2 * large_page) reserve_large(column, 2 * column.size());
-  column.push_back(element);
+  column.push_back(std::move(element));
 }
 
 }  // namespace homenode::format

@@ -78,8 +78,9 @@ def _text_of(source: Source, line: CommandLine, driver: str, target: Path, folde
     if preprocessed:
         return source.path.read_text("latin-1")
     result = folder / "preprocessed"
-    # The program's own question for its rank is told from the compiler's by its name; in Fortran it has another one anyway.
-    asked = ["-Domp_get_thread_num=homenode_user_thread_num"] if "-fopenmp" in line.compile and not fortran else []
+    # The program's own questions for rank and team are told from the compiler's by name; in Fortran they have others anyway.
+    asked = [f"-Domp_get_{name}=homenode_user_{name}" for name in ("thread_num", "num_threads")]
+    asked = asked if "-fopenmp" in line.compile and not fortran else []
     dependencies = [word for word in line.preprocess if word in ("-MD", "-MMD")]
     names: list[str | Path] = ["-MF", target.with_suffix(".d")] if dependencies and "-MF" not in line.preprocess else []
     named: list[str | Path] = (
@@ -297,7 +298,7 @@ def _files_of(words: list[str]) -> list[tuple[str, Path | None]]:
         path = Path(word)
         if word.startswith("-l"):
             # as the linker looks: a shared library in an earlier folder, or beside the archive, comes first
-            kinds = (f"lib{word[2:]}.so", f"lib{word[2:]}.a")
+            kinds = (word[3:],) if word[2:3] == ":" else (f"lib{word[2:]}.so", f"lib{word[2:]}.a")
             path = next((place / kind for place in folders for kind in kinds if (place / kind).is_file()), path)
         result.append((word, path if path.is_file() and path.suffix in (".o", ".a") else None))
     return result
@@ -357,22 +358,22 @@ def _mark(target: Path, twin: Path, timed: Path) -> None:
                 _run("objcopy", "--remove-section", SECTION, "--add-section", f"{SECTION}={mark}", program)
 
 
-def _stand_ins(inputs: list[str], folder: Path) -> list[str]:
-    """An archive of what stands in for the C library's functions that these inputs call; none if they call none."""
-    if not stand_ins.are_called(path for _, path in _files_of(inputs) if path is not None):
-        return []
+def _stand_ins(inputs: list[str], line: CommandLine, driver: str, folder: Path) -> list[str]:
+    """An object with what stands in for the C library's functions that these inputs call; none if they call none."""
     language = language_of("qsort.c", "cc", None)
-    assert language is not None
-    made, archive = folder / "stand_ins.o", folder / "libhomenode_stand_ins.a"
-    _compile(Source(stand_ins.source(), language), CommandLine.parse([*stand_ins.FLAGS, "-c", "qsort.c"]), "cc", made)
-    _run("ar", "rcs", archive, made)
-    return [str(archive)]
+    called = stand_ins.are_called(path for _, path in _files_of(inputs) if path is not None)
+    if language is None or not called or "-r" in line.compile:
+        return []
+    made = folder / "stand_ins.o"
+    flags = CommandLine.parse([*stand_ins.FLAGS, "-c", "qsort.c"])
+    _compile(Source(stand_ins.source(), language), flags, driver, made)
+    return [str(made)]
 
 
 def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
         inputs = [*map(str, objects), *line.link]
-        _link_inputs(inputs, _stand_ins(inputs, Path(name)), line, driver, target)
+        _link_inputs(inputs, _stand_ins(inputs, line, driver, Path(name)), line, driver, target)
 
 
 def _link_inputs(inputs: list[str], own: list[str], line: CommandLine, driver: str, target: Path) -> None:
@@ -388,7 +389,7 @@ def _link_inputs(inputs: list[str], own: list[str], line: CommandLine, driver: s
     read = _linked(line, *compiler, *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *traced, "-o", target)
     if not target.is_file():  # a device: whether it links was the question
         return
-    _add_losses(target, untraced(read, target))
+    _add_losses(target, [*untraced(read, target), *stand_ins.missed(target)])
     # One that was linked here before is another program's.
     twin, timed = Path(f"{target}.twin"), Path(f"{target}.timed")
     for old in (twin, timed):

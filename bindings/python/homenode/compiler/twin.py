@@ -3,8 +3,7 @@ and a hook at calls that leave the file.
 
 They change no register and no flag (lea, mov, movz, push, pop, jrcxz only, below the red zone), so the code between them is what
 gcc made of the original source with the original flags and schedule; see traces/capture/runtime/code_log.c for the other side.
-Hooks stand before and after a call, and before an atomic sum, where no flag is alive; traces/capture/runtime/calls.c and tickets.c
-say what they are for.
+Hooks stand before and after a call, where no flag is alive; traces/capture/runtime/calls.c says what they are for.
 """
 
 import dataclasses
@@ -73,21 +72,6 @@ def _of_the_runtime() -> frozenset[str]:
         ["nm", "-g", "--defined-only", str(capture_runtime() / "twin.o")], capture_output=True, text=True, check=False
     ).stdout
     return frozenset(line.split()[-1] for line in listing.splitlines() if line.split()) - _HEAP
-
-
-_SUM = re.compile(r"(?:xadd|add|sub|inc|dec)[lq]\s+(?:.*,\s*)?(?P<word>[^,\s]*\([^()]*\))$")
-_OF_ONE_THREAD = ("%fs:", "%gs:", "%rsp")  # thread-local variables; the stack, and what lies below it now
-
-
-def _ticket(mnemonic: str, text: str) -> str:
-    """What stands before an atomic sum of four bytes or eight: tickets.c may let other threads go first."""
-    found = _SUM.match(text) if mnemonic == "lock" else None
-    if found is None or any(part in text for part in _OF_ONE_THREAD):
-        return ""
-    return (
-        f"\tleaq -128(%rsp),%rsp\n\tpushq %rdi\n\tleaq {found['word']},%rdi\n\tcall homenode_ticket\n"
-        "\tpopq %rdi\n\tleaq 128(%rsp),%rsp\n"
-    )
 
 
 class _Calls:
@@ -232,10 +216,6 @@ def with_counters(assembly: str) -> str:
             if " " in mnemonic:
                 mnemonic, _, text = stripped.partition(" ")
             text = text.strip()
-            ticket = "" if in_asm else _ticket(mnemonic, text)
-            if ticket:
-                out += [blocks.end(), ticket]  # no part of a block's code
-                starts = True
             if starts and not mnemonic.startswith("endbr"):
                 out.append(blocks.begin(places))
                 starts = False

@@ -1,14 +1,15 @@
 #line 2 "qsort.c"
 /* qsort, qsort_r and bsearch for traced programs, whose call-backs make them a part of the program: the comparisons, the elements
  * they move and the branches that their results decide. The C library's own can be neither recorded nor counted, for program and
- * library take turns. The drop-in compiler compiles this file as it does the program's sources and links it where the program has
- * no functions of these names (bindings/python/homenode/compiler/stand_ins.py).
+ * library take turns. The drop-in compiler compiles this file as it does the program's sources and links it with programs that call
+ * them (bindings/python/homenode/compiler/stand_ins.py).
  *
  * As glibc 2.36 does it (the order of comparisons and moves, not its text): a merge sort from the top, through a copy on the stack
  * below 1024 bytes and from malloc above; elements of more than 32 bytes are sorted by pointers and then moved once. Without
  * memory: in place, and then not stable.
  */
 #include <alloca.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -92,11 +93,13 @@ static void move_as(char** pointers, char* base, size_t number, size_t size, cha
   }
 }
 
-void qsort_r(void* base, size_t number, size_t size, hn_compare* compare, void* context) {
+static void sort_elements(void* base, size_t number, size_t size, hn_compare* compare, void* context) {
   struct sorting sorting = {size, kind_of(base, size), compare, context, 0};
   const int by_pointers = sorting.kind == POINTERS;
   const size_t bytes = by_pointers ? 2 * number * sizeof(char*) + size : number * size;
+  const int error = errno;
   void* const memory = bytes < MOST_ON_THE_STACK ? 0 : malloc(bytes);
+  errno = error;
   char* const room = bytes < MOST_ON_THE_STACK ? alloca(bytes) : memory;
   if (!room) {
     hn_heap_sort(base, number, size, compare, context);
@@ -114,11 +117,16 @@ void qsort_r(void* base, size_t number, size_t size, hn_compare* compare, void* 
   }
   free(memory);
 }
-/* A function of two arguments finds them in the same registers. */
-void qsort(void* base, size_t number, size_t size, int (*compare)(const void*, const void*)) {
-  qsort_r(base, number, size, (hn_compare*)(void (*)(void))compare, 0);
+/* Weak: a program's own function of one of these names goes first, and the others do not call it. */
+#define WEAK __attribute__((weak))
+WEAK void qsort_r(void* base, size_t number, size_t size, hn_compare* compare, void* context) {
+  sort_elements(base, number, size, compare, context);
 }
-void* bsearch(const void* key, const void* base, size_t number, size_t size, int (*compare)(const void*, const void*)) {
+/* A function of two arguments finds them in the same registers. */
+WEAK void qsort(void* base, size_t number, size_t size, int (*compare)(const void*, const void*)) {
+  sort_elements(base, number, size, (hn_compare*)(void (*)(void))compare, 0);
+}
+WEAK void* bsearch(const void* key, const void* base, size_t number, size_t size, int (*compare)(const void*, const void*)) {
   size_t low = 0, high = number;
   while (low < high) {
     const size_t middle = (low + high) / 2;
