@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import homenode as hn
-from homenode import _core, errors
+from homenode import _core, capturing, errors
 from support import SCRIPTS, Ended, heed_signals
 
 Run = Callable[..., Ended]
@@ -345,3 +345,19 @@ def test_serial_code_is_named_by_its_function(homenode: Run, tmp_path: Path) -> 
     assert list(serial.index) == ["prepare:serial:3", "reduce:serial:6"]
     assert list(serial.executions) == [1, 3]
     assert (serial.writes["prepare:serial:3"], serial.reads["reduce:serial:6"]) == (100, 300)
+
+
+@pytest.mark.parametrize(
+    ("runs", "seconds", "traced_seconds", "again"),
+    [
+        (0, 0.0, 0.0, True),
+        (1, 9.0, 1.0, True),  # twice, whatever it takes
+        (2, 0.2, 2.0, False),  # a third run would take more than a tenth of what tracing took
+        (2, 0.2, 4.0, True),
+        (8, 0.1, 100.0, False),
+    ],
+)
+def test_a_program_is_timed_as_often_as_a_tenth_of_its_capture_allows(
+    runs: int, seconds: float, traced_seconds: float, again: bool
+) -> None:
+    assert capturing.is_timed_again(runs, seconds, traced_seconds) is again

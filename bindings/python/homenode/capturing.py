@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -52,8 +53,8 @@ def capture(
     bound to ranks; loops whose iterations are free are recorded the same whatever it is. With `alias_over`, blocks of at
     least so many bytes share one small window of memory: problems larger than this machine can be captured, if their
     addresses do not depend on their values; that is checked by capturing twice with different contents. Self-checks of
-    such a program must be off. `label` is kept in the trace as the program's name. The program runs four times: traced, counted,
-    and twice timed, for `Trace.measured`; not timed where it ends with another exit code than 0.
+    such a program must be off. `label` is kept in the trace as the program's name. The program runs four times and more: traced,
+    counted, and twice to eight times timed, for `Trace.measured`; not timed where it ends with another exit code than 0.
 
     A command's output goes where this process's goes, that of a kernel to stderr; neither gets any input.
 
@@ -73,7 +74,16 @@ def capture(
     return captured(asked, words_of_kernel(kernel_name, parameters, progress), output, progress)[0]
 
 
-_TIMED_RUNS = 2  # the first one also warms the program's files
+_LEAST_TIMED, _MOST_TIMED = 2, 8  # the first one also warms the program's files
+_SHARE_TIMED = 0.1  # of the seconds that it took to trace the program: how long it is timed at most, once it was timed twice
+
+
+def is_timed_again(runs: int, seconds: float, traced_seconds: float) -> bool:
+    """Whether a program that was timed in so many `runs`, which took `seconds`, is timed once more.
+
+    On a machine with other work the least of two runs is up to a fifth above the least of eight.
+    """
+    return runs < _LEAST_TIMED or (runs < _MOST_TIMED and seconds * (runs + 1) / runs < _SHARE_TIMED * traced_seconds)
 
 
 @dataclass(frozen=True)
@@ -285,13 +295,15 @@ class _Run:
             label = self._asked.label or self._words.kernel or self._words.name
             with Assembler((stream_from, counts_from), partial, lock, words, label) as assembler:
                 try:
+                    begin = time.monotonic()
                     status, ending = self._heard(
                         {**environment, "HOMENODE_STREAM_FD": str(stream_to.fileno())}, stream_to
                     )
+                    traced_seconds = time.monotonic() - begin
                     if ending is not Ending.interrupted:
                         counting = self._count_work(environment, counts_to)
                         if counting is ending is Ending.own and status == 0 and self._is_timed():
-                            self._time(environment, counts_to)
+                            self._time(environment, counts_to, traced_seconds)
                         ending = Ending.interrupted if counting is Ending.interrupted else ending
                 finally:
                     stream_to.close()
@@ -353,7 +365,7 @@ class _Run:
     def _is_timed(self) -> bool:
         return self._asked.times and self._asked.alias_over is None
 
-    def _time(self, environment: dict[str, str], counts: BinaryIO) -> None:
+    def _time(self, environment: dict[str, str], counts: BinaryIO, traced_seconds: float) -> None:
         """Processor time by stretch, of the program as it is; of several runs the assembler keeps the least.
 
         Teams have one thread, unless the program sets their number itself: a larger one runs one thread at a time, and its
@@ -363,9 +375,11 @@ class _Run:
         if timed is None:
             return
         self._progress(f"timing {self._words.name}")
-        for _ in range(_TIMED_RUNS):
+        runs, begin = 0, time.monotonic()
+        while is_timed_again(runs, time.monotonic() - begin, traced_seconds):
             if self._again(timed, "HOMENODE_TIMED", {**environment, "HOMENODE_TEAM": "1"}, counts) is not Ending.own:
                 return
+            runs += 1
 
     def _again(self, program: Path, variable: str, environment: dict[str, str], counts: BinaryIO) -> Ending:
         """Run the twin or the timed program; it writes to the pipe, and is not heard."""
