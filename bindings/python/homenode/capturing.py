@@ -75,7 +75,7 @@ def capture(
 
 
 _LEAST_TIMED, _MOST_TIMED = 2, 8  # the first one also warms the program's files
-_SHARE_TIMED = 0.1  # of the seconds that it took to trace the program: how long it is timed at most, once it was timed twice
+_SHARE_TIMED = 0.1  # of the traced run's seconds: how long the third and later runs may make it
 
 
 def is_timed_again(runs: int, seconds: float, traced_seconds: float) -> bool:
