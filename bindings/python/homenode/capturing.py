@@ -81,7 +81,7 @@ _SHARE_TIMED = 0.1  # of the traced run's seconds: how long the third and later 
 def is_timed_again(runs: int, seconds: float, traced_seconds: float) -> bool:
     """Whether a program that was timed in so many `runs`, which took `seconds`, is timed once more.
 
-    On a machine with other work the least of two runs is up to a fifth above the least of eight.
+    On a machine with other work the least of two runs is 2 to 7 % above the least of eight, and a quarter at worst.
     """
     return runs < _LEAST_TIMED or (runs < _MOST_TIMED and seconds * (runs + 1) / runs < _SHARE_TIMED * traced_seconds)
 
