@@ -153,6 +153,9 @@ py::list executed_code_of(const Workload& workload, const std::string& llvm_cpu)
     entry["calls"] = block.calls == 0 ? py::object(py::none()) : py::object(py::int_(block.calls - 1));
     entry["cycles"] = cycles[b].is_known() ? py::object(py::float_(cycles[b].cycles)) : py::object(py::none());
     entry["bound"] = cycles[b].bound;
+    const bool tells_waits = cycles[b].is_known() && !cycles[b].alone;
+    entry["loads"] = tells_waits ? py::object(py::float_(cycles[b].loads)) : py::object(py::none());
+    entry["waited"] = tells_waits ? py::object(py::float_(cycles[b].waited)) : py::object(py::none());
     blocks.append(entry);
   }
   return blocks;

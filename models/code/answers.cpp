@@ -21,7 +21,7 @@ namespace homenode {
 namespace {
 
 // Of what the program answers: raised whenever its keys, or what they mean, change. 2: `wide_256` and `wide_512`.
-constexpr int form_of_answers = 2;
+constexpr int form_of_answers = 3;
 
 // Which program answered is part of the key: another version of LLVM says something else. So is the answer's form: an installed program
 // may have the size and the time of the one before it.

@@ -164,7 +164,9 @@ std::vector<BlockCycles> block_cycles(const Workload& workload, const std::strin
                      .bound = block.at("bound"),
                      .resolution = block.at("resolution"),
                      .wide_256 = block.at("wide_256"),
-                     .wide_512 = block.at("wide_512")};
+                     .wide_512 = block.at("wide_512"),
+                     .loads = block.at("loads"),
+                     .waited = block.at("waited")};
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/core/core_block.hpp"
+#include "models/core/load_waits.hpp"
 #include "models/core/window_simulation.hpp"
 
 namespace homenode {
@@ -40,6 +41,7 @@ struct Delays {
 struct BlockSums {
   Sum measured, warm_up;
   Delays delays;
+  double loads = 0, waited = 0;
   CoreActivity steady, whole;
 };
 
@@ -60,7 +62,9 @@ public:
       WindowOfBlocks window;
       for (const CoreRequest::Run& run : runs) window.blocks.insert(window.blocks.end(), run.count, &blocks_.at(run.block));
       const WindowTimes right = add(window, count);
-      if (!branches_.empty()) add_delays(window, right, count);
+      const WindowOfBlocks with = with_wrong_branches(window);
+      add_waits(with, right.measured_from, count);
+      if (!with.wrong.empty()) add_delays(with, right, count);
     }
     BlockTimes times{.blocks = {}, .unknown = reader_.unknown(), .measured_cycles = 0};
     for (const auto& [id, sums] : sums_) all_delays_.add(sums.delays);
@@ -86,8 +90,8 @@ private:
     return times;
   }
 
-  // The window once more, with wrong branches. Which executions they end is not known, only how many: they are spread evenly.
-  void add_delays(const WindowOfBlocks& window, const WindowTimes& right, std::uint64_t count) {
+  // Which executions wrong branches end is not known, only how many: they are spread evenly.
+  WindowOfBlocks with_wrong_branches(const WindowOfBlocks& window) {
     WindowOfBlocks with{.blocks = window.blocks, .is_cut = window.is_cut, .refill = target_.model().MispredictPenalty};
     for (std::size_t index = 0; index < window.blocks.size(); ++index) {
       const auto branch = branches_.find(window.blocks[index]->id);
@@ -96,7 +100,18 @@ private:
       branch->second.executions -= branch->second.each;
       with.wrong.push_back(index);
     }
-    if (with.wrong.empty()) return;
+    return with;
+  }
+
+  void add_waits(const WindowOfBlocks& window, std::size_t from, std::uint64_t count) {
+    for (const auto& [id, found] : load_waits(target_, window, latency_, from)) {
+      sums_[id].loads += found.loads * static_cast<double>(count);
+      sums_[id].waited += found.waited * static_cast<double>(count);
+    }
+  }
+
+  // The window once more.
+  void add_delays(const WindowOfBlocks& with, const WindowTimes& right, std::uint64_t count) {
     const WindowTimes wrong = simulate(target_, with, latency_);
     const auto behind = [&](std::size_t index) {
       return static_cast<double>(wrong.retired[index]) - static_cast<double>(right.retired[index]);
@@ -105,7 +120,7 @@ private:
     for (std::size_t next = 1; next < with.wrong.size(); ++next) {
       const std::size_t from = with.wrong[next - 1];
       if (from < right.measured_from) continue;
-      sums_[window.blocks[from]->id].delays.add(behind(with.wrong[next]) - behind(from) - with.refill - of_calibration, count);
+      sums_[with.blocks[from]->id].delays.add(behind(with.wrong[next]) - behind(from) - with.refill - of_calibration, count);
     }
   }
 
@@ -133,6 +148,8 @@ private:
             .bound = bottleneck(sums.steady.cycles > 0 ? sums.steady : sums.whole, target_.model()),
             .resolution = (sums.delays.wrong > 0 ? sums.delays : all_delays_).mean(),
             .wrong = sums.delays.wrong,
+            .loads = sums.loads / static_cast<double>(sum.executions),
+            .waited = sums.waited / static_cast<double>(sum.executions),
             .instructions = block.instructions.size(),
             .wide_256 = asking_for(VectorWidth::bits_256, block),
             .wide_512 = asking_for(VectorWidth::bits_512, block)};
@@ -160,7 +177,8 @@ std::string core_times_json(const CoreRequest& request, const BlockTimes& times)
   for (const auto& [id, time] : times.blocks)
     blocks[std::to_string(id)] = {{"cycles", time.cycles},     {"alone", time.alone},           {"executions", time.executions},
                                   {"bound", time.bound},       {"resolution", time.resolution}, {"instructions", time.instructions},
-                                  {"wide_256", time.wide_256}, {"wide_512", time.wide_512}};
+                                  {"wide_256", time.wide_256}, {"wide_512", time.wide_512},     {"loads", time.loads},
+                                  {"waited", time.waited}};
   const nlohmann::ordered_json answer{
       {"llvm", llvm_version()}, {"cpu", request.cpu}, {"blocks", std::move(blocks)}, {"unknown", nlohmann::ordered_json(times.unknown)}};
   return answer.dump();

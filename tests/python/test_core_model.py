@@ -44,6 +44,8 @@ def test_cycles_of_blocks() -> None:
         "instructions",
         "wide_256",
         "wide_512",
+        "loads",
+        "waited",
     ]
     assert slot["cycles"] == pytest.approx(12, abs=0.1)
     assert (slot["bound"], slot["alone"], slot["instructions"]) == ("latency", False, 3)

@@ -131,6 +131,20 @@ def test_core_time_is_that_of_the_chain(trace: hn.Trace) -> None:
 
 
 @needs_llvm
+def test_loads_that_a_core_waits_for(trace: hn.Trace) -> None:
+    def waited(*texts: str) -> float:
+        blocks = [block for text in texts for block in blocks_at(trace, text, "znver3") if block["loads"]]
+        loads = sum(executions(block) * block["loads"] for block in blocks)
+        assert loads >= ROUNDS / 4
+        return sum(executions(block) * block["waited"] for block in blocks) / loads
+
+    # half of the branches on random bits are wrong, and wait for the bit; the additions wait for each other, not for their loads
+    assert waited("if (random[i])") == pytest.approx(0.5, abs=0.1)
+    assert waited("double sum", "sum += a[i]") < 0.05
+    assert {block["waited"] for block in trace.executed_code()} == {None}
+
+
+@needs_llvm
 def test_replays_take_core_time_from_blocks_where_they_can(trace: hn.Trace) -> None:
     machine = hn.Machine.load("xeon-x5550-2s")
     seconds = {core: hn.replay(trace, machine, core=core) for core in ("auto", "blocks", "classes")}

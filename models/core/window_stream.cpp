@@ -1,0 +1,82 @@
+#include "models/core/window_stream.hpp"
+
+#include "models/core/value_walk.hpp"
+
+namespace homenode {
+namespace {
+
+constexpr unsigned narrow = 4;  // bytes; less than that is forwarded as slowly as vectors are
+
+std::uint32_t stores_in_flight(const llvm::MCSchedModel& model) {
+  constexpr std::uint32_t usual = 64;  // where the model tells no size
+  if (!model.hasExtraProcessorInfo()) return usual;
+  const unsigned queue = model.getExtraProcessorInfo().StoreQueueID;
+  const int size = queue == 0 ? 0 : model.getProcResource(queue)->BufferSize;
+  return size > 0 ? static_cast<std::uint32_t>(size) : usual;
+}
+
+// Of a block that ends in a call: whether the block behind it is the callee's, and not the one that the call returns to.
+bool enters_callee(const CoreBlock& block, const CoreBlock* behind) {
+  if (behind == nullptr || !block.address || !behind->address || block.instructions.empty()) return false;
+  const auto returns_to = static_cast<std::int64_t>(*block.address) + block.instructions.back().next;
+  return static_cast<std::int64_t>(*behind->address) != returns_to;
+}
+
+// `behind`: the next block of the window; none at its end.
+void append(WindowStream& stream, const CoreBlock& block, const CoreBlock* behind, ValueWalk& walk, const ForwardingLatency& latency) {
+  const bool is_exact = block.address.has_value();
+  // Blocks that tell their addresses share one space of code; 0 is that one.
+  const std::uint64_t code = is_exact ? 0 : block.id + 1;
+  const auto begin = static_cast<std::int64_t>(block.address.value_or(0));
+  const bool enters = enters_callee(block, behind);
+  Forwarding& forwarding = stream.forwarding;
+  for (const CoreInstruction& instruction : block.instructions) {
+    const bool is_last = &instruction == &block.instructions.back();
+    const auto number = static_cast<std::uint32_t>(stream.instructions.size());
+    const auto known = static_cast<std::uint32_t>(forwarding.stores.size());
+    const ValueWalk::Place place{.code = code, .next = begin + instruction.next, .is_exact = is_exact, .enters = is_last && enters};
+    walk.step(instruction.effects, place, number, forwarding.stores);
+    const auto count = static_cast<std::uint32_t>(forwarding.stores.size()) - known;
+    const bool is_vector = instruction.effects.has_vector_result || instruction.effects.memory.width < narrow;
+    forwarding.loads.push_back({.first = known, .count = count, .is_vector = is_vector});
+    forwarding.readers.push_back(0);
+    for (std::uint32_t index = known; index < known + count; ++index) {
+      std::uint8_t& readers = forwarding.readers[forwarding.stores[index]];
+      readers = static_cast<std::uint8_t>(readers | (is_vector ? 2 : 1));
+    }
+    const bool tells_latency = (is_vector ? latency.vector : latency.general) > 0;
+    const bool has_arrived = count > 0 && tells_latency && instruction.arrived;
+    stream.code.push_back(&instruction);
+    stream.instructions.push_back(has_arrived ? instruction.arrived.get() : instruction.plain.get());
+  }
+}
+
+}  // namespace
+
+WindowStream window_stream(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {
+  WindowStream stream;
+  ValueWalk walk{stores_in_flight(target.model())};
+  for (std::size_t i = 0; i < window.blocks.size(); ++i) {
+    const CoreBlock* const behind = i + 1 < window.blocks.size() && !window.is_cut ? window.blocks[i + 1] : nullptr;
+    stream.first.push_back(static_cast<std::uint32_t>(stream.instructions.size()));
+    if (window.is_cut) walk.forget();
+    append(stream, *window.blocks[i], behind, walk, latency);
+  }
+  stream.first.push_back(static_cast<std::uint32_t>(stream.instructions.size()));
+  return stream;
+}
+
+// The last instruction of each execution that ends with a wrong branch.
+std::vector<std::uint32_t> wrong_instructions(const WindowStream& stream, const WindowOfBlocks& window) {
+  std::vector<std::uint32_t> wrong;
+  for (const std::size_t execution : window.wrong)
+    if (stream.first[execution + 1] > stream.first[execution]) wrong.push_back(stream.first[execution + 1] - 1);
+  return wrong;
+}
+
+std::uint32_t reorder_buffer(const llvm::MCSchedModel& model) {
+  const unsigned extra = model.hasExtraProcessorInfo() ? model.getExtraProcessorInfo().ReorderBufferSize : 0;
+  return extra > 0 ? extra : model.MicroOpBufferSize;
+}
+
+}  // namespace homenode
