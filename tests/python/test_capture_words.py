@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import homenode as hn
+from homenode.errors import UsageError
 from support import SCRIPTS, Ended
 
 pytestmark = pytest.mark.capture
@@ -85,4 +86,12 @@ def test_the_programs_exit_code_is_said_and_the_trace_kept(homenode: Run, folder
     assert json.loads(homenode("capture", "--json", "-o", "a.hnt", "--", "./own", "word").stdout)["program_status"] == 3
     well = homenode("capture", "-o", "b.hnt", "--", "./own")
     assert "ended with" not in well.stderr
+    # a code that the program means well: it is timed, and nothing is said
+    timed = homenode("capture", "--success", "3", "-o", "c.hnt", "--", "./own", "word")
+    assert "ended with" not in timed.stderr
+    assert hn.Trace.open(folder / "a.hnt").measured == []
+    assert hn.Trace.open(folder / "c.hnt").measured != []
+    assert homenode("capture", "--success", "256", "-o", "d.hnt", "--", "./own").status == 2
+    with pytest.raises(UsageError, match="allowed: a list of exit codes"):
+        hn.capture(command=[folder / "own"], success=3)  # type: ignore[arg-type]
     assert "The exit code is that of homenode" in " ".join(homenode("capture", "--help").stdout.split())

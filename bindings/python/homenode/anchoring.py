@@ -64,7 +64,7 @@ def anchor(trace: Trace | str | Path, machine: Machine | str | Path, **options: 
     if not trace.measured:
         raise UsageError(
             f"trace {trace.path} has no measured times; allowed: a whole capture by this homenode of a program that ends with exit code "
-            "0, has a PROGRAM.timed beside it and no threads that spin, without --alias-over and --no-times"
+            "0 or one of capture's --success, has a PROGRAM.timed beside it and no threads that spin, without --alias-over and --no-times"
         )
     if trace.own_threads:
         raise UsageError(f"trace {trace.path} is of a program that creates its threads; allowed: OpenMP, or one thread")

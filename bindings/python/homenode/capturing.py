@@ -44,6 +44,7 @@ def capture(
     alias_over: int | None = None,
     label: str | None = None,
     timeout: float | None = None,
+    success: Sequence[int] = (0,),
     progress: Progress = lambda step: None,
     **parameters: Any,
 ) -> Trace:
@@ -54,7 +55,8 @@ def capture(
     least so many bytes share one small window of memory: problems larger than this machine can be captured, if their
     addresses do not depend on their values; that is checked by capturing twice with different contents. Self-checks of
     such a program must be off. `label` is kept in the trace as the program's name. The program runs four times and more: traced,
-    counted, and twice to eight times timed, for `Trace.measured`; not timed where it ends with another exit code than 0.
+    counted, and twice to eight times timed, for `Trace.measured`; not timed where it ends with an exit code that is not
+    in `success`.
 
     A command's output goes where this process's goes, that of a kernel to stderr; neither gets any input.
 
@@ -67,11 +69,19 @@ def capture(
         raise UsageError("capture wants either a kernel or a command")
     if command is not None and parameters:
         raise UsageError(f"parameters {', '.join(parameters)} without a kernel; a command has its arguments")
-    asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout)
+    asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout, success=_codes(success))
     if command is not None:
         return captured(asked, words_of_command(command), output, progress)[0]
     assert kernel_name is not None
     return captured(asked, words_of_kernel(kernel_name, parameters, progress), output, progress)[0]
+
+
+def _codes(success: Sequence[int]) -> tuple[int, ...]:
+    if isinstance(success, str | bytes) or not isinstance(success, Sequence):
+        raise UsageError(
+            f"argument 'success' is {type(success).__name__}; allowed: a list of exit codes, such as [0, 10]"
+        )
+    return tuple(success)
 
 
 _LEAST_TIMED, _MOST_TIMED = 2, 8  # the first one also warms the program's files
@@ -99,6 +109,7 @@ class Asked:
     )
     stdout: File = None  # as subprocess takes it; None is this process's own
     times: bool = True  # run it twice more to time it
+    success: tuple[int, ...] = (0,)  # exit codes of a program that is timed
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -109,6 +120,8 @@ class Asked:
             object.__setattr__(self, "alias_over", _alias_of_environment(os.environ["HOMENODE_ALIAS_OVER"]))
         if self.alias_over is not None:
             whole_number("alias_over", self.alias_over, 1)
+        for code in self.success:
+            whole_number("success", code, 0, 255)
         if self.timeout is not None and not isinstance(self.timeout, int | float):
             raise UsageError(f"argument 'timeout' is {type(self.timeout).__name__}; allowed: a number of seconds")
         if self.timeout is not None and not 0 < self.timeout < threading.TIMEOUT_MAX:
@@ -302,7 +315,7 @@ class _Run:
                     traced_seconds = time.monotonic() - begin
                     if ending is not Ending.interrupted:
                         counting = self._count_work(environment, counts_to)
-                        if counting is ending is Ending.own and status == 0 and self._is_timed():
+                        if counting is ending is Ending.own and status in self._asked.success and self._is_timed():
                             self._time(environment, counts_to, traced_seconds)
                         ending = Ending.interrupted if counting is Ending.interrupted else ending
                 finally:

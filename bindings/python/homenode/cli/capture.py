@@ -83,7 +83,7 @@ def _taken_output(words: list[str]) -> tuple[str | None, list[str]]:
     return (words[-1], words[:-2]) if is_ours else (None, words)
 
 
-_WITH_VALUE = ("--set", "-o", "--output", "--threads", "--label", "--alias-over", "--timeout")
+_WITH_VALUE = ("--set", "-o", "--output", "--threads", "--label", "--alias-over", "--timeout", "--success")
 
 
 def _note_own_options(context: click.Context, words: list[str]) -> None:
@@ -142,11 +142,18 @@ def input_of_program() -> BinaryIO | None:
     help="Stop the program after this time; the trace up to then is kept, marked truncated.",
 )
 @click.option("--no-times", is_flag=True, help="Do not run the program twice more to time it ('homenode anchor').")
+@click.option(
+    "--success",
+    type=click.IntRange(0, 255),
+    multiple=True,
+    metavar="CODE",
+    help="An exit code beside 0 of a program that did its work, which is then timed; repeat for more.",
+)
 @console.json_option
 @click.pass_context
 def command(
     context: click.Context, kernel_name: str | None, pairs: tuple[str, ...], output: Path | None, threads: int, label: str | None,
-    alias_over: int | None, timeout: float | None, no_times: bool, as_json: bool,
+    alias_over: int | None, timeout: float | None, no_times: bool, success: tuple[int, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Record the memory accesses of a built-in kernel, or after `--` of a program compiled by `homenode cc`.
 
@@ -175,7 +182,14 @@ def command(
     if words:
         _note_own_options(context, words)
     asked = Asked(
-        threads, alias_over, label, timeout, input_of_program() if words else None, 2 if as_json else None, not no_times
+        threads,
+        alias_over,
+        label,
+        timeout,
+        input_of_program() if words else None,
+        2 if as_json else None,
+        not no_times,
+        (0, *success),
     )
     screen = console.diagnostics()
 
@@ -201,7 +215,7 @@ def command(
         _print(output, trace)
     for remark in trace.remarks:
         console.warn(f"{output}: {remark}")
-    if status and trace.complete:
+    if status and status not in success and trace.complete:
         console.note(f"{found.name} ended with {how_it_ended(status)}; its trace is kept, and it was not timed")
 
 
