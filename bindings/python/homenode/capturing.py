@@ -44,7 +44,6 @@ def capture(
     alias_over: int | None = None,
     label: str | None = None,
     timeout: float | None = None,
-    success: Sequence[int] = (0,),
     progress: Progress = lambda step: None,
     **parameters: Any,
 ) -> Trace:
@@ -55,8 +54,7 @@ def capture(
     least so many bytes share one small window of memory: problems larger than this machine can be captured, if their
     addresses do not depend on their values; that is checked by capturing twice with different contents. Self-checks of
     such a program must be off. `label` is kept in the trace as the program's name. The program runs four times and more: traced,
-    counted, and twice to eight times timed, for `Trace.measured`; not timed where it ends with an exit code that is not
-    in `success`.
+    counted, and twice to eight times timed, for `Trace.measured`; not timed where it ends with another exit code than 0.
 
     A command's output goes where this process's goes, that of a kernel to stderr; neither gets any input.
 
@@ -69,19 +67,11 @@ def capture(
         raise UsageError("capture wants either a kernel or a command")
     if command is not None and parameters:
         raise UsageError(f"parameters {', '.join(parameters)} without a kernel; a command has its arguments")
-    asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout, success=_codes(success))
+    asked = Asked(threads=threads, alias_over=alias_over, label=label, timeout=timeout)
     if command is not None:
         return captured(asked, words_of_command(command), output, progress)[0]
     assert kernel_name is not None
     return captured(asked, words_of_kernel(kernel_name, parameters, progress), output, progress)[0]
-
-
-def _codes(success: Sequence[int]) -> tuple[int, ...]:
-    if isinstance(success, str | bytes) or not isinstance(success, Sequence):
-        raise UsageError(
-            f"argument 'success' is {type(success).__name__}; allowed: a list of exit codes, such as [0, 10]"
-        )
-    return tuple(success)
 
 
 _LEAST_TIMED, _MOST_TIMED = 2, 8  # the first one also warms the program's files
