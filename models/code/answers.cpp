@@ -20,7 +20,8 @@ extern char** environ;
 namespace homenode {
 namespace {
 
-// Of what the program answers: raised whenever its keys, or what they mean, change. 2: `wide_256` and `wide_512`.
+// Of what the program answers: raised whenever its keys, or what they mean, change. 2: `wide_256` and `wide_512`. 3: `loads`
+// and `waited`.
 constexpr int form_of_answers = 3;
 
 // Which program answered is part of the key: another version of LLVM says something else. So is the answer's form: an installed program

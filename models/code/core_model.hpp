@@ -37,7 +37,7 @@ struct BlockCycles {
   std::string bound{};
   double resolution = 0;              // cycles of each misprediction of the branch at its end beyond core.misprediction; negative: fewer
   double wide_256 = 0, wide_512 = 0;  // instructions of it that ask for the clock of such vectors
-  double loads = 0, waited = 0;       // loads from beyond the stack; of them, those that a core waits for (models/core/load_waits.hpp)
+  double loads = 0, waited = 0;       // of one execution: LoadWaits (models/core/load_waits.hpp); 0 if alone
   bool is_known() const { return cycles >= 0; }
 };
 std::vector<BlockCycles> block_cycles(const Workload&, const std::string& llvm_cpu);

@@ -1,5 +1,5 @@
-// Which loads a core waits for, one after the other: those whose latency the time of a window grows by. A load that leads to the address
-// of the next one is one, and so is a load that a wrong branch compares. Loads of an unrolled sum are none: the reorder buffer holds many.
+// Which loads a core waits for, one after the other: if such a load takes longer, the window does. A load that leads to the address of the
+// next one is such a load. So is one that a wrong branch compares. Those of a sum over an array are not: the reorder buffer holds many.
 //
 // The window's data flow: dispatch in order, as many operations a cycle as the core takes and as many as its reorder buffer holds; what is
 // dispatched begins when its operands are there; what follows a wrong branch is dispatched when that has executed and the front end is
@@ -17,8 +17,8 @@
 
 namespace homenode {
 
-// Instructions that load from where outer levels may have to be asked: not from the stack, nor what a store of the window has just
-// written, nor beside the code.
+// Loads that outer caches or memory may have to serve. Left out: those from the stack, those of data that a store of the window has just
+// written, and those at an address relative to the instruction pointer (constants, single globals).
 struct LoadWaits {
   double loads = 0;   // executions
   double waited = 0;  // of them, on the longest chain

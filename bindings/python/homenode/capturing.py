@@ -110,8 +110,6 @@ class Asked:
             object.__setattr__(self, "alias_over", _alias_of_environment(os.environ["HOMENODE_ALIAS_OVER"]))
         if self.alias_over is not None:
             whole_number("alias_over", self.alias_over, 1)
-        for code in self.success:
-            whole_number("success", code, 0, 255)
         if self.timeout is not None and not isinstance(self.timeout, int | float):
             raise UsageError(f"argument 'timeout' is {type(self.timeout).__name__}; allowed: a number of seconds")
         if self.timeout is not None and not 0 < self.timeout < threading.TIMEOUT_MAX:

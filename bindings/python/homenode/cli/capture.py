@@ -147,7 +147,7 @@ def input_of_program() -> BinaryIO | None:
     type=click.IntRange(0, 255),
     multiple=True,
     metavar="CODE",
-    help="An exit code beside 0 of a program that did its work, which is then timed; repeat for more.",
+    help="An exit code that means success, beside 0: the program is timed. Repeat for more.",
 )
 @console.json_option
 @click.pass_context
@@ -182,14 +182,14 @@ def command(
     if words:
         _note_own_options(context, words)
     asked = Asked(
-        threads,
-        alias_over,
-        label,
-        timeout,
-        input_of_program() if words else None,
-        2 if as_json else None,
-        not no_times,
-        (0, *success),
+        threads=threads,
+        alias_over=alias_over,
+        label=label,
+        timeout=timeout,
+        stdin=input_of_program() if words else None,
+        stdout=2 if as_json else None,
+        times=not no_times,
+        success=(0, *success),
     )
     screen = console.diagnostics()
 
