@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "models/code/answers.hpp"
@@ -131,6 +133,43 @@ void add_window(std::string& text, const ExecutedCode& code, const CodeWindow& w
   text += '\n';
 }
 
+constexpr std::uint32_t lines_before = 50;
+constexpr double least_of_most = 0.01;  // loads
+
+// By site: of the block that begins at its line of the source, or else at the nearest line before it. Where a loop's body begins with an
+// inlined function, that is the body's line, and what begins in between ran a few times: such lines are passed over.
+std::shared_ptr<const WaitedLoads> waited_loads(const Workload& workload, const std::vector<BlockCycles>& blocks) {
+  struct Sum {
+    double loads = 0, waited = 0;
+  };
+  std::map<std::pair<std::string_view, std::uint32_t>, Sum> by_line;
+  const ExecutedCode& code = workload.executed;
+  for (const CodeCount& count : code.counts) {
+    const CodeBlock& block = code.blocks[count.block];
+    const BlockCycles& found = blocks[count.block];
+    if (block.line == 0 || !found.is_known() || found.alone) continue;
+    Sum& sum = by_line[{block.file, block.line}];
+    sum.loads += count.executions * found.loads;
+    sum.waited += count.executions * found.waited;
+  }
+  auto result = std::make_shared<WaitedLoads>();
+  for (const Site& site : workload.sites) {
+    const auto end = by_line.upper_bound({site.file, site.line});
+    const auto begin = by_line.lower_bound({site.file, site.line - std::min(site.line, lines_before)});
+    double most = 0;
+    for (auto line = begin; line != end; ++line) most = std::max(most, line->second.loads);
+    double share = 0;
+    for (auto line = end; line != begin && most > 0;) {
+      --line;
+      if (line->second.loads < least_of_most * most) continue;
+      share = std::min(1.0, line->second.waited / line->second.loads);
+      break;
+    }
+    result->push_back(static_cast<std::uint8_t>(std::lround(255 * share)));
+  }
+  return result;
+}
+
 }  // namespace
 
 void use_core_model(CoreModelFiles used) { files() = std::move(used); }
@@ -207,6 +246,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     region.wide_256 = sum.wide.of_256 / sum.wide.instructions;
     region.wide_512 = sum.wide.of_512 / sum.wide.instructions;
   }
+  result.waited = waited_loads(workload, blocks);
   return result;
 }
 

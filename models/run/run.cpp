@@ -175,7 +175,9 @@ void share_record(const RunPlan& plan, const FirstTouches& touches, EngineOption
   seen.heap = plan.heap_name;
   staged.record = plan.extras.record;
   const bool sees_seed = is_by_lines(seen.caches) || !are_pinned(plan);
-  staged.recorded = what_caches_see(seen, sees_seed) + "quantum " + std::to_string(plan.quantum.count()) + "; " +
+  // Which loads a core waits for is of its model.
+  const std::string core = staged.code == nullptr ? "classes" : plan.machine.core.llvm_cpu;
+  staged.recorded = what_caches_see(seen, sees_seed) + "quantum " + std::to_string(plan.quantum.count()) + "; core " + core + "; " +
                     what_caches_see(plan.machine) + what_is_followed(plan.extras.follow) + what_maps_threads(plan);
 }
 

@@ -2,6 +2,8 @@
 // the blocks that ran.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sim/base/ids.hpp"
@@ -28,8 +30,13 @@ struct RegionCycles {
   }
 };
 
+// By SiteId: of 255 loads of that line of the source, those that the core waits for, one after the other. Their latencies beyond the first
+// level's add to the time that it computes; those of the others may overlap it.
+using WaitedLoads = std::vector<std::uint8_t>;
+
 struct CodeCycles {
   std::vector<RegionCycles> regions;
+  std::shared_ptr<const WaitedLoads> waited{};  // null: not known, and the core waits for none
   // Null: not known, and the classes of its instructions decide.
   const RegionCycles* of(RegionId region) const {
     return region.index() < regions.size() && regions[region.index()].cycles > 0 ? &regions[region.index()] : nullptr;

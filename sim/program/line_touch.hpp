@@ -10,9 +10,10 @@ namespace homenode {
 // Streams of one lockstep group advance together (the operands of an inner loop), line by line.
 struct LineTouch {
   LineRange lines;
-  bool reads = false, writes = false;
-  bool non_temporal = false;   // non-temporal store: no allocation, written to memory at once
-  bool atomic = false;         // atomic read-modify-writes are among them
+  // non_temporal: a store without allocation, written to memory at once. atomic: atomic read-modify-writes are among them. Bits, so that
+  // a touch takes 32 bytes.
+  bool reads : 1 = false, writes : 1 = false, non_temporal : 1 = false, atomic : 1 = false;
+  std::uint8_t waited = 0;     // of 255 loads, those that the core waits for before it goes on (code_cycles.hpp)
   float parallelism = 1;       // outstanding misses of this stream
   std::uint64_t accesses = 0;  // words behind it, for hit rates
 };

@@ -19,7 +19,7 @@ constexpr std::size_t runs_at_once = 4096;   // that get cursors, at 272 bytes e
 
 }  // namespace
 
-LineTouchOptions LineTouchOptions::of(const Machine& machine, StoreTreatment stores) {
+LineTouchOptions LineTouchOptions::of(const Machine& machine, StoreTreatment stores, const CodeCycles* code) {
   LineTouchOptions options;
   if (!machine.caches.empty()) {
     options.line_bytes = static_cast<std::uint64_t>(machine.caches.front().line.count());
@@ -35,10 +35,11 @@ LineTouchOptions LineTouchOptions::of(const Machine& machine, StoreTreatment sto
   options.prefetch_trigger = machine.prefetch_trigger;
   options.prefetch_streams = machine.prefetch_streams;
   options.stores = stores;
+  if (code != nullptr) options.waited = code->waited;
   return options;
 }
 
-LineTouches::LineTouches(LineTouchOptions options) : options_{options} {
+LineTouches::LineTouches(LineTouchOptions options) : options_{std::move(options)} {
   if (!std::has_single_bit(options_.line_bytes))
     throw UsageError("a cache line of " + std::to_string(options_.line_bytes) + " bytes; a power of two is allowed");
   line_shift_ = static_cast<unsigned>(std::countr_zero(options_.line_bytes));
@@ -260,6 +261,7 @@ void LineTouches::add_cursors(const AccessRun& run, std::uint64_t iterations) {
   cursor.reads = run.kind != AccessKind::write;
   cursor.writes = run.kind != AccessKind::read;
   cursor.atomic = run.kind == AccessKind::atomic;
+  cursor.waited = waited_at(run.site, run.kind);
   cursor.non_temporal = run.streamable && cursor.writes && options_.stores == StoreTreatment::nontemporal;
 
   const auto erase_innermost = [&] {

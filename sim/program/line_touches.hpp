@@ -27,12 +27,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "sim/machine/machine.hpp"
+#include "sim/program/code_cycles.hpp"
 #include "sim/program/line_touch.hpp"
 #include "sim/program/touch_combiner.hpp"
 #include "sim/program/workload.hpp"
@@ -47,8 +49,9 @@ struct LineTouchOptions {
   unsigned prefetch_streams = 0;                    // 0: all
   StoreTreatment stores = StoreTreatment::regular;  // nontemporal: streamable stores are non-temporal
   std::uint64_t group_lines = 1024;                 // a stream of one group covers at most so many
+  std::shared_ptr<const WaitedLoads> waited{};      // null: none
 
-  static LineTouchOptions of(const Machine&, StoreTreatment);
+  static LineTouchOptions of(const Machine&, StoreTreatment, const CodeCycles* = nullptr);
 };
 
 class LineTouches {
@@ -101,6 +104,7 @@ private:
     std::uint64_t most = 0;      // elements in one group
     float parallelism = 1;
     bool reads = false, writes = false, non_temporal = false, atomic = false;
+    std::uint8_t waited = 0;
     bool separate = false;  // lines between elements are not touched
     SlotNumber slot = 0;
     unsigned outer_dimensions = 0;  // loops around the innermost one
@@ -141,6 +145,7 @@ private:
       double dependence = 0;  // of several: at most so many in flight
       Prefetched prefetched;  // of several: within an iteration
       bool reads = false, writes = false, non_temporal = false, atomic = false;
+      std::uint8_t waited = 0;
     };
     std::vector<Touch> touches;
     std::vector<std::uint32_t> group_ends;
@@ -209,8 +214,18 @@ private:
   void put_off_distant(std::uint64_t end);
   static void advance_row(Cursor&);
   void emit(const Cursor&, std::uint64_t elements);
-  void add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance, AccessKind,
-                     bool non_temporal);
+  struct IrregularAccess {
+    std::uint64_t sequence = 0, address = 0, width = 0;
+    std::uint32_t producer_distance = 0;
+    AccessKind kind = AccessKind::read;
+    bool non_temporal = false;
+    SiteId site{};
+  };
+  void add_irregular(const IrregularAccess&);
+  // Of a read at the site.
+  std::uint8_t waited_at(SiteId site, AccessKind kind) const {
+    return options_.waited && kind == AccessKind::read && site.index() < options_.waited->size() ? (*options_.waited)[site.index()] : 0;
+  }
   void irregular_until(std::uint64_t end);
   void sift_first_irregular();
   void restart_chains();

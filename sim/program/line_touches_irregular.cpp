@@ -55,12 +55,19 @@ void LineTouches::gather_blocks() {
                                 .writes = writes,
                                 .non_temporal = non_temporal,
                                 .atomic = run.kind == AccessKind::atomic,
+                                .waited = waited_at(run.site, run.kind),
                                 .parallelism = static_cast<float>(options_.prefetched_lines),
                                 .accesses = 1});
           }
         } else {
           touch_index = touches_.size();
-          add_irregular(sequence_base_ + run.sequence, address, run.width, run.producer_distance, run.kind, non_temporal);
+          add_irregular({.sequence = sequence_base_ + run.sequence,
+                         .address = address,
+                         .width = run.width,
+                         .producer_distance = run.producer_distance,
+                         .kind = run.kind,
+                         .non_temporal = non_temporal,
+                         .site = run.site});
           ++irregular;
         }
         last_line = line;
@@ -82,7 +89,12 @@ void LineTouches::irregular_until(std::uint64_t end) {
     const SlotNumber slot = stream.slot[at];
     const std::uint64_t address =
         base_of_slot(slot) + first.iteration * static_cast<std::uint64_t>(shifts_[slot]) + static_cast<std::uint64_t>(stream.offset[at]);
-    add_irregular(first.sequence, address, stream.width, stream.producer_distance[at], stream.kind, false);
+    add_irregular({.sequence = first.sequence,
+                   .address = address,
+                   .width = stream.width,
+                   .producer_distance = stream.producer_distance[at],
+                   .kind = stream.kind,
+                   .site = stream.site});
     if (++first.position == stream.offset.size()) {
       first.position = 0;
       if (++first.iteration == first.iterations) {
@@ -113,8 +125,8 @@ void LineTouches::sift_first_irregular() {
 }
 
 // Notes an irregular access and where in the chain of producers it stands.
-void LineTouches::add_irregular(std::uint64_t sequence, std::uint64_t address, std::uint64_t width, std::uint32_t producer_distance,
-                                AccessKind kind, bool non_temporal) {
+void LineTouches::add_irregular(const IrregularAccess& access) {
+  const auto& [sequence, address, width, producer_distance, kind, non_temporal, site] = access;
   const LineRange lines = lines_at(address, std::max<std::uint64_t>(width, 1));
   const LineNumber line = lines.first;
   std::uint32_t depth = 1;
@@ -137,6 +149,7 @@ void LineTouches::add_irregular(std::uint64_t sequence, std::uint64_t address, s
   touch.writes = kind != AccessKind::read;
   touch.non_temporal = non_temporal;
   touch.atomic = kind == AccessKind::atomic;
+  touch.waited = waited_at(site, kind);
   touch.parallelism = 0;  // known when the batch is complete
   touch.accesses = 1;
   touches_.push_back(touch);

@@ -46,7 +46,8 @@ void LineTouches::note_touch(const Cursor& cursor, std::uint64_t elements) {
                               .reads = cursor.reads,
                               .writes = cursor.writes,
                               .non_temporal = cursor.non_temporal,
-                              .atomic = cursor.atomic};
+                              .atomic = cursor.atomic,
+                              .waited = cursor.waited};
   if (open_iterations_ > 1) {
     // One element an iteration, and all in this window.
     const bool shifted = cursor.outer_dimensions == 0 && cursor.inner.count == open_iterations_ && elements == open_iterations_ &&
@@ -116,6 +117,7 @@ void LineTouches::add_touch(const PatternTouches::Touch& known, std::uint64_t ad
   touch.writes = known.writes;
   touch.non_temporal = known.non_temporal;
   touch.atomic = known.atomic;
+  touch.waited = known.waited;
   touch.parallelism = parallelism;
   touch.accesses = accesses;
 }

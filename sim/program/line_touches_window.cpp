@@ -183,6 +183,7 @@ void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
   touch.writes = cursor.writes;
   touch.non_temporal = cursor.non_temporal;
   touch.atomic = cursor.atomic;
+  touch.waited = cursor.waited;
   touch.parallelism = cursor.parallelism;
   const std::uint64_t begin = base_of_slot(cursor.slot) + cursor.address;
   if (cursor.separate) {

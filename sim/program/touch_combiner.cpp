@@ -16,9 +16,11 @@ bool is_same_kind(const LineTouch& a, const LineTouch& b) {
 
 unsigned kind(const LineTouch& touch) { return (touch.reads ? 1U : 0U) + (touch.writes ? 2U : 0U) + (touch.non_temporal ? 4U : 0U); }
 
+// Both have been widened to the same lines, or have one line each.
 void absorb(LineTouch& into, const LineTouch& other) {
   into.accesses += other.accesses;
   into.atomic |= other.atomic;
+  into.waited = std::max(into.waited, other.waited);
   into.parallelism = std::min(into.parallelism, other.parallelism);
 }
 
@@ -27,7 +29,10 @@ void add_same_kind(std::vector<LineTouch>& out, LineTouch touch) {
   LineTouch& before = out.back();
   const std::uint64_t common = std::min(before.lines.last, touch.lines.last) - touch.lines.first;
   if (2 * common >= std::min(before.lines.size(), touch.lines.size())) {
+    const std::uint64_t lines = before.lines.size(), others = touch.lines.size();
     before.lines.last = std::max(before.lines.last, touch.lines.last);
+    if (lines != others)  // each by its lines
+      before.waited = touch.waited = static_cast<std::uint8_t>((before.waited * lines + touch.waited * others) / (lines + others));
     absorb(before, touch);
     return;
   }
@@ -126,6 +131,7 @@ std::vector<LineTouch>& TouchCombiner::combine_kinds(const std::vector<LineTouch
       piece.non_temporal |= touch.non_temporal;
       piece.atomic |= touch.atomic;
       cached_write |= touch.writes && !touch.non_temporal;
+      piece.waited = std::max(piece.waited, touch.waited);
       piece.parallelism = std::min(piece.parallelism, touch.parallelism);
       piece.accesses += std::exchange(touch.accesses, 0);  // where the stream begins
     }

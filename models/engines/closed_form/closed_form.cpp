@@ -265,6 +265,21 @@ Eigen::ArrayXd ClosedForm::hit_time(const Demand& asked, const Eigen::ArrayXd& c
   return hits;
 }
 
+// Of loads that the core waits for, beyond a hit in its first level (phases.hpp). `latency`: thread x home.
+Eigen::ArrayXd ClosedForm::waited_time(const Demand& asked, const Matrix& latency, const Eigen::ArrayXd& cycles) const {
+  Eigen::ArrayXd seconds = Eigen::ArrayXd::Zero(at(team_.size()));
+  if (machine_.overlap == Overlap::none || levels_ == 0) return seconds;
+  const auto of_level = [&](std::size_t level) {
+    const CacheDescription& cache = machine_.caches[level];
+    return Eigen::ArrayXd{cache.clock == CacheClock::core ? Eigen::ArrayXd{cache.latency.seconds() * cycles}
+                                                          : Eigen::ArrayXd::Constant(cycles.size(), cache.latency.seconds())};
+  };
+  const Eigen::ArrayXd first = of_level(0);
+  for (std::size_t level = 1; level < levels_; ++level) seconds += asked.waited_hits.col(at(level)) * (of_level(level) - first).max(0.0);
+  for (Eigen::Index home = 0; home < latency.cols(); ++home) seconds += asked.waited_reads.col(home) * (latency.col(home) - first).max(0.0);
+  return seconds + asked.waited_transfers;
+}
+
 // The engine starts threads one after the other, and the first slice of each sees what those before it offer: on average over the
 // threads, as none is to be preferred for its number. Later slices see what all offer. `undisturbed`: seconds of a thread at idle latency,
 // overheads included; `alone`: without.
@@ -307,7 +322,8 @@ ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix&
 RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment, const Eigen::ArrayXd& cycles) const {
   const Matrix uses = resource_seconds(asked);
   CoreSeconds<Eigen::ArrayXd> spent{asked.core * cycles, hit_time(asked, cycles), asked.transfers,
-                                    (asked.read_weight * idle_latency(asked)).rowwise().sum()};
+                                    (asked.read_weight * idle_latency(asked)).rowwise().sum(), Eigen::ArrayXd{}};
+  spent.waited = waited_time(asked, idle_latency(asked), cycles);
   const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
                                              asked.non_temporal.rowwise().sum()};
   const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);
@@ -322,7 +338,9 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
                                 asked.stream_walks * machine_.tlb.stream_walk.value_or(Time{}).seconds() + faults +
                                 Eigen::Map<const Eigen::ArrayXd>(assignment.overhead.data(), at(team_.size()));
   // A thread offers what it would draw at idle latency, over all its time.
-  spent.reads = (asked.read_weight * loaded_latency(asked, uses, alone, alone + around)).rowwise().sum().max(exchange);
+  const Matrix loaded = loaded_latency(asked, uses, alone, alone + around);
+  spent.reads = (asked.read_weight * loaded).rowwise().sum().max(exchange);
+  spent.waited = waited_time(asked, loaded, cycles);
   const Eigen::ArrayXd minimum = spent.busy(machine_.overlap) + around;
 
   RegionEstimate result;
@@ -334,7 +352,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   for (std::size_t t = 0; t < team_.size(); ++t) {
     const Eigen::Index row = at(t);
     Eigen::Index most = 0;
-    const CoreSeconds<double> of_thread{spent.core(row), spent.hits(row), spent.transfers(row), spent.reads(row)};
+    const CoreSeconds<double> of_thread{spent.core(row), spent.hits(row), spent.transfers(row), spent.reads(row), spent.waited(row)};
     std::size_t cause = bottlenecks.number(private_cause(of_thread, machine_.overlap, around(row)));
     if (result.thread_seconds[t] > 1.001 * minimum(row) && uses.colwise().sum().maxCoeff(&most) > 0) cause = static_cast<std::size_t>(most);
     bound_by[cause] += result.thread_seconds[t];

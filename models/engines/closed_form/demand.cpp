@@ -142,6 +142,11 @@ std::vector<double> ClosedForm::touch_first(std::span<const TouchedPages> touche
   return seconds;
 }
 
+// Of a latency, what comes on top of a hit in the first level.
+double ClosedForm::beyond_first(double latency) const {
+  return std::max(0.0, latency - (machine_.caches.empty() ? 0 : machine_.caches.front().latency.seconds()));
+}
+
 // How much of lines at this distance each level still has; own: of the thread itself, else only levels that it shares.
 void ClosedForm::hold(double distance, std::uint16_t thread, bool own, Found& found) const {
   double left = 1 - found.near - found.far, before = found.near + found.far;
@@ -239,15 +244,17 @@ ClosedForm::Found ClosedForm::find(const TrafficPart& part, std::uint32_t cell, 
 // What a piece adds to its thread's demand, but for what other threads' caches send it.
 struct ClosedForm::Rows {
   std::size_t levels, homes;
-  std::size_t width() const { return 4 + 2 * levels + 4 * homes; }
+  std::size_t width() const { return 4 + 3 * levels + 5 * homes; }
   // Places in a row.
   static constexpr std::size_t core = 0, walks = 1, taken_in = 2, stream_walks = 3;
   std::size_t hit_lines(std::size_t level) const { return 4 + level; }
   std::size_t hit_weight(std::size_t level) const { return 4 + levels + level; }
-  std::size_t read_lines(std::size_t home) const { return 4 + 2 * levels + home; }
-  std::size_t read_weight(std::size_t home) const { return 4 + 2 * levels + homes + home; }
-  std::size_t non_temporal(std::size_t home) const { return 4 + 2 * levels + 2 * homes + home; }
-  std::size_t dirtied(std::size_t home) const { return 4 + 2 * levels + 3 * homes + home; }
+  std::size_t waited_hits(std::size_t level) const { return 4 + 2 * levels + level; }
+  std::size_t read_lines(std::size_t home) const { return 4 + 3 * levels + home; }
+  std::size_t read_weight(std::size_t home) const { return 4 + 3 * levels + homes + home; }
+  std::size_t non_temporal(std::size_t home) const { return 4 + 3 * levels + 2 * homes + home; }
+  std::size_t dirtied(std::size_t home) const { return 4 + 3 * levels + 3 * homes + home; }
+  std::size_t waited_reads(std::size_t home) const { return 4 + 3 * levels + 4 * homes + home; }
 };
 
 ClosedForm::Known& ClosedForm::known_of(const RegionTraffic& traffic, const Owners& owners) const {
@@ -294,9 +301,9 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
   const Eigen::Index threads = at(team_.size()), nodes = at(machine_.nodes.size());
   Demand asked;
   asked.core = asked.walks = asked.stream_walks = asked.transfers = asked.faults = asked.zeroing = asked.cold_faults = asked.taken_in =
-      asked.streaming = Eigen::ArrayXd::Zero(threads);
-  asked.hit_lines = asked.hit_weight = Matrix::Zero(threads, at(levels_));
-  asked.read_lines = asked.read_weight = asked.writebacks = asked.non_temporal = Matrix::Zero(threads, nodes);
+      asked.streaming = asked.waited_transfers = Eigen::ArrayXd::Zero(threads);
+  asked.hit_lines = asked.hit_weight = asked.waited_hits = Matrix::Zero(threads, at(levels_));
+  asked.read_lines = asked.read_weight = asked.waited_reads = asked.writebacks = asked.non_temporal = Matrix::Zero(threads, nodes);
   asked.link_bytes = Matrix::Zero(threads, at(topology_.directed_links()));
   asked.dirtied = asked.dropped = Matrix::Zero(at(domain_count_), nodes);
   const bool fresh = !traffic.fresh_pages.empty();
@@ -338,10 +345,12 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
     for (std::size_t level = 0; level < levels_; ++level) {
       asked.hit_lines(at(t), at(level)) += sum[rows.hit_lines(level)];
       asked.hit_weight(at(t), at(level)) += sum[rows.hit_weight(level)];
+      asked.waited_hits(at(t), at(level)) += sum[rows.waited_hits(level)];
     }
     for (std::size_t home = 0; home < machine_.nodes.size(); ++home) {
       asked.read_lines(at(t), at(home)) += sum[rows.read_lines(home)];
       asked.read_weight(at(t), at(home)) += sum[rows.read_weight(home)];
+      asked.waited_reads(at(t), at(home)) += sum[rows.waited_reads(home)];
       const double non_temporal = sum[rows.non_temporal(home)];
       asked.non_temporal(at(t), at(home)) += non_temporal;
       asked.streaming(at(t)) += non_temporal * streaming_latency(machine_, topology_, node_[t], NodeId{home}).seconds();
@@ -365,6 +374,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
   for (std::size_t level = 1; level < private_levels_; ++level) {
     row[rows.hit_lines(level)] += piece.fraction * traffic.hit_lines[piece.cell * private_levels_ + level];
     row[rows.hit_weight(level)] += piece.fraction * traffic.hit_weight[piece.cell * private_levels_ + level];
+    row[rows.waited_hits(level)] += piece.fraction * traffic.hit_waited[piece.cell * private_levels_ + level];
   }
   for (std::size_t p = cell.first_part; p < cell.last_part; ++p) {
     const TrafficPart& part = traffic.parts[p];
@@ -385,11 +395,12 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
       });
       continue;
     }
-    const double parallelism = part.parallelism;
+    const double parallelism = part.parallelism, waited = part.waited / 255.0;
     for (std::size_t level = 1; level < levels_; ++level) {
       if (found.level[level] == 0) continue;
       row[rows.hit_lines(level)] += lines * found.level[level];
       row[rows.hit_weight(level)] += lines * found.level[level] / parallelism;
+      row[rows.waited_hits(level)] += lines * waited * found.level[level];
     }
     if (found.distance > reach && reach > 0) {
       const double pages = lines / static_cast<double>(table_.lines_per_page());
@@ -403,14 +414,19 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
       each_home([&](std::size_t home, double count) {
         row[rows.read_lines(home)] += count * found.memory;
         row[rows.read_weight(home)] += count * found.memory / parallelism;
+        row[rows.waited_reads(home)] += count * waited * found.memory;
       });
     }
-    if (found.near > 0) asked.transfers(t) += lines * found.near / parallelism * machine_.core_to_core_nearest().seconds();
+    if (found.near > 0) {
+      asked.transfers(t) += lines * found.near / parallelism * machine_.core_to_core_nearest().seconds();
+      asked.waited_transfers(t) += lines * waited * found.near * beyond_first(machine_.core_to_core_nearest().seconds());
+    }
     if (found.far > 0) {
       const SocketId here = socket_[piece.thread], owner = socket_[found.owner];
       const auto hops = static_cast<double>(std::max<std::size_t>(topology_.hops(here, owner), 1));
       const double latency = here == owner ? machine_.core_to_core_local.seconds() : hops * machine_.core_to_core_remote.seconds();
       asked.transfers(t) += lines * found.far / parallelism * latency;
+      asked.waited_transfers(t) += lines * waited * found.far * beyond_first(latency);
       row[Rows::taken_in] += lines * found.far;
       each_home([&](std::size_t home, double count) {
         if (!part.writes && !victims_) asked.writebacks(t, at(home)) += count * found.far;

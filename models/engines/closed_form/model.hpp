@@ -61,6 +61,8 @@ private:
     Eigen::ArrayXd stream_walks;                               // pages that loads' streams walk for
     Matrix hit_lines, hit_weight;                              // thread x level
     Matrix read_lines, read_weight, writebacks, non_temporal;  // thread x home
+    Eigen::ArrayXd waited_transfers;                           // seconds of loads that are waited for, from other cores, by thread
+    Matrix waited_hits, waited_reads;                          // lines of such loads: thread x level, thread x home
     Matrix link_bytes;                                         // thread x directed link, of transfers
     Eigen::ArrayXd streaming;                                  // seconds of latency of all non-temporal stores, by thread
     Eigen::ArrayXd taken_in;                                   // lines that came into its domain's caches, by thread
@@ -83,6 +85,7 @@ private:
   Demand demand(const RegionTraffic&, const Assignment&) const;
   double zeroing_time(std::size_t thread, NodeId home) const;
   void place_fresh_pages(const RegionTraffic&, const Assignment&, Demand&) const;
+  double beyond_first(double latency) const;
   Found find(const TrafficPart&, std::uint32_t cell, std::uint16_t thread, const Owners&) const;
   void on_fresh_page(const TrafficPart&, Found&) const;
   void hold(double distance, std::uint16_t thread, bool own, Found&) const;
@@ -94,6 +97,7 @@ private:
   void use_ports(const Demand&, Matrix& uses) const;
   Eigen::ArrayXd side_cache_shares(const std::vector<std::uint8_t>& home_of) const;
   Eigen::ArrayXd hit_time(const Demand&, const Eigen::ArrayXd& cycles) const;
+  Eigen::ArrayXd waited_time(const Demand&, const Matrix& latency, const Eigen::ArrayXd& cycles) const;
   Matrix idle_latency(const Demand&) const;
   Matrix loaded_latency(const Demand&, const Matrix& uses, const Eigen::ArrayXd& alone, const Eigen::ArrayXd& undisturbed) const;
   const Homes& homes_of(const RegionTraffic&, bool fresh) const;

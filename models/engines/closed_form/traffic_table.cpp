@@ -50,10 +50,10 @@ bool alike(float a, float b) { return std::abs(a - b) <= 0.125F * std::max(a, b)
 bool continues(const TrafficPart& part, const TrafficPart& next) {
   return part.cell_before == next.cell_before && part.written_before == next.written_before && part.reads == next.reads &&
          part.writes == next.writes && part.non_temporal == next.non_temporal && part.parallelism == next.parallelism &&
-         part.past.loop == next.past.loop && part.past.first_cell == next.past.first_cell && part.past.last_cell == next.past.last_cell &&
-         part.past.writer == next.past.writer && part.past.writer_cell == next.past.writer_cell &&
-         std::abs(part.share - next.share) < 0.05F && alike(part.distance, next.distance) && alike(part.past.tail, next.past.tail) &&
-         alike(part.past.since, next.past.since);
+         part.waited == next.waited && part.past.loop == next.past.loop && part.past.first_cell == next.past.first_cell &&
+         part.past.last_cell == next.past.last_cell && part.past.writer == next.past.writer &&
+         part.past.writer_cell == next.past.writer_cell && std::abs(part.share - next.share) < 0.05F &&
+         alike(part.distance, next.distance) && alike(part.past.tail, next.past.tail) && alike(part.past.since, next.past.since);
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
       machine_{machine},
       page_bytes_{static_cast<std::uint64_t>(page.count())},
       lines_per_page_{page_bytes_ / LineTouchOptions::of(machine, stores).line_bytes},
-      touches_{LineTouchOptions::of(machine, stores)},
+      touches_{LineTouchOptions::of(machine, stores, code.get())},
       sample_{machine, one_in, 0},
       code_{std::move(code)},
       anywhere_{std::make_unique<AnyNode>()},
@@ -103,6 +103,7 @@ TrafficTable::TrafficTable(const Workload& workload, const Machine& machine, Sto
       first_kept_{sample_.first_number_from(first_line_)},
       kept_per_page_{lines_per_page_ / sample_.one_in()},
       levels_of_core_{private_levels(machine)},
+      miss_buffers_{static_cast<float>(machine.miss_buffers)},
       private_bounds_{stack_levels(machine, 0, levels_of_core_)} {
   touches_.keep(sample_.kept_lines());
   touched_.resize(workload.regions.size(), 0);
@@ -171,6 +172,7 @@ RegionTraffic TrafficTable::analyse(const Execution& execution, const ExecutionB
   traffic.cells.resize(static_cast<std::size_t>(std::min(execution.iterations, most_cells)));
   traffic.hit_lines.resize(traffic.cells.size() * levels_of_core_, 0);
   traffic.hit_weight.resize(traffic.cells.size() * levels_of_core_, 0);
+  traffic.hit_waited.resize(traffic.cells.size() * levels_of_core_, 0);
   history_.begin_execution(loop);
   fresh_.clear();
   const RegionCycles* code = code_ ? code_->of(execution.region) : nullptr;
@@ -251,6 +253,7 @@ void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTou
   TrafficPart part;
   static_cast<LineReuse&>(part) = reuse;
   part.parallelism = touch.parallelism;
+  part.waited = touch.parallelism > miss_buffers_ ? std::uint8_t{0} : touch.waited;
   part.reads = touch.reads;
   part.writes = touch.writes;
   part.non_temporal = touch.non_temporal && !touch.reads;
@@ -261,6 +264,7 @@ void TrafficTable::add(RegionTraffic& traffic, std::uint32_t cell, const LineTou
       const double held = chance_to_hold(private_bounds_, level, reuse.distance);
       traffic.hit_lines[cell * levels_of_core_ + level] += lines * (held - before);
       traffic.hit_weight[cell * levels_of_core_ + level] += lines * (held - before) / part.parallelism;
+      traffic.hit_waited[cell * levels_of_core_ + level] += lines * (held - before) * part.waited / 255;
       before = std::max(before, held);
     }
     if (before >= 1) return;

@@ -36,6 +36,7 @@ struct TrafficPart : LineReuse {
   float parallelism = 1;
   float share = 1;  // of the lines; the private caches hold the others whatever the schedule
   bool reads = false, writes = false, non_temporal = false;
+  std::uint8_t waited = 0;  // as LineTouch has it; 0 of streams
 };
 
 struct TrafficCell {
@@ -54,8 +55,8 @@ struct RegionTraffic {
   std::int64_t iterations = 0;
   std::vector<TrafficCell> cells;
   std::vector<TrafficPart> parts;
-  std::vector<FreshPage> fresh_pages;         // by page
-  std::vector<double> hit_lines, hit_weight;  // [cell * levels + level], of the private caches
+  std::vector<FreshPage> fresh_pages;                     // by page
+  std::vector<double> hit_lines, hit_weight, hit_waited;  // [cell * levels + level], of the private caches; waited: loads (LineTouch)
   std::int64_t first_of(std::size_t cell) const {
     return static_cast<std::int64_t>(cell) * iterations / static_cast<std::int64_t>(cells.size());
   }
@@ -124,6 +125,7 @@ private:
   std::unordered_map<PageNumber, std::size_t> fresh_;  // page -> entry of the execution in hand
   ReuseHistory history_;
   std::size_t levels_of_core_ = 0;  // private ones
+  float miss_buffers_ = 1;
   StackBounds private_bounds_;
   std::vector<LineTouch> group_;
   std::vector<LineReuse> found_;

@@ -82,6 +82,7 @@ private:
   bool write_for_kernel(RunningSlice&);
   void compute(RunningSlice&, const LineTouch&);
   bool access(RunningSlice&, const LineTouch&, LineNumber);
+  bool is_awaited(RunningSlice&, const LineTouch&, LineFate::From) const;
   void write_back(RunningSlice&, Picoseconds at);
   // memory_side.cpp
   void describe_memory_side();
@@ -107,6 +108,7 @@ private:
   void returned(RunningSlice&, const LinesInFlight& others, Picoseconds at);
   void wake(RunningSlice&, Picoseconds now, std::vector<Completion>& done);
   void wait(RunningSlice&, RunningSlice::Waits);
+  void wake_for_line(RunningSlice&);
   Picoseconds hold(std::uint32_t link, Picoseconds from, Picoseconds held);
   void send_beside(const LinePath&, Picoseconds at);
 

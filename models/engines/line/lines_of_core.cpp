@@ -137,11 +137,23 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
       break;
     }
   }
+  miss.awaited = is_awaited(r, touch, fate.from);
   if (!issue(r, miss, places)) return false;
   const bool waits = touch.atomic && fate.from == LineFate::From::transfer;  // as in contention_cost.hpp
-  if (!waits && (machine_.overlap == Overlap::full || touch.parallelism > 1)) return true;
-  wait(r, RunningSlice::Waits::for_all);
+  if (!waits && !miss.awaited && (machine_.overlap == Overlap::full || touch.parallelism > 1)) return true;
+  wait(r, miss.awaited ? RunningSlice::Waits::for_line : RunningSlice::Waits::for_all);
   return false;
+}
+
+// Of 255 such loads as many as the touch says, of those from each place by themselves: loops may alternate between two. Without overlap a
+// core stops at each line anyway. The first level's latency is among the core's cycles.
+bool LineEngine::is_awaited(RunningSlice& r, const LineTouch& touch, LineFate::From from) const {
+  if (touch.waited == 0 || machine_.overlap == Overlap::none || touch.parallelism > static_cast<float>(machine_.miss_buffers)) return false;
+  unsigned& due = r.waits_due[from == LineFate::From::memory ? 2 : from == LineFate::From::transfer ? 1 : 0];
+  due += touch.waited;
+  if (due < 255) return false;
+  due -= 255;
+  return true;
 }
 
 void LineEngine::write_back(RunningSlice& r, Picoseconds at) {

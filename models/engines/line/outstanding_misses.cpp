@@ -24,6 +24,7 @@ bool LineEngine::issue(RunningSlice& r, const Miss& miss, float parallelism) {
 }
 
 void LineEngine::begin(RunningSlice& r, const Miss& miss) {
+  if (miss.awaited) r.awaited_at = RunningSlice::never;
   if (miss.path == nullptr) {  // from a cache of its own
     Picoseconds at = r.clock + r.levels[miss.level].latency;
     if (r.levels[miss.level].delivers > 0) {
@@ -34,6 +35,7 @@ void LineEngine::begin(RunningSlice& r, const Miss& miss) {
     r.latency += at - r.clock;
     counts_.latency(miss.source, at - r.clock);
     r.misses.returns.add(at);
+    if (miss.awaited) r.awaited_at = at - r.levels.front().latency;
     return;
   }
   send_beside(*miss.path, r.clock);
@@ -98,6 +100,7 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
   LinesInFlight& others = r.in_flight(miss);
   --others.under_way;
   others.returns.add(at);
+  if (miss.awaited) r.awaited_at = std::max(event, at - r.levels.front().latency);
   free_transactions_.push_back(index);
   returned(r, others, at);
 }
@@ -105,6 +108,7 @@ void LineEngine::step(Transaction& transaction, std::uint32_t index, Picoseconds
 // `others`: the line's kind.
 void LineEngine::returned(RunningSlice& r, const LinesInFlight& others, Picoseconds at) {
   if (r.waits == RunningSlice::Waits::no) return;
+  if (r.waits == RunningSlice::Waits::for_line) return wake_for_line(r);
   const bool all = r.waits != RunningSlice::Waits::for_place;
   if (all ? r.misses.under_way + r.streams.under_way != 0 : &r.in_flight(*r.put_off) != &others) return;
   const Picoseconds wake = all ? r.last_return() : std::min(r.wake, at);
@@ -113,9 +117,17 @@ void LineEngine::returned(RunningSlice& r, const LinesInFlight& others, Picoseco
   events_.push({wake, static_cast<std::uint32_t>(r.thread.index())});
 }
 
+// Once it is known when the line is there.
+void LineEngine::wake_for_line(RunningSlice& r) {
+  if (r.awaited_at == RunningSlice::never || r.wake != RunningSlice::never) return;
+  r.wake = std::max(r.clock, r.awaited_at);
+  events_.push({r.wake, static_cast<std::uint32_t>(r.thread.index())});
+}
+
 void LineEngine::wait(RunningSlice& r, RunningSlice::Waits waits) {
   r.waits = waits;
   r.wake = RunningSlice::never;
+  if (waits == RunningSlice::Waits::for_line) return wake_for_line(r);
   Picoseconds wake = RunningSlice::never;
   if (waits == RunningSlice::Waits::for_place) {
     const ReturnTimes& returns = r.in_flight(*r.put_off).returns;
@@ -137,6 +149,7 @@ void LineEngine::wake(RunningSlice& r, Picoseconds now, std::vector<Completion>&
     const Miss miss = *r.put_off;
     r.put_off.reset();
     if (!issue(r, miss, r.put_off_parallelism)) return;
+    if (miss.awaited) return wait(r, RunningSlice::Waits::for_line);
     if (machine_.overlap == Overlap::none && r.put_off_parallelism <= 1) return wait(r, RunningSlice::Waits::for_all);
   }
   run(r);

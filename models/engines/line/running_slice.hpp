@@ -31,6 +31,7 @@ struct Miss {
   bool writes_memory = false;  // the controller's stage takes a line instead of giving one
   AtSideCache side = AtSideCache::none;
   bool through_port = false;   // its data come in by the port of the core's outermost cache
+  bool awaited = false;        // the core does not go on before it is there
   NodeId home;                 // with a memory-side cache
   Picoseconds not_before = 0;  // the core cannot have it earlier, for its own bandwidth to memory
 };
@@ -63,7 +64,7 @@ struct LinesInFlight {
 
 struct RunningSlice {
   static constexpr Picoseconds never = INT64_MAX;
-  enum class Waits : std::uint8_t { no, for_place, for_all, at_end };
+  enum class Waits : std::uint8_t { no, for_place, for_line, for_all, at_end };
   // Pages that the kernel writes in front of the slice.
   struct KernelLines {
     NodeId home;
@@ -92,6 +93,7 @@ struct RunningSlice {
   Picoseconds exchange_free = 0;                      // when the core can exchange the next line with memory
   Picoseconds streaming_free = 0;                     // the next line of a non-temporal store
   std::optional<Miss> put_off;                        // it waits for a place
+  Picoseconds awaited_at = never;                     // when it goes on, for the line that it waits for; never: not known yet
   float put_off_parallelism = 1;
   // Of the lines that are known; 0 if there are none.
   Picoseconds last_return() const {
@@ -111,8 +113,9 @@ struct RunningSlice {
   Picoseconds fault_time = 0;  // of one, on average
   double fault_seconds = 0;    // of all
   double faults_per_access = 0, faults_due = 0;
-  std::vector<Picoseconds> waited;    // by resource
-  std::vector<std::uint32_t> queued;  // at these
+  std::array<unsigned, 3> waits_due{};  // of 255, of one wait for a load: by caches of its own, others, memory
+  std::vector<Picoseconds> waited;      // by resource
+  std::vector<std::uint32_t> queued;    // at these
 };
 
 }  // namespace homenode

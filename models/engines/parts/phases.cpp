@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/engines/parts/core_clocks.hpp"
+
 namespace homenode {
 namespace {
 
 constexpr double window_weight = 1;        // a window that waits for lines is at least as long as its latency
 constexpr double windows_of_nothing = 16;  // rows of a block may all lie at one place of their pages: kept together, or left out
+
+double share_of(double part, double all) { return all > 0 ? part / all : 0; }
 
 int bin_of(const SlicePhase& window, int bins) {
   if (!(window.weight() > 0)) return bins;
@@ -29,9 +33,11 @@ void SlicePhase::add(const SlicePhase& other) {
   streamed_weight += other.streamed_weight;
   loads += other.loads;
   again += other.again;
+  waited += other.waited;
   for (std::size_t level = 0; level < most_levels; ++level) {
     hit_lines[level] += other.hit_lines[level];
     hit_weight[level] += other.hit_weight[level];
+    waited_hits[level] += other.waited_hits[level];
   }
 }
 
@@ -72,10 +78,17 @@ void PhaseRecorder::start(const CacheOutcome& outcome, double single) {
 }
 
 void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& outcome) {
+  double all = 0, scattered = 0, waited = 0;  // lines: of the group, of those in no stream, of these the ones that are waited for
   for (const LineTouch& touch : group) {
     window_.accesses += static_cast<double>(touch.accesses);
-    if (!(touch.parallelism > miss_buffers_) || touch.non_temporal) continue;
+    if (touch.non_temporal && !touch.reads) continue;  // nothing comes in
     const double lines = touch.lines.size() == 1 ? single_ : static_cast<double>(touch.lines.size());
+    all += lines;
+    if (!(touch.parallelism > miss_buffers_)) {
+      scattered += lines;
+      waited += lines * touch.waited / 255;
+    }
+    if (!(touch.parallelism > miss_buffers_) || touch.non_temporal) continue;
     followed_ += lines;
     if (touch.writes && !touch.reads) stores_ += lines;
   }
@@ -83,13 +96,17 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     const double weight = lines / static_cast<double>(miss.parallelism);
     window_.reads += lines;
     window_.read_weight += weight;
-    if (!(miss.parallelism > miss_buffers_)) return;
+    if (!(miss.parallelism > miss_buffers_)) {
+      window_.waited += lines * share_of(waited, scattered);
+      return;
+    }
     streamed_ += lines;
     window_.streamed_weight += weight;
   });
   transfers_.further(outcome.transfers, [&](const TransferRange& transfer, double lines) {
     window_.transferred += lines;
     window_.transfer_weight += lines / static_cast<double>(transfer.parallelism);
+    if (!(transfer.parallelism > miss_buffers_)) window_.waited += lines * share_of(waited, scattered);
   });
   upgraded_.further(outcome.upgraded, [&](const UpgradeRange& upgrade, double lines) {
     window_.transfer_weight += lines / static_cast<double>(upgrade.parallelism);
@@ -103,6 +120,7 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     hit_lines_[level] = outcome.hit_lines[level];
     if (level == 0) continue;
     window_.hit_lines[level - 1] += lines;
+    window_.waited_hits[level - 1] += lines * share_of(waited, all);
     window_.hit_weight[level - 1] += outcome.hit_weight[level] - hit_weight_[level - 1];
     hit_weight_[level - 1] = outcome.hit_weight[level];
   }
@@ -165,7 +183,31 @@ double hit_seconds_of(const SlicePhase& phase, const Machine& machine) {
   return seconds;
 }
 
-double share_of(double part, double all) { return all > 0 ? part / all : 0; }
+// What each phase has its share of.
+struct PhaseTotals {
+  double accesses = 0, hits = 0, moved = 0, weight = 0;
+  PhaseTotals(std::span<const SlicePhase> phases, const Machine& machine) {
+    for (const SlicePhase& phase : phases) {
+      accesses += phase.accesses;
+      hits += hit_seconds_of(phase, machine);
+      moved += phase.transfer_weight;
+      weight += slowed_weight(phase, machine);
+    }
+  }
+  // Seconds of a line from memory or another core, on average.
+  double latency(const CoreSeconds<double>& spent) const { return share_of(spent.transfers + spent.reads, moved + weight); }
+};
+
+double waited_seconds(const SlicePhase& phase, double line_latency, const Machine& machine, double cycle) {
+  const auto latency = [&](std::size_t level) { return at_cycle(machine.caches[level], cycle).latency.seconds(); };
+  const double first = machine.caches.empty() ? 0 : latency(0);
+  double seconds = phase.waited * std::max(0.0, line_latency - first);
+  for (std::size_t level = 1; level < machine.caches.size() && level <= SlicePhase::most_levels; ++level)
+    if (phase.waited_hits[level - 1] > 0) seconds += phase.waited_hits[level - 1] * std::max(0.0, latency(level) - first);
+  return seconds;
+}
+
+bool in_phases(std::span<const SlicePhase> phases, const Machine& machine) { return machine.overlap != Overlap::none && !phases.empty(); }
 
 }  // namespace
 
@@ -183,28 +225,33 @@ namespace {
 // `told`: a phase, what it spends, and how long that keeps the core busy.
 template <class Told>
 void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine, const Told& told) {
-  double accesses = 0, hits = 0, moved = 0, weight = 0;
-  for (const SlicePhase& phase : phases) {
-    accesses += phase.accesses;
-    hits += hit_seconds_of(phase, machine);
-    moved += phase.transfer_weight;
-    weight += slowed_weight(phase, machine);
-  }
+  const PhaseTotals all{phases, machine};
+  const auto waited_of = [&, latency = all.latency(spent)](const SlicePhase& phase) { return waited_seconds(phase, latency, machine, 1); };
+  double waited = 0;
+  if (spent.waited > 0)
+    for (const SlicePhase& phase : phases) waited += waited_of(phase);
   for (const SlicePhase& phase : phases) {
     const CoreSeconds<double> of_phase{
-        .core = spent.core * share_of(phase.accesses, accesses),
-        .hits = spent.hits * share_of(hit_seconds_of(phase, machine), hits),
-        .transfers = spent.transfers * share_of(phase.transfer_weight, moved),
-        .reads = spent.reads * share_of(slowed_weight(phase, machine), weight),
+        .core = spent.core * share_of(phase.accesses, all.accesses),
+        .hits = spent.hits * share_of(hit_seconds_of(phase, machine), all.hits),
+        .transfers = spent.transfers * share_of(phase.transfer_weight, all.moved),
+        .reads = spent.reads * share_of(slowed_weight(phase, machine), all.weight),
+        .waited = waited > 0 ? spent.waited * waited_of(phase) / waited : 0,
     };
-    const double computing = of_phase.core, waiting = of_phase.memory();
+    const double computing = of_phase.core + of_phase.waited, waiting = of_phase.memory();
     told(phase, of_phase, std::max(computing, waiting) + serial_share(phase, machine) * std::min(computing, waiting));
   }
 }
 
-bool in_phases(std::span<const SlicePhase> phases, const Machine& machine) { return machine.overlap != Overlap::none && !phases.empty(); }
-
 }  // namespace
+
+double waited_seconds(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine, double cycle) {
+  if (!in_phases(phases, machine)) return 0;
+  const double latency = PhaseTotals{phases, machine}.latency(spent);
+  double seconds = 0;
+  for (const SlicePhase& phase : phases) seconds += waited_seconds(phase, latency, machine, cycle);
+  return seconds;
+}
 
 double busy_seconds(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine) {
   const double together = spent.busy(machine.overlap);

@@ -24,6 +24,9 @@ struct SlicePhase {
   double streamed = 0, streamed_weight = 0;     // of `reads`, those that prefetchers follow
   double loads = 0;                             // of `streamed`, without those that stores ask for
   double again = 0;                             // lines of streams that are in a cache
+  // Lines that the core waits for before it goes on (LineTouch::waited), of those in no stream: from memory and other cores; by level.
+  double waited = 0;
+  std::array<double, most_levels> waited_hits{};
   std::array<double, most_levels> hit_lines{}, hit_weight{};
 
   void add(const SlicePhase&);
@@ -79,9 +82,14 @@ private:
   std::array<double, SlicePhase::most_levels> hit_weight_{};
 };
 
+// Of the slice's loads that the core waits for, beyond a hit in its first level: lines from memory and other cores at their average latency
+// (`spent.reads` and `spent.transfers`, by latency alone, over what was asked for one after the other), hits at their level's. `cycle`: of
+// the core, over one at the base clock. 0 where nothing overlaps computing.
+double waited_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&, double cycle);
+
 // What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min of the two. Computing is spread over
-// the phases by their accesses; hits, transfers between caches and reads each by what the phase asked for. `serial`: 0, and more
-// where streams are read again (machine.hpp, reread_serial). Never less than `spent.busy`.
+// the phases by their accesses, waited loads (above) add to it; hits, transfers between caches and reads each by what the phase asked for.
+// `serial`: 0, and more where streams are read again (machine.hpp, reread_serial). Never less than `spent.busy`.
 double busy_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&);
 
 // A slice in two parts, whatever the order of its phases. Phases that move more lines over shared resources a second than the slice's

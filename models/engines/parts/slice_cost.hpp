@@ -38,6 +38,7 @@ struct CoreSeconds {
   Value hits;       // in the levels behind the first
   Value transfers;  // from other cores' caches
   Value reads;      // from memory, at whatever latency its lines have
+  Value waited{};   // of these three, of loads that the core waits for, beyond a hit in the first level: they add to computing
 
   Value memory() const { return hits + transfers + reads; }
   CoreSeconds& operator+=(const CoreSeconds& other) {
@@ -45,9 +46,10 @@ struct CoreSeconds {
     hits += other.hits;
     transfers += other.transfers;
     reads += other.reads;
+    waited += other.waited;
     return *this;
   }
-  Value busy(Overlap overlap) const { return overlap == Overlap::full ? larger<Value>(core, memory()) : Value(core + memory()); }
+  Value busy(Overlap overlap) const { return overlap == Overlap::full ? larger<Value>(core + waited, memory()) : Value(core + memory()); }
 };
 
 // Lines that one core exchanges with memory. Regular stores read a line before they write it back: a written-back line takes one of the
@@ -87,7 +89,7 @@ inline double offered_share(double use, double seconds) { return seconds > 0 ? u
 // What bounds a core that no shared resource holds up. `overhead`: beside being busy.
 inline PrivateCause private_cause(const CoreSeconds<double>& spent, Overlap overlap, double overhead) {
   if (overhead > spent.busy(overlap)) return PrivateCause::overhead;
-  if (spent.core >= spent.memory()) return PrivateCause::core;
+  if (spent.core + spent.waited >= spent.memory() && spent.core >= spent.waited) return PrivateCause::core;
   return spent.hits > spent.reads + spent.transfers ? PrivateCause::cache : PrivateCause::latency;
 }
 

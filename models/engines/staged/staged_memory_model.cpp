@@ -26,7 +26,7 @@ StagedMemoryModel::StagedMemoryModel(const Workload& workload, const Machine& ma
       topology_{topology},
       line_bytes_{line_bytes(machine)},
       caches_{workload,          machine,
-              std::move(caches), LineTouchOptions::of(machine, options.stores),
+              std::move(caches), LineTouchOptions::of(machine, options.stores, options.code.get()),
               options.page,      SharedRecord{options.record, options.recorded},
               options.warp,      fresh_pages(machine, options)},
       sharing_{std::move(sharing)},
@@ -83,7 +83,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   note_written_earlier(outcome, addresses);
   tell_traffic(outcome, place, addresses);
   CoreSeconds<double> spent{cycle_ * core_times_.seconds(passed.slice), hit_time(outcome),
-                            transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0};
+                            transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0, 0};
   const double faults = fault_time(place, faulted, addresses.huge_pages() - huge_before, addresses);
   // Non-temporal stores wait beside all else.
   const double exchange = std::max(exchange_time(), streaming_time(place.node) - spent.hits - spent.transfers);
@@ -92,17 +92,22 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
   const std::span<const SlicePhase> phases{passed.slice.phases};
   const double reread = reread_factor(phases, machine_);
-  spent.reads = std::max(reread * idle_read_time(place.node), exchange);
+  const auto read_in = [&](double seconds) {
+    spent.reads = reread * seconds;
+    spent.waited = waited_seconds(phases, spent, machine_, cycle_);
+    spent.reads = std::max(spent.reads, exchange);
+  };
+  read_in(idle_read_time(place.node));
   const double alone = busy_seconds(phases, spent, machine_);
   const double contended = contention_time(passed.slice.contention, place, alone);
   for (const std::uint32_t resource : use_.ascending()) offered_[resource] += offered_share(use_.seconds(ResourceId{resource}), alone);
-  spent.reads = std::max(reread * loaded_read_time(place.node), exchange);
+  read_in(loaded_read_time(place.node));
   const Time page_work = Time::from_seconds(kernel_seconds);
   if (options_.timeline != nullptr)
     options_.timeline->record(ThreadActivity::page_work, place.thread, workload_, work.items, place.now, place.now + page_work);
   const double walks = passed.walks.seconds(machine_.tlb, from_memory(outcome));
   const double overhead = work.overhead.seconds() + faults + walks + kernel_seconds;
-  note_bound(work, outcome, spent, work.overhead.seconds() + walks, faulted, addresses);
+  note_bound(work, passed.slice, spent, work.overhead.seconds() + walks, faulted, addresses);
 
   const SliceParts parts = parts_of(phases, spent, machine_);
   Running running;
@@ -296,11 +301,13 @@ double StagedMemoryModel::loaded_read_time(NodeId reader) {
 }
 
 // Lines of pages that moved are not among them: another placement would not move them. `around`: overhead that every placement has.
-void StagedMemoryModel::note_bound(const Work& work, const CacheOutcome& outcome, CoreSeconds<double> spent, double around,
+void StagedMemoryModel::note_bound(const Work& work, const FilteredSlice& filtered, CoreSeconds<double> spent, double around,
                                    std::uint64_t faults, const AddressSpace& addresses) {
+  const CacheOutcome& outcome = filtered.outcome;
   double read_weight = 0;
   for (const HomeDemand& demand : demand_.by_home()) read_weight += demand.read_weight;
   spent.reads = read_weight * nearest_[work.place.node.index()];
+  spent.waited = waited_seconds(filtered.phases, spent, machine_, cycle_);
   const double least = spent.busy(machine_.overlap) + around;
   const FaultCost& fault = options_.system.fault;
   const Time least_fault = std::min(fault.parallel, fault.cold.value_or(fault.parallel)) + fault.serial;

@@ -134,7 +134,7 @@ private:
   double exchange_time() const;  // of the lines that the core exchanges with all memory
   double idle_read_time(NodeId reader) const;
   double loaded_read_time(NodeId reader);  // under the load that is offered now
-  void note_bound(const Work&, const CacheOutcome&, CoreSeconds<double>, double around, std::uint64_t faults, const AddressSpace&);
+  void note_bound(const Work&, const FilteredSlice&, CoreSeconds<double>, double around, std::uint64_t faults, const AddressSpace&);
   void count(const CacheOutcome&, const Place&);
   void list_uses(const Work&, const CacheOutcome&, Running&);
   std::size_t threads_of(ExecutionId) const;

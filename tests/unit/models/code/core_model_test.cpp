@@ -114,6 +114,35 @@ TEST(RegionCycles, haveNoCallsThatHardlyMatter) {
   EXPECT_EQ(core_model_request(workload, "znver3").find("steps"), std::string::npos);
 }
 
+// A site's loads are those of the block that begins at its line, or at the nearest one before it in its file.
+TEST(WaitedLoads, ofASiteAreThoseOfItsBlocks) {
+  CodeAlone workload = program_with_code();
+  ExecutedCode& code = workload.executed;
+  code.blocks[0].file = code.blocks[2].file = "a.c", code.blocks[4].file = "b.c";
+  code.blocks[0].line = 10, code.blocks[2].line = 20, code.blocks[4].line = 5;
+  for (const auto& [file, line] : {std::pair{"a.c", 9U}, {"a.c", 10U}, {"a.c", 12U}, {"a.c", 30U}, {"b.c", 9U}, {"c.c", 10U}})
+    workload.sites.push_back({.file = file, .line = line, .function = {}});
+  const std::vector<BlockCycles> blocks{
+      {.cycles = 3, .loads = 2, .waited = 1}, {}, {.cycles = 2, .loads = 1, .waited = 1}, {}, {.cycles = 1}, {}};
+  // 10 executions x 1 of 2 loads from line 10 on; all of the loads from line 20 on; b.c's block has none, c.c no block
+  EXPECT_THAT(*region_cycles(workload, blocks).waited, testing::ElementsAre(0, 128, 128, 255, 0, 0));
+}
+
+// A loop's body begins with a function that was inlined from line 3; line 8 in front of it ran once. Far away begins something else.
+TEST(WaitedLoads, areNotThoseOfABlockThatHardlyRan) {
+  CodeAlone workload = program_with_code();
+  ExecutedCode& code = workload.executed;
+  for (const std::size_t block : {0, 2, 3}) code.blocks[block].file = "a.c";
+  code.blocks[2].line = 3, code.blocks[3].line = 8;
+  code.counts.front().executions = 10000;
+  code.counts[1].executions = 1000;
+  code.counts.push_back({.region = RegionId{0}, .block = 3, .executions = 1});
+  for (const unsigned line : {8U, 10U, 53U, 54U}) workload.sites.push_back({.file = "a.c", .line = line, .function = {}});
+  const std::vector<BlockCycles> blocks{{}, {}, {.cycles = 2, .loads = 1}, {.cycles = 1, .loads = 2, .waited = 2}, {}};
+  // 1020 loads of the body, 2 of the other; 54 is 51 lines behind the body
+  EXPECT_THAT(*region_cycles(workload, blocks).waited, testing::ElementsAre(0, 0, 0, 255));
+}
+
 class Answers : public ::testing::Test {
 protected:
   Answers() : folder_{std::filesystem::temp_directory_path() / ("homenode-answers-" + std::to_string(getpid()))} {

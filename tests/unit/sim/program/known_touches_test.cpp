@@ -23,7 +23,7 @@ Groups groups_of(LineTouches& touches, const Program& program, std::int64_t firs
 
 bool same(const LineTouch& a, const LineTouch& b) {
   return a.lines.first == b.lines.first && a.lines.last == b.lines.last && a.reads == b.reads && a.writes == b.writes &&
-         a.non_temporal == b.non_temporal && a.parallelism == b.parallelism && a.accesses == b.accesses;
+         a.non_temporal == b.non_temporal && a.waited == b.waited && a.parallelism == b.parallelism && a.accesses == b.accesses;
 }
 void expect_same(const Groups& found, const Groups& expected, const std::string& where) {
   ASSERT_EQ(found.size(), expected.size()) << where;

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 
 #include "tests/support/machines.hpp"
 #include "tests/unit/models/caches/programs.hpp"
@@ -449,6 +450,26 @@ TEST(LineTouches, LongStreamsComeInGroupsOfBoundedSize) {
   // n words = n / 8 lines.
   EXPECT_EQ(lines, static_cast<std::uint64_t>(n) / 8);
   EXPECT_EQ(groups.size(), (static_cast<std::uint64_t>(n) / 8 + 255) / 256);
+}
+
+// Reads at site 1, which are waited for, and at site 0; a write at site 1, which no core waits for.
+TEST(LineTouches, SayHowManyOfTheirLoadsAreWaitedFor) {
+  Program program;
+  ItemPattern pattern;
+  for (const auto& [object, kind, site] : {std::tuple{0U, AccessKind::read, 1U}, {1U, AccessKind::read, 0U}, {2U, AccessKind::write, 1U}}) {
+    pattern.runs.push_back(run(static_cast<std::uint16_t>(object), kind, 0, object, {{64, 64, 3}}));
+    pattern.runs.back().site = SiteId{site};
+  }
+  pattern.accesses = 192;
+  pattern.slots = 3;
+  program.patterns.push_back(pattern);
+  program.body.blocks.push_back({0, 1, PatternId{0u}, {{ObjectId{0u}, 0, 0}, {ObjectId{1u}, 0, 0}, {ObjectId{2u}, 0, 0}}});
+  LineTouchOptions options;
+  options.waited = std::make_shared<const WaitedLoads>(WaitedLoads{0, 200});
+  std::map<std::uint64_t, std::set<int>> found;
+  for (const auto& group : expand(program, 0, 1, options))
+    for (const auto& touch : group) found[(touch.lines.first.value() * 64 - base_address) >> 24].insert(touch.waited);
+  EXPECT_EQ(found, (std::map<std::uint64_t, std::set<int>>{{0, {200}}, {1, {0}}, {2, {0}}}));
 }
 
 TEST(LineTouches, ReadingAndWritingTheSameRowsIsToldApartLineByLine) {

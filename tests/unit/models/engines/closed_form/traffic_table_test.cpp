@@ -109,6 +109,24 @@ TEST(TrafficTable, ofASampleHasAllPagesThatAreWrittenFirst) {
   EXPECT_GE(sample.pages(), static_cast<std::uint64_t>(pages));
 }
 
+// 1024 reads an iteration whose loads the core waits for, and rows that prefetchers fetch: hits in private caches and lines from elsewhere.
+TEST(TrafficTable, saysWhichLinesTheCoreWaitsFor) {
+  const auto program = scattered_program();
+  const Machine machine = two_sockets(4);
+  CodeCycles cycles;
+  cycles.waited = std::make_shared<const WaitedLoads>(program->sites.size(), std::uint8_t{51});
+  const auto code = std::make_shared<const CodeCycles>(cycles);
+  const TrafficTable table{*program, machine, StoreTreatment::regular, Bytes{page}, code};
+  const RegionTraffic& gather = table.traffic(ExecutionId{1});
+  double waited = 0, of_streams = 0, hits = 0, all_hits = 0;
+  for (const TrafficPart& part : gather.parts)
+    (part.parallelism > static_cast<float>(machine.miss_buffers) ? of_streams : waited) += part.count * part.share * part.waited / 255;
+  for (std::size_t i = 0; i < gather.hit_waited.size(); ++i) hits += gather.hit_waited[i], all_hits += gather.hit_lines[i];
+  EXPECT_EQ(of_streams, 0);
+  EXPECT_NEAR(waited + hits, 0.2 * iterations * 1024, 0.01 * iterations * 1024);
+  EXPECT_LT(hits, 0.2 * all_hits);  // the second pass over each row is a stream
+}
+
 TEST(TrafficTable, findsThePageOfAFollowedLine) {
   const auto program = scattered_program();
   const Machine machine = two_sockets(4);

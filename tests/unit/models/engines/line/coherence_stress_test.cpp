@@ -54,7 +54,7 @@ TEST_P(Coherence, oneWriterOrManyReadersAndAReadReturnsTheLastWrite) {
     // A few lines that all use, and many.
     const std::uint64_t line = random() % 3 == 0 ? random() % 16 : random() % lines;
     const bool writes = random() % 4 == 0;
-    LineTouch touch{LineRange::of(line, line + 1), !writes, writes, false, 1, 1};
+    LineTouch touch{.lines = LineRange::of(line, line + 1), .reads = !writes, .writes = writes, .accesses = 1};
     outcome.clear();
     const LineFate fate = caches.access_line(CoreId{core}, LineNumber{line}, touch, outcome);
     switch (fate.from) {
@@ -128,7 +128,8 @@ TEST(ProtocolTable, isWhatEachProtocolSays) {
       CacheOutcome outcome;
       const auto access = [&](std::size_t core, bool writes) {
         outcome.clear();
-        return caches.access_line(CoreId{core}, LineNumber{5}, LineTouch{LineRange::of(5, 6), !writes, writes, false, 1, 1}, outcome);
+        return caches.access_line(CoreId{core}, LineNumber{5},
+                                  LineTouch{.lines = LineRange::of(5, 6), .reads = !writes, .writes = writes, .accesses = 1}, outcome);
       };
       for (const char* did = row.before; *did != 0; ++did) {  // r, w: core 0; R, W: core 3
         const bool second = *did == 'R' || *did == 'W';

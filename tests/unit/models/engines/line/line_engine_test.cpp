@@ -14,73 +14,15 @@
 #include "sim/base/errors.hpp"
 #include "sim/program/workload_builder.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/unit/models/engines/line/line_bench.hpp"
 
 namespace homenode::test {
 namespace {
 
-constexpr std::int64_t page = 4096, line = 64;
-
-// An array and loops over it; iteration t of a loop is run by thread t.
-struct Bench {
-  explicit Bench(Machine described, std::string_view placement = "bind:0", std::int64_t bytes = 64 << 20, bool rows_close = true)
-      : machine{std::move(described)} {
-    if (rows_close) machine.dram.row_closes_after = Time{};
-    topology.emplace(machine);
-    policy = page_placements().make(placement);
-    array = builder.object("array", static_cast<std::uint64_t>(bytes), ObjectKind::mapped);
-  }
-  // Iteration t accesses the offsets plus t times `shift`, one after the other (distance 1: each needs the one before).
-  ExecutionId loop(AccessKind kind, const std::vector<std::int64_t>& offsets, std::uint32_t distance = 0, std::int64_t shift = 0,
-                   std::int64_t iterations = 8) {
-    const RegionId region = builder.loop("loop" + std::to_string(regions_++), iterations);
-    builder.stream(region, kind, array, offsets, distance, shift);
-    return builder.repeat(region);
-  }
-  void build() {
-    workload = builder.build();
-    policy->prepare(nullptr, machine);
-    addresses = std::make_unique<AddressSpace>(machine, *workload, *policy, Bytes{page});
-    options.system.fault = {Time{}, Time{}, 0, 0};
-    engine = std::make_unique<LineEngine>(*workload, machine, *topology, options);
-  }
-  void start(ExecutionId execution, unsigned thread, unsigned core) {
-    const CoreId on{core};
-    engine->start({{ThreadId{thread}, on, machine.node_of(on), now}, {execution, thread, thread + 1}, Time{}}, *addresses);
-  }
-  Time finish() {
-    const Time begin = now;
-    std::vector<Completion> done;
-    while (const auto next = engine->next_event()) {
-      done.clear();
-      engine->advance(*next, done);
-      for (const Completion& completion : done) now = std::max(now, completion.time);
-    }
-    return now - begin;
-  }
-  Time time(ExecutionId execution, unsigned thread = 0, unsigned core = 0) {
-    start(execution, thread, core);
-    return finish();
-  }
-
-  Machine machine;
-  std::optional<Topology> topology;
-  std::unique_ptr<PagePlacement> policy;
-  WorkloadBuilder builder;
-  ObjectId array;
-  std::shared_ptr<Workload> workload;
-  std::unique_ptr<AddressSpace> addresses;
-  EngineOptions options;
-  std::unique_ptr<LineEngine> engine;
-  Time now;
-
-private:
-  int regions_ = 0;
-};
-
 Time ns(double value) { return Time::nanoseconds(value); }
 
 TEST(OneLine, fromLocalMemoryTakesTheLocalLatency) {
-  Bench bench{two_sockets()};
+  LineBench bench{two_sockets()};
   const auto loop = bench.loop(AccessKind::write, {0});
   bench.build();
   EXPECT_EQ(bench.time(loop), ns(100));
@@ -88,7 +30,7 @@ TEST(OneLine, fromLocalMemoryTakesTheLocalLatency) {
 }
 
 TEST(OneLine, fromAHopAwayTakesAHopMore) {
-  Bench bench{two_sockets(), "bind:1"};
+  LineBench bench{two_sockets(), "bind:1"};
   const auto loop = bench.loop(AccessKind::write, {0});
   bench.build();
   EXPECT_EQ(bench.time(loop), ns(100 + 50));
@@ -96,14 +38,14 @@ TEST(OneLine, fromAHopAwayTakesAHopMore) {
 }
 
 TEST(OneLine, acrossTheDiagonalTakesTwoHopsMore) {
-  Bench bench{four_socket_square(), "bind:3"};
+  LineBench bench{four_socket_square(), "bind:3"};
   const auto loop = bench.loop(AccessKind::write, {0});
   bench.build();
   EXPECT_EQ(bench.time(loop), ns(100 + 2 * 50));
 }
 
 TEST(OneLine, heldByTheFirstLevelTakesNoTimeOfItsOwn) {
-  Bench bench{one_node()};
+  LineBench bench{one_node()};
   const auto loop = bench.loop(AccessKind::write, {0});
   bench.build();
   bench.time(loop);
@@ -111,7 +53,7 @@ TEST(OneLine, heldByTheFirstLevelTakesNoTimeOfItsOwn) {
 }
 
 TEST(OneLine, heldByTheSecondOrThirdLevelTakesItsLatency) {
-  Bench bench{one_node()};
+  LineBench bench{one_node()};
   const auto first = bench.loop(AccessKind::read, {0}, 0, 0, 1);
   std::vector<std::int64_t> many(1024), more(8192);  // 64 KiB: beyond the first level; 512 KiB: beyond the second
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = page + static_cast<std::int64_t>(i) * line;
@@ -126,7 +68,7 @@ TEST(OneLine, heldByTheSecondOrThirdLevelTakesItsLatency) {
 }
 
 TEST(OneLine, thatAnotherCoreWroteTakesTheCoreToCoreLatency) {
-  Bench bench{two_sockets()};
+  LineBench bench{two_sockets()};
   const auto write = bench.loop(AccessKind::write, {0}), read = bench.loop(AccessKind::read, {0});
   bench.build();
   bench.time(write, 0, 0);
@@ -137,7 +79,7 @@ TEST(OneLine, thatAnotherCoreWroteTakesTheCoreToCoreLatency) {
 }
 
 TEST(OneLine, thatACoreOfTheSameLastLevelWroteTakesLessThanOfAnother) {
-  Bench bench{chiplets()};
+  LineBench bench{chiplets()};
   const auto write = bench.loop(AccessKind::write, {0}), read = bench.loop(AccessKind::read, {0});
   bench.build();
   bench.time(write, 0, 0);
@@ -150,7 +92,7 @@ TEST(OneLine, thatACoreOfTheSameLastLevelWroteTakesLessThanOfAnother) {
 TEST(OneLine, behindALinkOfItsOwnTakesItsLatencyAndTheLink) {
   Machine machine = chiplets_and_far_memory();
   machine.nodes[1].link_read = Bandwidth::bytes_per_second(1e9);
-  Bench bench{machine, "bind:1"};
+  LineBench bench{machine, "bind:1"};
   std::vector<std::int64_t> many(100);
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::int64_t>(i) * page;  // no stream
   const auto one = bench.loop(AccessKind::write, {200 * page}), all = bench.loop(AccessKind::write, many);
@@ -162,7 +104,7 @@ TEST(OneLine, behindALinkOfItsOwnTakesItsLatencyAndTheLink) {
 }
 
 TEST(OneLine, thatOthersShareTakesARoundOfOwnership) {
-  Bench bench{two_sockets()};
+  LineBench bench{two_sockets()};
   const auto write = bench.loop(AccessKind::write, {0}), read = bench.loop(AccessKind::read, {0});
   bench.build();
   bench.time(write, 0, 0);
@@ -174,7 +116,7 @@ TEST(OneLine, thatOthersShareTakesARoundOfOwnership) {
 
 TEST(OneLine, thatOthersShareTakesTheRoundOfTheFurthest) {
   // Sockets 1 and 3 hold it, one and two hops away: both must give it up.
-  Bench bench{four_socket_square()};
+  LineBench bench{four_socket_square()};
   const auto write = bench.loop(AccessKind::write, {0}, 0, 0, 16), read = bench.loop(AccessKind::read, {0}, 0, 0, 16);
   bench.build();
   bench.time(write, 0, 0);
@@ -187,7 +129,7 @@ TEST(OneLine, thatNobodyChangedComesFromMemoryWithADirectoryAndFromTheOtherCache
   for (const SnoopMode mode : {SnoopMode::directory, SnoopMode::source, SnoopMode::home}) {
     Machine machine = two_sockets();
     machine.snoop = mode;
-    Bench bench{machine};
+    LineBench bench{machine};
     const auto write = bench.loop(AccessKind::write, {0}), read = bench.loop(AccessKind::read, {0});
     bench.build();
     bench.time(write, 0, 0);
@@ -202,7 +144,7 @@ TEST(OneLine, thatNobodyChangedComesFromMemoryWithADirectoryAndFromTheOtherCache
 
 TEST(OneLine, thatIsStoredPastTheCachesIsTakenByTheControllerAtOnce) {
   // A read takes the local latency of 100 ns, of which the idle controller's activate and column are a part; a store leaves them out.
-  Bench bench{one_node()};
+  LineBench bench{one_node()};
   const RegionId touch = bench.builder.serial("touch"), loop = bench.builder.serial("loop");
   bench.builder.nest(touch, {1}, {write(bench.array, 0, {page})});
   const ExecutionId first = bench.builder.repeat(touch);
@@ -222,7 +164,7 @@ Time stored_past_the_caches(unsigned buffers, bool reads) {
   Machine machine = one_node();
   machine.controllers[0].read_only = machine.controllers[0].one_to_one = Bandwidth::bytes_per_second(1e12);
   machine.write_combining_buffers = buffers;
-  Bench bench{machine};
+  LineBench bench{machine};
   const RegionId touch = bench.builder.serial("touch"), loop = bench.builder.serial("loop");
   bench.builder.nest(touch, {1}, {write(bench.array, 0, {page})});
   bench.builder.nest(touch, {1}, {write(bench.array, 4 * page, {page})});
@@ -250,7 +192,7 @@ TEST(ManyLines, thatAreStoredPastTheCachesWaitInPlacesOfTheirOwn) {
 }
 
 TEST(ManyLines, eachOfAChaseWaitsForTheOneBefore) {
-  Bench bench{one_node()};
+  LineBench bench{one_node()};
   std::vector<std::int64_t> offsets(1000);
   for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
   const auto chase = bench.loop(AccessKind::write, offsets, 1, 0, 1);
@@ -260,7 +202,7 @@ TEST(ManyLines, eachOfAChaseWaitsForTheOneBefore) {
 
 TEST(ManyLines, inFlightTogetherFollowLittlesLaw) {
   // lines x latency / in flight; 10 in flight are 6.4 GB/s of 24.
-  Bench bench{one_node()};
+  LineBench bench{one_node()};
   std::vector<std::int64_t> offsets(4000);
   for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * 3 * line;
   const auto gather = bench.loop(AccessKind::write, offsets, 0, 0, 1);
@@ -279,7 +221,7 @@ TEST(ManyLines, inFlightTogetherFollowLittlesLaw) {
 TEST(ManyLines, haveAFractionalNumberInFlightOnAverage) {
   // Each needs the one three before: of a batch of 32 the deepest is the eleventh of its chain, so 32 / 11 = 2 + 10 / 11 may be in flight:
   // three for ten lines of eleven, two for the other one. So eleven lines take four rounds of 100 ns, 3 + 3 + 3 + 2; 960 are 87 x 11 + 3.
-  Bench bench{one_node()};
+  LineBench bench{one_node()};
   std::vector<std::int64_t> offsets(960);
   for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
   const auto chains = bench.loop(AccessKind::write, offsets, 3, 0, 1);
@@ -291,7 +233,7 @@ TEST(ManyLines, ofACacheComeAsFastAsItDeliversThemToACore) {
   // 64 KiB in the second level, twice the first: each of 1024 lines takes 64 B / 6.4 GB/s = 10 ns, one after the other.
   Machine machine = one_node();
   machine.caches[1].bandwidth_per_core = Bandwidth::bytes_per_second(6.4e9);
-  Bench bench{machine};
+  LineBench bench{machine};
   std::vector<std::int64_t> offsets(1024);
   for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * line;
   const auto stream = bench.loop(AccessKind::read, offsets, 0, 0, 1);
@@ -304,7 +246,7 @@ TEST(ManyLines, ofAllCoresSaturateTheController) {
   // 4 x 16 lines in flight could draw 41 GB/s: the controller gives 24 for reads, and 16 for a line read and written back.
   constexpr std::int64_t each = 8 << 20;
   for (const bool writes : {false, true}) {
-    Bench bench{one_node(), "bind:0", 4 * each, false};
+    LineBench bench{one_node(), "bind:0", 4 * each, false};
     const RegionId touch = bench.builder.loop("touch", 4), again = bench.builder.loop("again", 4);
     bench.builder.nest(touch, {each / page}, {write(bench.array, 0, {page}, each)});
     const ExecutionId first = bench.builder.repeat(touch);
@@ -330,7 +272,7 @@ TEST(ManyLines, ofAllCoresSaturateTheController) {
 TEST(ManyLines, fromTheOtherSocketSaturateTheLink) {
   // 72 B a line on a link of 12 GB/s: 6 ns a line. 4 x 16 lines in flight could draw a line every 2.3 ns.
   constexpr std::int64_t each = 8 << 20;
-  Bench bench{two_sockets(), "bind:1", 4 * each, false};
+  LineBench bench{two_sockets(), "bind:1", 4 * each, false};
   const RegionId touch = bench.builder.loop("touch", 4), again = bench.builder.loop("again", 4);
   bench.builder.nest(touch, {each / page}, {write(bench.array, 0, {page}, each)});
   const ExecutionId first = bench.builder.repeat(touch);
@@ -350,7 +292,7 @@ TEST(ManyLines, fromTheOtherSocketSaturateTheLink) {
 TEST(ManyLines, thatAreReadAndStoredPastTheCachesSendWhatBothSend) {
   // 504 doubles of a node a hop away: the messages of the reads and those of the non-temporal stores, on each way.
   const auto sent = [](bool reads, bool stores) {
-    Bench bench{two_sockets(), "bind:1"};
+    LineBench bench{two_sockets(), "bind:1"};
     const RegionId touch = bench.builder.serial("touch"), loop = bench.builder.serial("loop");
     bench.builder.nest(touch, {1}, {write(bench.array, 0, {page})});
     const ExecutionId first = bench.builder.repeat(touch);
@@ -384,7 +326,7 @@ TEST(ManyLines, areHeldUpByWhatTheyWaitedForLongest) {
   machine.links[0].bandwidth = Bandwidth::bytes_per_second(1e9);
   machine.controllers[0].read_only = Bandwidth::bytes_per_second(1e9);
   machine.controllers[0].one_to_one = Bandwidth::bytes_per_second(0.75e9);
-  Bench bench{machine, "interleave"};
+  LineBench bench{machine, "interleave"};
   std::vector<std::int64_t> offsets;
   for (std::int64_t i = 0; i < 300; ++i) offsets.push_back(i < 200 ? (2 * i + 1) * page : 2 * (i - 200) * page);
   const auto lines = bench.loop(AccessKind::write, offsets, 0, 0, 1);
@@ -400,7 +342,7 @@ TEST(ManyLines, overlapWithComputingUnlessTheCoreBlocks) {
     Machine machine = one_node();
     machine.overlap = overlap;
     machine.core.issue = 1;
-    Bench bench{machine};
+    LineBench bench{machine};
     std::vector<std::int64_t> offsets(1000);
     for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
     const RegionId region = bench.builder.loop("loop", 1);
@@ -418,7 +360,7 @@ TEST(ManyLines, overlapWithComputingUnlessTheCoreBlocks) {
 TEST(PageFaults, holdTheirOwnThreadUpOneByOne) {
   // A chase over ten new pages, 500 ns of fault each. What is in flight arrives meanwhile: only the last line's 100 ns come on top,
   // whatever the thread's number.
-  Bench bench{two_sockets(), "first-touch"};
+  LineBench bench{two_sockets(), "first-touch"};
   std::vector<std::int64_t> offsets(10);
   for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
   const auto chase = bench.loop(AccessKind::write, offsets, 1, 10 * page);
@@ -437,7 +379,7 @@ TEST(ExchangeOfOneCore, spacesTheLinesFromMemory) {
   machine.read_bandwidth = Bandwidth::bytes_per_second(8e9);
   std::vector<std::int64_t> offsets(64);
   for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;
-  Bench bench{machine};
+  LineBench bench{machine};
   const auto gather = bench.loop(AccessKind::read, offsets);
   bench.build();
   EXPECT_EQ(bench.time(gather), ns(64 * 8));
@@ -446,7 +388,7 @@ TEST(ExchangeOfOneCore, spacesTheLinesFromMemory) {
 TEST(PageFaults, fetchTheLockOnlyFromSomebodyWhoHoldsIt) {
   // 100 ns under the lock each, then the line from memory, 100 ns at home and 150 a hop away. Core 4 comes while core 0 has the lock, so
   // that two lines of it travel a hop: 100 + (100 + 2 x 100) + 150. Later the lock is free: whoever comes pays its own 100 ns alone.
-  Bench bench{two_sockets()};
+  LineBench bench{two_sockets()};
   const auto write = bench.loop(AccessKind::write, {0}, 0, page);
   bench.build();
   bench.options.system.fault = {Time{}, ns(100), 2, 0};
@@ -460,7 +402,7 @@ TEST(PageFaults, fetchTheLockOnlyFromSomebodyWhoHoldsIt) {
 TEST(LineEngine, refusesMachinesWhoseInnerLevelsAreShared) {
   Machine machine = one_node();
   machine.caches[1].cores_per_cache = 2;
-  Bench bench{machine};
+  LineBench bench{machine};
   bench.loop(AccessKind::read, {0});
   EXPECT_THROW(bench.build(), UsageError);
 }
@@ -468,7 +410,7 @@ TEST(LineEngine, refusesMachinesWhoseInnerLevelsAreShared) {
 // Thread 0 computes for 100 us before it asks the other socket for a line. Thread 1, over there, asks this socket at once; its data take
 // the direction of the link that thread 0's request will take, and find it idle.
 TEST(ManyThreads, whoComputesLongHoldsUpNobodyMeanwhile) {
-  Bench bench{two_sockets(), "interleave"};
+  LineBench bench{two_sockets(), "interleave"};
   const RegionId slow = bench.builder.loop("slow", 1), quick = bench.builder.loop("quick", 2);
   bench.builder.stream(slow, AccessKind::write, bench.array, {page}, 0, 0);
   WorkCounts counts;

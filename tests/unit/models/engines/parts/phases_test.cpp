@@ -17,6 +17,7 @@ struct Group {
   bool stores = false;
   std::uint64_t hits = 0;       // lines of further streams that hit
   std::uint64_t transfers = 0;  // lines that come from another core
+  std::uint8_t waited = 0;      // of 255 lines, those that the core waits for
 };
 
 std::vector<SlicePhase> phases_of(const std::vector<Group>& groups, const Machine& machine = one_node()) {
@@ -30,6 +31,7 @@ std::vector<SlicePhase> phases_of(const std::vector<Group>& groups, const Machin
     std::vector<LineTouch> touches{
         {.lines = LineRange::of(at, at + group.reads), .reads = !group.stores, .writes = group.stores, .parallelism = group.parallelism}};
     touches.front().accesses = group.accesses;
+    touches.front().waited = group.waited;
     if (group.hits > 0) {
       touches.push_back({.lines = LineRange::of(0, group.hits), .reads = true, .parallelism = group.parallelism});
       outcome.hit_lines[1] += group.hits;
@@ -70,6 +72,65 @@ TEST(Phases, LinesFromAnotherCoreAreWaitedForAsThoseFromMemory) {
   EXPECT_EQ(phases[0].transferred, 512);
   EXPECT_EQ(phases[0].transfer_weight, 512 / 16.);
   EXPECT_DOUBLE_EQ(busy_seconds(phases, {6, 0, 4, 0}, one_node()), 4 + 3);
+}
+
+// 512 lines, eight at a time, in 8 s: 125 ms each. The core waits for 51 of 255: 102.4 x (125 ms - 1 ns), beside 3 s of computing.
+TEST(Phases, LoadsThatTheCoreWaitsForAddToComputing) {
+  const Machine machine = one_node();
+  const std::vector<SlicePhase> phases = phases_of({{.accesses = 4096, .reads = 512, .parallelism = 8, .waited = 51}});
+  ASSERT_EQ(phases.size(), 1u);
+  EXPECT_DOUBLE_EQ(phases[0].waited, 102.4);
+  const double waited = 102.4 * (8. / 64 - 1e-9);
+  EXPECT_DOUBLE_EQ(waited_seconds(phases, spent(3, 8), machine, 1), waited);
+  EXPECT_EQ(waited_seconds(phases, spent(3, 0), machine, 1), 0);  // they are there at once
+  Machine blocking = machine;
+  blocking.overlap = Overlap::none;
+  EXPECT_EQ(waited_seconds(phases, spent(3, 8), blocking, 1), 0);
+  CoreSeconds<double> with_them = spent(3, 8);
+  with_them.waited = waited;
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, with_them, machine), 3 + waited);
+  with_them.core = 0;
+  with_them.waited = 5;
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, with_them, machine), 8);  // as long as the lines take
+}
+
+// Each phase waits for its own: 12.8 s of loads among as many accesses as compute 3 s, then 3 s that wait for nothing.
+TEST(Phases, LoadsAreWaitedForInTheirPhase) {
+  const Machine machine = one_node();
+  const std::vector<SlicePhase> phases = phases_of({{.accesses = 4096, .reads = 512, .parallelism = 8, .waited = 51}, {.accesses = 4096}});
+  ASSERT_EQ(phases.size(), 2u);
+  CoreSeconds<double> all = spent(6, 8);
+  all.waited = 12.8;
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, all, machine), 3 + 12.8 + 3);
+}
+
+TEST(Phases, NothingIsWaitedForThatPrefetchersFetch) {
+  const Machine machine = one_node();
+  const auto ahead = static_cast<float>(machine.miss_buffers) + 1;
+  const std::vector<SlicePhase> phases = phases_of({{.accesses = 4096, .reads = 512, .parallelism = ahead, .waited = 255}});
+  EXPECT_EQ(waited_seconds(phases, spent(3, 8), machine, 1), 0);
+}
+
+// Of two streams with as many lines one is waited for: half of the 64 hits, at 5 - 1 ns each.
+TEST(Phases, HitsOfOuterLevelsAreWaitedForAsTheirStreamsAre) {
+  const Machine machine = one_node();
+  PhaseRecorder recorder{machine};
+  CacheOutcome outcome;
+  outcome.hit_lines.resize(machine.caches.size());
+  outcome.hit_weight.resize(machine.caches.size());
+  recorder.start(outcome);
+  std::array<LineTouch, 2> group{LineTouch{.lines = LineRange::of(0, 100), .reads = true, .waited = 255, .parallelism = 4},
+                                 LineTouch{.lines = LineRange::of(200, 300), .reads = true, .parallelism = 4}};
+  for (LineTouch& touch : group) touch.accesses = 100;
+  outcome.hit_lines[1] += 64;
+  outcome.hit_weight[1] += 64 / 4.;
+  recorder.add(group, outcome);
+  std::vector<SlicePhase> phases;
+  recorder.finish(phases);
+  EXPECT_NEAR(waited_seconds(phases, spent(0, 0), machine, 1), 32 * 4e-9, 1e-15);
+  Machine slowed = machine;  // at half the clock, which the second level has and the first one, too
+  slowed.caches[0].clock = slowed.caches[1].clock = CacheClock::core;
+  EXPECT_NEAR(waited_seconds(phases, spent(0, 0), slowed, 2), 32 * 8e-9, 1e-15);
 }
 
 TEST(Phases, LinesAreCountedWhereTheyCome) {

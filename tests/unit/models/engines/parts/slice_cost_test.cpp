@@ -34,6 +34,22 @@ TEST(ExchangeSeconds, WhatADescriptionDoesNotSayBoundsNothing) {
   EXPECT_DOUBLE_EQ(exchange_seconds<double>(machine, line, {5, 3, 2}, 3), 6 * line / 40e9);
 }
 
+TEST(CoreSecondsOfASlice, LoadsThatAreWaitedForAddToComputing) {
+  const CoreSeconds<double> spent{.core = 5, .hits = 1, .transfers = 1, .reads = 2, .waited = 3};
+  EXPECT_EQ(spent.busy(Overlap::full), 5 + 3);
+  EXPECT_EQ(spent.busy(Overlap::none), 5 + 1 + 1 + 2);  // the core waits for all of them
+}
+
+TEST(CoreSecondsOfASlice, AreBoundByLatencyWhereTheCoreWaitsLongerThanItComputes) {
+  const auto cause = [](double core, double hits, double reads, double waited) {
+    return private_cause({.core = core, .hits = hits, .transfers = 0, .reads = reads, .waited = waited}, Overlap::full, 0);
+  };
+  EXPECT_EQ(cause(5, 0, 4, 4), PrivateCause::core);
+  EXPECT_EQ(cause(3, 0, 4, 4), PrivateCause::latency);
+  EXPECT_EQ(cause(3, 4, 0, 4), PrivateCause::cache);
+  EXPECT_EQ(cause(5, 0, 7, 1), PrivateCause::latency);  // by throughput
+}
+
 TEST(FaultSeconds, AHugePagesFaultHasATimeOfItsOwn) {
   FaultCost cost;
   cost.parallel = Time::nanoseconds(500);
