@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import homenode as hn
@@ -49,7 +47,9 @@ def trace(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.parametrize("engine", ["flow", "line", "estimate"])
-def test_memory_that_is_further_away_delays_what_waits_for_it(trace: hn.Trace, engine: str, request: pytest.FixtureRequest) -> None:
+def test_memory_that_is_further_away_delays_what_waits_for_it(
+    trace: hn.Trace, engine: str, request: pytest.FixtureRequest
+) -> None:
     def seconds(latency: float) -> float:
         machine = hn.Machine.load("xeon-x5550-2s").with_changes(memory_latency=f"{latency * 1e9} ns")
         if engine == "estimate":

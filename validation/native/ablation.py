@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import homenode as hn
 
-_ZERO = re.compile(r"^(parallel|cold|huge|serial|zeroing|serial_transfers)( *= *\{ *value *= *)(\"[^\"]*\"|[0-9.]+)(.*)$")
+_ZERO = re.compile(
+    r"^(parallel|cold|huge|serial|zeroing|serial_transfers)( *= *\{ *value *= *)(\"[^\"]*\"|[0-9.]+)(.*)$"
+)
 
 
 class Switch(NamedTuple):
@@ -36,7 +38,14 @@ def without_faults(system: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-_FAULTS = {"parallel": "0 ns", "cold": "0 ns", "huge": "0 ns", "serial": "0 ns", "serial_transfers": "0", "zeroing": "0"}
+_FAULTS = {
+    "parallel": "0 ns",
+    "cold": "0 ns",
+    "huge": "0 ns",
+    "serial": "0 ns",
+    "serial_transfers": "0",
+    "zeroing": "0",
+}
 
 
 def _no_faults(spec: hn.RunSpec, folder: Path) -> hn.RunSpec:
