@@ -133,11 +133,13 @@ void add_window(std::string& text, const ExecutedCode& code, const CodeWindow& w
   text += '\n';
 }
 
-constexpr std::uint32_t lines_before = 50;
-constexpr double least_of_most = 0.01;  // loads
+// Assumed; how little times depend on them: validation/DEVIATIONS.md, Loads that a core waits for.
+constexpr std::uint32_t lines_before = 50;  // that a site's block may begin before it
+constexpr double least_of_most = 0.01;      // loads of a block that counts, over those of the busiest within these lines
 
-// By site: of the block that begins at its line of the source, or else at the nearest line before it. Where a loop's body begins with an
-// inlined function, that is the body's line, and what begins in between ran a few times: such lines are passed over.
+// By site: that of the block which begins at its line of the source, or else at the nearest line before it. A block is known by its first
+// line only. A loop's body may begin with an inlined function from further up; lines in between, whose blocks ran a few times, are passed
+// over.
 std::shared_ptr<const WaitedLoads> waited_loads(const Workload& workload, const std::vector<BlockCycles>& blocks) {
   struct Sum {
     double loads = 0, waited = 0;

@@ -82,6 +82,7 @@ SWITCHES = (
     Switch("streams read again do not disturb", _changes(("core.reread_slowdown", "0"), ("core.reread_serial", "0"))),
     Switch("prefetchers follow from the first line", _changes(("core.prefetch_trigger", "0"))),
     Switch("streams do not wait for page walks", _changes(("tlb.stream_walk", "0 ps"))),
+    Switch("the core waits for no load", _changes(("core.load_waits", "0"))),
     Switch("everything in a slice overlaps", _changes(("core.overlap_accesses", "1000000000"))),
 )
 

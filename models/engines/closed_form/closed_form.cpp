@@ -277,7 +277,7 @@ Eigen::ArrayXd ClosedForm::waited_time(const Demand& asked, const Matrix& latenc
   const Eigen::ArrayXd first = of_level(0);
   for (std::size_t level = 1; level < levels_; ++level) seconds += asked.waited_hits.col(at(level)) * (of_level(level) - first).max(0.0);
   for (Eigen::Index home = 0; home < latency.cols(); ++home) seconds += asked.waited_reads.col(home) * (latency.col(home) - first).max(0.0);
-  return seconds + asked.waited_transfers;
+  return machine_.load_waits * (seconds + asked.waited_transfers);
 }
 
 // The engine starts threads one after the other, and the first slice of each sees what those before it offer: on average over the

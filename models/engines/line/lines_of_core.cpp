@@ -149,8 +149,8 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
 // core stops at each line anyway. The first level's latency is among the core's cycles.
 bool LineEngine::is_awaited(RunningSlice& r, const LineTouch& touch, LineFate::From from) const {
   if (touch.waited == 0 || machine_.overlap == Overlap::none || touch.parallelism > static_cast<float>(machine_.miss_buffers)) return false;
-  unsigned& due = r.waits_due[from == LineFate::From::memory ? 2 : from == LineFate::From::transfer ? 1 : 0];
-  due += touch.waited;
+  double& due = r.waits_due[from == LineFate::From::memory ? 2 : from == LineFate::From::transfer ? 1 : 0];
+  due += machine_.load_waits * touch.waited;
   if (due < 255) return false;
   due -= 255;
   return true;

@@ -113,9 +113,9 @@ struct RunningSlice {
   Picoseconds fault_time = 0;  // of one, on average
   double fault_seconds = 0;    // of all
   double faults_per_access = 0, faults_due = 0;
-  std::array<unsigned, 3> waits_due{};  // of 255, of one wait for a load: by caches of its own, others, memory
-  std::vector<Picoseconds> waited;      // by resource
-  std::vector<std::uint32_t> queued;    // at these
+  std::array<double, 3> waits_due{};  // of 255, of one wait for a load: by caches of its own, others, memory
+  std::vector<Picoseconds> waited;    // by resource
+  std::vector<std::uint32_t> queued;  // at these
 };
 
 }  // namespace homenode

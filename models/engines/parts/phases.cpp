@@ -204,7 +204,7 @@ double waited_seconds(const SlicePhase& phase, double line_latency, const Machin
   double seconds = phase.waited * std::max(0.0, line_latency - first);
   for (std::size_t level = 1; level < machine.caches.size() && level <= SlicePhase::most_levels; ++level)
     if (phase.waited_hits[level - 1] > 0) seconds += phase.waited_hits[level - 1] * std::max(0.0, latency(level) - first);
-  return seconds;
+  return machine.load_waits * seconds;
 }
 
 bool in_phases(std::span<const SlicePhase> phases, const Machine& machine) { return machine.overlap != Overlap::none && !phases.empty(); }

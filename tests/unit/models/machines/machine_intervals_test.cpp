@@ -134,6 +134,15 @@ TEST(MachineIntervals, EachEndIsAMachine) {
       }
 }
 
+// Nothing is more than the whole of a latency.
+TEST(MachineIntervals, TheShareOfALatencyThatIsWaitedForIsOffOnlyAsFarAsIsStated) {
+  for (const UncertainValue& uncertain : small()) EXPECT_NE(uncertain.name, "core.load_waits");
+  const std::string own = "[core]\nload_waits = { value = 0.5, source = \"T\", low = 0.25, high = 1.0 }\n";
+  const UncertainValue share = found(small("[core]\n", own), "core.load_waits");
+  EXPECT_DOUBLE_EQ(share.low_factor, 0.5);
+  EXPECT_DOUBLE_EQ(share.high_factor, 2);
+}
+
 // A field that a description need not have is a number like others where it has it.
 TEST(MachineIntervals, TakesWhatOnlySomeMachinesSay) {
   const std::string own = "\n[system.faults]\nhuge = { value = \"70 us\", source = \"T\", low = \"60 us\" }\n";

@@ -1,6 +1,8 @@
 // Loads that the core waits for, beside what it computes and what else is in flight (line_bench.hpp).
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "sim/program/code_cycles.hpp"
 #include "tests/unit/models/engines/line/line_bench.hpp"
 
@@ -15,9 +17,11 @@ std::shared_ptr<const CodeCycles> waits_for(std::uint8_t of_255_loads) {
 
 TEST(WaitedLines, addToComputing) {
   // 1000 lines, ten in flight, beside 200 us of computing. Each that the core waits for adds its 100 ns less the 1 ns of a hit.
-  for (const auto& [waited, share] : {std::pair<std::uint8_t, double>{0, 0}, {51, 0.2}, {255, 1}}) {
+  for (const auto& [waited, load_waits, share] :
+       {std::tuple<std::uint8_t, double, double>{0, 1, 0}, {51, 1, 0.2}, {255, 1, 1}, {255, 0.5, 0.5}, {255, 0, 0}}) {
     Machine machine = one_node();
     machine.core.issue = 1;
+    machine.load_waits = load_waits;
     LineBench bench{machine};
     std::vector<std::int64_t> offsets(1000);
     for (std::size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<std::int64_t>(i) * page;

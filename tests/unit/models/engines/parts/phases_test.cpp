@@ -86,6 +86,9 @@ TEST(Phases, LoadsThatTheCoreWaitsForAddToComputing) {
   Machine blocking = machine;
   blocking.overlap = Overlap::none;
   EXPECT_EQ(waited_seconds(phases, spent(3, 8), blocking, 1), 0);
+  Machine hiding = machine;
+  hiding.load_waits = 0.25;
+  EXPECT_DOUBLE_EQ(waited_seconds(phases, spent(3, 8), hiding, 1), waited / 4);
   CoreSeconds<double> with_them = spent(3, 8);
   with_them.waited = waited;
   EXPECT_DOUBLE_EQ(busy_seconds(phases, with_them, machine), 3 + waited);
