@@ -50,14 +50,15 @@ void LineTouches::gather_blocks() {
             ++touch.accesses;
           } else {
             touch_index = touches_.size();
-            touches_.push_back({.lines = {line, end},
-                                .reads = run.kind != AccessKind::write,
-                                .writes = writes,
-                                .non_temporal = non_temporal,
-                                .atomic = run.kind == AccessKind::atomic,
-                                .waited = waited_at(run.site, run.kind),
-                                .parallelism = static_cast<float>(options_.prefetched_lines),
-                                .accesses = 1});
+            LineTouch& touch = touches_.emplace_back();
+            touch.lines = {line, end};
+            touch.reads = run.kind != AccessKind::write;
+            touch.writes = writes;
+            touch.non_temporal = non_temporal;
+            touch.atomic = run.kind == AccessKind::atomic;
+            touch.waited = waited_at(run.site, run.kind);
+            touch.parallelism = static_cast<float>(options_.prefetched_lines);
+            touch.accesses = 1;
           }
         } else {
           touch_index = touches_.size();
@@ -143,7 +144,7 @@ void LineTouches::add_irregular(const IrregularAccess& access) {
   ++irregular_count_;
   irregular_lines_ += seen ? 0 : 1;
   deepest_ = std::max(deepest_, depth);
-  LineTouch touch;
+  LineTouch& touch = touches_.emplace_back();  // field by field where it stays, as in add_touch
   touch.lines = lines;
   touch.reads = kind != AccessKind::write;
   touch.writes = kind != AccessKind::read;
@@ -152,7 +153,6 @@ void LineTouches::add_irregular(const IrregularAccess& access) {
   touch.waited = waited_at(site, kind);
   touch.parallelism = 0;  // known when the batch is complete
   touch.accesses = 1;
-  touches_.push_back(touch);
 }
 
 void LineTouches::restart_chains() {

@@ -178,29 +178,27 @@ void LineTouches::advance_row(Cursor& cursor) {
 
 void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
   if (noted_ != nullptr) note_touch(cursor, elements);
-  LineTouch touch;
-  touch.reads = cursor.reads;
-  touch.writes = cursor.writes;
-  touch.non_temporal = cursor.non_temporal;
-  touch.atomic = cursor.atomic;
-  touch.waited = cursor.waited;
-  touch.parallelism = cursor.parallelism;
+  const auto add = [&](LineRange lines, std::uint64_t accesses) {
+    LineTouch& touch = touches_.emplace_back();  // field by field where it stays, as in add_touch
+    touch.lines = lines;
+    touch.reads = cursor.reads;
+    touch.writes = cursor.writes;
+    touch.non_temporal = cursor.non_temporal;
+    touch.atomic = cursor.atomic;
+    touch.waited = cursor.waited;
+    touch.parallelism = cursor.parallelism;
+    touch.accesses = accesses;
+  };
   const std::uint64_t begin = base_of_slot(cursor.slot) + cursor.address;
   if (cursor.separate) {
-    touch.accesses = cursor.accesses;
-    for (std::uint64_t i = 0; i < elements; ++i) {
-      const std::uint64_t address = begin + i * static_cast<std::uint64_t>(cursor.inner.stride);
-      touch.lines = lines_at(address, cursor.extent);
-      touches_.push_back(touch);
-    }
+    for (std::uint64_t i = 0; i < elements; ++i)
+      add(lines_at(begin + i * static_cast<std::uint64_t>(cursor.inner.stride), cursor.extent), cursor.accesses);
     return;
   }
   std::uint64_t low = begin;
   const std::uint64_t travel = (elements - 1) * magnitude(cursor.inner.stride);
   if (cursor.inner.stride < 0) low -= travel;
-  touch.lines = lines_at(low, travel + cursor.extent);
-  touch.accesses = elements * cursor.accesses;
-  touches_.push_back(touch);
+  add(lines_at(low, travel + cursor.extent), elements * cursor.accesses);
 }
 
 }  // namespace homenode

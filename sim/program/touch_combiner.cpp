@@ -31,7 +31,7 @@ void add_same_kind(std::vector<LineTouch>& out, LineTouch touch) {
   if (2 * common >= std::min(before.lines.size(), touch.lines.size())) {
     const std::uint64_t lines = before.lines.size(), others = touch.lines.size();
     before.lines.last = std::max(before.lines.last, touch.lines.last);
-    if (lines != others)  // each by its lines
+    if (before.waited != touch.waited && lines != others)  // each by its lines
       before.waited = touch.waited = static_cast<std::uint8_t>((before.waited * lines + touch.waited * others) / (lines + others));
     absorb(before, touch);
     return;

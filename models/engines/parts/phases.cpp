@@ -87,8 +87,9 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     if (!(touch.parallelism > miss_buffers_)) {
       scattered += lines;
       waited += lines * touch.waited / 255;
+      continue;
     }
-    if (!(touch.parallelism > miss_buffers_) || touch.non_temporal) continue;
+    if (touch.non_temporal) continue;
     followed_ += lines;
     if (touch.writes && !touch.reads) stores_ += lines;
   }
@@ -97,7 +98,7 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     window_.reads += lines;
     window_.read_weight += weight;
     if (!(miss.parallelism > miss_buffers_)) {
-      window_.waited += lines * share_of(waited, scattered);
+      if (waited > 0) window_.waited += lines * waited / scattered;
       return;
     }
     streamed_ += lines;
@@ -106,7 +107,7 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
   transfers_.further(outcome.transfers, [&](const TransferRange& transfer, double lines) {
     window_.transferred += lines;
     window_.transfer_weight += lines / static_cast<double>(transfer.parallelism);
-    if (!(transfer.parallelism > miss_buffers_)) window_.waited += lines * share_of(waited, scattered);
+    if (waited > 0 && !(transfer.parallelism > miss_buffers_)) window_.waited += lines * waited / scattered;
   });
   upgraded_.further(outcome.upgraded, [&](const UpgradeRange& upgrade, double lines) {
     window_.transfer_weight += lines / static_cast<double>(upgrade.parallelism);
@@ -120,7 +121,7 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     hit_lines_[level] = outcome.hit_lines[level];
     if (level == 0) continue;
     window_.hit_lines[level - 1] += lines;
-    window_.waited_hits[level - 1] += lines * share_of(waited, all);
+    if (waited > 0) window_.waited_hits[level - 1] += lines * waited / all;
     window_.hit_weight[level - 1] += outcome.hit_weight[level] - hit_weight_[level - 1];
     hit_weight_[level - 1] = outcome.hit_weight[level];
   }
@@ -207,6 +208,10 @@ double waited_seconds(const SlicePhase& phase, double line_latency, const Machin
   return machine.load_waits * seconds;
 }
 
+bool is_waited_for(const SlicePhase& phase) {
+  return phase.waited > 0 || std::any_of(phase.waited_hits.begin(), phase.waited_hits.end(), [](double lines) { return lines > 0; });
+}
+
 bool in_phases(std::span<const SlicePhase> phases, const Machine& machine) { return machine.overlap != Overlap::none && !phases.empty(); }
 
 }  // namespace
@@ -246,7 +251,7 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
 }  // namespace
 
 double waited_seconds(std::span<const SlicePhase> phases, const CoreSeconds<double>& spent, const Machine& machine, double cycle) {
-  if (!in_phases(phases, machine)) return 0;
+  if (!in_phases(phases, machine) || std::none_of(phases.begin(), phases.end(), is_waited_for)) return 0;
   const double latency = PhaseTotals{phases, machine}.latency(spent);
   double seconds = 0;
   for (const SlicePhase& phase : phases) seconds += waited_seconds(phase, latency, machine, cycle);
