@@ -10,6 +10,8 @@
  *   one is slower behind a system call. So it is for the first FEW calls of each function, which are not worth a step, and for functions
  * that were given up. Two instructions are taken to pass in a nanosecond. A call in which code with counters ran says nothing, for what of
  *   its time that took is not known; calls through pointers are never timed.
+ * Where calls are looked at far apart, what does that is no more in the caches, and would take a part of the time: then two in a row are
+ * timed, and the second one counts.
  * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ..., and of functions that were given up every sixteenth part of the calls so
  * far: each sample stands for the calls since the one before, so no single one stands for a large share of all.
  */
@@ -33,7 +35,7 @@
 /* A step costs a signal, from one to some ten microseconds. */
 enum { MOST_STEPS = 512, STEPS_OF_A_FUNCTION = 4096, STEPS_OF_ALL = 16384, TRAP_FLAG = 0x100 };
 enum { CODE_BYTES = 15 }; /* no instruction is longer */
-enum { FEW = 16, SPARSE = 3, DENSE = 16, LONG = 20000, MOST_TIMED = 512, SYMBOL_WORDS = 18 };
+enum { FEW = 16, SPARSE = 3, DENSE = 16, FAR = 8, LONG = 20000, MOST_TIMED = 512, SYMBOL_WORDS = 18 };
 static const double instructions_a_nanosecond = 2;
 /* A sample counts for no more than this many times what a quarter of the calls exceeds: beside other work, a call just after another
  * program's turn finds nothing in the caches, and one such sample would stand for a sixteenth of all calls. */
@@ -57,8 +59,10 @@ struct symbol {
   uint64_t steps;
   uintptr_t landed; /* where a call through a pointer went */
   uint32_t called_back_samples;
-  uint16_t turn, quick; /* its last timed call was a short one */
-  unsigned char* code;  /* of the last call that was stepped to its end: CODE_BYTES of each instruction */
+  uint16_t turn;
+  uint8_t quick;       /* its last timed call was a short one */
+  uint8_t warming;     /* the call that is timed does not count, the next one does */
+  unsigned char* code; /* of the last call that was stepped to its end: CODE_BYTES of each instruction */
   uint64_t code_steps;
 };
 _Static_assert(sizeof(struct symbol) == SYMBOL_WORDS * 8, "as twin.py makes the rows");
@@ -237,14 +241,18 @@ HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, ui
     if (sp < sample.sp) return 0; /* called back */
     sample.symbol = 0;            /* it has left without a return */
   }
-  symbol->gap = symbol->next_gap ? symbol->next_gap : 1;
-  symbol->calls += symbol->gap;
-  symbol->next_gap = gap_behind(symbol);
-  symbol->countdown = (int64_t)symbol->next_gap - 1;
+  const bool warm = symbol->warming;
+  symbol->warming = false;
+  if (!warm) {
+    symbol->gap = symbol->next_gap ? symbol->next_gap : 1;
+    symbol->calls += symbol->gap;
+    symbol->next_gap = gap_behind(symbol);
+  }
+  symbol->countdown = (int64_t)symbol->next_gap - (warm ? 2 : 1);
   const bool pointer = !*symbol->name, early = symbol->calls < FEW && !pointer && (returns_here || symbol->calls > 1);
   /* Where some were given up, every other one is timed. */
   const bool worth = symbol->given_up_samples == 0 || (symbol->given_up_samples <= symbol->stepped_samples && symbol->turn++ % 2);
-  const bool steps = !early && worth && steps_left > 0 && symbol->steps < STEPS_OF_A_FUNCTION && can_step();
+  const bool steps = !warm && !early && worth && steps_left > 0 && symbol->steps < STEPS_OF_A_FUNCTION && can_step();
   const bool times = returns_here && !pointer && (symbol->given_up_samples || !symbol->stepped_samples);
   if (!steps && !times) return 0;
   sample.sp = sp, sample.site = site, sample.stepping = steps;
@@ -253,6 +261,7 @@ HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, ui
   sample.steps = sample.instructions = 0;
   sample.symbol = symbol;
   if (steps) return 1;
+  if (!warm && symbol->quick && symbol->next_gap > FAR) symbol->warming = true, symbol->countdown = 0;
   homenode_timing = 1;
   sample.counted = hn_counted_instructions();
   begin_timing(symbol);
@@ -271,7 +280,7 @@ HN_NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
   symbol->quick = took < LONG;
   if (5 * (hn_counted_instructions() - sample.counted) > took) /* a tenth of two a nanosecond */
     ++symbol->called_back_samples;
-  else
+  else if (!symbol->warming)
     keep_time(symbol, took);
   sample.symbol = 0;
   homenode_timing = 0;
