@@ -80,7 +80,7 @@ std::uint64_t LineTouches::position() const {
   if (!waiting_.empty()) first = std::min(first, waiting_.front().sequence);
   if (!to_begin_.empty()) first = std::min(first, to_begin_.front().sequence);
   first = std::min(first, next_unopened());
-  for (const IrregularCursor& irregular : irregular_) first = std::min(first, irregular.sequence);
+  if (!irregular_.empty()) first = std::min(first, irregular_.front().sequence);
   const bool begun = block_ >= body_->blocks.size() || body_->blocks[block_].first >= last_ || first_ >= last_;
   return first == to_the_end && !begun ? 0 : first;
 }
@@ -159,11 +159,15 @@ void LineTouches::open_cursors(const ItemPattern& pattern) {
   }
   open_more_runs();
   for (const IrregularStream& stream : pattern.streams) {
-    const auto number = static_cast<std::uint32_t>(&stream - pattern.streams.data());
-    if (!stream.offset.empty())
-      irregular_.push_back({.stream = &stream, .iterations = open_iterations_, .sequence = stream.sequence.front(), .number = number});
+    const auto number = static_cast<std::uint32_t>(irregular_streams_.size());
+    irregular_streams_.push_back({.stream = &stream, .iterations = open_iterations_});
+    if (stream.offset.empty()) continue;
+    irregular_.push_back({stream.sequence.front(), number});
+    batch_ends_.push_back({batch_end(number), number});
   }
-  std::make_heap(irregular_.begin(), irregular_.end(), [](const auto& a, const auto& b) { return a.later_than(b); });
+  const auto later = [](const IrregularPlace& a, const IrregularPlace& b) { return a.later_than(b); };
+  std::make_heap(irregular_.begin(), irregular_.end(), later);
+  std::make_heap(batch_ends_.begin(), batch_ends_.end(), later);
 }
 
 // No cursor of a run begins before the run does, so those of the runs behind begin later than next_unopened().
@@ -184,6 +188,8 @@ void LineTouches::close_cursors() {
   live_.clear();
   waiting_.clear();
   irregular_.clear();
+  irregular_streams_.clear();
+  batch_ends_.clear();
 }
 
 // Whether a heap call or synchronisation comes between accesses of the run, which then has to be followed access by access.

@@ -114,13 +114,18 @@ private:
 
     bool finished() const { return sequence == ~std::uint64_t{0}; }
   };
+  // Of an irregular stream, by its number in the pattern.
   struct IrregularCursor {
     const IrregularStream* stream = nullptr;
     std::uint64_t iterations = 0, iteration = 0;
     std::size_t position = 0;
-    std::uint64_t sequence = 0;  // of the next access
-    std::uint32_t number = 0;    // of the stream in its pattern
-    bool later_than(const IrregularCursor& other) const {
+    bool finished() const { return iteration == iterations; }
+  };
+  // In a heap of streams: where the stream goes on, or where its batch ends.
+  struct IrregularPlace {
+    std::uint64_t sequence = 0;
+    std::uint32_t number = 0;  // of the stream
+    bool later_than(const IrregularPlace& other) const {
       return sequence != other.sequence ? sequence > other.sequence : number > other.number;
     }
   };
@@ -227,7 +232,10 @@ private:
     return options_.waited && kind == AccessKind::read && site.index() < options_.waited->size() ? (*options_.waited)[site.index()] : 0;
   }
   void irregular_until(std::uint64_t end);
-  void sift_first_irregular();
+  std::uint64_t batch_end(std::uint32_t number) const;
+  std::uint64_t first_batch_end();
+  static void sift_first(std::vector<IrregularPlace>& heap);
+  static void drop_first(std::vector<IrregularPlace>& heap);
   void restart_chains();
   void close_chains();
 
@@ -256,7 +264,9 @@ private:
   std::vector<std::uint32_t> live_;  // begun and not finished
   // If many are live: those whose next access is far, as a heap with the earliest first, so that a window does not look at all.
   std::vector<Waiting> waiting_;
-  std::vector<IrregularCursor> irregular_;
+  std::vector<IrregularCursor> irregular_streams_;  // by number
+  // Heaps, the earliest first: where streams go on; where their batches end, or ended when they were asked last.
+  std::vector<IrregularPlace> irregular_, batch_ends_;
   std::vector<std::uint64_t> bases_;  // by slot
   std::vector<std::int64_t> shifts_;
   std::vector<std::uint64_t> base_epochs_;  // by slot: epoch that the base is of; of objects that stay, every one

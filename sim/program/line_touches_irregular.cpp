@@ -81,48 +81,77 @@ void LineTouches::gather_blocks() {
   close_chains();
 }
 
-// Programs have dozens of irregular streams: a heap, the earliest first.
+// Of a stream that is not finished. An iteration of the block ends a batch, too.
+std::uint64_t LineTouches::batch_end(std::uint32_t number) const {
+  const IrregularCursor& cursor = irregular_streams_[number];
+  const auto& sequence = cursor.stream->sequence;
+  const std::size_t behind = cursor.position + irregular_batch;
+  return cursor.iteration * iteration_span_ + (behind < sequence.size() ? sequence[behind] : sequence.back() + 1);
+}
+
+// Never without a stream. As streams go on their batches end later, so that the first place which is still true is the earliest end: large
+// programs have thousands of streams, of which a window follows a few.
+std::uint64_t LineTouches::first_batch_end() {
+  while (!batch_ends_.empty()) {
+    IrregularPlace& first = batch_ends_.front();
+    if (irregular_streams_[first.number].finished()) {
+      drop_first(batch_ends_);
+      continue;
+    }
+    const std::uint64_t end = batch_end(first.number);
+    if (end == first.sequence) return end;
+    first.sequence = end;
+    sift_first(batch_ends_);
+  }
+  return never;
+}
+
 void LineTouches::irregular_until(std::uint64_t end) {
   while (!irregular_.empty() && irregular_.front().sequence < end) {
-    IrregularCursor& first = irregular_.front();
-    const IrregularStream& stream = *first.stream;
-    const std::size_t at = first.position;
+    IrregularPlace& first = irregular_.front();
+    IrregularCursor& cursor = irregular_streams_[first.number];
+    const IrregularStream& stream = *cursor.stream;
+    const std::size_t at = cursor.position;
     const SlotNumber slot = stream.slot[at];
     const std::uint64_t address =
-        base_of_slot(slot) + first.iteration * static_cast<std::uint64_t>(shifts_[slot]) + static_cast<std::uint64_t>(stream.offset[at]);
+        base_of_slot(slot) + cursor.iteration * static_cast<std::uint64_t>(shifts_[slot]) + static_cast<std::uint64_t>(stream.offset[at]);
     add_irregular({.sequence = first.sequence,
                    .address = address,
                    .width = stream.width,
                    .producer_distance = stream.producer_distance[at],
                    .kind = stream.kind,
                    .site = stream.site});
-    if (++first.position == stream.offset.size()) {
-      first.position = 0;
-      if (++first.iteration == first.iterations) {
-        first = irregular_.back();
-        irregular_.pop_back();
-        if (!irregular_.empty()) sift_first_irregular();
+    if (++cursor.position == stream.offset.size()) {
+      cursor.position = 0;
+      if (++cursor.iteration == cursor.iterations) {
+        drop_first(irregular_);
         continue;
       }
     }
-    first.sequence = first.iteration * iteration_span_ + stream.sequence[first.position];
-    sift_first_irregular();
+    first.sequence = cursor.iteration * iteration_span_ + stream.sequence[cursor.position];
+    sift_first(irregular_);
   }
   close_chains();
 }
 
 // The first one has moved on: down to its place in the heap.
-void LineTouches::sift_first_irregular() {
-  const std::size_t size = irregular_.size();
-  const IrregularCursor moved = irregular_.front();
+void LineTouches::sift_first(std::vector<IrregularPlace>& heap) {
+  const std::size_t size = heap.size();
+  const IrregularPlace moved = heap.front();
   std::size_t hole = 0;
   for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
-    if (child + 1 < size && irregular_[child].later_than(irregular_[child + 1])) ++child;
-    if (!moved.later_than(irregular_[child])) break;
-    irregular_[hole] = irregular_[child];
+    if (child + 1 < size && heap[child].later_than(heap[child + 1])) ++child;
+    if (!moved.later_than(heap[child])) break;
+    heap[hole] = heap[child];
     hole = child;
   }
-  irregular_[hole] = moved;
+  heap[hole] = moved;
+}
+
+void LineTouches::drop_first(std::vector<IrregularPlace>& heap) {
+  heap.front() = heap.back();
+  heap.pop_back();
+  if (!heap.empty()) sift_first(heap);
 }
 
 // Notes an irregular access and where in the chain of producers it stands.

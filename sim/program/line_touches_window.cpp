@@ -72,8 +72,7 @@ LineTouches::Begin LineTouches::earliest() const {
   for (const std::uint32_t live : live_) begins(cursors_[live]);
   if (!waiting_.empty() && waiting_.front().sequence < first.sequence) begins(cursors_[waiting_.front().cursor]);
   if (!to_begin_.empty()) begins(cursors_[to_begin_.front().cursor]);
-  for (const IrregularCursor& irregular : irregular_)
-    if (irregular.sequence < first.sequence) first = {irregular.sequence, 0};
+  if (!irregular_.empty() && irregular_.front().sequence < first.sequence) first = {irregular_.front().sequence, 0};
   first.slack = std::max(first.slack, statement_accesses);
   return first;
 }
@@ -107,13 +106,7 @@ bool LineTouches::window() {
     else if (cursor.inner.count > 1)
       end = std::min(end, cursor.sequence + std::min(cursor.left, cursor.most) * cursor.inner.sequence_stride);
   }
-  for (const IrregularCursor& irregular : irregular_) {
-    // The end of its batch; an iteration of the block ends it too.
-    const auto& sequence = irregular.stream->sequence;
-    const std::size_t behind = irregular.position + irregular_batch;
-    const std::uint64_t iteration_begin = irregular.iteration * iteration_span_;
-    end = std::min(end, iteration_begin + (behind < sequence.size() ? sequence[behind] : sequence.back() + 1));
-  }
+  end = std::min(end, first_batch_end());
   if (end == never) end = begin + slack + 1;
   end = std::min(end, limit_);
 
