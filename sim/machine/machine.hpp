@@ -184,7 +184,7 @@ struct Machine {
   // computing and transfers (0 to 1) comes on top of the longer.
   double reread_slowdown = 0, reread_serial = 0;
   unsigned overlap_accesses = 256;  // that a core has in hand: so far computing and transfers overlap
-  double load_waits = 1;            // of the latency of loads that a core waits for (code_cycles.hpp), the share that adds to computing: 0 to 1
+  double load_waits = 1;  // of the latency of loads that a core waits for (code_cycles.hpp), the share that adds to computing: 0 to 1
   // Of real bytes between one core and memory, whatever the others do: loads; a loop of regular stores (each line is read first, then
   // written back: both count); non-temporal stores. Where a description is silent, only latency and outstanding lines bound a core.
   std::optional<Bandwidth> read_bandwidth, write_bandwidth, nontemporal_bandwidth;
