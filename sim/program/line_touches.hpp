@@ -234,6 +234,15 @@ private:
   void irregular_until(std::uint64_t end);
   std::uint64_t batch_end(std::uint32_t number) const;
   std::uint64_t first_batch_end();
+  // How the lines are accessed, by a cursor or what is known of one.
+  template <typename Operand>
+  static void set_kind(LineTouch& touch, const Operand& operand) {
+    touch.reads = operand.reads;
+    touch.writes = operand.writes;
+    touch.non_temporal = operand.non_temporal;
+    touch.atomic = operand.atomic;
+    touch.waited = operand.waited;
+  }
   static void sift_first(std::vector<IrregularPlace>& heap);
   static void drop_first(std::vector<IrregularPlace>& heap);
   void restart_chains();

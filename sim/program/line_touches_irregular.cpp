@@ -89,8 +89,8 @@ std::uint64_t LineTouches::batch_end(std::uint32_t number) const {
   return cursor.iteration * iteration_span_ + (behind < sequence.size() ? sequence[behind] : sequence.back() + 1);
 }
 
-// Never without a stream. As streams go on their batches end later, so that the first place which is still true is the earliest end: large
-// programs have thousands of streams, of which a window follows a few.
+// Of all streams; `never` if none is left. A batch only ever ends later as its stream goes on, so an old end is never too late: the heap's
+// first place is brought up to date until it does not move. Large programs have thousands of streams, of which a window follows a few.
 std::uint64_t LineTouches::first_batch_end() {
   while (!batch_ends_.empty()) {
     IrregularPlace& first = batch_ends_.front();

@@ -113,11 +113,7 @@ void LineTouches::add_touch(const PatternTouches::Touch& known, std::uint64_t ad
   const LineRange lines = lines_at(address, bytes);
   LineTouch& touch = (is_left_out(lines) ? left_out_ : touches_).emplace_back();
   touch.lines = lines;
-  touch.reads = known.reads;
-  touch.writes = known.writes;
-  touch.non_temporal = known.non_temporal;
-  touch.atomic = known.atomic;
-  touch.waited = known.waited;
+  set_kind(touch, known);
   touch.parallelism = parallelism;
   touch.accesses = accesses;
 }

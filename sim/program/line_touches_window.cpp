@@ -174,11 +174,7 @@ void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
   const auto add = [&](LineRange lines, std::uint64_t accesses) {
     LineTouch& touch = touches_.emplace_back();  // field by field where it stays, as in add_touch
     touch.lines = lines;
-    touch.reads = cursor.reads;
-    touch.writes = cursor.writes;
-    touch.non_temporal = cursor.non_temporal;
-    touch.atomic = cursor.atomic;
-    touch.waited = cursor.waited;
+    set_kind(touch, cursor);
     touch.parallelism = cursor.parallelism;
     touch.accesses = accesses;
   };

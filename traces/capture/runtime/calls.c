@@ -10,8 +10,8 @@
  *   one is slower behind a system call. So it is for the first FEW calls of each function, which are not worth a step, and for functions
  * that were given up. Two instructions are taken to pass in a nanosecond. A call in which code with counters ran says nothing, for what of
  *   its time that took is not known; calls through pointers are never timed.
- * Where calls are looked at far apart, what does that is no more in the caches, and would take a part of the time: then two in a row are
- * timed, and the second one counts.
+ * Where samples lie more than FAR calls apart, the code that takes them has left the caches, and its misses would count as the call's.
+ * Then two calls in a row are timed, and the second one counts.
  * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ..., and of functions that were given up every sixteenth part of the calls so
  * far: each sample stands for the calls since the one before, so no single one stands for a large share of all.
  */
@@ -251,8 +251,9 @@ HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, ui
   symbol->countdown = (int64_t)symbol->next_gap - (warm ? 2 : 1);
   const bool pointer = !*symbol->name, early = symbol->calls < FEW && !pointer && (returns_here || symbol->calls > 1);
   /* Where some were given up, every other one is timed. */
-  const bool worth = symbol->given_up_samples == 0 || (symbol->given_up_samples <= symbol->stepped_samples && symbol->turn++ % 2);
-  const bool steps = !warm && !early && worth && steps_left > 0 && symbol->steps < STEPS_OF_A_FUNCTION && can_step();
+  const bool worth =
+      !warm && (symbol->given_up_samples == 0 || (symbol->given_up_samples <= symbol->stepped_samples && symbol->turn++ % 2));
+  const bool steps = !early && worth && steps_left > 0 && symbol->steps < STEPS_OF_A_FUNCTION && can_step();
   const bool times = returns_here && !pointer && (symbol->given_up_samples || !symbol->stepped_samples);
   if (!steps && !times) return 0;
   sample.sp = sp, sample.site = site, sample.stepping = steps;

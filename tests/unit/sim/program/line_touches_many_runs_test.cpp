@@ -57,5 +57,53 @@ TEST(LineTouches, ManyRunsAreFollowedAPartAtATimeInTheOrderOfTheirAccesses) {
   }
 }
 
+// A group ends where the first of all streams has given a batch, or has ended an iteration. Each access has a line of its own here.
+TEST(LineTouches, ManyIrregularStreamsEndTheirGroupsWhereTheFirstBatchEnds) {
+  constexpr std::size_t streams = 300, batch = 32;
+  constexpr std::int64_t iterations = 3;
+  std::mt19937_64 random{7};
+  Program program;
+  ItemPattern pattern;
+  pattern.slots = 1;
+  std::vector<std::size_t> left(streams);
+  for (std::size_t& length : left) length = random() % 5 == 0 ? 0 : 1 + random() % 100;
+  pattern.streams.resize(streams);
+  for (IrregularStream& stream : pattern.streams) stream.width = 8;
+  std::vector<std::size_t> order;
+  for (std::size_t stream = 0; stream < streams; ++stream) order.insert(order.end(), left[stream], stream);
+  std::shuffle(order.begin(), order.end(), random);
+  for (const std::size_t number : order) {
+    IrregularStream& stream = pattern.streams[number];
+    stream.slot.push_back(0);
+    stream.offset.push_back(static_cast<std::int64_t>(pattern.accesses) * 4096);
+    stream.producer_distance.push_back(0);
+    stream.sequence.push_back(pattern.accesses++);
+  }
+  program.patterns.push_back(pattern);
+  program.body.blocks.push_back({0, iterations, PatternId{0u}, {{ObjectId{0u}, 0, static_cast<std::int64_t>(pattern.accesses) * 4096}}});
+
+  std::vector<std::size_t> expected;
+  std::vector<std::size_t> position(streams, 0);
+  const std::uint64_t all = pattern.accesses * iterations;
+  for (std::uint64_t begin = 0; begin < all;) {
+    std::uint64_t end = all;
+    for (std::size_t number = 0; number < streams; ++number) {
+      const auto& sequence = pattern.streams[number].sequence;
+      if (sequence.empty() || position[number] == sequence.size() * iterations) continue;
+      const std::size_t iteration = position[number] / sequence.size(), behind = position[number] % sequence.size() + batch;
+      end = std::min(end, iteration * pattern.accesses + (behind < sequence.size() ? sequence[behind] : sequence.back() + 1));
+    }
+    for (std::uint64_t at = begin; at < end; ++at) ++position[order[at % pattern.accesses]];
+    expected.push_back(end - begin);
+    begin = end;
+  }
+
+  LineTouches touches{LineTouchOptions{}};
+  touches.start(program.patterns, program.body, 0, iterations, [](ObjectId) { return Address{base_address}; });
+  std::vector<std::size_t> found;
+  for (std::vector<LineTouch> group; touches.next(group);) found.push_back(group.size());
+  EXPECT_EQ(found, expected);
+}
+
 }  // namespace
 }  // namespace homenode::test
