@@ -25,6 +25,8 @@ CLAIMED = {
     "threads_side_by_side": {"work_on_part": "side-by-side"},
     "threads_pingpong": {"play": "side-by-side"},
     "threads_postponed": {"keep_log": "postponed", "work": "autonomous"},
+    "threads_teams": {"work_on_numbers": "autonomous", "work_on_integers": "autonomous"},
+    "threads_counters": {"work_on_numbers": "postponed", "work_on_integers": "postponed"},
     "threads_mix": {"summarise": "postponed", "lead": "autonomous", "work_on_part": "side-by-side"},
 }
 

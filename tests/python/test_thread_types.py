@@ -19,6 +19,8 @@ KERNELS: dict[str, tuple[dict[str, int], list[str]]] = {
     "threads_side_by_side": ({"workers": 4}, ["side-by-side"] * 4),
     "threads_postponed": ({"workers": 3, "rounds": 2}, ["postponed"] + ["autonomous"] * 6),
     "threads_pingpong": ({"turns": 20}, ["side-by-side"] * 2),
+    "threads_teams": ({"iterations": 20}, ["autonomous"] * 14),
+    "threads_counters": ({"iterations": 20}, ["postponed"] * 4),
     "threads_mix": ({"leaders": 2, "workers": 3}, ["postponed"] + ["autonomous"] * 2 + ["side-by-side"] * 6),
 }
 

@@ -78,6 +78,8 @@ KERNELS: dict[str, tuple[dict[str, int], list[int | None]]] = {
     "threads_side_by_side": ({"workers": 4}, [None, 0, 0, 0, 0]),
     "threads_postponed": ({"workers": 3, "rounds": 2}, [None, 0, 0, 0, 0, 0, 0, 0]),
     "threads_pingpong": ({"turns": 20}, [None, 0, 0]),
+    "threads_teams": ({"iterations": 20}, [None, *[0] * 14]),
+    "threads_counters": ({"iterations": 20}, [None, 0, 0, 0, 0]),
     # main, the summariser, two leaders, three threads of each leader
     "threads_mix": ({"leaders": 2, "workers": 3}, [None, 0, 0, 0, 2, 2, 2, 3, 3, 3]),
 }

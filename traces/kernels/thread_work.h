@@ -19,7 +19,7 @@ static void start_thread(const char* kernel, pthread_t* thread, void* (*routine)
   must_work(kernel, "a thread cannot be created", pthread_create(thread, NULL, routine, argument));
 }
 
-static void join_thread(const char* kernel, pthread_t thread) {
+__attribute__((unused)) static void join_thread(const char* kernel, pthread_t thread) {
   must_work(kernel, "a thread cannot be joined", pthread_join(thread, NULL));
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import homenode as hn
 from homenode.run_spec import command
-from validation.published.s2.cases import EXPANSIONS, MACHINE, TABLE
+from validation.published.s2.cases import HEAPS, MACHINE, Search
 from validation.result_cache import ResultCache, package_hash
 from validation.traces import captured, trace_path
 
@@ -65,15 +65,17 @@ class Compared:
 
 
 def compared(
-    folder: Path, machine: hn.Machine, threads: int, seeds: Sequence[int], aware: str, settings: Mapping[str, int | str]
+    folder: Path, search: Search, changes: Mapping[str, str], threads: int, seeds: Sequence[int], aware: str = HEAPS[1]
 ) -> list[Compared]:
     """The search by `threads` under the regular heap and the heap `aware`, one comparison for each seed of the frames."""
-    program = {"instance": "korf12", "nodes": "heap", "table": TABLE, "expand": EXPANSIONS, "check": 0, **settings}
+    program = {"instance": "korf12", "nodes": "heap", "check": 0, **search.parameters}
+    changed = {**search.changes, **changes}
+    machine = hn.Machine.load(MACHINE).with_changes(changed) if changed else hn.Machine.load(MACHINE)
     # The team is the program's own: it is no parameter of the kernel.
     place = folder / f"threads{threads}"
-    trace, path = captured(place, "sliding_tile", program, threads=threads), trace_path(place, "sliding_tile", program)
+    trace, path = captured(place, search.kernel, program, threads=threads), trace_path(place, search.kernel, program)
     cache = ResultCache(folder / "s2.jsonl", package_hash())
-    heaps = ("regular", aware)
+    heaps = (HEAPS[0], aware)
 
     def of_seed(seed: int) -> Compared:
         choices = hn.grid([machine], [threads], heap=heaps, engine="line", pages="2MiB", seed=seed)

@@ -7,7 +7,7 @@ import homenode as hn
 from validation.published.claims.figures import Figure
 from validation.published.s2 import claim_figures
 from validation.published.s2 import rows as compare
-from validation.published.s2.cases import CORES, FEW, HASHES, MACHINE, SEEDS, SENSITIVITIES, references, seeds_of
+from validation.published.s2.cases import CORES, FEW, HASHES, LISTS, MACHINE, SEEDS, SENSITIVITIES, references, seeds_of
 from validation.published.s2.replays import compared, triad
 from validation.rows import Row
 
@@ -40,16 +40,11 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row | Figure]:
     yield from claim_figures.map_figures(described, maps["scattered"], CORES, command)
 
     cores = (4,) if small else CORES
-    by_cores = {
-        count: compared(folder, machine, count, (0,) if small else seeds_of(count), "latency-aware", {})
-        for count in cores
-    }
+    by_cores = {count: compared(folder, LISTS, {}, count, (0,) if small else seeds_of(count)) for count in cores}
     yield from compare.gain_rows(printed, by_cores)
     yield from compare.explanation_rows(printed, by_cores)
     yield from claim_figures.search_figures(by_cores)
-    for what, changes, heap, program in SENSITIVITIES[:2] if small else SENSITIVITIES:
-        changed = machine.with_changes(dict(changes)) if changes else machine
-        found = compared(folder, changed, 4 if small else FEW, SEEDS[:1], heap, program)
-        yield compare.sensitivity_row(what, found)
+    for what, search, changes, heap in SENSITIVITIES[:2] if small else SENSITIVITIES:
+        yield compare.sensitivity_row(what, compared(folder, search, changes, FEW, SEEDS[:1], heap))
     rates, command = triad(folder, 1_000_000 if small else 4_000_000, (8, 16) if small else (16, 32, 48, 60))
     yield from compare.triad_rows(rates, printed[MACHINE, "doubled_rings_gain"], command)
