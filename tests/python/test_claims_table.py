@@ -25,7 +25,7 @@ from validation.published.s0.figures import Found  # noqa: E402
 from validation.published.s0.latency import Latencies  # noqa: E402
 from validation.published.s1 import cases as s1  # noqa: E402
 from validation.published.s1 import claim_figures as s1_figures  # noqa: E402
-from validation.published.s1.replays import Seconds  # noqa: E402
+from validation.published.s1.replays import Pages, Seconds  # noqa: E402
 from validation.published.s4 import cases as s4  # noqa: E402
 from validation.published.s4 import claim_figures as s4_figures  # noqa: E402
 from validation.published.s4.replays import Line, MachineFigures, TaskFigures  # noqa: E402
@@ -204,7 +204,7 @@ def test_s4_yields_every_figure_that_its_claims_need() -> None:
 def test_s1_yields_every_figure_that_its_claims_need() -> None:
     heaps = {(heap, team): Seconds(1.0, "") for heap in s1.WRITE_ORDER for team in s1.WRITE_TEAMS}
     columns = {(column, team): Seconds(1.0, "") for column in s1.ADVECTION_HEAPS for team in s1.ADVECTION_TEAMS}
-    pages = {team: dict.fromkeys(s1.TABLE_3, (1.0, "")) for team in (*s1.WHOLE_TEAMS, *s1.REDUCED_TEAMS)}
+    pages = {team: dict.fromkeys(s1.TABLE_3, Pages((1.0,), "")) for team in (*s1.WHOLE_TEAMS, *s1.REDUCED_TEAMS)}
     found = [
         *(*s1_figures.fragmentation_figures(), *s1_figures.page_figures(pages)),
         *(*s1_figures.distance_figures([[1.0, 6.8]]), *s1_figures.write_figures(heaps)),

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from validation.published.claims.figures import Figure, figure
+from validation.published.claims.figures import Figure, figure, spread
 from validation.published.claims.nulls import PAGES_OF_THREAD, THREADS_OF_NODE
 from validation.published.s1.cases import PAGE_SIZES, TABLE_1, References
 from validation.published.s1.heap_rows import fragmentation
-from validation.published.s1.replays import Seconds
+from validation.published.s1.replays import Pages, Seconds
 
 Times = Mapping[tuple[str, int], Seconds]  # by heap or column, and team
 
@@ -20,17 +20,17 @@ def fragmentation_figures() -> Iterator[Figure]:
             )
 
 
-def page_figures(pages: Mapping[int, Mapping[str, tuple[float, str]]]) -> Iterator[Figure]:
-    """C22 to C25: remote pages of a pass by heap and team."""
+def page_figures(pages: Mapping[int, Mapping[str, Pages]]) -> Iterator[Figure]:
+    """C22 to C25: remote pages of a pass by heap and team; ranges over seeds, whose median is central."""
     runs = "S1 Table 3"
     for team, found in pages.items():
-        for heap, (count, command) in found.items():
-            yield figure(f"s1 remote pages {heap}@{team}", count, runs, command)
+        for heap, one in found.items():
+            yield spread(f"s1 remote pages {heap}@{team}", one.counts, one.middle, runs, one.command)
         nodes = team // THREADS_OF_NODE
         if nodes > 1:
-            count, command = found["tcmalloc"]
-            random = team * PAGES_OF_THREAD * (1 - 1 / nodes)
-            yield figure(f"s1 tcmalloc over random@{team}", count / random, runs, command)
+            one, random = found["tcmalloc"], team * PAGES_OF_THREAD * (1 - 1 / nodes)
+            shares = [count / random for count in one.counts]
+            yield spread(f"s1 tcmalloc over random@{team}", shares, one.middle / random, runs, one.command)
 
 
 def distance_figures(latency_ns: Sequence[Sequence[float]]) -> Iterator[Figure]:

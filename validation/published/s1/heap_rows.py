@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from validation.published.s1.cases import MACHINE, PAGE_SIZES, PAGES_OF_THREAD, TABLE_1, TABLE_3
+from validation.published.s1.replays import Pages
 from validation.rows import Row, identity, not_compared, predicted, within
 
 GLIBC_SHARE = 0.0006  # the largest share of Table 3: "several remote pages" (C22)
@@ -26,10 +27,10 @@ def table_1() -> Iterator[Row]:
             yield identity("C21", "all", what, printed, model, model == printed, command, "%")
 
 
-def table_3(team: int, found: Mapping[str, tuple[float, str]]) -> Iterator[Row]:
+def table_3(team: int, found: Mapping[str, Pages]) -> Iterator[Row]:
     """C22 to C25 on one team: remote pages by heap manager, each with what repeats its replay, and their order."""
     for claim, heap in (("C22", "glibc"), ("C23", "tcmalloc"), ("C25", "jarena")):
-        model, command = found[heap]
+        model, command = found[heap].middle, found[heap].command
         what = f"Table 3: remote pages of a pass with {heap}, {team} threads"
         if team not in TABLE_3[heap]:
             yield not_compared(claim, MACHINE, what, "[blind]", model, command, "pages")
@@ -42,10 +43,10 @@ def table_3(team: int, found: Mapping[str, tuple[float, str]]) -> Iterator[Row]:
             close = within(model, printed, 0.05)
         kind = identity if heap == "jarena" else predicted  # JArena's pages are local by design
         yield kind(claim, MACHINE, what, printed, model, close, command, "pages")
-    nodes, command = team // 8, found["jarena"][1]
+    nodes, command = team // 8, found["jarena"].command
     if nodes < 2 or team not in TABLE_3["tcmalloc"]:
         return
-    pages = {heap: count for heap, (count, _) in found.items()}
+    pages = {heap: pages.middle for heap, pages in found.items()}
     ratio, printed_ratio = (
         count / (team * PAGES_OF_THREAD) / (1 - 1 / nodes) for count in (pages["tcmalloc"], TABLE_3["tcmalloc"][team])
     )

@@ -11,10 +11,11 @@ Reduced problems, as the printed ones do not fit this host:
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import TypeVar
 
 import homenode as hn
-from validation.published.s1.cases import MACHINE, REDUCED_MACHINE, SYSTEM
+from validation.published.s1.cases import MACHINE, REDUCED_MACHINE, SEEDS, SYSTEM
 from validation.traces import captured, trace_path
 
 BLOCKS, PRINTED_BLOCKS = 8, 64
@@ -30,6 +31,19 @@ class Seconds:
 
     seconds: float
     command: str
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Counts of several seeds, which draw who gets a heap's lock first, and what repeats the first one's replay."""
+
+    counts: tuple[float, ...]
+    command: str
+
+    @property
+    def middle(self) -> float:
+        """The median of the seeds."""
+        return median(self.counts)
 
 
 def _trace(folder: Path, kernel: str, team: int, parameters: Mapping[str, int | str]) -> tuple[hn.Trace, Path]:
@@ -69,21 +83,27 @@ def _replayed(trace: hn.Trace, specs: Mapping[K, hn.RunSpec]) -> dict[K, hn.Resu
 
 
 def remote_pages(
-    folder: Path, heaps: Iterable[str], team: int, blocks: int = PRINTED_BLOCKS
-) -> dict[str, tuple[float, str]]:
-    """By heap: remote pages of a pass of List. 1 once it is warm, as if with all blocks, and what repeats the last replay."""
-    # the default system: pages do not depend on it
-    specs = {heap: hn.RunSpec(hn.Machine.load(MACHINE), threads=team, heap=heap) for heap in heaps}
-    counted: list[dict[str, float]] = []
+    folder: Path, heaps: Iterable[str], team: int, blocks: int = PRINTED_BLOCKS, seeds: Iterable[int] = SEEDS
+) -> dict[str, Pages]:
+    """By heap: remote pages of a pass of List. 1 once it is warm, as if with all blocks."""
+    specs = {(heap, seed): setting(heap).with_(threads=team, seed=seed) for heap in heaps for seed in seeds}
+    counted: list[dict[tuple[str, int], float]] = []
     path = folder
     for passes in (1, 3):
         parameters: dict[str, int | str] = {"blocks": blocks, "bytes": 1 << 20, "passes": passes, "check": 0}
         trace, path = _trace(folder, "heap_list1", team, parameters)
         found = _replayed(trace, specs)
-        counted.append({heap: float(result.run["heap_detail"]["remote_block_pages"]) for heap, result in found.items()})
+        counted.append(
+            {chosen: float(result.run["heap_detail"]["remote_block_pages"]) for chosen, result in found.items()}
+        )
+    scale = PRINTED_BLOCKS / blocks / 2
+    pages = {chosen: (counted[1][chosen] - counted[0][chosen]) * scale for chosen in specs}
     return {
-        heap: ((counted[1][heap] - counted[0][heap]) / 2 * PRINTED_BLOCKS / blocks, f"{spec.command(path.name)} --json")
-        for heap, spec in specs.items()
+        heap: Pages(
+            tuple(count for (of, _), count in pages.items() if of == heap),
+            f"{next(spec for (of, _), spec in specs.items() if of == heap).command(path.name)} --json",
+        )
+        for heap in heaps
     }
 
 
