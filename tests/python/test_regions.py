@@ -435,3 +435,18 @@ def test_threads_that_meet_at_a_mutex_now_and_then_do_not_sleep_in_turn(capture:
     alone, together = (hn.replay(trace, MACHINE).seconds for trace in (without, capture(locked)))
     # A wake-up for every one of 4000 rounds would be 12 ms.
     assert alone < together < alone + 4e-3
+
+
+def test_advice_on_a_program_of_tasks(homenode: Callable[..., Ended], tmp_path: Path) -> None:
+    trace = tmp_path / "tasks.hnt"
+    hn.capture("jacobi3d_tasks", output=trace, ni=64, nj=64, nk=64, bk=64, init="serial")
+    options = ("advise", trace, "--machine", MACHINE, "--threads", 8, "--samples", 2)
+    document = json.loads(homenode(*options, "--json").stdout)
+    assert (document["pays_off"], document["weights"], document["threads"]) == (False, [], 8)
+    assert document["reason"] == "the program shares out tasks, and weights size chunks of loops"
+    assert document["changes"][0]["gain"] > 1.005  # pages that one thread initialised are better elsewhere
+    done = homenode(*options)
+    assert done.status == 0, done.stderr
+    assert "'homenode recommend' tries placements, mappings and teams together." in done.stdout
+    with pytest.raises(errors.UsageError, match="shares out tasks"):
+        hn.advise(trace, MACHINE, threads=8, samples=2)

@@ -42,6 +42,15 @@ _CLOSE = 1.01  # times the least one: a schedule that is never as near as this o
 ONE_IN_EIGHT, ONE_IN_32 = "lines:sample=8", "lines:sample=32"
 
 
+def no_chunks(trace: Trace) -> str | None:
+    """Why a program has no chunks that weights could size, or None."""
+    if trace.own_threads:
+        return "the program creates its threads itself, and no schedule hands out their work"
+    if any(region["kind"] == "task" for region in trace.inspect()["regions"]):
+        return "the program shares out tasks, and weights size chunks of loops"
+    return None
+
+
 def dynamic_chunks(trace: Trace, threads: int) -> dict[str, int]:
     """By loop the chunk that `dynamic` competes with."""
     return {
@@ -175,10 +184,10 @@ def advise(
     if engine not in ENGINES:
         raise UsageError(_core.unknown_name("engine of advice", engine, ENGINES))
     samples = whole_number("samples", samples, 2)
-    if trace.own_threads:
+    if (reason := no_chunks(trace)) is not None:
         raise UsageError(
-            f"'{trace.program}' creates its threads itself: there are no chunks to weigh; allowed: hn.program_changes for the places of "
-            "pages, hn.suggest_mapping for those of threads"
+            f"no chunks of '{trace.program}' to weigh: {reason}; allowed: hn.program_changes for the places of pages and loops, "
+            "hn.suggest_mapping for those of threads"
         )
     spec = asked(machine, options)
     spec.check(trace)

@@ -20,8 +20,8 @@ from homenode.run_spec import CLOSED_FORM
 from homenode.trace import Trace
 
 if TYPE_CHECKING:
+    from homenode.advice_without_chunks import AdviceWithoutChunks
     from homenode.advising import Advice
-    from homenode.created_threads_advice import CreatedThreadsAdvice
     from homenode.program_changes import Change
 
 # As in advising.py and program_changes.py, which load NumPy and are imported only when the command runs.
@@ -115,7 +115,9 @@ def _print_changes(screen: Console, changes: list[Change], samples: int) -> None
     screen.print(table)
 
 
-def _print_of_created_threads(screen: Console, advice: CreatedThreadsAdvice, machine: Machine, by_blocks: bool) -> None:
+def _print_without_chunks(
+    screen: Console, advice: AdviceWithoutChunks, machine: Machine, own_threads: bool, by_blocks: bool
+) -> None:
     threads = console.number_of(advice.choice["threads"], "thread")
     console.say(
         screen,
@@ -127,7 +129,10 @@ def _print_of_created_threads(screen: Console, advice: CreatedThreadsAdvice, mac
         f"As it is the program takes {console.seconds(advice.seconds)}. {console.plain(guessed(machine.name, *machine.assumed))}"
     )
     _print_changes(screen, advice.changes, advice.samples)
-    console.say(screen, "'homenode map' compares all mappings of its threads and writes the fastest.")
+    if own_threads:
+        console.say(screen, "'homenode map' compares all mappings of its threads and writes the fastest.")
+    else:
+        console.say(screen, "'homenode recommend' tries placements, mappings and teams together.")
 
 
 @click.command("advise")
@@ -163,8 +168,8 @@ def command(
     **options: Any,
 ) -> None:
     """Tell whether chunks sized by memory latency gain over equal chunks, by how much, and why. --all: what else to change."""
-    from homenode import created_threads_advice
-    from homenode.advising import advise
+    from homenode import advice_without_chunks
+    from homenode.advising import advise, no_chunks
     from homenode.gain_map_page import map_page
     from homenode.program_changes import program_changes
 
@@ -176,20 +181,19 @@ def command(
         if not trace.own_threads:
             raise click.UsageError("Missing option '--threads'.")
         options["threads"] = trace.own_threads[0]
-    if trace.own_threads:
+    if (reason := no_chunks(trace)) is not None:
         if engine != "flow" or map_file is not None:
             asked = "--map" if map_file is not None else f"--engine {engine}"
-            raise click.UsageError(
-                f"{asked} for a program that creates its threads itself; allowed: --engine flow, no --map"
-            )
+            raise click.UsageError(f"{asked} where {reason}; allowed: --engine flow, no --map")
         with console.progress("weighing", None) as advance:
-            told = created_threads_advice.advise(
-                trace, described, samples=samples, workers=workers, advance=advance, **options
+            told = advice_without_chunks.advise(
+                trace, described, reason=reason, samples=samples, workers=workers, advance=advance, **options
             )
         if as_json:
             console.print_json(told.to_dict())
         else:
-            _print_of_created_threads(console.output(), told, described, trace.is_timed_by_blocks(described))
+            by_blocks = trace.is_timed_by_blocks(described)
+            _print_without_chunks(console.output(), told, described, bool(trace.own_threads), by_blocks)
         return
     # Two estimates; then three plain schedules and the weighted one, on the stated machine and on each sampled one.
     with console.progress("weighing", None if everything else 2 + 4 * (1 + samples)) as advance:

@@ -1,4 +1,4 @@
-"""Advice for a program that creates its threads itself: no chunks to weigh, but pages and threads can be put elsewhere."""
+"""Advice for a program without chunks to weigh: it creates its threads itself, or shares out tasks. Pages and threads can be elsewhere."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from homenode.replaying import replay_one
 from homenode.run_spec import asked
 from homenode.trace import Trace
 
-REASON = "the program creates its threads itself, and no schedule hands out their work"
-
 
 @dataclass(frozen=True)
-class CreatedThreadsAdvice:
+class AdviceWithoutChunks:
     """What there is to say."""
 
     choice: dict[str, Any]
@@ -31,7 +29,8 @@ class CreatedThreadsAdvice:
     samples: int
     here: dict[str, float]
     unseen: dict[str, Any]
-    reason: str = REASON
+    reason: str
+    """Why there are no chunks."""
 
     def to_dict(self) -> dict[str, Any]:
         """The keys of `Advice.to_dict`, with nothing to gain from weights, and `changes`."""
@@ -64,18 +63,19 @@ def advise(
     trace: Trace,
     machine: Machine,
     *,
+    reason: str,
     samples: int,
     workers: int | None,
     advance: Callable[[int], None],
     **options: Any,
-) -> CreatedThreadsAdvice:
-    """Try what does not need loops; more threads at once than the machine has cores share them."""
-    at_once = trace.own_threads[1] if trace.own_threads else options["threads"]
-    options = {**options, "oversubscribe": at_once > machine.cores}
+) -> AdviceWithoutChunks:
+    """Try what needs no weights; more threads of the program's own at once than the machine has cores share them."""
+    if trace.own_threads:
+        options = {**options, "oversubscribe": trace.own_threads[1] > machine.cores}
     spec = asked(machine, options)
     spec.check(trace)
     seconds = replay_one(trace, spec).seconds
     changes = program_changes(trace, machine, samples=samples, workers=workers, advance=advance, **options)
-    return CreatedThreadsAdvice(
-        spec.keys(), seconds, changes, samples, where_it_stands(trace, machine, spec.threads), trace.unseen
+    return AdviceWithoutChunks(
+        spec.keys(), seconds, changes, samples, where_it_stands(trace, machine, spec.threads), trace.unseen, reason
     )
