@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -127,12 +128,17 @@ py::list code_of(const Workload& workload) {
   static constexpr std::array<const char*, 5> bases{"counted", "stepped", "timed", "at_least", "none"};
   const auto* file = dynamic_cast<const TraceFile*>(&workload);
   if (file == nullptr) return py::list{};
+  // Calls that core time by blocks has: their instructions are known, or what one takes.
+  std::set<std::pair<std::string, std::string>> with_time;
+  for (const CodeBlock& block : workload.executed.blocks)
+    if (!block.function.empty() && (!block.bytes.empty() || block.nanoseconds > 0)) with_time.emplace(block.function, block.library);
   return list_of(file->code, [&](const RegionCode& code) {
     return py::dict("region"_a = code.region.is_none() ? py::object(py::none()) : py::object(py::int_(code.region.value())),
                     "function"_a = code.function, "library"_a = code.library,
                     "recorded"_a = recorded.at(static_cast<std::size_t>(code.recorded)),
                     "basis"_a = bases.at(static_cast<std::size_t>(code.basis)), "calls"_a = code.calls,
-                    "instructions"_a = code.instructions, "samples"_a = code.samples);
+                    "instructions"_a = code.instructions, "samples"_a = code.samples,
+                    "has_time"_a = with_time.contains({code.function, code.library}));
   });
 }
 

@@ -48,6 +48,7 @@ int main(int count, char** words) {
   if (!strcmp(how, "overflow in a thread")) pthread_create(&thread, 0, dive, 0), pthread_join(thread, 0);
   if (!strcmp(how, "abort")) abort();
   if (!strcmp(how, "at once")) { work(); _exit(0); }
+  if (!strcmp(how, "quickly")) { work(); quick_exit(0); }
   if (!strcmp(how, "exit_group")) syscall(SYS_exit_group, 3);
   if (!strcmp(how, "fork")) { if (!fork()) { work(); _exit(0); } wait(0); }
   return 0;
@@ -74,6 +75,7 @@ ENDS = {
     "overflow in a thread": (1, "signal 11 (SIGSEGV)"),
     "abort": (1, "signal 6 (SIGABRT)"),
     "at once": (2, ""),
+    "quickly": (2, ""),
     "exit_group": (1, "a system call of its own"),
     "fork": (1, ""),
 }
@@ -93,8 +95,9 @@ def test_what_a_program_did_before_it_left_is_kept_with_the_reason(leaves: Path,
     assert ("fork: what the child process does is not recorded" in told) is (how == "fork")
 
 
-def test_a_program_that_leaves_by_exit_at_once_has_its_instructions_counted_and_timed(leaves: Path) -> None:
-    trace = hn.capture(command=[leaves, "at once"])
+@pytest.mark.parametrize("how", ["at once", "quickly"])
+def test_a_program_that_leaves_without_atexit_has_its_instructions_counted_and_timed(leaves: Path, how: str) -> None:
+    trace = hn.capture(command=[leaves, how])
     # a store, an addition, a comparison and a jump for each element, twice
     assert trace.inspect()["work"]["instructions"] > 2 * 10000 * 3
     assert trace.measured

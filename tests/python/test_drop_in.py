@@ -11,6 +11,7 @@ import pytest
 
 from homenode.compiler.stream_dump import messages, record
 from streams import build, compile_with, kinds, regions, stream, work_of
+from support import SCRIPTS
 
 
 @pytest.mark.parametrize("compiler", ["clang", "clang-14", "/usr/lib/llvm-14/bin/clang"])
@@ -113,6 +114,17 @@ def test_probes_pass_through(tmp_path: Path, words: list[str]) -> None:
     ended = compile_with(*words, cwd=tmp_path)
     plain = subprocess.run(["gcc", *words], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert (ended.returncode, ended.stdout) == (0, plain.stdout)
+
+
+def test_fences_are_no_error_of_ours(tmp_path: Path) -> None:
+    """gcc warns of them under -fsanitize=thread, which is no option of the user's."""
+    text = "#include <atomic>\nint x;\nint main() { x = 1; std::atomic_thread_fence(std::memory_order_release); return 0; }\n"
+    (tmp_path / "fence.cpp").write_text(text)
+    words = ["-O2", "-Wall", "-Wextra", "-Werror", "fence.cpp", "-o", "fence"]
+    ended = subprocess.run(
+        [SCRIPTS / "homenode-g++", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 ENDINGS = """

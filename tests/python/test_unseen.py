@@ -224,6 +224,32 @@ int main(void) {{
     assert functions["strtod"]["samples"] >= 16 * math.log(CALLS / 32)
 
 
+@pytest.mark.parametrize(("calls", "bytes_searched", "timed"), [(3, 1 << 24, True), (10, 1 << 10, False)])
+def test_few_calls_have_a_time_where_they_take_long(
+    tmp_path: Path, calls: int, bytes_searched: int, timed: bool
+) -> None:
+    program = build(
+        tmp_path,
+        f"""#include <string.h>
+static char block[{bytes_searched}];
+int main(void) {{
+  long sum = 0;
+  for (int i = 0; i < {calls}; ++i) sum += memchr(block, 'a' + i, sizeof block) != 0;
+  return sum != 0;
+}}
+""",
+        name="search.c",
+    )
+    trace = hn.capture(command=[program])
+    found = trace.unseen
+    assert found["share"] > 0.5
+    assert found["estimated_share"] == (pytest.approx(found["share"], abs=0.01) if timed else 0)
+    assert bool(unseen.open_regions(found, by_blocks=True)) is not timed
+    told = unseen.sentence(found, by_blocks=True)
+    assert told is not None
+    assert told.endswith("times have the calls, as sampled in the capture, without their accesses.") is timed
+
+
 def test_samples_do_not_change_what_a_program_does(tmp_path: Path) -> None:
     """Exceptions through a sampled call, jumps out of it, a call with vector arguments, the program's own handler of the signal."""
     text = """#include <csetjmp>

@@ -46,7 +46,7 @@ def no_chunks(trace: Trace) -> str | None:
     """Why a program has no chunks that weights could size, or None."""
     if trace.own_threads:
         return "the program creates its threads itself, and no schedule hands out their work"
-    if any(region["kind"] == "task" for region in trace.inspect()["regions"]):
+    if trace.has_tasks:
         return "the program shares out tasks, and weights size chunks of loops"
     return None
 

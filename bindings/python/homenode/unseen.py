@@ -10,7 +10,7 @@ MENTIONED = 0.03
 OPEN = 0.1
 """Share of a region's instructions from which it is open what binds the region: its core time is a tenth too short."""
 _BASES = ("counted", "stepped", "timed", "at_least", "none")  # the less certain ones last
-_ESTIMATED = ("stepped", "timed")  # core time by blocks has these calls
+_ESTIMATED = ("stepped", "timed")  # core time by blocks has these calls, but for timed ones that are few and short
 _NAMED = 3  # functions and regions that a sentence names
 
 
@@ -40,7 +40,7 @@ def _sums(entries: list[dict[str, Any]]) -> dict[str, Any]:
     recorded = sum(entry["instructions"] for entry in entries if entry["function"] and entry["recorded"] != "nothing")
     outside = [entry for entry in entries if entry["function"] and entry["recorded"] == "nothing"]
     unseen = sum(entry["instructions"] for entry in outside)
-    estimated = sum(entry["instructions"] for entry in outside if entry["basis"] in _ESTIMATED)
+    estimated = sum(entry["instructions"] for entry in outside if entry["basis"] in _ESTIMATED and entry["has_time"])
     every = seen + recorded + unseen
     return {
         "share": unseen / every if every > 0 else 0.0,
@@ -143,7 +143,9 @@ def sentence(unseen: dict[str, Any], judged: Iterable[str] = (), by_blocks: bool
     text = f"{least}{percent(unseen['share'])} of this program's instructions run in code that homenode did not see"
     text = text[0].upper() + text[1:] + (f" ({told})" if told else "")
     if not regions and by_blocks and unseen["estimated_share"] > 0:
-        return f"{text}; times have the calls, as sampled in the capture, without their accesses."
+        missing = unseen["share"] - unseen["estimated_share"]
+        but = f", but for {percent(missing)}" if missing >= MENTIONED else ""
+        return f"{text}; times have the calls, as sampled in the capture, without their accesses{but}."
     if not regions:
         return f"{text}; no region is a tenth too short by it."
     names = _named([f"{one['label']} ({percent(one['share'])})" for one in regions])

@@ -35,7 +35,7 @@
 /* A step costs a signal, from one to some ten microseconds. */
 enum { MOST_STEPS = 512, STEPS_OF_A_FUNCTION = 4096, STEPS_OF_ALL = 16384, TRAP_FLAG = 0x100 };
 enum { CODE_BYTES = 15 }; /* no instruction is longer */
-enum { FEW = 16, SPARSE = 3, DENSE = 16, FAR = 8, LONG = 20000, MOST_TIMED = 512, SYMBOL_WORDS = 18 };
+enum { FEW = 16, SPARSE = 3, DENSE = 16, FAR = 8, LONG = 20000, LONG_IN_ALL = 10 * LONG, MOST_TIMED = 512, SYMBOL_WORDS = 18 };
 static const double instructions_a_nanosecond = 2;
 /* A sample counts for no more than this many times what a quarter of the calls exceeds: beside other work, a call just after another
  * program's turn finds nothing in the caches, and one such sample would stand for a sixteenth of all calls. */
@@ -438,8 +438,9 @@ void hn_calls_say(FILE* file) {
     hn_say_text(file, "name", s->name);
     hn_say_text(file, "library", library_of(s));
     fprintf(file, ", \"instructions\": %.1f, \"basis\": \"%s\", \"samples\": %lu", instructions, basis, (unsigned long)samples);
-    /* The first calls of a function bind it, fault in its pages and fill its buffers: few calls say nothing of the next one. */
-    if (s->timed_samples && s->calls >= FEW) fprintf(file, ", \"nanoseconds\": %.2f", nanoseconds);
+    /* The first calls of a function bind it, fault in its pages and fill its buffers: few calls say nothing of the next one, unless
+     * they take so long together that this is little beside it. */
+    if (s->timed_samples && (s->calls >= FEW || nanoseconds * (double)s->calls >= LONG_IN_ALL)) fprintf(file, ", \"nanoseconds\": %.2f", nanoseconds);
     say_code(file, s);
     fprintf(file, "}\n");
   }

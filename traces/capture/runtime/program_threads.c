@@ -79,7 +79,7 @@ static void outlive(void) {
   while (!is_gone(dying)) hn_system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
   dying = 0;
 }
-static unsigned stack_of(const struct thread* t) { return t->number == 0 ? (unsigned)hn_self()->number : HN_FIRST_CREATED + t->number; }
+static unsigned stack_of(const struct thread* t) { return t->number == 0 ? hn_self()->stack : HN_FIRST_CREATED + t->number; }
 static void take_over(struct thread* t) {
   outlive();
   hn_runs_on_rank(stack_of(t));
@@ -403,7 +403,7 @@ int hn_create(pthread_t* id, const pthread_attr_t* attributes, void* (*routine)(
     t->detached = detached == PTHREAD_CREATE_DETACHED;
     t->root = (struct team){.ranks = 1, .level = 2}; /* a team of its own would be a nested one */
     t->rank.team = &t->root;
-    t->rank.thread = t->number;
+    t->rank.thread = t->number, t->rank.stack = stack_of(t);
     error = hn_create_real_thread(&t->id, attributes, body, t);
   }
   if (!error) {

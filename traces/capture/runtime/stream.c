@@ -244,6 +244,14 @@ static void finish(int status, void* unused) {
   (void)unused;
   hn_finish(status);
 }
+/* quick_exit runs what at_quick_exit was told, the last one first, without a status. */
+static int quick_status;
+void __real_quick_exit(int) __attribute__((noreturn));
+void __wrap_quick_exit(int status) {
+  quick_status = status;
+  __real_quick_exit(status);
+}
+static void finish_quickly(void) { hn_finish(quick_status); }
 /* A child writes into no pipe of its parent's, nor keeps it open. */
 static void forget(void) {
   hn_on = hn_recording = false;
@@ -311,6 +319,7 @@ void hn_open(void) {
   }
   hn_tls_block(0);
   on_exit(finish, 0);
+  at_quick_exit(finish_quickly);
   catch_faults();
   const int stops[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
   for (unsigned i = 0; i < sizeof stops / sizeof *stops; ++i)

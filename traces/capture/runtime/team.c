@@ -51,12 +51,18 @@ static void post(struct rank* r) {
   __atomic_store_n(&r->futex, 1, __ATOMIC_RELEASE);
   hn_system_call(SYS_futex, (long)&r->futex, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
+/* The team whose ranks share the token: a nested one is part of its creator's turn. */
+static struct team* sharing(const struct rank* r) {
+  struct team* t = r->team;
+  while (t->outer) t = t->outer;
+  return t;
+}
 static void take_over(struct rank* r) {
-  hn_runs_on_rank((unsigned)r->number);
+  hn_runs_on_rank(r->stack);
   hn_sequence = r->sequence;
-  if (hn_on && hn_announced(r)) {
+  if (hn_on && sharing(r)->level == 1) {
     hn_control(HN_RANK);
-    hn_u((uint64_t)r->number);
+    hn_u(r->stack);
   }
 }
 static void hand_over(struct rank* from, struct rank* to) {
@@ -68,8 +74,9 @@ static void hand_over(struct rank* from, struct rank* to) {
   take_over(from);
 }
 static struct rank* next_live(struct rank* r) {
-  for (int i = 1; i <= r->team->ranks; ++i) {
-    struct rank* n = ranks[(r->number + i) % r->team->ranks];
+  const int all = sharing(r)->ranks;
+  for (int i = 1; i <= all; ++i) {
+    struct rank* n = ranks[((int)r->stack + i) % all];
     if (n->live) return n;
   }
   return r;
@@ -81,7 +88,8 @@ void hn_give_way(void) {
     hn_system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
     return;
   }
-  if (r->team->ranks == 1 || ++idle_turns > 3ul * (uint64_t)r->team->ranks) {
+  const int all = sharing(r)->ranks;
+  if (all == 1 || ++idle_turns > 3ul * (uint64_t)all) {
     if (hn_threads_give_way()) {
       idle_turns = 0;
       return;
@@ -120,8 +128,7 @@ void hn_barrier(const void* site) {
 
 static void run_rank(struct rank* r) {
   struct team* t = r->team;
-  take_over(r);
-  hn_new_item();
+  if (t->level == 1) take_over(r), hn_new_item(); /* a nested region goes on with its creator's item */
   if (t->has_combined) {
     const struct loop c = t->combined;
     hn_split(c.next, c.end, c.step, (int64_t)c.step > 0, false, false, t->site);
@@ -150,7 +157,7 @@ static void* body(void* argument) {
     }
     r->constructs = 0;
     r->sequence = 0;
-    hn_stack_base((unsigned)r->number, (uintptr_t)__builtin_frame_address(0));
+    hn_stack_base(r->stack, (uintptr_t)__builtin_frame_address(0));
     run_rank(r);
     r->live = false;
     hn_close_runs();
@@ -163,7 +170,7 @@ static void start_rank(int number, bool recording) {
   pthread_attr_t attributes;
   pthread_t id;
   if (!r) abort();
-  r->number = number;
+  r->number = number, r->stack = (unsigned)number;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 8 << 20);
   if (hn_create_real_thread(&id, &attributes, body, r)) abort();
@@ -238,6 +245,7 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
   t.ranks = outer->level ? 1 : wanted ? (int)wanted : hn_team_size();
   if (t.ranks > MOST_RANKS) t.ranks = MOST_RANKS;
   t.level = outer->level + 1;
+  if (outer->level) t.outer = outer;
   t.function = function, t.data = data, t.site = site, t.sections = sections;
   hn_on = was_on;
   if (hn_on && t.level > 1 && wanted != 1) note_serialised(site);
@@ -262,7 +270,6 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
   r->sent_user_rank = 0, r->task = 0, r->implicit = (struct task){0};
   const uintptr_t low = hn_closure_low, high = hn_closure_high;
   hn_closure_low = (uintptr_t)data, hn_closure_high = closure_end(data);
-  const uint64_t sequence = hn_sequence;
   run_rank(r);
   if (t.ranks > 1) {
     for (int i = 1; i < t.ranks; ++i)
@@ -275,11 +282,7 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
   const uint64_t s = r->sequence;
   *r = saved;
   r->sequence = s;
-  if (hn_on && t.level == 1) {
-    hn_control(HN_PARALLEL_END), hn_u(parallels - 1), hn_new_item();
-  } else {
-    hn_sequence = sequence > hn_sequence ? sequence : hn_sequence;
-  }
+  if (hn_on && t.level == 1) hn_control(HN_PARALLEL_END), hn_u(parallels - 1), hn_new_item();
 }
 void GOMP_parallel(void (*f)(void*), void* d, unsigned n, unsigned flags) { (void)flags, hn_parallel(f, d, n, 0, RA, 0); }
 void GOMP_parallel_sections(void (*f)(void*), void* d, unsigned n, unsigned count, unsigned flags) {
@@ -288,13 +291,14 @@ void GOMP_parallel_sections(void (*f)(void*), void* d, unsigned n, unsigned coun
 void GOMP_barrier(void) { hn_barrier(RA); }
 void hn_yield(void) {
   struct rank* r = hn_self();
-  if (r->team->ranks == 1) {
+  const int all = sharing(r)->ranks;
+  if (all == 1) {
     hn_threads_give_way();
     return;
   }
   /* Once all of the team had their turn, the program's other threads have theirs. */
   static unsigned turns;
-  if (++turns % (2u * (unsigned)r->team->ranks) == 0) hn_threads_give_way();
+  if (++turns % (2u * (unsigned)all) == 0) hn_threads_give_way();
   idle_turns = 0;
   hand_over(r, next_live(r));
 }

@@ -14,6 +14,7 @@ struct loop {
 };
 struct team {
   int ranks, level, arrived;
+  struct team* outer; /* of a nested one */
   uint64_t epoch, constructs, ordered_next, serial;
   void* copied;
   void (*function)(void*);
@@ -25,6 +26,7 @@ struct team {
 };
 struct rank {
   int number, futex;
+  unsigned stack;  /* what it runs on, whatever number a nested team gives it; of the first thread's teams its place among the ranks */
   unsigned thread; /* of the program's own: 0 for the first one and its teams */
   struct team* team;
   struct loop loop;

@@ -78,6 +78,7 @@ void hn_open(void) {
   if (!hn_tell_to("HOMENODE_TIMED")) return;
   open_for_times = true;
   atexit(hn_finish_counts);
+  at_quick_exit(hn_finish_counts);
   hn_tell_before_exit();
   static const char begin[] = "\n{\"kind\": \"timing\"}\n"; /* whatever a twin that was killed left before it */
   say(begin, sizeof begin - 1);

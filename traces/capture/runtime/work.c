@@ -158,6 +158,7 @@ void hn_open(void) {
   if (!file) abort();
   hn_calls_open(true);
   atexit(hn_finish_counts);
+  at_quick_exit(hn_finish_counts);
   hn_tell_before_exit();
   hn_threads_open();
   pthread_atfork(0, 0, forget);

@@ -198,7 +198,13 @@ def command(
 
     with ended_like_by_keyboard():
         found = words_of_kernel(kernel_name, settings, progress) if kernel_name else words_of_command(words or [])
-        trace, status = captured(asked, found, output, progress)
+        before = _written_at(output)
+        try:
+            trace, status = captured(asked, found, output, progress)
+        except KeyboardInterrupt:
+            if _written_at(output) != before:
+                console.note(f"{output} holds what was recorded until then; it is marked truncated")
+            raise
     if as_json:
         console.print_json(
             {
@@ -217,6 +223,10 @@ def command(
         console.warn(f"{output}: {remark}")
     if status and status not in success and trace.complete:
         console.note(f"{found.name} ended with {how_it_ended(status)}; its trace is kept, and it was not timed")
+
+
+def _written_at(output: Path) -> int | None:
+    return output.stat().st_mtime_ns if output.exists() else None
 
 
 def _print(output: Path, trace: Trace) -> None:

@@ -33,12 +33,12 @@ from homenode.resources import capture_runtime
 _WRAPPED = (
     *("memcpy", "memmove", "mempcpy", "memset", "__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"),
     *("strdup", "strndup", "read", "__read_chk", "pread", "pread64", "readv", "fread", "fread_unlocked", "__fread_chk"),
-    *("mmap", "mmap64", "munmap", "_exit", "_Exit"),
+    *("mmap", "mmap64", "munmap", "_exit", "_Exit", "quick_exit"),
     "__libc_start_main",
 )
 # Objects that travel in a traced one.
 _TWIN, _PLAIN = ".homenode.twin", ".homenode.plain"
-_TRACED = ("-g", "-fsanitize=thread")
+_TRACED = ("-g", "-fsanitize=thread", "-Wno-tsan")
 # gfortran takes no such options; it is told to call what it would expand.
 _CALLS_COPIES = tuple(f"-fno-builtin-{name}" for name in ("memcpy", "memmove", "mempcpy", "memset"))
 _CALLS_OF_FORTRAN = ("-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign")
