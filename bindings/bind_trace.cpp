@@ -133,12 +133,11 @@ py::list code_of(const Workload& workload) {
   for (const CodeBlock& block : workload.executed.blocks)
     if (!block.function.empty() && (!block.bytes.empty() || block.nanoseconds > 0)) with_time.emplace(block.function, block.library);
   return list_of(file->code, [&](const RegionCode& code) {
-    return py::dict("region"_a = code.region.is_none() ? py::object(py::none()) : py::object(py::int_(code.region.value())),
-                    "function"_a = code.function, "library"_a = code.library,
-                    "recorded"_a = recorded.at(static_cast<std::size_t>(code.recorded)),
-                    "basis"_a = bases.at(static_cast<std::size_t>(code.basis)), "calls"_a = code.calls,
-                    "instructions"_a = code.instructions, "samples"_a = code.samples,
-                    "has_time"_a = with_time.contains({code.function, code.library}));
+    return py::dict(
+        "region"_a = code.region.is_none() ? py::object(py::none()) : py::object(py::int_(code.region.value())),
+        "function"_a = code.function, "library"_a = code.library, "recorded"_a = recorded.at(static_cast<std::size_t>(code.recorded)),
+        "basis"_a = bases.at(static_cast<std::size_t>(code.basis)), "calls"_a = code.calls, "instructions"_a = code.instructions,
+        "samples"_a = code.samples, "has_time"_a = with_time.contains({code.function, code.library}));
   });
 }
 

@@ -192,7 +192,8 @@ def advise(
     spec = asked(machine, options)
     spec.check(trace)
     distributions = plain_distributions(trace, spec.threads)
-    timing = (_Replays if engine == "flow" else _Estimates)(trace, spec, distributions, workers)
+    by_replays = _Replays if dynamic_chunks(trace, spec.threads) else _OneReplay
+    timing = (by_replays if engine == "flow" else _Estimates)(trace, spec, distributions, workers)
     with ThreadPoolExecutor(workers) as pool:
         closed_form, stands = (
             pool.submit(_closed_form, trace, spec),
@@ -321,6 +322,19 @@ class _Replays:
             return {**found, WEIGHTED: found["static"]}
         weighted = [self._of(machine, WEIGHTED).with_(**options) for machine in machines]
         return {**found, WEIGHTED: follow_seconds(self._trace, weighted, log, workers=self._workers, advance=advance)}
+
+
+class _OneReplay(_Replays):
+    """Of a program without loops: no schedule and no weights change anything, on no machine."""
+
+    def stated(self, pool: ThreadPoolExecutor) -> tuple[dict[str, float], float]:
+        self._static = self._one(self._spec.machine, "static")
+        self.plain = dict.fromkeys(self.distributions, self._static.seconds)
+        return self.plain, self._static.seconds
+
+    def gains(self, machines: Sequence[Machine], advance: Callable[[int], None]) -> list[float]:
+        advance(len(machines) * (len(self.plain) + 1))
+        return [1.0] * len(machines)
 
 
 def _gains(times: dict[str, list[float]]) -> list[float]:
