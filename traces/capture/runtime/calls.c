@@ -440,7 +440,8 @@ void hn_calls_say(FILE* file) {
     fprintf(file, ", \"instructions\": %.1f, \"basis\": \"%s\", \"samples\": %lu", instructions, basis, (unsigned long)samples);
     /* The first calls of a function bind it, fault in its pages and fill its buffers: few calls say nothing of the next one, unless
      * they take so long together that this is little beside it. */
-    if (s->timed_samples && (s->calls >= FEW || nanoseconds * (double)s->calls >= LONG_IN_ALL)) fprintf(file, ", \"nanoseconds\": %.2f", nanoseconds);
+    if (s->timed_samples && (s->calls >= FEW || nanoseconds * (double)s->calls >= LONG_IN_ALL))
+      fprintf(file, ", \"nanoseconds\": %.2f", nanoseconds);
     say_code(file, s);
     fprintf(file, "}\n");
   }
