@@ -32,6 +32,7 @@ std::vector<MachineSection> sections_of(OperatingSystem& system) {
             {"balance_interval", &system.scheduler.balance_interval},
             {"busy_factor", &system.scheduler.busy_factor},
             {"imbalance", &system.scheduler.imbalance},
+            {"new_by_idle_cores", &system.scheduler.new_by_idle_cores},
             {"cache_hot", &system.scheduler.cache_hot},
             {"context_switch", &system.scheduler.context_switch},
             {"wakeup", &system.scheduler.wakeup},

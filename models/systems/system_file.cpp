@@ -20,6 +20,7 @@ public:
     at_most_one(root, "balancing", "available", file_.system.balancing.available);
     at_most_one(root, "mapping", "excludes_faults", file_.system.mapping.excludes_faults);
     at_most_one(root, "mapping", "releases_exclusively", file_.system.mapping.releases_exclusively);
+    at_most_one(root, "scheduler", "new_by_idle_cores", file_.system.scheduler.new_by_idle_cores);
     const unsigned kernel = file_.system.balancing.kernel;
     if (kernel != 0 && (kernel < 206 || kernel > 9999))
       refuse_value(root, "balancing", "kernel",

@@ -1,36 +1,68 @@
 // Which core a thread gets at its creation and when it wakes, and which threads go over to other cores: after Linux's
 // find_idlest_group, wake_affine, select_idle_sibling, load_balance and newidle_balance.
 #include <algorithm>
+#include <optional>
 
 #include "sim/scheduler/scheduler.hpp"
 
 namespace homenode {
 
-// From the widest domain down: the group with the least load, the creator's own unless another has less by half the imbalance; then
-// an idle core of it. Which of several idle ones is the seed's choice: Linux takes the one that fell idle last.
+namespace {
+
+// What find_idlest_group knows of a group.
+struct Group {
+  double load = 0;  // threads a core
+  std::size_t cores = 0, idle = 0, running = 0;
+  CoreId usable = CoreId::none();  // the first that the thread may run on
+
+  // As group_classify has it: 0 cores are left, 1 each has a thread, 2 one has more.
+  int busy() const { return running < cores ? 0 : running == cores ? 1 : 2; }
+};
+
+// Linux before 5.5: the creator's own group, unless another has less load by half the imbalance.
+bool leaves_by_load(const Group& own, const Group& there, double imbalance) { return own.load > (1 + (imbalance - 1) / 2) * there.load; }
+
+// Since 5.5 (57abff067a08): the group that is less busy; of two with cores left the one with more of them, but for a few threads, which
+// stay on their creator's node (adjust_numa_imbalance: 2 cores, while it has no more threads than an eighth of its cores).
+bool leaves_by_idle_cores(const Group& own, const Group& there, double imbalance) {
+  if (own.busy() != there.busy()) return own.busy() > there.busy();
+  if (own.busy() > 0) return own.load > imbalance * there.load;
+  constexpr std::size_t few = 2, share = 8;
+  const bool allowed = own.running + 1 <= std::max<std::size_t>(1, own.cores / share) && there.idle <= own.idle + few;
+  return !allowed && there.idle > own.idle;
+}
+
+}  // namespace
+
+// From the widest domain down: the creator's own group, or another; then an idle core of it. Which of several idle ones is the seed's
+// choice: Linux takes the one that fell idle last.
 CoreId Scheduler::for_new(const Thread& thread, CoreId creator, const std::vector<unsigned>& load) {
+  const bool by_idle = settings_.new_by_idle_cores > 0;
+  const auto less = [by_idle](const Group& one, const Group& other) {
+    if (!by_idle) return one.load < other.load;
+    if (one.busy() != other.busy()) return one.busy() < other.busy();
+    return one.busy() == 0 ? one.idle > other.idle : one.load < other.load;
+  };
   CoreId here = creator;
   for (std::size_t level = domains_.levels(); level-- > 1;) {
-    double own = -1, least = -1;
-    CoreId there = CoreId::none();
-    for (const SchedulingDomains::Cores& group : domains_.groups(level, here)) {
-      double sum = 0;
-      CoreId usable = CoreId::none();
-      for (const CoreId core : group) {
-        sum += load[core.index()];
-        if (usable.is_none() && may_run(thread, core)) usable = core;
+    std::optional<Group> own, there;
+    for (const SchedulingDomains::Cores& cores : domains_.groups(level, here)) {
+      Group group;
+      for (const CoreId core : cores) {
+        group.running += load[core.index()];
+        if (load[core.index()] == 0) ++group.idle;
+        if (group.usable.is_none() && may_run(thread, core)) group.usable = core;
       }
-      if (usable.is_none()) continue;
-      sum /= static_cast<double>(group.size());
-      if (std::find(group.begin(), group.end(), here) != group.end()) {
-        own = sum;
-      } else if (least < 0 || sum < least) {
-        least = sum;
-        there = usable;
-      }
+      if (group.usable.is_none()) continue;
+      group.cores = cores.size();
+      group.load = static_cast<double>(group.running) / static_cast<double>(group.cores);
+      if (std::find(cores.begin(), cores.end(), here) != cores.end())
+        own = group;
+      else if (!there || less(group, *there))
+        there = group;
     }
-    const double margin = 1 + (settings_.imbalance - 1) / 2;
-    if (!there.is_none() && (own < 0 || own > margin * least)) here = there;
+    const auto leaves = by_idle ? &leaves_by_idle_cores : &leaves_by_load;
+    if (there && (!own || leaves(*own, *there, settings_.imbalance))) here = there->usable;
   }
   std::vector<CoreId> best;
   for (const CoreId core : domains_.domain(0, here)) {

@@ -54,6 +54,34 @@ int main(void) {
 """
 
 
+# The first thread waits inside a nested region for what the second one does in its own.
+WAITS = """
+#include <omp.h>
+#include <semaphore.h>
+static sem_t done;
+static omp_nest_lock_t lock;
+static int a[2][1000];
+int main(void) {
+  sem_init(&done, 0, 0);
+  omp_init_nest_lock(&lock);
+#pragma omp parallel num_threads(2)
+  {
+    const int me = omp_get_thread_num();
+#pragma omp parallel for
+    for (int i = 0; i < 1000; ++i) {
+      a[me][i] = i;
+      if (i != 500) continue;
+      if (me == 1) omp_set_nest_lock(&lock), omp_set_nest_lock(&lock);
+      if (me == 0) sem_wait(&done); else sem_post(&done);
+      if (me == 1) omp_unset_nest_lock(&lock), omp_unset_nest_lock(&lock);
+      if (me == 0) omp_set_nest_lock(&lock), omp_unset_nest_lock(&lock);
+    }
+  }
+  return a[0][999] + a[1][999] != 1998;
+}
+"""
+
+
 def compiled(homenode: Callable[..., Ended], folder: Path, name: str, source: str, *flags: str) -> Path:
     (folder / f"{name}.c").write_text(source)
     built = homenode("cc", "-O2", "-g", "-fopenmp", *flags, folder / f"{name}.c", "-o", folder / name, "-lpthread")
@@ -84,3 +112,9 @@ def test_regions_of_threads_that_the_program_creates(homenode: Callable[..., End
     trace = hn.capture(command=[str(compiled(homenode, tmp_path, "created", CREATED))])
     assert largest_stack(trace) < 1024
     assert trace.inspect()["footprint_bytes"] < 4 * 1000 * 8 + 4096
+
+
+def test_waiting_in_a_nested_region_gives_the_others_their_turn(homenode: Callable[..., Ended], tmp_path: Path) -> None:
+    trace = hn.capture(command=[str(compiled(homenode, tmp_path, "waits", WAITS))], timeout=60)
+    assert trace.complete, trace.truncated_by
+    assert trace.regions.writes.sum() >= 2000

@@ -186,7 +186,7 @@ def advise(
     samples = whole_number("samples", samples, 2)
     if (reason := no_chunks(trace)) is not None:
         raise UsageError(
-            f"no chunks of '{trace.program}' to weigh: {reason}; allowed: hn.program_changes for the places of pages and loops, "
+            f"no chunks of '{trace.program}' to weigh: {reason}; allowed: hn.program_changes for places of pages and schedules of loops, "
             "hn.suggest_mapping for those of threads"
         )
     spec = asked(machine, options)

@@ -144,8 +144,8 @@ def sentence(unseen: dict[str, Any], judged: Iterable[str] = (), by_blocks: bool
     text = text[0].upper() + text[1:] + (f" ({told})" if told else "")
     if not regions and by_blocks and unseen["estimated_share"] > 0:
         missing = unseen["share"] - unseen["estimated_share"]
-        but = f", but for {percent(missing)}" if missing >= MENTIONED else ""
-        return f"{text}; times have the calls, as sampled in the capture, without their accesses{but}."
+        short = f" Calls with {percent(missing)} of the instructions have no time." if missing >= MENTIONED else ""
+        return f"{text}; times have the calls, as sampled in the capture, without their accesses.{short}"
     if not regions:
         return f"{text}; no region is a tenth too short by it."
     names = _named([f"{one['label']} ({percent(one['share'])})" for one in regions])

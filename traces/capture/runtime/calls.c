@@ -278,7 +278,7 @@ HN_NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
   }
   if (sp < sample.sp) return;
   const uint64_t took = timed_nanoseconds(symbol, ticks);
-  symbol->quick = took < LONG;
+  symbol->quick = took < LONG && symbol->calls >= FEW;
   if (5 * (hn_counted_instructions() - sample.counted) > took) /* a tenth of two a nanosecond */
     ++symbol->called_back_samples;
   else if (!symbol->warming)

@@ -38,7 +38,7 @@ static int wait(pthread_cond_t* c, pthread_mutex_t* m, const struct timespec* de
   if (error) return error;
   *(o->condition.last ? &o->condition.last->next : &o->condition.first) = &w;
   o->condition.last = &w;
-  me->cancellable = hn_self()->team->ranks == 1;
+  me->cancellable = hn_sharers(hn_self()) == 1;
   const bool in_time = hn_block(is_signalled, &w, "pthread_cond_wait", deadline, clock);
   me->cancellable = false;
   if (!w.signalled) forget(o, &w);

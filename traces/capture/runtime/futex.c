@@ -98,7 +98,7 @@ void hn_spin_losses(void) {
 #endif
 void hn_spun_on(const volatile void* word, const void* site) {
   struct thread* me = hn_thread();
-  if (!me || hn_self()->team->ranks > 1) {
+  if (!me || hn_sharers(hn_self()) > 1) {
     hn_yield();
     return;
   }
@@ -124,9 +124,9 @@ void hn_stored(const volatile void* word) {
 }
 
 /* ---- a sleeping thread lets the others go on; it really sleeps when there is none ---- */
-static bool others_went_on(void) { return hn_thread() && hn_self()->team->ranks == 1 && hn_threads_give_way(); }
+static bool others_went_on(void) { return hn_thread() && hn_sharers(hn_self()) == 1 && hn_threads_give_way(); }
 int sched_yield(void) {
-  if (hn_thread() && hn_self()->team->ranks > 1) {
+  if (hn_thread() && hn_sharers(hn_self()) > 1) {
     hn_yield();
     return 0;
   }

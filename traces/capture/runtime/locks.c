@@ -37,7 +37,7 @@ void hn_sync(int operation, uint64_t object, uint64_t match) {
   hn_u((uint64_t)operation), hn_u(object), hn_u(match);
 }
 static int unnamed, fallback;
-static int owner(void) { return 1 + hn_self()->number + (int)hn_self()->thread * MOST_RANKS; }
+static int owner(void) { return 1 + (int)hn_self()->stack; }
 static void acquire(int* word, struct lock* lock, int operation) {
   WAIT_UNTIL(*word == 0);
   *word = owner();

@@ -17,7 +17,7 @@ enum { TURNS = 512 };
 static void let_others_go_first(pthread_mutex_t* m) {
   const struct thread* me = hn_thread();
   struct lock* lock = hn_lock_of(m);
-  if (lock->last == me && hn_self()->team->ranks == 1 && m->__data.__owner != me->tid &&
+  if (lock->last == me && hn_sharers(hn_self()) == 1 && m->__data.__owner != me->tid &&
       ++lock->in_a_row >> (lock->passed_on / TURNS) != 0) {
     lock->in_a_row = 0;
     const bool passed_on = hn_threads_give_way();
@@ -134,7 +134,7 @@ static int take_rwlock(pthread_rwlock_t* lock, bool writes, const struct timespe
         note_reader(site);
     }
     if (error != EBUSY) return error;
-    if (hn_self()->team->ranks > 1)
+    if (hn_sharers(hn_self()) > 1)
       hn_give_way();
     else if (!hn_threads_give_way() && !hn_block(may_be_tried, lock, "a reader-writer lock", deadline, clock))
       return ETIMEDOUT;

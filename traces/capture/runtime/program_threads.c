@@ -84,6 +84,7 @@ static void take_over(struct thread* t) {
   outlive();
   hn_runs_on_rank(stack_of(t));
   hn_sequence = t->sequence;
+  hn_closure_low = hn_self()->team->closure_low, hn_closure_high = hn_self()->team->closure_high;
   if (hn_on || (hn_between_items && t->number == 0)) {
     hn_control(HN_THREAD);
     hn_u(t->number);
@@ -167,9 +168,9 @@ bool hn_threads_give_way(void) {
 }
 bool hn_block(bool (*ready)(void*), void* condition, const char* what, const struct timespec* deadline, clockid_t clock) {
   if (ready(condition)) return true;
-  if (hn_self()->team->ranks > 1) { /* other ranks first; they pass it on to other threads */
+  if (hn_sharers(hn_self()) > 1) { /* other ranks first; they pass it on to other threads */
     for (unsigned turns = 0; !ready(condition); ++turns) {
-      if (deadline && turns > 4u * (unsigned)hn_self()->team->ranks) return false;
+      if (deadline && turns > 4u * (unsigned)hn_sharers(hn_self())) return false;
       if (deadline) hn_progress();
       hn_give_way();
     }
@@ -195,7 +196,7 @@ void hn_threads_spin(const void* object) {
   if (last != object || whose != me) last = object, whose = me, times = 0;
   if (++times < 256) return;
   times = 0;
-  if (me && hn_self()->team->ranks > 1)
+  if (me && hn_sharers(hn_self()) > 1)
     hn_yield();
   else
     hn_threads_give_way();
@@ -331,7 +332,7 @@ static void tick(int number, siginfo_t* information, void* context) {
   } else {
     const uintptr_t at = (uintptr_t)((const ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
     const bool ours = at - (uintptr_t)__start_homenode_runtime < (uintptr_t)__stop_homenode_runtime - (uintptr_t)__start_homenode_runtime;
-    if (!ours && hn_thread() == running && hn_self()->team->ranks == 1 && start_of_module((const void*)at, 0) == program_start())
+    if (!ours && hn_thread() == running && hn_sharers(hn_self()) == 1 && start_of_module((const void*)at, 0) == program_start())
       hn_threads_give_way();
   }
   errno = error;
@@ -470,7 +471,7 @@ int pthread_clockjoin_np(pthread_t id, void** result, clockid_t clock, const str
 }
 /* Threads that go on after the first one: it gives the token away as they do. */
 void pthread_exit(void* result) {
-  if (hn_thread() == &main_thread && hn_self()->team->ranks == 1) {
+  if (hn_thread() == &main_thread && hn_sharers(hn_self()) == 1) {
     const bool was_on = hn_on;
     hn_on = false;
     make_key();

@@ -51,16 +51,11 @@ static void post(struct rank* r) {
   __atomic_store_n(&r->futex, 1, __ATOMIC_RELEASE);
   hn_system_call(SYS_futex, (long)&r->futex, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
-/* The team whose ranks share the token: a nested one is part of its creator's turn. */
-static struct team* sharing(const struct rank* r) {
-  struct team* t = r->team;
-  while (t->outer) t = t->outer;
-  return t;
-}
 static void take_over(struct rank* r) {
   hn_runs_on_rank(r->stack);
   hn_sequence = r->sequence;
-  if (hn_on && sharing(r)->level == 1) {
+  hn_closure_low = r->team->closure_low, hn_closure_high = r->team->closure_high;
+  if (hn_on && hn_sharing(r)->level == 1) {
     hn_control(HN_RANK);
     hn_u(r->stack);
   }
@@ -74,7 +69,7 @@ static void hand_over(struct rank* from, struct rank* to) {
   take_over(from);
 }
 static struct rank* next_live(struct rank* r) {
-  const int all = sharing(r)->ranks;
+  const int all = hn_sharers(r);
   for (int i = 1; i <= all; ++i) {
     struct rank* n = ranks[((int)r->stack + i) % all];
     if (n->live) return n;
@@ -88,7 +83,7 @@ void hn_give_way(void) {
     hn_system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
     return;
   }
-  const int all = sharing(r)->ranks;
+  const int all = hn_sharers(r);
   if (all == 1 || ++idle_turns > 3ul * (uint64_t)all) {
     if (hn_threads_give_way()) {
       idle_turns = 0;
@@ -268,8 +263,8 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
 #endif
   r->team = &t, r->number = 0, r->constructs = 0, r->live = true, r->section = 0, r->sections = sections, r->in_single = r->in_loop = false,
   r->sent_user_rank = 0, r->task = 0, r->implicit = (struct task){0};
-  const uintptr_t low = hn_closure_low, high = hn_closure_high;
-  hn_closure_low = (uintptr_t)data, hn_closure_high = closure_end(data);
+  t.closure_low = (uintptr_t)data, t.closure_high = closure_end(data);
+  hn_closure_low = t.closure_low, hn_closure_high = t.closure_high;
   run_rank(r);
   if (t.ranks > 1) {
     for (int i = 1; i < t.ranks; ++i)
@@ -278,7 +273,7 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
 #ifdef HOMENODE_TWIN
   if (t.level == 1) hn_work_parallel(serial, false);
 #endif
-  hn_closure_low = low, hn_closure_high = high;
+  hn_closure_low = outer->closure_low, hn_closure_high = outer->closure_high;
   const uint64_t s = r->sequence;
   *r = saved;
   r->sequence = s;
@@ -291,7 +286,7 @@ void GOMP_parallel_sections(void (*f)(void*), void* d, unsigned n, unsigned coun
 void GOMP_barrier(void) { hn_barrier(RA); }
 void hn_yield(void) {
   struct rank* r = hn_self();
-  const int all = sharing(r)->ranks;
+  const int all = hn_sharers(r);
   if (all == 1) {
     hn_threads_give_way();
     return;

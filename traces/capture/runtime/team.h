@@ -14,7 +14,8 @@ struct loop {
 };
 struct team {
   int ranks, level, arrived;
-  struct team* outer; /* of a nested one */
+  struct team* outer;                  /* of a nested one */
+  uintptr_t closure_low, closure_high; /* what its function is handed: no accesses of the program's */
   uint64_t epoch, constructs, ordered_next, serial;
   void* copied;
   void (*function)(void*);
@@ -44,6 +45,14 @@ extern int hn_team_setting; /* threads of a team unless the construct says other
 int hn_team_size(void);
 bool hn_is_first(const struct rank* r); /* the program's first thread, which leads the teams */
 uint64_t hn_next_parallel(void);        /* the serial number of the parallel construct that begins */
+/* The team whose ranks share the token: a nested one is part of its creator's turn. */
+static inline struct team* hn_sharing(const struct rank* r) {
+  struct team* t = r->team;
+  while (t->outer) t = t->outer;
+  return t;
+}
+/* How many take turns with this one. */
+static inline int hn_sharers(const struct rank* r) { return hn_sharing(r)->ranks; }
 /* Constructs are announced for the outermost parallelism only. */
 static inline bool hn_announced(const struct rank* r) { return r->team->level == 1; }
 

@@ -62,7 +62,7 @@ The program is `sliding_tile_lists`: A* whose open and closed sets are lists sea
 (Heyes-Jones). Section 3 of S2 says that hash tables are normally used; until 27 November this page had them (`sliding_tile`), and
 they are the last rows below. One node an allocation (`nodes=heap`), Korf's instance 12 with a goal of its own for each thread; one thread a
 core, pages of 2 MiB, engine `line`. A linear search takes the square of its expansions, so caches are reduced with them: 4 KiB and
-32 KiB beside 800 expansions a thread, whose 1600 nodes are 3.2 times that. S2 says that its graph does not fit the second level, and
+32 KiB beside 800 expansions a thread, whose 1600 nodes are 3.1 times that. S2 says that its graph does not fit the second level, and
 counts nodes in unit time; with 400 expansions (1.6 times) core 0's lines move by up to 6 % between the heaps, which was seen
 before 800 was chosen. *Gain* is nodes expanded in unit time (summed over threads) under `latency-aware` against `regular`, mean over
 three seeds of the frames, from 36 cores on of one seed (so many threads are a sample by themselves); 28, 44 and 52 cores are left

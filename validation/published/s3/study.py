@@ -41,7 +41,7 @@ def rows(folder: Path, small: bool = False) -> Iterator[Row | Figure]:
         if machine == NUMA:
             gained = printed["all", "flops_iops_seconds_gain"].value, printed["all", "flops_iops_seconds"].value
             yield compared.work_row("C52", "Flops: time of the same work by four workers that count", NUMA, found)
-            yield claim_figures.sleeping(found)
+            yield claim_figures.sleeping()
         yield compared.gain_row("C53", "Flops: power saved", printed["all", quantity], machine, found)
         yield claim_figures.power_saved("flops", machine, found)
     many = 20 if small else int(printed["all", "flops_iops_threads"].value)

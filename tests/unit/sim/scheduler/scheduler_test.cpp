@@ -207,6 +207,36 @@ TEST(Creation, goesRoundTheNodesAndFillsEveryCoreOnce) {
   }
 }
 
+TEST(Creation, byLoadTheLastThreadSharesACoreAndByIdleCoresNone) {
+  const Machine machine = two_sockets(12);
+  for (const double by_idle : {0.0, 1.0}) {
+    SchedulerSettings settings = quiet();
+    settings.new_by_idle_cores = by_idle;
+    Scheduler scheduler{machine, settings, {}, 3};
+    std::set<CoreId> cores;
+    for (std::size_t thread = 0; thread < 24; ++thread) {
+      scheduler.add(all(machine));
+      cores.insert(scheduler.core_of(ThreadId{thread}));
+    }
+    // 12 threads on 12 cores against 11: nine per cent, and the margin is half of a quarter
+    EXPECT_EQ(cores.size(), by_idle > 0 ? 24u : 23u);
+  }
+}
+
+TEST(Creation, aFewThreadsStayOnTheirCreatorsNode) {
+  // By idle cores: up to an eighth of 32 cores, while the other node has no more than two idle ones more.
+  const Machine machine = two_sockets(32);
+  SchedulerSettings settings = quiet();
+  settings.new_by_idle_cores = 1;
+  Scheduler scheduler{machine, settings, {}, 1};
+  std::vector<bool> with_the_first;
+  for (std::size_t thread = 0; thread < 8; ++thread) {
+    scheduler.add(all(machine));
+    with_the_first.push_back(machine.node_of(scheduler.core_of(ThreadId{thread})) == machine.node_of(scheduler.core_of(a)));
+  }
+  EXPECT_THAT(with_the_first, ElementsAre(true, true, true, false, true, false, false, false));
+}
+
 TEST(Creation, followsTheSeed) {
   const Machine machine = two_sockets(8);
   const auto cores = [&](std::uint64_t seed) {
