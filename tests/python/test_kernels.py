@@ -159,7 +159,7 @@ BREAKAGES = [
     ("threads_postponed", "queue->waiting[queue->taken % QUEUE]", "queue->waiting[0]"),
     ("threads_pingpong", ".word = 1", ".word = 1, .next = 1"),
     ("threads_teams", "made[14] = made[14] * c[5];", "made[14] = made[14] * c[0];"),
-    ("threads_teams", "made[12] = c[2] * c[2];", "made[12] = c[2] + c[2];"),
+    ("threads_teams", "(made)[12] = (c)[2] * (c)[2];", "(made)[12] = (c)[2] + (c)[2];"),
     ("threads_counters", "order[k] = (struct order){&count[k], k};", "order[k] = (struct order){&count[0], k};"),
     ("threads_counters", "sampled[sample][k] = count[k];", "sampled[sample][k] = count[k] + 1;"),
     ("threads_mix", "(leader->number + 1) % prime", "(leader->number + 2) % prime"),

@@ -81,4 +81,22 @@ KERNEL_UNTRACED static int64_t wrong_ring(const uint64_t* ring, int64_t n, int64
   return wrong;
 }
 
+/* ---- statements on variables in memory, as the programs that S3 cites repeat them (pdpriyanka/CPU-Benchmarking): three go on from what
+ * they made before, the others start from constants ---- */
+#define FOURTEEN_STATEMENTS(made, c) \
+  (made)[0] = (made)[0] + (c)[4];    \
+  (made)[1] = (c)[0] + (c)[1];       \
+  (made)[2] = (c)[1] * (c)[2];       \
+  (made)[3] = (made)[3] + (c)[0];    \
+  (made)[4] = (c)[2] * (c)[3];       \
+  (made)[5] = (c)[3] + (c)[4];       \
+  (made)[6] = (made)[6] + (c)[1];    \
+  (made)[7] = (c)[0] * (c)[3];       \
+  (made)[8] = (c)[2] + (c)[3];       \
+  (made)[9] = (c)[0] * (c)[2];       \
+  (made)[10] = (c)[0] + (c)[3];      \
+  (made)[11] = (c)[1] * (c)[3];      \
+  (made)[12] = (c)[2] * (c)[2];      \
+  (made)[13] = (c)[3] * (c)[3];
+
 #endif

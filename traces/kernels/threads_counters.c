@@ -32,20 +32,7 @@ struct order {
     volatile number c[CONSTANTS] = {3, 5, 7, 11, 2}, made[MADE] = {0};       \
     volatile int64_t operations = 0;                                         \
     for (int64_t i = 0; i < iterations; ++i) {                               \
-      made[0] = made[0] + c[4];                                              \
-      made[1] = c[0] + c[1];                                                 \
-      made[2] = c[1] * c[2];                                                 \
-      made[3] = made[3] + c[0];                                              \
-      made[4] = c[2] * c[3];                                                 \
-      made[5] = c[3] + c[4];                                                 \
-      made[6] = made[6] + c[1];                                              \
-      made[7] = c[0] * c[3];                                                 \
-      made[8] = c[2] + c[3];                                                 \
-      made[9] = c[0] * c[2];                                                 \
-      made[10] = c[0] + c[3];                                                \
-      made[11] = c[1] * c[3];                                                \
-      made[12] = c[2] * c[2];                                                \
-      made[13] = c[3] * c[3];                                                \
+      FOURTEEN_STATEMENTS(made, c)                                           \
       made[14] = c[4] * c[3];                                                \
       operations = operations + OPERATIONS;                                  \
       *count = operations;                                                   \

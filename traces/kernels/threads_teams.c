@@ -22,21 +22,8 @@ struct result {
     volatile number c[CONSTANTS] = {3, 5, 7, 11, 2, minus_one}, made[MADE] = {0}; \
     made[14] = 1;                                                                 \
     for (volatile number i = 0; i < (number)iterations; i = i + 1) {              \
-      made[0] = made[0] + c[4];                                                   \
-      made[1] = c[0] + c[1];                                                      \
-      made[2] = c[1] * c[2];                                                      \
-      made[3] = made[3] + c[0];                                                   \
-      made[4] = c[2] * c[3];                                                      \
-      made[5] = c[3] + c[4];                                                      \
-      made[6] = made[6] + c[1];                                                   \
-      made[7] = c[0] * c[3];                                                      \
-      made[8] = c[2] + c[3];                                                      \
-      made[9] = c[0] * c[2];                                                      \
+      FOURTEEN_STATEMENTS(made, c)                                                \
       made[14] = made[14] * c[5];                                                 \
-      made[10] = c[0] + c[3];                                                     \
-      made[11] = c[1] * c[3];                                                     \
-      made[12] = c[2] * c[2];                                                     \
-      made[13] = c[3] * c[3];                                                     \
     }                                                                             \
     struct result* result = kernel_allocate("threads_teams", 1, sizeof *result);  \
     for (int k = 0; k < MADE; ++k) result->made[k] = (double)made[k];             \
