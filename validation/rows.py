@@ -129,6 +129,7 @@ def _row(
 
 
 predicted = partial(_row, "predicted")  # a row that is evidence
+fitted = partial(_row, "fitted")  # a row that set a number, or was in view when a choice was made
 identity = partial(_row, "identity")  # a row that follows from a definition or a choice of ours
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from validation.published.reference import Reference
 from validation.published.s2.cases import MACHINE, NEAR_PERCENT, References
 from validation.published.s2.replays import Compared
-from validation.rows import Row, agrees, identity, not_compared, predicted
+from validation.rows import Row, agrees, fitted, identity, not_compared, predicted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,7 @@ def gain_rows(printed: References, by_cores: Mapping[int, Sequence[Compared]]) -
     inside = least - 0.005 <= min(gains.values()) and max(gains.values()) <= most + 0.005
     published = f"{100 * least:.0f} to {100 * most:.0f} %"
     what = "gain of latency-aware by cores, mean of the seeds"
-    yield predicted("C42", MACHINE, what, published, shown, inside, command, "of nodes in unit time")
+    yield fitted("C42", MACHINE, what, published, shown, inside, command, "of nodes in unit time")
     lowest, highest = min(gains, key=lambda cores: gains[cores]), max(gains, key=lambda cores: gains[cores])
     ordered = list(gains.values())
     monotone = ordered in (sorted(ordered), sorted(ordered, reverse=True))
@@ -117,7 +117,7 @@ def gain_rows(printed: References, by_cores: Mapping[int, Sequence[Compared]]) -
     text = f"{min(misses):.3f} to {max(misses):.3f}"
     alike = min(misses) >= 0.95 and max(misses) <= 1.05
     what = "lines of core 0, latency-aware over regular"
-    yield predicted("C44", MACHINE, what, "about equal", text, alike, command)
+    yield fitted("C44", MACHINE, what, "about equal", text, alike, command)
     walks = {cores: max(one.aware.walks_per_access for one in found) for cores, found in by_cores.items()}
     covered = {cores: max(one.aware.reserved_bytes for one in found) <= 128 << 20 for cores, found in by_cores.items()}
     text = ", ".join(
