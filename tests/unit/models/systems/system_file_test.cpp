@@ -47,7 +47,7 @@ busy_factor = { value = 16, source = "T" }
   EXPECT_EQ(file.sources.at("T"), "a test");
   EXPECT_EQ(file.system.scheduler.latency, Time::from_seconds(5e-3));
   EXPECT_EQ(file.system.scheduler.busy_factor, 16);
-  ASSERT_EQ(file.parameters.size(), 34u);
+  ASSERT_EQ(file.parameters.size(), 35u);
   EXPECT_EQ(file.parameters[1].path, "faults.serial");
   EXPECT_EQ(file.parameters[1].high, "2.7 us");
   EXPECT_TRUE(file.parameters[4].assumed);  // mapping.call: left out
@@ -73,6 +73,7 @@ TEST(SystemFile, refusesWhatItDoesNotKnowWithTheUsersLine) {
   refuses(head + "[faults]\nzeroing = { value = 1.5, source = \"T\" }\n", "mine.toml:4:11: faults.zeroing is above 1; allowed: 0 to 1");
   refuses(head + "[mapping]\nexcludes_faults = { value = 2, source = \"T\" }\n", "mapping.excludes_faults is above 1");
   refuses(head + "[balancing]\navailable = { value = 2, source = \"T\" }\n", "balancing.available is above 1");
+  refuses(head + "[scheduler]\nnew_by_idle_cores = { value = 2, source = \"T\" }\n", "scheduler.new_by_idle_cores is above 1");
 }
 
 TEST(SystemFile, defaultIsWhatAReplayTakesByItself) {
