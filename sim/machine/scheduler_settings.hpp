@@ -18,7 +18,7 @@ struct SchedulerSettings {
   double busy_factor = 32;
   double imbalance = 1.25;  // act if the load of the busiest group exceeds one's own by this factor
   // A new thread goes to the group with the least load (0), or to the one with most idle cores while one has any (1; Linux since 5.5).
-  double new_by_idle_cores = 0;
+  double new_by_idle_cores = 1;
   Time cache_hot = Time::from_seconds(0.5e-3);     // a thread that ran this recently is not migrated at first
   Time context_switch = Time::from_seconds(2e-6);  // a core switches to another thread
   // An idle core begins to run a thread that had gone to sleep; the deep one if it was idle for longer than the residency.

@@ -94,6 +94,7 @@ TEST(SystemFile, defaultIsWhatAReplayTakesByItself) {
   EXPECT_EQ(described.balancing.available, built_in.balancing.available);
   EXPECT_EQ(described.balancing.hinting_fault, built_in.balancing.hinting_fault);
   EXPECT_EQ(described.balancing.scan, built_in.balancing.scan);
+  EXPECT_EQ(described.scheduler.new_by_idle_cores, built_in.scheduler.new_by_idle_cores);
 }
 
 TEST(SystemFile, eachShippedOneIsReadAndNamesItsSources) {
