@@ -136,6 +136,17 @@ def test_a_trace_without_accesses_is_never_ranked(homenode: Run, tmp_path: Path)
         hn.replay(tmp_path / "idle.hnt", "xeon-x5550-2s", threads=1)
 
 
+def test_a_program_that_is_killed_early_says_so(homenode: Run, tmp_path: Path) -> None:
+    (tmp_path / "killed.c").write_text(
+        "#include <signal.h>\nint cells[8];\n"
+        "int main(void) { for (int i = 0; i < 8; ++i) cells[i] = i; return raise(SIGKILL); }\n"
+    )
+    assert homenode("cc", "-g", "killed.c", "-o", "killed").status == 0
+    captured = homenode("capture", "--", "./killed")
+    assert "it holds no accesses: the program was ended before it had handed on its first ones, or " in captured.stderr
+    assert "truncated: the program was ended by signal 9 (SIGKILL)" in captured.stderr
+
+
 LOCAL = """#include <stdio.h>
 int main(void) {
   double cells[1000], sum = 0;

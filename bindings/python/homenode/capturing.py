@@ -75,6 +75,8 @@ def capture(
 
 
 _LEAST_TIMED, _MOST_TIMED = 2, 8  # the first one also warms the program's files
+# Seconds, and runs of the traced program, which is slower, after which the twin is taken for one that waits for ever.
+_LONGEST_AGAIN, _TIMES_AGAIN = 60, 5
 _SHARE_TIMED = 0.1  # of the traced run's seconds: how long the third and later runs may make it
 
 
@@ -302,7 +304,7 @@ class _Run:
                     )
                     traced_seconds = time.monotonic() - begin
                     if ending is not Ending.interrupted:
-                        counting = self._count_work(environment, counts_to)
+                        counting = self._count_work(environment, counts_to, traced_seconds)
                         if counting is ending is Ending.own and status in self._asked.success and self._is_timed():
                             self._time(environment, counts_to, traced_seconds)
                         ending = Ending.interrupted if counting is Ending.interrupted else ending
@@ -346,7 +348,7 @@ class _Run:
         words = f"{self._words.name} ended with {how_it_ended(status)}{': ' if said else ''}{said}"
         return CaptureError(f"{words}; nothing was written")
 
-    def _count_work(self, environment: dict[str, str], counts: BinaryIO) -> Ending:
+    def _count_work(self, environment: dict[str, str], counts: BinaryIO, traced_seconds: float) -> Ending:
         """Instructions by class, counted by the uninstrumented twin, into a pipe; nothing when the program has none."""
         program = Path(self._words.words[0])
         twin = beside(program, "twin")
@@ -361,7 +363,17 @@ class _Run:
                 )
             return Ending.own
         self._progress(f"counting instructions of {self._words.name}")
-        return self._again(twin, "HOMENODE_WORK", environment, counts)
+        limit = _LONGEST_AGAIN + _TIMES_AGAIN * traced_seconds
+        ending = self._again(twin, "HOMENODE_WORK", environment, counts, limit)
+        if ending is Ending.timed_out and (self._asked.timeout is None or limit < self._asked.timeout):
+            warnings.warn(
+                f"{twin.name}, which counts instructions, was ended after {limit:.0f} s, where the traced program took "
+                f"{traced_seconds:.0f} s: a thread of it may wait for another in a loop that is not seen; times of this trace lack "
+                "what was not counted",
+                UncountedProgram,
+                stacklevel=2,
+            )
+        return ending
 
     def _is_timed(self) -> bool:
         return self._asked.times and self._asked.alias_over is None
@@ -378,18 +390,23 @@ class _Run:
         self._progress(f"timing {self._words.name}")
         runs, begin = 0, time.monotonic()
         while is_timed_again(runs, time.monotonic() - begin, traced_seconds):
-            if self._again(timed, "HOMENODE_TIMED", {**environment, "HOMENODE_TEAM": "1"}, counts) is not Ending.own:
+            team_of_one = {**environment, "HOMENODE_TEAM": "1"}
+            limit = _LONGEST_AGAIN + traced_seconds
+            if self._again(timed, "HOMENODE_TIMED", team_of_one, counts, limit) is not Ending.own:
                 return
             runs += 1
 
-    def _again(self, program: Path, variable: str, environment: dict[str, str], counts: BinaryIO) -> Ending:
-        """Run the twin or the timed program; it writes to the pipe, and is not heard."""
+    def _again(
+        self, program: Path, variable: str, environment: dict[str, str], counts: BinaryIO, limit: float
+    ) -> Ending:
+        """Run the twin or the timed program for so many seconds; it writes to the pipe, and is not heard."""
         pipe_end = os.fdopen(os.dup(counts.fileno()), "wb")  # becomes the program's alone
         words = [str(program), *self._words.words[1:]]
         environment = {**environment, variable: f"/dev/fd/{pipe_end.fileno()}"}
         silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with self._source.opened() as stdin:
-            status, ending = run(words, environment, pipe_end, self._asked.timeout, stdin=stdin, **silent)
+            timeout = limit if self._asked.timeout is None else min(limit, self._asked.timeout)
+            status, ending = run(words, environment, pipe_end, timeout, stdin=stdin, **silent)
         if status and self._words.kernel is not None and ending is Ending.own:
             raise self._failed(status)
         return ending

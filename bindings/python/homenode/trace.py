@@ -121,7 +121,8 @@ class Trace:
         if self._core.ran_on_library_threads:
             found.append(_ON_LIBRARY_THREADS)
         if self.accesses == 0:
-            found.append(f"it holds no accesses: {self._why_no_accesses()}")
+            killed = "" if self.complete else "the program was ended before it had handed on its first ones, or "
+            found.append(f"it holds no accesses: {killed}{self._why_no_accesses()}")
         return found
 
     def _why_no_accesses(self) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 _SAID, _STATUS = b"homenode: interrupted\n", 130
 
@@ -29,21 +30,36 @@ def _early(name: str) -> int:
         return _STATUS
 
 
+def _compiler(function: str) -> int:
+    """A compiler: of the package it needs nothing but modules that import no other, and all of it takes as long to import as gcc runs."""
+    from importlib.util import find_spec, module_from_spec
+
+    if "homenode" not in sys.modules and (spec := find_spec("homenode")) is not None:
+        sys.modules["homenode"] = module_from_spec(spec)  # its folder, without what its __init__ imports
+    return _early(f"homenode.compiler.programs:{function}")
+
+
+_COMPILERS = {"cc": "cc", "c++": "cxx", "fortran": "fortran"}
+
+
 def homenode() -> int:
     """`homenode`."""
+    if sys.argv[1:2] and (function := _COMPILERS.get(sys.argv[1])) is not None:
+        del sys.argv[1]
+        return _compiler(function)
     return _early("homenode.cli.main:main")
 
 
 def cc() -> int:
     """`homenode-cc`, `homenode-gcc`."""
-    return _early("homenode.compiler.programs:cc")
+    return _compiler("cc")
 
 
 def cxx() -> int:
     """`homenode-c++`, `homenode-g++`."""
-    return _early("homenode.compiler.programs:cxx")
+    return _compiler("cxx")
 
 
 def fortran() -> int:
     """`homenode-fortran`, `homenode-gfortran`."""
-    return _early("homenode.compiler.programs:fortran")
+    return _compiler("fortran")

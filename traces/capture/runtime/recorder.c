@@ -265,6 +265,11 @@ static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t addre
   hn_let_go();
 }
 
+/* The same word thousands of times: a flag that another thread is to set? A million times, or in a team and with nothing in between. */
+static __attribute__((noinline)) void read_again(const struct entry* e, uintptr_t pc) {
+  if ((e->count & 0xfffff) == 0 || (e->dsequence == 1 && hn_in_team())) hn_spun_plainly((const void*)pc);
+}
+
 __attribute__((always_inline)) static inline void record(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags) {
   if (__builtin_expect(!hn_on, 0)) return;
   if (kind == HN_READ &&
@@ -284,8 +289,7 @@ __attribute__((always_inline)) static inline void record(uintptr_t address, uint
     ++e->count;
     e->last = e->last_address = address;
     e->last_sequence = sequence;
-    /* A million times the same word: a flag that another thread is to set? */
-    if (__builtin_expect((e->count & 0xfffff) == 0, 0) && e->stride == 0 && kind == HN_READ) hn_spun_plainly((const void*)pc);
+    if (__builtin_expect((e->count & 0xfff) == 0, 0) && e->stride == 0 && kind == HN_READ) read_again(e, pc);
     if (note) note_value(e, address, width, true);
   } else {
     __builtin_prefetch((const void*)address); /* what the program is about to wait for, and note_value before it */
@@ -379,7 +383,18 @@ static inline void stored(const volatile void* word) {
   COMPARE(bits, type, strong) \
   COMPARE(bits, type, weak)   \
   FETCH(bits, type, add) FETCH(bits, type, sub) FETCH(bits, type, and) FETCH(bits, type, or) FETCH(bits, type, xor) FETCH(bits, type, nand)
-ATOMICS(8, uint8_t) ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t) void __tsan_atomic_thread_fence(int order) {
+ATOMICS(8, uint8_t) ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t)
+/* `omp flush` over and over, with next to nothing in between: a thread of a team waits for a flag. */
+static __attribute__((noinline)) void fenced(const void* site) {
+  static const void* last;
+  static uint64_t sequence;
+  static unsigned times;
+  if (last != site || hn_sequence - sequence > 4) last = site, times = 0;
+  sequence = hn_sequence;
+  if (++times % 64 == 0 && hn_in_team()) hn_spun_plainly(site);
+}
+void __tsan_atomic_thread_fence(int order) {
   (void)order, __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (hn_on) fenced((const void*)PC);
 }
 void __tsan_atomic_signal_fence(int order) { (void)order; }

@@ -116,6 +116,7 @@ void hn_nested_losses(void); /* before the end: how often inner teams were seria
 void hn_threads_open(void);                                   /* the calling thread is the program's first one */
 void hn_threads_close(void);                                  /* a child of the program's: its threads are its own affair */
 void hn_note_traced_code(const void* pc);                     /* its module was compiled for tracing */
+bool hn_in_team(void);                                        /* others of the caller's team may run */
 void hn_spun_on(const volatile void* word, const void* site); /* loads of it found nothing new for a while */
 void hn_spun_plainly(const void* site);                       /* the same with plain loads */
 extern unsigned hn_words_waited_for;

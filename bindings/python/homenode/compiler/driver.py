@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from homenode.compiler import stand_ins
+from homenode.compiler import spins, stand_ins
 from homenode.compiler.command_line import CommandLine, Source, expanded
 from homenode.compiler.copies import as_calls
 from homenode.compiler.fortran_pragmas import included, rewrite_fortran, without_markers
@@ -195,7 +195,9 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         # The twin: original schedule, original optimisation, counters in the final assembly; -g1 for the lines of its blocks.
         assembly, counted, twin, plain = (folder / file for file in ("twin.s", "counted.s", "twin.o", "plain.o"))
         _run(*compiler, "-x", language, "-S", *flags, "-w", "-g1", "-fno-lto", text, "-o", assembly)
-        counted.write_text(with_counters(assembly.read_text("latin-1")), "latin-1")
+        code, heads = spins.routed(assembly.read_text("latin-1"))
+        counted.write_text(spins.with_hooks(with_counters(code), heads), "latin-1")
+        assembly.write_text(spins.with_hooks(code, heads), "latin-1")
         _run(*compiler, "-c", counted, "-o", twin)
         _run(*compiler, "-c", assembly, "-o", plain)
         notes = folder / "notes"

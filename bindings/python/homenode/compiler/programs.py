@@ -1,5 +1,6 @@
 """The programs homenode-cc, homenode-gcc and their kin: `homenode cc`, `homenode c++` and `homenode fortran` under one word."""
 
+import io
 import sys
 
 from homenode.compiler.driver import main
@@ -11,7 +12,17 @@ def run(words: list[str], driver: str) -> int:
     if asks_for_help(words):
         print(help_of(driver))
         return 0
-    return main(words, driver)
+    for stream in (sys.stdout, sys.stderr):  # names of files need not be text
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return main(words, driver)
+    except OSError as error:
+        print(
+            f"homenode {driver}: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}",
+            file=sys.stderr,
+        )
+        return 2
 
 
 def cc() -> int:
