@@ -6,6 +6,8 @@
 #include "bindings/machine_handle.hpp"
 #include "models/machines/native/calibrate.hpp"
 #include "models/machines/native/detect.hpp"
+#include "models/machines/native/measure.hpp"
+#include "models/machines/native/other_thread.hpp"
 #include "models/machines/native/shared_capacity.hpp"
 
 namespace homenode::python {
@@ -63,8 +65,12 @@ void bind_native(py::module_& module) {
     return py::dict("last_level_dependent"_a = capacity.last_level_dependent, "last_level_independent"_a = capacity.last_level_independent,
                     "memory_latency"_a = capacity.memory_latency, "core_to_core"_a = capacity.core_to_core,
                     "read_bandwidth"_a = capacity.read_bandwidth, "one_to_one"_a = capacity.one_to_one,
-                    "page_fault"_a = capacity.page_fault, "cold_page_fault"_a = capacity.cold_page_fault);
+                    "page_fault"_a = capacity.page_fault, "cold_page_fault"_a = capacity.cold_page_fault,
+                    "other_thread"_a = capacity.other_thread);
   });
+  module.def(
+      "other_thread_share",
+      [](unsigned probes) { return without_gil([&] { return native::other_thread_share(native::usable_cpus(), probes); }); }, "probes"_a);
   module.def("calibrate", &calibrate_host, "largest_working_set"_a, "array"_a, "repeats"_a, "most_passes"_a, "progress"_a = py::none());
 }
 

@@ -37,6 +37,12 @@ def test_a_page_keeps_its_text_and_tells_what_became_slower(tmp_path: Path) -> N
     assert "| line | 19 | 0.006333 | 0.3167 | 0.76 |" in text
 
 
+def test_rows_beside_others_are_told_of() -> None:
+    rows = [{**bench._row(name, 1e9, 1.0), "others": share} for name, share in (("native", 0.0), ("flow", 0.95))]
+    assert bench_page.beside_others(rows) == "After 1 of 2 rows others had work on these cores: flow."
+    assert bench_page.beside_others(rows[:1]) == "After 0 of 1 rows others had work on these cores."
+
+
 def test_raw_addresses_are_the_same_accesses(trace: hn.Trace) -> None:
     from_runs, raw = (bench._measure_engine("line", str(trace.path), "xeon-x5550-2s", "auto", raw) for raw in (0, 1))
     assert raw["accesses"] == from_runs["accesses"] == trace.accesses

@@ -336,6 +336,15 @@ def test_a_measurement_between_unlike_neighbours_is_repeated(monkeypatch: pytest
     assert shared == pytest.approx(Shared(16e6, 16e6, 60.0, 40.0, 4e10, (5e10 * 6e10) ** 0.5, 1e3, 2e3))
 
 
+def test_a_measurement_beside_others_on_its_cores_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet = Shared(8e6, 8e6, 60.0, 40.0, 4e10, 5e10, 1e3, 2e3, 0.02)
+    states = iter([quiet, quiet._replace(other_thread=0.9), quiet, quiet])
+    monkeypatch.setattr(compare, "shared_now", lambda machine: next(states))
+    runs = iter([Measurement(seconds, 0.0, 1, {}) for seconds in (1.0, 2.0, 3.0)])
+    native, _ = compare.beside_neighbours(lambda: next(runs), hn.Machine.load("xeon-x5550-2s"))
+    assert native.seconds == 3
+
+
 def test_the_ablation_is_what_replays_without_each_mechanism_take(trace_file: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "validation.native.ablation", trace_file, MACHINE, "1", tmp_path]
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)

@@ -8,12 +8,16 @@ import homenode as hn
 from homenode import _core
 
 STEADY = 1.3  # two measurements within this factor are of one state
+MOST_OTHERS = (
+    0.1  # of the time: a core's two threads have half of its front end each (models/machines/native/other_thread.hpp)
+)
+_STEADY = 6  # so many numbers of `Shared` have to be
 
 
 class Shared(NamedTuple):
     """Bytes of the last level that serve loads that wait for each other, and loads that do not; nanoseconds of a load from memory, and
     from core to core, as the hypervisor has put them; bytes a second of all cores together, loads and copies; nanoseconds of a page
-    fault, of little new memory and of more than a last level."""
+    fault, of little new memory and of more than a last level; the share of the time in which others had work on these cores."""
 
     last_level_dependent: float
     last_level_independent: float
@@ -23,11 +27,17 @@ class Shared(NamedTuple):
     one_to_one: float
     page_fault: float
     cold_page_fault: float
+    other_thread: float = 0.0
 
     def near(self, other: "Shared") -> bool:
-        """Whether a run between the two had steady neighbours. Page faults, which swing by more, are not asked."""
-        pairs = zip(self[:-2], other[:-2], strict=True)
-        return all(max(a, b) <= STEADY * max(1.0, min(a, b)) for a, b in pairs)
+        """Whether a run between the two had steady neighbours, and its cores for itself.
+
+        Page faults, which swing by more, are not asked.
+        """
+        pairs = zip(self[:_STEADY], other[:_STEADY], strict=True)
+        return max(self.other_thread, other.other_thread) <= MOST_OTHERS and all(
+            max(a, b) <= STEADY * max(1.0, min(a, b)) for a, b in pairs
+        )
 
     def between(self, other: "Shared") -> "Shared":
         """Geometric means."""

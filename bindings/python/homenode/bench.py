@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from homenode import bench_page, bench_study
+from homenode import _core, bench_page, bench_study
 
 N, SWEEPS = 2048, 2
 ACCESSES_PER_SWEEP = 6 * (N - 2) ** 2
@@ -39,6 +39,7 @@ def _row(
         "accesses_per_second": accesses / seconds,
         "ratio_to_native": None,
         "peak_rss_bytes": rss_bytes,
+        "others": _core.other_thread_share(300),  # right after it was measured
     }
     if bytes_per_access is not None:
         row["bytes_per_access"] = bytes_per_access
@@ -335,6 +336,7 @@ def main() -> None:
             memory,
         )
     Console().print(table)
+    print(bench_page.beside_others(measured))
     for row in measured:
         if "note" in row:
             print(row["note"])

@@ -9,6 +9,7 @@ from typing import Any
 
 PAGE = Path("docs/performance.md")
 SLOWER = 0.8  # of the page's ratio to native: a row below it is told of
+_OTHERS = 0.1  # of the probes after a row
 _HEAD = ("row", "M accesses/s", "x native", "x cachegrind", "x the page before", "bytes/access", "peak MB")
 _LINE = re.compile(r"\| (?P<row>[^|]+?) \| [^|]* \| (?P<ratio>\d[\d.e+-]*) \|")
 
@@ -26,6 +27,13 @@ def slower(rows: list[dict[str, Any]], before: dict[str, float]) -> list[str]:
         if row["name"] in before and row["ratio_to_native"] is not None
         and row["ratio_to_native"] < SLOWER * before[row["name"]]
     ]  # fmt: skip
+
+
+def beside_others(rows: list[dict[str, Any]]) -> str:
+    """Whether these cores were the bench's alone, as their front ends tell (models/machines/native/other_thread.hpp)."""
+    busy = [row["name"] for row in rows if row["others"] > _OTHERS]
+    said = f"After {len(busy)} of {len(rows)} rows others had work on these cores"
+    return f"{said}: {', '.join(busy)}." if busy else f"{said}."
 
 
 def _cells(row: dict[str, Any], before: dict[str, float]) -> tuple[str, ...]:
@@ -55,7 +63,9 @@ def renew(rows: list[dict[str, Any]], page: Path = PAGE) -> str:
     own, _, notes = text.partition("<!-- rows -->")
     _, _, notes = notes.partition("<!-- end of rows -->")
     when = f"{datetime.date.today().isoformat()}, {platform.machine()}, {_processor()}."
-    notes_of_rows = [textwrap.fill(row["note"], 100) for row in rows if "note" in row]
+    notes_of_rows = [
+        textwrap.fill(note, 100) for note in (beside_others(rows), *(row["note"] for row in rows if "note" in row))
+    ]
     body = "\n".join(["", when, "", *table(rows, before), "", *(f"{one}\n" for one in notes_of_rows)])
     page.write_text(f"{own}<!-- rows -->\n{body}\n<!-- end of rows -->{notes}", encoding="utf-8")
     lost = slower(rows, before)

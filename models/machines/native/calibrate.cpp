@@ -3,14 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
+#include <thread>
 
 #include "models/machines/native/describe_host.hpp"
 #include "models/machines/native/detect.hpp"
 #include "models/machines/native/estimators.hpp"
 #include "models/machines/native/measure_system.hpp"
 #include "models/machines/native/measure_tasks.hpp"
+#include "models/machines/native/other_thread.hpp"
 
 namespace homenode {
 namespace {
@@ -45,7 +48,10 @@ private:
   // On the first CPU; or wherever `measure` puts its threads.
   void pinned(const std::string& name, std::function<void(const Found&)> measure) {
     steps_.push_back(
-        {name, [cpu = cpus_.front(), measure = std::move(measure)](const Found& found) { native::on_cpu(cpu, [&] { measure(found); }); }});
+        {name,
+         [cpu = cpus_.front(), measure = std::move(measure)](const Found& found) { native::on_cpu(cpu, [&] { measure(found); }); },
+         false,
+         {cpus_.front()}});
   }
   void spread_out(const std::string& name, std::function<void(const Found&)> measure, bool switches = false) {
     steps_.push_back({name, std::move(measure), switches});
@@ -305,8 +311,14 @@ HostCalibration calibrate(const CalibrationOptions& given) {
   });
   DetectedHost detected = detect_host(result.cpus_sharing_cores);
   const CalibrationPlan plan = calibration_plan(detected.file.machine, options, memory_of_host(), cpus.size());
+  native::MeasuringEnvironment environment{options.progress};
+  environment.others = [&cpus](const native::MeasuringStep& step) {
+    const std::vector<unsigned>& used = step.cpus.empty() ? cpus : step.cpus;
+    return native::other_thread_share(used, std::max(50u, 1000 / static_cast<unsigned>(used.size())));
+  };
+  environment.pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds{20}); };
   const native::Figures figures =
-      native::measure_in_passes(Steps{plan, cpus, options.repeats, detected}.all(), options.settling, {options.progress});
+      native::measure_in_passes(Steps{plan, cpus, options.repeats, detected}.all(), options.settling, environment);
   const HostFigures host{figures, plan, options.settling};
   result.cpus = detected.cpus;
   result.nodes = detected.nodes;

@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "models/machines/native/other_thread.hpp"
+
 namespace homenode::native {
 namespace {
 
@@ -24,6 +26,18 @@ double reach(const std::vector<double>& samples) {
   const double farthest = std::max(interval.high - median, median - interval.low);
   if (farthest == 0) return 0;
   return median == 0 ? 1 : farthest / std::abs(median);
+}
+
+constexpr unsigned most_pauses = 10;
+
+// How much others had to do when they were asked last.
+double without_others(const MeasuringEnvironment& environment, const MeasuringStep& step) {
+  double share = environment.others(step);
+  for (unsigned pause = 0; share > most_other_thread_share && environment.pause && pause < most_pauses; ++pause) {
+    environment.pause();
+    share = environment.others(step);
+  }
+  return share;
 }
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
@@ -109,11 +123,15 @@ Figures measure_in_passes(const std::vector<MeasuringStep>& steps, const Settlin
         environment.progress("pass " + std::to_string(pass + 1) + " of at most " + std::to_string(limits.most_passes) + ": " +
                              steps[s].name);
       std::vector<std::tuple<std::string, double, Kind>> found;
+      double others = environment.others ? without_others(environment, steps[s]) : 0;
       const Usage before = environment.usage();
       steps[s].measure([&](const std::string& name, double value, Kind kind) { found.emplace_back(name, value, kind); });
       Usage meanwhile = environment.usage() - before;
       if (steps[s].switches_threads) meanwhile.involuntary_switches = 0;
-      const std::string disturbed = disturbance({}, meanwhile);
+      if (environment.others) others = std::max(others, environment.others(steps[s]));
+      std::string disturbed = disturbance({}, meanwhile);
+      if (disturbed.empty() && others > most_other_thread_share)
+        disturbed = "others had work on its cores in " + percent(others) + " of the probes before or after it";
       for (const auto& [name, value, kind] : found) {
         figures.add(name, value, kind, disturbed);
         of_step[s].insert(name);

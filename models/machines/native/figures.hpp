@@ -54,12 +54,16 @@ struct MeasuringStep {
   using Found = std::function<void(const std::string& figure, double value, Kind)>;
   std::string name;
   std::function<void(const Found&)> measure;
-  bool switches_threads = false;  // by itself: that threads lose their processor is no sign of others
+  bool switches_threads = false;    // by itself: that threads lose their processor is no sign of others
+  std::vector<unsigned> cpus = {};  // on which it runs; empty: all
 };
 struct MeasuringEnvironment {
   // Told "pass 3 of at most 15: NAME" before each step of each pass; may be empty.
   std::function<void(const std::string& step)> progress{};
   std::function<Usage()> usage = usage_now;
+  // The share of the time in which others had work on a step's cores (other_thread.hpp), asked before and after it; may be empty.
+  std::function<double(const MeasuringStep&)> others{};
+  std::function<void()> pause{};  // before they are asked again: a step waits a while for them to go
 };
 // All steps, one after the other, again and again, so that a figure's samples lie as far apart as the whole calibration is long. From the
 // least number of passes on, steps of which all figures have settled are left out.

@@ -6,6 +6,7 @@
 #include "models/machines/native/estimators.hpp"
 #include "models/machines/native/measure.hpp"
 #include "models/machines/native/measure_system.hpp"
+#include "models/machines/native/other_thread.hpp"
 
 namespace homenode {
 namespace {
@@ -50,6 +51,7 @@ SharedCapacity shared_capacity(const Machine& machine) {
     capacity.page_fault = native::fault_nanoseconds(native::FirstAccess::write, little);
     capacity.cold_page_fault = native::fault_nanoseconds(native::FirstAccess::write, much);
   });
+  capacity.other_thread = native::other_thread_share(cpus, 500);
   if (cpus.size() > 1) capacity.core_to_core = native::core_to_core_nanoseconds(cpus[0], cpus[1], 20).median;
   capacity.read_bandwidth = native::bandwidth(native::Kernel::read, cpus, array, 3).median;
   capacity.one_to_one = native::bandwidth(native::Kernel::copy_nontemporal, cpus, array, 3).median;

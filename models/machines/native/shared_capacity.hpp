@@ -13,6 +13,7 @@ struct SharedCapacity {
   double core_to_core = 0;                     // nanoseconds, of the first two: a hypervisor moves them about; 0 if there is one
   double read_bandwidth = 0, one_to_one = 0;   // bytes a second of all cores together: loads; a copy with non-temporal stores
   double page_fault = 0, cold_page_fault = 0;  // nanoseconds of one that places a page: of little new memory; of more than a last level
+  double other_thread = 0;                     // share of the time in which others had work on these cores (other_thread.hpp)
 };
 // Takes about a second. `machine`: this host's description; its latencies of the last level and of memory tell hits from misses.
 SharedCapacity shared_capacity(const Machine& machine);

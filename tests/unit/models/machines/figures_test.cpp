@@ -114,6 +114,31 @@ TEST(Passes, AStepThatWasDisturbedIsMeasuredAgain) {
   EXPECT_TRUE(figures.settled("steady", limits));
 }
 
+TEST(Passes, AStepWaitsUntilOthersHaveLeftItsCores) {
+  // Others have work when asked first, and go while the step waits; during the second pass of three they are there again.
+  std::vector<double> shares{1, 1, 0.02, 0.02, 0.02, 0.9, 0, 0, 0, 0, 0, 0};
+  unsigned asked = 0, pauses = 0;
+  MeasuringEnvironment environment{{}, [] { return Usage{}; }};
+  environment.others = [&](const MeasuringStep&) { return asked < shares.size() ? shares[asked++] : 0; };
+  environment.pause = [&] { ++pauses; };
+  Script script{{100, 150, 100}};
+  const Figures figures = measure_in_passes({script.step("work")}, {.least_passes = 2, .most_passes = 3}, environment);
+  EXPECT_EQ(pauses, 2U);
+  EXPECT_EQ(script.calls, 3U);
+  EXPECT_EQ(figures.of("work", {.least_passes = 2}).value, 100);  // the pass beside others does not count
+}
+
+TEST(Passes, AStepThatWaitsInVainSaysThatOthersWereThere) {
+  unsigned pauses = 0;
+  MeasuringEnvironment environment{{}, [] { return Usage{}; }};
+  environment.others = [](const MeasuringStep&) { return 0.4; };
+  environment.pause = [&] { ++pauses; };
+  Script script{{100}};
+  const Figures figures = measure_in_passes({script.step("work")}, {.least_passes = 1, .most_passes = 1}, environment);
+  EXPECT_EQ(pauses, 10U);
+  EXPECT_THAT(figures.of("work", limits).disturbance, HasSubstr("others had work on its cores in 40 % of the probes"));
+}
+
 TEST(Passes, StepsThatSwitchThreadsThemselvesAreNotHeldAgainstOthers) {
   Usage now;
   const auto usage = [&] {
