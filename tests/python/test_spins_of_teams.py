@@ -95,6 +95,31 @@ def test_a_loop_that_waits_lets_the_others_go_on(
     assert hn.replay(first, "xeon-e5-2697v2-2s", threads=4, mapping="compact").seconds > 0
 
 
+# Its bound is read again after each call: the same word, and nobody waits.
+BOUND = """
+#include <stdlib.h>
+long samples = 100000, hits[4];
+int main(void) {
+#pragma omp parallel for num_threads(4)
+  for (int part = 0; part < 4; ++part) {
+    unsigned seed = part + 1;
+    long n = 0;
+    for (long i = 0; i < samples; ++i) n += rand_r(&seed) & 1;
+    hits[part] = n;
+  }
+  return hits[0] == 0;
+}
+"""
+
+
+def test_a_bound_that_is_read_again_is_no_wait(homenode: Callable[..., Ended], tmp_path: Path) -> None:
+    (tmp_path / "bound.c").write_text(BOUND)
+    built = homenode("cc", "-O2", "-g", "-fopenmp", tmp_path / "bound.c", "-o", tmp_path / "bound")
+    assert built.status == 0, built.stderr
+    trace = hn.capture(command=[str(tmp_path / "bound")], timeout=60)
+    assert not any("spin" in loss["reason"] for loss in trace.inspect()["losses"])
+
+
 def loops(source: str, tmp_path: Path, *flags: str) -> int:
     """How many loops of a source wait, as gcc compiles it; what was made of it is assembled, too."""
     (tmp_path / "x.c").write_text(source)
@@ -111,6 +136,9 @@ WAIT = {
     "index": "extern int flag[], me; void f(void) { while (flag[me - 1] == 0) __sync_synchronize(); }",
     "exchange": "void f(char* lock) { while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE)) {} }",
     "pauses": "void f(volatile int* go) { while (!*go) for (int i = 0; i < 9; ++i) __asm__ volatile(\"pause\"); }",
+    "bit": "void f(int* l) { while (__atomic_fetch_or(l, 1, __ATOMIC_ACQUIRE) & 1) {} }",
+    "assembly": 'void f(int* l) { int o; do { o = 0; __asm__ volatile("lock; cmpxchgl %2, %1" : "+a"(o), "+m"(*l) : "r"(1)); }'
+    " while (o); }",
     "double": "void f(volatile double* go) { while (*go < 0.5) {} }",
 }  # fmt: skip
 GO_ON = {
@@ -126,10 +154,23 @@ GO_ON = {
 }
 
 
-@pytest.mark.parametrize("flags", [("-O1",), ("-O2",), ("-O3", "-march=haswell")])
+@pytest.mark.parametrize("flags", [("-O0",), ("-O1",), ("-O2",), ("-O3", "-march=haswell")])
 @pytest.mark.parametrize("name", WAIT)
 def test_loops_that_wait(name: str, flags: tuple[str, ...], tmp_path: Path) -> None:
     assert loops(WAIT[name], tmp_path, *flags) == 1
+
+
+# What is stored into the frame, as without optimisation everything is, is a register.
+UNOPTIMISED = {
+    "C11": "#include <stdatomic.h>\nvoid f(atomic_int* go) { while (!atomic_load(go)) {} }",
+    "local": "int flag; void f(void) { int seen = 0; while (!seen) { seen = __atomic_load_n(&flag, 0); } }",
+}
+
+
+@pytest.mark.parametrize("name", UNOPTIMISED)
+def test_loops_that_wait_with_variables_in_the_frame(name: str, tmp_path: Path) -> None:
+    assert loops(UNOPTIMISED[name], tmp_path, "-O0") == 1
+    assert loops(UNOPTIMISED[name], tmp_path, "-O2", "-fverbose-asm") == 1
 
 
 @pytest.mark.parametrize("flags", [("-O0",), ("-O1",), ("-O2",), ("-O3", "-march=haswell")])

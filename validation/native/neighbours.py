@@ -30,7 +30,7 @@ class Shared(NamedTuple):
     other_thread: float = 0.0
 
     def near(self, other: "Shared") -> bool:
-        """Whether a run between the two had steady neighbours, and its cores for itself.
+        """Whether a run between the two had steady neighbours, and its cores to itself.
 
         Page faults, which swing by more, are not asked.
         """
@@ -40,8 +40,9 @@ class Shared(NamedTuple):
         )
 
     def between(self, other: "Shared") -> "Shared":
-        """Geometric means."""
-        return Shared(*(math.sqrt(a * b) for a, b in zip(self, other, strict=True)))
+        """Geometric means; of the share of others the larger."""
+        means = Shared(*(math.sqrt(a * b) for a, b in zip(self, other, strict=True)))
+        return means._replace(other_thread=max(self.other_thread, other.other_thread))
 
 
 def shared_now(machine: hn.Machine) -> Shared:

@@ -39,7 +39,7 @@ def _row(
         "accesses_per_second": accesses / seconds,
         "ratio_to_native": None,
         "peak_rss_bytes": rss_bytes,
-        "others": _core.other_thread_share(300),  # right after it was measured
+        "others": _core.other_thread_share(300),  # when the row is made: a glance of a few milliseconds
     }
     if bytes_per_access is not None:
         row["bytes_per_access"] = bytes_per_access

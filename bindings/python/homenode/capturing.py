@@ -75,8 +75,9 @@ def capture(
 
 
 _LEAST_TIMED, _MOST_TIMED = 2, 8  # the first one also warms the program's files
-# Seconds, and runs of the traced program, which is slower, after which the twin is taken for one that waits for ever.
-_LONGEST_AGAIN, _TIMES_AGAIN = 60, 5
+# Seconds, and times of the traced run, after which twin and timed program are taken for such that wait for ever. A twin takes up to 34
+# times as long where next to no access is recorded, and a block has few instructions.
+_LONGEST_AGAIN, _TIMES_AGAIN, _TIMES_TIMED = 60, 60, 5
 _SHARE_TIMED = 0.1  # of the traced run's seconds: how long the third and later runs may make it
 
 
@@ -365,15 +366,20 @@ class _Run:
         self._progress(f"counting instructions of {self._words.name}")
         limit = _LONGEST_AGAIN + _TIMES_AGAIN * traced_seconds
         ending = self._again(twin, "HOMENODE_WORK", environment, counts, limit)
-        if ending is Ending.timed_out and (self._asked.timeout is None or limit < self._asked.timeout):
-            warnings.warn(
-                f"{twin.name}, which counts instructions, was ended after {limit:.0f} s, where the traced program took "
-                f"{traced_seconds:.0f} s: a thread of it may wait for another in a loop that is not seen; times of this trace lack "
-                "what was not counted",
-                UncountedProgram,
-                stacklevel=2,
-            )
+        self._warn_if_ended(
+            ending, limit, f"{twin.name}, which counts instructions,", "times of this trace lack what was not counted"
+        )
         return ending
+
+    def _warn_if_ended(self, ending: Ending, limit: float, what: str, so: str) -> None:
+        if ending is not Ending.timed_out or (self._asked.timeout is not None and self._asked.timeout <= limit):
+            return
+        warnings.warn(
+            f"{what} was ended after {limit:.0f} s, much longer than the traced program took: a thread of it may wait for another in a "
+            f"loop that is not seen; {so}",
+            UncountedProgram,
+            stacklevel=3,
+        )
 
     def _is_timed(self) -> bool:
         return self._asked.times and self._asked.alias_over is None
@@ -391,8 +397,10 @@ class _Run:
         runs, begin = 0, time.monotonic()
         while is_timed_again(runs, time.monotonic() - begin, traced_seconds):
             team_of_one = {**environment, "HOMENODE_TEAM": "1"}
-            limit = _LONGEST_AGAIN + traced_seconds
-            if self._again(timed, "HOMENODE_TIMED", team_of_one, counts, limit) is not Ending.own:
+            limit = _LONGEST_AGAIN + _TIMES_TIMED * traced_seconds
+            ending = self._again(timed, "HOMENODE_TIMED", team_of_one, counts, limit)
+            self._warn_if_ended(ending, limit, timed.name, "this trace lacks measured times")
+            if ending is not Ending.own:
                 return
             runs += 1
 

@@ -31,12 +31,16 @@ def _early(name: str) -> int:
 
 
 def _compiler(function: str) -> int:
-    """A compiler: of the package it needs nothing but modules that import no other, and all of it takes as long to import as gcc runs."""
+    """A compiler needs only modules that import nothing else of the package; to import all of it takes as long as gcc runs."""
     from importlib.util import find_spec, module_from_spec
 
-    if "homenode" not in sys.modules and (spec := find_spec("homenode")) is not None:
-        sys.modules["homenode"] = module_from_spec(spec)  # its folder, without what its __init__ imports
-    return _early(f"homenode.compiler.programs:{function}")
+    if "homenode" in sys.modules or (spec := find_spec("homenode")) is None:
+        return _early(f"homenode.compiler.programs:{function}")
+    sys.modules["homenode"] = module_from_spec(spec)  # its folder, without what its __init__ imports
+    try:
+        return _early(f"homenode.compiler.programs:{function}")
+    finally:
+        del sys.modules["homenode"]
 
 
 _COMPILERS = {"cc": "cc", "c++": "cxx", "fortran": "fortran"}

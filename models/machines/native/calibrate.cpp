@@ -53,8 +53,9 @@ private:
          false,
          {cpus_.front()}});
   }
-  void spread_out(const std::string& name, std::function<void(const Found&)> measure, bool switches = false) {
-    steps_.push_back({name, std::move(measure), switches});
+  void spread_out(const std::string& name, std::function<void(const Found&)> measure, bool switches = false,
+                  std::vector<unsigned> cpus = {}) {
+    steps_.push_back({name, std::move(measure), switches, std::move(cpus)});
   }
   std::vector<unsigned> first_cpus(std::size_t number) const {
     return {cpus_.begin(), cpus_.begin() + static_cast<std::ptrdiff_t>(number)};
@@ -104,17 +105,20 @@ private:
       spread_out("bandwidth of cache level " + std::to_string(level + 1),
                  [level, cpu = cpus_.front(), set = plan_.level_sets[level], r = repeats_](const Found& found) {
                    found(figure::delivery(level), native::bandwidth(Kernel::read, {cpu}, set, 4 * r).value, Kind::rate);
-                 });
+                 },
+                 false, {cpus_.front()});
     }
     for (const Kernel kernel : {Kernel::read, Kernel::copy_regular, Kernel::copy_nontemporal, Kernel::triad, Kernel::write_regular,
                                 Kernel::write_nontemporal, Kernel::update}) {
       for (const std::size_t threads : plan_.threads) {
         const bool of_one = kernel == Kernel::write_regular || kernel == Kernel::write_nontemporal || kernel == Kernel::update;
         if (of_one && threads > 1) continue;
-        spread_out("bandwidth: " + native::name_of(kernel) + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
-                   [kernel, threads, cpus = first_cpus(threads), array = plan_.array, r = repeats_](const Found& found) {
-                     found(figure::bandwidth(kernel, threads), native::bandwidth(kernel, cpus, array, r).value, Kind::rate);
-                   });
+        spread_out(
+            "bandwidth: " + native::name_of(kernel) + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
+            [kernel, threads, cpus = first_cpus(threads), array = plan_.array, r = repeats_](const Found& found) {
+              found(figure::bandwidth(kernel, threads), native::bandwidth(kernel, cpus, array, r).value, Kind::rate);
+            },
+            false, first_cpus(threads));
       }
     }
     pinned("streams of one core", [this_plan = plan_, r = repeats_](const Found& found) {
@@ -153,12 +157,14 @@ private:
     for (const auto& [from, cpus] : cpus_of_socket) {
       for (const auto& [to, numbers] : nodes_of_socket) {
         if (from == to) continue;
-        spread_out("bandwidth of socket " + std::to_string(to) + " from socket " + std::to_string(from),
-                   [this_from = from, this_to = to, this_cpus = cpus, this_numbers = numbers, array = plan_.array,
-                    r = repeats_](const Found& found) {
-                     found(figure::socket_bandwidth(this_from, this_to),
-                           native::bandwidth_from_nodes(this_cpus, this_numbers, array, r).value, Kind::rate);
-                   });
+        spread_out(
+            "bandwidth of socket " + std::to_string(to) + " from socket " + std::to_string(from),
+            [this_from = from, this_to = to, this_cpus = cpus, this_numbers = numbers, array = plan_.array,
+             r = repeats_](const Found& found) {
+              found(figure::socket_bandwidth(this_from, this_to), native::bandwidth_from_nodes(this_cpus, this_numbers, array, r).value,
+                    Kind::rate);
+            },
+            false, cpus);
       }
     }
   }
@@ -202,10 +208,12 @@ private:
     });
     for (const std::size_t threads : plan_.threads) {
       if (threads < 2) continue;
-      spread_out("barrier, " + std::to_string(threads) + " threads",
-                 [threads, cpus = first_cpus(threads), r = repeats_](const Found& found) {
-                   found(figure::barrier(threads), native::barrier_nanoseconds(cpus, 20 * r).value, Kind::time);
-                 });
+      spread_out(
+          "barrier, " + std::to_string(threads) + " threads",
+          [threads, cpus = first_cpus(threads), r = repeats_](const Found& found) {
+            found(figure::barrier(threads), native::barrier_nanoseconds(cpus, 20 * r).value, Kind::time);
+          },
+          false, first_cpus(threads));
     }
   }
 
@@ -229,13 +237,12 @@ private:
       found(figure::task_take, task->take, Kind::time);
     });
     // These switch threads themselves: it is no sign of others.
-    spread_out(
-        "context switch, threads",
-        [cpu = cpus_.front()](const Found& found) {
-          found(figure::context_switch, native::context_switch_nanoseconds(cpu), Kind::time);
-          found(figure::thread, native::thread_nanoseconds(), Kind::time);
-        },
-        true);
+    spread_out("context switch, threads",
+               [cpu = cpus_.front()](const Found& found) {
+                 found(figure::context_switch, native::context_switch_nanoseconds(cpu), Kind::time);
+                 found(figure::thread, native::thread_nanoseconds(), Kind::time);
+               },
+               true, {cpus_.front()});
     if (cpus_.size() < 2) return;
     spread_out("page faults on all CPUs at once", [cpus = cpus_, bytes = plan_.warm_memory.many](const Found& found) {
       found(figure::contended_fault, native::contended_fault_nanoseconds(cpus, bytes), Kind::other);
@@ -258,14 +265,18 @@ private:
 };
 
 // Which of the CPUs add nothing of their own, by throughput.
-native::Figures measure_sharing(const std::vector<unsigned>& cpus, const CalibrationOptions& options) {
+native::Figures measure_sharing(const std::vector<unsigned>& cpus, const CalibrationOptions& options,
+                                const native::MeasuringEnvironment& environment) {
   std::vector<native::MeasuringStep> steps;
   for (std::size_t second = 1; second < cpus.size(); ++second) {
-    steps.push_back({"whether two CPUs share a core", [&cpus, second, r = options.repeats](const Found& found) {
+    steps.push_back({"whether two CPUs share a core",
+                     [&cpus, second, r = options.repeats](const Found& found) {
                        found(figure::sharing(second), native::sharing_slowdown(cpus[second - 1], cpus[second], r), Kind::other);
-                     }});
+                     },
+                     false,
+                     {cpus[second - 1], cpus[second]}});
   }
-  return native::measure_in_passes(steps, options.settling, {options.progress});
+  return native::measure_in_passes(steps, options.settling, environment);
 }
 
 void list_figures(const native::Figures& figures, const native::SettlingLimits& limits, HostCalibration& result) {
@@ -299,7 +310,13 @@ HostCalibration calibrate(const CalibrationOptions& given) {
   options.repeats = std::max(1u, options.repeats);
   HostCalibration result;
   std::vector<unsigned> cpus = native::usable_cpus();
-  const native::Figures sharing = measure_sharing(cpus, options);
+  native::MeasuringEnvironment environment{options.progress};
+  environment.others = [&cpus](const native::MeasuringStep& step) {
+    const std::vector<unsigned>& used = step.cpus.empty() ? cpus : step.cpus;
+    return native::other_thread_share(used, std::max(50u, 1000 / static_cast<unsigned>(used.size())));
+  };
+  environment.pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds{20}); };
+  const native::Figures sharing = measure_sharing(cpus, options, environment);
   for (std::size_t second = 1; second < cpus.size(); ++second) {
     // On a busy host each CPU does half of its work: that says nothing against what the system says.
     const bool trusted = sharing.settled(figure::sharing(second), options.settling);
@@ -311,12 +328,6 @@ HostCalibration calibrate(const CalibrationOptions& given) {
   });
   DetectedHost detected = detect_host(result.cpus_sharing_cores);
   const CalibrationPlan plan = calibration_plan(detected.file.machine, options, memory_of_host(), cpus.size());
-  native::MeasuringEnvironment environment{options.progress};
-  environment.others = [&cpus](const native::MeasuringStep& step) {
-    const std::vector<unsigned>& used = step.cpus.empty() ? cpus : step.cpus;
-    return native::other_thread_share(used, std::max(50u, 1000 / static_cast<unsigned>(used.size())));
-  };
-  environment.pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds{20}); };
   const native::Figures figures =
       native::measure_in_passes(Steps{plan, cpus, options.repeats, detected}.all(), options.settling, environment);
   const HostFigures host{figures, plan, options.settling};

@@ -11,33 +11,28 @@ namespace {
 constexpr std::uint64_t rounds = 4000;
 constexpr double busy_ratio = 1.5;  // halfway between one cycle a round and two
 
-// A decrement, a branch and three instructions more; the loop lies in one block of 64 bytes.
-void slots() {
 #if defined(__x86_64__)
+// Four issue slots: a decrement that is fused with its branch, and three instructions more; the loop lies in one block of 64 bytes.
+void slots() {
   std::uint64_t left = rounds;
   asm volatile(".p2align 6\n1: nop\n nop\n nop\n dec %0\n jnz 1b" : "+r"(left) : : "cc");
-#elif defined(__aarch64__)
-  std::uint64_t left = rounds;
-  asm volatile(".p2align 6\n1: nop\n subs %0, %0, #1\n b.ne 1b" : "+r"(left) : : "cc");
-#endif
 }
-
 void additions() {
-#if defined(__x86_64__)
   std::uint64_t left = rounds / 16, sum = 1;
   asm volatile("1: .rept 16\n add %1, %1\n .endr\n dec %0\n jnz 1b" : "+r"(left), "+r"(sum) : : "cc");
-#elif defined(__aarch64__)
-  std::uint64_t left = rounds / 16, sum = 1;
-  asm volatile("1: .rept 16\n add %1, %1, %1\n .endr\n subs %0, %0, #1\n b.ne 1b" : "+r"(left), "+r"(sum) : : "cc");
-#endif
 }
+// Cores that issue four such and take a branch in each cycle: Intel's since Haswell, AMD's since Zen.
+bool can_tell() { return __builtin_cpu_supports("avx2") && !__builtin_cpu_is("amdfam15h"); }
+#else
+void slots() {}
+void additions() {}
+bool can_tell() { return false; }
+#endif
 
 }  // namespace
 
 double other_thread_share(const std::vector<unsigned>& cpus, unsigned probes) {
-#if !defined(__x86_64__) && !defined(__aarch64__)
-  return 0;  // no measurement
-#endif
+  if (!can_tell()) return 0;
   unsigned most = 0;
   for (const unsigned cpu : cpus) {
     unsigned busy = 0;

@@ -9,7 +9,7 @@ namespace homenode::native {
 inline constexpr double most_other_thread_share = 0.1;
 
 // Of `probes` of each CPU, one CPU after the other, the share in which the other thread of its core had work; the largest of all CPUs. 0
-// where cores have one thread. A probe takes 3 us.
+// where this cannot be told: on others than Intel's cores since Haswell and AMD's since Zen. A probe takes 3 us.
 //
 // A probe is a loop of one fetch block and no more slots than a core issues at once, beside a chain of as many dependent additions. Alone
 // a round of the loop takes a cycle, as an addition does. Where both threads have work, the front end serves them in turn: a round takes

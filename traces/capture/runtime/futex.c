@@ -100,11 +100,15 @@ void hn_spin_losses(void) {
   lose(team_spins, team_site, "spin on a word by a thread of a team: its loads are replayed, and no wait");
 }
 #endif
+void hn_spun_in_team(const volatile uint8_t* word, const void* site) {
+  const uint8_t before = word ? *word : 0;
+  hn_yield();
+  if (hn_on && (!word || *word != before) && !team_spins++) team_site = site;
+}
 void hn_spun_on(const volatile void* word, const void* site) {
   struct thread* me = hn_thread();
   if (!me || hn_sharers(hn_self()) > 1) {
-    if (hn_on && !team_spins++) team_site = site;
-    hn_yield();
+    hn_spun_in_team(word, site);
     return;
   }
   if (me->behind == me) return;
@@ -120,8 +124,7 @@ void hn_spun_on(const volatile void* word, const void* site) {
 /* Plain stores tell nobody whether they end a wait. */
 void hn_spun_plainly(const void* site) {
   if (hn_in_team()) {
-    if (hn_on && !team_spins++) team_site = site;
-    hn_yield();
+    hn_spun_in_team(0, site);
     return;
   }
   if (!hn_threads_give_way() || !hn_on) return;
@@ -132,13 +135,13 @@ void hn_spun_plainly(const void* site) {
 /* Twin and timed program see no loads: the compiler wrapper puts this call where a loop that waits goes round (compiler/spins.py). */
 void hn_went_round(void) {
   static unsigned rounds;
-  if (!hn_thread() || ++rounds % 16) return;
-  if (hn_in_team())
+  if (++rounds % 16) return;
+  if (hn_sharers(hn_self()) > 1)
     hn_yield();
-  else
+  else if (hn_thread())
     hn_threads_give_way();
 }
-/* It keeps all registers, and flags. */
+/* It keeps all registers and flags, but for the upper halves of vector registers: nothing on the way to the system call may use them. */
 __asm__(
     ".text\n.globl homenode_spins\nhomenode_spins:\n"
     "pushfq; push %rax; push %rcx; push %rdx; push %rsi; push %rdi; push %r8; push %r9; push %r10; push %r11; push %rbp; mov %rsp,%rbp;"

@@ -265,9 +265,21 @@ static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t addre
   hn_let_go();
 }
 
-/* The same word thousands of times: a flag that another thread is to set? A million times, or in a team and with nothing in between. */
+/* The same word thousands of times: a flag that another thread is to set? In a team, with nothing in between: others get the token, but
+ * for the 3rd, 5th to 7th ... time that nothing new was found: the word may be a number that nobody changes. Else a million times. */
 static __attribute__((noinline)) void read_again(const struct entry* e, uintptr_t pc) {
-  if ((e->count & 0xfffff) == 0 || (e->dsequence == 1 && hn_in_team())) hn_spun_plainly((const void*)pc);
+  static uintptr_t word;
+  static uint64_t value;
+  static unsigned times;
+  const bool in_team = hn_in_team();
+  if (!in_team || e->dsequence != 1) {
+    if ((e->count & 0xfffff) == 0) hn_spun_plainly((const void*)pc);
+    return;
+  }
+  const uint64_t now = *(const volatile uint8_t*)e->last;
+  if (word != e->last || value != now) word = e->last, value = now, times = 0;
+  ++times;
+  if ((times & (times - 1)) == 0) hn_spun_in_team((const volatile uint8_t*)word, (const void*)pc);
 }
 
 __attribute__((always_inline)) static inline void record(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags) {
@@ -383,15 +395,16 @@ static inline void stored(const volatile void* word) {
   COMPARE(bits, type, strong) \
   COMPARE(bits, type, weak)   \
   FETCH(bits, type, add) FETCH(bits, type, sub) FETCH(bits, type, and) FETCH(bits, type, or) FETCH(bits, type, xor) FETCH(bits, type, nand)
-ATOMICS(8, uint8_t) ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t)
-/* `omp flush` over and over, with next to nothing in between: a thread of a team waits for a flag. */
-static __attribute__((noinline)) void fenced(const void* site) {
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t)
+    /* `omp flush` over and over, with next to nothing in between: a thread of a team waits for a flag. */
+    static __attribute__((noinline)) void fenced(const void* site) {
   static const void* last;
   static uint64_t sequence;
   static unsigned times;
   if (last != site || hn_sequence - sequence > 4) last = site, times = 0;
   sequence = hn_sequence;
-  if (++times % 64 == 0 && hn_in_team()) hn_spun_plainly(site);
+  if (++times % 64 == 0 && hn_in_team()) hn_spun_in_team(0, site);
 }
 void __tsan_atomic_thread_fence(int order) {
   (void)order, __atomic_thread_fence(__ATOMIC_SEQ_CST);

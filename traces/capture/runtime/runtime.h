@@ -119,6 +119,8 @@ void hn_note_traced_code(const void* pc);                     /* its module was 
 bool hn_in_team(void);                                        /* others of the caller's team may run */
 void hn_spun_on(const volatile void* word, const void* site); /* loads of it found nothing new for a while */
 void hn_spun_plainly(const void* site);                       /* the same with plain loads */
+/* The same in a team; with the word's first byte, where it is known, it counts if that changed. */
+void hn_spun_in_team(const volatile uint8_t* word, const void* site);
 extern unsigned hn_words_waited_for;
 void hn_stored(const volatile void* word); /* while words are waited for */
 void hn_spin_losses(void);

@@ -2,7 +2,8 @@
 
 Twin and timed program run one thread at a time: a loop that waits for a word must let the others go on. A loop waits if it writes no
 memory, calls nothing and takes no register over from one round to the next, for then each round does what the round before did
-until somebody else writes what it reads. Exchanges and comparisons with exchange are allowed: so spin locks are written.
+until somebody else writes what it reads. Slots of the function's frame count as registers. Exchanges, comparisons with exchange and
+bits that are tested and set are allowed: so spin locks are written.
 traces/capture/runtime/futex.c has the hook.
 """
 
@@ -15,6 +16,7 @@ _MOST = 64  # instructions of a loop
 _LABEL = re.compile(r"([\w.$]+):")
 _SECTION = re.compile(r"\.(?:text|section|data|bss|pushsection|popsection|previous)\b")
 _REGISTER = re.compile(r"%(?:[er]?([abcd])[xhl]|[er]?(si|di|bp|sp)l?|r(\d+)[dwb]?|[xyz]mm(\d+))(?!\w)")
+_SLOT = re.compile(r"(?<![\w)])(-?\d*)\(%r(bp|sp)\)")  # of the frame
 _NOTHING = re.compile(
     r"(?:pause|rep;?\s*nop|nop\w*|endbr64|[lm]fence|lock;?\s+or[lq]\s+\$0,\s*(?:0?\(%[er]sp\)))(?:\W.*)?"
 )
@@ -25,7 +27,8 @@ _EXTENDS = {"cltq": "%eax", "cwtl": "%eax", "cltd": "%edx", "cqto": "%rdx"}
 
 
 def _registers(text: str) -> set[str]:
-    return {f"{found.lastindex}{found[found.lastindex or 0]}" for found in _REGISTER.finditer(text)}
+    slots = {f"{found[1]}({found[2]})" for found in _SLOT.finditer(text)}
+    return slots | {f"{found.lastindex}{found[found.lastindex or 0]}" for found in _REGISTER.finditer(text)}
 
 
 @dataclasses.dataclass
@@ -39,8 +42,10 @@ class _Effect:
 
 def _exchange(mnemonic: str, text: str) -> _Effect | None:
     """Of an exchange with memory; None if it is another instruction."""
-    if mnemonic == "lock":
+    if mnemonic.rstrip(";") == "lock":
         mnemonic, _, text = text.partition(" ")
+    if re.fullmatch(r"bt[sr][wlq]", mnemonic):
+        return _Effect(_registers(text))
     if re.fullmatch(r"xchg[bwlq]?", mnemonic):
         return _Effect(
             _registers(text), {register for name in operands(text) if "(" not in name for register in _registers(name)}
@@ -52,7 +57,7 @@ def _exchange(mnemonic: str, text: str) -> _Effect | None:
 
 def _effect(instruction: str) -> _Effect | None:
     """What an instruction of a loop that waits does; None for one that such a loop has not."""
-    instruction = " ".join(instruction.split("#")[0].split())
+    instruction = " ".join(instruction.split())
     if _NOTHING.fullmatch(instruction):
         return _Effect()
     mnemonic, _, text = instruction.partition(" ")
@@ -60,7 +65,7 @@ def _effect(instruction: str) -> _Effect | None:
         return None if text.startswith("*") else _Effect(target=text)
     if mnemonic in _EXTENDS:
         return _Effect(_registers("%rax"), _registers(_EXTENDS[mnemonic]))
-    if mnemonic == "lock" or mnemonic.startswith(("xchg", "cmpxchg")):
+    if mnemonic.rstrip(";") == "lock" or mnemonic.startswith(("xchg", "cmpxchg")):
         return _exchange(mnemonic, text)
     names = operands(text)
     if not names:
@@ -68,13 +73,15 @@ def _effect(instruction: str) -> _Effect | None:
     if _COMPARES.fullmatch(mnemonic):
         return _Effect(_registers(text))
     to = names[-1]
-    if not re.fullmatch(r"%\w+", to):  # it writes memory
-        return None
+    slot = _SLOT.fullmatch(to)
+    if not (slot or re.fullmatch(r"%\w+", to)) or (len(names) == 1 and mnemonic.startswith("imul")):
+        return None  # it writes memory, or more than it names
+    written = {f"{slot[1]}({slot[2]})"} if slot else _registers(to)
     if _MOVES.fullmatch(mnemonic):
-        return _Effect(_registers(",".join(names[:-1])), _registers(to))
+        return _Effect(_registers(",".join(names[:-1])), written)
     if _CHANGES.fullmatch(mnemonic):
         cleared = "xor" in mnemonic and len(set(names)) == 1
-        return _Effect(set() if cleared else _registers(text), _registers(to))
+        return _Effect(set() if cleared else _registers(text), written)
     return None
 
 
@@ -141,7 +148,7 @@ def _sections(lines: list[str]) -> list[_Code]:
         if found := _LABEL.match(stripped):
             result[-1].begins[found[1]] = len(result[-1].lines)
         elif stripped and stripped[0] not in ".#":
-            result[-1].lines.append((number, stripped))
+            result[-1].lines.append((number, stripped.partition("#")[0].strip()))
     return result
 
 
@@ -157,7 +164,8 @@ def routed(assembly: str) -> tuple[str, dict[str, str]]:
             if code.begins.get(target, jump + 1) <= jump and code.waits(jump, code.begins[target]):
                 label = f".Lhomenode_spin{len(heads)}"
                 heads[label] = target
-                lines[number] = lines[number].replace(target, label)
+                before, _, after = lines[number].rpartition(target)
+                lines[number] = before + label + after
     return "".join(lines), heads
 
 
@@ -168,7 +176,7 @@ def with_hooks(assembly: str, heads: dict[str, str]) -> str:
     out: list[str] = []
     for line in assembly.splitlines(keepends=True):
         out.append(line)
-        label = line.split()[-1] if line.strip().startswith("j") else ""
+        label = line.split()[1] if line.strip().startswith("j") else ""
         if label in heads:
             out.append(
                 f"\t.subsection 1\n{label}:\n\tleaq -128(%rsp),%rsp\n\tcall homenode_spins\n\tleaq 128(%rsp),%rsp\n"
