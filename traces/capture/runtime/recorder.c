@@ -352,6 +352,15 @@ static inline void spin(const volatile void* word, const void* site) {
 static inline void stored(const volatile void* word) {
   if (__builtin_expect(hn_words_waited_for != 0, 0)) hn_stored(word);
 }
+/* `omp flush` over and over, with next to nothing in between: a thread of a team waits for a flag. */
+static __attribute__((noinline)) void fenced(const void* site) {
+  static const void* last;
+  static uint64_t sequence;
+  static unsigned times;
+  if (last != site || hn_sequence - sequence > 4) last = site, times = 0;
+  sequence = hn_sequence;
+  if (++times % 64 == 0 && hn_in_team()) hn_spun_in_team(0, site);
+}
 /* A load is a load. But of `omp atomic` on a floating-point number gcc makes a relaxed one and a compare and exchange that it does not
  * instrument: such a load stands for the update. A store is an exchange where it is sequentially consistent. */
 #define ATOMIC(bits, type)                                                                   \
@@ -395,18 +404,7 @@ static inline void stored(const volatile void* word) {
   COMPARE(bits, type, strong) \
   COMPARE(bits, type, weak)   \
   FETCH(bits, type, add) FETCH(bits, type, sub) FETCH(bits, type, and) FETCH(bits, type, or) FETCH(bits, type, xor) FETCH(bits, type, nand)
-ATOMICS(8, uint8_t)
-ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t)
-    /* `omp flush` over and over, with next to nothing in between: a thread of a team waits for a flag. */
-    static __attribute__((noinline)) void fenced(const void* site) {
-  static const void* last;
-  static uint64_t sequence;
-  static unsigned times;
-  if (last != site || hn_sequence - sequence > 4) last = site, times = 0;
-  sequence = hn_sequence;
-  if (++times % 64 == 0 && hn_in_team()) hn_spun_in_team(0, site);
-}
-void __tsan_atomic_thread_fence(int order) {
+ATOMICS(8, uint8_t) ATOMICS(16, uint16_t) ATOMICS(32, uint32_t) ATOMICS(64, uint64_t) void __tsan_atomic_thread_fence(int order) {
   (void)order, __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (hn_on) fenced((const void*)PC);
 }
