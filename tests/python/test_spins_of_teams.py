@@ -133,6 +133,7 @@ def loops(source: str, tmp_path: Path, *flags: str) -> int:
 WAIT = {
     "volatile": "void f(volatile int* go) { while (!*go) {} }",
     "atomic": "void f(int* go) { while (__atomic_load_n(go, __ATOMIC_ACQUIRE) < 3) __builtin_ia32_pause(); }",
+    "jacld": "void jacld(volatile int* go) { while (!*go) {} }",  # a label that begins as jumps do
     "index": "extern int flag[], me; void f(void) { while (flag[me - 1] == 0) __sync_synchronize(); }",
     "exchange": "void f(char* lock) { while (__atomic_test_and_set(lock, __ATOMIC_ACQUIRE)) {} }",
     "pauses": "void f(volatile int* go) { while (!*go) for (int i = 0; i < 9; ++i) __asm__ volatile(\"pause\"); }",

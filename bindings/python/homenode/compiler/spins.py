@@ -176,7 +176,8 @@ def with_hooks(assembly: str, heads: dict[str, str]) -> str:
     out: list[str] = []
     for line in assembly.splitlines(keepends=True):
         out.append(line)
-        label = line.split()[1] if line.strip().startswith("j") else ""
+        words = line.split()
+        label = words[1] if len(words) > 1 and words[0].startswith("j") else ""
         if label in heads:
             out.append(
                 f"\t.subsection 1\n{label}:\n\tleaq -128(%rsp),%rsp\n\tcall homenode_spins\n\tleaq 128(%rsp),%rsp\n"
