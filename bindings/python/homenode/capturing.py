@@ -75,8 +75,8 @@ def capture(
 
 
 _LEAST_TIMED, _MOST_TIMED = 2, 8  # the first one also warms the program's files
-# Seconds, and times of the traced run, after which twin and timed program are taken for such that wait for ever. A twin takes up to 34
-# times as long where next to no access is recorded, and a block has few instructions.
+# Seconds, and multiples of the traced run, after which twin and timed program are taken to wait for ever. A twin was seen to take 34
+# times as long, where next to no access is recorded and a block has few instructions.
 _LONGEST_AGAIN, _TIMES_AGAIN, _TIMES_TIMED = 60, 60, 5
 _SHARE_TIMED = 0.1  # of the traced run's seconds: how long the third and later runs may make it
 
