@@ -249,7 +249,7 @@ private:
 
   void bandwidths() {
     const std::size_t all = host_.plan.threads.back();
-    const Spread one = host_.of(figure::bandwidth(Kernel::read, 1)), core = one_core_reads(host_);
+    const Spread core = one_core_reads(host_);
     Spread read = bandwidth_of(host_, Kernel::read, all);
     const double nodes = static_cast<double>(machine_.controllers.size());
     const auto share = [&](double value) { return value / nodes; };
@@ -267,9 +267,11 @@ private:
     for (const unsigned number : host_.plan.streams)
       by_streams += (by_streams.empty() ? "" : ", ") + std::to_string(number) + ": " +
                     rounded(host_.of(figure::streams(number)).value * latency / line, 0);
-    // Little's law: bytes in flight = bandwidth x latency.
-    fields_.set("core.prefetched_lines", mapped(one, [&](double bandwidth) { return bandwidth * latency / line; }), Fields::count_text,
-                "one thread's read bandwidth x latency / line; by streams read side by side " + by_streams);
+    // Little's law: bytes in flight = bandwidth x latency. One load a line: those of whole lines fill the window of a core, which then asks
+    // for fewer.
+    fields_.set("core.prefetched_lines", mapped(host_.of(figure::streams(1)), [&](double bandwidth) { return bandwidth * latency / line; }),
+                Fields::count_text,
+                "bandwidth of one stream, one load a line, x latency / line; by streams read side by side " + by_streams);
     fields_.set("core.read_bandwidth", core, Fields::bandwidth_text,
                 "the most that one core reads, over " + std::to_string(host_.plan.streams.front()) + " to " +
                     std::to_string(host_.plan.streams.back()) + " streams");

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <limits>
 #include <random>
+#include <stdexcept>
+#include <string>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -16,11 +18,13 @@ namespace {
 
 #if defined(__SSE2__)
 void read_array(const char* from, std::size_t bytes) {
-  __m128i sum = _mm_setzero_si128();
-  for (std::size_t at = 0; at < bytes; at += line_bytes)
-    for (std::size_t part = 0; part < line_bytes; part += 16)
-      sum = _mm_xor_si128(sum, _mm_load_si128(reinterpret_cast<const __m128i*>(from + at + part)));
-  keep(_mm_cvtsi128_si64(sum));
+  __m128i sums[line_bytes / 16] = {};  // so that no load waits for what was done with the one before
+  for (std::size_t at = 0; at < bytes; at += line_bytes) {
+#pragma GCC unroll 4
+    for (std::size_t part = 0; part < std::size(sums); ++part)
+      sums[part] = _mm_xor_si128(sums[part], _mm_load_si128(reinterpret_cast<const __m128i*>(from + at) + part));
+  }
+  for (const __m128i sum : sums) keep(_mm_cvtsi128_si64(sum));
 }
 void copy_regular(char* to, const char* from, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 16)
@@ -44,16 +48,6 @@ void write_nontemporal(char* to, std::size_t bytes) {
   _mm_sfence();
   keep(to);
 }
-void read_line(const char* at, __m128i& sum) {
-  for (std::size_t part = 0; part < line_bytes; part += 16)
-    sum = _mm_xor_si128(sum, _mm_load_si128(reinterpret_cast<const __m128i*>(at + part)));
-}
-void read_streams(const char* from, std::size_t part, std::size_t distance, unsigned streams) {
-  __m128i sum = _mm_setzero_si128();
-  for (std::size_t at = 0; at < part; at += line_bytes)
-    for (unsigned stream = 0; stream < streams; ++stream) read_line(from + stream * distance + at, sum);
-  keep(_mm_cvtsi128_si64(sum));
-}
 #else
 void read_array(const char* from, std::size_t bytes) {
   std::uint64_t sum = 0;
@@ -71,15 +65,36 @@ void write_regular(char* to, std::size_t bytes) {
   keep(to);
 }
 void write_nontemporal(char* to, std::size_t bytes) { write_regular(to, bytes); }
-void read_streams(const char* from, std::size_t part, std::size_t distance, unsigned streams) {
+#endif
+
+// A load of its own for each stream, as loops of programs have. Where one load went from stream to stream, Zen 5's prefetchers lost two,
+// four and 32 of them, and followed 64 of loads of their own.
+template <unsigned streams>
+void read_each(const char* from, std::size_t part, std::size_t distance) {
   std::uint64_t sum = 0;
-  for (std::size_t at = 0; at < part; at += line_bytes)
-    for (unsigned stream = 0; stream < streams; ++stream)
-      for (std::size_t word = 0; word < line_bytes; word += sizeof sum)
-        sum ^= *reinterpret_cast<const std::uint64_t*>(from + stream * distance + at + word);
+  for (std::size_t at = 0; at < part; at += line_bytes) {
+#pragma GCC unroll 64
+    for (unsigned stream = 0; stream < streams; ++stream) sum += *reinterpret_cast<const std::uint64_t*>(from + stream * distance + at);
+  }
   keep(sum);
 }
-#endif
+
+// A line of each stream in turn, by one load. Throws std::logic_error for a number that has no loop.
+void read_streams(const char* from, std::size_t part, std::size_t distance, unsigned streams) {
+  switch (streams) {
+    case 1: return read_each<1>(from, part, distance);
+    case 2: return read_each<2>(from, part, distance);
+    case 4: return read_each<4>(from, part, distance);
+    case 8: return read_each<8>(from, part, distance);
+    case 16: return read_each<16>(from, part, distance);
+    case 24: return read_each<24>(from, part, distance);
+    case 32: return read_each<32>(from, part, distance);
+    case 40: return read_each<40>(from, part, distance);
+    case 48: return read_each<48>(from, part, distance);
+    case 64: return read_each<64>(from, part, distance);
+    default: throw std::logic_error("no loop reads " + std::to_string(streams) + " streams");
+  }
+}
 
 void update(char* to, std::size_t bytes) {
   auto* values = reinterpret_cast<double*>(to);

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "models/machines/native/measuring.hpp"
@@ -26,21 +28,43 @@ inline void compute(std::uint64_t& chain, unsigned steps) {
   }
 }
 
-// The words of a line and of the lines `streams` rows before it, and a chain of additions that depends on them.
-double sum_of_line(const char* line, std::size_t row, const Reread& loop) {
+// The words of a line and of the lines `streams` rows before it, and a chain of additions that depends on them. Each stream has loads of
+// its own, as in loops of programs (measure_bandwidth.cpp).
+template <unsigned streams>
+double sum_of_line(const char* line, std::size_t row, unsigned additions) {
   double sums[4] = {};
-  for (unsigned stream = 0; stream <= loop.streams; ++stream) {
+#pragma GCC unroll 8
+  for (unsigned stream = 0; stream <= streams; ++stream) {
     const auto* words = reinterpret_cast<const double*>(line - stream * row);
+#pragma GCC unroll 8
     for (std::size_t word = 0; word < line_bytes / sizeof(double); ++word) sums[word % 4] += words[word];
   }
   double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  for (unsigned addition = 0; addition < loop.additions; ++addition) {
+  for (unsigned addition = 0; addition < additions; ++addition) {
     sum += 1;
 #if defined(__x86_64__)
     asm volatile("" : "+x"(sum));
 #endif
   }
   return sum;
+}
+
+template <unsigned streams>
+double sum_of_lines(const char* first, std::size_t lines, std::size_t row, unsigned additions) {
+  double total = 0;
+  for (std::size_t line = 0; line < lines; ++line) total += sum_of_line<streams>(first + line * line_bytes, row, additions);
+  return total;
+}
+
+// Throws std::logic_error for a number of streams that has no loop.
+double sum_of_lines(const char* first, std::size_t lines, std::size_t row, const Reread& loop) {
+  switch (loop.streams) {
+    case 0: return sum_of_lines<0>(first, lines, row, loop.additions);
+    case 1: return sum_of_lines<1>(first, lines, row, loop.additions);
+    case 2: return sum_of_lines<2>(first, lines, row, loop.additions);
+    case 4: return sum_of_lines<4>(first, lines, row, loop.additions);
+    default: throw std::logic_error("no loop reads " + std::to_string(loop.streams) + " streams again");
+  }
 }
 
 void issue_slots(std::uint64_t rounds) {
@@ -92,8 +116,7 @@ double reread_nanoseconds(const Buffer& buffer, std::size_t bytes, const Reread&
     const char* first = buffer.data() + behind + at;
     const double seconds = seconds_of([&] {
       double total = 0;
-      for (std::size_t pass = 0; pass < passes; ++pass)
-        for (std::size_t line = 0; line < lines; ++line) total += sum_of_line(first + line * line_bytes, row, loop);
+      for (std::size_t pass = 0; pass < passes; ++pass) total += sum_of_lines(first, lines, row, loop);
       keep(total);
     });
     at += lines * line_bytes;

@@ -6,6 +6,7 @@
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/machine_writer.hpp"
 #include "models/machines/native/calibrate.hpp"
+#include "models/machines/native/calibration_plan.hpp"
 #include "models/machines/native/detect.hpp"
 #include "models/machines/native/host_load.hpp"
 #include "sim/base/errors.hpp"
@@ -50,6 +51,18 @@ TEST(Detect, KnowsTheSystemsNumbersOfCoresAndNodes) {
   std::sort(host.cpus.begin(), host.cpus.end());
   EXPECT_EQ(std::adjacent_find(host.cpus.begin(), host.cpus.end()), host.cpus.end());
   for (const unsigned cpu : host.cpus) EXPECT_NO_THROW(native::on_cpu(cpu, [] {}));
+}
+
+// Each number of streams has a loop of its own.
+TEST(Measure, EveryNumberOfStreamsOfAPlanIsRead) {
+  const native::Buffer buffer{std::size_t{1} << 20};
+  const CalibrationPlan plan;
+  for (const unsigned streams : plan.streams) EXPECT_GT(native::stream_bandwidth(streams, buffer, 1), 0) << streams;
+  EXPECT_THROW(native::stream_bandwidth(3, buffer, 1), std::logic_error);
+  std::size_t at = 0;
+  for (const unsigned streams : plan.reread_streams)
+    EXPECT_GT(native::reread_nanoseconds(buffer, 1 << 16, {streams, 8}, 1, at), 0) << streams;
+  EXPECT_THROW(native::reread_nanoseconds(buffer, 1 << 16, {3, 8}, 1, at), std::logic_error);
 }
 
 TEST(Measure, MemoryLiesOnANodeThatIsThere) {
