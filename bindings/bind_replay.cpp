@@ -165,13 +165,14 @@ py::dict energy_entry(const EnergyFile& file, const Machine& machine, const RunR
 
 // `system`: path of a description, empty for what OperatingSystem says by itself.
 RunExtras extras_from(const std::string& system, bool keep_log, const std::optional<Log>& follow, std::shared_ptr<CacheRecord> record,
-                      std::size_t timeline_events, std::optional<double> balanced_for) {
+                      std::size_t timeline_events, std::optional<double> balanced_for, unsigned host_threads) {
   RunExtras extras;
   if (!system.empty()) extras.system = read_system_file(system).system;
   extras.keep_log = keep_log;
   if (follow) extras.follow = log_from(*follow);
   extras.record = std::move(record);
   extras.timeline_events = timeline_events;
+  extras.host_threads = host_threads;
   if (balanced_for) extras.balanced_for = Time::from_seconds(*balanced_for);
   return extras;
 }
@@ -226,7 +227,7 @@ void bind_replay(py::module_& module) {
       .def(py::init([](std::int64_t limit_bytes) { return std::make_shared<CacheRecord>(Bytes{limit_bytes}); }), "limit_bytes"_a);
   py::class_<RunExtras>(module, "RunExtras")
       .def(py::init(&extras_from), py::kw_only(), "system"_a = "", "keep_log"_a = false, "follow"_a = py::none(), "record"_a = py::none(),
-           "timeline_events"_a = 0, "balanced_for"_a = py::none());
+           "timeline_events"_a = 0, "balanced_for"_a = py::none(), "host_threads"_a = 1);
   module.def("replay", &replay, "trace"_a, "machine"_a, "spec"_a, "extras"_a = RunExtras{}, "energy"_a = "");
 }
 

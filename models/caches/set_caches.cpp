@@ -11,12 +11,6 @@
 
 namespace homenode {
 
-namespace {
-
-constexpr std::size_t far = 80, near = 28;  // lines between asking for what a line needs, and for what its victims need, and its turn
-
-}  // namespace
-
 // Its sets, of a sample, and what follows from them.
 void SetCaches::spread(Level& level, std::uint64_t line, unsigned one_in) const {
   level.scaled = !sample_.all() && level.sets % (LineSample::page_bytes / line) != 0;
@@ -65,44 +59,21 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
     }
 }
 
-// Always inline as prefetch_set is.
-[[gnu::always_inline]] inline void SetCaches::prefetch(CoreId core, const Line& line) const {
-  for (std::size_t level = 1; level < levels_.size(); ++level) prefetch_set(level, core, line.set[level]);
-  __builtin_prefetch(&states_[line.id]);
-}
-
-// What is needed for the lines that leave on account of this one: what is known of them, and where they go to in the outermost level.
-// `younger`: lines that come before it in its set of the first level.
-[[gnu::always_inline]] inline void SetCaches::prefetch_victims(CoreId core, const Line& line, std::size_t younger) const {
-  const std::size_t last = outermost();
-  const auto leaving = [&](std::size_t level, std::uint32_t set, std::size_t before) {
-    const unsigned ways = levels_[level].ways, way = victim(level, cache_of(core, level), set);
-    return own_set(core, level, set)[before == 0 ? way : (way + ways - before % ways) % ways];
-  };
-  Entry moved = 0;  // from the level before
-  for (std::size_t level = 0; level < last; ++level) {
-    if (level == 0 || !by_evictions(level))
-      moved = leaving(level, line.set[level], level == 0 ? younger : 0);
-    else if (moved != 0)
-      moved = leaving(level, set_in(levels_[level], moved >> 1, frame_of(moved >> 1)), 0);
-    if (level > 0 && moved != 0) __builtin_prefetch(&states_[moved >> 1]);
-  }
-  if (moved != 0 && (by_evictions(last) || (moved & 1) != 0))
-    prefetch_set(last, core, set_in(levels_[last], moved >> 1, frame_of(moved >> 1)));
-  if (by_evictions(last) || (states_[line.id].domains & domain_bit(core)) != 0) return;
-  moved = leaving(last, line.set[last], 0);
-  if (moved != 0) __builtin_prefetch(&states_[moved >> 1]);
-}
-
 void SetCaches::expect(CoreId core, std::span<const LineTouch> group) {
   const std::size_t first = ahead_.size();
   line_up(group);
   expected_.push_back(ahead_.size() - first);
-  for (std::size_t next = first; next < std::min(ahead_.size(), passed_ + far); ++next) prefetch(core, ahead_[next].line);
+  if (!lanes_.lanes.empty()) return;  // `begin` goes on
+  for (std::size_t next = first; next < std::min(ahead_.size(), passed_ + lines_ahead); ++next) prefetch(core, ahead_[next].line);
+}
+
+// Of lines that wait for `begin`, which has them pass on one thread after all.
+void SetCaches::find_sets_ahead(CoreId core) {
+  for (Ahead& next : ahead_) find_sets(next.line, next.line.id, 0, levels_.size());
+  for (std::size_t next = 0; next < std::min(ahead_.size(), lines_ahead); ++next) prefetch(core, ahead_[next].line);
 }
 
 void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutcome& outcome) {
-  outcome_ = &outcome;
   if (outcome.hit_lines.size() < levels_.size()) {
     outcome.hit_lines.resize(levels_.size(), 0);
     outcome.hit_weight.resize(levels_.size(), 0.0);
@@ -111,12 +82,21 @@ void SetCaches::access(CoreId core, std::span<const LineTouch> group, CacheOutco
     outcome.accesses += touch.accesses;
     all_touches_ += touch.lines.size();
   }
-  if (expected_.empty()) expect(core, group);
-  pass_next(core, expected_.front());
+  if (expected_.empty()) {
+    expect(core, group);
+    begin(core);
+  }
+  if (lanes_.beside) {
+    note_next(outcome, expected_.front());
+  } else {
+    whole_.outcome = &outcome;
+    pass_next(core, expected_.front());
+  }
   expected_.pop_front();
   if (!expected_.empty()) return;
   ahead_.clear();
   passed_ = 0;
+  lanes_.beside = false;
 }
 
 // Streams of a group advance together: one line of each in turn, in proportion to their lengths. So single lines come in the last turn.
@@ -161,7 +141,10 @@ void SetCaches::line_up(LineNumber line, const LineTouch& touch) {
   Ahead& next = ahead_.emplace_back();
   next.number = line;
   next.touch = &touch;
-  find_sets(next.line, numbered(line), 0, levels_.size());
+  const Id id = numbered(line);
+  if (lanes_.lanes.empty()) return find_sets(next.line, id, 0, levels_.size());
+  next.line.id = id;
+  lanes_.lanes[lane_of(id)].asked.push_back({id, Use{touch}});
 }
 
 // Asks the host for what lines will need, and later for what those need that they push out; then the lines one by one.
@@ -171,19 +154,26 @@ void SetCaches::pass_next(CoreId core, std::size_t count) {
     if (!own_holds(core, 0, line)) prefetch_victims(core, line, 0);
   };
   if (begin == 0)
-    for (std::size_t next = 0; next < std::min(near, ahead_.size()); ++next) ask_for_victims(ahead_[next].line);
+    for (std::size_t next = 0; next < std::min(victims_ahead, ahead_.size()); ++next) ask_for_victims(ahead_[next].line);
   for (; passed_ < end; ++passed_) {
-    if (passed_ + far < ahead_.size()) prefetch(core, ahead_[passed_ + far].line);
-    if (passed_ + near < ahead_.size()) ask_for_victims(ahead_[passed_ + near].line);
+    if (passed_ + lines_ahead < ahead_.size()) prefetch(core, ahead_[passed_ + lines_ahead].line);
+    if (passed_ + victims_ahead < ahead_.size()) ask_for_victims(ahead_[passed_ + victims_ahead].line);
     const Ahead& next = ahead_[passed_];
-    note(pass_line(core, next.line, *next.touch), next);
+    const LineFate fate = pass_line(whole_, core, next.line, Use{*next.touch});
+    note(*whole_.outcome, fate, next, domains_of(whole_));
   }
   kept_touches_ += count;
 }
 
+std::uint64_t SetCaches::domains_of(const Lane& lane) const {
+  std::uint64_t domains = 0;
+  for (const std::uint32_t cache : lane.invalidated) domains |= domain_bits_.bit_of_cache(cache);
+  return domains;
+}
+
 LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch& touch, CacheOutcome& outcome) {
-  outcome_ = &outcome;
-  return pass_line(core, line_of(numbered(number)), touch);
+  whole_.outcome = &outcome;
+  return pass_line(whole_, core, line_of(numbered(number)), Use{touch});
 }
 
 void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, std::size_t before) const {
@@ -191,20 +181,20 @@ void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, st
   if (const Id id = find_id(near); id != 0) prefetch_victims(core, line_of(id), before);
 }
 
-void SetCaches::note(const LineFate& fate, const Ahead& line) {
+void SetCaches::note(CacheOutcome& outcome, const LineFate& fate, const Ahead& line, std::uint64_t domains) {
   const LineNumber number = line.number;
   const LineTouch& touch = *line.touch;
   const std::uint64_t lines = sample_.one_in();
-  outcome_->upgrades += fate.upgrade ? lines : 0;
+  outcome.upgrades += fate.upgrade ? lines : 0;
   switch (fate.from) {
     case LineFate::From::nowhere: return;
     case LineFate::From::cache:
-      outcome_->hit_lines[fate.level] += lines;
-      outcome_->hit_weight[fate.level] += static_cast<double>(lines) / static_cast<double>(touch.parallelism);
-      if (!invalidated_.empty()) note_upgrade(fate, line);
+      outcome.hit_lines[fate.level] += lines;
+      outcome.hit_weight[fate.level] += static_cast<double>(lines) / static_cast<double>(touch.parallelism);
+      if (domains != 0) note_upgrade(outcome, fate, line, domains);
       return;
     case LineFate::From::transfer: {
-      auto& transfers = outcome_->transfers;
+      auto& transfers = outcome.transfers;
       const LineRange moved = sample_.stands_for(number);
       if (!transfers.empty() && transfers.back().lines.last == moved.first && transfers.back().owner.index() == fate.owner &&
           transfers.back().parallelism == touch.parallelism)
@@ -215,7 +205,7 @@ void SetCaches::note(const LineFate& fate, const Ahead& line) {
     }
     case LineFate::From::memory: {
       if (!sample_.all()) ++missed_[sample_.place(line.line.id - 1)];
-      auto& reads = outcome_->reads;
+      auto& reads = outcome.reads;
       const LineRange read = sample_.stands_for(number);
       if (!reads.empty() && reads.back().lines.last == read.first && reads.back().parallelism == touch.parallelism)
         reads.back().lines.last = read.last;
@@ -227,12 +217,10 @@ void SetCaches::note(const LineFate& fate, const Ahead& line) {
 }
 
 // Of a line that others lost.
-void SetCaches::note_upgrade(const LineFate& fate, const Ahead& line) {
+void SetCaches::note_upgrade(CacheOutcome& outcome, const LineFate& fate, const Ahead& line, std::uint64_t domains) {
   const LineTouch& touch = *line.touch;
-  std::uint64_t domains = 0;
-  for (const std::uint32_t cache : invalidated_) domains |= domain_bits_.bit_of_cache(cache);
   const LineRange lines = sample_.stands_for(line.number);
-  auto& upgraded = outcome_->upgraded;
+  auto& upgraded = outcome.upgraded;
   if (!upgraded.empty() && upgraded.back().lines.last == lines.first && upgraded.back().domains == domains &&
       upgraded.back().level == fate.level && upgraded.back().parallelism == touch.parallelism)
     upgraded.back().lines.last = lines.last;
@@ -261,7 +249,6 @@ SetCaches::Held SetCaches::held(CoreId core, LineNumber number) {
 }
 
 void SetCaches::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
-  outcome_ = &outcome;
   for (LineNumber number = lines.first; number < lines.last; ++number) {
     if (!sample_.has(number)) continue;
     const Id id = find_id(number);

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "models/caches/large_page_allocator.hpp"
 #include "models/caches/line_numbers.hpp"
 #include "models/caches/line_sample.hpp"
+#include "sim/base/host_threads.hpp"
 #include "sim/hardware/cache_model.hpp"
 #include "sim/machine/cache_domains.hpp"
 #include "sim/machine/machine.hpp"
@@ -52,7 +54,7 @@ public:
   // of `near`, if `before` lines are evicted from its set of the first level until then.
   void prefetch_tables(CoreId, LineNumber far, LineNumber near, std::size_t before) const;
   // Outermost caches below which the last access invalidated copies, the core's own included.
-  std::span<const std::uint32_t> invalidated() const { return invalidated_; }
+  std::span<const std::uint32_t> invalidated() const { return whole_.invalidated; }
   // Stable coherence state of a line, derived from the entries, as seen from one domain (M or O where dirty, else E, S or I).
   struct Held {
     bool here = false, dirty_here = false, elsewhere = false, dirty_elsewhere = false;
@@ -64,6 +66,9 @@ public:
   void drop(LineRange, bool discard, CacheOutcome&) override;
   void flush(CacheOutcome&) override;
   KeptLines kept_lines() const override { return sample_.kept_lines(); }
+  void use_host_threads(unsigned threads) override;
+  std::size_t touches_at_once() const override;
+  bool begin(CoreId) override;
   void touched_besides(std::uint64_t left_out, std::uint64_t combined) override {
     all_touches_ += left_out + combined;
     kept_touches_ += combined;
@@ -74,6 +79,8 @@ private:
   using Id = LineNumbers::Id;
   using Entry = std::uint32_t;  // 2 * id + dirty; 0 = empty
   static constexpr std::uint16_t nobody = 0xffff;
+  // Lines between asking the host for what a line needs, and for what its victims need, and its turn.
+  static constexpr std::size_t lines_ahead = 80, victims_ahead = 28;
 
   struct Level {
     unsigned ways = 0, cores_per_cache = 1;
@@ -93,6 +100,15 @@ private:
     std::uint16_t forwarder = 0;    // 1 + the outermost cache that got it last, for clean forwarding; 0 = nobody
   };
   static constexpr std::size_t most_levels = 4;
+  // What is written beside the lines' own sets and states while they pass.
+  struct Lane {
+    CacheOutcome* outcome = nullptr;         // write-backs and non-temporal stores
+    std::vector<std::uint32_t> invalidated;  // outermost caches below which the last access invalidated copies
+    void removed_from(std::size_t domain) {
+      if (std::find(invalidated.begin(), invalidated.end(), domain) == invalidated.end())
+        invalidated.push_back(static_cast<std::uint32_t>(domain));
+    }
+  };
   // One line on its way through the hierarchy.
   struct Line {
     Id id = 0;
@@ -102,6 +118,41 @@ private:
     Line line;
     LineNumber number;
     const LineTouch* touch = nullptr;
+  };
+  // What a line is asked for.
+  struct Use {
+    bool reads = false, writes = false, non_temporal = false;
+    explicit Use(const LineTouch& touch) : reads{touch.reads}, writes{touch.writes}, non_temporal{touch.non_temporal} {}
+  };
+  // Of lines that pass on several host threads: some of those ahead, which share no set with other lanes' (set_caches_lanes.cpp). What the
+  // threads tell each other lies side by side, for they may be on chiplets far apart.
+  struct Asked {
+    Id id = 0;
+    Use use;
+  };
+  struct Passed {
+    LineFate fate;
+    std::uint16_t writebacks = 0, non_temporal_writes = 0;
+    bool took = false;  // others' copies
+  };
+  struct LaneOfSeveral : Lane {
+    std::vector<Asked> asked;    // in order
+    std::vector<Passed> passed;  // how they fared
+    CacheOutcome own;
+    std::vector<LineRange> writebacks, non_temporal_writes;  // in order
+    std::vector<std::uint64_t> domains;                      // of those that took others' copies
+    std::size_t told = 0, told_writebacks = 0, told_non_temporal = 0, told_domains = 0;
+  };
+  // Not copied: a copy passes its lines on one thread.
+  struct SeveralLanes {
+    SeveralLanes() = default;
+    SeveralLanes(const SeveralLanes&) {}
+    SeveralLanes& operator=(const SeveralLanes&) = delete;
+    unsigned host_threads = 1;
+    std::vector<LaneOfSeveral> lanes;      // none: one thread passes all lines
+    bool beside = false;                   // those ahead pass in lanes, or have passed
+    bool pass = false;                     // they do now
+    std::unique_ptr<HostThreads> threads;  // it ends first
   };
 
   struct Stream {
@@ -165,44 +216,50 @@ private:
   void line_up(std::span<const LineTouch> group);
   void line_up_kept(std::span<const LineTouch> group);
   void line_up(LineNumber, const LineTouch&);
+  void find_sets_ahead(CoreId);
   void pass_next(CoreId, std::size_t count);
+  // set_caches_lanes.cpp
+  std::size_t lane_of(Id id) const;
+  void pass_lane(CoreId, LaneOfSeveral&);
+  void note_next(CacheOutcome&, std::size_t count);
   void prefetch(CoreId, const Line&) const;
   void prefetch_victims(CoreId, const Line&, std::size_t younger) const;
-  LineFate pass_line(CoreId, const Line&, const LineTouch&);
-  void note(const LineFate&, const Ahead&);
-  void note_upgrade(const LineFate&, const Ahead&);
+  LineFate pass_line(Lane&, CoreId, const Line&, Use);
+  // Outermost caches below which the lane's last access invalidated copies, as bits.
+  std::uint64_t domains_of(const Lane&) const;
+  void note(CacheOutcome&, const LineFate&, const Ahead&, std::uint64_t domains);
+  void note_upgrade(CacheOutcome&, const LineFate&, const Ahead&, std::uint64_t domains);
   double sampling_error() const;
   void forwarded(CoreId, const Line&, LineFate&);
-  void removed_from(std::size_t domain) {
-    if (std::find(invalidated_.begin(), invalidated_.end(), domain) == invalidated_.end())
-      invalidated_.push_back(static_cast<std::uint32_t>(domain));
-  }
-  // `way`: where `level` has it, if that is a level.
-  void fill(CoreId, const Line&, LineState&, std::size_t level, unsigned way, bool writes, bool transferred);
+  struct Found {
+    std::size_t level = 0;  // the one behind the last: nowhere
+    unsigned way = 0;
+  };
+  void fill(Lane&, CoreId, const Line&, LineState&, Found, bool writes, bool transferred);
   bool stays(CoreId, const Line&, LineState&, std::size_t level, bool dirty);
-  void insert(CoreId, std::size_t level, const Line&, bool dirty);
-  void insert_absent(CoreId, std::size_t level, const Line&, bool dirty);
-  void evicted(CoreId, std::size_t level, Entry);
-  void put_dirty(CoreId, std::size_t level, const Line&);
-  void non_temporal(const Line&);
+  void insert(Lane&, CoreId, std::size_t level, const Line&, bool dirty);
+  void insert_absent(Lane&, CoreId, std::size_t level, const Line&, bool dirty);
+  void evicted(Lane&, CoreId, std::size_t level, Entry);
+  void put_dirty(Lane&, CoreId, std::size_t level, const Line&);
+  void non_temporal(Lane&, const Line&);
   bool remove_everywhere(const Line&, LineState&);  // returns whether it was dirty
   // Invalidates the copies outside the core's path; returns whether there was one, and whether it was dirty.
   struct Copies {
     bool held = false, dirty = false;
   };
-  Copies take(CoreId, const Line&, LineState&);
+  Copies take(Lane&, CoreId, const Line&, LineState&);
   // Cleans the newest copy if it lies outside the core's path (in its domain only, if `near`); true if there was one.
-  bool share(CoreId, const Line&, LineState&, bool near);
-  void write_back(const Line&);
+  bool share(Lane&, CoreId, const Line&, LineState&, bool near);
+  void write_back(Lane&, const Line&);
 
   // snoop_filter.cpp
   void describe_filter(const CacheDescription&, unsigned one_in);
   bool filtered() const { return filter_.ways > 0; }
   Id* filter_set(std::size_t domain, Id);
-  void enter_filter(CoreId, Id);
+  void enter_filter(Lane&, CoreId, Id);
   void leave_filter(std::size_t domain, Id);
   void leave_filter_unless_held(CoreId, Id, const LineState&);
-  void drive_out(std::size_t domain, Id);
+  void drive_out(Lane&, std::size_t domain, Id);
 
   std::size_t outermost() const { return levels_.size() - 1; }
   std::uint32_t domain_bit(CoreId core) const { return std::uint32_t{1} << (cache_of(core, outermost()) / domains_a_bit_); }
@@ -227,13 +284,13 @@ private:
   std::vector<std::uint32_t> frames_;                 // first line of the frame of each numbered page
   std::uint64_t seed_;
   bool forwards_clean_ = false;
-  std::vector<std::uint32_t> invalidated_;  // by the last access
-  CacheOutcome* outcome_ = nullptr;         // of the call
-  std::vector<Ahead> ahead_;                // lines of the groups that are expected
-  std::size_t passed_ = 0;                  // of them
-  std::deque<std::size_t> expected_;        // lines of each of these groups
-  std::vector<Stream> streams_;             // scratch: of a group
-  std::vector<Turn> turns_;                 // scratch: of a group of a sample
+  Lane whole_;                        // where one thread passes all lines
+  std::vector<Ahead> ahead_;          // lines of the groups that are expected
+  std::size_t passed_ = 0;            // of them
+  std::deque<std::size_t> expected_;  // lines of each of these groups
+  std::vector<Stream> streams_;       // scratch: of a group
+  std::vector<Turn> turns_;           // scratch: of a group of a sample
+  SeveralLanes lanes_;                // what it refers to is above: it ends first
 };
 
 }  // namespace homenode

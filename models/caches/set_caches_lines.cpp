@@ -35,15 +35,15 @@ void SetCaches::know_new_lines() {
   if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
 }
 
-LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& touch) {
+LineFate SetCaches::pass_line(Lane& lane, CoreId core, const Line& line, Use use) {
   LineFate fate;
-  invalidated_.clear();
-  if (touch.non_temporal && !touch.reads) {
-    non_temporal(line);
+  lane.invalidated.clear();
+  if (use.non_temporal && !use.reads) {
+    non_temporal(lane, line);
     fate.from = LineFate::From::nowhere;
     return fate;
   }
-  const bool writes = touch.writes && !touch.non_temporal;
+  const bool writes = use.writes && !use.non_temporal;
   std::size_t level = 0;
   unsigned way = 0;
   Entry* set = nullptr;
@@ -58,7 +58,7 @@ LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& to
     const Entry entry = set[way];
     make_first(set, way);
     set[0] = entry;
-    if (touch.non_temporal) non_temporal(line);
+    if (use.non_temporal) non_temporal(lane, line);
     return fate;
   }
   LineState& known = states_[line.id];
@@ -67,7 +67,7 @@ LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& to
   if (missed && forwards_clean_) forwarded(core, line, fate);
   bool transferred = false;
   if (writes) {
-    const Copies others = take(core, line, known);
+    const Copies others = take(lane, core, line, known);
     fate.upgrade = others.held && private_hit;
     transferred = others.dirty && !private_hit;
     if (private_hit)
@@ -76,7 +76,7 @@ LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& to
         if (levels_[outer].cores_per_cache > 1 && by_evictions(outer)) remove(outer, cache_of(core, outer), line, old);
       }
   } else if (!private_hit && owner != nobody && owner != core.index()) {
-    transferred = share(core, line, known, !missed);
+    transferred = share(lane, core, line, known, !missed);
   }
   if (transferred) {
     fate.from = LineFate::From::transfer;
@@ -85,9 +85,9 @@ LineFate SetCaches::pass_line(CoreId core, const Line& line, const LineTouch& to
   } else if (missed && fate.from == LineFate::From::cache) {
     fate.from = LineFate::From::memory;
   }
-  fill(core, line, known, level, way, writes, transferred);
+  fill(lane, core, line, known, {level, way}, writes, transferred);
   if (missed && forwards_clean_) known.forwarder = static_cast<std::uint16_t>(1 + cache_of(core, outermost()));
-  if (touch.non_temporal) non_temporal(line);
+  if (use.non_temporal) non_temporal(lane, line);
   return fate;
 }
 
@@ -100,7 +100,8 @@ void SetCaches::forwarded(CoreId core, const Line& line, LineFate& fate) {
 }
 
 // Puts the line into every level on the way in from where it was.
-void SetCaches::fill(CoreId core, const Line& line, LineState& known, std::size_t level, unsigned way, bool writes, bool transferred) {
+void SetCaches::fill(Lane& lane, CoreId core, const Line& line, LineState& known, Found found, bool writes, bool transferred) {
+  auto [level, way] = found;
   known.holders |= cores_.bit(core);
   bool dirty = writes;
   if (level < levels_.size()) {
@@ -123,9 +124,9 @@ void SetCaches::fill(CoreId core, const Line& line, LineState& known, std::size_
   }
   if (writes) known.writer = static_cast<std::uint16_t>(core.index());
   for (std::size_t inner = level; inner-- > 0;)
-    if (!by_evictions(inner)) insert_absent(core, inner, line, inner == 0 && dirty);
+    if (!by_evictions(inner)) insert_absent(lane, core, inner, line, inner == 0 && dirty);
   if (level == 0 && writes) own_set(core, 0, line)[0] |= 1;
-  if (filtered() && level >= outermost()) enter_filter(core, line.id);
+  if (filtered() && level >= outermost()) enter_filter(lane, core, line.id);
 }
 
 // A hit in a level of victims leaves the line where other cores of the domain hold it as well (non_inclusive), and where it
@@ -145,7 +146,7 @@ bool SetCaches::stays(CoreId core, const Line& line, LineState& known, std::size
   return held;
 }
 
-SetCaches::Copies SetCaches::take(CoreId core, const Line& line, LineState& known) {
+SetCaches::Copies SetCaches::take(Lane& lane, CoreId core, const Line& line, LineState& known) {
   Copies copies;
   const CoreMask others = known.holders & ~cores_.only(core);
   cores_.for_each_core(others, [&](CoreId other) {
@@ -153,7 +154,7 @@ SetCaches::Copies SetCaches::take(CoreId core, const Line& line, LineState& know
     bool held = false;
     for (std::size_t level = 0; level < outermost() && cache_of(other, level) != cache_of(core, level); ++level)
       held |= remove(level, cache_of(other, level), line, copies.dirty);
-    if (held) removed_from(cache_of(other, outermost()));
+    if (held) lane.removed_from(cache_of(other, outermost()));
     if (filtered() && !same_domain(core, other)) leave_filter(cache_of(other, outermost()), line.id);
     copies.held |= held;
   });
@@ -161,14 +162,14 @@ SetCaches::Copies SetCaches::take(CoreId core, const Line& line, LineState& know
   const std::uint32_t domain = domain_bit(core), foreign = domains_a_bit_ == 1 ? known.domains & ~domain : known.domains;
   for_each_domain(foreign, [&](std::size_t cache) {
     if (cache == cache_of(core, outermost()) || !remove(outermost(), cache, line, copies.dirty)) return;
-    removed_from(cache);
+    lane.removed_from(cache);
     copies.held = true;
   });
   known.domains &= domain;
   return copies;
 }
 
-bool SetCaches::share(CoreId core, const Line& line, LineState& known, bool near) {
+bool SetCaches::share(Lane& lane, CoreId core, const Line& line, LineState& known, bool near) {
   const CoreId owner{known.writer};
   if (near && !same_domain(core, owner)) return false;  // a copy in the own domain is good even while another one owns the line
   bool dirty = false;
@@ -183,16 +184,16 @@ bool SetCaches::share(CoreId core, const Line& line, LineState& known, bool near
   if (!dirty) return false;
   const std::size_t last = levels_.size() - 1;
   if (common <= last)
-    put_dirty(owner, common, line);
+    put_dirty(lane, owner, common, line);
   else if (by_evictions(last))
-    put_dirty(owner, last, line);
+    put_dirty(lane, owner, last, line);
   else
-    write_back(line);
+    write_back(lane, line);
   return true;
 }
 
 // Newest data go to `level` of the core's path, or beyond.
-void SetCaches::put_dirty(CoreId core, std::size_t level, const Line& line) {
+void SetCaches::put_dirty(Lane& lane, CoreId core, std::size_t level, const Line& line) {
   for (; level < levels_.size(); ++level) {
     Entry* set = own_set(core, level, line);
     const unsigned way = find(set, levels_[level].ways, line.id);
@@ -200,22 +201,22 @@ void SetCaches::put_dirty(CoreId core, std::size_t level, const Line& line) {
       set[way] |= 1;
       return;
     }
-    if (by_evictions(level)) return insert(core, level, line, true);
+    if (by_evictions(level)) return insert(lane, core, level, line, true);
   }
-  write_back(line);
+  write_back(lane, line);
 }
 
-void SetCaches::insert(CoreId core, std::size_t index, const Line& line, bool dirty) {
+void SetCaches::insert(Lane& lane, CoreId core, std::size_t index, const Line& line, bool dirty) {
   const unsigned ways = levels_[index].ways;
   Entry* set = own_set(core, index, line);
   const unsigned way = find(set, ways, line.id);
-  if (way == ways) return insert_absent(core, index, line, dirty);
+  if (way == ways) return insert_absent(lane, core, index, line, dirty);
   const Entry merged = set[way] | (dirty ? 1U : 0U);
   make_first(set, way);
   set[0] = merged;
 }
 
-void SetCaches::insert_absent(CoreId core, std::size_t index, const Line& line, bool dirty) {
+void SetCaches::insert_absent(Lane& lane, CoreId core, std::size_t index, const Line& line, bool dirty) {
   const unsigned ways = levels_[index].ways;
   const std::size_t cache = cache_of(core, index);
   Entry* set = set_of(index, cache, line);
@@ -226,10 +227,10 @@ void SetCaches::insert_absent(CoreId core, std::size_t index, const Line& line, 
   make_first(set, out);
   set[0] = 2 * line.id + (dirty ? 1 : 0);
   if (index == outermost()) states_[line.id].domains |= domain_bit(core);
-  if (old != 0) evicted(core, index, old);
+  if (old != 0) evicted(lane, core, index, old);
 }
 
-void SetCaches::evicted(CoreId core, std::size_t index, Entry entry) {
+void SetCaches::evicted(Lane& lane, CoreId core, std::size_t index, Entry entry) {
   bool dirty = (entry & 1) != 0;
   const Id id = entry >> 1;
   const std::size_t last = outermost();
@@ -252,14 +253,14 @@ void SetCaches::evicted(CoreId core, std::size_t index, Entry entry) {
   if (filtered() && index + 1 == last) leave_filter_unless_held(core, id, known);
   if (index == last && domains_a_bit_ == 1) known.domains &= ~domain_bit(core);
   if (to_victims)
-    insert(core, index + 1, line_of(id, index + 1, index + 2), dirty);
+    insert(lane, core, index + 1, line_of(id, index + 1, index + 2), dirty);
   else if (dirty)
-    put_dirty(core, index + 1, line_of(id, index + 1, levels_.size()));
+    put_dirty(lane, core, index + 1, line_of(id, index + 1, levels_.size()));
 }
 
 // A full line goes to memory and replaces whatever the caches hold of it, dirty or not.
-void SetCaches::non_temporal(const Line& line) {
-  append(outcome_->non_temporal_writes, sample_.stands_for(line_number(line.id)));
+void SetCaches::non_temporal(Lane& lane, const Line& line) {
+  append(lane.outcome->non_temporal_writes, sample_.stands_for(line_number(line.id)));
   remove_everywhere(line, states_[line.id]);
 }
 

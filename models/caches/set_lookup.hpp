@@ -71,6 +71,35 @@ inline SetCaches::Id SetCaches::numbered(LineNumber number) {
   return id;
 }
 
+// Always inline as prefetch_set is.
+[[gnu::always_inline]] inline void SetCaches::prefetch(CoreId core, const Line& line) const {
+  for (std::size_t level = 1; level < levels_.size(); ++level) prefetch_set(level, core, line.set[level]);
+  __builtin_prefetch(&states_[line.id]);
+}
+
+// What is needed for the lines that leave on account of this one: what is known of them, and where they go to in the outermost level.
+// `younger`: lines that come before it in its set of the first level.
+[[gnu::always_inline]] inline void SetCaches::prefetch_victims(CoreId core, const Line& line, std::size_t younger) const {
+  const std::size_t last = outermost();
+  const auto leaving = [&](std::size_t level, std::uint32_t set, std::size_t before) {
+    const unsigned ways = levels_[level].ways, way = victim(level, cache_of(core, level), set);
+    return own_set(core, level, set)[before == 0 ? way : (way + ways - before % ways) % ways];
+  };
+  Entry moved = 0;  // from the level before
+  for (std::size_t level = 0; level < last; ++level) {
+    if (level == 0 || !by_evictions(level))
+      moved = leaving(level, line.set[level], level == 0 ? younger : 0);
+    else if (moved != 0)
+      moved = leaving(level, set_in(levels_[level], moved >> 1, frame_of(moved >> 1)), 0);
+    if (level > 0 && moved != 0) __builtin_prefetch(&states_[moved >> 1]);
+  }
+  if (moved != 0 && (by_evictions(last) || (moved & 1) != 0))
+    prefetch_set(last, core, set_in(levels_[last], moved >> 1, frame_of(moved >> 1)));
+  if (by_evictions(last) || (states_[line.id].domains & domain_bit(core)) != 0) return;
+  moved = leaving(last, line.set[last], 0);
+  if (moved != 0) __builtin_prefetch(&states_[moved >> 1]);
+}
+
 template <class Each>
 inline void SetCaches::for_each_domain(std::uint32_t mask, Each&& each) const {
   for (; mask != 0; mask &= mask - 1) {
@@ -89,8 +118,8 @@ inline bool SetCaches::remove(std::size_t level, std::size_t cache, const Line& 
   return true;
 }
 
-inline void SetCaches::write_back(const Line& line) {
-  append(outcome_->writebacks, sample_.stands_for(line_number(line.id)));
+inline void SetCaches::write_back(Lane& lane, const Line& line) {
+  append(lane.outcome->writebacks, sample_.stands_for(line_number(line.id)));
   states_[line.id].writer = nobody;
 }
 

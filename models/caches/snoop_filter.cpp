@@ -24,7 +24,7 @@ SetCaches::Id* SetCaches::filter_set(std::size_t domain, Id id) {
   return filters_.data() + domain * filter_.cache_entries + set_in(filter_, id, frame_of(id));
 }
 
-void SetCaches::enter_filter(CoreId core, Id id) {
+void SetCaches::enter_filter(Lane& lane, CoreId core, Id id) {
   const std::size_t domain = cache_of(core, outermost());
   Id* const set = filter_set(domain, id);
   Id* const end = set + filter_.ways;
@@ -34,7 +34,7 @@ void SetCaches::enter_filter(CoreId core, Id id) {
   if (place == end) driven_out = *--place;
   std::copy_backward(set, place, place + 1);
   *set = id;
-  if (driven_out != 0) drive_out(domain, driven_out);
+  if (driven_out != 0) drive_out(lane, domain, driven_out);
 }
 
 void SetCaches::leave_filter(std::size_t domain, Id id) {
@@ -58,7 +58,7 @@ void SetCaches::leave_filter_unless_held(CoreId core, Id id, const LineState& kn
   if (!held) leave_filter(cache_of(core, outermost()), id);
 }
 
-void SetCaches::drive_out(std::size_t domain, Id id) {
+void SetCaches::drive_out(Lane& lane, std::size_t domain, Id id) {
   LineState& known = states_[id];
   const Line line = line_of(id);
   bool dirty = false, held = false;
@@ -69,7 +69,7 @@ void SetCaches::drive_out(std::size_t domain, Id id) {
     if (cores_.exact()) known.holders &= ~cores_.bit(other);
     holder = other;
   });
-  if (held) insert(holder, outermost(), line, dirty);
+  if (held) insert(lane, holder, outermost(), line, dirty);
 }
 
 }  // namespace homenode

@@ -51,8 +51,9 @@ EngineOptions staged_options(const RunPlan& plan, PageDemand& demand) {
 
 std::unique_ptr<MemoryModel> engine_for(const RunPlan& plan, const Workload& program, const EngineOptions& staged) {
   const bool reads = staged.record && staged.record->ready(staged.recorded);
-  return make_engine(plan.spec.engine, program, plan.machine, plan.topology, plan.spec.threads, staged,
-                     reads ? nullptr : make_caches(plan.caches.name, plan.machine, plan.spec.seed));
+  auto caches = reads ? nullptr : make_caches(plan.caches.name, plan.machine, plan.spec.seed);
+  if (caches) caches->use_host_threads(plan.extras.host_threads);
+  return make_engine(plan.spec.engine, program, plan.machine, plan.topology, plan.spec.threads, staged, std::move(caches));
 }
 
 // What the pass in front of the program and the program itself are both run with.

@@ -49,6 +49,7 @@ struct RunExtras {
   std::shared_ptr<CacheRecord> record;
   // Run without the balancing of pages that `placement` has, and tell what it costs when the program goes on until it has taken so long.
   std::optional<Time> balanced_for{};
+  unsigned host_threads = 1;        // of the run: no result depends on it
   std::size_t timeline_events = 0;  // 0: none; else RunReport::timeline, of at most so many events
 };
 

@@ -60,6 +60,13 @@ public:
   // What `access` of the same core will be called with later, in the order of these calls and before anything else is asked of the
   // model: it may look up what it needs meanwhile. The touches stay where they are until then.
   virtual void expect(CoreId /*core*/, std::span<const LineTouch> /*group*/) {}
+  // No more is expected before the first of these calls. True: the model works on other host threads meanwhile, and asks for the caller's
+  // in `access`.
+  virtual bool begin(CoreId /*core*/) { return false; }
+  // Touches that are worth to be expected together.
+  virtual std::size_t touches_at_once() const { return 256; }
+  // Host threads that it may use, the caller's among them. No outcome depends on it.
+  virtual void use_host_threads(unsigned /*threads*/) {}
   // Adds to `outcome` what the group costs `core`. Same calls in the same order give the same outcome.
   virtual void access(CoreId core, std::span<const LineTouch> group, CacheOutcome& outcome) = 0;
   // Invalidates lines that no longer exist (freed) or whose contents moved (migrated page) in all caches. Dirty ones are

@@ -148,6 +148,7 @@ class RunExtras:
         record: CacheRecord | None = None,
         timeline_events: int = 0,
         balanced_for: float | None = None,
+        host_threads: int = 1,
     ) -> None: ...
 
 def run_fields() -> list[RunField]: ...

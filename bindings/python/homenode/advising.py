@@ -262,7 +262,7 @@ class _Replays:
         return self._spec.with_(machine=machine, distribution=distribution, engine="flow")
 
     def _one(self, machine: Machine, distribution: str, **more: Any) -> Result:
-        return replay_one(self._trace, self._of(machine, distribution), **more)
+        return replay_one(self._trace, self._of(machine, distribution), host_threads=1, **more)
 
     def stated(self, pool: ThreadPoolExecutor) -> tuple[dict[str, float], float]:
         machine = self._spec.machine

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode import _core, bench_page, bench_study
+from homenode.workers import cpus
 
 N, SWEEPS = 2048, 2
 ACCESSES_PER_SWEEP = 6 * (N - 2) ** 2
@@ -147,10 +148,11 @@ def engine(
 
 
 def _measured(
-    name: str, trace: Path, machine: str = MACHINE, caches: str = "auto", raw: bool = False
+    name: str, trace: Path, machine: str = MACHINE, caches: str = "auto", raw: bool = False, host_threads: int = 1
 ) -> dict[str, Any]:
     command = [sys.executable, "-m", "homenode.bench", "--engine", name, "--trace", str(trace)]
-    text, _ = _run([*command, "--machine", machine, "--caches", caches, *(["--raw"] if raw else [])])
+    command += ["--machine", machine, "--caches", caches, "--host-threads", str(host_threads)]
+    text, _ = _run([*command, *(["--raw"] if raw else [])])
     found: dict[str, Any] = json.loads(text)
     return found
 
@@ -170,7 +172,9 @@ def one_more_placement(trace: Path) -> dict[str, Any]:
     return {**_row("flow, one more placement", accesses, fastest[1]), "ratio_to_first": fastest[1] / fastest[0]}
 
 
-def _measure_engine(name: str, trace: str, machine_name: str, caches: str, raw_addresses: bool) -> dict[str, Any]:
+def _measure_engine(
+    name: str, trace: str, machine_name: str, caches: str, raw_addresses: bool, host_threads: int
+) -> dict[str, Any]:
     import homenode as hn
     from homenode import _core
 
@@ -181,7 +185,7 @@ def _measure_engine(name: str, trace: str, machine_name: str, caches: str, raw_a
     fastest, accesses = float("inf"), 0
     for _ in range(3 if name == "line" else ROUNDS):  # a second each
         begin = time.perf_counter()
-        raw = _core.replay(opened, machine._core, options)
+        raw = _core.replay(opened, machine._core, options, _core.RunExtras(host_threads=host_threads))
         fastest = min(fastest, time.perf_counter() - begin)
         accesses = raw["counts"]["accesses"]
     return {
@@ -220,24 +224,30 @@ def irregular(folder: Path) -> list[dict[str, Any]]:
     if (under_cachegrind := cachegrind(folder, SPMV)) is not None:
         result.append(under_cachegrind)
     hn.capture("spmv", rows=64, output=folder / "compiled.hnt")
-    models = {"lines": "flow, spmv", f"lines:sample={SAMPLE}": f"flow, spmv, one line in {SAMPLE}"}
+    sampled = f"lines:sample={SAMPLE}"
+    models = {
+        ("lines", 1): "flow, spmv",
+        ("lines", cpus()): f"flow, spmv, {cpus()} CPUs",
+        (sampled, 1): f"flow, spmv, one line in {SAMPLE}",
+        (sampled, cpus()): f"flow, spmv, one line in {SAMPLE}, {cpus()} CPUs",
+    }
     captures, accesses, stored, peaks = [], [], [], {}
-    replays: dict[str, list[float]] = {caches: [] for caches in models}
+    replays: dict[tuple[str, int], list[float]] = {model: [] for model in models}
     for repeats in (1, 1 + SWEEPS):
         trace = folder / f"spmv{repeats}.hnt"
         begin = time.perf_counter()
         hn.capture("spmv", rows=SPMV_ROWS, width=SPMV_WIDTH, repeats=repeats, check=0, output=trace)
         captures.append(time.perf_counter() - begin)
-        for caches in models:
-            measured = _measured("flow", trace, caches=caches)
-            replays[caches].append(measured["seconds"])
-            peaks[caches] = measured["peak_rss_bytes"]
+        for model in models:
+            measured = _measured("flow", trace, caches=model[0], host_threads=model[1])
+            replays[model].append(measured["seconds"])
+            peaks[model] = measured["peak_rss_bytes"]
         accesses.append(measured["accesses"])
         stored.append(trace.stat().st_size)
     more = accesses[1] - accesses[0]
     rows = [
         _row("capture, spmv", more, captures[1] - captures[0], 0, (stored[1] - stored[0]) / more),
-        *(_row(row, more, replays[caches][1] - replays[caches][0], peaks[caches]) for caches, row in models.items()),
+        *(_row(row, more, replays[model][1] - replays[model][0], peaks[model]) for model, row in models.items()),
     ]
     return result + [{**row, "work": SPMV.kernel} for row in rows]
 
@@ -301,11 +311,19 @@ def main() -> None:
     parser.add_argument("--machine", default=MACHINE, help=argparse.SUPPRESS)
     parser.add_argument("--caches", default="auto", help=argparse.SUPPRESS)
     parser.add_argument("--raw", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--host-threads", type=int, default=1, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.engine:
         print(
             json.dumps(
-                _measure_engine(arguments.engine, arguments.trace, arguments.machine, arguments.caches, arguments.raw)
+                _measure_engine(
+                    arguments.engine,
+                    arguments.trace,
+                    arguments.machine,
+                    arguments.caches,
+                    arguments.raw,
+                    arguments.host_threads,
+                )
             )
         )
         return

@@ -17,7 +17,7 @@ from homenode.result import Result
 from homenode.run_spec import RunSpec, asked, lists_options
 from homenode.run_types import RunOptions
 from homenode.trace import Trace
-from homenode.workers import replay_here
+from homenode.workers import cpus, replay_here
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,12 +76,17 @@ def _log(follow: Any) -> NDArray[np.int64]:
 
 
 def replay_one(
-    trace: Trace, spec: RunSpec, *, keep_log: bool = False, follow: NDArray[np.int64] | None = None
+    trace: Trace,
+    spec: RunSpec,
+    *,
+    keep_log: bool = False,
+    follow: NDArray[np.int64] | None = None,
+    host_threads: int | None = None,
 ) -> Result:
-    """What `replay` does, for a run as one value."""
+    """What `replay` does, for a run as one value, on at most so many threads of this machine (all CPUs)."""
     if not keep_log and follow is None:
-        return replay_grid(trace, [spec], workers=1)[0]
-    return _replay_here(trace, spec, keep_log=keep_log, follow=follow)[0]
+        return replay_grid(trace, [spec], workers=host_threads)[0]
+    return _replay_here(trace, spec, keep_log=keep_log, follow=follow, host_threads=host_threads or cpus())[0]
 
 
 def replay_with_timeline(
@@ -96,7 +101,9 @@ def replay_with_timeline(
     """Replay a run, and write what happened when to `path` (`timeline.py`)."""
     timelines.check_target(path)
     events = whole_number("timeline_events", events, 1)
-    result, raw = _replay_here(trace, spec, keep_log=keep_log, follow=follow, timeline_events=events)
+    result, raw = _replay_here(
+        trace, spec, keep_log=keep_log, follow=follow, timeline_events=events, host_threads=cpus()
+    )
     timelines.write(path, trace, result.run, raw["timeline"])
     return result
 

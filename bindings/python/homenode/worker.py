@@ -26,7 +26,7 @@ def main() -> None:
         job = json.loads(line)
         try:
             spec = RunSpec(Machine.from_toml(job["machine"], "machine"), **job["options"])
-            answer: dict[str, Any] = {"raw": spec.replay(trace)}
+            answer: dict[str, Any] = {"raw": spec.replay(trace, host_threads=job["host_threads"])}
         except Error as error:
             answer = {"error": type(error).__name__, "message": str(error)}
             if error.__cause__ is not None:  # a policy's own exception, with its lines

@@ -65,8 +65,9 @@ def replay_all(
 
     A run that fails ends all others, unless `failed` makes something of it.
     """
-    asked_for = (os.cpu_count() or 1) if workers is None else whole_number("workers", workers, 1)
+    asked_for = cpus() if workers is None else whole_number("workers", workers, 1)
     workers = max(1, min(asked_for, len(specs)))
+    host_threads = max(1, min(asked_for, cpus()) // workers)  # of each run, if there are fewer runs than CPUs
     _log.info("%s: replaying %d, %d at a time", trace.path, len(specs), workers)
     processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     started: list[_Worker] = []
@@ -78,7 +79,11 @@ def replay_all(
         with nullcontext() if _needs_process(spec) else shared[spec.what_caches_see()] as record:
             begin = time.perf_counter()
             try:
-                raw = _run_in_worker(spec) if _needs_process(spec) else replay_here(trace, spec, record=record)
+                raw = (
+                    _run_in_worker(spec)
+                    if _needs_process(spec)
+                    else replay_here(trace, spec, record=record, host_threads=host_threads)
+                )
                 seconds = time.perf_counter() - begin
                 _log.debug("run %d of %d: %.6g s, in %.3f s: %r", place + 1, len(specs), raw["seconds"], seconds, spec)
                 kept = keep(place, raw, seconds)
@@ -93,7 +98,7 @@ def replay_all(
         try:
             worker = processes.get_nowait()
         except queue.Empty:
-            worker = _Worker(trace)
+            worker = _Worker(trace, host_threads)
             started.append(worker)
         raw = worker.run(spec)
         processes.put(worker)
@@ -120,8 +125,13 @@ def _needs_process(spec: RunSpec) -> bool:
 _simgrid_lock = threading.Lock()
 
 
+def cpus() -> int:
+    """Those that this process may run on."""
+    return len(os.sched_getaffinity(0))
+
+
 def replay_here(trace: Trace, spec: RunSpec, **extras: Any) -> dict[str, Any]:
-    """What the extension says of a run in this process; `extras`: keep_log, follow, record, timeline_events."""
+    """What the extension says of a run in this process; `extras`: those of `_core.RunExtras`."""
     with _simgrid_lock if spec.engine == "simgrid" else nullcontext():
         return spec.replay(trace, **extras)
 
@@ -129,7 +139,8 @@ def replay_here(trace: Trace, spec: RunSpec, **extras: Any) -> dict[str, Any]:
 class _Worker:
     """A process that replays runs of one trace, one JSON line each way."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, host_threads: int) -> None:
+        self._host_threads = host_threads
         self._process = subprocess.Popen(
             [sys.executable, "-m", "homenode.worker", str(trace.path), trace.digest, *map(str, loaded_extensions())],
             stdin=subprocess.PIPE,
@@ -141,7 +152,7 @@ class _Worker:
     def run(self, spec: RunSpec) -> dict[str, Any]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        job = {"machine": spec.machine.to_toml(), "options": spec.options()}
+        job = {"machine": spec.machine.to_toml(), "options": spec.options(), "host_threads": self._host_threads}
         try:
             self._process.stdin.write(json.dumps(job) + "\n")
             self._process.stdin.flush()

@@ -11,8 +11,8 @@ namespace homenode {
 namespace {
 
 constexpr Bytes large_page{2 << 20};  // that the translations of large pages hold
-// What is collected before the caches see the first group, so that they can ask the host ahead (CacheModel::expect).
-constexpr std::size_t touches_ahead = 256, groups_ahead = 64;
+constexpr std::size_t touches_of_a_group =
+    4;  // of what is collected before the caches see the first group: no more groups than that many have
 
 }  // namespace
 
@@ -216,10 +216,11 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   phases_.start(slice.outcome, kept.one_in);
   first_byte_ = addresses.first_byte(PageNumber{0});
   fresh_.number_from(line_of(first_byte_, line_bytes_));
-  collected_ = 0;
+  collected_.count = 0;
+  const std::size_t at_once = caches_->touches_at_once();
   std::size_t collected = 0;  // touches of the groups
   while (next_group(work, touches, addresses, slice, faulted)) {
-    const Group& group = groups_[collected_ - 1];
+    const Group& group = collected_.groups[collected_.count - 1];
     collected += group.touches.size();
     if (work.stretch) {
       for (const LineTouch& touch : group.touches) {
@@ -227,12 +228,13 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
         traversed += touch.lines.size();
       }
     }
-    if (!one_by_one && collected < touches_ahead && collected_ < groups_ahead) continue;
+    if (!one_by_one && collected < at_once && collected_.count < at_once / touches_of_a_group) continue;
     pass_groups(work, slice);
     collected = 0;
     if (work.stretch && (touched >= quantum || traversed >= Stretch::passes * quantum)) break;
   }
   pass_groups(work, slice);
+  finish_groups(work, slice);
   phases_.finish(slice.phases);
 }
 
@@ -240,8 +242,8 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
 bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace& addresses, FilteredSlice& slice,
                             const std::function<void()>& faulted) {
   const bool walks_now = !translations_.empty() && (faulted || addresses.pages_per_huge() == 0);
-  if (groups_.size() <= collected_) groups_.emplace_back();
-  Group& group = groups_[collected_];
+  if (collected_.groups.size() <= collected_.count) collected_.groups.emplace_back();
+  Group& group = collected_.groups[collected_.count];
   if (!touches.next(group.touches)) return false;
   GroupWalks walks{slice.walks};
   group_begins_ = true;
@@ -260,15 +262,22 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
     if (touch.writes && others_write_) contended_.wrote(touch, slice.accesses);
     group.accesses_left_out += touch.accesses;
   }
-  ++collected_;
+  ++collected_.count;
   return true;
 }
 
 void CacheStage::pass_groups(const Work& work, FilteredSlice& slice) {
-  const std::span<const Group> groups{groups_.data(), collected_};
-  if (groups.size() > 1)
-    for (const Group& group : groups) caches_->expect(work.place.core, group.touches);
-  for (const Group& group : groups) {
+  finish_groups(work, slice);
+  std::swap(collected_, passing_);
+  if (passing_.count > 1) {
+    for (const Group& group : passing_.all()) caches_->expect(work.place.core, group.touches);
+    if (caches_->begin(work.place.core)) return;
+  }
+  finish_groups(work, slice);
+}
+
+void CacheStage::finish_groups(const Work& work, FilteredSlice& slice) {
+  for (const Group& group : passing_.all()) {
     const FreshPages::End before = FreshPages::end_of(slice.outcome);
     caches_->access(work.place.core, group.touches, slice.outcome);
     fresh_.serve(work.place.core, before, slice.outcome);
@@ -277,7 +286,7 @@ void CacheStage::pass_groups(const Work& work, FilteredSlice& slice) {
     slice.outcome.accesses += group.accesses_left_out;
     caches_->touched_besides(group.left_out, group.combined);
   }
-  collected_ = 0;
+  passing_.count = 0;
 }
 
 // Which pages the touch needs, and what finding them costs. `noted`: the address space knows already. Of pages that the slice has touched

@@ -86,7 +86,10 @@ private:
   std::optional<std::uint64_t> time_of(const Work&) const;
   void access(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
   bool next_group(const Work&, LineTouches&, AddressSpace&, FilteredSlice&, const std::function<void()>& faulted);
+  // Hands the groups that are collected to the caches, and adds what they did, or that later.
   void pass_groups(const Work&, FilteredSlice&);
+  // Adds what the caches did with the groups that they have.
+  void finish_groups(const Work&, FilteredSlice&);
   void note_pages(const LineTouch&, CoreId, const AddressSpace&, FilteredSlice&, bool noted, GroupWalks*);
   // With transparent huge pages: what a translation covers is known only now.
   void note_touches(const FilteredSlice&, const Place&, AddressSpace&, PageWalks&);
@@ -129,8 +132,12 @@ private:
     std::vector<LineTouch> touches;
     std::uint64_t accesses_left_out = 0, left_out = 0, combined = 0;  // LineTouches::left_out, ::combined
   };
-  std::vector<Group> groups_;
-  std::size_t collected_ = 0;  // of them
+  struct Groups {
+    std::vector<Group> groups;
+    std::size_t count = 0;  // of them
+    std::span<const Group> all() const { return {groups.data(), count}; }
+  };
+  Groups collected_, passing_;
   PhaseRecorder phases_;
   TouchedLines touched_;  // lines of a stretch
   ContendedLines contended_;
