@@ -2,7 +2,9 @@
 
 For changes that must not move a result. The reports are those of every kernel, engine, page placement, mapping, distribution and
 heap manager, hashed; `hashes.json` holds what they were. `./dev golden --write` takes the present ones, after a change that is
-meant to move results. The hashes depend on the compiler that captures the kernels: Debian 12's gcc.
+meant to move results. The hashes depend on the compiler that captures the kernels, Debian 12's gcc, and on Debian 12's C library. That
+has some functions (`cos`, `memcpy`) once for each kind of processor; captures here take those that any processor has. The traces' own
+hashes are kept as well: where one moves, so do all reports of the kernel, and the replays are not to blame.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import argparse
 import hashlib
 import itertools
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -75,6 +78,10 @@ TASKS = ("tasks:queue=256", "locality-queues")
 HEAPS = ("glibc", "tcmalloc", "jarena", "regular")
 
 
+# The C library's functions for any x86-64.
+ANY_PROCESSOR = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX2,-AVX,-FMA,-ERMS,-FSRM"
+
+
 def captured(kernel: str, folder: Path) -> tuple[hn.Trace, int]:
     """The kernel's trace, the folder's if it has one, and the threads to replay it with."""
     parameters, threads = KERNELS[kernel]
@@ -137,6 +144,7 @@ def hashes(folder: Path, only: str) -> dict[str, str]:
     result = {}
     for kernel in (name for name in KERNELS if only in name):
         trace, threads = captured(kernel, folder)
+        result[f"trace {kernel}"] = trace.hash
         for machine, options in replays(kernel, threads):
             name = f"{kernel} {machine} " + " ".join(f"{key}={value}" for key, value in options.items())
             text = seen(hn.replay(trace, machine, **options).to_json())
@@ -165,6 +173,7 @@ def main() -> int:
     )
     parser.add_argument("--hashes", type=Path, default=HASHES, help="another file of hashes")
     arguments = parser.parse_args()
+    os.environ["GLIBC_TUNABLES"] = ANY_PROCESSOR  # of the programs that are captured
     with tempfile.TemporaryDirectory() as folder:
         found = hashes(arguments.traces or Path(folder), arguments.only)
     if arguments.write:
