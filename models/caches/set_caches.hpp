@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "models/caches/large_page_allocator.hpp"
 #include "models/caches/line_numbers.hpp"
 #include "models/caches/line_sample.hpp"
+#include "models/caches/pace.hpp"
 #include "sim/base/host_threads.hpp"
 #include "sim/hardware/cache_model.hpp"
 #include "sim/machine/cache_domains.hpp"
@@ -67,6 +69,8 @@ public:
   void flush(CacheOutcome&) override;
   KeptLines kept_lines() const override { return sample_.kept_lines(); }
   void use_host_threads(unsigned threads) override;
+  // Also where it takes longer: for tests.
+  void insist_on_host_threads() { lanes_.insists = true; }
   std::size_t touches_at_once() const override;
   bool begin(CoreId) override;
   void touched_besides(std::uint64_t left_out, std::uint64_t combined) override {
@@ -149,9 +153,13 @@ private:
     SeveralLanes(const SeveralLanes&) {}
     SeveralLanes& operator=(const SeveralLanes&) = delete;
     unsigned host_threads = 1;
-    std::vector<LaneOfSeveral> lanes;      // none: one thread passes all lines
-    bool beside = false;                   // those ahead pass in lanes, or have passed
-    bool pass = false;                     // they do now
+    std::vector<LaneOfSeveral> lanes;  // none: one thread passes all lines
+    bool insists = false;              // whatever they took so far
+    bool beside = false;               // those ahead pass in lanes, or have passed
+    bool pass = false;                 // they do now
+    Pace pace;                         // 1: in lanes, 0: on one thread
+    std::chrono::steady_clock::time_point begun{};
+    std::size_t lines = 0;                 // since then
     std::unique_ptr<HostThreads> threads;  // it ends first
   };
 

@@ -44,7 +44,12 @@ std::size_t SetCaches::lane_of(Id id) const {
 
 bool SetCaches::begin(CoreId core) {
   if (lanes_.lanes.empty()) return false;
-  if (ahead_.size() < worth_lanes) {
+  const auto now = std::chrono::steady_clock::now();
+  lanes_.pace.took(std::chrono::duration<double>(now - lanes_.begun).count(), lanes_.lines);
+  lanes_.begun = now;
+  const bool many = ahead_.size() >= worth_lanes;
+  lanes_.lines = many ? ahead_.size() : 0;
+  if (!many || (lanes_.pace.choose() == 0 && !lanes_.insists)) {
     for (LaneOfSeveral& lane : lanes_.lanes) lane.asked.clear();
     find_sets_ahead(core);
     return false;

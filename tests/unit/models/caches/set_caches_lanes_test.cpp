@@ -1,6 +1,7 @@
 // The caches by lines on several host threads: every outcome is that of one thread.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <random>
 
@@ -83,8 +84,9 @@ void expect_equal(const CacheOutcome& one, const CacheOutcome& other) {
 // Returns how many batches passed on several threads.
 int expect_the_outcome_of_one_thread(const Machine& machine, unsigned threads, bool forwards_clean, unsigned one_in) {
   SetCaches alone{machine, 5, forwards_clean, one_in};
-  const std::unique_ptr<CacheModel> beside = alone.clone();
-  beside->use_host_threads(threads);
+  SetCaches beside{alone};
+  beside.use_host_threads(threads);
+  beside.insist_on_host_threads();
   int several = 0;
   std::mt19937_64 random{3};
   for (const Batch& batch : random_batches(11, 60, one_in)) {
@@ -94,12 +96,12 @@ int expect_the_outcome_of_one_thread(const Machine& machine, unsigned threads, b
       alone.touched_besides(7, 1);
     }
     if (batch.groups.size() > 1) {
-      for (const auto& group : batch.groups) beside->expect(batch.core, group);
-      several += beside->begin(batch.core) ? 1 : 0;
+      for (const auto& group : batch.groups) beside.expect(batch.core, group);
+      several += beside.begin(batch.core) ? 1 : 0;
     }
     for (const auto& group : batch.groups) {
-      beside->access(batch.core, group, of_several);
-      beside->touched_besides(7, 1);
+      beside.access(batch.core, group, of_several);
+      beside.touched_besides(7, 1);
     }
     expect_equal(of_one, of_several);
     if (::testing::Test::HasFailure()) return several;
@@ -107,13 +109,13 @@ int expect_the_outcome_of_one_thread(const Machine& machine, unsigned threads, b
       const LineNumber first{(base_address >> 6) + random() % 60'000};
       const bool discard = random() % 2 == 0;
       alone.drop({first, first + 640}, discard, of_one);
-      beside->drop({first, first + 640}, discard, of_several);
+      beside.drop({first, first + 640}, discard, of_several);
       expect_equal(of_one, of_several);
     }
   }
   CacheOutcome of_one, of_several;
   alone.flush(of_one);
-  beside->flush(of_several);
+  beside.flush(of_several);
   expect_equal(of_one, of_several);
   return several;
 }
@@ -161,6 +163,33 @@ TEST(SetCachesLanes, OneThreadWhereSetsAreFewerThanLinesOfAPage) {
   Machine machine = two_sockets(2);
   machine.caches[0].size = Bytes{32 * 64 * machine.caches[0].ways};
   EXPECT_EQ(expect_the_outcome_of_one_thread(machine, 2, false, 1), 0);
+}
+
+// By times that are told.
+TEST(Pace, TakesTheFasterWayAndTriesTheOther) {
+  for (const std::size_t faster : {0U, 1U}) {
+    Pace pace;
+    std::array<int, 2> taken{};
+    for (std::uint64_t i = 0; i < 10 * Pace::tries; ++i) {
+      const std::size_t way = pace.choose();
+      ++taken[way];
+      pace.took(way == faster ? 2e-6 : 3e-6, 100);
+    }
+    EXPECT_GE(taken[1 - faster], 10);
+    EXPECT_LE(taken[1 - faster], 11);
+  }
+}
+
+TEST(Pace, FollowsAHostThatChanges) {
+  Pace pace;
+  std::array<int, 2> late{};
+  for (std::uint64_t i = 0; i < 20 * Pace::tries; ++i) {
+    const bool changed = i >= 10 * Pace::tries;
+    const std::size_t way = pace.choose();
+    pace.took((way == 1) == changed ? 9e-6 : 3e-6, 100);
+    if (i >= 11 * Pace::tries) ++late[way];
+  }
+  EXPECT_GE(late[0], 8 * static_cast<int>(Pace::tries));
 }
 
 TEST(SetCachesLanes, ACopyPassesLinesOnOneThread) {
