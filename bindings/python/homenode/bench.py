@@ -173,7 +173,7 @@ def one_more_placement(trace: Path) -> dict[str, Any]:
 
 
 def _measure_engine(
-    name: str, trace: str, machine_name: str, caches: str, raw_addresses: bool, host_threads: int
+    name: str, trace: str, machine_name: str, caches: str, raw_addresses: bool, host_threads: int = 1
 ) -> dict[str, Any]:
     import homenode as hn
     from homenode import _core
