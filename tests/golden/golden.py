@@ -4,9 +4,7 @@ For changes that must not move a result. The reports are those of every kernel, 
 heap manager, hashed; `hashes.json` holds what they were. `./dev golden --write` takes the present ones, after a change that is
 meant to move results. The hashes depend on the compiler that captures the kernels, Debian 12's gcc, and on Debian 12's C library. That
 has some functions (`cos`, `memcpy`) once for each kind of processor; captures here take those that any processor has. The traces' own
-hashes are kept as well: where one moves, so do all reports of the kernel, and the replays are not to blame. Known to move: `fdtd3d` and
-`sliding_tile`, with the size of /etc/ld.so.cache, and so with the packages that are installed. Likely the loader leaves a hole of that
-size, later mappings lie elsewhere, and pointers that the recorder remembers collide otherwise. The hashes are of a machine after `./dev test`.
+hashes are kept as well: where one moves, so do all reports of the kernel, and the replays are not to blame.
 """
 
 from __future__ import annotations

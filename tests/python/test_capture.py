@@ -255,11 +255,67 @@ def test_a_timeout_is_a_positive_time(homenode: Run, seconds: str) -> None:
 
 
 def test_hashes_do_not_depend_on_where_the_kernel_puts_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings: dict[str, dict[str, int]] = {"chase": {}, "gather": {"n": 20000, "reads": 20000}, "jacobi2d": {"n": 32}}
+    settings: dict[str, dict[str, int]] = {
+        "chase": {},
+        "gather": {"n": 20000, "reads": 20000},
+        "jacobi2d": {"n": 32},
+        "fdtd3d": {"threads": 4, "patch": 8},
+        "sliding_tile": {"threads": 4, "check": 0},
+    }
     fixed = {name: hn.capture(name, **chosen).hash for name, chosen in settings.items()}
     monkeypatch.setattr("homenode.capture_processes.ADDRESSES", "random")
     for _ in range(3):
         assert {name: hn.capture(name, **chosen).hash for name, chosen in settings.items()} == fixed
+
+
+# A library leaves a hole of so many bytes, as the loader does of the size of /etc/ld.so.cache; a program's mappings hold pointers.
+HOLE = """
+#include <stdlib.h>
+#include <sys/mman.h>
+__attribute__((constructor)) static void hole(void) {
+  const size_t bytes = (size_t)atol(getenv("HOLE"));
+  void* high = mmap(0, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  munmap(high, bytes);
+}
+"""
+# Pointers are loaded long before what they point to: of some, the recorder has forgotten it by then.
+MAPPED = """
+#include <sys/mman.h>
+enum { MAPPINGS = 300, WORDS = 1024, AHEAD = 500 };
+static long* mapping[MAPPINGS];
+static long* found[AHEAD];
+static unsigned seed = 1;
+static long* some_word(void) {
+  seed = seed * 1664525 + 1013904223;
+  return &mapping[(seed >> 8) % MAPPINGS][(seed >> 20) % WORDS];
+}
+int main(void) {
+  for (int i = 0; i < MAPPINGS; ++i)
+    mapping[i] = mmap(0, WORDS * sizeof(long), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int i = 0; i < MAPPINGS * WORDS; ++i) mapping[i % MAPPINGS][i / MAPPINGS] = (long)some_word();
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < AHEAD; ++i) found[i] = (long*)*some_word();
+    for (int i = 0; i < AHEAD; ++i) *found[i] = (long)some_word();
+  }
+  return 0;
+}
+"""
+
+
+def test_hashes_do_not_depend_on_holes_between_the_libraries(
+    monkeypatch: pytest.MonkeyPatch, homenode: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "hole.c").write_text(HOLE)
+    (tmp_path / "mapped.c").write_text(MAPPED)
+    subprocess.run(["gcc", "-shared", "-fPIC", "hole.c", "-o", "hole.so"], cwd=tmp_path, check=True)
+    assert homenode("cc", "-O1", "-g", "mapped.c", "-o", "mapped").status == 0
+    monkeypatch.setenv("LD_PRELOAD", str(tmp_path / "hole.so"))
+    hashes = set()
+    for hole in (4096, 40960, 409600, 4 << 20):
+        monkeypatch.setenv("HOLE", str(hole))
+        hashes.add(hn.capture(command=[tmp_path / "mapped"]).hash)
+    assert len(hashes) == 1
 
 
 ARGUMENTS = """

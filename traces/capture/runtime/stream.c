@@ -176,12 +176,8 @@ void hn_stack_begins(uintptr_t at) { /* constructors of traced libraries have ru
   hn_stack_base(0, at);
 }
 static void note_origins(void) {
-  uintptr_t offset;
   hn_program = modules[0].low, hn_origins.program_end = modules[0].high;
   hn_origins.break_now = (uintptr_t)sbrk(0);
-  /* The break grows up from the program, far below the mappings. */
-  hn_origins.far_mappings = hn_origins.break_now + ((uintptr_t)1 << 40);
-  hn_origins.mappings = modules[hn_module_of((uintptr_t)&__libc_malloc, &offset)].low;
 }
 
 /* Signals that end the program. One from outside may come at any moment and to any thread: the thread that records deals with
@@ -292,6 +288,7 @@ void hn_open(void) {
   unsetenv("HOMENODE_STREAM_FD");
   dl_iterate_phdr(add_module, 0);
   note_origins();
+  hn_fill_holes();
   pthread_atfork(0, 0, forget);
   hn_on = hn_recording = true;
   hn_records_here();
