@@ -163,17 +163,21 @@ double disturbance(const SlicePhase& phase) {
   return pairs * pairs;
 }
 
-double slowed_weight(const SlicePhase& phase, const Machine& machine) {
-  if (!(machine.reread_slowdown > 0) || !(phase.loads > 0)) return phase.read_weight;
+// Weights of the lines that prefetchers follow, and of all lines from memory, with what reading streams again does to the former.
+double slowed_streams(const SlicePhase& phase, const Machine& machine) {
+  if (!(machine.reread_slowdown > 0) || !(phase.loads > 0)) return phase.streamed_weight;
   const double of_loads = phase.streamed_weight * phase.loads / phase.streamed;  // lines that stores ask for come beside them
-  return phase.read_weight - phase.streamed_weight +
-         std::max(phase.streamed_weight, of_loads * (1 + machine.reread_slowdown * disturbance(phase)));
+  return std::max(phase.streamed_weight, of_loads * (1 + machine.reread_slowdown * disturbance(phase)));
+}
+double slowed_weight(const SlicePhase& phase, const Machine& machine) {
+  return phase.read_weight - phase.streamed_weight + slowed_streams(phase, machine);
 }
 
-// Of the shorter of computing and transfers, what comes on top.
-double serial_share(const SlicePhase& phase, const Machine& machine) {
+// What comes on top of the longer of computing and waiting, of the lines that prefetchers follow; hits and lines at random places overlap.
+double serial_seconds(const SlicePhase& phase, const CoreSeconds<double>& of_phase, const Machine& machine) {
   if (!(machine.reread_serial > 0) || !(phase.streamed_weight > 0)) return 0;
-  return machine.reread_serial * disturbance(phase) * phase.streamed_weight / phase.read_weight;
+  const double streams = of_phase.reads * slowed_streams(phase, machine) / slowed_weight(phase, machine);
+  return machine.reread_serial * disturbance(phase) * std::min(of_phase.core + of_phase.waited, streams);
 }
 
 double hit_seconds_of(const SlicePhase& phase, const Machine& machine) {
@@ -243,8 +247,8 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
         .reads = spent.reads * share_of(slowed_weight(phase, machine), all.weight),
         .waited = waited > 0 ? spent.waited * waited_of(phase) / waited : 0,
     };
-    const double computing = of_phase.core + of_phase.waited, waiting = of_phase.memory();
-    told(phase, of_phase, std::max(computing, waiting) + serial_share(phase, machine) * std::min(computing, waiting));
+    const double longer = std::max(of_phase.core + of_phase.waited, of_phase.memory());
+    told(phase, of_phase, longer + serial_seconds(phase, of_phase, machine));
   }
 }
 

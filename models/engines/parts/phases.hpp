@@ -87,9 +87,10 @@ private:
 // the core, over one at the base clock. 0 where nothing overlaps computing.
 double waited_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&, double cycle);
 
-// What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min of the two. Computing is spread over
-// the phases by their accesses, waited loads (above) add to it; hits, transfers between caches and reads each by what the phase asked for.
-// `serial`: 0, and more where streams are read again (machine.hpp, reread_serial). Never less than `spent.busy`.
+// What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min(computing, lines that prefetchers
+// follow). Computing is spread over the phases by their accesses, waited loads (above) add to it; hits, transfers between caches and reads
+// each by what the phase asked for. `serial`: 0, and more where streams are read again (machine.hpp, reread_serial). Never less than
+// `spent.busy`.
 double busy_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&);
 
 // A slice in two parts, whatever the order of its phases. Phases that move more lines over shared resources a second than the slice's
