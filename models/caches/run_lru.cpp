@@ -154,6 +154,7 @@ void RunLru::innermost(CoreId core, std::span<const LineTouch> group, std::uint6
     if (piece.level < tier.levels) {
       outcome.hit_lines[piece.level] += piece.lines.size();
       outcome.hit_weight[piece.level] += static_cast<double>(piece.lines.size()) / static_cast<double>(touch.parallelism);
+      outcome.note_hit(piece.lines, piece.level);
       if (writes && !piece.dirty) upgrade(core, piece.lines, piece.level, touch.parallelism, outcome);
     } else {
       if (tiers_.size() == 1 && piece.present && piece.dirty) {  // evicted and written back before this access
@@ -196,6 +197,7 @@ void RunLru::outer(std::size_t t, CoreId core, std::span<const LineTouch> group,
     const float parallelism = group[demand.touch].parallelism;
     outcome.hit_lines[tier.first_level + level] += lines.size();
     outcome.hit_weight[tier.first_level + level] += static_cast<double>(lines.size()) / static_cast<double>(parallelism);
+    outcome.note_hit(lines, tier.first_level + level);
     if (demand.invalidated != 0) outcome.upgraded.push_back({lines, demand.invalidated, tier.first_level + level, parallelism});
   };
 

@@ -191,6 +191,7 @@ void SetCaches::note(CacheOutcome& outcome, const LineFate& fate, const Ahead& l
     case LineFate::From::cache:
       outcome.hit_lines[fate.level] += lines;
       outcome.hit_weight[fate.level] += static_cast<double>(lines) / static_cast<double>(touch.parallelism);
+      if (touch.lines.size() <= ShortHit::most) outcome.note_hit(LineRange{number, number + 1}, fate.level);
       if (domains != 0) note_upgrade(outcome, fate, line, domains);
       return;
     case LineFate::From::transfer: {

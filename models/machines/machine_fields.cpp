@@ -278,6 +278,7 @@ std::vector<MachineField> fields_of(CacheDescription& cache) {
           {"slices", &cache.slices},
           {"victim", &cache.victim},
           {"clock", &cache.clock},
+          {"same_set", &cache.same_set},
           {"snoop_filter", &cache.snoop_filter},
           {"snoop_filter_ways", &cache.snoop_filter_ways},
           {"port_read", &cache.port_read},

@@ -13,6 +13,7 @@ void CacheOutcome::clear() {
   written_earlier.clear();
   transfers.clear();
   upgraded.clear();
+  short_hits.clear();
   upgrades = accesses = 0;
   sampling_error = 0;
 }

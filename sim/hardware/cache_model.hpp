@@ -33,6 +33,13 @@ struct UpgradeRange {
   float parallelism = 1;
 };
 
+// Neighbouring lines, few of them, that were found in a level behind the first.
+struct ShortHit {
+  static constexpr std::uint64_t most = 8;  // more are spread over the sets
+  LineNumber first;
+  std::uint8_t lines = 1, level = 1;
+};
+
 struct CacheOutcome {
   std::vector<std::uint64_t> hit_lines;        // by cache level: lines served there
   std::vector<double> hit_weight;              // by cache level: sum of lines / parallelism, for latency
@@ -44,6 +51,13 @@ struct CacheOutcome {
   std::vector<UpgradeRange> upgraded;          // ownership without data, from whatever level
   std::uint64_t upgrades = 0;                  // of them, lines that the core's private caches had
   std::uint64_t accesses = 0;
+  // Of the hits behind the first level, those of at most ShortHit::most lines; empty unless asked for.
+  std::vector<ShortHit> short_hits;
+  bool wants_short_hits = false;
+  void note_hit(const LineRange& lines, std::size_t level) {
+    if (wants_short_hits && level > 0 && lines.size() <= ShortHit::most)
+      short_hits.push_back({lines.first, static_cast<std::uint8_t>(lines.size()), static_cast<std::uint8_t>(level)});
+  }
   double sampling_error = 0;  // told by `flush` where a model follows a sample: of the lines that were read, relative
   void clear();
 };

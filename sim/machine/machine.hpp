@@ -41,6 +41,9 @@ struct CacheDescription {
   unsigned slices = 1;           // hashed banks (exact cache model)
   Victim victim = Victim::oldest;
   CacheClock clock = CacheClock::own;  // core: latency and bandwidth are given at the base clock
+  // Of a level behind the first: what a line from there takes a core where all of them go into one set of the first level, whose lines come
+  // in one after the other. 0: not known; no limit.
+  Time same_set{};
   // Of the outermost level, if it need not have what the caches inside it have: a directory of the lines that these may hold, so many bytes
   // of lines to one outermost cache, in sets of so many ways, as many slices as the level has. A line that finds its set full drives the
   // one whose entry is oldest out of the caches inside. None: it never binds. The caches by lines follow it.

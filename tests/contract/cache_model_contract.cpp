@@ -122,6 +122,35 @@ TEST_P(CacheModelContract, ConservesLinesAndTheirNewestData) {
   }
 }
 
+// Who asks for them gets all hits of single lines behind the first level, each with its line.
+TEST_P(CacheModelContract, ShortHitsAreThoseBehindTheFirstLevel) {
+  const auto model = make_model();
+  std::mt19937_64 random{7};
+  std::vector<std::uint64_t> hits(machine().caches.size()), told(machine().caches.size());
+  for (int i = 0; i < 20'000; ++i) {
+    LineTouch touch{.lines = LineRange::of(0, 1), .reads = true, .accesses = 1};
+    touch.lines.first = LineNumber{1000 + random() % 300};
+    touch.lines.last = touch.lines.first + 1;
+    const CoreId core{static_cast<std::uint32_t>(random() % machine().cores())};
+    CacheOutcome outcome;
+    outcome.wants_short_hits = i % 2 == 0;
+    model->access(core, {&touch, 1}, outcome);
+    if (!outcome.wants_short_hits) {
+      EXPECT_TRUE(outcome.short_hits.empty());
+      continue;
+    }
+    for (std::size_t level = 1; level < hits.size(); ++level) hits[level] += outcome.hit_lines[level];
+    for (const ShortHit& hit : outcome.short_hits) {
+      EXPECT_EQ(hit.first, touch.lines.first);
+      told[hit.level] += hit.lines;
+    }
+  }
+  EXPECT_EQ(told, hits);
+  if (hits.size() > 1) {
+    EXPECT_GT(hits[1], 0u);
+  }
+}
+
 TEST_P(CacheModelContract, SameCallsYieldTheSameAndSoDoesAClone) {
   const auto one = make_model(), other = make_model();
   std::unique_ptr<CacheModel> clone;

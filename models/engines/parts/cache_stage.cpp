@@ -170,6 +170,7 @@ void CacheStage::filter(const Work& work, AddressSpace& addresses, FilteredSlice
   slice.items = work.items;
   slice.outcome.hit_lines.resize(machine_.caches.size(), 0);
   slice.outcome.hit_weight.resize(machine_.caches.size(), 0.0);
+  slice.outcome.wants_short_hits = phases_.follows_sets();
   pages_.clear();
   if (repetition_.follows()) repetition_.begin_slice();
   if (!work.stretch) {
@@ -236,6 +237,7 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   pass_groups(work, slice);
   finish_groups(work, slice);
   phases_.finish(slice.phases);
+  slice.outcome.short_hits.clear();
 }
 
 // False behind the last one.

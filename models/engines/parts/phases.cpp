@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "models/engines/parts/core_clocks.hpp"
 
@@ -38,6 +39,7 @@ void SlicePhase::add(const SlicePhase& other) {
     hit_lines[level] += other.hit_lines[level];
     hit_weight[level] += other.hit_weight[level];
     waited_hits[level] += other.waited_hits[level];
+    busiest_set[level] += other.busiest_set[level];
   }
 }
 
@@ -63,8 +65,44 @@ void PhaseRecorder::Seen::further(const std::vector<Range>& list, const Told& to
   last = list.empty() ? 0 : lines_of(list.back());
 }
 
+PhaseRecorder::FirstLevelSets::FirstLevelSets(const Machine& machine) {
+  for (std::size_t level = 1; level < machine.caches.size() && level <= SlicePhase::most_levels; ++level)
+    seconds_[level - 1] = static_cast<float>(machine.caches[level].same_set.seconds());
+  if (std::all_of(seconds_.begin(), seconds_.end(), [](float time) { return time == 0; })) return;
+  const CacheDescription& first = machine.caches.front();
+  lines_.resize(std::max<std::size_t>(1, static_cast<std::size_t>(first.size.count() / (first.line.count() * first.ways))));
+}
+
+void PhaseRecorder::FirstLevelSets::add(const ShortHit& hit) {
+  for (std::uint64_t line = hit.first.value(); line < hit.first.value() + hit.lines; ++line) {
+    const std::size_t set = line % lines_.size();
+    if (lines_[set] == Lines{}) used_.push_back(static_cast<std::uint32_t>(set));
+    ++lines_[set][std::min<std::size_t>(hit.level, SlicePhase::most_levels) - 1];
+  }
+}
+
+void PhaseRecorder::FirstLevelSets::busiest_to(std::array<double, SlicePhase::most_levels>& sum, double one_in, double followed) {
+  if (used_.empty()) return;
+  const Lines* busiest = nullptr;
+  double most = 0, all = 0;
+  for (const std::uint32_t set : used_) {
+    const double seconds = std::inner_product(seconds_.begin(), seconds_.end(), lines_[set].begin(), 0.0);
+    all += seconds;
+    if (seconds > most) most = seconds, busiest = &lines_[set];
+  }
+  if (busiest != nullptr) {
+    // As many sets as the busiest one would make, those left out among them; the chance that one of them was followed.
+    const double sets = all / most / std::max(followed, 1 / one_in);
+    const double seen = one_in > 1 ? 1 - std::pow(1 - 1 / one_in, sets) : 1;
+    for (std::size_t level = 0; level < sum.size(); ++level) sum[level] += static_cast<double>((*busiest)[level]) / seen;
+  }
+  for (const std::uint32_t set : used_) lines_[set] = {};
+  used_.clear();
+}
+
 void PhaseRecorder::start(const CacheOutcome& outcome, double single) {
   single_ = single;
+  short_hits_ = outcome.short_hits.size();
   const auto at_end = [](const auto& list) { return Seen{list.size(), list.empty() ? 0 : lines_of(list.back())}; };
   reads_ = at_end(outcome.reads);
   transfers_ = at_end(outcome.transfers);
@@ -78,9 +116,11 @@ void PhaseRecorder::start(const CacheOutcome& outcome, double single) {
 }
 
 void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& outcome) {
+  double accesses = 0;
   double all = 0, scattered = 0, waited = 0;  // lines: of the group, of those in no stream, of these the ones that are waited for
   for (const LineTouch& touch : group) {
     window_.accesses += static_cast<double>(touch.accesses);
+    accesses += static_cast<double>(touch.accesses);
     if (touch.non_temporal && !touch.reads) continue;  // nothing comes in
     const double lines = touch.lines.size() == 1 ? single_ : static_cast<double>(touch.lines.size());
     all += lines;
@@ -92,6 +132,12 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     if (touch.non_temporal) continue;
     followed_ += lines;
     if (touch.writes && !touch.reads) stores_ += lines;
+  }
+  if (follows_sets()) {
+    for (; short_hits_ < outcome.short_hits.size(); ++short_hits_) set_.add(outcome.short_hits[short_hits_]);
+    set_accesses_ += accesses;
+    followed_accesses_ += accesses;
+    settle_sets(false);
   }
   reads_.further(outcome.reads, [&](const MissRange& miss, double lines) {
     const double weight = lines / static_cast<double>(miss.parallelism);
@@ -139,8 +185,15 @@ void PhaseRecorder::settle_streams() {
   followed_ = stores_ = streamed_ = 0;
 }
 
+void PhaseRecorder::settle_sets(bool now) {
+  if (!now && set_accesses_ < sample_ * window_accesses_) return;
+  set_.busiest_to(window_.busiest_set, sample_, share_of(followed_accesses_, set_accesses_));
+  set_accesses_ = followed_accesses_ = 0;
+}
+
 void PhaseRecorder::close() {
   settle_streams();
+  settle_sets(true);
   phases_[static_cast<std::size_t>(bin_of(window_, bins))].add(window_);
   window_ = {};
 }
@@ -220,6 +273,23 @@ bool in_phases(std::span<const SlicePhase> phases, const Machine& machine) { ret
 
 }  // namespace
 
+namespace {
+
+double same_set_seconds(const SlicePhase& phase, const Machine& machine) {
+  double seconds = 0;
+  for (std::size_t level = 1; level < machine.caches.size() && level <= SlicePhase::most_levels; ++level)
+    seconds += phase.busiest_set[level - 1] * machine.caches[level].same_set.seconds();
+  return seconds;
+}
+
+}  // namespace
+
+double same_set_seconds(std::span<const SlicePhase> phases, const Machine& machine) {
+  double seconds = 0;
+  for (const SlicePhase& phase : phases) seconds += same_set_seconds(phase, machine);
+  return seconds;
+}
+
 double reread_factor(std::span<const SlicePhase> phases, const Machine& machine) {
   double slowed = 0, weight = 0;
   for (const SlicePhase& phase : phases) {
@@ -239,6 +309,7 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
   double waited = 0;
   if (spent.waited > 0)
     for (const SlicePhase& phase : phases) waited += waited_of(phase);
+  const double same_set = spent.same_set > 0 ? same_set_seconds(phases, machine) : 0;
   for (const SlicePhase& phase : phases) {
     const CoreSeconds<double> of_phase{
         .core = spent.core * share_of(phase.accesses, all.accesses),
@@ -246,6 +317,7 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
         .transfers = spent.transfers * share_of(phase.transfer_weight, all.moved),
         .reads = spent.reads * share_of(slowed_weight(phase, machine), all.weight),
         .waited = waited > 0 ? spent.waited * waited_of(phase) / waited : 0,
+        .same_set = spent.same_set > 0 ? spent.same_set * same_set_seconds(phase, machine) / same_set : 0,
     };
     const double longer = std::max(of_phase.core + of_phase.waited, of_phase.memory());
     told(phase, of_phase, longer + serial_seconds(phase, of_phase, machine));

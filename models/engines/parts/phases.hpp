@@ -28,6 +28,7 @@ struct SlicePhase {
   double waited = 0;
   std::array<double, most_levels> waited_hits{};
   std::array<double, most_levels> hit_lines{}, hit_weight{};
+  std::array<double, most_levels> busiest_set{};  // by level: hits whose lines went into the busiest set of the first level
 
   void add(const SlicePhase&);
   // Lines that go over shared resources.
@@ -45,7 +46,10 @@ public:
   explicit PhaseRecorder(const Machine& machine)
       : levels_{std::min(machine.caches.size(), SlicePhase::most_levels + 1)},
         miss_buffers_{static_cast<float>(machine.miss_buffers)},
-        window_accesses_{static_cast<double>(machine.overlap_accesses)} {}
+        window_accesses_{static_cast<double>(machine.overlap_accesses)},
+        set_{machine} {}
+  // Of the outcome's hits, short ones are asked for.
+  bool follows_sets() const { return set_.follows(); }
   // Where caches follow one line in so many, windows are as many times longer: the sample has as many lines in each.
   void follow_sample(unsigned one_in) { sample_ = one_in; }
   // `outcome`: of the slice, before its first group. `single`: lines that a touch of one line stands for, where others are left out.
@@ -53,7 +57,12 @@ public:
   // `outcome`: with what the caches made of the group.
   void add(std::span<const LineTouch> group, const CacheOutcome& outcome);
   // Accesses of the group that the caches were not asked for.
-  void pass_over(std::uint64_t accesses) { window_.accesses += static_cast<double>(accesses); }
+  void pass_over(std::uint64_t accesses) {
+    window_.accesses += static_cast<double>(accesses);
+    if (!follows_sets()) return;
+    set_accesses_ += static_cast<double>(accesses);
+    settle_sets(false);
+  }
   // Ascending by latencies that the core waits for (lines from memory and other cores / parallelism) per access; those without any come
   // last. The recorder is then ready for the next slice.
   void finish(std::vector<SlicePhase>& phases);
@@ -68,7 +77,25 @@ private:
     template <class Range, class Told>
     void further(const std::vector<Range>& list, const Told& told);
   };
+  // Hits behind the first level by the set of the first level that their lines go into, of the accesses
+  // that a core has in hand. Those of few lines: others are spread over the sets.
+  class FirstLevelSets {
+  public:
+    using Lines = std::array<float, SlicePhase::most_levels>;  // by level
+    explicit FirstLevelSets(const Machine&);
+    bool follows() const { return !lines_.empty(); }
+    void add(const ShortHit&);
+    // Into `sum`; then begins anew. Of a sample of one line in `one_in`, all lines of a set are followed or none: the sum is that of
+    // all accesses on average. `followed`: share of the accesses that were not left out.
+    void busiest_to(std::array<double, SlicePhase::most_levels>& sum, double one_in, double followed);
+
+  private:
+    std::vector<Lines> lines_;
+    Lines seconds_{};
+    std::vector<std::uint32_t> used_;
+  };
   void settle_streams();
+  void settle_sets(bool now);  // `now`: and not only after as many accesses as a core has in hand
   void close();
 
   std::size_t levels_;
@@ -80,12 +107,18 @@ private:
   Seen reads_, transfers_, upgraded_, writebacks_, non_temporal_;
   std::array<std::uint64_t, SlicePhase::most_levels + 1> hit_lines_{};
   std::array<double, SlicePhase::most_levels> hit_weight_{};
+  FirstLevelSets set_;
+  double set_accesses_ = 0, followed_accesses_ = 0;  // since sets were settled: all, and those not left out
+  std::size_t short_hits_ = 0;
 };
 
 // Of the slice's loads that the core waits for, beyond a hit in its first level: lines from memory and other cores at their average latency
 // (`spent.reads` and `spent.transfers`, by latency alone, over what was asked for one after the other), hits at their level's. `cycle`: of
 // the core, over one at the base clock. 0 where nothing overlaps computing.
 double waited_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&, double cycle);
+
+// What the busiest sets of the first level take for their lines (machine.hpp, same_set), of all phases.
+double same_set_seconds(std::span<const SlicePhase>, const Machine&);
 
 // What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min(computing, lines that prefetchers
 // follow). Computing is spread over the phases by their accesses, waited loads (above) add to it; hits, transfers between caches and reads

@@ -40,13 +40,17 @@ struct CoreSeconds {
   Value reads;      // from memory, at whatever latency its lines have
   Value waited{};   // of these three, of loads that the core waits for, beyond a hit in the first level: they add to computing
 
-  Value memory() const { return hits + transfers + reads; }
+  // What hits take at the least whose lines go into one set of the first level (machine.hpp, same_set).
+  Value same_set{};
+
+  Value memory() const { return larger<Value>(hits + transfers + reads, same_set); }
   CoreSeconds& operator+=(const CoreSeconds& other) {
     core += other.core;
     hits += other.hits;
     transfers += other.transfers;
     reads += other.reads;
     waited += other.waited;
+    same_set += other.same_set;
     return *this;
   }
   Value busy(Overlap overlap) const { return overlap == Overlap::full ? larger<Value>(core + waited, memory()) : Value(core + memory()); }

@@ -38,6 +38,7 @@ public:
     bandwidths();
     nodes();
     composition();
+    lines_of_one_set();
     streams_read_again();
     synchronisation();
     system();
@@ -178,6 +179,16 @@ private:
         for (const unsigned cycles : this_plan.composed_cycles)
           found(figure::composed(level, cycles), native::composed_nanoseconds(buffer, set, cycles, 2 * r, at), Kind::time);
       }
+    });
+  }
+
+  void lines_of_one_set() {
+    if (levels_ < 2) return;
+    pinned("lines of one set of the first level", [this_plan = plan_, r = repeats_](const Found& found) {
+      const native::Buffer buffer{this_plan.same_set_lines.back() * this_plan.set_period};
+      for (std::size_t level = 1; level <= this_plan.same_set_lines.size(); ++level)
+        found(figure::same_set(level),
+              native::same_set_nanoseconds(buffer, this_plan.same_set_lines[level - 1], this_plan.set_period, 4 * r), Kind::time);
     });
   }
 

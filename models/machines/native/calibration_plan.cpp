@@ -35,6 +35,14 @@ CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOption
   }
   for (std::size_t level = 0; level < machine.caches.size(); ++level)
     plan.level_sets.push_back(std::clamp(level_set(machine, level), plan.working_sets.front(), largest));
+  if (machine.caches.size() > 1) {
+    const CacheDescription& first = machine.caches.front();
+    plan.set_period = bytes_of(first) / first.ways;
+    for (std::size_t level = 1; level < machine.caches.size(); ++level) {
+      const std::size_t bytes = std::min({8 * bytes_of(machine.caches[level - 1]), bytes_of(machine.caches[level]) / 2, largest});
+      plan.same_set_lines.push_back(std::max<std::size_t>(1, bytes / plan.set_period));
+    }
+  }
   plan.memory_set = std::min(largest, std::bit_ceil(16 * bytes_of(machine.caches.back())));
   plan.gathered_set = std::max(plan.working_sets.front(), plan.memory_set / 4);
   if (machine.caches.size() > 1) {

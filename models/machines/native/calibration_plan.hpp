@@ -25,6 +25,10 @@ struct CalibrationPlan {
   std::vector<std::size_t> working_sets;  // of the chase, growing: powers of two, and their quarters about the last level
   std::vector<std::size_t> level_sets;    // by cache level: a working set that it surely serves
   std::size_t memory_set = 0;             // one that no cache serves
+  // Lines of one set of the first level, so many bytes from one to the next: of each level behind it as many as it serves and those inside
+  // it do not.
+  std::size_t set_period = 0;
+  std::vector<std::size_t> same_set_lines;
   std::size_t array = 0;
   std::vector<std::size_t> threads;  // 1, 2, 4 ... all
   std::array<unsigned, 10> streams{1, 2, 4, 8, 16, 24, 32, 40, 48, 64};
@@ -52,6 +56,7 @@ inline std::string latency(std::size_t bytes) { return "latency/" + std::to_stri
 inline std::string independent(std::size_t bytes) { return "independent load/" + std::to_string(bytes); }
 inline std::string walk(std::size_t bytes) { return "page walk/" + std::to_string(bytes); }
 inline std::string delivery(std::size_t level) { return "cache bandwidth/" + std::to_string(level + 1); }
+inline std::string same_set(std::size_t level) { return "lines of one set/" + std::to_string(level + 1); }
 inline std::string bandwidth(native::Kernel kernel, std::size_t threads) {
   return "bandwidth/" + native::name_of(kernel) + "/" + std::to_string(threads);
 }

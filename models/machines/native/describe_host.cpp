@@ -94,6 +94,9 @@ private:
       if (index == 0) continue;  // hits of the first level are work of the core
       fields_.set(level_place(machine_.caches[index]) + "bandwidth_per_core", host_.of(figure::delivery(index)), Fields::bandwidth_text,
                   "one thread reads " + Fields::bytes_text(static_cast<double>(host_.plan.level_sets[index])) + " again and again");
+      fields_.set(level_place(machine_.caches[index]) + "same_set", host_.of(figure::same_set(index)), Fields::time_text,
+                  "independent loads over " + std::to_string(host_.plan.same_set_lines[index - 1]) + " lines, " +
+                      Fields::bytes_text(static_cast<double>(host_.plan.set_period)) + " from one to the next");
     }
     const std::size_t set = host_.plan.memory_set;
     const Spread memory = host_.of(figure::latency(set));

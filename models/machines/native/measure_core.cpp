@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -100,6 +102,25 @@ double composed_nanoseconds(const Buffer& buffer, std::size_t bytes, unsigned cy
     });
     at += lines * line_bytes;
     if (repeat > 0) best = std::min(best, seconds / static_cast<double>(passes * lines) * 1e9);
+  }
+  return best;
+}
+
+double same_set_nanoseconds(const Buffer& buffer, std::size_t lines, std::size_t period, unsigned repeats) {
+  // In no order that a prefetcher could follow.
+  std::vector<std::uint32_t> order(std::min(lines, buffer.size() / period));
+  std::iota(order.begin(), order.end(), 0U);
+  std::shuffle(order.begin(), order.end(), std::minstd_rand{1});
+  const std::size_t passes = std::max<std::size_t>(1, 100'000 / order.size());
+  double best = std::numeric_limits<double>::infinity();
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+    const double seconds = seconds_of([&] {
+      std::uint64_t sum = 0;
+      for (std::size_t pass = 0; pass < passes; ++pass)
+        for (const std::uint32_t line : order) sum += *reinterpret_cast<const std::uint64_t*>(buffer.data() + std::size_t{line} * period);
+      keep(sum);
+    });
+    if (repeat > 0) best = std::min(best, seconds / static_cast<double>(passes * order.size()) * 1e9);
   }
   return best;
 }

@@ -37,6 +37,8 @@ struct Host {
     }
     values[figure::misses_in_flight] = 16;
     for (const std::size_t level : {1, 2}) values[figure::delivery(level)] = 100e9;
+    values[figure::same_set(1)] = 1.8;
+    values[figure::same_set(2)] = 5;
     for (const Kernel kernel : {Kernel::read, Kernel::copy_regular, Kernel::copy_nontemporal, Kernel::triad}) {
       values[figure::bandwidth(kernel, 1)] = 20e9;
       values[figure::bandwidth(kernel, 2)] = 36e9;
@@ -87,7 +89,18 @@ TEST(DescribeHost, PutsFiguresInThePlaceOfGuesses) {
   EXPECT_EQ(machine.clock, Frequency::hertz(4e9));
   EXPECT_EQ(machine.core.issue, 6);                                 // 24 / 4
   EXPECT_EQ(machine.nodes[0].latency, Time::picoseconds(113'375));  // 512 MiB, of which 32 are served: 14 / 16 + 120 x 15 / 16
+  EXPECT_EQ(machine.caches[1].same_set, Time::picoseconds(1800));
+  EXPECT_EQ(machine.caches[2].same_set, Time::picoseconds(5000));
   EXPECT_EQ(parameter(file, "clock").confidence, "A");
+}
+
+// 48 KiB in 12 ways: 64 sets. Eight times the first level is 96 lines of one set, half of the last level 4096; the second level holds 256.
+TEST(CalibrationPlan, LinesOfOneSetLieInTheLevelThatIsMeasured) {
+  Host host;
+  host.detected.machine.caches[0].ways = 12;
+  const CalibrationPlan plan = calibration_plan(host.detected.machine, host.options, 24e9, 2);
+  EXPECT_EQ(plan.set_period, 4096u);
+  EXPECT_EQ(plan.same_set_lines, (std::vector<std::size_t>{96, 2048}));
 }
 
 TEST(DescribeHost, AMachineKnowsItsOwnSystem) {

@@ -65,6 +65,12 @@ TEST(Measure, EveryNumberOfStreamsOfAPlanIsRead) {
   EXPECT_THROW(native::reread_nanoseconds(buffer, 1 << 16, {3, 8}, 1, at), std::logic_error);
 }
 
+TEST(Measure, LinesOfOneSetAreThoseThatTheBufferHas) {
+  const native::Buffer buffer{std::size_t{1} << 20};
+  EXPECT_GT(native::same_set_nanoseconds(buffer, 100, 4096, 1), 0);
+  EXPECT_GT(native::same_set_nanoseconds(buffer, 1'000'000, 4096, 1), 0);
+}
+
 TEST(Measure, MemoryLiesOnANodeThatIsThere) {
   const native::Buffer buffer{4096, native::Buffer::Pages::small, detect_host().nodes.front()};
   EXPECT_EQ(buffer.data()[4095], 0);

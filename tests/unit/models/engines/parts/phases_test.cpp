@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "tests/support/machines.hpp"
 
@@ -271,6 +272,90 @@ TEST(Phases, StreamsThatAreReadAgainSlowThoseFromMemory) {
   const std::vector<SlicePhase> one = phases_of({{4096, 512, 16, false, 512}}, machine);
   EXPECT_DOUBLE_EQ(reread_factor(one, machine), 1.2);
   EXPECT_DOUBLE_EQ(busy_seconds(one, spent(6, 4), machine), 6 + 0.125 * 4);
+}
+
+// Hits at random places overlap with the rest: of 10 s of waiting, 4 are the stream's.
+TEST(Phases, WhatComesOnTopIsOfTheStreamFromMemory) {
+  Machine machine = one_node();
+  machine.reread_serial = 0.5;
+  const std::vector<SlicePhase> phases = phases_of({{4096, 512, 16, false, 1024}}, machine);
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, {8, 6, 0, 4}, machine), 10 + 0.5 * 4);
+}
+
+// Steps of 256 loads that the second level serves; `lines`: of a step and a load. `kept`: bits, the lines of 64 that a sample follows.
+template <class Lines>
+std::vector<SlicePhase> phases_of_hits(const Machine& machine, unsigned steps, const Lines& lines, unsigned one_in = 1,
+                                       std::uint64_t kept = ~std::uint64_t{0}) {
+  PhaseRecorder recorder{machine};
+  recorder.follow_sample(one_in);
+  CacheOutcome outcome;
+  outcome.hit_lines.resize(machine.caches.size());
+  outcome.hit_weight.resize(machine.caches.size());
+  outcome.wants_short_hits = recorder.follows_sets();
+  recorder.start(outcome, one_in);
+  for (unsigned step = 0; step < steps; ++step) {
+    for (std::uint64_t i = 0; i < 256; ++i) {
+      const LineTouch touch{.lines = lines(step, i), .reads = true, .parallelism = 4, .accesses = 1};
+      if ((kept >> (touch.lines.first.value() & 63) & 1) == 0) {
+        recorder.pass_over(1);
+        continue;
+      }
+      outcome.note_hit(touch.lines, 1);
+      recorder.add({&touch, 1}, outcome);
+    }
+  }
+  std::vector<SlicePhase> phases;
+  recorder.finish(phases);
+  return phases;
+}
+LineRange one_line(std::uint64_t line) { return LineRange::of(line, line + 1); }
+Machine with_sets() {
+  Machine machine = one_node();  // 32 KiB in 8 ways: 64 sets
+  machine.caches[1].same_set = Time::nanoseconds(2);
+  return machine;
+}
+
+// Lines of one set come in one after the other, those of all sets do not wait for each other.
+TEST(Phases, LinesOfOneSetTakeTheirTurn) {
+  const Machine machine = with_sets();
+  const double lines = 64 * 256;
+  const auto of_one_set = phases_of_hits(machine, 64, [](unsigned, std::uint64_t i) { return one_line(64 * i + 5); });
+  EXPECT_NEAR(same_set_seconds(of_one_set, machine), lines * 2e-9, 1e-12);
+  const auto of_four = phases_of_hits(machine, 64, [](unsigned, std::uint64_t i) { return one_line(16 * i + 5); });
+  EXPECT_NEAR(same_set_seconds(of_four, machine), lines / 4 * 2e-9, 1e-12);
+  const auto of_all = phases_of_hits(machine, 64, [](unsigned, std::uint64_t i) { return one_line(i); });
+  EXPECT_NEAR(same_set_seconds(of_all, machine), lines / 64 * 2e-9, 1e-12);
+  CoreSeconds<double> spent{20e-6, 10e-6, 0, 0};
+  spent.same_set = same_set_seconds(of_one_set, machine);
+  EXPECT_NEAR(busy_seconds(of_one_set, spent, machine), lines * 2e-9, 1e-12);  // 33 us, the longest of the three
+  const auto unlimited = phases_of_hits(one_node(), 64, [](unsigned, std::uint64_t i) { return one_line(64 * i); });
+  EXPECT_EQ(same_set_seconds(unlimited, machine), 0);
+}
+
+// Ranges of more than a few lines are spread over the sets.
+TEST(Phases, LongRangesAreOfNoSet) {
+  const Machine machine = with_sets();
+  const auto of_ranges = [&](std::uint64_t lines) {
+    return same_set_seconds(phases_of_hits(machine, 16, [&](unsigned, std::uint64_t i) { return LineRange::of(64 * i, 64 * i + lines); }),
+                            machine);
+  };
+  EXPECT_NEAR(of_ranges(ShortHit::most), 16 * 256 * 2e-9, 1e-12);
+  EXPECT_EQ(of_ranges(ShortHit::most + 1), 0);
+}
+
+// One line in eight is followed, with all others of its set: what goes through the sets one after the other, and what is spread over them,
+// take as long as all lines do.
+TEST(Phases, ASampleOfSetsTakesAsLong) {
+  const Machine machine = with_sets();
+  const std::uint64_t kept = 0x0110'0480'0240'0820;  // one of each eight neighbours
+  const auto both = [&](const auto& lines) {
+    return std::pair{same_set_seconds(phases_of_hits(machine, 1024, lines), machine),
+                     same_set_seconds(phases_of_hits(machine, 1024, lines, 8, kept), machine)};
+  };
+  const auto through = both([](unsigned step, std::uint64_t i) { return one_line(64 * i + step / 16); });
+  EXPECT_NEAR(through.second / through.first, 1, 0.001);
+  const auto spread = both([](unsigned, std::uint64_t i) { return one_line(i); });
+  EXPECT_NEAR(spread.second / spread.first, 1, 0.001);
 }
 
 TEST(Phases, OnlyLoadsThatPrefetchersFollowAreSlowed) {
