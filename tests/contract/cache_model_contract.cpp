@@ -146,9 +146,7 @@ TEST_P(CacheModelContract, ShortHitsAreThoseBehindTheFirstLevel) {
     }
   }
   EXPECT_EQ(told, hits);
-  if (hits.size() > 1) {
-    EXPECT_GT(hits[1], 0u);
-  }
+  if (hits.size() > 1) { EXPECT_GT(hits[1], 0u); }
 }
 
 TEST_P(CacheModelContract, SameCallsYieldTheSameAndSoDoesAClone) {
