@@ -47,7 +47,7 @@ def test_kernels_on_two_threads() -> None:
     )
     ratios = [1 + int(error) / 100 for error in errors]
     assert len(ratios) == rows
-    assert float(numbers[3]) == round(max(max(ratio, 1 / ratio) for ratio in ratios))
+    assert float(numbers[3]) == round(max(max(ratio, 1 / ratio) for ratio in ratios), 1)
 
 
 def test_programs() -> None:
