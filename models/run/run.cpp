@@ -121,8 +121,8 @@ std::string what_caches_see(const Machine& machine) {
   for (const CacheDescription& cache : machine.caches) {
     text << "; cache " << cache.level << ' ' << cache.size.count() << ' ' << cache.ways << ' ' << cache.line.count() << ' '
          << cache.cores_per_cache << ' ' << static_cast<int>(cache.inclusion) << ' ' << cache.slices << ' '
-         << static_cast<int>(cache.victim) << ' ' << (cache.same_set > Time{}) << ' ' << cache.snoop_filter.value_or(Bytes{}).count() << ' '
-         << cache.snoop_filter_ways;
+         << static_cast<int>(cache.victim) << ' ' << (cache.same_set.value_or(Time{}) > Time{}) << ' '
+         << cache.snoop_filter.value_or(Bytes{}).count() << ' ' << cache.snoop_filter_ways;
   }
   text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count() << ' '
        << machine.prefetch_trigger << ' ' << machine.prefetch_streams << ' ' << machine.overlap_accesses << "; translations "

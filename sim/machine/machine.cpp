@@ -157,6 +157,9 @@ void check_caches(const Machine& machine, const std::vector<std::size_t>& cores_
                   "a power of two from 8 B to 4096 B");
     check.positive("the slices of " + name, cache.slices, 4096);
     check.positive("the latency of " + name, cache.latency);
+    if (cache.same_set)
+      check.require(index > 0 && *cache.same_set >= Time{}, "same_set of " + name, to_string(*cache.same_set),
+                    index > 0 ? "0 or more" : "none: it is of the levels behind the first");
     check.positive("the cores per cache of " + name, cache.cores_per_cache);
     check_ports(cache, index + 1 == machine.caches.size(), name, check);
     check_snoop_filter(machine, index, name, check);

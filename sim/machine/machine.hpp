@@ -42,8 +42,8 @@ struct CacheDescription {
   Victim victim = Victim::oldest;
   CacheClock clock = CacheClock::own;  // core: latency and bandwidth are given at the base clock
   // Of a level behind the first: what a line from there takes a core where all of them go into one set of the first level, whose lines come
-  // in one after the other. 0: not known; no limit.
-  Time same_set{};
+  // in one after the other. None: not known; no limit.
+  std::optional<Time> same_set{};
   // Of the outermost level, if it need not have what the caches inside it have: a directory of the lines that these may hold, so many bytes
   // of lines to one outermost cache, in sets of so many ways, as many slices as the level has. A line that finds its set full drives the
   // one whose entry is oldest out of the caches inside. None: it never binds. The caches by lines follow it.
@@ -184,7 +184,7 @@ struct Machine {
   unsigned write_combining_buffers = 0;
   // A loop may read streams again from a cache, as a stencil its earlier rows. Prefetchers follow these, too, and gain nothing. Beside two
   // or more of them, a line that a load gets from memory takes 1 + reread_slowdown times as long, and reread_serial of the shorter of
-  // computing and transfers (0 to 1) comes on top of the longer.
+  // computing and the streams' lines from memory (0 to 1) comes on top.
   double reread_slowdown = 0, reread_serial = 0;
   unsigned overlap_accesses = 256;  // that a core has in hand: so far computing and transfers overlap
   double load_waits = 1;  // of the latency of loads that a core waits for (code_cycles.hpp), the share that adds to computing: 0 to 1

@@ -324,6 +324,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   CoreSeconds<Eigen::ArrayXd> spent{asked.core * cycles, hit_time(asked, cycles), asked.transfers,
                                     (asked.read_weight * idle_latency(asked)).rowwise().sum(), Eigen::ArrayXd{}};
   spent.waited = waited_time(asked, idle_latency(asked), cycles);
+  spent.same_set = Eigen::ArrayXd::Zero(cycles.size());  // it does not know where lines lie
   const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
                                              asked.non_temporal.rowwise().sum()};
   const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);

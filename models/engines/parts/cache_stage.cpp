@@ -48,7 +48,7 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
 
 void CacheStage::take_caches(std::unique_ptr<CacheModel> caches) {
   caches_ = std::move(caches);
-  phases_.follow_sample(caches_->kept_lines().one_in);
+  phases_.follow_sample(caches_->kept_lines());
 }
 
 CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, const std::function<void()>& faulted) {
@@ -237,7 +237,6 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   pass_groups(work, slice);
   finish_groups(work, slice);
   phases_.finish(slice.phases);
-  slice.outcome.short_hits.clear();
 }
 
 // False behind the last one.
@@ -284,6 +283,7 @@ void CacheStage::finish_groups(const Work& work, FilteredSlice& slice) {
     caches_->access(work.place.core, group.touches, slice.outcome);
     fresh_.serve(work.place.core, before, slice.outcome);
     phases_.add(group.touches, slice.outcome);
+    slice.outcome.short_hits.clear();
     phases_.pass_over(group.accesses_left_out);
     slice.outcome.accesses += group.accesses_left_out;
     caches_->touched_besides(group.left_out, group.combined);

@@ -30,6 +30,7 @@ CoreClocks::CoreClocks(const Workload& workload, const Machine& machine, const s
 CacheDescription at_cycle(CacheDescription cache, double cycle) {
   if (cache.clock == CacheClock::own || cycle == 1) return cache;
   cache.latency = Time::from_seconds(cache.latency.seconds() * cycle);
+  if (cache.same_set) cache.same_set = Time::from_seconds(cache.same_set->seconds() * cycle);
   cache.bandwidth_per_core = Bandwidth::bytes_per_second(cache.bandwidth_per_core.bytes_per_second() / cycle);
   return cache;
 }

@@ -66,9 +66,8 @@ void PhaseRecorder::Seen::further(const std::vector<Range>& list, const Told& to
 }
 
 PhaseRecorder::FirstLevelSets::FirstLevelSets(const Machine& machine) {
-  for (std::size_t level = 1; level < machine.caches.size() && level <= SlicePhase::most_levels; ++level)
-    seconds_[level - 1] = static_cast<float>(machine.caches[level].same_set.seconds());
-  if (std::all_of(seconds_.begin(), seconds_.end(), [](float time) { return time == 0; })) return;
+  const auto limits = [](const CacheDescription& cache) { return cache.level > 1 && cache.same_set.value_or(Time{}) > Time{}; };
+  if (std::none_of(machine.caches.begin(), machine.caches.end(), limits)) return;
   const CacheDescription& first = machine.caches.front();
   lines_.resize(std::max<std::size_t>(1, static_cast<std::size_t>(first.size.count() / (first.line.count() * first.ways))));
 }
@@ -83,26 +82,25 @@ void PhaseRecorder::FirstLevelSets::add(const ShortHit& hit) {
 
 void PhaseRecorder::FirstLevelSets::busiest_to(std::array<double, SlicePhase::most_levels>& sum, double one_in, double followed) {
   if (used_.empty()) return;
-  const Lines* busiest = nullptr;
+  // By lines, not by what they take: the same for all machines that a record of the slice is read for.
+  const auto lines_of = [&](std::uint32_t set) { return std::accumulate(lines_[set].begin(), lines_[set].end(), 0.0); };
+  std::uint32_t busiest = used_.front();
   double most = 0, all = 0;
   for (const std::uint32_t set : used_) {
-    const double seconds = std::inner_product(seconds_.begin(), seconds_.end(), lines_[set].begin(), 0.0);
-    all += seconds;
-    if (seconds > most) most = seconds, busiest = &lines_[set];
+    const double lines = lines_of(set);
+    all += lines;
+    if (lines > most) most = lines, busiest = set;
   }
-  if (busiest != nullptr) {
-    // As many sets as the busiest one would make, those left out among them; the chance that one of them was followed.
-    const double sets = all / most / std::max(followed, 1 / one_in);
-    const double seen = one_in > 1 ? 1 - std::pow(1 - 1 / one_in, sets) : 1;
-    for (std::size_t level = 0; level < sum.size(); ++level) sum[level] += static_cast<double>((*busiest)[level]) / seen;
-  }
+  // As many sets as the busiest one would make, those left out among them; the chance that one of them was followed.
+  const double sets = all / most / std::max(followed, 1 / one_in);
+  const double seen = one_in > 1 ? 1 - std::pow(1 - 1 / one_in, sets) : 1;
+  for (std::size_t level = 0; level < sum.size(); ++level) sum[level] += static_cast<double>(lines_[busiest][level]) / seen;
   for (const std::uint32_t set : used_) lines_[set] = {};
   used_.clear();
 }
 
 void PhaseRecorder::start(const CacheOutcome& outcome, double single) {
   single_ = single;
-  short_hits_ = outcome.short_hits.size();
   const auto at_end = [](const auto& list) { return Seen{list.size(), list.empty() ? 0 : lines_of(list.back())}; };
   reads_ = at_end(outcome.reads);
   transfers_ = at_end(outcome.transfers);
@@ -121,6 +119,7 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
   for (const LineTouch& touch : group) {
     window_.accesses += static_cast<double>(touch.accesses);
     accesses += static_cast<double>(touch.accesses);
+    if (touch.lines.size() == 1) (kept_.has(touch.lines.first) ? in_sample_ : left_out_) += static_cast<double>(touch.accesses);
     if (touch.non_temporal && !touch.reads) continue;  // nothing comes in
     const double lines = touch.lines.size() == 1 ? single_ : static_cast<double>(touch.lines.size());
     all += lines;
@@ -134,9 +133,8 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     if (touch.writes && !touch.reads) stores_ += lines;
   }
   if (follows_sets()) {
-    for (; short_hits_ < outcome.short_hits.size(); ++short_hits_) set_.add(outcome.short_hits[short_hits_]);
+    for (const ShortHit& hit : outcome.short_hits) set_.add(hit);
     set_accesses_ += accesses;
-    followed_accesses_ += accesses;
     settle_sets(false);
   }
   reads_.further(outcome.reads, [&](const MissRange& miss, double lines) {
@@ -186,9 +184,9 @@ void PhaseRecorder::settle_streams() {
 }
 
 void PhaseRecorder::settle_sets(bool now) {
-  if (!now && set_accesses_ < sample_ * window_accesses_) return;
-  set_.busiest_to(window_.busiest_set, sample_, share_of(followed_accesses_, set_accesses_));
-  set_accesses_ = followed_accesses_ = 0;
+  if (!now && set_accesses_ < window_accesses_) return;
+  set_.busiest_to(window_.busiest_set, sample_, share_of(in_sample_, in_sample_ + left_out_));
+  set_accesses_ = in_sample_ = left_out_ = 0;
 }
 
 void PhaseRecorder::close() {
@@ -275,18 +273,18 @@ bool in_phases(std::span<const SlicePhase> phases, const Machine& machine) { ret
 
 namespace {
 
-double same_set_seconds(const SlicePhase& phase, const Machine& machine) {
+double same_set_seconds(const SlicePhase& phase, const Machine& machine, double cycle) {
   double seconds = 0;
   for (std::size_t level = 1; level < machine.caches.size() && level <= SlicePhase::most_levels; ++level)
-    seconds += phase.busiest_set[level - 1] * machine.caches[level].same_set.seconds();
+    seconds += phase.busiest_set[level - 1] * at_cycle(machine.caches[level], cycle).same_set.value_or(Time{}).seconds();
   return seconds;
 }
 
 }  // namespace
 
-double same_set_seconds(std::span<const SlicePhase> phases, const Machine& machine) {
+double same_set_seconds(std::span<const SlicePhase> phases, const Machine& machine, double cycle) {
   double seconds = 0;
-  for (const SlicePhase& phase : phases) seconds += same_set_seconds(phase, machine);
+  for (const SlicePhase& phase : phases) seconds += same_set_seconds(phase, machine, cycle);
   return seconds;
 }
 
@@ -309,7 +307,7 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
   double waited = 0;
   if (spent.waited > 0)
     for (const SlicePhase& phase : phases) waited += waited_of(phase);
-  const double same_set = spent.same_set > 0 ? same_set_seconds(phases, machine) : 0;
+  const double same_set = spent.same_set > 0 ? same_set_seconds(phases, machine, 1) : 0;
   for (const SlicePhase& phase : phases) {
     const CoreSeconds<double> of_phase{
         .core = spent.core * share_of(phase.accesses, all.accesses),
@@ -317,7 +315,7 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
         .transfers = spent.transfers * share_of(phase.transfer_weight, all.moved),
         .reads = spent.reads * share_of(slowed_weight(phase, machine), all.weight),
         .waited = waited > 0 ? spent.waited * waited_of(phase) / waited : 0,
-        .same_set = spent.same_set > 0 ? spent.same_set * same_set_seconds(phase, machine) / same_set : 0,
+        .same_set = spent.same_set > 0 ? spent.same_set * same_set_seconds(phase, machine, 1) / same_set : 0,
     };
     const double longer = std::max(of_phase.core + of_phase.waited, of_phase.memory());
     told(phase, of_phase, longer + serial_seconds(phase, of_phase, machine));

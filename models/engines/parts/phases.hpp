@@ -48,10 +48,10 @@ public:
         miss_buffers_{static_cast<float>(machine.miss_buffers)},
         window_accesses_{static_cast<double>(machine.overlap_accesses)},
         set_{machine} {}
-  // Of the outcome's hits, short ones are asked for.
+  // The outcome's short hits are asked for: of each group those of the group.
   bool follows_sets() const { return set_.follows(); }
   // Where caches follow one line in so many, windows are as many times longer: the sample has as many lines in each.
-  void follow_sample(unsigned one_in) { sample_ = one_in; }
+  void follow_sample(const KeptLines& kept) { sample_ = kept.one_in, kept_ = kept; }
   // `outcome`: of the slice, before its first group. `single`: lines that a touch of one line stands for, where others are left out.
   void start(const CacheOutcome& outcome, double single = 1);
   // `outcome`: with what the caches made of the group.
@@ -61,6 +61,7 @@ public:
     window_.accesses += static_cast<double>(accesses);
     if (!follows_sets()) return;
     set_accesses_ += static_cast<double>(accesses);
+    left_out_ += static_cast<double>(accesses);
     settle_sets(false);
   }
   // Ascending by latencies that the core waits for (lines from memory and other cores / parallelism) per access; those without any come
@@ -86,12 +87,11 @@ private:
     bool follows() const { return !lines_.empty(); }
     void add(const ShortHit&);
     // Into `sum`; then begins anew. Of a sample of one line in `one_in`, all lines of a set are followed or none: the sum is that of
-    // all accesses on average. `followed`: share of the accesses that were not left out.
+    // all accesses on average. `followed`: share of the accesses to single lines that are in the sample.
     void busiest_to(std::array<double, SlicePhase::most_levels>& sum, double one_in, double followed);
 
   private:
     std::vector<Lines> lines_;
-    Lines seconds_{};
     std::vector<std::uint32_t> used_;
   };
   void settle_streams();
@@ -108,8 +108,8 @@ private:
   std::array<std::uint64_t, SlicePhase::most_levels + 1> hit_lines_{};
   std::array<double, SlicePhase::most_levels> hit_weight_{};
   FirstLevelSets set_;
-  double set_accesses_ = 0, followed_accesses_ = 0;  // since sets were settled: all, and those not left out
-  std::size_t short_hits_ = 0;
+  KeptLines kept_;
+  double set_accesses_ = 0, in_sample_ = 0, left_out_ = 0;  // since sets were settled: all; to single lines that a sample has, or not
 };
 
 // Of the slice's loads that the core waits for, beyond a hit in its first level: lines from memory and other cores at their average latency
@@ -117,8 +117,8 @@ private:
 // the core, over one at the base clock. 0 where nothing overlaps computing.
 double waited_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& spent, const Machine&, double cycle);
 
-// What the busiest sets of the first level take for their lines (machine.hpp, same_set), of all phases.
-double same_set_seconds(std::span<const SlicePhase>, const Machine&);
+// What the busiest sets of the first level take for their lines (machine.hpp, same_set), of all phases. `cycle`: as above.
+double same_set_seconds(std::span<const SlicePhase>, const Machine&, double cycle);
 
 // What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min(computing, lines that prefetchers
 // follow). Computing is spread over the phases by their accesses, waited loads (above) add to it; hits, transfers between caches and reads

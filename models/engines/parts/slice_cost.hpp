@@ -94,7 +94,8 @@ inline double offered_share(double use, double seconds) { return seconds > 0 ? u
 inline PrivateCause private_cause(const CoreSeconds<double>& spent, Overlap overlap, double overhead) {
   if (overhead > spent.busy(overlap)) return PrivateCause::overhead;
   if (spent.core + spent.waited >= spent.memory() && spent.core >= spent.waited) return PrivateCause::core;
-  return spent.hits > spent.reads + spent.transfers ? PrivateCause::cache : PrivateCause::latency;
+  const double latency = spent.reads + spent.transfers;
+  return spent.hits > latency || spent.same_set > spent.hits + latency ? PrivateCause::cache : PrivateCause::latency;
 }
 
 }  // namespace homenode

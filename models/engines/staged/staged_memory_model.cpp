@@ -92,7 +92,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   // What the slice would take alone on an idle machine, then the load it adds, then its latency under all load.
   const std::span<const SlicePhase> phases{passed.slice.phases};
   const double reread = reread_factor(phases, machine_);
-  spent.same_set = cycle_ * same_set_seconds(phases, machine_);
+  spent.same_set = same_set_seconds(phases, machine_, cycle_);
   const auto read_in = [&](double seconds) {
     spent.reads = reread * seconds;
     spent.waited = waited_seconds(phases, spent, machine_, cycle_);

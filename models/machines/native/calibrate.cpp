@@ -185,10 +185,12 @@ private:
   void lines_of_one_set() {
     if (levels_ < 2) return;
     pinned("lines of one set of the first level", [this_plan = plan_, r = repeats_](const Found& found) {
-      const native::Buffer buffer{this_plan.same_set_lines.back() * this_plan.set_period};
-      for (std::size_t level = 1; level <= this_plan.same_set_lines.size(); ++level)
-        found(figure::same_set(level),
-              native::same_set_nanoseconds(buffer, this_plan.same_set_lines[level - 1], this_plan.set_period, 4 * r), Kind::time);
+      for (std::size_t level = 1; level <= this_plan.same_set_lines.size(); ++level) {
+        const std::size_t lines = this_plan.same_set_lines[level - 1];
+        if (lines == 0) continue;
+        const native::Buffer buffer{lines * this_plan.set_period};
+        found(figure::same_set(level), native::same_set_nanoseconds(buffer, lines, this_plan.set_period, 4 * r), Kind::time);
+      }
     });
   }
 

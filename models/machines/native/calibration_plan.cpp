@@ -40,7 +40,8 @@ CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOption
     plan.set_period = bytes_of(first) / first.ways;
     for (std::size_t level = 1; level < machine.caches.size(); ++level) {
       const std::size_t bytes = std::min({8 * bytes_of(machine.caches[level - 1]), bytes_of(machine.caches[level]) / 2, largest});
-      plan.same_set_lines.push_back(std::max<std::size_t>(1, bytes / plan.set_period));
+      const bool told_apart = bytes >= 2 * bytes_of(machine.caches[level - 1]);
+      plan.same_set_lines.push_back(told_apart ? bytes / plan.set_period : 0);
     }
   }
   plan.memory_set = std::min(largest, std::bit_ceil(16 * bytes_of(machine.caches.back())));

@@ -26,7 +26,7 @@ struct CalibrationPlan {
   std::vector<std::size_t> level_sets;    // by cache level: a working set that it surely serves
   std::size_t memory_set = 0;             // one that no cache serves
   // Lines of one set of the first level, so many bytes from one to the next: of each level behind it as many as it serves and those inside
-  // it do not.
+  // it do not; 0 where there is no such number.
   std::size_t set_period = 0;
   std::vector<std::size_t> same_set_lines;
   std::size_t array = 0;

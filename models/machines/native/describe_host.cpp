@@ -94,6 +94,7 @@ private:
       if (index == 0) continue;  // hits of the first level are work of the core
       fields_.set(level_place(machine_.caches[index]) + "bandwidth_per_core", host_.of(figure::delivery(index)), Fields::bandwidth_text,
                   "one thread reads " + Fields::bytes_text(static_cast<double>(host_.plan.level_sets[index])) + " again and again");
+      if (host_.plan.same_set_lines[index - 1] == 0) continue;
       fields_.set(level_place(machine_.caches[index]) + "same_set", host_.of(figure::same_set(index)), Fields::time_text,
                   "independent loads over " + std::to_string(host_.plan.same_set_lines[index - 1]) + " lines, " +
                       Fields::bytes_text(static_cast<double>(host_.plan.set_period)) + " from one to the next");
@@ -343,7 +344,7 @@ private:
     };
     set("core.reread_slowdown", found.slowdown, std::numeric_limits<double>::infinity(),
         "alone " + rounded(alone.value, 1) + " ns a line; on top of a loop in a cache, by streams read again beside it, " + by_streams);
-    set("core.reread_serial", found.serial, 1, "of the shorter of computing and transfers, beside two and four streams read again");
+    set("core.reread_serial", found.serial, 1, "of the shorter of computing and lines from memory, beside two and four streams read again");
   }
 
   void synchronisation() {

@@ -4,6 +4,7 @@
  * order of its calls. That is more than what the kernel (2 MiB, for huge pages) and the C library (64 MiB, for its arenas) round to. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "runtime.h"
 
@@ -20,8 +21,10 @@ static void give_back(uintptr_t from, uintptr_t to) {
   if (from < to) munmap((void*)from, to - from);
 }
 
-/* Under a limit of the address space nothing is filled. */
-void hn_fill_holes(void) {
+/* Under a limit of the address space nothing is filled. The libraries lie on the other side of where mappings begin. */
+void hn_fill_holes(uintptr_t library) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur != RLIM_INFINITY) return;
   const uintptr_t probe = reserve(PROBE), second = probe ? reserve(PROBE) : 0;
   if (!second) {
     if (probe) give_back(probe, probe + PROBE);
@@ -38,8 +41,9 @@ void hn_fill_holes(void) {
       give_back(piece, piece + bytes);
       break;
     }
-  if (down)
-    give_back(probe, (probe + PROBE) & -HN_MAPPINGS_ALIGN);
-  else
-    give_back((probe + HN_MAPPINGS_ALIGN - 1) & -HN_MAPPINGS_ALIGN, probe + PROBE);
+  const uintptr_t begin = (down ? probe + PROBE : probe + HN_MAPPINGS_ALIGN - 1) & -HN_MAPPINGS_ALIGN;
+  give_back(down ? probe : begin, down ? begin : probe + PROBE);
+  hn_origins.library = library;
+  hn_origins.libraries_low = down ? begin : library - HN_MAPPINGS_ALIGN;
+  hn_origins.libraries_bytes = (down ? library + HN_MAPPINGS_ALIGN : begin) - hn_origins.libraries_low;
 }

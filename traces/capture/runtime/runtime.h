@@ -58,7 +58,9 @@ void hn_tls_block(unsigned rank); /* announces where this thread has the program
 bool hn_is_libc(uintptr_t pc);
 /* Where the kernel put what: distances from there are the same in every run. */
 extern uintptr_t hn_program; /* the program's code */
-extern struct hn_origins { uintptr_t program_end, break_now, stack_low, stack_top; } hn_origins;
+extern struct hn_origins {
+  uintptr_t program_end, break_now, stack_low, stack_top, stack_end, library, libraries_low, libraries_bytes;
+} hn_origins;
 /* Without a branch, even where the compiler would choose one. */
 static inline uint64_t hn_select(bool which, uint64_t yes, uint64_t no) {
   const uint64_t mask = -(uint64_t)which;
@@ -66,15 +68,16 @@ static inline uint64_t hn_select(bool which, uint64_t yes, uint64_t no) {
 }
 /* mappings.c: from now on mappings begin at a multiple of HN_MAPPINGS_ALIGN and follow each other without holes. */
 #define HN_MAPPINGS_ALIGN ((uintptr_t)4 << 30)
-void hn_fill_holes(void);
-/* Of the program, the heap's break, the main stack, or mappings; which it is depends on the program's data. Numbers that are no addresses
+void hn_fill_holes(uintptr_t library); /* where one of those lies that were loaded first */
+/* Of the program, the heap's break, the main stack, the libraries, or mappings; which it is depends on the program's data. Numbers that are no addresses
  * may be taken for some; the more so, the wider these ranges are, and what is found then is not the same in every run. */
 static inline uintptr_t hn_origin_of(uintptr_t address) {
   const struct hn_origins* o = &hn_origins;
   uintptr_t origin = address & -HN_MAPPINGS_ALIGN;
+  origin = hn_select(address - o->libraries_low < o->libraries_bytes, o->library, origin);
   origin = hn_select(address - o->break_now < (uintptr_t)64 << 30, o->break_now, origin);
   origin = hn_select(address - hn_program < o->program_end - hn_program, hn_program, origin);
-  return hn_select(address - o->stack_low < o->stack_top - o->stack_low, o->stack_top, origin);
+  return hn_select(address - o->stack_low < o->stack_end - o->stack_low, o->stack_top, origin);
 }
 extern uintptr_t hn_stack_begin; /* of the first thread: its frames lie below, its arguments above */
 void hn_stack_begins(uintptr_t at);

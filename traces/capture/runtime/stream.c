@@ -288,7 +288,8 @@ void hn_open(void) {
   unsetenv("HOMENODE_STREAM_FD");
   dl_iterate_phdr(add_module, 0);
   note_origins();
-  hn_fill_holes();
+  uintptr_t unused;
+  hn_fill_holes(modules[hn_module_of((uintptr_t)&__libc_malloc, &unused)].low);
   pthread_atfork(0, 0, forget);
   hn_on = hn_recording = true;
   hn_records_here();
@@ -305,7 +306,7 @@ void hn_open(void) {
     hn_u(top - (8u << 20));
     hn_u(top);
     hn_stack_of(0, top - (8u << 20), top, hn_stack_begin);
-    hn_origins.stack_low = top - (8u << 20);
+    hn_origins.stack_low = top - (8u << 20), hn_origins.stack_end = top;
     hn_stack_begins(hn_stack_begin);
   }
   for (unsigned i = 0; i < module_count; ++i) {

@@ -172,7 +172,7 @@ TEST(Phases, ASampleSeesAsManyStreamsReadAgain) {
   const float ahead = static_cast<float>(machine.miss_buffers) + 2;
   const auto told = [&](unsigned one_in) {
     PhaseRecorder recorder{machine};
-    recorder.follow_sample(one_in);
+    recorder.follow_sample({.one_in = one_in});
     CacheOutcome outcome;
     outcome.hit_lines.resize(machine.caches.size());
     outcome.hit_weight.resize(machine.caches.size());
@@ -287,7 +287,7 @@ template <class Lines>
 std::vector<SlicePhase> phases_of_hits(const Machine& machine, unsigned steps, const Lines& lines, unsigned one_in = 1,
                                        std::uint64_t kept = ~std::uint64_t{0}) {
   PhaseRecorder recorder{machine};
-  recorder.follow_sample(one_in);
+  recorder.follow_sample({.one_in = one_in, .of_64 = kept});
   CacheOutcome outcome;
   outcome.hit_lines.resize(machine.caches.size());
   outcome.hit_weight.resize(machine.caches.size());
@@ -302,6 +302,7 @@ std::vector<SlicePhase> phases_of_hits(const Machine& machine, unsigned steps, c
       }
       outcome.note_hit(touch.lines, 1);
       recorder.add({&touch, 1}, outcome);
+      outcome.short_hits.clear();
     }
   }
   std::vector<SlicePhase> phases;
@@ -320,16 +321,27 @@ TEST(Phases, LinesOfOneSetTakeTheirTurn) {
   const Machine machine = with_sets();
   const double lines = 64 * 256;
   const auto of_one_set = phases_of_hits(machine, 64, [](unsigned, std::uint64_t i) { return one_line(64 * i + 5); });
-  EXPECT_NEAR(same_set_seconds(of_one_set, machine), lines * 2e-9, 1e-12);
+  EXPECT_NEAR(same_set_seconds(of_one_set, machine, 1), lines * 2e-9, 1e-12);
   const auto of_four = phases_of_hits(machine, 64, [](unsigned, std::uint64_t i) { return one_line(16 * i + 5); });
-  EXPECT_NEAR(same_set_seconds(of_four, machine), lines / 4 * 2e-9, 1e-12);
+  EXPECT_NEAR(same_set_seconds(of_four, machine, 1), lines / 4 * 2e-9, 1e-12);
   const auto of_all = phases_of_hits(machine, 64, [](unsigned, std::uint64_t i) { return one_line(i); });
-  EXPECT_NEAR(same_set_seconds(of_all, machine), lines / 64 * 2e-9, 1e-12);
+  EXPECT_NEAR(same_set_seconds(of_all, machine, 1), lines / 64 * 2e-9, 1e-12);
   CoreSeconds<double> spent{20e-6, 10e-6, 0, 0};
-  spent.same_set = same_set_seconds(of_one_set, machine);
+  spent.same_set = same_set_seconds(of_one_set, machine, 1);
   EXPECT_NEAR(busy_seconds(of_one_set, spent, machine), lines * 2e-9, 1e-12);  // 33 us, the longest of the three
   const auto unlimited = phases_of_hits(one_node(), 64, [](unsigned, std::uint64_t i) { return one_line(64 * i); });
-  EXPECT_EQ(same_set_seconds(unlimited, machine), 0);
+  EXPECT_EQ(same_set_seconds(unlimited, machine, 1), 0);
+}
+
+// A level with its own clock takes as long at any clock of the core.
+TEST(Phases, LinesOfOneSetFollowTheClockOfTheirLevel) {
+  Machine machine = with_sets();
+  const auto phases = phases_of_hits(machine, 16, [](unsigned, std::uint64_t i) { return one_line(64 * i); });
+  const double once = same_set_seconds(phases, machine, 1);
+  EXPECT_GT(once, 0);
+  EXPECT_DOUBLE_EQ(same_set_seconds(phases, machine, 2), once);
+  machine.caches[0].clock = machine.caches[1].clock = CacheClock::core;
+  EXPECT_DOUBLE_EQ(same_set_seconds(phases, machine, 2), 2 * once);
 }
 
 // Ranges of more than a few lines are spread over the sets.
@@ -337,7 +349,7 @@ TEST(Phases, LongRangesAreOfNoSet) {
   const Machine machine = with_sets();
   const auto of_ranges = [&](std::uint64_t lines) {
     return same_set_seconds(phases_of_hits(machine, 16, [&](unsigned, std::uint64_t i) { return LineRange::of(64 * i, 64 * i + lines); }),
-                            machine);
+                            machine, 1);
   };
   EXPECT_NEAR(of_ranges(ShortHit::most), 16 * 256 * 2e-9, 1e-12);
   EXPECT_EQ(of_ranges(ShortHit::most + 1), 0);
@@ -349,11 +361,13 @@ TEST(Phases, ASampleOfSetsTakesAsLong) {
   const Machine machine = with_sets();
   const std::uint64_t kept = 0x0110'0480'0240'0820;  // one of each eight neighbours
   const auto both = [&](const auto& lines) {
-    return std::pair{same_set_seconds(phases_of_hits(machine, 1024, lines), machine),
-                     same_set_seconds(phases_of_hits(machine, 1024, lines, 8, kept), machine)};
+    return std::pair{same_set_seconds(phases_of_hits(machine, 1024, lines), machine, 1),
+                     same_set_seconds(phases_of_hits(machine, 1024, lines, 8, kept), machine, 1)};
   };
   const auto through = both([](unsigned step, std::uint64_t i) { return one_line(64 * i + step / 16); });
   EXPECT_NEAR(through.second / through.first, 1, 0.001);
+  const auto quickly = both([](unsigned step, std::uint64_t i) { return one_line(64 * i + step); });
+  EXPECT_NEAR(quickly.second / quickly.first, 1, 0.001);
   const auto spread = both([](unsigned, std::uint64_t i) { return one_line(i); });
   EXPECT_NEAR(spread.second / spread.first, 1, 0.001);
 }
