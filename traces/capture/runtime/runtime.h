@@ -69,8 +69,8 @@ static inline uint64_t hn_select(bool which, uint64_t yes, uint64_t no) {
 /* mappings.c: from now on mappings begin at a multiple of HN_MAPPINGS_ALIGN and follow each other without holes. */
 #define HN_MAPPINGS_ALIGN ((uintptr_t)4 << 30)
 void hn_fill_holes(uintptr_t library); /* where one of those lies that were loaded first */
-/* Of the program, the heap's break, the main stack, the libraries, or mappings; which it is depends on the program's data. Numbers that are no addresses
- * may be taken for some; the more so, the wider these ranges are, and what is found then is not the same in every run. */
+/* Of the program, the heap's break, the main stack, the libraries, or mappings; which it is depends on the program's data. Numbers that are
+ * no addresses may be taken for some; the more so, the wider these ranges are, and what is found then is not the same in every run. */
 static inline uintptr_t hn_origin_of(uintptr_t address) {
   const struct hn_origins* o = &hn_origins;
   uintptr_t origin = address & -HN_MAPPINGS_ALIGN;
