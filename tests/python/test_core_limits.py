@@ -110,3 +110,26 @@ def test_flow_waits_for_ownership_as_line_does(homenode: Callable[..., Ended], t
     upgrades = {engine: result.run["upgrade_lines"] for engine, result in by_engine.items()}
     assert upgrades["flow"] == upgrades["line"] >= 39 * 2 * 256
     assert seconds["flow"] == pytest.approx(seconds["line"], rel=0.02)
+
+
+def test_lines_of_one_set_come_in_one_after_the_other(own_cache: None, tmp_path: Path) -> None:
+    """Of 64 columns 4 KiB apart all lines go into one set; 65 lines apart, into all (decision 0070)."""
+    machine = hn.Machine.load("xeon-x5550-2s")
+    limited = machine.with_changes({"caches.2.same_set": "20 ns", "caches.3.same_set": "20 ns"})
+    for rows, engine in ((1024, "flow"), (1024, "simgrid"), (1040, "flow")):
+        trace = hn.capture("srad_v1", output=tmp_path / f"{rows}.{engine}.hnt", rows=rows, cols=64, steps=1, check=0)
+        took = []
+        for described in (machine, limited):
+            run = hn.replay(trace, described, threads=1, caches="lines", engine=engine).run
+            took.append({region["label"]: region["seconds"] for region in run["regions"]}["statistics"])
+        if rows == 1024:
+            # 64 lines in a set of 8: each access misses the first level, and most hit behind it
+            assert 0.7 <= took[1] / (20e-9 * 64 * rows) <= 1
+            assert took[1] > 3 * took[0]
+        else:
+            assert took[1] == pytest.approx(took[0], rel=0.02)
+
+
+def test_the_first_level_has_no_lines_of_one_set() -> None:
+    with pytest.raises(hn.errors.UsageError, match="same_set of cache level 1 is 4 ns; allowed: none"):
+        changed("xeon-x5550-2s", "caches.1.same_set", "4 ns")
