@@ -367,7 +367,7 @@ TEST(Phases, ASampleOfSetsTakesAsLong) {
   const auto through = both([](unsigned step, std::uint64_t i) { return one_line(64 * i + step / 16); });
   EXPECT_NEAR(through.second / through.first, 1, 0.001);
   const auto quickly = both([](unsigned step, std::uint64_t i) { return one_line(64 * i + step); });
-  EXPECT_NEAR(quickly.second / quickly.first, 1, 0.001);
+  EXPECT_NEAR(quickly.second / quickly.first, 1, 0.01);  // windows of phases end within a step
   const auto spread = both([](unsigned, std::uint64_t i) { return one_line(i); });
   EXPECT_NEAR(spread.second / spread.first, 1, 0.001);
 }
