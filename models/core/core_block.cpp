@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/core/vector_clock.hpp"
+#include "models/core/zen5_subtarget.hpp"
 
 namespace homenode {
 namespace {
@@ -60,18 +61,22 @@ struct CrossingLatency {
 };
 // An EPYC of family 25, model 17 (Zen 4) takes 7 cycles for movq there and back in a chain, and 12 for cvttsd2si and cvtsi2sd; LLVM has 2
 // and 6. Such a loop does not tell how the five cycles of a way there and back split, nor where the conversions' sixth one is.
+// One of family 26 (Zen 5) takes 9 and 13; by data that go through memory on their way, 3 of 9 are the way to a general register.
 CrossingLatency crossing_latency(const llvm::MCSubtargetInfo& core) {
-  return core.getCPU() == "znver4" ? CrossingLatency{3, 2} : CrossingLatency{};
+  if (core.getCPU() == "znver4") return {3, 2};
+  return core.getCPU() == "znver5" ? CrossingLatency{2, 5} : CrossingLatency{};
 }
 
 // Atomic instructions: no other access of memory begins until the line is let go again, so that they do not overlap, whatever their
 // addresses (H. Schweizer, M. Besta, T. Hoefler, Evaluating the Cost of Atomic Operations on Modern Architectures, PACT 2015). LLVM takes
 // the prefix for an instruction of its own, of 1 to 30 cycles, and the rest for one without it. Measured by uops.info of INC_LOCK: 18.0
 // cycles on Alder Lake-P and E, 20 on Rocket Lake; LLVM's own model of Jaguar notes 17 of an atomic CMPXCHG. An EPYC of family 25, model 17
-// (Zen 4) takes 7.9 for `lock add`; Zen 3 and 5 are taken to be alike.
+// (Zen 4) takes 7.9 for `lock add`, and Zen 3 is taken to be alike; one of family 26 (Zen 5) takes 20.0, and as many for `lock cmpxchg` and
+// `xchg` with memory.
 unsigned locked_cycles(const llvm::MCSubtargetInfo& core) {
   const llvm::StringRef name = core.getCPU();
-  return name == "znver3" || name == "znver4" || name == "znver5" ? 8 : 18;
+  if (name == "znver5") return 20;
+  return name == "znver3" || name == "znver4" ? 8 : 18;
 }
 
 std::unique_ptr<InstrDesc> copy_of(const InstrDesc& known) {
@@ -99,6 +104,7 @@ std::string hexadecimal(std::uint8_t byte) {
 }  // namespace
 
 BlockReader::BlockReader(CoreTarget& target) : target_{target}, effects_{target} {
+  if (target.zen5() != nullptr) zen5_ = std::make_unique<Zen5Instructions>(target);
   set_cost(one_cycle_, 1, 1);
   set_cost(string_operation_, string_operation_cycles, string_operation_cycles * target.model().IssueWidth);
   const unsigned locked = locked_cycles(target.subtarget());
@@ -170,6 +176,7 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   }
   if (instruction.plain->isOptimizableMove()) make_renamed(instruction);
   make_crossing(instruction);
+  if (zen5_) make_zen5(instruction, decoded, text);
   if (clears_its_result(decoded, mnemonic(text)))
     for (ReadState& read : instruction.plain->getUses()) read.setIndependentFromDef();
   // The unit holds only what the scheduling model calls loads and stores.
@@ -195,7 +202,11 @@ void BlockReader::make_arrived(CoreInstruction& instruction, bool is_move) const
   auto description = copy_of(known);
   description->MaxLatency = less(known.MaxLatency);
   for (auto& write : description->Writes) write.Latency = less(write.Latency);
-  for (auto& read : description->Reads) read.SchedClassID = 0;
+  const Zen5Subtarget* const zen5 = target_.zen5();
+  for (auto& read : description->Reads) {
+    const bool is_addition = zen5 != nullptr && read.SchedClassID == zen5->addition_of_memory();
+    read.SchedClassID = is_addition ? zen5->addition_of_registers() : 0;
+  }
 
   instruction.arrived = described_by(*description, plain);
   if (instruction.arrived) instruction.arrived_description = std::move(description);
@@ -234,6 +245,16 @@ void BlockReader::make_crossing(CoreInstruction& instruction) const {
   auto later = described_by(*description, plain);
   if (!later) return;  // its operands are not as expected: LLVM's latency stays
   instruction.plain = std::move(later);
+  instruction.own_description = std::move(description);
+}
+
+void BlockReader::make_zen5(CoreInstruction& instruction, const llvm::MCInst& decoded, const std::string& text) const {
+  if (instruction.plain->isOptimizableMove()) return;  // has no latency and no units
+  auto description = copy_of(instruction.plain->getDesc());
+  zen5_->correct(decoded, text, instruction.effects, *instruction.plain, *description);
+  auto corrected = described_by(*description, *instruction.plain);
+  if (!corrected) return;  // its operands are not as expected: LLVM's description stays
+  instruction.plain = std::move(corrected);
   instruction.own_description = std::move(description);
 }
 

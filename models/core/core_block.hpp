@@ -13,6 +13,7 @@
 #include "models/core/core_request.hpp"
 #include "models/core/core_target.hpp"
 #include "models/core/instruction_effects.hpp"
+#include "models/core/zen5_instructions.hpp"
 #include "sim/machine/vector_width.hpp"
 
 namespace homenode {
@@ -53,10 +54,13 @@ private:
   void make_renamed(CoreInstruction&) const;
   // Adds what a value takes on its way between general and vector registers takes, where LLVM's model of the core lacks it.
   void make_crossing(CoreInstruction&) const;
+  // As it is on a Zen 5, of which LLVM has no model.
+  void make_zen5(CoreInstruction&, const llvm::MCInst&, const std::string& text) const;
   void make_arrived(CoreInstruction&, bool is_move) const;
 
   CoreTarget& target_;
   EffectsReader effects_;
+  std::unique_ptr<Zen5Instructions> zen5_;  // none for other cores
   llvm::mca::InstrDesc one_cycle_{}, string_operation_{}, locked_{};
   std::map<std::string, std::uint64_t> unknown_;
 };

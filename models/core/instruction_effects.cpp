@@ -83,6 +83,8 @@ void EffectsReader::read_memory(const llvm::MCInst& decoded, const std::string& 
   effects.loads = description.mayLoad();
   effects.stores = description.mayStore();
   if (name == "MOV64mr") effects.stored = general(decoded, at + 5);
+  if (effects.stores && at + 5 < decoded.getNumOperands() && decoded.getOperand(at + 5).isReg())
+    effects.stores_vector = target_.is_vector_register(decoded.getOperand(at + 5).getReg());
 }
 
 void EffectsReader::read_writes(const llvm::MCInst& decoded, InstructionEffects& effects) const {

@@ -29,6 +29,7 @@ struct InstructionEffects {
   int stored = CoreTarget::no_register;  // all 64 bits of this register
   std::uint16_t written = 0;             // general registers, a bit each
   bool has_vector_result = false;        // a load into a register that is no general one
+  bool stores_vector = false;            // a store from a vector register
   bool moves_stack_pointer = false;      // push, pop, call, ret: by a stack engine of the front end, at no cost
 };
 

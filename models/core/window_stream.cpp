@@ -37,7 +37,9 @@ void append(WindowStream& stream, const CoreBlock& block, const CoreBlock* behin
     const ValueWalk::Place place{.code = code, .next = begin + instruction.next, .is_exact = is_exact, .enters = is_last && enters};
     walk.step(instruction.effects, place, number, forwarding.stores);
     const auto count = static_cast<std::uint32_t>(forwarding.stores.size()) - known;
-    const bool is_vector = instruction.effects.has_vector_result || instruction.effects.memory.width < narrow;
+    bool is_vector = instruction.effects.has_vector_result || instruction.effects.memory.width < narrow;
+    for (std::uint32_t index = known; index < known + count; ++index)
+      is_vector = is_vector || stream.code[forwarding.stores[index]]->effects.stores_vector;
     forwarding.loads.push_back({.first = known, .count = count, .is_vector = is_vector});
     forwarding.readers.push_back(0);
     for (std::uint32_t index = known; index < known + count; ++index) {

@@ -1,0 +1,152 @@
+#include "models/core/zen5_subtarget.hpp"
+
+#include <llvm/TargetParser/Triple.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/errors.hpp"
+
+namespace homenode {
+namespace {
+
+// The guide says 8. Loops of integer and floating-point operations that wait for nothing get 5.1 to 6.4, with a comparison and the branch
+// on it as one; LLVM counts these as two. Only moves between registers, which are not executed, reach 8.
+constexpr unsigned dispatched_a_cycle = 7, retired_a_cycle = 8, operations_in_flight = 448;
+
+struct Units {
+  std::string_view name;
+  unsigned count;
+};
+// Members of groups: 6 integer units, of which 3 shift; 4 address units. Loads: 4 a cycle of general registers; Zn4FP45 leaves 2 of
+// vectors. A store of a general register takes two of Zn4Store and of Zn4LSU, one of a vector takes one, and Zn4FPSt: 2 a cycle of either.
+constexpr std::array<Units, 7> units{
+    {{"Zn4ALU1", 2}, {"Zn4ALU3", 2}, {"Zn4AGU2", 2}, {"Zn4LSU", 6}, {"Zn4Load", 4}, {"Zn4Store", 4}, {"Zn4FPSt", 2}}};
+
+struct Buffer {
+  std::string_view name;
+  int size;
+};
+// Schedulers of 88 integer operations and 56 addresses, three of 38 floating-point operations; 104 stores.
+constexpr std::array<Buffer, 4> buffers{{{"Zn4Int", 144}, {"Zn4FP", 114}, {"Zn4Load", 202}, {"Zn4Store", 104}}};
+
+struct Registers {
+  std::string_view name;
+  std::uint16_t count;
+};
+constexpr std::array<Registers, 2> register_files{{{"Zn4FpPRF", 384}, {"Zn4IntegerPRF", 240}}};
+
+}  // namespace
+
+struct Zen5Subtarget::Tables {
+  explicit Tables(std::unique_ptr<llvm::MCSubtargetInfo> from);
+
+  std::unique_ptr<llvm::MCSubtargetInfo> borrowed;
+  std::vector<llvm::MCProcResourceDesc> resources;
+  std::vector<llvm::MCRegisterFileDesc> files;
+  llvm::MCExtraProcessorInfo extra;
+  std::vector<llvm::MCSchedClassDesc> classes;
+  std::vector<llvm::MCReadAdvanceEntry> advances;
+  llvm::MCSchedModel model;
+  std::vector<llvm::SubtargetSubTypeKV> processors;
+  const llvm::MCWriteProcResEntry* uses = nullptr;
+  const llvm::MCWriteLatencyEntry* latencies = nullptr;
+
+private:
+  void change_units();
+  void add_classes();
+};
+
+Zen5Subtarget::Tables::Tables(std::unique_ptr<llvm::MCSubtargetInfo> from)
+    : borrowed{std::move(from)}, extra{borrowed->getSchedModel().getExtraProcessorInfo()}, model{borrowed->getSchedModel()} {
+  change_units();
+  add_classes();
+  llvm::MCSchedClassDesc first{};  // the tables' first entries are its
+  first.NumWriteLatencyEntries = 1;
+  uses = borrowed->getWriteProcResBegin(&first);
+  latencies = borrowed->getWriteLatencyEntry(&first, 0);
+  for (const llvm::SubtargetSubTypeKV& each : borrowed->getAllProcessorDescriptions()) {
+    processors.push_back(each);
+    if (borrowed->getCPU() == each.Key) processors.back().SchedModel = &model;
+  }
+}
+
+void Zen5Subtarget::Tables::change_units() {
+  resources.assign(model.ProcResourceTable, model.ProcResourceTable + model.NumProcResourceKinds);
+  const auto resource = [&](std::string_view name) -> llvm::MCProcResourceDesc& {
+    for (llvm::MCProcResourceDesc& each : resources)
+      if (name == each.Name) return each;
+    throw Error("LLVM's model of znver5 has no " + std::string{name});
+  };
+  for (const Units& changed : units) resource(changed.name).NumUnits = changed.count;
+  for (const Buffer& changed : buffers) resource(changed.name).BufferSize = changed.size;
+  model.ProcResourceTable = resources.data();
+
+  files.assign(extra.RegisterFiles, extra.RegisterFiles + extra.NumRegisterFiles);
+  for (llvm::MCRegisterFileDesc& file : files)
+    for (const Registers& changed : register_files)
+      if (changed.name == file.Name) file.NumPhysRegs = changed.count;
+  extra.RegisterFiles = files.data();
+  extra.ReorderBufferSize = model.MicroOpBufferSize = operations_in_flight;
+  extra.MaxRetirePerCycle = retired_a_cycle;
+  model.IssueWidth = dispatched_a_cycle;
+  model.ExtraProcessorInfo = &extra;
+}
+
+void Zen5Subtarget::Tables::add_classes() {
+  classes.assign(model.SchedClassTable, model.SchedClassTable + model.NumSchedClasses);
+  std::size_t known = 0;
+  for (const llvm::MCSchedClassDesc& each : classes)
+    known = std::max<std::size_t>(known, std::size_t{each.ReadAdvanceIdx} + each.NumReadAdvanceEntries);
+  llvm::MCSchedClassDesc first{};
+  first.NumReadAdvanceEntries = 1;
+  const llvm::MCReadAdvanceEntry* const begin = borrowed->getReadAdvanceEntries(first).data();
+  advances.assign(begin, begin + known);
+
+  constexpr int sooner = 1, of_load = 7;  // LLVM's: what a register may come later than an address
+  const auto add = [&](std::initializer_list<llvm::MCReadAdvanceEntry> entries) {
+    llvm::MCSchedClassDesc added{};
+    added.NumMicroOps = 1;
+    added.ReadAdvanceIdx = static_cast<std::uint16_t>(advances.size());
+    added.NumReadAdvanceEntries = static_cast<std::uint16_t>(entries.size());
+    advances.insert(advances.end(), entries);
+    classes.push_back(added);
+  };
+  // By operand; of one operand the first that fits counts, and 0 fits all.
+  add({{0, sum, sooner}, {1, sum, sooner}});
+  add({{0, sum, of_load + sooner}, {0, 0, of_load}});
+  model.SchedClassTable = classes.data();
+  model.NumSchedClasses = static_cast<unsigned>(classes.size());
+}
+
+Zen5Subtarget::Zen5Subtarget(std::unique_ptr<llvm::MCSubtargetInfo> borrowed)
+    : Zen5Subtarget{std::make_unique<Tables>(std::move(borrowed))} {}
+
+Zen5Subtarget::Zen5Subtarget(std::unique_ptr<Tables> tables)
+    : MCSubtargetInfo{tables->borrowed->getTargetTriple(),
+                      tables->borrowed->getCPU(),
+                      tables->borrowed->getTuneCPU(),
+                      tables->borrowed->getFeatureString(),
+                      tables->borrowed->getAllProcessorFeatures(),
+                      tables->processors,
+                      tables->uses,
+                      tables->latencies,
+                      tables->advances.data(),
+                      nullptr,
+                      nullptr,
+                      nullptr},
+      tables_{std::move(tables)} {}
+
+Zen5Subtarget::~Zen5Subtarget() = default;
+
+unsigned Zen5Subtarget::resolveVariantSchedClass(unsigned scheduling_class, const llvm::MCInst* instruction, const llvm::MCInstrInfo* all,
+                                                 unsigned cpu) const {
+  return tables_->borrowed->resolveVariantSchedClass(scheduling_class, instruction, all, cpu);
+}
+
+unsigned Zen5Subtarget::addition_of_registers() const { return tables_->model.NumSchedClasses - 2; }
+unsigned Zen5Subtarget::addition_of_memory() const { return tables_->model.NumSchedClasses - 1; }
+
+}  // namespace homenode
