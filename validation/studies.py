@@ -21,6 +21,7 @@ from validation.advisor import study as advisor
 from validation.linux_guest import kit as linux_guest_kit
 from validation.linux_guest import run as linux_guest
 from validation.native import compare as native
+from validation.native import instructions
 from validation.native import programs as native_programs
 from validation.published import papers
 from validation.published.drawings import study as drawings
@@ -54,6 +55,7 @@ STUDIES: dict[str, Study[Any]] = {
         originals.STUDY,
         native.STUDY,
         native_programs.STUDY,
+        instructions.STUDY,
         linux_guest.STUDY,
         linux_guest_kit.STUDY,
         capture_costs.STUDY,

@@ -46,6 +46,7 @@ def row(**values: Any) -> ProgramRow:
         native_seconds=2.0,
         spread=0.05,
         repeats=7,
+        start_seconds=0.25,
         predicted_seconds=1.5,
         low_seconds=1.0,
         high_seconds=2.5,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from validation.native.ablation import SWITCHES
 from validation.native.program_table import Case, Program
@@ -121,24 +121,38 @@ def environment_of(case: Case) -> dict[str, str]:
 
 def native_run(case: Case, folder: Path) -> Native:
     """Run it once; its output is thrown away."""
-    begin = time.perf_counter()
     with (folder / case.stdin if case.stdin else Path(os.devnull)).open("rb") as stdin:
-        process = subprocess.Popen(
-            case.words,
-            cwd=folder,
-            env=environment_of(case),
-            stdin=stdin,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            executable=str(folder / case.program.program),
-        )
+        code, native = _timed(folder / case.program.program, case.words, folder, environment_of(case), stdin)
+    if code not in case.program.success:
+        raise Unusable(f"native run: exit code {code}")
+    return native
+
+
+def start_run(empty: Path) -> Native:
+    """Run an empty program once (program_start.py)."""
+    with Path(os.devnull).open("rb") as stdin:
+        return _timed(empty, [empty.name], empty.parent, dict(os.environ), stdin)[1]
+
+
+def _timed(
+    program: Path, words: Sequence[str], folder: Path, environment: dict[str, str], stdin: IO[bytes]
+) -> tuple[int, Native]:
+    """Its exit code, and what it took."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        words,
+        cwd=folder,
+        env=environment,
+        stdin=stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        executable=str(program),
+    )
     resource.prlimit(process.pid, resource.RLIMIT_CPU, (NATIVE_SECONDS, NATIVE_SECONDS))
     _, status, used = os.wait4(process.pid, 0)
     elapsed = time.perf_counter() - begin
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in case.program.success:
-        raise Unusable(f"native run: exit code {process.returncode}")
-    return Native(used.ru_utime + used.ru_stime, elapsed)
+    return process.returncode, Native(used.ru_utime + used.ru_stime, elapsed)
 
 
 def summarised(runs: Sequence[Native], by_cpu_time: bool) -> Measured:

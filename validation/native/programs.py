@@ -20,9 +20,11 @@ from validation.native.program_runs import (
     native_run,
     replayed,
     seconds_without,
+    start_run,
     summarised,
     told_of,
 )
+from validation.native.program_start import empty_program, libraries
 from validation.native.program_table import Case, cases, programs
 from validation.result_cache import package_hash
 from validation.study import BadOptions, Options, Study
@@ -95,6 +97,8 @@ class _Study:
         self.folders: dict[str, Mapping[str, Path]] = {}
         self.captures: dict[Case, Capture] = {}
         self.traces: dict[Case, Captured] = {}
+        self.empty: dict[str, Path] = {}  # by program: the empty one with its libraries
+        self.starts: dict[Path, list[Native]] = {}
         self.skipped: list[SkippedRow] = []
 
     def _skip(self, case: Case, why: str) -> None:
@@ -118,6 +122,8 @@ class _Study:
                     except Unusable as error:
                         lost[name] = str(error)
                         raise
+                    native = self.folders[name]["native"] / case.program.program
+                    self.empty[name] = empty_program(libraries(native), self.work / "empty")
                 self.captures[case] = captured(case, self.folders[name]["traced"], self.work / "traces")
             except Unusable as error:
                 self._skip(case, str(error))
@@ -125,7 +131,12 @@ class _Study:
     def measure(self) -> dict[Case, Measured]:
         """Native runs in turns: a disturbance of seconds hits one repeat of each case, not all of one. The first round warms up."""
         runs: dict[Case, list[Native]] = {case: [] for case in self.captures}
+        self.starts = {empty: [] for empty in self.empty.values()}
         for turn in range(self.repeats + 1):
+            for empty, starts in self.starts.items():
+                once = start_run(empty)
+                if turn > 0:
+                    starts.append(once)
             for case in list(runs):
                 try:
                     once = native_run(case, self.folders[case.program.name]["native"])
@@ -154,7 +165,7 @@ class _Study:
         self.read_traces()
         measured = {case: native for case, native in everywhere.items() if case in self.traces}
         seen = [
-            Observed(case.program.name, self.traces[case].accesses, native.seconds, case.threads)
+            Observed(case.program.name, self.traces[case].accesses, self._without_start(case, native), case.threads)
             for case, native in measured.items()
         ]
         for (case, native), by_accesses in zip(measured.items(), seconds_by_accesses(seen), strict=True):
@@ -164,14 +175,23 @@ class _Study:
                 self._skip(case, str(error))
         yield from self.skipped
 
+    def _start(self, case: Case) -> float:
+        """Seconds of a process that does nothing."""
+        return summarised(self.starts[self.empty[case.program.name]], by_cpu_time(case)).seconds
+
+    def _without_start(self, case: Case, native: Measured) -> float:
+        """Seconds; a tenth of the whole at least, for a disturbed start is longer than it should be."""
+        return max(native.seconds - self._start(case), native.seconds / 10)
+
     def _row(self, case: Case, native: Measured, by_accesses: float | None) -> ProgramRow:
-        trace = self.traces[case]
+        trace, start = self.traces[case], self._start(case)
         run, took = replayed(case, trace, self.machine)
         interval = None
         if samples := samples_within(took):
             sampled, _ = replayed(case, trace, self.machine, [f"--confidence={samples}"])
             interval = sampled["seconds_interval"]
         memory = sum(map(sum, run["traffic_bytes"]))
+        without = seconds_without(case, trace, self.machine, self.work) if took < ABLATED_SECONDS else {}
         return ProgramRow(
             program=case.program.name,
             kind=case.program.kind,
@@ -183,13 +203,14 @@ class _Study:
             native_seconds=native.seconds,
             spread=native.spread,
             repeats=native.repeats,
-            predicted_seconds=run["seconds"],
-            low_seconds=interval[0] if interval else None,
-            high_seconds=interval[1] if interval else None,
+            start_seconds=start,
+            predicted_seconds=start + run["seconds"],
+            low_seconds=start + interval[0] if interval else None,
+            high_seconds=start + interval[1] if interval else None,
             bound_by=_bound_by(run),
-            by_accesses_seconds=by_accesses,
-            roofline_seconds=roofline_seconds(trace.instructions, memory, case.threads, self.peaks),
-            without=seconds_without(case, trace, self.machine, self.work) if took < ABLATED_SECONDS else {},
+            by_accesses_seconds=None if by_accesses is None else start + by_accesses,
+            roofline_seconds=start + roofline_seconds(trace.instructions, memory, case.threads, self.peaks),
+            without={name: start + seconds for name, seconds in without.items()},
             accesses=trace.accesses,
             instructions=trace.instructions,
             unseen_share=trace.unseen_share,
