@@ -249,7 +249,7 @@ void BlockReader::make_crossing(CoreInstruction& instruction) const {
 }
 
 void BlockReader::make_zen5(CoreInstruction& instruction, const llvm::MCInst& decoded, const std::string& text) const {
-  if (instruction.plain->isOptimizableMove()) return;  // has no latency and no units
+  if (instruction.plain->getDesc().isZeroLatency()) return;  // a renamed move
   auto description = copy_of(instruction.plain->getDesc());
   zen5_->correct(decoded, text, instruction.effects, *instruction.plain, *description);
   auto corrected = described_by(*description, *instruction.plain);

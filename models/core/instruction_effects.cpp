@@ -38,7 +38,7 @@ unsigned width_of(const std::string& text) {
 
 // The five operands of an address: base, scale, index, displacement, segment. -1 if there are none.
 int first_of_address(const llvm::MCInst& decoded, const llvm::MCInstrDesc& description, std::string_view name) {
-  const bool is_lea = name == "LEA64r";
+  const bool is_lea = name == "LEA64r" || name == "LEA64_32r";
   for (unsigned first = 0; first + 5 <= decoded.getNumOperands(); ++first) {
     const bool is_memory = first < description.getNumOperands() && description.operands()[first].OperandType == llvm::MCOI::OPERAND_MEMORY;
     if (!is_memory && !(is_lea && first == 1)) continue;
@@ -83,8 +83,10 @@ void EffectsReader::read_memory(const llvm::MCInst& decoded, const std::string& 
   effects.loads = description.mayLoad();
   effects.stores = description.mayStore();
   if (name == "MOV64mr") effects.stored = general(decoded, at + 5);
-  if (effects.stores && at + 5 < decoded.getNumOperands() && decoded.getOperand(at + 5).isReg())
-    effects.stores_vector = target_.is_vector_register(decoded.getOperand(at + 5).getReg());
+  // The last one: a mask may stand before it.
+  const unsigned last = decoded.getNumOperands() - 1;
+  if (effects.stores && last >= at + 5 && decoded.getOperand(last).isReg())
+    effects.stores_vector = target_.is_vector_register(decoded.getOperand(last).getReg());
 }
 
 void EffectsReader::read_writes(const llvm::MCInst& decoded, InstructionEffects& effects) const {

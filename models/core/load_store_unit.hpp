@@ -17,11 +17,11 @@ namespace homenode {
 struct Forwarding {
   struct Load {
     std::uint32_t first = 0, count = 0;  // in `stores`
-    bool is_vector = false;
+    bool is_vector = false;              // what is loaded or what was stored is a vector, or narrow
   };
   std::vector<Load> loads;  // by instruction
   std::vector<std::uint32_t> stores;
-  std::vector<std::uint8_t> readers;  // by instruction: 1 = a general register reads what it stores, 2 = a vector does
+  std::vector<std::uint8_t> readers;  // by instruction: 1 = it is read as soon as a general register's, 2 = as late as a vector's
 };
 
 // Cycles from the execution of a store until a load that reads from it can execute: 0 is the next cycle.

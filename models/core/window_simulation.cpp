@@ -114,7 +114,7 @@ ForwardingDelay delay_of(const ForwardingLatency& latency) {
 
 // Stores and loads of their data in turns on an EPYC of family 26, in units of a chain of integer additions: doubles and vectors of 16 and
 // 32 bytes 9 cycles, one and two bytes 7; 4 and 8 bytes of general registers 0 to 1, whatever the address was made of (memory is renamed).
-// LLVM's model has 9 and 6. (Until decision 0071 this said 12 for vectors, which a loop with an addition takes.) One of family 25, model 17
+// LLVM's model has 9 and 6. One of family 25, model 17
 // (Zen 4) takes 12 and 1 in such loops, too, but whole programs do not: with these figures fasttree came out at 1.25 of its native time
 // for 1.01. When it renames is not known; LLVM's figures stay (docs/decisions/0050).
 ForwardingLatency forwarding_latency(const std::string& cpu) { return cpu == "znver5" ? ForwardingLatency{1, 9} : ForwardingLatency{}; }

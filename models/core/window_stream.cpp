@@ -5,7 +5,7 @@
 namespace homenode {
 namespace {
 
-constexpr unsigned narrow = 4;  // bytes; less than that is forwarded as slowly as vectors are
+constexpr unsigned narrow = 4;  // bytes; less than that is taken to be forwarded as slowly as vectors are
 
 std::uint32_t stores_in_flight(const llvm::MCSchedModel& model) {
   constexpr std::uint32_t usual = 64;  // where the model tells no size

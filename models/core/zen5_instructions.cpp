@@ -17,7 +17,6 @@ namespace {
 
 using llvm::mca::CycleSegment;
 using llvm::mca::InstrDesc;
-using llvm::mca::ResourceUsage;
 
 using Names = std::initializer_list<std::string_view>;
 
@@ -33,24 +32,30 @@ bool is_addition(std::string_view name) { return begins(name, {"ADDSD", "ADDSS",
 bool is_division(std::string_view name) { return begins(name, {"DIVSD", "DIVPD"}); }
 bool is_square_root(std::string_view name) { return begins(name, {"SQRTSD", "SQRTPD"}); }
 bool is_integer_division(std::string_view name) { return begins(name, {"DIV64", "IDIV64", "DIV32", "IDIV32"}); }
+// A register's lowest element into another register.
+bool is_merge(std::string_view name) { return begins(name, {"MOVSDrr", "MOVSSrr", "MOVSDZrr", "MOVSSZrr"}); }
+// A load and nothing else: MOVHPD and its kin merge, MOVSHDUP and its kin shuffle, MOVBE swaps bytes.
+bool is_plain_load(std::string_view name) {
+  return begins(name, {"MOV", "LDDQU"}) && !begins(name, {"MOVH", "MOVLP", "MOVSHDUP", "MOVSLDUP", "MOVDDUP", "MOVBE"});
+}
 // Between elements, on any of the four pipes.
 bool is_shuffle(std::string_view name) {
-  return begins(
-      name, {"PSHUFD", "PSHUFL", "PSHUFH", "PUNPCK", "UNPCK", "SHUFP", "MOVDDUP", "PERMILP", "MOVHLPS", "MOVLHPS", "MOVSDrr", "MOVSSrr"});
+  return begins(name, {"PSHUFD", "PSHUFL", "PSHUFH", "PUNPCK", "UNPCK", "SHUFP", "MOVDDUP", "PERMILP", "MOVHLPS", "MOVLHPS"}) ||
+         is_merge(name);
 }
 // LLVM has twice the cycles.
-bool is_twice_as_wide(std::string_view name) {
+bool is_single_cycle(std::string_view name) {
   const bool is_fused =
       begins(name, {"FMADD", "FMSUB", "FNMADD", "FNMSUB"}) && (name.find("SD") != name.npos || name.find("SS") != name.npos);
-  return is_fused ||
-         begins(name, {"CMPSD", "CMPSS", "CMPPD", "CMPPS", "MINS", "MAXS", "MINP", "MAXP", "MINCS", "MAXCS", "UCOMIS", "COMIS"});
+  return is_fused || begins(name, {"CMPSD", "CMPSS", "CMPPD", "CMPPS", "MINS", "MAXS", "MINP", "MAXP", "UCOMIS", "COMIS"});
 }
 // On two pipes; LLVM has one.
 bool is_permutation(std::string_view name) {
-  return begins(name, {"INSERTF128", "EXTRACTF128", "INSERTI128", "EXTRACTI128", "PERM2F128", "PERM2I128", "BROADCASTS", "PALIGNR",
-                       "PSLLDQ", "PSRLDQ", "PERMPD", "PERMQ"});
+  return begins(name, {"INSERTF128",   "EXTRACTF128", "INSERTI128",  "EXTRACTI128",  "INSERTF32X4",  "INSERTF64X2", "EXTRACTF32X4",
+                       "EXTRACTF64X2", "INSERTI32X4", "INSERTI64X2", "EXTRACTI32X4", "EXTRACTI64X2", "PERM2F128",   "PERM2I128",
+                       "BROADCASTS",   "PALIGNR",     "PSLLDQ",      "PSRLDQ",       "PERMPD",       "PERMQ"});
 }
-// Of two flags, or of one and its negation: a cycle more than those of one flag.
+// A select by more than one flag takes a cycle more than one by a single flag.
 bool is_of_two_flags(std::string_view mnemonic) {
   for (const std::string_view each : {"cmovl", "cmovge", "cmovg", "cmovle", "cmova", "cmovbe"})
     if (mnemonic == each) return true;
@@ -100,6 +105,8 @@ struct Zen5Instructions::Operation {
   const InstructionEffects& effects;
   bool loads, stores;
   bool to_vector, from_vector, to_general, from_general;  // which registers it writes and reads
+  bool clears;                                            // what it writes is zero, whatever it reads
+  bool is_wide;                                           // vectors of 512 bits, whose units were not measured: Zen 4's stay
 };
 
 Zen5Instructions::Zen5Instructions(CoreTarget& target) : target_{target} {
@@ -112,6 +119,7 @@ Zen5Instructions::Zen5Instructions(CoreTarget& target) : target_{target} {
   llvm::mca::computeProcResourceMasks(model, masks);
   for (unsigned index = 0; index < masks.size(); ++index)
     if (std::string_view{model.getProcResource(index)->Name} == "Zn4FP45") vector_load_units_ = masks[index];
+  if (vector_load_units_ == 0) throw Error("LLVM's model of znver5 has no Zn4FP45");
 }
 
 Zen5Instructions::~Zen5Instructions() = default;
@@ -130,7 +138,9 @@ void Zen5Instructions::correct(const llvm::MCInst& decoded, const std::string& t
                             .to_vector = llvm::any_of(plain.getDefs(), is_vector),
                             .from_vector = llvm::any_of(plain.getUses(), is_vector),
                             .to_general = llvm::any_of(plain.getDefs(), is_general),
-                            .from_general = llvm::any_of(plain.getUses(), is_general)};
+                            .from_general = llvm::any_of(plain.getUses(), is_general),
+                            .clears = llvm::any_of(plain.getDefs(), [](const auto& write) { return write.isWriteZero(); }),
+                            .is_wide = text.find("zmm") != std::string::npos};
   correct_latency(operation, description);
   correct_units(operation, description);
   correct_addition(operation, description);
@@ -138,33 +148,33 @@ void Zen5Instructions::correct(const llvm::MCInst& decoded, const std::string& t
 
 void Zen5Instructions::correct_latency(const Operation& of, InstrDesc& description) const {
   const auto known = static_cast<int>(description.MaxLatency);
-  const bool is_move = begins(of.name, {"MOV"});
-  if (of.loads && !of.stores && is_move && known > 2) {
+  if (of.loads && !of.stores && is_plain_load(of.name) && known > 2) {
     const int scaled = of.effects.memory.index >= 0 && of.effects.memory.scale > 1 ? 1 : 0;
     const int extended = begins(of.name, {"MOVSX"}) ? 1 : 0;
     set_latency(description, of.to_vector ? known - 2 + scaled : known - 1 + scaled + extended);
   }
   // Integers, bits and elements of vectors: 2 cycles, 1 on a Zen 4.
   constexpr int load = 7;
-  if (of.to_vector && !of.stores && !of.from_general && !of.loads && known == 1 && !begins(of.name, {"MOVSDrr", "MOVSSrr"}))
+  if (of.to_vector && !of.stores && !of.from_general && !of.loads && !of.clears && known == 1 && !is_merge(of.name))
     set_latency(description, 2);
-  if (of.to_vector && of.loads && !of.stores && !is_move && !begins(of.name, {"BROADCAST", "PBROADCAST"}) && known == 1 + load)
-    set_latency(description, 2 + load);
+  const bool works_on_load = of.loads && !is_plain_load(of.name) && !begins(of.name, {"BROADCAST", "PBROADCAST"});
+  if (of.to_vector && works_on_load && !of.stores && known == 1 + load) set_latency(description, 2 + load);
   if (is_of_two_flags(of.mnemonic)) set_latency(description, known + 1);
   if (begins(of.name, {"HADDP", "HSUBP"})) set_latency(description, known + 1);
-  if (begins(of.name, {"PERMPD", "PERMQ"}) && known > 4) set_latency(description, known - 2);
-  // By how many bits the quotient has: 10 to 16 cycles of 64 bits, 10 to 13 of 32; quotients are mostly small.
+  if (begins(of.name, {"PERMPDY", "PERMQY"}) && !of.loads && known > 4) set_latency(description, known - 2);
+  // By how many bits the quotient has: 10 to 16 cycles of 64 bits, 10 to 13 of 32. Those of a quotient of ten bits are taken.
   if (is_integer_division(of.name)) set_latency(description, known - (of.name.find("64") != of.name.npos ? 5 : 2));
 }
 
 void Zen5Instructions::correct_units(const Operation& of, InstrDesc& description) const {
+  if (of.is_wide) return;
   if (is_shuffle(of.name) && !of.loads && !of.stores) vector_addition_->give_units(description);
   if (is_permutation(of.name) && !of.loads && !of.stores) permutation_->give_units(description);
-  if (is_twice_as_wide(of.name)) set_cycles(description, 1, 1);
+  if (is_single_cycle(of.name)) set_cycles(description, 1, 1);
   if (is_division(of.name)) set_cycles(description, 2, 4);
   if (is_square_root(of.name)) set_cycles(description, 2, 8);
   if (is_integer_division(of.name)) set_cycles(description, 2, of.name.find("64") != of.name.npos ? 7 : 6);
-  if (begins(of.name, {"CMOV"}) && !of.loads) {
+  if (begins(of.name, {"CMOV"}) && of.to_general && !of.loads) {
     addition_->give_units(description);
     if (is_of_two_flags(of.mnemonic)) set_operations(description, 2);
   }
@@ -180,14 +190,15 @@ void Zen5Instructions::correct_units(const Operation& of, InstrDesc& description
     }
   }
   const bool is_vector_store = of.stores && !of.loads && of.from_vector && !of.to_general;
-  if (is_vector_store && vector_load_units_ != 0) {
+  if (is_vector_store) {
     llvm::erase_if(description.Resources, [&](const auto& use) { return use.first == vector_load_units_; });
     description.UsedProcResUnits &= ~vector_load_units_;
   }
 }
 
 void Zen5Instructions::correct_addition(const Operation& of, InstrDesc& description) const {
-  if (!is_addition(of.name) || description.Writes.empty()) return;
+  const bool is_masked = of.name.find('k') != of.name.npos;  // its operands stand elsewhere
+  if (!is_addition(of.name) || is_masked || description.Writes.empty()) return;
   const Zen5Subtarget* const zen5 = target_.zen5();
   for (auto& write : description.Writes) write.SClassOrWriteResourceID = Zen5Subtarget::sum;
   for (auto& read : description.Reads)

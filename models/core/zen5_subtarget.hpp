@@ -1,9 +1,7 @@
-// The tables that LLVM schedules a Zen 5 by. LLVM 19 has none of its own and takes Zen 4's; here they are Zen 4's with the units, buffers
-// and widths of a Zen 5, and with two scheduling classes more, of additions.
-//  - Widths and buffers: AMD, Software Optimization Guide for the AMD Zen5 Microarchitecture (publication 58455): eight operations retired
-//  a
-//    cycle, 448 of them in flight, six integer units, four address units.
-//  - Units: instructions that do not wait for each other, on an EPYC of family 26 (docs/decisions/0071).
+// The tables that LLVM schedules a Zen 5 by. LLVM 19 has none of its own and takes Zen 4's. Here they are Zen 4's with the units, buffers
+// and widths of a Zen 5, and with two scheduling classes more, of additions. Units are measured, by instructions that do not wait for each
+// other, on an EPYC of family 26 (docs/decisions/0071); widths and buffers are AMD's (Software Optimization Guide for the AMD Zen5
+// Microarchitecture, publication 58455), where no loop says otherwise.
 #pragma once
 
 #include <llvm/MC/MCInstrInfo.h>

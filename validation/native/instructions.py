@@ -23,6 +23,7 @@ from validation.study import Options, Study
 
 LOOPS = Path(__file__).with_name("instruction_loops.toml")
 PAGE = Path(__file__).with_name("instructions.md")
+COPIED = ("units", "more-units", "mixtures")
 UNROLLED = 4  # a turn of the loop has the code so often, so that its own two instructions cost little
 TURNS, REPEATS = 50_000, 9
 SEQUENCE = 400  # executions that the model simulates
@@ -43,6 +44,7 @@ class InstructionRow(AnyRow):
     kind: str
     code: str
     instructions: int
+    cpu: str  # the core's name in LLVM
     native_cycles: float
     model_cycles: float
     bound: str
@@ -63,7 +65,7 @@ def _statements(code: str) -> tuple[str, ...]:
 
 
 def _copies(code: str, copies: int) -> tuple[str, ...]:
-    numbers = {"%r": 8, "%xmm": 0}  # the first of the registers that {i} counts
+    numbers = {"%r": 8, "%xmm": 0, "%ymm": 0}  # the first of the registers that {i} counts
     found: list[str] = []
     for index in range(copies):
         text = code.replace("{8i}", str(8 * index))
@@ -77,15 +79,23 @@ def loops() -> list[Loop]:
     """All of the table."""
     table = tomllib.loads(LOOPS.read_text(encoding="utf-8"))
     found = [Loop(f"chain, {kind}", _statements(code)) for kind, codes in table["chains"].items() for code in codes]
-    for kind in ("units", "mixtures"):
+    for kind in COPIED:
         found += [Loop(kind, _copies(code, table[kind]["copies"])) for code in table[kind]["statements"]]
     return found
+
+
+def runnable(given: Sequence[Loop]) -> list[Loop]:
+    """Those that this host executes: without AVX2 and fused multiplication, none with three operands."""
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    if {"avx2", "fma"} <= set(flags):
+        return list(given)
+    return [loop for loop in given if not any(statement.startswith("v") for statement in loop.code)]
 
 
 def shown(loop: Loop) -> str:
     """Its code in a line; of copies the first."""
     told = loop.code
-    if loop.kind in ("units", "mixtures"):
+    if loop.kind in COPIED:
         table = tomllib.loads(LOOPS.read_text(encoding="utf-8"))
         told = loop.code[: len(loop.code) // table[loop.kind]["copies"]]
     more = "" if len(told) == len(loop.code) else f" x {len(loop.code) // len(told)}"
@@ -98,12 +108,15 @@ def assembly(given: Sequence[Loop]) -> str:
     lines = ['.section .note.GNU-stack,"",@progbits', ".text"]
 
     def function(name: str, code: Sequence[str]) -> None:
+        after = (*(f"pop {register}" for register in reversed(saved)), "ret")
         lines.extend((f".globl {name}", f"{name}:", *(f"push {register}" for register in saved), "mov %rdi, %rbp"))
         lines.extend(f"movsd (%rsi), %xmm{number}" for number in range(16))
         lines.extend(f"xor %r{number}d, %r{number}d" for number in range(8, 16))
         lines.extend(("xor %eax, %eax", "xor %edx, %edx", "mov $3, %ecx", ".p2align 6", "1:"))
         lines.extend([*code] * UNROLLED)
-        lines.extend(("dec %rbp", "jnz 1b", *(f"pop {register}" for register in reversed(saved)), "ret"))
+        if any("%ymm" in statement for statement in code):
+            after = ("vzeroupper", *after)
+        lines.extend(("dec %rbp", "jnz 1b", *after))
 
     function("additions", ("add $1, %rax",) * 16)
     for number, loop in enumerate(given):
@@ -173,11 +186,14 @@ def measured(given: Sequence[Loop]) -> list[Measured]:
 
 
 def modelled(codes: Sequence[str], program: Path, cpu: str) -> list[tuple[float, str]]:
-    """Cycles and bound of each, by `homenode-mca`."""
+    """Cycles and bound of each, by `homenode-mca`. RuntimeError with the instructions that it has no cost for."""
     lines = [f"cpu {cpu}", *(f"block {number} {code}" for number, code in enumerate(codes))]
     lines += [*(f"sequence {number}*{SEQUENCE}" for number in range(len(codes))), "end", ""]
     told = subprocess.run([program], input="\n".join(lines), check=True, capture_output=True, text=True).stdout
-    blocks = json.loads(told)["blocks"]
+    answer = json.loads(told)
+    if answer["unknown"]:
+        raise RuntimeError(f"the model of {cpu} does not know {', '.join(answer['unknown'])}")
+    blocks = answer["blocks"]
     return [(blocks[str(number)]["cycles"], blocks[str(number)]["bound"]) for number in range(len(codes))]
 
 
@@ -187,11 +203,15 @@ def _rows(options: Options) -> Iterator[InstructionRow]:
         raise SystemExit(
             "native-instructions: LLVM 19 has no model of this host's core, or homenode was built without it"
         )
-    given = loops()[:: 12 if options.small else 1]
-    native = measured(given)
-    model = modelled([one.code for one in native], program, cpu)
+    given = runnable(loops())[:: 12 if options.small else 1]
+    try:
+        native = measured(given)
+        model = modelled([one.code for one in native], program, cpu)
+    except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
+        told = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1]
+        raise SystemExit(f"native-instructions: {told}") from None
     for loop, one, (cycles, bound) in zip(given, native, model, strict=True):
-        yield InstructionRow(loop.kind, shown(loop), len(loop.code), one.cycles, cycles, bound)
+        yield InstructionRow(loop.kind, shown(loop), len(loop.code), cpu, one.cycles, cycles, bound)
 
 
 def line(row: InstructionRow) -> str:
@@ -223,7 +243,7 @@ def tables(found: Sequence[InstructionRow]) -> str:
     ]
     if not found:
         return "\n".join([*lines, "Not measured yet: a run wants a quiet machine.", ""])
-    lines += [f"Core: `{host_cpu()}`. {_summary(found)}.", ""]
+    lines += [f"Core: `{found[0].cpu}`. {_summary(found)}.", ""]
     cells = [
         (
             row.kind,

@@ -128,10 +128,10 @@ def native_run(case: Case, folder: Path) -> Native:
     return native
 
 
-def start_run(empty: Path) -> Native:
-    """Run an empty program once (program_start.py)."""
+def start_run(case: Case, empty: Path) -> Native:
+    """Run once the empty program with the case's libraries (program_start.py), as the case is run."""
     with Path(os.devnull).open("rb") as stdin:
-        return _timed(empty, [empty.name], empty.parent, dict(os.environ), stdin)[1]
+        return _timed(empty, [empty.name], empty.parent, environment_of(case), stdin)[1]
 
 
 def _timed(

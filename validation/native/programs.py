@@ -24,7 +24,7 @@ from validation.native.program_runs import (
     summarised,
     told_of,
 )
-from validation.native.program_start import empty_program, libraries
+from validation.native.program_start import NoStart, empty_program, libraries
 from validation.native.program_table import Case, cases, programs
 from validation.result_cache import package_hash
 from validation.study import BadOptions, Options, Study
@@ -98,7 +98,7 @@ class _Study:
         self.captures: dict[Case, Capture] = {}
         self.traces: dict[Case, Captured] = {}
         self.empty: dict[str, Path] = {}  # by program: the empty one with its libraries
-        self.starts: dict[Path, list[Native]] = {}
+        self.starts: dict[Case, float] = {}
         self.skipped: list[SkippedRow] = []
 
     def _skip(self, case: Case, why: str) -> None:
@@ -118,34 +118,43 @@ class _Study:
                     continue
                 if name not in self.folders:
                     try:
-                        self.folders[name] = built(case.program, self.sources, self.work, version)
+                        self._build(case, version)
                     except Unusable as error:
                         lost[name] = str(error)
                         raise
-                    native = self.folders[name]["native"] / case.program.program
-                    self.empty[name] = empty_program(libraries(native), self.work / "empty")
                 self.captures[case] = captured(case, self.folders[name]["traced"], self.work / "traces")
             except Unusable as error:
                 self._skip(case, str(error))
 
+    def _build(self, case: Case, version: str) -> None:
+        """The program, and the empty one with its libraries."""
+        folders = built(case.program, self.sources, self.work, version)
+        try:
+            needed = libraries(folders["native"] / case.program.program)
+            empty = empty_program(needed, self.work / case.program.name / "empty")
+        except NoStart as error:
+            raise Unusable(f"an empty program with its libraries: {error}") from None
+        self.folders[case.program.name], self.empty[case.program.name] = folders, empty
+
     def measure(self) -> dict[Case, Measured]:
         """Native runs in turns: a disturbance of seconds hits one repeat of each case, not all of one. The first round warms up."""
         runs: dict[Case, list[Native]] = {case: [] for case in self.captures}
-        self.starts = {empty: [] for empty in self.empty.values()}
+        starts: dict[Case, list[Native]] = {case: [] for case in self.captures}
         for turn in range(self.repeats + 1):
-            for empty, starts in self.starts.items():
-                once = start_run(empty)
-                if turn > 0:
-                    starts.append(once)
             for case in list(runs):
                 try:
                     once = native_run(case, self.folders[case.program.name]["native"])
+                    start = start_run(case, self.empty[case.program.name])
                 except Unusable as error:
                     self._skip(case, str(error))
                     del runs[case]
                     continue
                 if turn > 0:
                     runs[case].append(once)
+                    starts[case].append(start)
+        for case, found in starts.items():
+            if case in runs:
+                self.starts[case] = min(one.cpu_seconds if by_cpu_time(case) else one.elapsed_seconds for one in found)
         return {case: summarised(found, by_cpu_time(case)) for case, found in runs.items()}
 
     def read_traces(self) -> None:
@@ -175,16 +184,12 @@ class _Study:
                 self._skip(case, str(error))
         yield from self.skipped
 
-    def _start(self, case: Case) -> float:
-        """Seconds of a process that does nothing."""
-        return summarised(self.starts[self.empty[case.program.name]], by_cpu_time(case)).seconds
-
     def _without_start(self, case: Case, native: Measured) -> float:
         """Seconds; a tenth of the whole at least, for a disturbed start is longer than it should be."""
-        return max(native.seconds - self._start(case), native.seconds / 10)
+        return max(native.seconds - self.starts[case], native.seconds / 10)
 
     def _row(self, case: Case, native: Measured, by_accesses: float | None) -> ProgramRow:
-        trace, start = self.traces[case], self._start(case)
+        trace, start = self.traces[case], self.starts[case]
         run, took = replayed(case, trace, self.machine)
         interval = None
         if samples := samples_within(took):

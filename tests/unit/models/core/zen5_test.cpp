@@ -18,7 +18,7 @@ double cycles(const std::string& bytes, const std::string& cpu = "znver5") {
   return core_times(read_core_request(input)).blocks.at(1).cycles;
 }
 
-// `count` instructions of eight bytes each whose byte at `at` grows by `step`.
+// `count` copies of an instruction whose byte at `at` grows by `step`: a displacement, or a register.
 std::string rising(std::string bytes, std::size_t at, unsigned step, unsigned count) {
   std::string all;
   for (unsigned i = 0; i < count; ++i) {
@@ -50,6 +50,8 @@ TEST(Zen5, hasLatenciesOfItsOwn) {
       {"48630486", 6},                   // movslq (%rsi,%rax,4), %rax
       {"f30f7e040666480f7ec0", 9},       // movq (%rsi,%rax), %xmm0; movq %xmm0, %rax
       {"488d0440", 1},                   // lea (%rax,%rax,2), %rax
+      {"8d449005", 2},                   // the same in 32 bits
+      {"660f1606", 2},                   // movhpd (%rsi), %xmm0
       {"488d449005", 2},                 // lea 5(%rax,%rdx,4), %rax
       {"4839c2480f44c2", 2},             // cmp %rax, %rdx; cmove %rdx, %rax
       {"4839c2480f4cc2", 3},             // cmp %rax, %rdx; cmovl %rdx, %rax
