@@ -201,7 +201,7 @@ def _rows(options: Options) -> Iterator[InstructionRow]:
     program, cpu = core_model(), host_cpu()
     if platform.machine() != "x86_64" or program is None or cpu is None:
         raise SystemExit(
-            "native-instructions: LLVM 19 has no model of this host's core, or homenode was built without it"
+            "instructions: LLVM 19 has no model of this host's core, or homenode was built without it"
         )
     given = runnable(loops())[:: 12 if options.small else 1]
     try:
@@ -209,7 +209,7 @@ def _rows(options: Options) -> Iterator[InstructionRow]:
         model = modelled([one.code for one in native], program, cpu)
     except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
         told = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1]
-        raise SystemExit(f"native-instructions: {told}") from None
+        raise SystemExit(f"instructions: {told}") from None
     for loop, one, (cycles, bound) in zip(given, native, model, strict=True):
         yield InstructionRow(loop.kind, shown(loop), len(loop.code), cpu, one.cycles, cycles, bound)
 
@@ -236,7 +236,7 @@ def tables(found: Sequence[InstructionRow]) -> str:
     lines = [
         "# Single instructions on a host against the model of its core",
         "",
-        "Made by `homenode validate native-instructions --write`: loops of [instruction_loops.toml](instruction_loops.toml) on one",
+        "Made by `homenode validate instructions --write`: loops of [instruction_loops.toml](instruction_loops.toml) on one",
         f"CPU, the least of {REPEATS} runs, against `homenode-mca` for the core that LLVM names by cpuid. A cycle is a link of a chain of",
         "integer additions. What a core overlaps with other code costs less in a program than in such a loop.",
         "",
@@ -260,7 +260,7 @@ def tables(found: Sequence[InstructionRow]) -> str:
 
 
 STUDY: Study[InstructionRow] = Study(
-    "native-instructions",
+    "instructions",
     "loops of single instructions on this machine against the model of its core that LLVM has. Wants a quiet machine",
     "a minute",
     tuple(InstructionRow.__dataclass_fields__),

@@ -217,7 +217,7 @@ def page(found: Sequence[Row], listed: Sequence[Program]) -> str:
         "`auto`; and the start of a process, which is no part of a trace and is measured by an empty program. Null models: a constant",
         "time an access, fitted to the other programs (geometric mean); the longer of instructions at peak issue and bytes beyond the last",
         "cache at peak bandwidth; the start of a process is in both. The programs were chosen by kind before any of them was predicted.",
-        "Mechanisms are switched off one at a time, where a replay takes less than 10 s.",
+        "Mechanisms are switched off one at a time, where a replay takes less than 3 s.",
         "",
         *_table_of_programs(found, listed),
         "",

@@ -1,7 +1,9 @@
 """Whole public programs, native against replayed on the calibrated machine, beside two null models and with mechanisms switched off."""
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ PAGE = Path(__file__).with_name("programs.md")
 SAMPLES = 20  # machines, for the interval
 FEWEST = 5
 SAMPLING_SECONDS = 40.0
-ABLATED_SECONDS = 10.0  # of a replay: what takes longer is not replayed again for each mechanism
+ABLATED_SECONDS = 3.0  # of a replay: what takes longer is not replayed again for each mechanism
 Row = ProgramRow | SkippedRow
 
 
@@ -172,17 +174,30 @@ class _Study:
         everywhere = self.measure()
         print("native runs are done; replays need no quiet machine", file=sys.stderr, flush=True)
         self.read_traces()
-        measured = {case: native for case, native in everywhere.items() if case in self.traces}
+        yield from self.compared(everywhere)
+        yield from self.skipped
+
+    def compared(self, everywhere: Mapping[Case, Measured]) -> Iterator[ProgramRow]:
+        """Rows in order, each by processes of its own, as many at a time as there are CPUs."""
+        told = [case for case in everywhere if case in self.traces]
+        natives = [everywhere[case] for case in told]
         seen = [
             Observed(case.program.name, self.traces[case].accesses, self._without_start(case, native), case.threads)
-            for case, native in measured.items()
+            for case, native in zip(told, natives, strict=True)
         ]
-        for (case, native), by_accesses in zip(measured.items(), seconds_by_accesses(seen), strict=True):
-            try:
-                yield self._row(case, native, by_accesses)
-            except Unusable as error:
-                self._skip(case, str(error))
-        yield from self.skipped
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            rows = pool.map(self._row_or_why, told, natives, seconds_by_accesses(seen))
+            for case, row in zip(told, rows, strict=True):
+                if isinstance(row, ProgramRow):
+                    yield row
+                else:
+                    self._skip(case, row)
+
+    def _row_or_why(self, case: Case, native: Measured, by_accesses: float | None) -> ProgramRow | str:
+        try:
+            return self._row(case, native, by_accesses)
+        except Unusable as error:
+            return str(error)
 
     def _without_start(self, case: Case, native: Measured) -> float:
         """Seconds; a tenth of the whole at least, for a disturbed start is longer than it should be."""
