@@ -200,9 +200,7 @@ def modelled(codes: Sequence[str], program: Path, cpu: str) -> list[tuple[float,
 def _rows(options: Options) -> Iterator[InstructionRow]:
     program, cpu = core_model(), host_cpu()
     if platform.machine() != "x86_64" or program is None or cpu is None:
-        raise SystemExit(
-            "instructions: LLVM 19 has no model of this host's core, or homenode was built without it"
-        )
+        raise SystemExit("instructions: LLVM 19 has no model of this host's core, or homenode was built without it")
     given = runnable(loops())[:: 12 if options.small else 1]
     try:
         native = measured(given)
