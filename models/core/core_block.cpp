@@ -35,12 +35,6 @@ void set_cost(InstrDesc& description, unsigned cycles, unsigned operations) {
   description.NumMicroOps = operations;
 }
 
-std::string mnemonic(const std::string& text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string::npos) return "?";
-  return text.substr(begin, text.find_first_of(" \t", begin) - begin);
-}
-
 // What clears its result if both sources are one register: every core that executes out of order waits for neither (Intel 64 and IA-32
 // Architectures Optimization Reference Manual, "Clearing Registers and Dependency Breaking Idioms"; Software Optimization Guide for AMD
 // Family 19h Processors, "Idioms for Dependency Removal"). LLVM knows that of some cores only: not of sapphirerapids and alderlake.
@@ -164,7 +158,7 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   const bool is_known = std::find(unschedulable.begin(), unschedulable.end(), name) == unschedulable.end();
   if (is_known && !is_string) instruction.plain = target_.scheduled(decoded);
   if (!instruction.plain) {
-    if (!is_string) ++unknown_[mnemonic(text)];
+    if (!is_string) ++unknown_[CoreTarget::mnemonic(text)];
     instruction.plain = of_fixed_cost(is_string ? string_operation_ : one_cycle_);
     instruction.effects.loads = instruction.effects.stores = false;
     return instruction;
@@ -177,7 +171,7 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   if (instruction.plain->isOptimizableMove()) make_renamed(instruction);
   make_crossing(instruction);
   if (zen5_) make_zen5(instruction, decoded, text);
-  if (clears_its_result(decoded, mnemonic(text)))
+  if (clears_its_result(decoded, CoreTarget::mnemonic(text)))
     for (ReadState& read : instruction.plain->getUses()) read.setIndependentFromDef();
   // The unit holds only what the scheduling model calls loads and stores.
   instruction.effects.loads = instruction.effects.loads && instruction.plain->getMayLoad();

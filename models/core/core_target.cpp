@@ -141,4 +141,10 @@ std::string CoreTarget::text(const llvm::MCInst& decoded) const {
   return written;
 }
 
+std::string CoreTarget::mnemonic(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos) return "?";
+  return text.substr(begin, text.find_first_of(" \t", begin) - begin);
+}
+
 }  // namespace homenode

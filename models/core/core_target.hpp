@@ -47,6 +47,8 @@ public:
   std::unique_ptr<llvm::mca::Instruction> scheduled(const llvm::MCInst&);
   // As an assembler of Intel's syntax writes it, which says the width of an operand in memory.
   std::string text(const llvm::MCInst&) const;
+  // Its first word: "addsd"; "?" if there is none.
+  static std::string mnemonic(const std::string& text);
 
   static constexpr int no_register = -1, instruction_pointer = -2;
   // Number of the 64-bit register that holds this one: 0 to 15, `instruction_pointer`, or `no_register` if it is no general one.

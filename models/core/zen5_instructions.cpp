@@ -55,7 +55,7 @@ bool is_permutation(std::string_view name) {
                        "EXTRACTF64X2", "INSERTI32X4", "INSERTI64X2", "EXTRACTI32X4", "EXTRACTI64X2", "PERM2F128",   "PERM2I128",
                        "BROADCASTS",   "PALIGNR",     "PSLLDQ",      "PSRLDQ",       "PERMPD",       "PERMQ"});
 }
-// A select by more than one flag takes a cycle more than one by a single flag.
+// Conditional moves whose condition reads more than one flag: a cycle more than those of one flag.
 bool is_of_two_flags(std::string_view mnemonic) {
   for (const std::string_view each : {"cmovl", "cmovge", "cmovg", "cmovle", "cmova", "cmovbe"})
     if (mnemonic == each) return true;
@@ -128,8 +128,7 @@ void Zen5Instructions::correct(const llvm::MCInst& decoded, const std::string& t
                                const llvm::mca::Instruction& plain, InstrDesc& description) const {
   const auto is_general = [&](const auto& operand) { return target_.general_register(operand.getRegisterID()) >= 0; };
   const auto is_vector = [&](const auto& operand) { return target_.is_vector_register(operand.getRegisterID()); };
-  const auto begin = std::min(text.find_first_not_of(" \t"), text.size());
-  const std::string mnemonic = text.substr(begin, text.find_first_of(" \t", begin) - begin);
+  const std::string mnemonic = CoreTarget::mnemonic(text);
   const Operation operation{.name = legacy(target_.instructions().getName(decoded.getOpcode())),
                             .mnemonic = mnemonic,
                             .effects = effects,

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from validation.native import instructions  # noqa: E402
-from validation.native.instructions import InstructionRow, line, loops, measured, modelled, runnable, shown, tables  # noqa: E402
+from validation.native.instructions import InstructionRow, line, loops, measured, modelled, runnable, tables  # noqa: E402
 
 from homenode.resources import core_model  # noqa: E402
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="assembly
 
 
 def test_copies_have_registers_of_their_own() -> None:
-    codes = {shown(loop): loop.code for loop in loops()}
+    codes = {loop.shown: loop.code for loop in loops()}
     assert codes["mov 0(%rsi), %r8 x 8"] == tuple(f"mov {8 * i}(%rsi), %r{8 + i}" for i in range(8))
     assert codes["vdivsd %xmm15, %xmm14, %xmm0 x 8"][7] == "vdivsd %xmm15, %xmm14, %xmm7"
     assert codes["addsd %xmm1, %xmm0; mulsd %xmm1, %xmm0"] == ("addsd %xmm1, %xmm0", "mulsd %xmm1, %xmm0")
@@ -38,7 +38,9 @@ def test_the_model_knows_every_instruction(monkeypatch: pytest.MonkeyPatch) -> N
         modelled([one.code for one in native], program, cpu)  # raises for an instruction without a cost
     with pytest.raises(RuntimeError, match="the model of ivybridge does not know"):
         modelled(["0fa2"], program, "ivybridge")  # cpuid
-    by_code = dict(zip(map(shown, given), modelled([one.code for one in native], program, "znver5"), strict=True))
+    by_code = dict(
+        zip((loop.shown for loop in given), modelled([one.code for one in native], program, "znver5"), strict=True)
+    )
     assert by_code["addsd %xmm1, %xmm0"] == (pytest.approx(2), "latency")
     assert by_code["mov 0(%rsi), %r8 x 8"][0] == pytest.approx(2, abs=0.05)
 

@@ -35,6 +35,7 @@ class Loop(NamedTuple):
 
     kind: str
     code: tuple[str, ...]
+    shown: str  # in a line; of copies the first, and how many there are
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,13 @@ def _copies(code: str, copies: int) -> tuple[str, ...]:
 def loops() -> list[Loop]:
     """All of the table."""
     table = tomllib.loads(LOOPS.read_text(encoding="utf-8"))
-    found = [Loop(f"chain, {kind}", _statements(code)) for kind, codes in table["chains"].items() for code in codes]
+    found = [
+        Loop(f"chain, {kind}", _statements(code), code) for kind, codes in table["chains"].items() for code in codes
+    ]
     for kind in COPIED:
-        found += [Loop(kind, _copies(code, table[kind]["copies"])) for code in table[kind]["statements"]]
+        copies = table[kind]["copies"]
+        for code in table[kind]["statements"]:
+            found.append(Loop(kind, _copies(code, copies), f"{'; '.join(_copies(code, 1))} x {copies}"))
     return found
 
 
@@ -90,16 +95,6 @@ def runnable(given: Sequence[Loop]) -> list[Loop]:
     if {"avx2", "fma"} <= set(flags):
         return list(given)
     return [loop for loop in given if not any(statement.startswith("v") for statement in loop.code)]
-
-
-def shown(loop: Loop) -> str:
-    """Its code in a line; of copies the first."""
-    told = loop.code
-    if loop.kind in COPIED:
-        table = tomllib.loads(LOOPS.read_text(encoding="utf-8"))
-        told = loop.code[: len(loop.code) // table[loop.kind]["copies"]]
-    more = "" if len(told) == len(loop.code) else f" x {len(loop.code) // len(told)}"
-    return "; ".join(told) + more
 
 
 def assembly(given: Sequence[Loop]) -> str:
@@ -209,7 +204,7 @@ def _rows(options: Options) -> Iterator[InstructionRow]:
         told = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1]
         raise SystemExit(f"instructions: {told}") from None
     for loop, one, (cycles, bound) in zip(given, native, model, strict=True):
-        yield InstructionRow(loop.kind, shown(loop), len(loop.code), cpu, one.cycles, cycles, bound)
+        yield InstructionRow(loop.kind, loop.shown, len(loop.code), cpu, one.cycles, cycles, bound)
 
 
 def line(row: InstructionRow) -> str:
