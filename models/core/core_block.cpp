@@ -176,22 +176,37 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   // The unit holds only what the scheduling model calls loads and stores.
   instruction.effects.loads = instruction.effects.loads && instruction.plain->getMayLoad();
   instruction.effects.stores = instruction.effects.stores && instruction.plain->getMayStore();
-  if (instruction.effects.loads) make_arrived(instruction, name.find("MOV") != std::string_view::npos || name.starts_with("POP"));
+  if (instruction.effects.loads) make_arrived(instruction, latency_of_load(instruction, decoded));
   return instruction;
 }
 
-// Its latency less the load's part. What else it reads is needed at once, no longer while the load is under way (LLVM's read advance).
-void BlockReader::make_arrived(CoreInstruction& instruction, bool is_move) const {
+// The part of an instruction's latency that its load takes.
+unsigned BlockReader::latency_of_load(const CoreInstruction& instruction, const llvm::MCInst& decoded) const {
   const Instruction& plain = *instruction.plain;
   const InstrDesc& known = plain.getDesc();
   const llvm::MCSchedModel& model = target_.model();
-  int advance = 0;
+  unsigned advance = 0;
   for (const llvm::MCReadAdvanceEntry& entry : target_.subtarget().getReadAdvanceEntries(*model.getSchedClassDesc(known.SchedClassID)))
-    advance = std::max(advance, entry.Cycles);
-  const unsigned of_load = is_move ? known.MaxLatency : advance > 0 ? static_cast<unsigned>(advance) : model.LoadLatency;
+    advance = std::max(advance, static_cast<unsigned>(std::max(0, entry.Cycles)));
+  const std::string_view name = target_.instructions().getName(decoded.getOpcode());
+  unsigned of_load = advance;
+  if (advance == 0) {  // there is no other operand to wait for
+    const bool is_move = name.find("MOV") != std::string_view::npos || name.starts_with("POP");
+    of_load = is_move ? known.MaxLatency : model.LoadLatency;
+  } else {
+    // LLVM's Sandy Bridge and Golden Cove load for a cycle longer than they let the other operand come later, its Zen 1 for one less. A
+    // chain of `addsd` with memory takes as long as one with registers, though, as the load is an operation of its own.
+    of_load = target_.latency_beyond_registers(decoded).value_or(advance);
+  }
   // Where it stores as well, LLVM's last cycle is the store's, which the forwarding latency has.
-  const unsigned of_memory = of_load + (plain.getMayStore() ? 1 : 0);
-  const auto less = [&](unsigned latency) { return latency - std::min(latency, of_memory); };
+  return of_load + (plain.getMayStore() ? 1 : 0);
+}
+
+// Its latency less the load's part. What else it reads is needed at once, no longer while the load is under way (LLVM's read advance).
+void BlockReader::make_arrived(CoreInstruction& instruction, unsigned of_load) const {
+  const Instruction& plain = *instruction.plain;
+  const InstrDesc& known = plain.getDesc();
+  const auto less = [&](unsigned latency) { return latency - std::min(latency, of_load); };
 
   auto description = copy_of(known);
   description->MaxLatency = less(known.MaxLatency);
@@ -301,7 +316,7 @@ CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
     }
     for (const WriteState& write : copied.plain->getDefs())
       for (const auto unit : registers.regunits(write.getRegisterID())) is_written[unit] = true;
-    if (instruction.arrived) make_arrived(copied, instruction.arrived->getDesc().MaxLatency == 0);
+    if (instruction.arrived) make_arrived(copied, instruction.plain->getDesc().MaxLatency - instruction.arrived->getDesc().MaxLatency);
     cut.instructions.push_back(std::move(copied));
   }
   return cut;

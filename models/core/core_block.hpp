@@ -56,7 +56,8 @@ private:
   void make_crossing(CoreInstruction&) const;
   // As it is on a Zen 5, of which LLVM has no model.
   void make_zen5(CoreInstruction&, const llvm::MCInst&, const std::string& text) const;
-  void make_arrived(CoreInstruction&, bool is_move) const;
+  unsigned latency_of_load(const CoreInstruction&, const llvm::MCInst&) const;
+  void make_arrived(CoreInstruction&, unsigned of_load) const;
 
   CoreTarget& target_;
   EffectsReader effects_;

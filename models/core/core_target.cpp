@@ -133,6 +133,33 @@ std::unique_ptr<llvm::mca::Instruction> CoreTarget::scheduled(const llvm::MCInst
   return nullptr;
 }
 
+std::optional<int> CoreTarget::latency(unsigned opcode) const {
+  const llvm::MCSchedClassDesc* const known = model().getSchedClassDesc(instructions_->get(opcode).getSchedClass());
+  if (!known->isValid() || known->isVariant()) return std::nullopt;
+  return llvm::MCSchedModel::computeInstrLatency(*subtarget_, *known);
+}
+
+std::optional<unsigned> CoreTarget::latency_beyond_registers(const llvm::MCInst& decoded) const {
+  constexpr unsigned neighbours = 24;  // LLVM numbers instructions by their names: ADDSDrm, ADDSDrm_Int, ADDSDrr
+  const unsigned opcode = decoded.getOpcode();
+  std::string name = instructions_->getName(opcode).str();
+  const auto memory = name.rfind("rm");
+  if (memory == std::string::npos) return std::nullopt;
+  name[memory + 1] = 'r';
+  for (unsigned other = opcode; other < std::min(opcode + neighbours, instructions_->getNumOpcodes()); ++other) {
+    if (instructions_->getName(other) != name) continue;
+    const auto operands = instructions_->get(other).operands();
+    const auto is_of_vectors = [&](const llvm::MCOperandInfo& operand) {
+      return operand.RegClass >= 0 && vector_[*registers_->getRegClass(static_cast<unsigned>(operand.RegClass)).begin()];
+    };
+    if (operands.empty() || is_of_vectors(operands.front()) != is_of_vectors(operands.back())) return std::nullopt;
+    const auto with_memory = latency(opcode), with_register = latency(other);
+    if (!with_memory || !with_register || *with_memory < *with_register) return std::nullopt;
+    return static_cast<unsigned>(*with_memory - *with_register);
+  }
+  return std::nullopt;
+}
+
 std::string CoreTarget::text(const llvm::MCInst& decoded) const {
   std::string written;
   llvm::raw_string_ostream stream{written};

@@ -45,6 +45,9 @@ public:
 
   // Nothing if the core has no such instruction, or none that can be scheduled.
   std::unique_ptr<llvm::mca::Instruction> scheduled(const llvm::MCInst&);
+  // Cycles that LLVM has for an instruction with an operand in memory beyond those of the same one with a register in its place. Nothing if
+  // there is no such instruction, if that takes a value from a general register to a vector register, or if LLVM has several figures.
+  std::optional<unsigned> latency_beyond_registers(const llvm::MCInst&) const;
   // As an assembler of Intel's syntax writes it, which says the width of an operand in memory.
   std::string text(const llvm::MCInst&) const;
   // Its first word: "addsd"; "?" if there is none.
@@ -58,6 +61,7 @@ public:
   static constexpr int rax = 0, rdx = 2, rsp = 4, rbp = 5;
 
 private:
+  std::optional<int> latency(unsigned opcode) const;
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget_;
   const Zen5Subtarget* zen5_ = nullptr;
   std::unique_ptr<llvm::MCRegisterInfo> registers_;

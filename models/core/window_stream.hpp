@@ -14,7 +14,7 @@ namespace homenode {
 
 struct WindowStream {
   std::vector<const CoreInstruction*> code;
-  // Of `code`, what LLVM simulates: without the load where a store says when its data arrive.
+  // Of `code`, what LLVM simulates: without the load where a store says when its data arrive, and where it is issued early.
   std::vector<const llvm::mca::Instruction*> instructions;
   std::vector<std::uint32_t> first;  // by execution of a block, and the end
   Forwarding forwarding;
