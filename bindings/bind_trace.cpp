@@ -13,6 +13,7 @@
 
 #include "bindings/bindings.hpp"
 #include "models/code/core_model.hpp"
+#include "models/distribution/as_written.hpp"
 #include "sim/program/created_threads.hpp"
 #include "sim/program/expand_runs.hpp"
 #include "sim/program/recorded.hpp"
@@ -225,6 +226,7 @@ void bind_trace(py::module_& module) {
       .def("inspect", &inspect)
       .def("own_threads", &own_threads_of)
       .def("is_serial", &is_serial)
+      .def("has_own_schedules", &has_own_schedules)
       .def("code", &code_of)
       .def("measured_times", &measured_times_of)
       .def(
@@ -239,6 +241,13 @@ void bind_trace(py::module_& module) {
         use_core_model({program, answers});
       },
       "program"_a, "answers"_a);
+  module.def(
+      "written_schedule",
+      [](const std::string& clause) {
+        const WrittenSchedule found = written_schedule(clause);
+        return std::pair{found.distribution, found.unknown_chunk};
+      },
+      "clause"_a);
   module.def("check_trace", &check_trace, "path"_a);
   module.def("recover", &recover, "part"_a, "target"_a, py::call_guard<py::gil_scoped_release>());
 }

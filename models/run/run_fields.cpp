@@ -41,7 +41,7 @@ std::vector<RunField> make_fields() {
        .check = [](const std::string& text) { thread_mappings().make(text); },
        .axis = true, .report = 5, .seen_by_caches = yes, .closed_form = true},
       {.name = "distribution", .member = &RunSpec::distribution, .sign = "D",
-       .meaning = "Work distribution of all regions, or by region: 'init@static:1 sweep@guided'",
+       .meaning = "Work distribution of all regions, or by region: 'init@static:1 sweep@guided'; program: as the source says",
        .check = [](const std::string& text) { DistributionPlan{text}; },
        .axis = true, .report = 6, .seen_by_caches = yes, .closed_form = true},
       {.name = "heap", .member = &RunSpec::heap, .sign = "H", .meaning = "Heap manager ('homenode policies heap'), or auto: glibc where the trace has heap calls",

@@ -140,12 +140,38 @@ def test_schedules_of_the_source_that_no_run_has_are_told(traces: dict[str, Path
     words = "main#1@static:3 main#2@dynamic:1 main#3@dynamic:4 main#4@guided:1 main#6@dynamic:1"
     assert told("static") == (
         "The source has other schedules than these runs: static,3 in 'main#1', dynamic in 'main#2', dynamic,4 in 'main#3', "
-        f"guided,argc in 'main#4', runtime in 'main#6'. --distribution '{words}' replays them."
+        "guided,argc in 'main#4', runtime in 'main#6'. --distribution program replays them."
+    )
+    assert told("program") is None
+    assert told("program main#2@static") == (
+        "The source has other schedules than these runs: dynamic in 'main#2'. --distribution program replays them."
     )
     assert told(words) is None
     assert told("static", words) is None
     # `dynamic` is dynamic:1; each loop is looked for by itself, in any of the runs
     assert told("dynamic", "main#1@static:3 main#3@dynamic:4 main#4@guided:1") is None
+
+
+@pytest.mark.capture
+def test_replays_have_the_schedules_of_the_source_unless_others_are_asked_for(
+    traces: dict[str, Path], homenode: Run
+) -> None:
+    trace = hn.Trace.open(traces["schedules"])
+    by_region = "main#1@static:3 main#2@dynamic:1 main#3@dynamic:4 main#4@guided:1 main#6@dynamic:1"
+    told = hn.replay(trace, MACHINE, threads=4, distribution=by_region)
+    written = hn.replay(trace, MACHINE, threads=4)
+    assert written.run["distribution"] == "program"
+    assert written.seconds == told.seconds
+    assert written.regions.seconds.tolist() == told.regions.seconds.tolist()
+    assert hn.replay(trace, MACHINE, threads=4, distribution="static").seconds != written.seconds
+    command = ("replay", traces["schedules"], "--machine", MACHINE, "--threads", "4", "--no-confidence", "--json")
+    assert [json.loads(homenode(*command, *more).stdout)["runs"][0]["seconds"] for more in ((), ("--distribution", "static"))] == [
+        written.seconds,
+        hn.replay(trace, MACHINE, threads=4, distribution="static").seconds,
+    ]
+    # what a study replays, too; a program without such clauses is static
+    assert hn.Study(trace, MACHINE, threads=4).run(store=False).frame["seconds"].tolist() == [written.seconds]
+    assert hn.replay(traces["serial_init"], MACHINE, threads=4).run["distribution"] == "static"
 
 
 @pytest.mark.capture

@@ -129,6 +129,20 @@ def test_loops_that_are_passed_nothing_keep_their_line_and_clause(build: Callabl
     assert [entry["schedule"].replace(" ", "") for entry in loops] == ["static,100", "dynamic,50"]
 
 
+def test_loops_whose_bound_is_inlined_keep_their_line_and_clause(tmp_path: Path) -> None:
+    """The call that begins such a loop has the line of the bound's function, in a header."""
+    program = tmp_path / "inlined_bounds"
+    source = PROGRAMS / "inlined_bounds.cpp"
+    assert compiler.main(["-O2", "-g", "-fopenmp", str(source), "-o", str(program)], "c++") == 0
+    loops = [entry for entry in captured(program).inspect()["regions"] if entry["kind"] == "loop"]
+    lines = {text: number for number, text in enumerate(source.read_text().splitlines(), 1)}
+    inner, combined = (next(lines[line] for line in lines if text in line) for text in ("static, 16", "dynamic, 64"))
+    assert [(entry["schedule"], entry["site"]) for entry in loops] == [
+        ("static,16", f"inlined_bounds.cpp:{inner}"),
+        ("dynamic,64", f"inlined_bounds.cpp:{combined}"),
+    ]
+
+
 def test_chains_of_loads_cost_their_latency(build: Callable[..., Path]) -> None:
     """A chain waits for each of its loads; four chains in step overlap four of them; a gather's are independent."""
     trace = captured(build("chase"))

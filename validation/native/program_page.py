@@ -213,7 +213,7 @@ def page(found: Sequence[Row], listed: Sequence[Program]) -> str:
         "",
         f"Made by `{COMMAND}`; [README.md](README.md) says how to",
         "get the programs. Native: their own flags, gcc, the least of the repeats, in turns over all programs; processor time (user and",
-        "system) where there is one thread, else the time that passes. Predicted: first touch, threads side by side, static shares, heap",
+        "system) where there is one thread, else the time that passes. Predicted: first touch, threads side by side, the source's schedules, heap",
         "`auto`; and the start of a process, which is no part of a trace and is measured by an empty program. Null models: a constant",
         "time an access, fitted to the other programs (geometric mean); the longer of instructions at peak issue and bytes beyond the last",
         "cache at peak bandwidth; the start of a process is in both. The programs were chosen by kind before any of them was predicted.",

@@ -41,6 +41,7 @@ def replay(
     `keep_log` fills ``Result.log`` (columns execution, first, last, thread, overhead in ps) and ``Result.pages`` (object, page of
     it, node, in the order of placing: of several rows for a page the last holds); `follow` hands out exactly
     such a log instead of asking the distribution.
+    Without `distribution`, loops keep the schedule of their source (`program`); it is static where no loop has another one.
     A program that creates its threads need not be told `threads`. ``Result.run["caches"]`` says which caches `auto` took,
     ``Result.run["heap_detail"]`` what the heap did, ``Result.energy`` what was consumed.
     `confidence` samples so many machines within what is known of this one and fills ``Result.interval`` (`hn.rank` compares).

@@ -147,6 +147,15 @@ def _restored(machine: Machine | None, options: dict[str, Any]) -> RunSpec:
     return RunSpec(machine, **options)
 
 
+AS_WRITTEN = "program"
+"""The distribution that gives each loop the schedule of its source."""
+
+
+def schedules_of(trace: Trace) -> dict[str, str]:
+    """The option `distribution` of a program whose loops have schedules of their own, which need not be said; empty for others."""
+    return {"distribution": AS_WRITTEN} if trace.has_own_schedules else {}
+
+
 def threads_of(trace: Trace) -> dict[str, int]:
     """The option `threads` of a program that creates its threads or is serial, which need not be said; empty for others."""
     if trace.own_threads:
@@ -159,7 +168,8 @@ def asked(
 ) -> RunSpec:
     """The run that a call's keywords ask for, of which it knows `names`; what the trace says itself need not be asked for."""
     if trace is not None:
-        options = {**threads_of(trace), **options}
+        own = {name: value for name, value in schedules_of(trace).items() if name in names}
+        options = {**threads_of(trace), **own, **options}
     for name in options:
         if name not in names:
             raise TypeError(_core.unknown_name("option", name, names))

@@ -202,6 +202,11 @@ class Trace:
         """Whether the program neither shares work between threads nor creates any."""
         return self._core.is_serial()
 
+    @property
+    def has_own_schedules(self) -> bool:
+        """Whether a loop's schedule clause is another one than static; one of `runtime` leaves that open."""
+        return self._core.has_own_schedules()
+
     def is_timed_by_blocks(self, machine: Machine) -> bool:
         """Whether replays on this machine take core time from the code that ran, with the calls of libraries that were sampled."""
         return self._core.is_timed_by_blocks(machine.llvm_cpu)

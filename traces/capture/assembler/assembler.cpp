@@ -98,7 +98,7 @@ void Assembler::finish() {
   for (const Mark& mark : marks_) writer_.add(mark);  // nothing came after them
   program_.look_up_lines();
   objects_.name_objects();
-  for (Region& region : regions_) program_.note_clause(region);
+  program_.note_clauses(regions_);
   name_serial_regions();
   hand_over_tables();
   for (std::size_t i = 0; i < program_.sites.size(); ++i) writer_.update(SiteId{i}, program_.sites[i]);

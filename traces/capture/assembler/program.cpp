@@ -32,6 +32,10 @@ SiteId ProgramText::site_id(const CallSite& site) {
 
 namespace {
 
+std::string name_in_folder(const nlohmann::json& note) {
+  return std::filesystem::path{note.at("file").get<std::string>()}.filename().string();
+}
+
 // As the programmer sees it: bodies that gcc outlines are of the function around them, constructors of globals run before main.
 std::string of_source(const std::string& function) {
   if (function.starts_with("_GLOBAL__sub_I_")) return "main";
@@ -152,16 +156,42 @@ bool ProgramText::stores(SiteId id) {
   return known->second;
 }
 
-void ProgramText::note_clause(Region& region) const {
-  if (region.kind != RegionKind::loop) return;
-  const Site& entry = sites[region.site.index()];
-  for (const nlohmann::json& note : clauses_) {
-    const std::string file = std::filesystem::path{note.at("file").get<std::string>()}.filename().string();
-    const auto line = note.at("line").get<std::uint32_t>(), for_line = note.at("for_line").get<std::uint32_t>();
-    if (file != entry.file || entry.line < line || entry.line > for_line) continue;
-    if (!note.at("schedule").is_null()) region.schedule_clause = note.at("schedule").get<std::string>();
-    region.reduction = note.at("reduction").get<bool>();
-    return;
+const nlohmann::json* ProgramText::note_at(const std::string& file, std::uint32_t line) const {
+  const auto found = std::find_if(clauses_.begin(), clauses_.end(), [&](const nlohmann::json& note) {
+    const bool is_there = note.at("line").get<std::uint32_t>() <= line && line <= note.at("for_line").get<std::uint32_t>();
+    return is_there && name_in_folder(note) == std::filesystem::path{file}.filename().string();
+  });
+  return found == clauses_.end() ? nullptr : &*found;
+}
+
+// By the lines of the call, and of where the body begins.
+const nlohmann::json* ProgramText::note_around(const CallSite& call) const {
+  const auto body = bodies_.find(call);
+  for (const CallSite& place : {call, body == bodies_.end() ? call : body->second}) {
+    if (place.module >= modules_.size() || !modules_[place.module]) continue;
+    for (const auto inlined : {ModuleSymbols::Inlined::innermost, ModuleSymbols::Inlined::outermost}) {
+      const auto [file, line] = modules_[place.module]->lines({place.offset}, inlined).front();
+      if (const nlohmann::json* note = note_at(file, line)) return note;
+    }
+  }
+  return nullptr;
+}
+
+void ProgramText::note_clauses(std::vector<Region>& regions) {
+  if (clauses_.empty()) return;
+  std::map<SiteId, CallSite> calls;
+  for (const auto& [call, id] : site_ids_) calls.emplace(id, call);
+  for (Region& region : regions) {
+    if (region.kind != RegionKind::loop) continue;
+    Site& site = sites[region.site.index()];
+    const nlohmann::json* note = note_at(site.file, site.line);
+    if (note == nullptr && calls.contains(region.site)) {
+      note = note_around(calls.at(region.site));
+      if (note != nullptr) site.file = name_in_folder(*note), site.line = note->at("line").get<std::uint32_t>();
+    }
+    if (note == nullptr) continue;
+    if (!note->at("schedule").is_null()) region.schedule_clause = note->at("schedule").get<std::string>();
+    region.reduction = note->at("reduction").get<bool>();
   }
 }
 

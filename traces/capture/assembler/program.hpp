@@ -39,8 +39,9 @@ public:
   std::map<std::string, std::string> serial_names() const;
   // Files and lines of all sites, in one batch a module.
   void look_up_lines();
-  // The loop's own schedule, from the wrapper's notes; after look_up_lines.
-  void note_clause(Region&) const;
+  // The loops' own schedules, from the wrapper's notes; after look_up_lines. A site whose line is of code that its body begins with, and
+  // that was inlined, gets the line of its pragma.
+  void note_clauses(std::vector<Region>&);
   // From the wrapper's notes, of the program itself: whether a `calloc` stands on the line of this call, whether this line stores anything.
   bool calls_calloc(const CallSite&);
   bool stores(SiteId);
@@ -50,6 +51,8 @@ public:
 
 private:
   void read_notes(const ModuleSymbols&);
+  const nlohmann::json* note_at(const std::string& file, std::uint32_t line) const;  // of a loop there; none
+  const nlohmann::json* note_around(const CallSite&) const;
   std::string function_of_serial(SiteId first) const;
   std::vector<std::unique_ptr<ModuleSymbols>> modules_;
   std::map<CallSite, SiteId> site_ids_;

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from homenode import report
 from homenode.cli import console
@@ -21,7 +22,7 @@ from homenode.rank_by import rank_by_regions, regions_to_rank_by
 from homenode.ranking_words import guesses
 from homenode.replaying import replay_with_timeline
 from homenode.result import Result
-from homenode.run_spec import grid, threads_of
+from homenode.run_spec import grid, schedules_of, threads_of
 from homenode.source_schedules import not_replayed
 from homenode.trace import Trace
 
@@ -139,6 +140,8 @@ def command(
     begin = time.perf_counter()
     trace = Trace.open(file)
     options["threads"] = options["threads"] or _own_threads(trace)
+    if click.get_current_context().get_parameter_source("distribution") == ParameterSource.DEFAULT:
+        options |= {name: (value,) for name, value in schedules_of(trace).items()}
     choices = grid([one for name in machine for one in machines_with(name, changes)], **options)
     if timeline is not None and (len(choices) != 1 or confidence is not None):
         found = "--confidence" if confidence is not None else f"{len(choices)} combinations"

@@ -17,7 +17,7 @@ from homenode.energy import EnergyModel
 from homenode.errors import Error, UsageError
 from homenode.machine import Machine
 from homenode.run_spec import CLOSED_FORM as OPTIONS_OF_ESTIMATES
-from homenode.run_spec import FIELDS, NAMES, RunSpec, threads_of
+from homenode.run_spec import FIELDS, NAMES, RunSpec, schedules_of, threads_of
 from homenode.study.axes import CHANGE, CLOSED_FORM, MACHINE, SAMPLE, TRACE, Factor, Point, column, product
 from homenode.study.conditions import Condition
 from homenode.study.store import key_of
@@ -237,7 +237,7 @@ class Plan:
             if asked not in machines:
                 machines[asked] = self._make(point)
             machine = machines[asked]
-            options = {**threads_of(trace), **options}
+            options = {**threads_of(trace), **schedules_of(trace), **options}
             if "threads" not in options:
                 raise UsageError("axis 'threads' is missing; allowed: threads=N, one number or several")
             run = StudyRun(index, point, trace, machine, RunSpec(machine, **options))

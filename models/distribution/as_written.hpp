@@ -1,0 +1,23 @@
+// A loop's schedule clause, as a distribution.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sim/program/workload.hpp"
+
+namespace homenode {
+
+struct WrittenSchedule {
+  std::string distribution;
+  std::string unknown_chunk;  // as it is written, if it is no number; 1 is taken
+};
+
+// "nonmonotonic:dynamic,64", as a trace has it without spaces, is "dynamic:64". No clause and `auto` are static, and `runtime` is
+// "dynamic:1": what libgomp takes by itself.
+WrittenSchedule written_schedule(std::string_view clause);
+
+// Whether a loop's clause is another one than static. One of `runtime` leaves that open.
+bool has_own_schedules(const Workload&);
+
+}  // namespace homenode

@@ -1,0 +1,84 @@
+// Schedule clauses, as distributions.
+#include "models/distribution/as_written.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/distribution/register.hpp"
+
+namespace homenode::test {
+namespace {
+
+TEST(WrittenSchedule, isTheDistributionOfAClause) {
+  const std::vector<std::pair<std::string, std::string>> clauses{{"", "static"},
+                                                                 {"static", "static"},
+                                                                 {"static,3", "static:3"},
+                                                                 {"dynamic", "dynamic:1"},
+                                                                 {"dynamic,64", "dynamic:64"},
+                                                                 {"nonmonotonic:dynamic,64", "dynamic:64"},
+                                                                 {"DYNAMIC,4", "dynamic:4"},
+                                                                 {"guided", "guided"},
+                                                                 {"monotonic:guided,8", "guided:8"},
+                                                                 {"auto", "static"},
+                                                                 {"runtime", "dynamic:1"}};
+  for (const auto& [clause, distribution] : clauses) {
+    EXPECT_EQ(written_schedule(clause).distribution, distribution) << clause;
+    EXPECT_EQ(written_schedule(clause).unknown_chunk, "") << clause;
+    EXPECT_NO_THROW(work_distributions().make(distribution));
+  }
+}
+
+TEST(WrittenSchedule, ofAChunkThatIsNoNumberTakesOne) {
+  for (const std::string chunk : {"n", "settings::get().chunk", "n*2", "0", "-1", "99999999999999999999"}) {
+    EXPECT_EQ(written_schedule("dynamic," + chunk).distribution, "dynamic:1");
+    EXPECT_EQ(written_schedule("dynamic," + chunk).unknown_chunk, chunk);
+  }
+}
+
+// What each of three threads gets of ten iterations, asked in turns.
+std::vector<std::pair<std::int64_t, std::int64_t>> handed_out(WorkDistribution& distribution, const Region& region) {
+  const Machine machine;
+  Team team{.core = {CoreId{0}, CoreId{0}, CoreId{0}}, .machine = &machine};
+  distribution.prepare({.execution = ExecutionId{0}, .region = &region, .iterations = 10}, team, nullptr);
+  std::vector<std::pair<std::int64_t, std::int64_t>> found;
+  for (int turn = 0; turn < 4; ++turn)
+    for (std::size_t t = 0; t < team.size(); ++t)
+      if (const Decision decision = distribution.next(ThreadId{t}, Time{}); decision.kind == Decision::Kind::run)
+        found.emplace_back(decision.items.first, decision.items.last);
+  return found;
+}
+
+TEST(AsWritten, givesEachLoopItsOwnSchedule) {
+  for (const auto& [clause, distribution] : {std::pair<std::string, std::string>{"static,2", "static:2"}, {"", "static"}}) {
+    Region region;
+    region.schedule_clause = clause;
+    const auto written = work_distributions().make("program"), explicitly = work_distributions().make(distribution);
+    EXPECT_EQ(handed_out(*written, region), handed_out(*explicitly, region));
+    EXPECT_NE(written->fixed_schedule(), nullptr);  // so that its slices pass the caches ahead of time
+  }
+}
+
+TEST(AsWritten, isNeededWhereALoopSaysMoreThanStatic) {
+  const auto has_own = [](const std::vector<std::string>& clauses, RegionKind kind = RegionKind::loop) {
+    struct : Workload {
+      std::shared_ptr<const ExecutionBody> body(ExecutionId) const override { return nullptr; }
+    } workload;
+    for (const std::string& clause : clauses) {
+      workload.regions.emplace_back();
+      workload.regions.back().kind = kind;
+      workload.regions.back().schedule_clause = clause;
+    }
+    return has_own_schedules(workload);
+  };
+  EXPECT_FALSE(has_own({}));
+  EXPECT_FALSE(has_own({"static", "", "auto", "runtime"}));
+  EXPECT_TRUE(has_own({"static", "dynamic,64"}));
+  EXPECT_TRUE(has_own({"static,1"}));
+  EXPECT_FALSE(has_own({"dynamic"}, RegionKind::serial));
+}
+
+}  // namespace
+}  // namespace homenode::test
